@@ -1,0 +1,66 @@
+# hone. `make` builds, `make bench` shows the main job, `make test` runs every test; both set up what is
+# missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan.
+SHELL := /bin/sh
+VARIANT ?= release
+BUILD ?= $(if $(filter release,$(VARIANT)),build,build/$(VARIANT))
+PREFIX ?= /usr/local
+DESTDIR ?=
+PYTHON ?= python3
+CC ?= cc
+VERSION := 0.1.0
+
+PACKAGES := jansson sqlite3 libxxhash libcrypto hwloc
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+OPTIMISE_release := -O2 -g
+OPTIMISE_debug := -O0 -g3
+OPTIMISE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CPPFLAGS += -Iinclude -D_GNU_SOURCE
+CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden -ffp-contract=off \
+          -pthread $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+LDLIBS += $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm -pthread
+LDFLAGS += $(filter -fsanitize=%,$(OPTIMISE_$(VARIANT)))
+
+SOURCES := $(wildcard src/*/*.c zoo/*.c)
+CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
+LIB_SOURCES := $(filter-out src/cli/%,$(SOURCES))
+TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h)
+TEXTS := $(filter %.c %.h,$(TEXTS))
+LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
+CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+
+.PHONY: all clean unit-tests
+all: $(BUILD)/hone $(BUILD)/libhone.a $(BUILD)/libhone.so
+
+include $(wildcard make/*.mk)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/gen/embedded.c: $(TEXTS) tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	tools/embed.sh $@ $(TEXTS)
+$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/libhone.a: $(LIB_OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(BUILD)/libhone.so: $(LIB_OBJECTS)
+	$(CC) -shared -Wl,-soname,libhone.so.0 $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/hone: $(CLI_OBJECTS) $(BUILD)/libhone.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -rdynamic
+
+# Unit tests: one cmocka program a file, linked against everything but the command line.
+unit-tests: $(UNIT_TESTS)
+	@set -e; for t in $(UNIT_TESTS); do echo "== $$t"; $$t; done
+$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhone.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS) -lcmocka
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/tests/*.d)

@@ -1,0 +1,178 @@
+/* hone: the public C API of libhone.
+ *
+ * Load a model, look at it, compile it ahead of time to fused and specialised C, run the result, or
+ * build a graph by hand. Nothing else is installed. Every fallible function returns a hone_status;
+ * the sentence behind a failure is read with hone_context_message. An options struct filled with
+ * zeros is the default. A context serves one thread at a time; several contexts may run in parallel.
+ */
+#ifndef HONE_H
+#define HONE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HONE_VERSION_MAJOR 0
+#define HONE_VERSION_MINOR 1
+#define HONE_VERSION_PATCH 0
+#define HONE_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define HONE_API __attribute__((visibility("default")))
+#define HONE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define HONE_API
+#define HONE_MUST_USE
+#endif
+
+/* Stable error ids, printed without the prefix (E_SHAPE). Rows of src/base/errors.def, same order. */
+typedef enum hone_status {
+  HONE_OK = 0,
+  HONE_E_IO,
+  HONE_E_NOFILE,
+  HONE_E_WRITE,
+  HONE_E_PATH,
+  HONE_E_FORMAT,
+  HONE_E_LIMIT,
+  HONE_E_TYPE,
+  HONE_E_SHAPE,
+  HONE_E_UNSUP,
+  HONE_E_NUM,
+  HONE_E_OOM,
+  HONE_E_TIMEOUT,
+  HONE_E_CRASH,
+  HONE_E_TRUST,
+  HONE_E_BUSY,
+  HONE_E_MISSING,
+  HONE_E_USAGE,
+  HONE_E_ACCURACY,
+  HONE_E_INTERRUPTED,
+  HONE_E_INTERNAL,
+  HONE_STATUS_COUNT
+} hone_status;
+
+/* Element types, numbered as ONNX TensorProto.DataType. */
+typedef enum hone_dtype {
+  HONE_UNDEFINED = 0,
+  HONE_F32 = 1,
+  HONE_U8 = 2,
+  HONE_I8 = 3,
+  HONE_U16 = 4,
+  HONE_I16 = 5,
+  HONE_I32 = 6,
+  HONE_I64 = 7,
+  HONE_STRING = 8,
+  HONE_BOOL = 9,
+  HONE_F16 = 10,
+  HONE_F64 = 11,
+  HONE_U32 = 12,
+  HONE_U64 = 13,
+  HONE_BF16 = 16,
+  HONE_U4 = 21,
+  HONE_I4 = 22
+} hone_dtype;
+
+#define HONE_MAX_RANK 16
+
+/* A dense row-major tensor in caller-owned memory. shape in elements. */
+typedef struct hone_tensor {
+  void *data;
+  hone_dtype dtype;
+  int32_t rank;
+  int64_t shape[HONE_MAX_RANK];
+} hone_tensor;
+
+typedef struct ctx hone_context;
+typedef struct hone_model hone_model;
+typedef struct hone_artifact hone_artifact;
+typedef struct hone_builder hone_builder;
+
+HONE_API const char *hone_version(void);
+/* "E_SHAPE" for HONE_E_SHAPE; "OK" for HONE_OK. Never NULL. */
+HONE_API const char *hone_status_name(hone_status status);
+
+/* The caller owns the context and destroys it after everything made with it. */
+HONE_API HONE_MUST_USE hone_status hone_context_create(hone_context **out_context);
+HONE_API void hone_context_destroy(hone_context *context);
+/* What failed, where, and what to do; valid until the next call with this context. Never NULL. */
+HONE_API const char *hone_context_message(const hone_context *context);
+
+typedef struct hone_load_options {
+  /* "x[1,3,224,224],y[1]" for open dimensions; NULL: a first open dimension is 1, others an error. */
+  const char *shapes;
+  /* folder of external weights, NULL: the model's own folder */
+  const char *side_files_from;
+} hone_load_options;
+
+/* Reads an ONNX file or "zoo:NAME[,batch=N,...]". options may be NULL. The caller owns *out_model. */
+HONE_API HONE_MUST_USE hone_status hone_model_load(hone_context *context, const char *path,
+                                                   const hone_load_options *options,
+                                                   hone_model **out_model);
+HONE_API void hone_model_destroy(hone_model *model);
+HONE_API size_t hone_model_input_count(const hone_model *model);
+HONE_API size_t hone_model_output_count(const hone_model *model);
+/* Name, dtype and shape of input or output i; data is NULL. The name lives as long as the model.
+   E_USAGE if i is out of range. */
+HONE_API HONE_MUST_USE hone_status hone_model_input(const hone_model *model, size_t i,
+                                                    const char **out_name, hone_tensor *out_info);
+HONE_API HONE_MUST_USE hone_status hone_model_output(const hone_model *model, size_t i,
+                                                     const char **out_name, hone_tensor *out_info);
+
+typedef struct hone_compile_options {
+  const char *cpu;    /* feature level: baseline, avx2, avx512, host; NULL: host */
+  const char *cc;     /* C compiler, NULL: cc from PATH */
+  const char *prefix; /* prefix of exported symbols, NULL: hone_model */
+  int32_t debug;      /* 1: -g -O1 and assertions */
+} hone_compile_options;
+
+/* Writes a .c, .so, .a or executable, chosen by the ending of path, and a typed header beside it. */
+HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context, const hone_model *model,
+                                                      const hone_compile_options *options,
+                                                      const char *path);
+
+/* Loads a .so made by hone_model_compile. threads 0: one per usable core. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, const char *path,
+                                                      int32_t threads, hone_artifact **out_artifact);
+HONE_API void hone_artifact_close(hone_artifact *artifact);
+/* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
+                                                     const hone_tensor *inputs, size_t input_count,
+                                                     const hone_tensor *outputs,
+                                                     size_t output_count);
+
+/* Graph builder: values are numbers given by the builder. The builder copies all it is given. */
+HONE_API HONE_MUST_USE hone_status hone_builder_create(hone_context *context,
+                                                       hone_builder **out_builder);
+HONE_API void hone_builder_destroy(hone_builder *builder);
+HONE_API HONE_MUST_USE hone_status hone_builder_input(hone_builder *builder, const char *name,
+                                                      hone_dtype dtype, int32_t rank,
+                                                      const int64_t *shape, int32_t *out_value);
+HONE_API HONE_MUST_USE hone_status hone_builder_constant(hone_builder *builder,
+                                                         const hone_tensor *tensor,
+                                                         int32_t *out_value);
+typedef struct hone_attribute {
+  const char *name;
+  const int64_t *ints;  /* ints, or NULL */
+  const float *floats;  /* floats, or NULL */
+  const char *string;   /* a string, or NULL */
+  size_t count;         /* of ints or floats; is_scalar makes a single one an int or float attribute */
+  int32_t is_scalar;
+} hone_attribute;
+/* Adds an operator of the ONNX default domain; value -1 leaves an optional input out. */
+HONE_API HONE_MUST_USE hone_status hone_builder_node(hone_builder *builder, const char *op,
+                                                     const int32_t *inputs, size_t input_count,
+                                                     const hone_attribute *attributes,
+                                                     size_t attribute_count, int32_t *out_values,
+                                                     size_t output_count);
+HONE_API HONE_MUST_USE hone_status hone_builder_output(hone_builder *builder, const char *name,
+                                                       int32_t value);
+/* Infers shapes and hands the graph over; the builder is empty afterwards. */
+HONE_API HONE_MUST_USE hone_status hone_builder_finish(hone_builder *builder, hone_model **out_model);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* backends: one engine a file behind seven functions; backends.def is the list. Runs inside a worker
+ * process, never in the harness. */
+#ifndef HONE_BACKENDS_H
+#define HONE_BACKENDS_H
+
+#include "../compile/compile.h"
+#include "../export/export.h"
+#include "../record/record.h"
+#include "../run/run.h"
+
+enum backend_status { BACKEND_READY, BACKEND_MISSING, BACKEND_UNSUPPORTED };
+struct backend_info {
+  enum backend_status status;
+  char version[64];
+  char reason[512]; /* and the command that helps */
+  char library[4096]; /* what is loaded; "" for native */
+};
+
+struct backend_request {
+  const char *model_path; /* an ONNX file; zoo: models were written as one before */
+  const char *shapes;     /* NULL, or "x[1,3,224,224]" for open dimensions */
+  const char *precision;  /* "fp32" */
+  int threads;
+  const char *options;    /* "key=value;..." or "" */
+  const char *engine_path;/* --engine NAME=PATH, or NULL */
+  const char *work_dir;   /* private to the worker: artifacts */
+  bool use_cache;
+};
+
+struct backend_facts {
+  char version[64], device[64], precision[32];
+  int threads;
+  double fallback_share; /* 0..1; NaN unknown */
+  int64_t artifact_bytes, arena_bytes;
+  bool from_cache;
+  uint32_t flags; /* record flags */
+};
+
+struct backend_io {
+  size_t input_count, output_count;
+  struct backend_tensor {
+    char name[256];
+    hone_tensor info; /* data NULL */
+  } *inputs, *outputs; /* malloc'ed, freed by close */
+};
+
+struct session; /* each backend's own */
+
+struct backend {
+  const char *name;     /* "onnxruntime" */
+  const char *title;    /* "ONNX Runtime" */
+  const char *formats;  /* "onnx" */
+  const char *package;  /* PyPI requirement that `hone backends install` pins, or NULL */
+  bool testing_only;    /* exists only with HONE_TESTING=1 */
+  hone_status (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+  /* Converts and compiles into request->work_dir. Backends that compile on load do nothing here. */
+  hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request);
+  hone_status (*open)(struct ctx *ctx, const struct backend_request *request, struct session **out,
+                      struct backend_facts *out_facts, struct backend_io *out_io);
+  /* Makes input set `set` of dense host tensors known (engine's own tensors, copied or wrapped once);
+     outputs are readable host memory afterwards. */
+  hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
+                      const hone_tensor *outputs);
+  hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
+  hone_status (*wait)(struct ctx *ctx, struct session *session);
+  void (*close)(struct session *session);
+};
+
+extern const struct backend *const backend_list[];
+extern const size_t backend_count;
+/* NULL if unknown, or for testing only and HONE_TESTING is not 1. */
+const struct backend *backend_find(const char *name);
+
+/* engines.c: folder of an installed engine: dir_user("data")/engines/NAME; E_MISSING if none. */
+MUST_USE hone_status engine_dir(struct ctx *ctx, const char *name, char out[4096]);
+/* First file matching a glob pattern below the engine's site-packages. E_MISSING. */
+MUST_USE hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_path,
+                                 const char *pattern, char out[4096]);
+/* Own virtual environment, pinned requirement. progress: one line at a time, may be NULL. */
+MUST_USE hone_status engine_install(struct ctx *ctx, const struct backend *backend,
+                                    void (*progress)(void *user, const char *line), void *user);
+MUST_USE hone_status engine_remove(struct ctx *ctx, const struct backend *backend);
+
+#endif

@@ -1,0 +1,240 @@
+/* base: what C lacks. Context and fail, arena, checked sizes, text, files, hashes, clock.
+ *
+ * Every fallible function returns hone_status and leaves the sentence in the context: the first
+ * failure wins. Nothing here prints or exits. Memory of a phase comes from an arena: one
+ * arena_destroy ends it, so TRY may return anywhere.
+ */
+#ifndef HONE_BASE_H
+#define HONE_BASE_H
+
+#include <hone.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MUST_USE __attribute__((warn_unused_result))
+#define PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TRY(call)                   \
+  do {                              \
+    hone_status try_ = (call);      \
+    if (try_) return try_;          \
+  } while (0)
+
+/* -- context.c: errors, warnings, limits ------------------------------------------------------ */
+
+struct place {
+  enum place_kind { PLACE_NONE, PLACE_OFFSET, PLACE_NODE, PLACE_NAME, PLACE_FILE } kind;
+  int64_t number;   /* byte offset or node index */
+  const char *name; /* quoted when shown; any bytes */
+};
+static inline struct place place_none(void) { return (struct place){PLACE_NONE, 0, NULL}; }
+static inline struct place place_offset(size_t offset) {
+  return (struct place){PLACE_OFFSET, (int64_t)offset, NULL};
+}
+static inline struct place place_name(const char *name) {
+  return (struct place){PLACE_NAME, 0, name};
+}
+static inline struct place place_file(const char *path) {
+  return (struct place){PLACE_FILE, 0, path};
+}
+
+enum limit_id {
+#define LIMIT(name, value, text) LIMIT_##name,
+#include "limits.def"
+#undef LIMIT
+  LIMIT_COUNT
+};
+
+struct ctx {
+  hone_status status;    /* of the first failure, HONE_OK before */
+  char message[2048];    /* "E_SHAPE at node 3 \"conv1\": ...", control characters escaped */
+  int64_t limits[LIMIT_COUNT];
+  void (*warn)(void *user, const char *message); /* NULL: warnings are dropped */
+  void *warn_user;
+};
+
+void ctx_init(struct ctx *ctx);
+/* Forgets the failure, keeps limits. */
+void ctx_clear(struct ctx *ctx);
+MUST_USE PRINTF(4, 5) hone_status fail(struct ctx *ctx, hone_status id, struct place at,
+                                       const char *format, ...);
+PRINTF(2, 3) void warn(struct ctx *ctx, const char *format, ...);
+const char *status_remedy(hone_status status);
+int status_exit_code(hone_status status);
+/* name = "nodes"; -1 if unknown. */
+int limit_find(const char *name);
+const char *limit_name(int id);
+const char *limit_text(int id);
+
+/* -- checked sizes: true = fits; the result must be looked at ---------------------------------- */
+
+#define checked_add(a, b, out) (!__builtin_add_overflow((a), (b), (out)))
+#define checked_sub(a, b, out) (!__builtin_sub_overflow((a), (b), (out)))
+#define checked_mul(a, b, out) (!__builtin_mul_overflow((a), (b), (out)))
+/* Rounds up to a multiple of `alignment`, a power of two. */
+MUST_USE bool checked_align(size_t n, size_t alignment, size_t *out);
+
+/* -- arena.c ---------------------------------------------------------------------------------- */
+
+struct arena;
+/* limit_bytes 0: ctx->limits[LIMIT_arena_bytes]. */
+MUST_USE hone_status arena_create(struct ctx *ctx, size_t limit_bytes, struct arena **out_arena);
+void arena_destroy(struct arena *arena); /* NULL is fine */
+/* Zeroed, 64-byte aligned for size >= 64, else 16. count 0 gives a valid pointer. */
+MUST_USE hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size_t size,
+                                 void *out_pointer);
+/* Copies `length` bytes and adds a NUL. */
+MUST_USE hone_status arena_string(struct ctx *ctx, struct arena *arena, const char *bytes,
+                                  size_t length, const char **out_string);
+MUST_USE PRINTF(4, 5) hone_status arena_printf(struct ctx *ctx, struct arena *arena,
+                                               const char **out_string, const char *format, ...);
+size_t arena_used(const struct arena *arena);
+#define NEW(ctx, arena, pointer) arena_alloc((ctx), (arena), 1, sizeof *(pointer), &(pointer))
+#define NEW_ARRAY(ctx, arena, pointer, count) \
+  arena_alloc((ctx), (arena), (count), sizeof *(pointer), &(pointer))
+
+/* Growing array in an arena: struct { T *at; size_t count, capacity; }. VEC(T) declares one. */
+#define VEC(T)              \
+  struct {                  \
+    T *at;                  \
+    size_t count, capacity; \
+  }
+MUST_USE hone_status vec_grow(struct ctx *ctx, struct arena *arena, void *at_pointer, size_t count,
+                              size_t *capacity, size_t size);
+/* Room for one more, then count++; the new element is vec.at[vec.count - 1]. */
+#define VEC_PUSH(ctx, arena, vec, ...)                                                             \
+  do {                                                                                             \
+    TRY(vec_grow((ctx), (arena), &(vec)->at, (vec)->count, &(vec)->capacity, sizeof *(vec)->at)); \
+    (vec)->at[(vec)->count++] = (__VA_ARGS__);                                                     \
+  } while (0)
+
+/* -- text.c: a growing string on the heap; failure to grow is remembered, seen by text_finish --- */
+
+struct text {
+  char *at; /* NUL-terminated; NULL while empty */
+  size_t length, capacity;
+  bool failed;
+};
+PRINTF(2, 3) void text_printf(struct text *text, const char *format, ...);
+void text_vprintf(struct text *text, const char *format, va_list args);
+void text_append(struct text *text, const char *bytes, size_t length);
+void text_puts(struct text *text, const char *string);
+void text_deinit(struct text *text);
+/* E_OOM if any append failed. */
+MUST_USE hone_status text_finish(struct ctx *ctx, const struct text *text);
+/* Shows hostile text safely: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
+void text_put_safe(struct text *text, const char *string, size_t max);
+/* The same into a fixed buffer, always terminated. */
+void safe_copy(char *out, size_t size, const char *string);
+/* Strict decimal; false on trailing bytes, blanks, overflow or out of [min, max]. */
+MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out);
+MUST_USE bool parse_f64(const char *string, double min, double max, double *out);
+/* Shortest decimal that reads back equal, with '.' in every locale; NaN/Inf as "NaN", "Infinity". */
+void format_f64(char out[32], double x);
+/* Levenshtein distance; for "did you mean". */
+size_t edit_distance(const char *a, const char *b);
+/* [a-z0-9._-]{1,64} from any text, no leading dot or dash. */
+void slug(char out[65], const char *text);
+
+/* -- file.c ----------------------------------------------------------------------------------- */
+
+struct mapping {
+  const uint8_t *data; /* read-only, private; never NULL, also for an empty file */
+  size_t size;
+  uint64_t device, inode;
+};
+/* Only regular files; E_NOFILE, E_IO "not a regular file", E_LIMIT above limit file_bytes. */
+MUST_USE hone_status file_map(struct ctx *ctx, const char *path, struct mapping *out);
+/* Same from an open descriptor, which stays the caller's. name only for messages. */
+MUST_USE hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, struct mapping *out);
+void file_unmap(struct mapping *mapping);
+/* All or nothing: temporary file in the same folder, fsync, rename, fsync of the folder. E_WRITE. */
+MUST_USE hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data,
+                                       size_t size, unsigned mode);
+/* mkdir -p with mode 0700 for new folders. */
+MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
+/* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */
+MUST_USE hone_status dir_temporary(struct ctx *ctx, char out[4096]);
+void dir_remove_tree(const char *path);
+/* $XDG_DATA_HOME/hone or ~/.local/share/hone (data), $XDG_CACHE_HOME/hone or ~/.cache/hone (cache);
+   HOME unset or relative: the user's entry in the password database. */
+MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cache" */,
+                              char out[4096]);
+
+/* -- npy.c: NumPy's .npy, version 1 and 2, C order, little endian ------------------------------ */
+
+/* Reads a whole tensor; data is malloc'ed and the caller's (64-byte aligned). Raw float32 (no
+   magic) is accepted when expect is given: count must match. E_FORMAT, E_TYPE, E_LIMIT. */
+MUST_USE hone_status npy_read(struct ctx *ctx, const char *path, const hone_tensor *expect,
+                              hone_tensor *out);
+MUST_USE hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor);
+
+/* -- dtype.c ---------------------------------------------------------------------------------- */
+
+/* Bits per element, 0 for unknown and string. */
+unsigned dtype_bits(hone_dtype dtype);
+const char *dtype_name(hone_dtype dtype); /* "f32", "i64", "bool"; "?" if unknown */
+hone_dtype dtype_parse(const char *name); /* HONE_UNDEFINED if unknown */
+bool dtype_is_float(hone_dtype dtype);
+bool dtype_is_integer(hone_dtype dtype); /* bool excluded */
+float f16_to_f32(uint16_t half);
+uint16_t f32_to_f16(float x); /* round to nearest even */
+float bf16_to_f32(uint16_t x);
+uint16_t f32_to_bf16(float x);
+
+/* -- hash.c ----------------------------------------------------------------------------------- */
+
+/* XXH3-128 as 32 hex digits. */
+void hash_hex(char out[33], const void *data, size_t size);
+/* SHA-256 as 64 hex digits. E_INTERNAL if libcrypto fails. */
+MUST_USE hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size);
+
+/* -- clock.c ---------------------------------------------------------------------------------- */
+
+uint64_t clock_ns(void); /* CLOCK_MONOTONIC_RAW */
+
+/* -- random.c: splitmix64/xoshiro256**, seeded, the same on every machine ----------------------- */
+
+struct random {
+  uint64_t s[4];
+};
+void random_init(struct random *random, uint64_t seed);
+uint64_t random_u64(struct random *random);
+double random_uniform(struct random *random); /* [0, 1) */
+double random_normal(struct random *random);  /* mean 0, variance 1 */
+/* [0, n), unbiased, n > 0 */
+uint64_t random_below(struct random *random, uint64_t n);
+
+/* -- embedded texts: every file under src/FOLDER/text/ and src/run/artifact.h, by "FOLDER/NAME" ---- */
+
+/* "kernels/simd.h", "run/main.c", "run/artifact.h"; NULL if there is none. NUL-terminated. Made by
+   tools/embed.sh at build time. */
+const char *hone_embedded_text(const char *name, size_t *out_length);
+
+/* -- process.c: children without a shell ------------------------------------------------------- */
+
+struct process_options {
+  const char *const *argv;     /* argv[0] is looked up in PATH unless it holds a slash */
+  const char *const *environ_; /* NULL: the allow-listed part of ours */
+  const char *directory;       /* NULL: ours */
+  int fd_in, fd_out;           /* handed to the child as 3 and 4; -1: none */
+  uint64_t timeout_ns;         /* 0: none */
+  size_t output_limit;         /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
+};
+struct process_result {
+  int exit_code;        /* -1 if it died by a signal */
+  int signal;           /* 0 if it exited */
+  bool timed_out;
+  uint64_t wall_ns;
+  long peak_rss_bytes;
+  struct text output;   /* stdout and stderr, head and tail; the caller text_deinits it */
+};
+/* Runs to the end. E_MISSING if the program is not found; a non-zero exit is not a failure here. */
+MUST_USE hone_status process_run(struct ctx *ctx, const struct process_options *options,
+                                 struct process_result *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* compile: the pipeline on one screen. bytes -> graph -> passes -> plan -> C text -> artifact. */
+#ifndef HONE_COMPILE_H
+#define HONE_COMPILE_H
+
+#include "../emit/emit.h"
+#include "../import/import.h"
+#include "../passes/passes.h"
+#include "../plan/plan.h"
+#include "../toolchain/toolchain.h"
+
+/* A model in memory: graph and what it points into. One arena. */
+struct model {
+  struct arena *arena;
+  struct model_file file;
+  struct graph *graph;
+  char content_hash[33];
+  char sha256[65];
+};
+/* Reads a file, or builds "zoo:NAME" through the hook (libhone knows no zoo by itself: handed in). */
+MUST_USE hone_status model_load(struct ctx *ctx, const char *path,
+                                const struct import_options *options, struct model *out);
+void model_unload(struct model *model);
+
+struct compile_options {
+  struct target target;
+  int threads;             /* tuned for; the artifact runs with any number */
+  const char *cc, *prefix, *keep;
+  bool debug;
+  bool no_cache;
+  bool no_passes;          /* plain kernels, for differential tests */
+  const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
+  void (*dump)(void *user, const char *stage, const char *text, size_t length);
+  void *user;
+};
+struct compile_report {
+  double import_ms, passes_ms, plan_ms, emit_ms, toolchain_ms;
+  size_t arena_bytes, weights_bytes, artifact_bytes, c_bytes;
+  size_t node_count, step_count;
+  bool from_cache;
+};
+/* Consumes nothing: the model stays usable (passes run on a copy). */
+MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,
+                                   const struct compile_options *options, const char *path,
+                                   struct compile_report *out_report);
+#endif

@@ -1,0 +1,21 @@
+/* emit: plan to C text, a pure function of the plan. */
+#ifndef HONE_EMIT_H
+#define HONE_EMIT_H
+
+#include "../plan/plan.h"
+
+struct emitted {
+  size_t unit_count;
+  struct text *units;      /* C texts in an arena-owned array; emitted_deinit frees the texts */
+  struct text header;
+  void *weights;           /* packed, 64-byte aligned, page-rounded; mmap'ed */
+  size_t weights_bytes;
+  char build_id[33];
+};
+struct emit_options {
+  const char *prefix; /* NULL: hone_model */
+};
+MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                               const struct emit_options *options, struct emitted *out);
+void emitted_deinit(struct emitted *emitted);
+#endif

@@ -1,0 +1,209 @@
+/* graph: the intermediate representation. Nodes with ONNX semantics at HONE_OPSET over values.
+ *
+ * A graph lives in one arena. Values are logically in ONNX order; physical order belongs to the
+ * plan. Shapes are fixed: open dimensions are bound at import. Nodes are kept in topological order.
+ */
+#ifndef HONE_GRAPH_H
+#define HONE_GRAPH_H
+
+#include "../base/base.h"
+
+#define HONE_OPSET 28
+
+struct op; /* src/ops/ops.h */
+struct graph;
+struct node;
+
+struct shape {
+  int rank;
+  int64_t dims[HONE_MAX_RANK];
+};
+
+/* A constant: dense, row-major, little endian. i4/u4 are packed two to a byte, low nibble first.
+   A string tensor's data is an array of struct string. */
+struct tensor {
+  hone_dtype dtype;
+  struct shape shape;
+  const void *data;
+  size_t bytes;
+};
+struct string {
+  const char *bytes;
+  size_t length;
+};
+
+struct value {
+  const char *name;              /* as in the model, any UTF-8; unique within its graph */
+  hone_dtype dtype;              /* HONE_UNDEFINED until inferred */
+  bool has_shape;
+  struct shape shape;
+  const struct tensor *constant; /* NULL unless known at compile time */
+  struct node *producer;         /* NULL for inputs and initializers */
+  uint32_t index;                /* position in graph->values */
+  bool is_input, is_output;
+};
+
+enum attribute_kind {
+  ATTRIBUTE_INT = 2,
+  ATTRIBUTE_FLOAT = 1,
+  ATTRIBUTE_STRING = 3,
+  ATTRIBUTE_TENSOR = 4,
+  ATTRIBUTE_GRAPH = 5,
+  ATTRIBUTE_FLOATS = 6,
+  ATTRIBUTE_INTS = 7,
+  ATTRIBUTE_STRINGS = 8
+}; /* numbered as ONNX AttributeProto.AttributeType */
+
+struct attribute {
+  const char *name;
+  enum attribute_kind kind;
+  int64_t i;
+  double f;
+  struct string s;
+  size_t count; /* of ints, floats, strings */
+  const int64_t *ints;
+  const double *floats;
+  const struct string *strings;
+  const struct tensor *tensor;
+  struct graph *graph;
+};
+
+/* A fused elementwise program, applied in order to the node's raw first result, element by element.
+   The last step's result is the node's output 0. An arg is
+     >= 0             the result of an earlier step
+     FUSED_SELF       the node's raw result (before any step)
+     FUSED_INPUT(k)   node->inputs[k], broadcast to the output's shape */
+#define FUSED_SELF (-1)
+#define FUSED_INPUT(k) (-2 - (k))
+#define FUSED_INPUT_INDEX(arg) (-2 - (arg))
+struct fused_step {
+  const struct op *op; /* of class ELEMENTWISE */
+  int arg_count;
+  int args[3];
+  double alpha, beta; /* the parameters named so in unary.def */
+  hone_dtype dtype;   /* of this step's result */
+};
+
+struct node {
+  const struct op *op;
+  const char *name; /* as in the model, may be "" */
+  int64_t index;    /* position in the file, for messages; -1: made by a pass */
+  size_t input_count, output_count;
+  struct value **inputs;  /* NULL entries: optional inputs left out */
+  struct value **outputs; /* NULL entries: outputs not asked for */
+  size_t attribute_count;
+  struct attribute *attributes;
+  /* of input_count, how many trailing inputs belong to the fused program (after the op's own) */
+  size_t fused_input_count;
+  size_t fused_count;
+  struct fused_step *fused;
+};
+
+struct graph {
+  struct arena *arena;
+  const char *name;
+  VEC(struct value *) values;
+  VEC(struct node *) nodes; /* topological order */
+  VEC(struct value *) inputs;
+  VEC(struct value *) outputs;
+  struct graph *parent; /* of a subgraph: names may refer to its values */
+  uint64_t fresh;       /* counter for names of new values */
+};
+
+/* -- shape.c ---------------------------------------------------------------------------------- */
+MUST_USE bool shape_count(const struct shape *shape, int64_t *out_elements);
+bool shape_equal(const struct shape *a, const struct shape *b);
+/* NumPy broadcasting; false if they do not fit. */
+MUST_USE bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *out);
+/* Dense row-major strides in elements. */
+void shape_strides(const struct shape *shape, int64_t strides[HONE_MAX_RANK]);
+/* "[1,3,224,224]" */
+void shape_print(struct text *text, const struct shape *shape);
+/* Elements and bytes, checked against limits: E_SHAPE (negative), E_LIMIT (too large), E_TYPE. */
+MUST_USE hone_status extent(struct ctx *ctx, struct place at, hone_dtype dtype,
+                            const struct shape *shape, int64_t *out_elements, size_t *out_bytes);
+
+/* -- build.c ---------------------------------------------------------------------------------- */
+MUST_USE hone_status graph_create(struct ctx *ctx, struct arena *arena, struct graph **out);
+/* A new value; name NULL: a fresh one ("%12"). */
+MUST_USE hone_status graph_value(struct ctx *ctx, struct graph *graph, const char *name,
+                                 struct value **out);
+MUST_USE hone_status graph_input(struct ctx *ctx, struct graph *graph, const char *name,
+                                 hone_dtype dtype, const struct shape *shape, struct value **out);
+/* A constant value; `data` must outlive the graph unless copied with tensor_copy. */
+MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
+                                    const struct tensor *tensor, struct value **out);
+/* Allocates payload for dtype and shape in the arena, zeroed. */
+MUST_USE hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
+                                   const struct shape *shape, struct tensor **out);
+/* Appends a node with room for its inputs; outputs are new values (or NULL entries on request). */
+MUST_USE hone_status graph_node(struct ctx *ctx, struct graph *graph, const struct op *op,
+                                struct value *const *inputs, size_t input_count,
+                                size_t output_count, struct node **out);
+MUST_USE hone_status graph_output(struct ctx *ctx, struct graph *graph, struct value *value);
+MUST_USE hone_status node_set(struct ctx *ctx, struct graph *graph, struct node *node,
+                              const struct attribute *attribute); /* adds or replaces by name */
+MUST_USE hone_status node_set_int(struct ctx *ctx, struct graph *graph, struct node *node,
+                                  const char *name, int64_t i);
+MUST_USE hone_status node_set_float(struct ctx *ctx, struct graph *graph, struct node *node,
+                                    const char *name, double f);
+MUST_USE hone_status node_set_ints(struct ctx *ctx, struct graph *graph, struct node *node,
+                                   const char *name, const int64_t *ints, size_t count);
+MUST_USE hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *node,
+                                     const char *name, const char *string);
+
+/* -- query.c ---------------------------------------------------------------------------------- */
+const struct attribute *node_attribute(const struct node *node, const char *name); /* or NULL */
+int64_t node_int(const struct node *node, const char *name, int64_t otherwise);
+double node_float(const struct node *node, const char *name, double otherwise);
+/* The string, or `otherwise`; only NUL-free strings compare equal to anything. */
+const char *node_string(const struct node *node, const char *name, const char *otherwise);
+/* NULL and 0 when absent. */
+const int64_t *node_ints(const struct node *node, const char *name, size_t *out_count);
+struct place node_place(const struct node *node);
+/* Input k or NULL when absent. */
+static inline struct value *node_input(const struct node *node, size_t k) {
+  return k < node->input_count ? node->inputs[k] : NULL;
+}
+/* Reads a constant integer tensor (i32 or i64) of at most max elements; false if it is not one. */
+MUST_USE bool tensor_read_ints(const struct tensor *tensor, size_t max, int64_t *out,
+                               size_t *out_count);
+/* Element i as double / int64 for any numeric type. */
+double tensor_f64(const struct tensor *tensor, size_t i);
+int64_t tensor_i64(const struct tensor *tensor, size_t i);
+/* Writes element i, rounding (floats) or wrapping (integers) to the dtype. */
+void tensor_set_f64(const struct tensor *tensor, size_t i, double x);
+void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x);
+size_t tensor_count(const struct tensor *tensor);
+/* How often each value is read (graph outputs count once): array of values.count. */
+MUST_USE hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                uint32_t **out_uses);
+
+/* -- edit.c ----------------------------------------------------------------------------------- */
+/* Every reader of `from`, and the graph outputs, read `to`. Keeps output names: if `from` is a
+   graph output, `to` takes its name (or an Identity is inserted where `to` is an input,
+   a constant or already an output). */
+MUST_USE hone_status graph_replace(struct ctx *ctx, struct graph *graph, struct value *from,
+                                   struct value *to);
+/* Stable topological sort; E_FORMAT names a cycle. */
+MUST_USE hone_status graph_sort(struct ctx *ctx, struct graph *graph, bool *out_was_sorted);
+/* Removes nodes of which no output is used, and NULL entries of the node list. */
+MUST_USE hone_status graph_sweep(struct ctx *ctx, struct graph *graph, size_t *out_removed);
+
+/* -- verify.c, print.c, parse.c ----------------------------------------------------------------- */
+/* Structure holds: one producer, order, types and shapes known, fused programs in range. */
+MUST_USE hone_status graph_verify(struct ctx *ctx, const struct graph *graph);
+/* The readable text form: names of values as %k with hostile names escaped beside them.
+   Constants above 16 elements are printed as a hash unless with_data. */
+struct print_options {
+  bool with_data;
+};
+void graph_print(struct text *text, const struct graph *graph, const struct print_options *options);
+/* Reads what graph_print(with_data) wrote, and hand-written tests; op_find is handed in because
+   graph knows no operators. */
+typedef const struct op *find_op_fn(const char *domain, const char *name);
+typedef void name_op_fn(const struct op *op, const char **out_domain, const char **out_name);
+MUST_USE hone_status graph_parse(struct ctx *ctx, struct arena *arena, const char *text,
+                                 size_t length, find_op_fn *find, struct graph **out);
+
+#endif

@@ -1,0 +1,81 @@
+/* machine: topology, caches, CPU features, measured peaks, bandwidth curve, fingerprint. */
+#ifndef HONE_MACHINE_H
+#define HONE_MACHINE_H
+
+#include "../base/base.h"
+
+enum cpu_feature {
+  CPU_SSE42 = 1 << 0,
+  CPU_AVX = 1 << 1,
+  CPU_AVX2 = 1 << 2,
+  CPU_FMA = 1 << 3,
+  CPU_F16C = 1 << 4,
+  CPU_AVX512 = 1 << 5, /* F, BW, CD, DQ, VL */
+  CPU_AVX512_VNNI = 1 << 6,
+  CPU_AVX512_BF16 = 1 << 7,
+  CPU_AVX512_FP16 = 1 << 8,
+  CPU_AMX_TILE = 1 << 9,
+  CPU_AMX_INT8 = 1 << 10,
+  CPU_AMX_BF16 = 1 << 11,
+  CPU_AVX_VNNI = 1 << 12,
+  CPU_BMI2 = 1 << 13,
+  CPU_NEON = 1 << 20,
+  CPU_DOTPROD = 1 << 21,
+  CPU_I8MM = 1 << 22
+};
+
+/* What code is generated for. Never taken from the machine by accident: --target, --cpu. */
+struct target {
+  char triple[64];       /* "x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu" */
+  char level[32];        /* "baseline", "avx2", "avx512", "amx", "neon", ... */
+  uint32_t features;     /* enum cpu_feature */
+  int vector_bytes;      /* 16, 32, 64 */
+  int vector_registers;  /* 16 or 32 */
+  size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; l3 shared */
+  const char *flags[24]; /* -m flags for the C compiler, NULL-terminated */
+};
+/* triple NULL: this machine's. level "host" or NULL: the best level that this CPU supports
+   (E_UNSUP for a level the table does not know). */
+MUST_USE hone_status target_init(struct ctx *ctx, const char *triple, const char *level,
+                                 struct target *out);
+/* True if code for `target` runs here. */
+bool target_runs_here(const struct target *target);
+uint32_t cpu_features(void);
+
+/* Cores this process may use: affinity and cgroup quota respected; at least 1. */
+int usable_core_count(void);
+
+/* Facts that explain a number; no host or user name. */
+struct fingerprint {
+  char cpu_model[96];
+  char features[256];
+  char kernel[96];
+  char libc[32];
+  char compiler[96];
+  char governor[32];  /* "n/a" where not shown */
+  char hypervisor[32];
+  int cores_usable, cores_online, threads_per_core, numa_nodes;
+  uint64_t ram_bytes;
+  size_t l1d_bytes, l2_bytes, l3_bytes;
+  char hone_version[16];
+  char key[33]; /* hash of the above */
+};
+MUST_USE hone_status fingerprint_read(struct ctx *ctx, struct fingerprint *out);
+
+/* Measured here and now, with `threads` pinned threads. */
+struct peaks {
+  double f32_flops;                 /* FMA peak, FLOP/s */
+  struct bandwidth_point {
+    double bytes;                   /* working set */
+    double bytes_per_s;             /* read-only */
+  } bandwidth[16];
+  int bandwidth_count;
+  double copy_floor_ns;             /* empty call */
+};
+/* About `budget_ns` of run time; 256 KiB to 1 GiB (or a quarter of RAM). */
+MUST_USE hone_status peaks_measure(struct ctx *ctx, int threads, uint64_t budget_ns,
+                                   struct peaks *out);
+/* Interpolated on the curve. */
+double peaks_bandwidth(const struct peaks *peaks, double bytes);
+
+#endif

@@ -1,0 +1,80 @@
+/* ops: what each operator means. One row an op in ops.def: arity, class, shape inference and
+ * reference evaluation, by ONNX semantics at HONE_OPSET. Knows no kernel and no target. */
+#ifndef HONE_OPS_H
+#define HONE_OPS_H
+
+#include "../graph/graph.h"
+
+enum op_class {
+  OP_ELEMENTWISE, /* each output element from the broadcast input elements: unary.def, binary.def */
+  OP_CONTRACTION, /* sums of products: MatMul, Gemm, Conv, ... */
+  OP_REDUCTION,   /* over axes or windows: Reduce*, pools, Softmax, norms */
+  OP_MOVEMENT,    /* bytes only move */
+  OP_INDEXED,     /* data-dependent addresses: Gather, Scatter, TopK, ... */
+  OP_RECURRENT,   /* LSTM, GRU, RNN */
+  OP_CONTROL,     /* If, Loop, Scan */
+  OP_GENERATOR    /* Constant, ConstantOfShape, Range, Shape, EyeLike, ... */
+};
+
+/* Sets dtype, shape (and has_shape) of each output; may read inputs' `constant`. */
+typedef hone_status infer_fn(struct ctx *ctx, struct graph *graph, struct node *node);
+/* in[k] is NULL for a missing optional input; out[k] is allocated and zeroed, or NULL if not asked
+   for. Contractions accumulate in double. Ignores node->fused. scratch is freed by the caller. */
+typedef hone_status eval_fn(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out);
+
+enum op_id {
+  OP_NONE,
+#define OP(domain, name, ...) OP_##name,
+#include "ops.def"
+#undef OP
+  OP_COUNT
+};
+
+/* Domains are written ai in tables: "" default, "ai.onnx.ml", "hone". */
+struct op {
+  enum op_id id;
+  const char *domain, *name;
+  int since;                    /* first opset with this meaning that the importer accepts */
+  int min_inputs, max_inputs;   /* max -1: variadic */
+  int min_outputs, max_outputs; /* likewise */
+  enum op_class class;
+  infer_fn *infer;
+  eval_fn *eval;
+  /* elementwise only: the row's text in unary.def / binary.def / ternary.def, over x, y, z, alpha,
+     beta; NULL otherwise */
+  const char *expression;
+  double alpha, beta;           /* defaults of the attributes that the expression calls alpha, beta */
+};
+
+extern const struct op op_table[OP_COUNT];
+const struct op *op_find(const char *domain, const char *name); /* NULL if unknown */
+static inline bool is_op(const struct node *node, enum op_id id) { return node->op->id == id; }
+
+/* -- infer.c ---------------------------------------------------------------------------------- */
+/* Infers every node in order; folds nodes whose inputs are constant as far as later inference needs
+   them (small integer results), so that Shape -> Gather -> Concat -> Reshape resolves. Checks each
+   extent against the limits before anything is allocated. */
+MUST_USE hone_status graph_infer(struct ctx *ctx, struct graph *graph);
+MUST_USE hone_status node_infer(struct ctx *ctx, struct graph *graph, struct node *node);
+/* Evaluates one node with constant inputs and makes its outputs constants; *out_folded false if it
+   is not foldable (not constant, too large by limit fold_bytes, random). */
+MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,
+                               bool *out_folded);
+/* alpha and beta of an elementwise node as its expression names them (LeakyRelu alpha, Clip's
+   constant min and max, ...); false if they are not known at compile time. */
+MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);
+
+/* -- reference.c ------------------------------------------------------------------------------ */
+/* Evaluates the op and then the fused program. */
+MUST_USE hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                                   const struct tensor *const *in, struct tensor *const *out);
+/* Runs the whole graph: inputs and outputs dense, in graph order, outputs allocated by the caller.
+   Values are freed as soon as their last reader ran. */
+MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
+                                   const hone_tensor *inputs, const hone_tensor *outputs);
+
+/* -- cost.c: 2 per multiply-add; elementwise 1; bytes read + written once */
+void node_cost(const struct node *node, double *out_flops, double *out_bytes);
+
+#endif

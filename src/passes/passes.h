@@ -1,0 +1,35 @@
+/* passes: graph in, better graph out. One file a pass; pipeline.c is the ordered list. */
+#ifndef HONE_PASSES_H
+#define HONE_PASSES_H
+
+#include "../ops/ops.h"
+
+/* What the target can fuse, handed in by compile/: may `step` be appended to the fused program of
+   `node` (its op's own kernel or an elementwise loop)? extra: the step's other operand or NULL. */
+struct pass_env {
+  bool (*accepts_fused)(void *user, const struct node *node, const struct node *step,
+                        const struct value *extra);
+  void *user;
+};
+typedef hone_status pass_fn(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                            size_t *out_changes);
+struct pass {
+  const char *name; /* "fold-batchnorm" */
+  pass_fn *run;
+  const char *reason; /* why it stands at its place */
+};
+extern const struct pass pass_pipeline[];
+extern const size_t pass_count;
+const struct pass *pass_find(const char *name);
+
+struct pipeline_options {
+  struct pass_env env;
+  const char *stop_after; /* NULL: all */
+  /* called after each pass (with its name), for --dump-after and verification; may be NULL */
+  hone_status (*after)(void *user, struct ctx *ctx, const struct pass *pass, struct graph *graph,
+                       size_t changes);
+  void *user;
+};
+MUST_USE hone_status passes_run(struct ctx *ctx, struct graph *graph,
+                                const struct pipeline_options *options);
+#endif

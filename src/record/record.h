@@ -1,0 +1,129 @@
+/* record: what is known of one measured cell. columns.def (append-only) gives SQL schema, JSON keys,
+ * CSV header and report columns; status.def and flags.def the closed lists. */
+#ifndef HONE_RECORD_H
+#define HONE_RECORD_H
+
+#include "../base/base.h"
+
+#define RECORD_SCHEMA 1
+
+enum record_status {
+#define STATUS(name, text) STATUS_##name,
+#include "status.def"
+#undef STATUS
+  STATUS_COUNT
+};
+enum record_stage { STAGE_none, STAGE_import, STAGE_convert, STAGE_compile, STAGE_load, STAGE_run, STAGE_verify, STAGE_COUNT };
+enum record_flag {
+#define FLAG(name, text) FLAG_BIT_##name,
+#include "flags.def"
+#undef FLAG
+  FLAG_BIT_COUNT
+};
+#define FLAG_MASK(name) (1u << FLAG_BIT_##name)
+const char *status_text(enum record_status status);
+const char *stage_text(enum record_stage stage);
+const char *flag_text(enum record_flag flag);
+enum record_status status_parse(const char *text); /* STATUS_COUNT if unknown */
+enum record_stage stage_parse(const char *text);   /* STAGE_COUNT if unknown */
+
+/* One cell's identity. Its key is the XXH3-128 of its canonical text (cell_key). */
+struct cell {
+  char model[256];       /* as the user wrote it, for display: path's base name or zoo spec */
+  char model_path[4096]; /* not part of the key */
+  char model_hash[33];
+  char shapes[512];
+  char backend[32];
+  char variant[64];      /* "default", or the options */
+  char options[512];     /* "key=value;..." for the backend */
+  char route[64];        /* "onnx" */
+  char device[32];       /* "cpu" */
+  char precision[16];    /* asked: "fp32" */
+  int batch, threads;
+  char scenario[32];     /* "single" */
+  char cache_state[16];  /* "warm" */
+  int label;             /* 0; --aa gives the second copy 1 */
+  char key[33];
+};
+void cell_key(struct cell *cell); /* fills key */
+
+/* Noise seen during one block. -1: not shown by this machine. */
+struct noise {
+  double steal_fraction;
+  int64_t involuntary_switches;
+  double pressure_some; /* PSI cpu some, fraction */
+  double frequency_mhz;
+};
+
+/* What one incarnation measured in one round: the acknowledged unit of the store. */
+struct block {
+  char study[33];
+  char cell[33];
+  int incarnation, round;
+  uint64_t *samples; /* ns each, owner: who made the block */
+  size_t sample_count;
+  uint64_t *rewarm;  /* ns each, the phase before, not counted */
+  size_t rewarm_count;
+  int verified;      /* outputs of timed iterations compared in this block */
+  struct noise noise;
+  uint64_t started_unix_ms;
+};
+
+/* Facts of one incarnation: phases, memory, what the engine said about itself. */
+struct incarnation {
+  char study[33];
+  char cell[33];
+  int number;
+  enum record_status status;
+  enum record_stage stage;
+  char reason[1024];
+  uint32_t flags;
+  double compile_ms, load_ms, first_inference_ms, warmup_ms; /* NaN: not measured */
+  double import_ms, cached_compile_ms;
+  int64_t rss_import, rss_compile, rss_load, rss_steady, rss_peak; /* bytes, -1 unknown */
+  double rss_slope; /* bytes per inference over the run */
+  int64_t artifact_bytes, arena_bytes;
+  double floor_ns;  /* identity model through the same path */
+  char engine_version[64], effective_device[64], effective_precision[32];
+  int effective_threads;
+  double fallback_share;
+  double max_abs_diff, max_rel_diff, rel_l2, cosine, top1; /* against the reference, worst output */
+  char output_hash[33];
+};
+
+/* Derived from the blocks and incarnations of one cell by stats. */
+struct record {
+  struct cell cell;
+  enum record_status status;
+  enum record_stage stage;
+  char reason[1024];
+  uint32_t flags;
+  int incarnations, rounds;
+  size_t sample_count;
+  double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms, max_ms; /* NaN: n/a */
+  double throughput_per_s;
+  double limit_ms, limit_share; /* roofline limit and its share reached */
+  struct incarnation worst;     /* of the incarnations: first of a failure, else medians/maxima */
+  struct noise noise;           /* worst of the blocks */
+  int rank;                     /* 1 = fastest among ranked of the same model, batch and threads; 0: not ranked */
+  char repeat[2048];            /* the command that measures this row again */
+};
+
+/* One field of a record, from columns.def. */
+enum column_type { COLUMN_TEXT, COLUMN_INT, COLUMN_DOUBLE };
+struct column {
+  const char *key;   /* JSON key, CSV header: "latency_ms.p50" */
+  const char *title; /* report heading */
+  const char *unit;
+  enum column_type type;
+  int since;         /* schema version that added it */
+  size_t offset, size; /* in struct record */
+  const char *help;
+};
+extern const struct column columns[];
+extern const size_t column_count;
+/* Value of a column: text into `out` ("" for n/a), numbers also as double. */
+void column_format(const struct record *record, const struct column *column, struct text *out);
+double column_number(const struct record *record, const struct column *column); /* NaN if text, n/a */
+
+#endif

@@ -1,0 +1,54 @@
+/* The artifact ABI: between a compiled model and whoever runs it. Standalone (libc types only),
+ * versioned; the emitter embeds this text into generated C, the loader includes it.
+ *
+ * An artifact exports `const struct hone_artifact_info *PREFIX_artifact(void)`; PREFIX is given at
+ * compile time (default hone_model), so several models link into one program. run is re-entrant:
+ * each concurrent call brings its own arena. The thread pool is never inside an artifact. */
+#ifndef HONE_ARTIFACT_H
+#define HONE_ARTIFACT_H
+
+#include <stdint.h>
+
+#define HONE_ARTIFACT_ABI 1
+
+struct hone_io_info {
+  const char *name;    /* NUL-terminated bytes, any UTF-8 */
+  int32_t dtype;       /* as ONNX TensorProto.DataType */
+  int32_t rank;
+  const int64_t *dims; /* the bound of each dimension */
+  int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
+};
+
+/* Threads are the host's. run calls fn(argument, t, thread_count) on every t once, in parallel, and
+   returns when all are done; barrier is called by all of them inside fn. team NULL: one thread. */
+struct hone_team {
+  void *self;
+  int32_t thread_count;
+  void (*run)(void *self, void (*fn)(void *argument, int32_t thread, int32_t thread_count),
+              void *argument);
+  void (*barrier)(void *self);
+};
+
+struct hone_io {
+  const void *const *inputs;
+  void *const *outputs;
+  const int64_t *const *input_dims; /* actual dims; NULL: the bounds */
+  int64_t *const *output_dims;      /* written when not NULL */
+};
+
+struct hone_artifact_info {
+  uint32_t abi;
+  uint32_t flags;
+  const char *build_id;    /* 32 hex digits: hash of the generated text and weights */
+  const char *generator;   /* "hone 0.1.0" */
+  uint64_t arena_bytes;    /* 64-byte aligned memory that run needs */
+  uint64_t weights_bytes;
+  const void *weights;     /* embedded packed weights, or NULL: read them from the .weights file */
+  int32_t input_count, output_count;
+  const struct hone_io_info *inputs, *outputs;
+  /* 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */
+  int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
+                 const struct hone_team *team);
+};
+
+#endif

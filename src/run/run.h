@@ -1,0 +1,29 @@
+/* run: what lives around an artifact: thread team and loader. */
+#ifndef HONE_RUN_H
+#define HONE_RUN_H
+
+#include "../base/base.h"
+#include "artifact.h"
+
+/* Persistent workers, thread 0 is the caller. Spins at most ~50 us of time between runs, then sleeps
+   on a futex. pin: thread t is bound to the t-th allowed CPU. */
+struct team;
+MUST_USE hone_status team_create(struct ctx *ctx, int thread_count, bool pin, struct team **out);
+void team_destroy(struct team *team);
+const struct hone_team *team_interface(struct team *team);
+
+/* A loaded .so with its weights and arena. */
+struct loaded {
+  const struct hone_artifact_info *info;
+  void *library;
+  struct mapping weights_file; /* when not embedded */
+  const void *weights;
+  void *arena; /* mmap'ed, populated */
+  size_t arena_bytes;
+};
+/* symbol NULL: hone_model_artifact. Checks abi, sizes and build id of the .weights file. */
+MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
+                                   struct loaded *out);
+void artifact_unload(struct loaded *loaded);
+
+#endif

@@ -1,0 +1,54 @@
+/* stats: percentiles, intervals, ties, stationarity. Pure: the same numbers and seed give the same
+ * answer. MEASURING.md's rules in code; sources at each function. */
+#ifndef HONE_STATS_H
+#define HONE_STATS_H
+
+#include "../base/base.h"
+
+/* Smallest sample with at least share p (0 < p <= 1) of the samples at or below it. n > 0; sorts a copy
+   is not made: `sorted` must be ascending. */
+double percentile_sorted(const double *sorted, size_t n, double p);
+void sort_doubles(double *x, size_t n);
+/* Distribution-free interval of quantile p at `confidence` from binomial order statistics (Conover 1999,
+   section 3.2). false if the upper (or lower) order statistic does not exist. 0-based indices. */
+MUST_USE bool quantile_interval(size_t n, double p, double confidence, size_t *out_low,
+                                size_t *out_high);
+
+/* Samples of one cell: processes, each of rounds, each of samples. */
+struct sample_set {
+  size_t process_count;
+  struct sample_process {
+    size_t round_count;
+    struct sample_round {
+      const double *samples; /* ns, any order */
+      size_t count;
+    } *rounds;
+  } *processes;
+};
+struct interval {
+  double value, low, high;
+};
+/* Median of all samples with a hierarchical bootstrap interval: processes resampled, then rounds
+   (Kalibera & Jones 2013). resamples e.g. 2000. E_OOM. */
+MUST_USE hone_status bootstrap_median(struct ctx *ctx, const struct sample_set *set, double confidence,
+                                      int resamples, uint64_t seed, struct interval *out);
+/* Ratio median(a)/median(b), same resampling, the same rounds drawn for both. */
+MUST_USE hone_status bootstrap_ratio(struct ctx *ctx, const struct sample_set *a,
+                                     const struct sample_set *b, double confidence, int resamples,
+                                     uint64_t seed, struct interval *out);
+
+enum verdict { VERDICT_undecided, VERDICT_tie, VERDICT_faster, VERDICT_slower };
+const char *verdict_text(enum verdict verdict);
+struct verdict_rule {
+  int min_processes; /* 3 */
+  int min_rounds;    /* 12, of both sides */
+  double floor_difference_ns; /* a lead smaller than this is a tie */
+};
+/* a against b: faster if the whole interval of a/b lies below 1. */
+enum verdict decide(const struct interval *ratio, int processes_a, int processes_b, int rounds_a,
+                    int rounds_b, double median_a_ns, double median_b_ns,
+                    const struct verdict_rule *rule);
+/* At least three consecutive windows whose medians agree within `noise` (relative). */
+bool is_stationary(const double *x, size_t n, size_t window, double noise);
+
+#endif

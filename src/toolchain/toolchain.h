@@ -1,0 +1,38 @@
+/* toolchain: C text to object, library, executable, with the C compiler as a child process. */
+#ifndef HONE_TOOLCHAIN_H
+#define HONE_TOOLCHAIN_H
+
+#include "../machine/machine.h"
+
+enum artifact_kind { ARTIFACT_C, ARTIFACT_SO, ARTIFACT_A, ARTIFACT_EXE };
+enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
+
+struct build_input {
+  const char *const *units;     /* C texts, one translation unit each, compiled in parallel */
+  const size_t *unit_lengths;
+  size_t unit_count;
+  const void *weights;          /* packed; embedded with .incbin into so, a, exe; beside a .c */
+  size_t weights_bytes;
+  const char *header;           /* typed header text, written beside the artifact */
+  const char *prefix;
+};
+struct build_options {
+  const struct target *target;
+  const char *cc;    /* NULL: $HONE_CC, else cc, gcc, clang from PATH; one word, no shell */
+  bool debug;        /* -g -O1 */
+  const char *keep;  /* folder to leave the generated C in, or NULL */
+  uint64_t timeout_ns;
+};
+/* "gcc 12.2.0": program and version line. E_MISSING. */
+MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, char out[128]);
+/* Builds and moves the result to `path` atomically; the compiler's own words are in the failure. */
+MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
+                                     const struct build_options *options, const char *path);
+
+/* Artifact cache under dir_user("cache"): key = SHA-256 of all that decides the bytes. */
+MUST_USE hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096],
+                                  bool *out_hit);
+/* Copies the file into the cache (atomic). */
+MUST_USE hone_status cache_store(struct ctx *ctx, const char *key, const char *path);
+
+#endif
