@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MUST_USE __attribute__((warn_unused_result))
-#define PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF(at, first) __attribute__((format(printf, at, first)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TRY(call)                   \
   do {                              \
