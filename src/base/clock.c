@@ -1,0 +1,53 @@
+/* The one clock of all measurements, and seeded random numbers that are the same everywhere. */
+#include "base.h"
+
+#include <math.h>
+#include <time.h>
+
+uint64_t clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* splitmix64 seeds xoshiro256** (Blackman & Vigna 2018). */
+void random_init(struct random *random, uint64_t seed) {
+  for (int i = 0; i < 4; i++) {
+    uint64_t z = seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    random->s[i] = z ^ z >> 31;
+  }
+}
+
+static uint64_t rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
+
+uint64_t random_u64(struct random *random) {
+  uint64_t *s = random->s, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= t;
+  s[3] = rotate(s[3], 45);
+  return result;
+}
+
+double random_uniform(struct random *random) {
+  return (double)(random_u64(random) >> 11) * 0x1p-53;
+}
+
+/* Sum of 12 uniforms less 6 (Irwin-Hall): variance 1, within +-6, and only exact operations, so
+   that every libm gives the same weights. */
+double random_normal(struct random *random) {
+  double sum = -6;
+  for (int i = 0; i < 12; i++) sum += random_uniform(random);
+  return sum;
+}
+
+uint64_t random_below(struct random *random, uint64_t n) {
+  uint64_t threshold = -n % n, x;
+  do x = random_u64(random);
+  while (x < threshold);
+  return x % n;
+}

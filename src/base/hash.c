@@ -1,0 +1,21 @@
+/* Identity: XXH3-128 for keys, SHA-256 where someone could want to forge. */
+#include "base.h"
+
+#include <openssl/evp.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void hash_hex(char out[33], const void *data, size_t size) {
+  XXH128_hash_t hash = XXH3_128bits(data, size);
+  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64,
+           (unsigned long long)hash.low64);
+}
+
+hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (EVP_Digest(data, size, digest, &length, EVP_sha256(), NULL) != 1 || length != 32)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "SHA-256 is not available");
+  for (unsigned i = 0; i < 32; i++) snprintf(out + 2 * i, 3, "%02x", digest[i]);
+  return HONE_OK;
+}

@@ -1,0 +1,154 @@
+/* base: what every other module leans on. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void arena_gives_zeroed_aligned_memory(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct arena *arena;
+  assert_int_equal(arena_create(&ctx, 1 << 20, &arena), HONE_OK);
+  for (size_t n = 1; n < 5000; n = n * 3 + 1) {
+    char *p;
+    assert_int_equal(arena_alloc(&ctx, arena, n, 1, &p), HONE_OK);
+    assert_int_equal((uintptr_t)p % (n >= 64 ? 64 : 16), 0);
+    for (size_t i = 0; i < n; i++) assert_int_equal(p[i], 0);
+    memset(p, 0xff, n);
+  }
+  void *p;
+  assert_int_equal(arena_alloc(&ctx, arena, 2 << 20, 1, &p), HONE_E_LIMIT);
+  ctx_clear(&ctx);
+  assert_int_equal(arena_alloc(&ctx, arena, SIZE_MAX / 2, 8, &p), HONE_E_LIMIT);
+  arena_destroy(arena);
+}
+
+static void numbers_are_parsed_strictly(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    bool ok;
+    int64_t value;
+  } cases[] = {{"0", true, 0},
+               {"-5", true, -5},
+               {"9223372036854775807", true, INT64_MAX},
+               {"-9223372036854775808", true, INT64_MIN},
+               {"9223372036854775808", false, 0},
+               {"", false, 0},
+               {"-", false, 0},
+               {"+1", false, 0},
+               {" 1", false, 0},
+               {"1 ", false, 0},
+               {"1e3", false, 0},
+               {"0x10", false, 0}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    int64_t value = 0;
+    assert_int_equal(parse_i64(cases[i].text, INT64_MIN, INT64_MAX, &value), cases[i].ok);
+    if (cases[i].ok) assert_int_equal(value, cases[i].value);
+  }
+  double x;
+  assert_true(parse_f64("1.5e3", 0, 1e9, &x) && x == 1500);
+  assert_false(parse_f64("1,5", 0, 1e9, &x));
+  assert_false(parse_f64("nan", 0, 1e9, &x));
+  assert_false(parse_f64("inf", 0, INFINITY, &x));
+}
+
+static void doubles_are_printed_shortest(void **state) {
+  (void)state;
+  static const struct {
+    double x;
+    const char *text;
+  } cases[] = {{0.1, "0.1"}, {1.0 / 3, "0.3333333333333333"}, {1e300, "1e+300"}, {-0.0, "-0"}};
+  char out[32];
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    format_f64(out, cases[i].x);
+    assert_string_equal(out, cases[i].text);
+  }
+}
+
+static void hostile_text_is_shown_not_obeyed(void **state) {
+  (void)state;
+  char out[64];
+  safe_copy(out, sizeof out, "a\x1b[31m\n\xff\xe2\x80\xae");
+  assert_string_equal(out, "a\\u{1b}[31m\\u{a}\\u{ff}\\u{202e}");
+  safe_copy(out, 8, "0123456789");
+  assert_true(strlen(out) < 8);
+  char name[65];
+  slug(name, "../../Etc/p asswd");
+  assert_null(strchr(name, '/'));
+  assert_true(name[0] != '.' && name[0] != '-');
+}
+
+static void every_half_survives_the_round_trip(void **state) {
+  (void)state;
+  for (uint32_t h = 0; h < 65536; h++) {
+    float x = f16_to_f32((uint16_t)h);
+    if (isnan(x)) assert_true(isnan(f16_to_f32(f32_to_f16(x))));
+    else assert_int_equal(f32_to_f16(x), h);
+    float y = bf16_to_f32((uint16_t)h);
+    if (!isnan(y)) assert_int_equal(f32_to_bf16(y), h);
+  }
+  assert_int_equal(f32_to_f16(65519.0f), 0x7bff); /* below half way to 65536 */
+  assert_int_equal(f32_to_f16(65520.0f), 0x7c00);
+  assert_int_equal(f32_to_f16(0x1p-25f), 0); /* tie to even */
+}
+
+static void npy_round_trip_and_damage(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char dir[4096], path[4200];
+  assert_int_equal(dir_temporary(&ctx, dir), HONE_OK);
+  snprintf(path, sizeof path, "%s/x.npy", dir);
+  float data[6] = {1, 2, 3, 4, 5, 6};
+  hone_tensor x = {data, HONE_F32, 2, {2, 3}}, y;
+  assert_int_equal(npy_write(&ctx, path, &x), HONE_OK);
+  assert_int_equal(npy_read(&ctx, path, NULL, &y), HONE_OK);
+  assert_int_equal(y.rank, 2);
+  assert_int_equal(y.shape[1], 3);
+  assert_memory_equal(y.data, data, sizeof data);
+  free(y.data);
+  struct mapping map;
+  assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
+  for (size_t n = 0; n < map.size; n++) { /* every truncation is refused */
+    char cut[4200];
+    snprintf(cut, sizeof cut, "%s/cut.npy", dir);
+    assert_int_equal(file_write_atomic(&ctx, cut, map.data, n, 0600), HONE_OK);
+    assert_int_equal(npy_read(&ctx, cut, NULL, &y), HONE_E_FORMAT);
+    ctx_clear(&ctx);
+  }
+  file_unmap(&map);
+  assert_int_equal(file_map(&ctx, dir, &map), HONE_E_IO);
+  ctx_clear(&ctx);
+  assert_int_equal(file_map(&ctx, "/dev/zero", &map), HONE_E_IO);
+  ctx_clear(&ctx);
+  assert_int_equal(file_map(&ctx, "/nowhere/x", &map), HONE_E_NOFILE);
+  ctx_clear(&ctx);
+  assert_int_equal(file_write_atomic(&ctx, "/nowhere/x", "a", 1, 0600), HONE_E_WRITE);
+  dir_remove_tree(dir);
+  assert_int_not_equal(access(dir, F_OK), 0);
+}
+
+static void first_failure_wins(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  assert_int_equal(fail(&ctx, HONE_E_SHAPE, place_name("a\nb"), "first %d", 1), HONE_E_SHAPE);
+  assert_int_equal(fail(&ctx, HONE_E_OOM, place_none(), "second"), HONE_E_SHAPE);
+  assert_string_equal(hone_context_message(&ctx), "E_SHAPE at \"a\\u{a}b\": first 1");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+      cmocka_unit_test(numbers_are_parsed_strictly),
+      cmocka_unit_test(doubles_are_printed_shortest),
+      cmocka_unit_test(hostile_text_is_shown_not_obeyed),
+      cmocka_unit_test(every_half_survives_the_round_trip),
+      cmocka_unit_test(npy_round_trip_and_damage),
+      cmocka_unit_test(first_failure_wins),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
