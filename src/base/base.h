@@ -237,4 +237,26 @@ struct process_result {
 MUST_USE hone_status process_run(struct ctx *ctx, const struct process_options *options,
                                  struct process_result *out);
 
+/* Head and tail of a stream of any length. */
+struct capture {
+  char *head, *tail; /* limit bytes each */
+  size_t limit, head_length, tail_length, tail_at;
+  uint64_t total;
+};
+MUST_USE hone_status capture_init(struct ctx *ctx, struct capture *capture, size_t limit);
+void capture_add(struct capture *capture, const char *bytes, size_t length);
+/* Reads what a non-blocking descriptor has now, at most max bytes; false at its end. */
+bool capture_read(struct capture *capture, int fd, size_t max);
+void capture_text(const struct capture *capture, struct text *out);
+void capture_deinit(struct capture *capture);
+
+/* A running child: it leads its own process group and dies with the thread that started it. */
+struct process {
+  int pid;
+  int output_fd; /* its stdout and stderr, non-blocking; the caller closes it */
+};
+/* Starts and does not wait; timeout_ns and output_limit are not used. */
+MUST_USE hone_status process_start(struct ctx *ctx, const struct process_options *options,
+                                   struct process *out);
+
 #endif
