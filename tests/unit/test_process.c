@@ -1,12 +1,6 @@
 /* process.c: arguments reach the child literally, the environment is the allow-listed one, output is
  * kept as head and tail, and a child that ignores SIGTERM is gone with its group 2 s after the limit. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "base/base.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
