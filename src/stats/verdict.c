@@ -1,0 +1,24 @@
+/* verdict: from a ratio and its interval to the word that is printed.
+ *
+ * A word is given only where processes and rounds suffice (MEASURING: 3 and 12); a lead that is not
+ * above the difference of the two harness floors is a tie whatever the interval says.
+ */
+#include "stats.h"
+
+#include <math.h>
+
+const char *verdict_text(enum verdict verdict) {
+  static const char *const texts[] = {"undecided", "tie", "faster", "slower"};
+  return (size_t)verdict < COUNT(texts) ? texts[verdict] : "undecided";
+}
+
+enum verdict decide(const struct interval *ratio, int processes_a, int processes_b, int rounds_a,
+                    int rounds_b, double median_a_ns, double median_b_ns,
+                    const struct verdict_rule *rule) {
+  const bool enough = processes_a >= rule->min_processes && processes_b >= rule->min_processes &&
+                      rounds_a >= rule->min_rounds && rounds_b >= rule->min_rounds;
+  if (!enough || !isfinite(ratio->low) || !isfinite(ratio->high)) return VERDICT_undecided;
+  if (ratio->low <= 1 && ratio->high >= 1) return VERDICT_tie;
+  if (fabs(median_a_ns - median_b_ns) <= rule->floor_difference_ns) return VERDICT_tie;
+  return ratio->high < 1 ? VERDICT_faster : VERDICT_slower;
+}
