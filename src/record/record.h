@@ -13,7 +13,16 @@ enum record_status {
 #undef STATUS
   STATUS_COUNT
 };
-enum record_stage { STAGE_none, STAGE_import, STAGE_convert, STAGE_compile, STAGE_load, STAGE_run, STAGE_verify, STAGE_COUNT };
+enum record_stage {
+  STAGE_none,
+  STAGE_import,
+  STAGE_convert,
+  STAGE_compile,
+  STAGE_load,
+  STAGE_run,
+  STAGE_verify,
+  STAGE_COUNT
+};
 enum record_flag {
 #define FLAG(name, text) FLAG_BIT_##name,
 #include "flags.def"
@@ -26,6 +35,11 @@ const char *stage_text(enum record_stage stage);
 const char *flag_text(enum record_flag flag);
 enum record_status status_parse(const char *text); /* STATUS_COUNT if unknown */
 enum record_stage stage_parse(const char *text);   /* STAGE_COUNT if unknown */
+/* Names separated by blanks, "" for none; and back, false on an unknown one. */
+void flags_format(uint32_t flags, struct text *out);
+MUST_USE bool flags_parse(const char *text, uint32_t *out);
+const char *status_help(enum record_status status);
+const char *flag_help(enum record_flag flag);
 
 /* One cell's identity. Its key is the XXH3-128 of its canonical text (cell_key). */
 struct cell {
@@ -110,7 +124,8 @@ struct record {
 };
 
 /* One field of a record, from columns.def. */
-enum column_type { COLUMN_TEXT, COLUMN_INT, COLUMN_DOUBLE };
+/* The last three are numbers in the struct and words outside. */
+enum column_type { COLUMN_TEXT, COLUMN_INT, COLUMN_DOUBLE, COLUMN_STATUS, COLUMN_STAGE, COLUMN_FLAGS };
 struct column {
   const char *key;   /* JSON key, CSV header: "latency_ms.p50" */
   const char *title; /* report heading */
@@ -122,6 +137,7 @@ struct column {
 };
 extern const struct column columns[];
 extern const size_t column_count;
+bool column_is_number(const struct column *column); /* INT or DOUBLE */
 /* Value of a column: text into `out` ("" for n/a), numbers also as double. */
 void column_format(const struct record *record, const struct column *column, struct text *out);
 double column_number(const struct record *record, const struct column *column); /* NaN if text, n/a */

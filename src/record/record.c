@@ -1,0 +1,192 @@
+/* record: the closed lists by name, the columns of a record, the identity of a cell.
+ *
+ * A column is read through its offset and size only, so a new field is one row in columns.def.
+ * Invariant: "n/a" (NaN, or -1 where a count is meant) is the empty text in every sink.
+ */
+#include "record.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const char *const status_names[] = {
+#define STATUS(name, text) #name,
+#include "status.def"
+#undef STATUS
+};
+static const char *const status_helps[] = {
+#define STATUS(name, text) text,
+#include "status.def"
+#undef STATUS
+};
+static const char *const flag_names[] = {
+#define FLAG(name, text) #name,
+#include "flags.def"
+#undef FLAG
+};
+static const char *const flag_helps[] = {
+#define FLAG(name, text) text,
+#include "flags.def"
+#undef FLAG
+};
+static const char *const stage_names[] = {"",     "import", "convert", "compile",
+                                          "load", "run",    "verify"};
+
+static const char *name_of(const char *const *names, size_t count, size_t i) {
+  return i < count ? names[i] : "?";
+}
+static size_t index_of(const char *const *names, size_t count, const char *text) {
+  size_t i = 0;
+  while (i < count && strcmp(names[i], text) != 0) i++;
+  return i;
+}
+
+const char *status_text(enum record_status status) {
+  return name_of(status_names, STATUS_COUNT, (size_t)status);
+}
+const char *status_help(enum record_status status) {
+  return name_of(status_helps, STATUS_COUNT, (size_t)status);
+}
+const char *stage_text(enum record_stage stage) {
+  return name_of(stage_names, STAGE_COUNT, (size_t)stage);
+}
+const char *flag_text(enum record_flag flag) {
+  return name_of(flag_names, FLAG_BIT_COUNT, (size_t)flag);
+}
+const char *flag_help(enum record_flag flag) {
+  return name_of(flag_helps, FLAG_BIT_COUNT, (size_t)flag);
+}
+enum record_status status_parse(const char *text) {
+  return (enum record_status)index_of(status_names, STATUS_COUNT, text);
+}
+enum record_stage stage_parse(const char *text) {
+  return (enum record_stage)index_of(stage_names, STAGE_COUNT, text);
+}
+
+void flags_format(uint32_t flags, struct text *out) {
+  const char *separator = "";
+  for (size_t i = 0; i < FLAG_BIT_COUNT; i++)
+    if (flags & 1u << i) {
+      text_puts(out, separator);
+      text_puts(out, flag_names[i]);
+      separator = " ";
+    }
+}
+
+bool flags_parse(const char *text, uint32_t *out) {
+  *out = 0;
+  while (*text) {
+    const size_t length = strcspn(text, " ");
+    char name[32];
+    if (length == 0 || length >= sizeof name) return false;
+    memcpy(name, text, length);
+    name[length] = 0;
+    const size_t i = index_of(flag_names, FLAG_BIT_COUNT, name);
+    if (i == FLAG_BIT_COUNT) return false;
+    *out |= 1u << i;
+    text += length;
+    if (*text && *++text == 0) return false;
+  }
+  return true;
+}
+
+const struct column columns[] = {
+#define COLUMN(key, title, unit, type, since, member, help) \
+  {key,   title, unit, COLUMN_##type, since, offsetof(struct record, member), \
+   sizeof((struct record *)0)->member, help},
+#include "columns.def"
+#undef COLUMN
+};
+const size_t column_count = COUNT(columns);
+
+bool column_is_number(const struct column *column) {
+  return column->type == COLUMN_INT || column->type == COLUMN_DOUBLE;
+}
+
+static int64_t integer_at(const void *at, size_t size) {
+  int32_t small;
+  int64_t wide;
+  if (size == sizeof small) {
+    memcpy(&small, at, sizeof small);
+    return small;
+  }
+  memcpy(&wide, at, sizeof wide);
+  return wide;
+}
+
+/* A negative count or fraction of noise means that it was not seen. */
+static bool is_missing(const struct column *column, double x) {
+  return isnan(x) || (x < 0 && (column->type == COLUMN_INT || !strncmp(column->key, "noise.", 6)));
+}
+
+double column_number(const struct record *record, const struct column *column) {
+  const char *at = (const char *)record + column->offset;
+  double x = NAN;
+  if (column->type == COLUMN_DOUBLE) memcpy(&x, at, sizeof x);
+  if (column->type == COLUMN_INT) x = (double)integer_at(at, column->size);
+  return is_missing(column, x) ? NAN : x;
+}
+
+void column_format(const struct record *record, const struct column *column, struct text *out) {
+  const char *at = (const char *)record + column->offset;
+  char number[32];
+  switch (column->type) {
+    case COLUMN_TEXT:
+      text_append(out, at, strnlen(at, column->size));
+      return;
+    case COLUMN_STATUS:
+      text_puts(out, status_text(record->status));
+      return;
+    case COLUMN_STAGE:
+      text_puts(out, stage_text(record->stage));
+      return;
+    case COLUMN_FLAGS:
+      flags_format(record->flags, out);
+      return;
+    case COLUMN_INT:
+      if (!isnan(column_number(record, column)))
+        text_printf(out, "%lld", (long long)integer_at(at, column->size));
+      return;
+    case COLUMN_DOUBLE:
+      if (isnan(column_number(record, column))) return;
+      format_f64(number, column_number(record, column));
+      text_puts(out, number);
+      return;
+  }
+}
+
+/* "name:length:bytes\n": no text can imitate a field boundary. */
+static size_t put_field(char *out, size_t size, size_t at, const char *name, const char *value,
+                        size_t capacity) {
+  const size_t length = strnlen(value, capacity);
+  const int wrote =
+      snprintf(out + at, size - at, "%s:%zu:%.*s\n", name, length, (int)length, value);
+  return at + (wrote > 0 ? (size_t)wrote : 0);
+}
+static size_t put_number(char *out, size_t size, size_t at, const char *name, int value) {
+  char digits[16];
+  snprintf(digits, sizeof digits, "%d", value);
+  return put_field(out, size, at, name, digits, sizeof digits);
+}
+
+void cell_key(struct cell *cell) {
+  char canonical[2048]; /* above the sum of the fields and their names */
+  const size_t size = sizeof canonical;
+  size_t at = put_field(canonical, size, 0, "model", cell->model_hash, sizeof cell->model_hash);
+#define FIELD(name) at = put_field(canonical, size, at, #name, cell->name, sizeof cell->name)
+#define NUMBER(name) at = put_number(canonical, size, at, #name, cell->name)
+  FIELD(shapes);
+  FIELD(backend);
+  FIELD(variant);
+  FIELD(options);
+  FIELD(route);
+  FIELD(device);
+  FIELD(precision);
+  NUMBER(batch);
+  NUMBER(threads);
+  FIELD(scenario);
+  FIELD(cache_state);
+  NUMBER(label);
+#undef FIELD
+#undef NUMBER
+  hash_hex(cell->key, canonical, at < size ? at : size);
+}
