@@ -1,0 +1,199 @@
+/* reference: the plain evaluation of a node and of a whole graph. Oracle of the tests, constant
+ * folder and `hone verify`. Holds no global state: any number of runs may go on in parallel. */
+#include "ops_internal.h"
+
+/* -- one node and its fused program ---------------------------------------------------------------
+ */
+
+/* A tensor like output 0 as it is before the fused program. */
+static hone_status raw_output(struct ctx *ctx, struct arena *scratch, const struct node *own,
+                              struct tensor **out) {
+  struct graph graph = {.arena = scratch};
+  struct node node = *own;
+  struct value *value, **outputs;
+  TRY(NEW(ctx, scratch, value));
+  TRY(NEW_ARRAY(ctx, scratch, outputs, node.output_count));
+  outputs[0] = value;
+  node.outputs = outputs;
+  value->name = "";
+  TRY(node.op->infer(ctx, &graph, &node));
+  return tensor_create(ctx, scratch, value->dtype, &value->shape, out);
+}
+
+static const struct tensor *fused_arg(int arg, const struct tensor *raw,
+                                      struct tensor *const *results,
+                                      const struct tensor *const *in) {
+  if (arg == FUSED_SELF) return raw;
+  return arg >= 0 ? results[arg] : in[FUSED_INPUT_INDEX(arg)];
+}
+
+/* Each step over the whole tensor, rounded to its dtype, as the unfused graph would do it. */
+static hone_status run_fused(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                             const struct tensor *raw, const struct tensor *const *in,
+                             struct tensor *out) {
+  struct tensor **results;
+  TRY(NEW_ARRAY(ctx, scratch, results, node->fused_count));
+  for (size_t i = 0; i < node->fused_count; i++) {
+    const struct fused_step *step = &node->fused[i];
+    bool last = i + 1 == node->fused_count;
+    if (last)
+      results[i] = out;
+    else
+      TRY(tensor_create(ctx, scratch, step->dtype, &raw->shape, &results[i]));
+    const struct tensor *args[3] = {NULL};
+    for (int k = 0; k < step->arg_count && k < 3; k++) {
+      int arg = step->args[k];
+      if (arg >= (int)i || (arg < FUSED_SELF && FUSED_INPUT_INDEX(arg) >= (int)node->input_count))
+        return fail(ctx, HONE_E_INTERNAL, node_place(node), "fused step %zu reads %d", i, arg);
+      args[k] = fused_arg(arg, raw, results, in);
+    }
+    TRY(elementwise_apply(ctx, step->op, node_place(node), step->alpha, step->beta, args,
+                          (size_t)step->arg_count, results[i]));
+  }
+  return HONE_OK;
+}
+
+hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                          const struct tensor *const *in, struct tensor *const *out) {
+  struct node own = *node;
+  own.input_count -= node->fused_input_count;
+  own.fused_input_count = own.fused_count = 0;
+  if (node->fused_count == 0) return node->op->eval(ctx, scratch, &own, in, out);
+  struct tensor **raw;
+  TRY(NEW_ARRAY(ctx, scratch, raw, node->output_count));
+  for (size_t k = 1; k < node->output_count; k++) raw[k] = out[k];
+  TRY(raw_output(ctx, scratch, &own, &raw[0]));
+  TRY(node->op->eval(ctx, scratch, &own, in, raw));
+  return run_fused(ctx, scratch, node, raw[0], in, out[0]);
+}
+
+/* -- a whole graph
+ * ----------------------------------------------------------------------------------- */
+
+/* A value during a run: memory of its own, so that it ends with its last reader. */
+struct live {
+  struct arena *arena; /* NULL for inputs, constants and dead values */
+  const struct tensor *tensor;
+  uint32_t reads_left;
+};
+
+struct run {
+  const struct graph *graph;
+  struct arena *arena;
+  struct live *live; /* by value index */
+};
+
+static void release(struct live *live) {
+  arena_destroy(live->arena);
+  live->arena = NULL;
+  live->tensor = NULL;
+}
+
+static hone_status bind_input(struct ctx *ctx, struct run *run, const struct value *value,
+                              const hone_tensor *given) {
+  struct tensor *tensor;
+  TRY(NEW(ctx, run->arena, tensor));
+  tensor->dtype = given->dtype;
+  tensor->data = given->data;
+  tensor->shape =
+      shape_of(given->rank < 0 || given->rank > HONE_MAX_RANK ? 0 : given->rank, given->shape);
+  if (given->dtype != value->dtype || given->rank != value->shape.rank ||
+      !shape_equal(&tensor->shape, &value->shape))
+    return fail(ctx, given->dtype != value->dtype ? HONE_E_TYPE : HONE_E_SHAPE,
+                place_name(value->name), "the tensor given is not of the value's type and shape");
+  int64_t elements = 0;
+  TRY(extent(ctx, place_name(value->name), value->dtype, &value->shape, &elements, &tensor->bytes));
+  run->live[value->index].tensor = tensor;
+  return HONE_OK;
+}
+
+static const struct tensor *tensor_of(const struct run *run, const struct value *value) {
+  if (!value) return NULL;
+  return value->constant ? value->constant : run->live[value->index].tensor;
+}
+
+static hone_status make_output(struct ctx *ctx, struct run *run, const struct value *value,
+                               struct tensor **out) {
+  struct live *live = &run->live[value->index];
+  TRY(arena_create(ctx, (size_t)ctx->limits[LIMIT_value_bytes] + 4096, &live->arena));
+  TRY(tensor_create(ctx, live->arena, value->dtype, &value->shape, out));
+  live->tensor = *out;
+  return HONE_OK;
+}
+
+static void read_done(struct run *run, const struct value *value) {
+  if (!value || value->constant) return;
+  struct live *live = &run->live[value->index];
+  if (live->reads_left > 0 && --live->reads_left == 0) release(live);
+}
+
+static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scratch,
+                            const struct node *node) {
+  const struct tensor **in;
+  struct tensor **out;
+  TRY(NEW_ARRAY(ctx, scratch, in, node->input_count));
+  TRY(NEW_ARRAY(ctx, scratch, out, node->output_count));
+  for (size_t k = 0; k < node->input_count; k++) {
+    in[k] = tensor_of(run, node->inputs[k]);
+    if (node->inputs[k] && !in[k])
+      return fail(ctx, HONE_E_INTERNAL, node_place(node), "input %zu was not computed", k);
+  }
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k]) TRY(make_output(ctx, run, node->outputs[k], &out[k]));
+  TRY(node_evaluate(ctx, scratch, node, in, out));
+  for (size_t k = 0; k < node->input_count; k++) read_done(run, node->inputs[k]);
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && run->live[node->outputs[k]->index].reads_left == 0)
+      release(&run->live[node->outputs[k]->index]);
+  return HONE_OK;
+}
+
+static hone_status copy_output(struct ctx *ctx, const struct run *run, const struct value *value,
+                               const hone_tensor *wanted) {
+  const struct tensor *tensor = tensor_of(run, value);
+  if (!tensor)
+    return fail(ctx, HONE_E_INTERNAL, place_name(value->name), "the output was not computed");
+  if (wanted->dtype != tensor->dtype)
+    return fail(ctx, HONE_E_TYPE, place_name(value->name),
+                "the output is %s, the room given for %s", dtype_name(tensor->dtype),
+                dtype_name(wanted->dtype));
+  if (wanted->rank != tensor->shape.rank)
+    return fail(ctx, HONE_E_SHAPE, place_name(value->name),
+                "the output has rank %d, the room given %d", tensor->shape.rank, (int)wanted->rank);
+  struct shape shape = shape_of(wanted->rank, wanted->shape);
+  if (!shape_equal(&shape, &tensor->shape))
+    return fail(ctx, HONE_E_SHAPE, place_name(value->name), "the room given has another shape");
+  if (tensor->bytes > 0) memcpy(wanted->data, tensor->data, tensor->bytes);
+  return HONE_OK;
+}
+
+static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *inputs,
+                           const hone_tensor *outputs) {
+  const struct graph *graph = run->graph;
+  uint32_t *uses;
+  TRY(graph_uses(ctx, run->arena, graph, &uses));
+  TRY(NEW_ARRAY(ctx, run->arena, run->live, graph->values.count));
+  for (size_t i = 0; i < graph->values.count; i++) run->live[i].reads_left = uses[i];
+  for (size_t i = 0; i < graph->inputs.count; i++)
+    TRY(bind_input(ctx, run, graph->inputs.at[i], &inputs[i]));
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    struct arena *scratch;
+    TRY(arena_create(ctx, (size_t)ctx->limits[LIMIT_value_bytes], &scratch));
+    hone_status status = run_node(ctx, run, scratch, graph->nodes.at[i]);
+    arena_destroy(scratch);
+    TRY(status);
+  }
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    TRY(copy_output(ctx, run, graph->outputs.at[i], &outputs[i]));
+  return HONE_OK;
+}
+
+hone_status reference_run(struct ctx *ctx, const struct graph *graph, const hone_tensor *inputs,
+                          const hone_tensor *outputs) {
+  struct run run = {.graph = graph};
+  TRY(arena_create(ctx, 0, &run.arena));
+  hone_status status = run_all(ctx, &run, inputs, outputs);
+  for (size_t i = 0; run.live && i < graph->values.count; i++) release(&run.live[i]);
+  arena_destroy(run.arena);
+  return status;
+}
