@@ -33,8 +33,8 @@ struct string {
 };
 
 struct value {
-  const char *name;              /* as in the model, any UTF-8; unique within its graph */
-  hone_dtype dtype;              /* HONE_UNDEFINED until inferred */
+  const char *name; /* as in the model, any UTF-8; unique within its graph */
+  hone_dtype dtype; /* HONE_UNDEFINED until inferred */
   bool has_shape;
   struct shape shape;
   const struct tensor *constant; /* NULL unless known at compile time */
@@ -109,6 +109,10 @@ struct graph {
   struct graph *parent; /* of a subgraph: names may refer to its values */
   uint64_t fresh;       /* counter for names of new values */
 };
+struct graph_list {
+  struct graph **at;
+  size_t count, capacity;
+};
 
 /* -- shape.c ---------------------------------------------------------------------------------- */
 MUST_USE bool shape_count(const struct shape *shape, int64_t *out_elements);
@@ -136,6 +140,9 @@ MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const 
 /* Allocates payload for dtype and shape in the arena, zeroed. */
 MUST_USE hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
                                    const struct shape *shape, struct tensor **out);
+/* A tensor of the same content in the arena. */
+MUST_USE hone_status tensor_copy(struct ctx *ctx, struct arena *arena, const struct tensor *from,
+                                 struct tensor **out);
 /* Appends a node with room for its inputs; outputs are new values (or NULL entries on request). */
 MUST_USE hone_status graph_node(struct ctx *ctx, struct graph *graph, const struct op *op,
                                 struct value *const *inputs, size_t input_count,
@@ -175,34 +182,59 @@ int64_t tensor_i64(const struct tensor *tensor, size_t i);
 void tensor_set_f64(const struct tensor *tensor, size_t i, double x);
 void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x);
 size_t tensor_count(const struct tensor *tensor);
+/* `graph` first, then every graph in its nodes' attributes, outer before inner. */
+MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                  struct graph_list *out);
+/* False for NULL and for values of other graphs (captured ones). */
+bool graph_owns(const struct graph *graph, const struct value *value);
 /* How often each value is read (graph outputs count once): array of values.count. */
 MUST_USE hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 uint32_t **out_uses);
 
 /* -- edit.c ----------------------------------------------------------------------------------- */
 /* Every reader of `from`, and the graph outputs, read `to`. Keeps output names: if `from` is a
-   graph output, `to` takes its name (or an Identity is inserted where `to` is an input,
-   a constant or already an output). */
+   graph output, `to` takes its name (or a node of op `identity` is appended where `to` is an input,
+   a constant or already an output). One call is linear in the graph. */
 MUST_USE hone_status graph_replace(struct ctx *ctx, struct graph *graph, struct value *from,
-                                   struct value *to);
+                                   struct value *to, const struct op *identity);
+/* Many replacements at once: a pass notes them while it walks the nodes in order, calls
+   substitution_apply on each node before it looks at it, and ends with one graph_substitute. */
+struct substitution {
+  struct value **at; /* by value index; NULL: stays */
+  size_t count, capacity;
+};
+MUST_USE hone_status substitution_add(struct ctx *ctx, struct graph *graph,
+                                      struct substitution *map, const struct value *from,
+                                      struct value *to);
+struct value *substitution_find(struct substitution *map, const struct graph *graph,
+                                struct value *value);
+void substitution_apply(struct substitution *map, const struct graph *graph, struct node *node);
+MUST_USE hone_status graph_substitute(struct ctx *ctx, struct graph *graph,
+                                      struct substitution *map, const struct op *identity);
 /* Stable topological sort; E_FORMAT names a cycle. */
 MUST_USE hone_status graph_sort(struct ctx *ctx, struct graph *graph, bool *out_was_sorted);
-/* Removes nodes of which no output is used, and NULL entries of the node list. */
+/* Removes nodes of which no output is used, NULL entries of the node list, and values that nothing
+   refers to (which renumbers value->index). A node whose outputs are all constants goes as well,
+   unless one is a graph output. Nested graphs too. */
 MUST_USE hone_status graph_sweep(struct ctx *ctx, struct graph *graph, size_t *out_removed);
 
-/* -- verify.c, print.c, parse.c ----------------------------------------------------------------- */
+/* -- verify.c, print.c, parse.c -----------------------------------------------------------------
+ */
 /* Structure holds: one producer, order, types and shapes known, fused programs in range. */
 MUST_USE hone_status graph_verify(struct ctx *ctx, const struct graph *graph);
-/* The readable text form: names of values as %k with hostile names escaped beside them.
-   Constants above 16 elements are printed as a hash unless with_data. */
+/* The readable text form (grammar: parse.c). Names that are not plain identifiers stand in quotes
+   with escapes. Constants above 16 elements are printed as a hash unless with_data. */
 struct print_options {
   bool with_data;
 };
-void graph_print(struct text *text, const struct graph *graph, const struct print_options *options);
-/* Reads what graph_print(with_data) wrote, and hand-written tests; op_find is handed in because
-   graph knows no operators. */
+/* graph knows no operators: both are handed in (op_find and op_names of ops). */
 typedef const struct op *find_op_fn(const char *domain, const char *name);
 typedef void name_op_fn(const struct op *op, const char **out_domain, const char **out_name);
+/* options NULL: zeros */
+MUST_USE hone_status graph_print(struct ctx *ctx, struct text *text, const struct graph *graph,
+                                 name_op_fn *names, const struct print_options *options);
+/* Reads what graph_print(with_data) wrote, and hand-written tests. Shapes of values may be left
+   out: graph_infer fills them in. */
 MUST_USE hone_status graph_parse(struct ctx *ctx, struct arena *arena, const char *text,
                                  size_t length, find_op_fn *find, struct graph **out);
 

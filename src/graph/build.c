@@ -1,0 +1,178 @@
+/* Building: values, constants, nodes and attributes, all in the graph's arena. Nodes are appended;
+ * the builder keeps topological order by building producers first (or calls graph_sort). */
+#include "graph.h"
+
+enum { FRESH_DIGITS = 18 }; /* "%N" with more digits can never meet a fresh name */
+
+hone_status graph_create(struct ctx *ctx, struct arena *arena, struct graph **out) {
+  struct graph *graph;
+  TRY(NEW(ctx, arena, graph));
+  graph->arena = arena;
+  graph->name = "";
+  *out = graph;
+  return HONE_OK;
+}
+
+static struct graph *outermost(struct graph *graph) {
+  while (graph->parent) graph = graph->parent;
+  return graph;
+}
+
+/* A given name "%N" moves the counter past N, so that fresh names stay unique at no cost. */
+static void reserve_fresh(struct graph *graph, const char *name) {
+  uint64_t number = 0;
+  size_t digits = 0;
+  if (name[0] != '%') return;
+  for (const char *p = name + 1; *p; p++) {
+    if (*p < '0' || *p > '9' || ++digits > FRESH_DIGITS) return;
+    number = number * 10 + (uint64_t)(*p - '0');
+  }
+  struct graph *root = outermost(graph);
+  if (digits && number >= root->fresh) root->fresh = number + 1;
+}
+
+hone_status graph_value(struct ctx *ctx, struct graph *graph, const char *name,
+                        struct value **out) {
+  struct value *value;
+  TRY(NEW(ctx, graph->arena, value));
+  if (name) {
+    TRY(arena_string(ctx, graph->arena, name, strlen(name), &value->name));
+    reserve_fresh(graph, name);
+  } else {
+    TRY(arena_printf(ctx, graph->arena, &value->name, "%%%llu",
+                     (unsigned long long)outermost(graph)->fresh++));
+  }
+  if (graph->values.count >= UINT32_MAX)
+    return fail(ctx, HONE_E_LIMIT, place_name(value->name), "too many values in one graph");
+  value->index = (uint32_t)graph->values.count;
+  VEC_PUSH(ctx, graph->arena, &graph->values, value);
+  *out = value;
+  return HONE_OK;
+}
+
+hone_status graph_input(struct ctx *ctx, struct graph *graph, const char *name, hone_dtype dtype,
+                        const struct shape *shape, struct value **out) {
+  int64_t elements;
+  size_t bytes;
+  if (shape) TRY(extent(ctx, place_name(name), dtype, shape, &elements, &bytes));
+  TRY(graph_value(ctx, graph, name, out));
+  (*out)->dtype = dtype;
+  (*out)->has_shape = shape != NULL;
+  if (shape) (*out)->shape = *shape;
+  (*out)->is_input = true;
+  VEC_PUSH(ctx, graph->arena, &graph->inputs, *out);
+  return HONE_OK;
+}
+
+hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
+                           const struct tensor *tensor, struct value **out) {
+  TRY(graph_value(ctx, graph, name, out));
+  (*out)->dtype = tensor->dtype;
+  (*out)->has_shape = true;
+  (*out)->shape = tensor->shape;
+  (*out)->constant = tensor;
+  return HONE_OK;
+}
+
+hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
+                          const struct shape *shape, struct tensor **out) {
+  struct tensor *tensor;
+  int64_t elements;
+  char *data;
+  TRY(NEW(ctx, arena, tensor));
+  TRY(extent(ctx, place_none(), dtype, shape, &elements, &tensor->bytes));
+  TRY(NEW_ARRAY(ctx, arena, data, tensor->bytes));
+  tensor->dtype = dtype;
+  tensor->shape = *shape;
+  tensor->data = data;
+  *out = tensor;
+  return HONE_OK;
+}
+
+hone_status tensor_copy(struct ctx *ctx, struct arena *arena, const struct tensor *from,
+                        struct tensor **out) {
+  TRY(tensor_create(ctx, arena, from->dtype, &from->shape, out));
+  if ((*out)->bytes != from->bytes)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "a tensor of %zu bytes should have %zu",
+                from->bytes, (*out)->bytes);
+  if (from->bytes) memcpy((void *)(uintptr_t)(*out)->data, from->data, from->bytes);
+  return HONE_OK;
+}
+
+hone_status graph_node(struct ctx *ctx, struct graph *graph, const struct op *op,
+                       struct value *const *inputs, size_t input_count, size_t output_count,
+                       struct node **out) {
+  struct node *node;
+  if (!op) return fail(ctx, HONE_E_INTERNAL, place_none(), "a node was made without an operator");
+  TRY(NEW(ctx, graph->arena, node));
+  node->op = op;
+  node->name = "";
+  node->index = -1;
+  node->input_count = input_count;
+  node->output_count = output_count;
+  TRY(NEW_ARRAY(ctx, graph->arena, node->inputs, input_count));
+  TRY(NEW_ARRAY(ctx, graph->arena, node->outputs, output_count));
+  if (input_count) memcpy(node->inputs, inputs, input_count * sizeof *inputs);
+  for (size_t i = 0; i < output_count; i++) {
+    TRY(graph_value(ctx, graph, NULL, &node->outputs[i]));
+    node->outputs[i]->producer = node;
+  }
+  VEC_PUSH(ctx, graph->arena, &graph->nodes, node);
+  *out = node;
+  return HONE_OK;
+}
+
+hone_status graph_output(struct ctx *ctx, struct graph *graph, struct value *value) {
+  value->is_output = true;
+  VEC_PUSH(ctx, graph->arena, &graph->outputs, value);
+  return HONE_OK;
+}
+
+hone_status node_set(struct ctx *ctx, struct graph *graph, struct node *node,
+                     const struct attribute *attribute) {
+  struct attribute *grown;
+  size_t count = node->attribute_count;
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(node->attributes[i].name, attribute->name)) {
+      node->attributes[i] = *attribute;
+      return HONE_OK;
+    }
+  if ((int64_t)count >= ctx->limits[LIMIT_attributes_per_node])
+    return fail(ctx, HONE_E_LIMIT, node_place(node), "more attributes than attributes_per_node");
+  if ((count & (count - 1)) == 0) { /* capacity is the next power of two */
+    TRY(NEW_ARRAY(ctx, graph->arena, grown, count ? 2 * count : 1));
+    if (count) memcpy(grown, node->attributes, count * sizeof *grown);
+    node->attributes = grown;
+  }
+  node->attributes[node->attribute_count++] = *attribute;
+  return HONE_OK;
+}
+
+hone_status node_set_int(struct ctx *ctx, struct graph *graph, struct node *node, const char *name,
+                         int64_t i) {
+  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_INT, .i = i};
+  return node_set(ctx, graph, node, &attribute);
+}
+
+hone_status node_set_float(struct ctx *ctx, struct graph *graph, struct node *node,
+                           const char *name, double f) {
+  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_FLOAT, .f = f};
+  return node_set(ctx, graph, node, &attribute);
+}
+
+hone_status node_set_ints(struct ctx *ctx, struct graph *graph, struct node *node, const char *name,
+                          const int64_t *ints, size_t count) {
+  int64_t *copy;
+  TRY(NEW_ARRAY(ctx, graph->arena, copy, count));
+  if (count) memcpy(copy, ints, count * sizeof *ints);
+  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_INTS, .ints = copy, .count = count};
+  return node_set(ctx, graph, node, &attribute);
+}
+
+hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *node,
+                            const char *name, const char *string) {
+  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_STRING};
+  attribute.s.length = strlen(string);
+  TRY(arena_string(ctx, graph->arena, string, attribute.s.length, &attribute.s.bytes));
+  return node_set(ctx, graph, node, &attribute);
+}

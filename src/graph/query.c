@@ -1,0 +1,269 @@
+/* Reading: attributes by name, tensor elements of any numeric type, uses of values. */
+#include "graph.h"
+
+#include <math.h>
+
+const struct attribute *node_attribute(const struct node *node, const char *name) {
+  for (size_t i = 0; i < node->attribute_count; i++)
+    if (!strcmp(node->attributes[i].name, name)) return &node->attributes[i];
+  return NULL;
+}
+
+static const struct attribute *find(const struct node *node, const char *name,
+                                    enum attribute_kind kind) {
+  const struct attribute *attribute = node_attribute(node, name);
+  return attribute && attribute->kind == kind ? attribute : NULL;
+}
+
+int64_t node_int(const struct node *node, const char *name, int64_t otherwise) {
+  const struct attribute *attribute = find(node, name, ATTRIBUTE_INT);
+  return attribute ? attribute->i : otherwise;
+}
+
+double node_float(const struct node *node, const char *name, double otherwise) {
+  const struct attribute *attribute = find(node, name, ATTRIBUTE_FLOAT);
+  return attribute ? attribute->f : otherwise;
+}
+
+const char *node_string(const struct node *node, const char *name, const char *otherwise) {
+  const struct attribute *attribute = find(node, name, ATTRIBUTE_STRING);
+  if (!attribute) return otherwise;
+  /* a string with a NUL inside would compare equal to its beginning: let it equal nothing known */
+  if (memchr(attribute->s.bytes, 0, attribute->s.length)) return "\xff";
+  return attribute->s.bytes;
+}
+
+const int64_t *node_ints(const struct node *node, const char *name, size_t *out_count) {
+  const struct attribute *attribute = find(node, name, ATTRIBUTE_INTS);
+  *out_count = attribute ? attribute->count : 0;
+  return attribute ? attribute->ints : NULL;
+}
+
+struct place node_place(const struct node *node) {
+  return (struct place){PLACE_NODE, node->index, node->name};
+}
+
+size_t tensor_count(const struct tensor *tensor) {
+  int64_t count;
+  return shape_count(&tensor->shape, &count) ? (size_t)count : 0;
+}
+
+bool tensor_read_ints(const struct tensor *tensor, size_t max, int64_t *out, size_t *out_count) {
+  if (!tensor || (tensor->dtype != HONE_I64 && tensor->dtype != HONE_I32)) return false;
+  size_t count = tensor_count(tensor);
+  if (count > max) return false;
+  for (size_t i = 0; i < count; i++) out[i] = tensor_i64(tensor, i);
+  *out_count = count;
+  return true;
+}
+
+/* Payload may be unaligned (a mapped file), hence memcpy. */
+#define READ(type, variable) \
+  type variable;             \
+  memcpy(&variable, (const char *)tensor->data + i * sizeof(type), sizeof(type))
+
+static int64_t nibble(const struct tensor *tensor, size_t i) {
+  int x = ((const uint8_t *)tensor->data)[i / 2] >> (i % 2 ? 4 : 0) & 15;
+  return tensor->dtype == HONE_I4 && x > 7 ? x - 16 : x;
+}
+
+static double read_float(const struct tensor *tensor, size_t i) {
+  switch (tensor->dtype) {
+    case HONE_F64: {
+      READ(double, x);
+      return x;
+    }
+    case HONE_F16: {
+      READ(uint16_t, x);
+      return (double)f16_to_f32(x);
+    }
+    case HONE_BF16: {
+      READ(uint16_t, x);
+      return (double)bf16_to_f32(x);
+    }
+    default: {
+      READ(float, x);
+      return (double)x;
+    }
+  }
+}
+
+/* Towards zero; NaN is 0 and what does not fit is the nearest end. */
+static int64_t to_i64(double x) {
+  if (isnan(x)) return 0;
+  if (x >= 0x1p63) return INT64_MAX;
+  if (x < -0x1p63) return INT64_MIN;
+  return (int64_t)x;
+}
+
+int64_t tensor_i64(const struct tensor *tensor, size_t i) {
+  switch (tensor->dtype) {
+    case HONE_I64:
+    case HONE_U64: {
+      READ(int64_t, x);
+      return x;
+    }
+    case HONE_I32: {
+      READ(int32_t, x);
+      return x;
+    }
+    case HONE_U32: {
+      READ(uint32_t, x);
+      return x;
+    }
+    case HONE_I16: {
+      READ(int16_t, x);
+      return x;
+    }
+    case HONE_U16: {
+      READ(uint16_t, x);
+      return x;
+    }
+    case HONE_I8:
+      return ((const int8_t *)tensor->data)[i];
+    case HONE_U8:
+    case HONE_BOOL:
+      return ((const uint8_t *)tensor->data)[i];
+    case HONE_I4:
+    case HONE_U4:
+      return nibble(tensor, i);
+    case HONE_F32:
+    case HONE_F64:
+    case HONE_F16:
+    case HONE_BF16:
+      return to_i64(read_float(tensor, i));
+    default:
+      return 0;
+  }
+}
+
+double tensor_f64(const struct tensor *tensor, size_t i) {
+  if (dtype_is_float(tensor->dtype)) return read_float(tensor, i);
+  if (tensor->dtype == HONE_U64) return (double)(uint64_t)tensor_i64(tensor, i);
+  return (double)tensor_i64(tensor, i);
+}
+
+#define WRITE(type, x)                                                                  \
+  do {                                                                                  \
+    type written = (type)(x);                                                           \
+    memcpy((char *)(uintptr_t)tensor->data + i * sizeof(type), &written, sizeof(type)); \
+  } while (0)
+
+/* double to half in one rounding: float in between is made odd when it is inexact. */
+static float to_odd(double x) {
+  float y = (float)x;
+  uint32_t bits;
+  if ((double)y == x || isnan(x) || isinf(y)) return y;
+  memcpy(&bits, &y, 4);
+  if (fabs((double)y) > fabs(x)) bits -= 1; /* towards zero first */
+  bits |= 1;
+  memcpy(&y, &bits, 4);
+  return y;
+}
+
+void tensor_set_f64(const struct tensor *tensor, size_t i, double x) {
+  switch (tensor->dtype) {
+    case HONE_F32:
+      WRITE(float, x);
+      break;
+    case HONE_F64:
+      WRITE(double, x);
+      break;
+    case HONE_F16:
+      WRITE(uint16_t, f32_to_f16(to_odd(x)));
+      break;
+    case HONE_BF16:
+      WRITE(uint16_t, f32_to_bf16(to_odd(x)));
+      break;
+    case HONE_BOOL:
+      WRITE(uint8_t, x != 0);
+      break;
+    case HONE_U64:
+      tensor_set_i64(tensor, i, x >= 0x1p64 ? -1 : x >= 0x1p63 ? (int64_t)(uint64_t)x : to_i64(x));
+      break;
+    default:
+      tensor_set_i64(tensor, i, to_i64(x));
+  }
+}
+
+static void set_nibble(const struct tensor *tensor, size_t i, int64_t x) {
+  uint8_t *byte = (uint8_t *)(uintptr_t)tensor->data + i / 2;
+  unsigned shift = i % 2 ? 4 : 0;
+  *byte = (uint8_t)((*byte & ~(15u << shift)) | ((unsigned)(x & 15) << shift));
+}
+
+void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x) {
+  switch (tensor->dtype) {
+    case HONE_I64:
+    case HONE_U64:
+      WRITE(int64_t, x);
+      break;
+    case HONE_I32:
+    case HONE_U32:
+      WRITE(uint32_t, (uint64_t)x);
+      break;
+    case HONE_I16:
+    case HONE_U16:
+      WRITE(uint16_t, (uint64_t)x);
+      break;
+    case HONE_I8:
+    case HONE_U8:
+      WRITE(uint8_t, (uint64_t)x);
+      break;
+    case HONE_BOOL:
+      WRITE(uint8_t, x != 0);
+      break;
+    case HONE_I4:
+    case HONE_U4:
+      set_nibble(tensor, i, x);
+      break;
+    case HONE_F32:
+    case HONE_F64:
+    case HONE_F16:
+    case HONE_BF16:
+      tensor_set_f64(tensor, i, (double)x);
+      break;
+    default:
+      break;
+  }
+}
+
+hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                         struct graph_list *out) {
+  *out = (struct graph_list){0};
+  VEC_PUSH(ctx, arena, out, (struct graph *)(uintptr_t)graph);
+  for (size_t g = 0; g < out->count; g++) {
+    const struct graph *at = out->at[g];
+    for (size_t n = 0; n < at->nodes.count; n++) {
+      const struct node *node = at->nodes.at[n];
+      for (size_t a = 0; node && a < node->attribute_count; a++)
+        if (node->attributes[a].kind == ATTRIBUTE_GRAPH && node->attributes[a].graph)
+          VEC_PUSH(ctx, arena, out, node->attributes[a].graph);
+    }
+  }
+  return HONE_OK;
+}
+
+bool graph_owns(const struct graph *graph, const struct value *value) {
+  return value && value->index < graph->values.count && graph->values.at[value->index] == value;
+}
+
+hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                       uint32_t **out_uses) {
+  struct graph_list graphs;
+  uint32_t *uses;
+  TRY(NEW_ARRAY(ctx, arena, uses, graph->values.count));
+  TRY(graph_nested(ctx, arena, graph, &graphs));
+  for (size_t g = 0; g < graphs.count; g++) {
+    const struct graph *at = graphs.at[g];
+    for (size_t n = 0; n < at->nodes.count; n++) {
+      const struct node *node = at->nodes.at[n];
+      for (size_t i = 0; node && i < node->input_count; i++)
+        if (graph_owns(graph, node->inputs[i])) uses[node->inputs[i]->index]++;
+    }
+    for (size_t i = 0; i < at->outputs.count; i++)
+      if (graph_owns(graph, at->outputs.at[i])) uses[at->outputs.at[i]->index]++;
+  }
+  *out_uses = uses;
+  return HONE_OK;
+}
