@@ -8,7 +8,7 @@
 const struct op op_table[OP_COUNT] = {
 #define OP(domain, name, since, min_in, max_in, min_out, max_out, class, infer, eval) \
   [OP_##name] = {OP_##name, domain,     #name, since, min_in, max_in, min_out,        \
-                 max_out,   OP_##class, infer, eval,  NULL,   0,      0},
+                 max_out,   OP_##class, infer, eval,  NULL,   NULL,   0,      0},
 #include "ops.def"
 #undef OP
 #define UNARY(name, a, b, text) \
@@ -21,6 +21,9 @@ const struct op op_table[OP_COUNT] = {
 #define TERNARY(name, text) [OP_##name].expression = #text,
 #include "ternary.def"
 #undef TERNARY
+#define INTEGER(name, text) [OP_##name].integer = #text,
+#include "integer.def"
+#undef INTEGER
 };
 #pragma GCC diagnostic pop
 

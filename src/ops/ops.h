@@ -44,6 +44,7 @@ struct op {
   /* elementwise only: the row's text in unary.def / binary.def / ternary.def, over x, y, z, alpha,
      beta; NULL otherwise */
   const char *expression;
+  const char *integer; /* its row in integer.def, or NULL: not defined for integers and bool */
   double alpha, beta;           /* defaults of the attributes that the expression calls alpha, beta */
 };
 
