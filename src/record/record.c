@@ -91,8 +91,14 @@ bool flags_parse(const char *text, uint32_t *out) {
 
 const struct column columns[] = {
 #define COLUMN(key, title, unit, type, since, member, help) \
-  {key,   title, unit, COLUMN_##type, since, offsetof(struct record, member), \
-   sizeof((struct record *)0)->member, help},
+  {key,                                                     \
+   title,                                                   \
+   unit,                                                    \
+   COLUMN_##type,                                           \
+   since,                                                   \
+   offsetof(struct record, member),                         \
+   sizeof((struct record *)0)->member,                      \
+   help},
 #include "columns.def"
 #undef COLUMN
 };

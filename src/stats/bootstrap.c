@@ -1,14 +1,14 @@
 /* bootstrap: intervals of a median and of a ratio of medians, processes resampled, then rounds.
  *
  * In: samples by process and round. Out: the pooled median and an interval.
- * A resample gives every round a weight (how often it was drawn); its median is found exactly, without
- * sorting again: all samples are sorted once, per bin of that order it is known how many samples of each
- * round lie before it, so a resample costs a binary search over bins and a walk through one bin.
- * With a handful of processes the percentile bootstrap is too narrow (with three it never leaves their
- * span, which misses the truth every fourth time), so the interval is widened to Student's interval over
- * the processes' own medians where that is wider.
- * Sources: T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 6;
- * Abramowitz & Stegun 26.7.3, 26.7.4 for Student's distribution.
+ * A resample gives every round a weight (how often it was drawn); its median is found exactly,
+ * without sorting again: all samples are sorted once, per bin of that order it is known how many
+ * samples of each round lie before it, so a resample costs a binary search over bins and a walk
+ * through one bin. With a handful of processes the percentile bootstrap is too narrow (with three
+ * it never leaves their span, which misses the truth every fourth time), so the interval is widened
+ * to Student's interval over the processes' own medians where that is wider. Sources: T. Kalibera,
+ * R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 6; Abramowitz &
+ * Stegun 26.7.3, 26.7.4 for Student's distribution.
  */
 #include "stats.h"
 
@@ -26,8 +26,8 @@ struct pool {
   size_t process_count;
   size_t *first_round; /* [process_count + 1] */
   size_t round_count;
-  uint32_t *weights;  /* [round_count], of the resample at hand */
-  uint32_t *prefix;   /* [bin_count + 1][round_count]: samples of a round before the bin */
+  uint32_t *weights; /* [round_count], of the resample at hand */
+  uint32_t *prefix;  /* [bin_count + 1][round_count]: samples of a round before the bin */
   size_t bin_count, bin_size;
   double *log_medians; /* [process_count]; NaN where a median is not positive */
 };
@@ -253,8 +253,7 @@ hone_status bootstrap_median(struct ctx *ctx, const struct sample_set *set, doub
 
 static bool same_shape(const struct pool *a, const struct pool *b) {
   return a->process_count == b->process_count &&
-         !memcmp(a->first_round, b->first_round,
-                 (a->process_count + 1) * sizeof *a->first_round);
+         !memcmp(a->first_round, b->first_round, (a->process_count + 1) * sizeof *a->first_round);
 }
 
 static MUST_USE hone_status ratio_of_pools(struct ctx *ctx, struct pool *a, struct pool *b,
@@ -284,8 +283,8 @@ hone_status bootstrap_ratio(struct ctx *ctx, const struct sample_set *a, const s
   TRY(pool_init(ctx, a, &pool_a));
   hone_status status = pool_init(ctx, b, &pool_b);
   if (!status) {
-    status = ratio_of_pools(ctx, &pool_a, &pool_b, confidence, resamples > 0 ? (size_t)resamples : 1,
-                            seed, out);
+    status = ratio_of_pools(ctx, &pool_a, &pool_b, confidence,
+                            resamples > 0 ? (size_t)resamples : 1, seed, out);
     pool_deinit(&pool_b);
   }
   pool_deinit(&pool_a);

@@ -1,9 +1,9 @@
 /* percentile: quantiles of a sorted sample, their distribution-free intervals, stationarity.
  *
- * In: samples in any unit. Out: values that are samples themselves (never interpolated), and the ranks
- * between which the true quantile lies. A rank that does not exist makes the quantile unprintable: that
- * is where p90 needs 36 samples, p99 368 and p99.9 3,688.
- * Source: W. J. Conover, Practical Nonparametric Statistics, 3rd ed. 1999, section 3.2.
+ * In: samples in any unit. Out: values that are samples themselves (never interpolated), and the
+ * ranks between which the true quantile lies. A rank that does not exist makes the quantile
+ * unprintable: that is where p90 needs 36 samples, p99 368 and p99.9 3,688. Source: W. J. Conover,
+ * Practical Nonparametric Statistics, 3rd ed. 1999, section 3.2.
  */
 #include "stats.h"
 
@@ -19,8 +19,9 @@ void sort_doubles(double *x, size_t n) {
   if (n > 1) qsort(x, n, sizeof *x, compare_doubles);
 }
 
-/* 0-based index of the smallest sample with at least share p of n samples at or below it. The little
-   that is taken off keeps 0.9 * 10 at 9 although the product of doubles may lie just above it. */
+/* 0-based index of the smallest sample with at least share p of n samples at or below it. The
+   little that is taken off keeps 0.9 * 10 at 9 although the product of doubles may lie just above
+   it. */
 static size_t percentile_index(size_t n, double p) {
   double rank = ceil(p * (double)n - 1e-9 * (double)n * p);
   if (!(rank >= 1)) return 0;
@@ -48,8 +49,8 @@ bool quantile_interval(size_t n, double p, double confidence, size_t *out_low, s
   double mass = exp(binomial_log_pmf((double)n, (double)k, p)), below = 0;
   bool has_low = false;
   size_t low = 0;
-  /* 1-based: the low rank r is the greatest with P(Y < r) <= tail, the high rank s the smallest with
-     P(Y < s) >= 1 - tail; `below` is P(Y < k). */
+  /* 1-based: the low rank r is the greatest with P(Y < r) <= tail, the high rank s the smallest
+     with P(Y < s) >= 1 - tail; `below` is P(Y < k). */
   for (; k <= n; k++) {
     if (k >= 1 && below <= tail) {
       low = k - 1;

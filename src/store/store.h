@@ -1,5 +1,6 @@
 /* store: blocks and records in SQLite behind one interface. A block is one transaction; its commit is
- * the acknowledgement. One process owns the writing connection. */
+ * the acknowledgement. One process owns the writing connection, the holder of a flock on FILE.lock.
+ * A full or failing disk is E_IO: stop, never retry; every later put of that store fails the same way. */
 #ifndef HONE_STORE_H
 #define HONE_STORE_H
 
@@ -7,12 +8,14 @@
 
 struct store;
 /* path NULL: dir_user("data")/results.db. write: takes the lock, E_BUSY if another process holds it;
-   a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. */
+   a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. A network
+   file system is E_UNSUP. Reading a store that does not exist is E_NOFILE. */
 MUST_USE hone_status store_open(struct ctx *ctx, const char *path, bool write, struct store **out);
 void store_close(struct store *store);
 
 struct study_row {
-  char key[33];         /* hash of its cells' canonical text and options */
+  char key[33];         /* hash of its cells' canonical text and options; unique in a store: a run that
+                           must not resume an earlier one, or another machine, has another key */
   char fingerprint[33];
   char name[128];       /* user's, any text */
   char command[2048];
@@ -21,19 +24,21 @@ struct study_row {
   uint64_t started_unix_ms;
   bool finished;
 };
-/* Idempotent. */
+/* Idempotent: what is there stays. E_USAGE if the key is there with another fingerprint. */
 MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store, const struct study_row *row);
 MUST_USE hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
                                     const struct cell *cell);
-/* Idempotent by (study, cell, incarnation, round). E_WRITE (exit 74 class) on a full disk: stop, never retry. */
+/* Idempotent by (study, cell, incarnation, round): the first one stays. */
 MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store, const struct block *block);
+/* By (study, cell, number): the last one stays. */
 MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
                                            const struct incarnation *incarnation);
 MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
 /* The newest study with this key and fingerprint, or *out_found false. */
 MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *key,
                                       const char *fingerprint, struct study_row *out, bool *out_found);
-/* By key prefix, name, or "last". E_NOFILE. */
+/* By key prefix, name (the newest of that name), "last", or "last~N" (N before it). E_NOFILE; E_USAGE for
+   a prefix of several. */
 MUST_USE hone_status store_get_study(struct ctx *ctx, struct store *store, const char *which,
                                      struct study_row *out);
 
@@ -51,6 +56,49 @@ struct study_data {
 };
 MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena *arena,
                                       const char *key, struct study_data *out);
+/* Newest first. */
 MUST_USE hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
                                         struct study_row **out_rows, size_t *out_count);
+
+/* -- inside the folder -------------------------------------------------------------------------- */
+
+#define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */
+#define STORE_VERSION 1
+
+/* fields.c: rows of structs and rows of SQL, from the same tables */
+struct sqlite3_stmt;
+struct stored_cell {
+  char study[33];
+  struct cell cell;
+};
+struct stored_table {
+  const char *name;
+  const struct stored_field *fields;
+  size_t field_count;
+  const char *constraints; /* primary and foreign keys */
+  const char *on_conflict;
+};
+enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
+extern const struct stored_table stored_tables[TABLE_COUNT];
+void sql_create(const struct stored_table *table, struct text *out);
+void sql_insert(const struct stored_table *table, struct text *out);
+void sql_select(const struct stored_table *table, const char *rest, struct text *out);
+/* Binds parameters 1 to field_count; text and blobs must live until the statement is reset. */
+MUST_USE int row_bind(struct sqlite3_stmt *statement, const struct stored_table *table,
+                      const void *row);
+/* Reads the columns of a sql_select; blobs go to the arena. E_FORMAT for what does not fit. */
+MUST_USE hone_status row_read(struct ctx *ctx, struct sqlite3_stmt *statement,
+                              const struct stored_table *table, struct arena *arena, void *row);
+
+/* guard.c: what may be opened at all */
+/* Kind of file, side files, file system. *out_exists: there is a file with something in it. */
+MUST_USE hone_status guard_file(struct ctx *ctx, const char *path, bool *out_exists);
+/* Before the first statement: does the header say that it is ours? */
+MUST_USE hone_status guard_header(struct ctx *ctx, const char *path, const uint8_t header[100],
+                                  uint64_t size);
+/* Under a read lock, after any rollback: are all pages there? */
+MUST_USE hone_status guard_size(struct ctx *ctx, const char *path, const uint8_t header[100],
+                                uint64_t size);
+/* *out_fd holds the lock until it is closed. */
+MUST_USE hone_status guard_lock(struct ctx *ctx, const char *path, int *out_fd);
 #endif

@@ -1,0 +1,315 @@
+/* fields: the tables of the store, and rows between structs and SQL.
+ *
+ * A table here gives the CREATE, INSERT and SELECT text, the binding and the reading of a row, so a
+ * new field is one row. SQL text is made of these names alone; values are always bound. Samples are
+ * blobs of little-endian u64. NaN is NULL. A stored row is untrusted: what does not fit its field
+ * is E_FORMAT.
+ */
+#include "store.h"
+
+#include <endian.h>
+#include <math.h>
+#include <sqlite3.h>
+
+enum field_type {
+  FIELD_TEXT,
+  FIELD_INT,
+  FIELD_DOUBLE,
+  FIELD_STATUS,
+  FIELD_STAGE,
+  FIELD_FLAGS,
+  FIELD_BLOB
+};
+struct stored_field {
+  const char *name;
+  enum field_type type;
+  size_t offset, size; /* in the row's struct */
+  size_t count_offset; /* FIELD_BLOB: of the element count */
+};
+static const char *const sql_types[] = {"TEXT", "INTEGER", "REAL", "TEXT", "TEXT", "TEXT", "BLOB"};
+
+#define ROW(type, name, member, kind) \
+  { name, FIELD_##kind, offsetof(struct type, member), sizeof((struct type *)0)->member, 0 }
+#define BLOB_ROW(type, name, member, count)                                            \
+  {                                                                                    \
+    name, FIELD_BLOB, offsetof(struct type, member), sizeof((struct type *)0)->member, \
+        offsetof(struct type, count)                                                   \
+  }
+
+static const struct stored_field study_fields[] = {
+    ROW(study_row, "key", key, TEXT),
+    ROW(study_row, "fingerprint", fingerprint, TEXT),
+    ROW(study_row, "name", name, TEXT),
+    ROW(study_row, "command", command, TEXT),
+    ROW(study_row, "machine_json", machine_json, TEXT),
+    ROW(study_row, "options_json", options_json, TEXT),
+    ROW(study_row, "started_unix_ms", started_unix_ms, INT),
+    ROW(study_row, "finished", finished, INT),
+};
+static const struct stored_field cell_fields[] = {
+    ROW(stored_cell, "study", study, TEXT),
+    ROW(stored_cell, "key", cell.key, TEXT),
+    ROW(stored_cell, "model", cell.model, TEXT),
+    ROW(stored_cell, "model_path", cell.model_path, TEXT),
+    ROW(stored_cell, "model_hash", cell.model_hash, TEXT),
+    ROW(stored_cell, "shapes", cell.shapes, TEXT),
+    ROW(stored_cell, "backend", cell.backend, TEXT),
+    ROW(stored_cell, "variant", cell.variant, TEXT),
+    ROW(stored_cell, "options", cell.options, TEXT),
+    ROW(stored_cell, "route", cell.route, TEXT),
+    ROW(stored_cell, "device", cell.device, TEXT),
+    ROW(stored_cell, "precision", cell.precision, TEXT),
+    ROW(stored_cell, "batch", cell.batch, INT),
+    ROW(stored_cell, "threads", cell.threads, INT),
+    ROW(stored_cell, "scenario", cell.scenario, TEXT),
+    ROW(stored_cell, "cache_state", cell.cache_state, TEXT),
+    ROW(stored_cell, "label", cell.label, INT),
+};
+static const struct stored_field incarnation_fields[] = {
+    ROW(incarnation, "study", study, TEXT),
+    ROW(incarnation, "cell", cell, TEXT),
+    ROW(incarnation, "number", number, INT),
+    ROW(incarnation, "status", status, STATUS),
+    ROW(incarnation, "stage", stage, STAGE),
+    ROW(incarnation, "reason", reason, TEXT),
+    ROW(incarnation, "flags", flags, FLAGS),
+    ROW(incarnation, "compile_ms", compile_ms, DOUBLE),
+    ROW(incarnation, "load_ms", load_ms, DOUBLE),
+    ROW(incarnation, "first_inference_ms", first_inference_ms, DOUBLE),
+    ROW(incarnation, "warmup_ms", warmup_ms, DOUBLE),
+    ROW(incarnation, "import_ms", import_ms, DOUBLE),
+    ROW(incarnation, "cached_compile_ms", cached_compile_ms, DOUBLE),
+    ROW(incarnation, "rss_import", rss_import, INT),
+    ROW(incarnation, "rss_compile", rss_compile, INT),
+    ROW(incarnation, "rss_load", rss_load, INT),
+    ROW(incarnation, "rss_steady", rss_steady, INT),
+    ROW(incarnation, "rss_peak", rss_peak, INT),
+    ROW(incarnation, "rss_slope", rss_slope, DOUBLE),
+    ROW(incarnation, "artifact_bytes", artifact_bytes, INT),
+    ROW(incarnation, "arena_bytes", arena_bytes, INT),
+    ROW(incarnation, "floor_ns", floor_ns, DOUBLE),
+    ROW(incarnation, "engine_version", engine_version, TEXT),
+    ROW(incarnation, "effective_device", effective_device, TEXT),
+    ROW(incarnation, "effective_precision", effective_precision, TEXT),
+    ROW(incarnation, "effective_threads", effective_threads, INT),
+    ROW(incarnation, "fallback_share", fallback_share, DOUBLE),
+    ROW(incarnation, "max_abs_diff", max_abs_diff, DOUBLE),
+    ROW(incarnation, "max_rel_diff", max_rel_diff, DOUBLE),
+    ROW(incarnation, "rel_l2", rel_l2, DOUBLE),
+    ROW(incarnation, "cosine", cosine, DOUBLE),
+    ROW(incarnation, "top1", top1, DOUBLE),
+    ROW(incarnation, "output_hash", output_hash, TEXT),
+};
+static const struct stored_field block_fields[] = {
+    ROW(block, "study", study, TEXT),
+    ROW(block, "cell", cell, TEXT),
+    ROW(block, "incarnation", incarnation, INT),
+    ROW(block, "round", round, INT),
+    ROW(block, "started_unix_ms", started_unix_ms, INT),
+    ROW(block, "verified", verified, INT),
+    ROW(block, "steal_fraction", noise.steal_fraction, DOUBLE),
+    ROW(block, "involuntary_switches", noise.involuntary_switches, INT),
+    ROW(block, "pressure_some", noise.pressure_some, DOUBLE),
+    ROW(block, "frequency_mhz", noise.frequency_mhz, DOUBLE),
+    BLOB_ROW(block, "rewarm", rewarm, rewarm_count),
+    BLOB_ROW(block, "samples", samples, sample_count),
+};
+
+#define OF_CELL "FOREIGN KEY (study, cell) REFERENCES cell (study, key)"
+const struct stored_table stored_tables[TABLE_COUNT] = {
+    [TABLE_study] = {"study", study_fields, COUNT(study_fields), "PRIMARY KEY (key)",
+                     "ON CONFLICT DO NOTHING"},
+    [TABLE_cell] = {"cell", cell_fields, COUNT(cell_fields),
+                    "PRIMARY KEY (study, key), FOREIGN KEY (study) REFERENCES study (key)",
+                    "ON CONFLICT DO NOTHING"},
+    [TABLE_incarnation] = {"incarnation", incarnation_fields, COUNT(incarnation_fields),
+                           "PRIMARY KEY (study, cell, number), " OF_CELL, NULL},
+    [TABLE_block] = {"block", block_fields, COUNT(block_fields),
+                     "PRIMARY KEY (study, cell, incarnation, round), " OF_CELL,
+                     "ON CONFLICT DO NOTHING"},
+};
+
+void sql_create(const struct stored_table *table, struct text *out) {
+  text_printf(out, "CREATE TABLE %s (", table->name);
+  for (size_t i = 0; i < table->field_count; i++) {
+    const struct stored_field *field = &table->fields[i];
+    text_printf(out, "%s %s%s, ", field->name, sql_types[field->type],
+                field->type == FIELD_DOUBLE ? "" : " NOT NULL");
+  }
+  text_printf(out, "%s) STRICT", table->constraints);
+}
+
+static void put_names(const struct stored_table *table, struct text *out) {
+  for (size_t i = 0; i < table->field_count; i++)
+    text_printf(out, "%s%s", i ? ", " : "", table->fields[i].name);
+}
+
+/* OR REPLACE where a table names no conflict rule: the last one stays. */
+void sql_insert(const struct stored_table *table, struct text *out) {
+  text_printf(out, "INSERT%s INTO %s (", table->on_conflict ? "" : " OR REPLACE", table->name);
+  put_names(table, out);
+  text_puts(out, ") VALUES (");
+  for (size_t i = 0; i < table->field_count; i++) text_puts(out, i ? ", ?" : "?");
+  text_printf(out, ") %s", table->on_conflict ? table->on_conflict : "");
+}
+
+void sql_select(const struct stored_table *table, const char *rest, struct text *out) {
+  text_puts(out, "SELECT ");
+  put_names(table, out);
+  text_printf(out, " FROM %s %s", table->name, rest);
+}
+
+static int bind_text(sqlite3_stmt *statement, int at, const char *text, size_t capacity) {
+  return sqlite3_bind_text(statement, at, text, (int)strnlen(text, capacity), SQLITE_TRANSIENT);
+}
+
+static int bind_flags(sqlite3_stmt *statement, int at, uint32_t flags) {
+  struct text text = {0};
+  flags_format(flags, &text);
+  const int rc =
+      text.failed ? SQLITE_NOMEM : bind_text(statement, at, text.at ? text.at : "", text.length);
+  text_deinit(&text);
+  return rc;
+}
+
+static int bind_samples(sqlite3_stmt *statement, int at, const uint64_t *samples, size_t count) {
+  if (count == 0) return sqlite3_bind_zeroblob(statement, at, 0);
+  const size_t bytes = count * sizeof *samples;
+  if (count > SIZE_MAX / 2 / sizeof *samples) return SQLITE_TOOBIG;
+  uint64_t *copy = sqlite3_malloc64(bytes);
+  if (!copy) return SQLITE_NOMEM;
+  for (size_t i = 0; i < count; i++) copy[i] = htole64(samples[i]);
+  return sqlite3_bind_blob64(statement, at, copy, bytes, sqlite3_free);
+}
+
+static int64_t load_int(const char *at, size_t size) {
+  int32_t small;
+  int64_t wide;
+  if (size == 1) return *(const unsigned char *)at != 0;
+  if (size == sizeof small) {
+    memcpy(&small, at, sizeof small);
+    return small;
+  }
+  memcpy(&wide, at, sizeof wide);
+  return wide;
+}
+
+static int bind_field(sqlite3_stmt *statement, int n, const struct stored_field *field,
+                      const char *row) {
+  const char *at = row + field->offset;
+  double number;
+  uint64_t *samples;
+  size_t count;
+  switch (field->type) {
+    case FIELD_TEXT:
+      return bind_text(statement, n, at, field->size);
+    case FIELD_INT:
+      return sqlite3_bind_int64(statement, n, load_int(at, field->size));
+    case FIELD_DOUBLE:
+      memcpy(&number, at, sizeof number);
+      return isfinite(number) ? sqlite3_bind_double(statement, n, number)
+                              : sqlite3_bind_null(statement, n);
+    case FIELD_STATUS:
+      return bind_text(statement, n, status_text((enum record_status)load_int(at, field->size)),
+                       64);
+    case FIELD_STAGE:
+      return bind_text(statement, n, stage_text((enum record_stage)load_int(at, field->size)), 64);
+    case FIELD_FLAGS:
+      return bind_flags(statement, n, (uint32_t)load_int(at, field->size));
+    case FIELD_BLOB:
+      memcpy(&samples, at, sizeof samples);
+      memcpy(&count, row + field->count_offset, sizeof count);
+      return bind_samples(statement, n, samples, count);
+  }
+  return SQLITE_MISUSE;
+}
+
+int row_bind(sqlite3_stmt *statement, const struct stored_table *table, const void *row) {
+  for (size_t i = 0; i < table->field_count; i++) {
+    const int rc = bind_field(statement, (int)i + 1, &table->fields[i], row);
+    if (rc) return rc;
+  }
+  return SQLITE_OK;
+}
+
+static MUST_USE hone_status misfit(struct ctx *ctx, const struct stored_table *table,
+                                   const struct stored_field *field) {
+  return fail(ctx, HONE_E_FORMAT, place_none(), "the store's table %s has a %s that does not fit",
+              table->name, field->name);
+}
+
+static bool store_int(char *at, size_t size, int64_t x) {
+  const int32_t small = (int32_t)x;
+  const bool flag = x != 0;
+  if (size == 1) memcpy(at, &flag, sizeof flag);
+  if (size == sizeof small) memcpy(at, &small, sizeof small);
+  if (size == sizeof x) memcpy(at, &x, sizeof x);
+  return size == sizeof x || (size == 1 ? x == 0 || x == 1 : small == x);
+}
+
+static bool store_word(const struct stored_field *field, const char *text, char *at) {
+  uint32_t flags;
+  if (field->type == FIELD_FLAGS)
+    return flags_parse(text, &flags) && store_int(at, field->size, (int32_t)flags);
+  const int status = (int)status_parse(text), stage = (int)stage_parse(text);
+  if (field->type == FIELD_STATUS)
+    return status != STATUS_COUNT && store_int(at, field->size, status);
+  return stage != STAGE_COUNT && store_int(at, field->size, stage);
+}
+
+static MUST_USE hone_status read_samples(struct ctx *ctx, sqlite3_stmt *statement, int n,
+                                         struct arena *arena, uint64_t **out, size_t *out_count) {
+  const uint8_t *bytes = sqlite3_column_blob(statement, n);
+  const size_t size = (size_t)sqlite3_column_bytes(statement, n);
+  if (size % sizeof **out || (size && !bytes))
+    return fail(ctx, HONE_E_FORMAT, place_none(), "a block of the store holds %zu bytes of samples",
+                size);
+  *out_count = size / sizeof **out;
+  TRY(NEW_ARRAY(ctx, arena, *out, *out_count));
+  for (size_t i = 0; i < *out_count; i++) {
+    uint64_t sample;
+    memcpy(&sample, bytes + i * sizeof sample, sizeof sample);
+    (*out)[i] = le64toh(sample);
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status read_field(struct ctx *ctx, sqlite3_stmt *statement, int n,
+                                       const struct stored_table *table,
+                                       const struct stored_field *field, struct arena *arena,
+                                       char *row) {
+  char *at = row + field->offset;
+  if (field->type == FIELD_DOUBLE) {
+    const bool is_null = sqlite3_column_type(statement, n) == SQLITE_NULL;
+    const double x = is_null ? NAN : sqlite3_column_double(statement, n);
+    memcpy(at, &x, sizeof x);
+    return HONE_OK;
+  }
+  if (field->type == FIELD_INT)
+    return store_int(at, field->size, sqlite3_column_int64(statement, n))
+               ? HONE_OK
+               : misfit(ctx, table, field);
+  if (field->type == FIELD_BLOB) {
+    uint64_t *samples = NULL;
+    size_t count = 0;
+    TRY(read_samples(ctx, statement, n, arena, &samples, &count));
+    memcpy(at, &samples, sizeof samples);
+    memcpy(row + field->count_offset, &count, sizeof count);
+    return HONE_OK;
+  }
+  const char *text = (const char *)sqlite3_column_text(statement, n);
+  const size_t length = (size_t)sqlite3_column_bytes(statement, n);
+  if (!text || strlen(text) != length) return misfit(ctx, table, field);
+  if (field->type != FIELD_TEXT)
+    return store_word(field, text, at) ? HONE_OK : misfit(ctx, table, field);
+  if (length >= field->size) return misfit(ctx, table, field);
+  memcpy(at, text, length + 1);
+  return HONE_OK;
+}
+
+hone_status row_read(struct ctx *ctx, sqlite3_stmt *statement, const struct stored_table *table,
+                     struct arena *arena, void *row) {
+  for (size_t i = 0; i < table->field_count; i++)
+    TRY(read_field(ctx, statement, (int)i, table, &table->fields[i], arena, row));
+  return HONE_OK;
+}
