@@ -31,7 +31,9 @@ struct backend_facts {
   char version[64], device[64], precision[32];
   int threads;
   double fallback_share; /* 0..1; NaN unknown */
-  int64_t artifact_bytes, arena_bytes;
+  int64_t artifact_bytes, arena_bytes; /* -1 unknown */
+  double import_ms;      /* part of prepare or open that read the model; NaN unknown */
+  int64_t rss_import;    /* resident bytes after it; -1 unknown */
   bool from_cache;
   uint32_t flags; /* record flags */
 };
@@ -51,12 +53,16 @@ struct backend {
   const char *title;    /* "ONNX Runtime" */
   const char *formats;  /* "onnx" */
   const char *package;  /* PyPI requirement that `hone backends install` pins, or NULL */
+  int package_mb;       /* about what it takes on disk */
   bool testing_only;    /* exists only with HONE_TESTING=1 */
-  hone_status (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+  /* Whether the engine can be loaded here; never a failure of the context. */
+  void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. Backends that compile on load do nothing here. */
-  hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request);
+  hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request,
+                         struct backend_facts *facts);
+  /* facts: as prepare left them. On failure nothing stays open. */
   hone_status (*open)(struct ctx *ctx, const struct backend_request *request, struct session **out,
-                      struct backend_facts *out_facts, struct backend_io *out_io);
+                      struct backend_facts *facts, struct backend_io *out_io);
   /* Makes input set `set` of dense host tensors known (engine's own tensors, copied or wrapped once);
      outputs are readable host memory afterwards. */
   hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
@@ -66,10 +72,36 @@ struct backend {
   void (*close)(struct session *session);
 };
 
+/* -- backends.c --------------------------------------------------------------------------------- */
+#define BACKEND(name) extern const struct backend backend_##name;
+#include "backends.def"
+#undef BACKEND
 extern const struct backend *const backend_list[];
 extern const size_t backend_count;
 /* NULL if unknown, or for testing only and HONE_TESTING is not 1. */
 const struct backend *backend_find(const char *name);
+
+#define BACKEND_MAX_SETS 16
+/* Every field unknown. */
+void backend_facts_init(struct backend_facts *facts);
+MUST_USE hone_status backend_io_create(struct ctx *ctx, size_t input_count, size_t output_count,
+                                       struct backend_io *out);
+void backend_io_destroy(struct backend_io *io);
+/* Next "key=value" of "key=value;...": false at the end. Advances *at. */
+bool option_next(const char **at, char key[64], char value[256]);
+/* Value of one key; false if it is not there. */
+bool option_get(const char *options, const char *key, char value[256]);
+/* Strict number of an option; `otherwise` if it is absent. E_USAGE. */
+MUST_USE hone_status option_int(struct ctx *ctx, const char *options, const char *key,
+                                int64_t otherwise, int64_t min, int64_t max, int64_t *out);
+/* Dims of `name` in "x[1,3],y[2]"; false if it is not listed or damaged. */
+bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
+                 int64_t out_dims[HONE_MAX_RANK]);
+/* Elements times size; E_SHAPE for open dimensions, E_TYPE for strings. */
+MUST_USE hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *tensor,
+                                  size_t *out_bytes);
+/* Resident bytes of this process now. */
+int64_t resident_bytes(void);
 
 /* engines.c: folder of an installed engine: dir_user("data")/engines/NAME; E_MISSING if none. */
 MUST_USE hone_status engine_dir(struct ctx *ctx, const char *name, char out[4096]);

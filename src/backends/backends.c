@@ -1,0 +1,144 @@
+/* The list of backends, and what all of them share: option text, shapes text, tensor sizes. */
+#include "backends.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const struct backend *const backend_list[] = {
+#define BACKEND(name) &backend_##name,
+#include "backends.def"
+#undef BACKEND
+};
+const size_t backend_count = COUNT(backend_list);
+
+const struct backend *backend_find(const char *name) {
+  const char *testing = getenv("HONE_TESTING");
+  bool is_testing = testing && !strcmp(testing, "1");
+  for (size_t i = 0; i < backend_count; i++)
+    if (!strcmp(backend_list[i]->name, name) && (is_testing || !backend_list[i]->testing_only))
+      return backend_list[i];
+  return NULL;
+}
+
+void backend_facts_init(struct backend_facts *facts) {
+  *facts = (struct backend_facts){.fallback_share = NAN,
+                                  .artifact_bytes = -1,
+                                  .arena_bytes = -1,
+                                  .import_ms = NAN,
+                                  .rss_import = -1};
+}
+
+hone_status backend_io_create(struct ctx *ctx, size_t input_count, size_t output_count,
+                              struct backend_io *out) {
+  *out = (struct backend_io){.input_count = input_count, .output_count = output_count};
+  out->inputs = calloc(input_count + 1, sizeof *out->inputs);
+  out->outputs = calloc(output_count + 1, sizeof *out->outputs);
+  if (out->inputs && out->outputs) return HONE_OK;
+  backend_io_destroy(out);
+  return fail(ctx, HONE_E_OOM, place_none(), "no memory for the list of inputs and outputs");
+}
+
+void backend_io_destroy(struct backend_io *io) {
+  free(io->inputs);
+  free(io->outputs);
+  *io = (struct backend_io){0};
+}
+
+bool option_next(const char **at, char key[64], char value[256]) {
+  const char *p = *at;
+  if (!p) return false;
+  while (*p == ';') p++;
+  if (!*p) return false;
+  size_t length = strcspn(p, ";");
+  const char *equal = memchr(p, '=', length);
+  size_t key_length = equal ? (size_t)(equal - p) : length;
+  size_t value_length = equal ? length - key_length - 1 : 0;
+  snprintf(key, 64, "%.*s", (int)key_length, p);
+  snprintf(value, 256, "%.*s", (int)value_length, equal ? equal + 1 : "");
+  *at = p + length;
+  return true;
+}
+
+bool option_get(const char *options, const char *key, char value[256]) {
+  char name[64];
+  while (option_next(&options, name, value))
+    if (!strcmp(name, key)) return true;
+  value[0] = 0;
+  return false;
+}
+
+hone_status option_int(struct ctx *ctx, const char *options, const char *key, int64_t otherwise,
+                       int64_t min, int64_t max, int64_t *out) {
+  char value[256];
+  *out = otherwise;
+  if (!option_get(options, key, value) || parse_i64(value, min, max, out)) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(key),
+              "option value \"%s\" is not a number from %lld to %lld", value, (long long)min,
+              (long long)max);
+}
+
+/* "[1,3,224]" at p; the end, or NULL if it is damaged. */
+static const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]) {
+  *out_rank = 0;
+  if (*p++ != '[') return NULL;
+  if (*p == ']') return p + 1;
+  for (;;) {
+    char number[24];
+    size_t length = strcspn(p, ",]");
+    if (length >= sizeof number || *out_rank == HONE_MAX_RANK) return NULL;
+    snprintf(number, sizeof number, "%.*s", (int)length, p);
+    if (!parse_i64(number, 0, INT64_MAX, &out_dims[(*out_rank)++])) return NULL;
+    p += length;
+    if (*p == ']') return p + 1;
+    if (*p++ != ',') return NULL;
+  }
+}
+
+bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
+                 int64_t out_dims[HONE_MAX_RANK]) {
+  size_t length = strlen(name);
+  for (const char *p = shapes; p && *p;) {
+    if (!strncmp(p, name, length) && p[length] == '[')
+      return parse_dims(p + length, out_rank, out_dims) != NULL;
+    p = strstr(p, "],"); /* a name may hold anything else */
+    if (p) p += 2;
+  }
+  return false;
+}
+
+hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *tensor,
+                         size_t *out_bytes) {
+  unsigned bits = dtype_bits(tensor->dtype);
+  if (!bits)
+    return fail(ctx, HONE_E_TYPE, place_name(name), "cannot be measured with this element type");
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) {
+    if (tensor->shape[i] < 0)
+      return fail(ctx, HONE_E_SHAPE, place_name(name), "dimension %d is open", (int)i);
+    if (!checked_mul(count, (size_t)tensor->shape[i], &count))
+      return fail(ctx, HONE_E_LIMIT, place_name(name), "has too many elements");
+  }
+  size_t total_bits;
+  if (!checked_mul(count, (size_t)bits, &total_bits) ||
+      !checked_add(total_bits, (size_t)7, &total_bits))
+    return fail(ctx, HONE_E_LIMIT, place_name(name), "has too many elements");
+  *out_bytes = total_bits / 8;
+  return HONE_OK;
+}
+
+int64_t resident_bytes(void) {
+  char text[128];
+  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return -1;
+  text[n] = 0;
+  char *second = strchr(text, ' ');
+  if (!second) return -1;
+  second[1 + strcspn(second + 1, " \n")] = 0;
+  int64_t pages;
+  return parse_i64(second + 1, 0, INT64_MAX / 65536, &pages) ? pages * sysconf(_SC_PAGESIZE) : -1;
+}

@@ -1,0 +1,162 @@
+/* Engines that hone installed: each in a virtual environment of its own under the user's data
+ * folder, so that no engine's dependencies meet another's. An installation is complete or absent:
+ * it is made under a temporary name and renamed at the end.
+ */
+#include "backends.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INSTALL_TIMEOUT_NS (1800ull * 1000000000ull)
+#define PATH_SIZE 4096
+
+static hone_status join(struct ctx *ctx, char out[PATH_SIZE], const char *folder,
+                        const char *name) {
+  int n = snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+  if (n > 0 && n < PATH_SIZE) return HONE_OK;
+  return fail(ctx, HONE_E_PATH, place_name(name), "the path of this engine is too long");
+}
+
+static hone_status engine_place(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
+  char data[PATH_SIZE], part[128];
+  TRY(dir_user(ctx, "data", data));
+  snprintf(part, sizeof part, "engines/%s", name);
+  return join(ctx, out, data, part);
+}
+
+hone_status engine_dir(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
+  TRY(engine_place(ctx, name, out));
+  struct stat info;
+  if (!stat(out, &info) && S_ISDIR(info.st_mode)) return HONE_OK;
+  return fail(ctx, HONE_E_MISSING, place_name(name), "not installed; hone backends install %s",
+              name);
+}
+
+/* The folder is taken literally, only the pattern's own signs mean something. */
+static bool first_match(const char *folder, const char *pattern, char out[PATH_SIZE]) {
+  struct text text = {0};
+  for (const char *p = folder; *p; p++) {
+    if (strchr("*?[]\\{}~", *p)) text_puts(&text, "\\");
+    text_append(&text, p, 1);
+  }
+  text_printf(&text, "/%s", pattern);
+  glob_t found = {0};
+  bool is_found = !text.failed && !glob(text.at, 0, NULL, &found) && found.gl_pathc > 0 &&
+                  strlen(found.gl_pathv[0]) < PATH_SIZE;
+  if (is_found) snprintf(out, PATH_SIZE, "%s", found.gl_pathv[0]);
+  globfree(&found);
+  text_deinit(&text);
+  return is_found;
+}
+
+/* In a virtual environment, an unpacked wheel, an install prefix or a build folder. */
+static bool find_below(const char *folder, const char *pattern, char out[PATH_SIZE]) {
+  static const char *const parents[] = {"lib/python3*/site-packages/", "", "lib/", "lib64/"};
+  const char *slash = strrchr(pattern, '/');
+  const char *base = slash ? slash + 1 : pattern;
+  for (size_t i = 0; i < COUNT(parents); i++) {
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", parents[i], pattern);
+    if (first_match(folder, full, out)) return true;
+    snprintf(full, sizeof full, "%s%s", parents[i], base);
+    if (first_match(folder, full, out)) return true;
+  }
+  return false;
+}
+
+hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_path,
+                        const char *pattern, char out[PATH_SIZE]) {
+  struct stat info;
+  if (engine_path && !stat(engine_path, &info) && S_ISREG(info.st_mode)) {
+    if (realpath(engine_path, out)) return HONE_OK;
+    return fail(ctx, HONE_E_IO, place_file(engine_path), "%s", strerror(errno));
+  }
+  char folder[PATH_SIZE];
+  if (engine_path) {
+    if (!realpath(engine_path, folder))
+      return fail(ctx, HONE_E_MISSING, place_file(engine_path), "no such engine: %s",
+                  strerror(errno));
+  } else {
+    TRY(engine_dir(ctx, name, folder));
+  }
+  if (find_below(folder, pattern, out)) return HONE_OK;
+  return fail(ctx, HONE_E_MISSING, place_file(folder), "holds no %s; hone backends install %s",
+              pattern, name);
+}
+
+static hone_status run_step(struct ctx *ctx, const char *const *argv, const char *hint) {
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = INSTALL_TIMEOUT_NS};
+  struct process_result result;
+  TRY(process_run(ctx, &options, &result));
+  hone_status status = HONE_OK;
+  if (result.timed_out)
+    status = fail(ctx, HONE_E_TIMEOUT, place_name(argv[0]), "the installation took too long");
+  else if (result.exit_code != 0) {
+    const char *words = result.output.at ? result.output.at : "";
+    size_t length = strlen(words);
+    status = fail(ctx, HONE_E_MISSING, place_name(argv[0]), "%s: %s", hint,
+                  length > 600 ? words + length - 600 : words);
+  }
+  text_deinit(&result.output);
+  return status;
+}
+
+static hone_status fill_environment(struct ctx *ctx, const struct backend *backend,
+                                    const char *folder) {
+  const char *create[] = {"python3", "-m", "venv", "--clear", folder, NULL};
+  TRY(run_step(ctx, create, "no virtual environment (Debian: apt install python3-venv)"));
+  char python[PATH_SIZE];
+  TRY(join(ctx, python, folder, "bin/python"));
+  /* only the engine itself: its library is called from C, its Python dependencies are not used */
+  const char *install[] = {python,
+                           "-m",
+                           "pip",
+                           "install",
+                           "--no-input",
+                           "--no-deps",
+                           "--only-binary",
+                           ":all:",
+                           "--disable-pip-version-check",
+                           "--",
+                           backend->package,
+                           NULL};
+  return run_step(ctx, install, "pip could not install it");
+}
+
+hone_status engine_install(struct ctx *ctx, const struct backend *backend,
+                           void (*progress)(void *user, const char *line), void *user) {
+  if (!backend->package)
+    return fail(ctx, HONE_E_USAGE, place_name(backend->name),
+                "is part of hone, nothing to install");
+  char place[PATH_SIZE], temporary[PATH_SIZE + 32], parent[PATH_SIZE];
+  TRY(engine_place(ctx, backend->name, place));
+  snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(place, '/') - place), place);
+  TRY(dir_create(ctx, parent));
+  snprintf(temporary, sizeof temporary, "%s/.new-%s-%d", parent, backend->name, (int)getpid());
+  char line[PATH_SIZE + 128];
+  snprintf(line, sizeof line, "%s: needs about %d MB in %s", backend->package, backend->package_mb,
+           parent);
+  if (progress) progress(user, line);
+  hone_status status = fill_environment(ctx, backend, temporary);
+  if (!status) {
+    /* a second installation replaces the first only now that it is complete */
+    dir_remove_tree(place);
+    if (rename(temporary, place))
+      status = fail(ctx, HONE_E_WRITE, place_file(place), "%s", strerror(errno));
+  }
+  if (status) dir_remove_tree(temporary);
+  return status;
+}
+
+hone_status engine_remove(struct ctx *ctx, const struct backend *backend) {
+  char place[PATH_SIZE];
+  TRY(engine_dir(ctx, backend->name, place));
+  dir_remove_tree(place);
+  struct stat info;
+  if (lstat(place, &info)) return HONE_OK;
+  return fail(ctx, HONE_E_WRITE, place_file(place), "could not be removed");
+}

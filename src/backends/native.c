@@ -1,0 +1,169 @@
+/* native: hone's own compiler. prepare imports the model and compiles it to work_dir/model.so (the
+ * toolchain's cache serves a second compilation when the request allows it); open loads it as any
+ * user of the artifact would, with a pinned thread team.
+ */
+#include "backends.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct native_set {
+  const void **inputs;
+  void **outputs;
+};
+struct session {
+  struct loaded loaded;
+  struct team *team;
+  struct native_set sets[BACKEND_MAX_SETS];
+};
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  (void)ctx, (void)engine_path;
+  out->status = BACKEND_READY;
+  snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);
+}
+
+static hone_status artifact_path(struct ctx *ctx, const struct backend_request *request,
+                                 const char *name, char out[4096]) {
+  int n = snprintf(out, 4096, "%s/%s", request->work_dir, name);
+  if (n > 0 && n < 4096) return HONE_OK;
+  return fail(ctx, HONE_E_PATH, place_file(request->work_dir), "the path is too long");
+}
+
+static hone_status read_options(struct ctx *ctx, const struct backend_request *request,
+                                struct compile_options *out, char level[256]) {
+  if (strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
+    return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
+                "hone compiles a file in the precision it is written in");
+  char key[64], value[256];
+  for (const char *at = request->options; option_next(&at, key, value);)
+    if (strcmp(key, "cpu") && strcmp(key, "passes"))
+      return fail(ctx, HONE_E_USAGE, place_name(key),
+                  "is no option of native; it has cpu and passes");
+  if (!option_get(request->options, "cpu", level)) snprintf(level, 256, "host");
+  out->no_passes = option_get(request->options, "passes", value) && !strcmp(value, "0");
+  out->threads = request->threads;
+  out->no_cache = !request->use_cache;
+  return target_init(ctx, NULL, level, &out->target);
+}
+
+static int64_t file_bytes(const char *path) {
+  struct stat info;
+  return stat(path, &info) ? 0 : (int64_t)info.st_size;
+}
+
+static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
+                           struct backend_facts *facts) {
+  struct compile_options options = {.threads = request->threads};
+  char level[256], path[4096], weights[4096];
+  TRY(read_options(ctx, request, &options, level));
+  TRY(artifact_path(ctx, request, "model.so", path));
+  TRY(artifact_path(ctx, request, "model.weights", weights));
+  struct import_options import = {.shapes = request->shapes};
+  struct model model;
+  uint64_t start = clock_ns();
+  TRY(model_load(ctx, request->model_path, &import, &model));
+  facts->import_ms = (double)(clock_ns() - start) / 1e6;
+  facts->rss_import = resident_bytes();
+  struct compile_report report = {0};
+  hone_status status = compile_model(ctx, &model, &options, path, &report);
+  model_unload(&model);
+  TRY(status);
+  facts->from_cache = report.from_cache;
+  facts->arena_bytes = (int64_t)report.arena_bytes;
+  facts->artifact_bytes = file_bytes(path) + file_bytes(weights);
+  if (report.from_cache) facts->flags |= FLAG_MASK(cached);
+  return HONE_OK;
+}
+
+static void copy_info(const struct hone_io_info *from, struct backend_tensor *to) {
+  snprintf(to->name, sizeof to->name, "%s", from->name);
+  to->info = (hone_tensor){.dtype = (hone_dtype)from->dtype, .rank = from->rank};
+  for (int32_t i = 0; i < from->rank; i++) to->info.shape[i] = from->dims[i];
+}
+
+static void close_session(struct session *s) {
+  for (int set = 0; set < BACKEND_MAX_SETS; set++) {
+    free(s->sets[set].inputs);
+    free(s->sets[set].outputs);
+  }
+  if (s->team) team_destroy(s->team);
+  if (s->loaded.library) artifact_unload(&s->loaded);
+  free(s);
+}
+
+static hone_status open_artifact(struct ctx *ctx, struct session *s,
+                                 const struct backend_request *request, struct backend_facts *facts,
+                                 struct backend_io *out_io) {
+  char path[4096];
+  TRY(artifact_path(ctx, request, "model.so", path));
+  TRY(artifact_load(ctx, path, NULL, &s->loaded));
+  TRY(team_create(ctx, request->threads, true, &s->team));
+  const struct hone_artifact_info *info = s->loaded.info;
+  TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));
+  for (int32_t i = 0; i < info->input_count; i++) copy_info(&info->inputs[i], &out_io->inputs[i]);
+  for (int32_t i = 0; i < info->output_count; i++)
+    copy_info(&info->outputs[i], &out_io->outputs[i]);
+  snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
+  snprintf(facts->device, sizeof facts->device, "cpu");
+  snprintf(facts->precision, sizeof facts->precision, "fp32");
+  facts->threads = team_interface(s->team)->thread_count;
+  facts->arena_bytes = (int64_t)info->arena_bytes;
+  facts->fallback_share = 0;
+  return HONE_OK;
+}
+
+static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
+                                struct session **out, struct backend_facts *facts,
+                                struct backend_io *out_io) {
+  struct session *s = calloc(1, sizeof *s);
+  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
+  hone_status status = open_artifact(ctx, s, request, facts, out_io);
+  if (status) {
+    backend_io_destroy(out_io);
+    close_session(s);
+    return status;
+  }
+  *out = s;
+  return HONE_OK;
+}
+
+static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
+                            const hone_tensor *outputs) {
+  const struct hone_artifact_info *info = s->loaded.info;
+  struct native_set *at = &s->sets[set];
+  at->inputs = calloc((size_t)info->input_count + 1, sizeof *at->inputs);
+  at->outputs = calloc((size_t)info->output_count + 1, sizeof *at->outputs);
+  if (!at->inputs || !at->outputs)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  for (int32_t i = 0; i < info->input_count; i++) at->inputs[i] = inputs[i].data;
+  for (int32_t i = 0; i < info->output_count; i++) at->outputs[i] = outputs[i].data;
+  return HONE_OK;
+}
+
+static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+  const struct hone_io io = {.inputs = s->sets[set].inputs, .outputs = s->sets[set].outputs};
+  int32_t code =
+      s->loaded.info->run(s->loaded.weights, s->loaded.arena, &io, team_interface(s->team));
+  if (!code) return HONE_OK;
+  return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,
+              place_none(), "the compiled model returned an error");
+}
+
+static hone_status wait_done(struct ctx *ctx, struct session *s) {
+  (void)ctx, (void)s; /* run is synchronous */
+  return HONE_OK;
+}
+
+const struct backend backend_native = {
+    .name = "native",
+    .title = "hone",
+    .formats = "onnx",
+    .describe = describe,
+    .prepare = prepare,
+    .open = open_session,
+    .bind = bind_set,
+    .submit = submit,
+    .wait = wait_done,
+    .close = close_session,
+};

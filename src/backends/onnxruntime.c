@@ -1,0 +1,426 @@
+/* ONNX Runtime through its C API. The wheel holds the library but no header, so the used part of
+ * the stable table OrtApi is declared here: slots are numbered in the order of the members of
+ * struct OrtApi in include/onnxruntime/core/session/onnxruntime_c_api.h (append-only since 1.0;
+ * tried with 1.31.1). Calls return an OrtStatus, NULL is success.
+ *
+ * All tensors are made once in bind over the caller's memory; submit is one Run call and nothing
+ * else.
+ */
+#include "backends.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LIBRARY_PATTERN "onnxruntime/capi/libonnxruntime.so*"
+#define API_VERSION 16 /* ONNX Runtime 1.16: everything used here is older */
+
+typedef struct OrtStatus *ort_result;
+struct ort_base {
+  const void *const *(*get_api)(uint32_t version);
+  const char *(*get_version)(void);
+};
+enum ort_slot {
+  GET_ERROR_CODE = 1,
+  GET_ERROR_MESSAGE = 2,
+  CREATE_ENV = 3,
+  CREATE_SESSION = 7,
+  RUN = 9,
+  CREATE_SESSION_OPTIONS = 10,
+  SET_GRAPH_OPTIMIZATION_LEVEL = 23,
+  SET_INTRA_OP_THREADS = 24,
+  SET_INTER_OP_THREADS = 25,
+  INPUT_COUNT = 30,
+  OUTPUT_COUNT = 31,
+  INPUT_TYPE_INFO = 33,
+  OUTPUT_TYPE_INFO = 34,
+  INPUT_NAME = 36,
+  OUTPUT_NAME = 37,
+  CREATE_TENSOR_WITH_DATA = 49,
+  CAST_TYPE_INFO = 55,
+  ELEMENT_TYPE = 60,
+  DIMENSION_COUNT = 61,
+  DIMENSIONS = 62,
+  TENSOR_TYPE_AND_SHAPE = 65,
+  CREATE_CPU_MEMORY_INFO = 69,
+  RELEASE_NAME = 76, /* AllocatorFree */
+  DEFAULT_ALLOCATOR = 78,
+  RELEASE_ENV = 92,
+  RELEASE_STATUS = 93,
+  RELEASE_MEMORY_INFO = 94,
+  RELEASE_SESSION = 95,
+  RELEASE_VALUE = 96,
+  RELEASE_TYPE_INFO = 98,
+  RELEASE_TENSOR_INFO = 99,
+  RELEASE_SESSION_OPTIONS = 100,
+  ADD_SESSION_CONFIG = 130
+};
+enum { ORT_LOG_ERROR = 3, ORT_DEVICE_ALLOCATOR = 0, ORT_MEMORY_DEFAULT = 0 };
+enum { ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
+
+struct tensor_set {
+  void **inputs, **outputs; /* OrtValue, one an input and output of the model */
+};
+struct session {
+  void *library;
+  const void *const *api;
+  void *environment, *options, *session, *memory, *allocator;
+  size_t input_count, output_count;
+  const char **input_names, **output_names; /* owned by the allocator of the engine */
+  struct tensor_set sets[BACKEND_MAX_SETS];
+};
+
+/* Slot `id` of the table as a function of the given type. */
+#define API(s, id, result, ...) ((result(*)(__VA_ARGS__))(uintptr_t)(s)->api[id])
+
+/* Turns the engine's own words into ours and releases them. */
+static hone_status check(struct ctx *ctx, const struct session *s, ort_result result,
+                         const char *what) {
+  if (!result) return HONE_OK;
+  int code = API(s, GET_ERROR_CODE, int, ort_result)(result);
+  const char *words = API(s, GET_ERROR_MESSAGE, const char *, ort_result)(result);
+  hone_status id = code == ORT_NOT_IMPLEMENTED ? HONE_E_UNSUP
+                   : strstr(words, "bad_alloc") || strstr(words, "Failed to allocate")
+                       ? HONE_E_OOM
+                       : HONE_E_FORMAT;
+  hone_status status = fail(ctx, id, place_name(what), "ONNX Runtime: %s", words);
+  API(s, RELEASE_STATUS, void, ort_result)(result);
+  return status;
+}
+
+static hone_status load_library(struct ctx *ctx, const char *engine_path, char path[4096],
+                                void **out_library, const struct ort_base **out_base) {
+  TRY(engine_file(ctx, "onnxruntime", engine_path, LIBRARY_PATTERN, path));
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return fail(ctx, HONE_E_MISSING, place_file(path), "%s", dlerror());
+  const struct ort_base *(*get_base)(void) =
+      (const struct ort_base *(*)(void))(uintptr_t)dlsym(library, "OrtGetApiBase");
+  if (!get_base || !(*out_base = get_base()) || !(*out_base)->get_api(API_VERSION)) {
+    dlclose(library);
+    return fail(ctx, HONE_E_UNSUP, place_file(path), "not an ONNX Runtime of 1.16 or newer");
+  }
+  *out_library = library;
+  return HONE_OK;
+}
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  void *library;
+  const struct ort_base *base;
+  hone_status status = load_library(ctx, engine_path, out->library, &library, &base);
+  if (status) {
+    out->status = status == HONE_E_MISSING ? BACKEND_MISSING : BACKEND_UNSUPPORTED;
+    safe_copy(out->reason, sizeof out->reason, ctx->message);
+    ctx_clear(ctx);
+    return;
+  }
+  out->status = BACKEND_READY;
+  safe_copy(out->version, sizeof out->version, base->get_version());
+  dlclose(library);
+}
+
+/* -- session options ----------------------------------------------------------------------------
+ */
+
+static int optimization_level(const char *name) {
+  static const struct {
+    const char *name;
+    int level;
+  } levels[] = {{"disable", 0}, {"basic", 1}, {"extended", 2}, {"all", 99}};
+  for (size_t i = 0; i < COUNT(levels); i++)
+    if (!strcmp(levels[i].name, name)) return levels[i].level;
+  return -1;
+}
+
+/* A key with a dot is one of the engine's own session entries ("session.intra_op.allow_spinning").
+ */
+static hone_status set_option(struct ctx *ctx, const struct session *s, const char *key,
+                              const char *value) {
+  if (!strcmp(key, "graph_optimization_level")) {
+    int level = optimization_level(value);
+    if (level < 0)
+      return fail(ctx, HONE_E_USAGE, place_name(key),
+                  "knows disable, basic, extended and all, not \"%s\"", value);
+    return check(ctx, s,
+                 API(s, SET_GRAPH_OPTIMIZATION_LEVEL, ort_result, void *, int)(s->options, level),
+                 key);
+  }
+  if (strchr(key, '.'))
+    return check(ctx, s,
+                 API(s, ADD_SESSION_CONFIG, ort_result, void *, const char *, const char *)(
+                     s->options, key, value),
+                 key);
+  return fail(ctx, HONE_E_USAGE, place_name(key),
+              "is no option of onnxruntime; it has graph_optimization_level and session.*");
+}
+
+static hone_status set_options(struct ctx *ctx, const struct session *s,
+                               const struct backend_request *request) {
+  if (strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
+    return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
+                "ONNX Runtime runs a file in the precision it is written in");
+  TRY(check(ctx, s,
+            API(s, SET_INTRA_OP_THREADS, ort_result, void *, int)(s->options, request->threads),
+            "threads"));
+  TRY(check(ctx, s, API(s, SET_INTER_OP_THREADS, ort_result, void *, int)(s->options, 1),
+            "threads"));
+  TRY(set_option(ctx, s, "graph_optimization_level", "all"));
+  char key[64], value[256];
+  for (const char *at = request->options; option_next(&at, key, value);)
+    TRY(set_option(ctx, s, key, value));
+  return HONE_OK;
+}
+
+/* -- inputs and outputs -------------------------------------------------------------------------
+ */
+
+static hone_status read_shape(struct ctx *ctx, const struct session *s, void *info,
+                              hone_tensor *out) {
+  int type = 0;
+  size_t rank = 0;
+  TRY(check(ctx, s, API(s, ELEMENT_TYPE, ort_result, const void *, int *)(info, &type), "type"));
+  TRY(check(ctx, s, API(s, DIMENSION_COUNT, ort_result, const void *, size_t *)(info, &rank),
+            "shape"));
+  if (rank > HONE_MAX_RANK)
+    return fail(ctx, HONE_E_LIMIT, place_none(), "a tensor has %zu dimensions", rank);
+  out->dtype = (hone_dtype)type; /* both follow ONNX up to bfloat16 */
+  out->rank = (int32_t)rank;
+  return check(
+      ctx, s,
+      API(s, DIMENSIONS, ort_result, const void *, int64_t *, size_t)(info, out->shape, rank),
+      "shape");
+}
+
+static hone_status read_info(struct ctx *ctx, const struct session *s, bool is_input, size_t i,
+                             const char **out_name, struct backend_tensor *out) {
+  char *name = NULL;
+  TRY(check(ctx, s,
+            API(s, is_input ? INPUT_NAME : OUTPUT_NAME, ort_result, void *, size_t, void *,
+                char **)(s->session, i, s->allocator, &name),
+            "name"));
+  *out_name = name;
+  snprintf(out->name, sizeof out->name, "%s", name);
+  void *type = NULL;
+  const void *info = NULL;
+  TRY(check(ctx, s,
+            API(s, is_input ? INPUT_TYPE_INFO : OUTPUT_TYPE_INFO, ort_result, void *, size_t,
+                void **)(s->session, i, &type),
+            name));
+  hone_status status = check(
+      ctx, s, API(s, CAST_TYPE_INFO, ort_result, const void *, const void **)(type, &info), name);
+  if (!status && !info) status = fail(ctx, HONE_E_UNSUP, place_name(name), "is not a tensor");
+  if (!status) status = read_shape(ctx, s, (void *)(uintptr_t)info, &out->info);
+  API(s, RELEASE_TYPE_INFO, void, void *)(type);
+  return status;
+}
+
+static bool is_open(const hone_tensor *tensor) {
+  for (int32_t i = 0; i < tensor->rank; i++)
+    if (tensor->shape[i] < 0) return true;
+  return false;
+}
+
+static hone_status make_value(struct ctx *ctx, const struct session *s, const char *name,
+                              const hone_tensor *tensor, void **out) {
+  size_t bytes;
+  TRY(tensor_bytes(ctx, name, tensor, &bytes));
+  return check(
+      ctx, s,
+      API(s, CREATE_TENSOR_WITH_DATA, ort_result, const void *, void *, size_t, const int64_t *,
+          size_t, int, void **)(s->memory, tensor->data, bytes, tensor->shape, (size_t)tensor->rank,
+                                (int)tensor->dtype, out),
+      name);
+}
+
+static ort_result run(const struct session *s, void *const *inputs, void **outputs) {
+  return API(s, RUN, ort_result, void *, const void *, const char *const *, const void *const *,
+             size_t, const char *const *, size_t,
+             void **)(s->session, NULL, s->input_names, (const void *const *)inputs, s->input_count,
+                      s->output_names, s->output_count, outputs);
+}
+
+static void release_values(const struct session *s, void **values, size_t count) {
+  for (size_t i = 0; values && i < count; i++)
+    if (values[i]) API(s, RELEASE_VALUE, void, void *)(values[i]);
+  free(values);
+}
+
+static hone_status read_outputs(struct ctx *ctx, const struct session *s, void *const *values,
+                                struct backend_io *io) {
+  for (size_t i = 0; i < io->output_count; i++) {
+    void *info = NULL;
+    TRY(check(ctx, s,
+              API(s, TENSOR_TYPE_AND_SHAPE, ort_result, const void *, void **)(values[i], &info),
+              io->outputs[i].name));
+    hone_status status = read_shape(ctx, s, info, &io->outputs[i].info);
+    API(s, RELEASE_TENSOR_INFO, void, void *)(info);
+    TRY(status);
+  }
+  return HONE_OK;
+}
+
+/* The engine does not say the shape of such an output before it ran: one run over zeros tells it.
+ */
+static hone_status probe_outputs(struct ctx *ctx, const struct session *s, struct backend_io *io) {
+  void **inputs = calloc(s->input_count + 1, sizeof *inputs);
+  void **outputs = calloc(s->output_count + 1, sizeof *outputs);
+  void **memory = calloc(s->input_count + 1, sizeof *memory);
+  hone_status status = inputs && outputs && memory
+                           ? HONE_OK
+                           : fail(ctx, HONE_E_OOM, place_none(), "no memory to probe the outputs");
+  for (size_t i = 0; !status && i < s->input_count; i++) {
+    hone_tensor tensor = io->inputs[i].info;
+    size_t bytes = 0;
+    status = tensor_bytes(ctx, io->inputs[i].name, &tensor, &bytes);
+    if (!status && !(tensor.data = memory[i] = calloc(1, bytes + 1)))
+      status = fail(ctx, HONE_E_OOM, place_none(), "no memory to probe the outputs");
+    if (!status) status = make_value(ctx, s, io->inputs[i].name, &tensor, &inputs[i]);
+  }
+  if (!status) status = check(ctx, s, run(s, inputs, outputs), "run");
+  if (!status) status = read_outputs(ctx, s, outputs, io);
+  release_values(s, inputs, s->input_count);
+  release_values(s, outputs, s->output_count);
+  for (size_t i = 0; memory && i < s->input_count; i++) free(memory[i]);
+  free(memory);
+  return status;
+}
+
+static hone_status read_io(struct ctx *ctx, struct session *s, const char *shapes,
+                           struct backend_io *io) {
+  TRY(check(ctx, s, API(s, INPUT_COUNT, ort_result, void *, size_t *)(s->session, &s->input_count),
+            "inputs"));
+  TRY(check(ctx, s,
+            API(s, OUTPUT_COUNT, ort_result, void *, size_t *)(s->session, &s->output_count),
+            "outputs"));
+  TRY(backend_io_create(ctx, s->input_count, s->output_count, io));
+  s->input_names = calloc(s->input_count + 1, sizeof *s->input_names);
+  s->output_names = calloc(s->output_count + 1, sizeof *s->output_names);
+  if (!s->input_names || !s->output_names)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for names");
+  for (size_t i = 0; i < s->input_count; i++) {
+    struct backend_tensor *input = &io->inputs[i];
+    TRY(read_info(ctx, s, true, i, &s->input_names[i], input));
+    if (is_open(&input->info))
+      shapes_find(shapes, input->name, &input->info.rank, input->info.shape);
+  }
+  bool has_open = false;
+  for (size_t i = 0; i < s->output_count; i++) {
+    TRY(read_info(ctx, s, false, i, &s->output_names[i], &io->outputs[i]));
+    has_open = has_open || is_open(&io->outputs[i].info);
+  }
+  return has_open ? probe_outputs(ctx, s, io) : HONE_OK;
+}
+
+/* -- the seven functions ------------------------------------------------------------------------
+ */
+
+static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
+                           struct backend_facts *facts) {
+  (void)ctx, (void)request, (void)facts; /* the engine compiles while it loads */
+  return HONE_OK;
+}
+
+static void release_names(const struct session *s, const char **names, size_t count) {
+  for (size_t i = 0; names && i < count; i++)
+    if (names[i])
+      API(s, RELEASE_NAME, ort_result, void *, void *)(s->allocator, (void *)(uintptr_t)names[i]);
+  free(names);
+}
+
+static void close_session(struct session *s) {
+  for (int set = 0; set < BACKEND_MAX_SETS; set++) {
+    release_values(s, s->sets[set].inputs, s->input_count);
+    release_values(s, s->sets[set].outputs, s->output_count);
+  }
+  release_names(s, s->input_names, s->input_count);
+  release_names(s, s->output_names, s->output_count);
+  if (s->memory) API(s, RELEASE_MEMORY_INFO, void, void *)(s->memory);
+  if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
+  if (s->options) API(s, RELEASE_SESSION_OPTIONS, void, void *)(s->options);
+  if (s->environment) API(s, RELEASE_ENV, void, void *)(s->environment);
+  free(s); /* the library stays: its threads may still be ending */
+}
+
+static hone_status open_engine(struct ctx *ctx, struct session *s,
+                               const struct backend_request *request, struct backend_facts *facts,
+                               struct backend_io *out_io) {
+  char path[4096];
+  const struct ort_base *base;
+  TRY(load_library(ctx, request->engine_path, path, &s->library, &base));
+  s->api = base->get_api(API_VERSION);
+  TRY(check(ctx, s,
+            API(s, CREATE_ENV, ort_result, int, const char *, void **)(ORT_LOG_ERROR, "hone",
+                                                                       &s->environment),
+            "environment"));
+  TRY(check(ctx, s, API(s, CREATE_SESSION_OPTIONS, ort_result, void **)(&s->options), "options"));
+  TRY(set_options(ctx, s, request));
+  TRY(check(ctx, s,
+            API(s, CREATE_SESSION, ort_result, void *, const char *, void *, void **)(
+                s->environment, request->model_path, s->options, &s->session),
+            "load"));
+  TRY(check(ctx, s, API(s, DEFAULT_ALLOCATOR, ort_result, void **)(&s->allocator), "allocator"));
+  TRY(check(ctx, s,
+            API(s, CREATE_CPU_MEMORY_INFO, ort_result, int, int, void **)(
+                ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
+            "memory"));
+  TRY(read_io(ctx, s, request->shapes, out_io));
+  safe_copy(facts->version, sizeof facts->version, base->get_version());
+  snprintf(facts->device, sizeof facts->device, "CPUExecutionProvider");
+  snprintf(facts->precision, sizeof facts->precision, "fp32");
+  facts->threads = request->threads;
+  facts->fallback_share = 0; /* the CPU provider is the only one that was given */
+  return HONE_OK;
+}
+
+static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
+                                struct session **out, struct backend_facts *facts,
+                                struct backend_io *out_io) {
+  struct session *s = calloc(1, sizeof *s);
+  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
+  hone_status status = open_engine(ctx, s, request, facts, out_io);
+  if (status) {
+    backend_io_destroy(out_io);
+    close_session(s);
+    return status;
+  }
+  *out = s;
+  return HONE_OK;
+}
+
+static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
+                            const hone_tensor *outputs) {
+  struct tensor_set *at = &s->sets[set];
+  at->inputs = calloc(s->input_count + 1, sizeof *at->inputs);
+  at->outputs = calloc(s->output_count + 1, sizeof *at->outputs);
+  if (!at->inputs || !at->outputs)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  for (size_t i = 0; i < s->input_count; i++)
+    TRY(make_value(ctx, s, s->input_names[i], &inputs[i], &at->inputs[i]));
+  for (size_t i = 0; i < s->output_count; i++)
+    TRY(make_value(ctx, s, s->output_names[i], &outputs[i], &at->outputs[i]));
+  return HONE_OK;
+}
+
+static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+  ort_result result = run(s, s->sets[set].inputs, s->sets[set].outputs);
+  return result ? check(ctx, s, result, "run") : HONE_OK;
+}
+
+static hone_status wait_done(struct ctx *ctx, struct session *s) {
+  (void)ctx, (void)s; /* Run is synchronous */
+  return HONE_OK;
+}
+
+const struct backend backend_onnxruntime = {
+    .name = "onnxruntime",
+    .title = "ONNX Runtime",
+    .formats = "onnx",
+    .package = "onnxruntime==1.31.1",
+    .package_mb = 90,
+    .describe = describe,
+    .prepare = prepare,
+    .open = open_session,
+    .bind = bind_set,
+    .submit = submit,
+    .wait = wait_done,
+    .close = close_session,
+};
