@@ -205,13 +205,13 @@ hone_status elementwise_apply(struct ctx *ctx, const struct op *op, struct place
                               double beta, const struct tensor *const *in, size_t count,
                               const struct tensor *out) {
   (void)helpers_used;
-  if (count == 0 || count > 3 || !f64_table[op->id])
+  if (count == 0 || count > 3 || !(f64_table[op->id] || i64_table[op->id]))
     return fail(ctx, HONE_E_INTERNAL, at, "%s has no expression", op->name);
   /* the last operand tells the type: a mask may come first */
   hone_dtype dtype = in[count - 1]->dtype;
   struct walk walk = {.op = op, .alpha = alpha, .beta = beta, .count = count, .out = out};
   walk.is_integer = !dtype_is_float(dtype);
-  if (walk.is_integer && !i64_table[op->id])
+  if (walk.is_integer ? !i64_table[op->id] : !f64_table[op->id])
     return fail(ctx, HONE_E_TYPE, at, "%s is not defined for %s", op->name, dtype_name(dtype));
   for (size_t k = 0; k < count; k++) walk.operands[k].tensor = in[k];
   walk_all(&walk);
@@ -251,6 +251,11 @@ bool elementwise_parameters(const struct node *node, double *out_alpha, double *
   const struct op *op = node->op;
   if (strcmp(op->name, "Clip") == 0)
     return clip_bound(node, 1, -INFINITY, out_alpha) && clip_bound(node, 2, INFINITY, out_beta);
+  if (strcmp(op->name, "Gelu") == 0) { /* alpha chooses between its two forms */
+    *out_alpha = strcmp(node_string(node, "approximate", "none"), "tanh") == 0;
+    *out_beta = 0;
+    return true;
+  }
   const char *alpha = "alpha", *beta = "beta";
   for (size_t i = 0; i < COUNT(parameter_names); i++)
     if (strcmp(op->name, parameter_names[i].op) == 0)
@@ -264,8 +269,9 @@ bool elementwise_parameters(const struct node *node, double *out_alpha, double *
  * ---------------------------------------------------------------- */
 
 static hone_status check_type(struct ctx *ctx, const struct node *node, hone_dtype dtype) {
-  if (dtype_is_float(dtype)) return HONE_OK;
-  if (dtype != HONE_STRING && i64_table[node->op->id]) return HONE_OK;
+  if (dtype_is_float(dtype) && f64_table[node->op->id]) return HONE_OK;
+  if (dtype == HONE_BOOL && node->op->id == OP_Equal) return HONE_OK;
+  if (dtype_is_integer(dtype) && i64_table[node->op->id]) return HONE_OK;
   return fail(ctx, HONE_E_TYPE, node_place(node), "%s is not defined for %s", node->op->name,
               dtype_name(dtype));
 }
