@@ -312,7 +312,7 @@ static hone_status eval_count(struct ctx *ctx, const struct node *node,
                               const struct tensor *const *in, size_t count,
                               const struct tensor *out) {
   double alpha = 0, beta = 0;
-  if (!elementwise_parameters(node, &alpha, &beta))
+  if (node->op->expression && !elementwise_parameters(node, &alpha, &beta))
     return fail(ctx, HONE_E_UNSUP, node_place(node), "parameters of %s are known only at run time",
                 node->op->name);
   return elementwise_apply(ctx, node->op, node_place(node), alpha, beta, in, count, out);

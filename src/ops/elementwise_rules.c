@@ -1,8 +1,8 @@
 /* Elementwise ops whose types or operands need more than a row of the expression tables: logic,
  * Where, the variadic ones, Pow over mixed types, Mod, shifts, Clip over run-time bounds, Cast.
  *
- * What ONNX leaves open is defined here: x / 0 and x mod 0 of integers are 0, shifts by the width or
- * more give 0, float to integer saturates and NaN gives 0.
+ * What ONNX leaves open is defined here: x / 0 and x mod 0 of integers are 0, shifts by the width
+ * or more give 0, float to integer saturates and NaN gives 0.
  */
 #include <math.h>
 
@@ -107,7 +107,8 @@ hone_status eval_where(struct ctx *ctx, struct arena *scratch, const struct node
   return HONE_OK;
 }
 
-/* -- Max, Min, Sum, Mean over any number of operands -------------------------------------------- */
+/* -- Max, Min, Sum, Mean over any number of operands --------------------------------------------
+ */
 
 hone_status infer_variadic(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -152,7 +153,8 @@ hone_status eval_variadic(struct ctx *ctx, struct arena *scratch, const struct n
   return HONE_OK;
 }
 
-/* -- Pow: the exponent may have another type ------------------------------------------------------ */
+/* -- Pow: the exponent may have another type ------------------------------------------------------
+ */
 
 hone_status infer_pow(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -184,7 +186,8 @@ hone_status eval_pow(struct ctx *ctx, struct arena *scratch, const struct node *
   return HONE_OK;
 }
 
-/* -- Mod and BitShift ---------------------------------------------------------------------------- */
+/* -- Mod and BitShift ----------------------------------------------------------------------------
+ */
 
 hone_status infer_mod(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -233,9 +236,9 @@ static hone_status eval_pairs(const struct node *node, const struct tensor *cons
       tensor_set_f64(out, i, fmod(tensor_f64(in[0], a), tensor_f64(in[1], b)));
     } else {
       int64_t x = tensor_i64(in[0], a), y = tensor_i64(in[1], b);
-      tensor_set_i64(out, i, node->op->id == OP_Mod
-                                 ? integer_mod(x, y, is_fmod, is_unsigned)
-                                 : shift_bits(x, y, is_left, dtype_bits(out->dtype)));
+      tensor_set_i64(out, i,
+                     node->op->id == OP_Mod ? integer_mod(x, y, is_fmod, is_unsigned)
+                                            : shift_bits(x, y, is_left, dtype_bits(out->dtype)));
     }
     (void)index_next(shape->rank, shape->dims, index);
   }
@@ -254,7 +257,8 @@ hone_status eval_bit_shift(struct ctx *ctx, struct arena *scratch, const struct 
   return eval_pairs(node, in, out[0]);
 }
 
-/* -- Clip ----------------------------------------------------------------------------------------- */
+/* -- Clip -----------------------------------------------------------------------------------------
+ */
 
 hone_status infer_clip(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -284,7 +288,8 @@ hone_status eval_clip(struct ctx *ctx, struct arena *scratch, const struct node 
   return HONE_OK;
 }
 
-/* -- Cast ----------------------------------------------------------------------------------------- */
+/* -- Cast -----------------------------------------------------------------------------------------
+ */
 
 static hone_status infer_cast_to(struct ctx *ctx, const struct node *node, int64_t to) {
   hone_dtype from = node->inputs[0]->dtype;
@@ -326,15 +331,15 @@ static void set_saturated(const struct tensor *out, size_t i, double x) {
     tensor_set_i64(out, i, is_unsigned ? (int64_t)(uint64_t)x : (int64_t)x);
 }
 
-/* A float32 goes straight to 16 bits: through double it would be the same, since double is exact. */
+/* A float32 goes straight to 16 bits: through double it would be the same, since double is exact.
+ */
 hone_status eval_cast(struct ctx *ctx, struct arena *scratch, const struct node *node,
                       const struct tensor *const *in, struct tensor *const *out) {
   (void)ctx, (void)scratch, (void)node;
   bool from_float = dtype_is_float(in[0]->dtype), to_float = dtype_is_float(out[0]->dtype);
   for (size_t i = 0; i < tensor_count(out[0]); i++) {
     if (out[0]->dtype == HONE_BOOL)
-      tensor_set_i64(out[0], i,
-                     from_float ? tensor_f64(in[0], i) != 0 : tensor_i64(in[0], i) != 0);
+      tensor_set_i64(out[0], i, from_float ? tensor_f64(in[0], i) != 0 : tensor_i64(in[0], i) != 0);
     else if (from_float)
       set_saturated(out[0], i, tensor_f64(in[0], i));
     else if (to_float)

@@ -1,6 +1,6 @@
-/* Ops that read at addresses given by data: Gather, GatherElements, GatherND, ArrayFeatureExtractor.
- * Every index is checked against its dimension: at inference where it is constant, else when it is
- * used. Indices may be negative and then count from the end. */
+/* Ops that read at addresses given by data: Gather, GatherElements, GatherND,
+ * ArrayFeatureExtractor. Every index is checked against its dimension: at inference where it is
+ * constant, else when it is used. Indices may be negative and then count from the end. */
 #include "view.h"
 
 /* E_SHAPE if a constant index tensor leaves [-dim, dim). */
@@ -23,7 +23,8 @@ static hone_status check_index_type(struct ctx *ctx, const struct node *node,
   return HONE_OK;
 }
 
-/* -- Gather: [outer, axis, inner] by indices to [outer, indices, inner] --------------------------- */
+/* -- Gather: [outer, axis, inner] by indices to [outer, indices, inner] ---------------------------
+ */
 
 hone_status infer_gather(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -102,7 +103,8 @@ hone_status eval_gather_elements(struct ctx *ctx, struct arena *scratch, const s
   return HONE_OK;
 }
 
-/* -- GatherND: the last dimension of indices is an address into data after batch_dims ------------- */
+/* -- GatherND: the last dimension of indices is an address into data after batch_dims -------------
+ */
 
 hone_status infer_gather_nd(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -157,10 +159,10 @@ hone_status eval_gather_nd(struct ctx *ctx, struct arena *scratch, const struct 
   return HONE_OK;
 }
 
-/* -- ArrayFeatureExtractor: columns of the last axis ---------------------------------------------- */
+/* -- ArrayFeatureExtractor: columns of the last axis ----------------------------------------------
+ */
 
-hone_status infer_array_feature_extractor(struct ctx *ctx, struct graph *graph,
-                                          struct node *node) {
+hone_status infer_array_feature_extractor(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct value *data = node->inputs[0], *indices = node->inputs[1];
   struct shape to = data->shape;

@@ -1,5 +1,6 @@
-/* Ops that make tensors out of attributes and shapes: Constant, ConstantOfShape, Range, Shape, Size,
- * EyeLike. Counts are taken without overflow; inference then checks the extent before anything is allocated. */
+/* Ops that make tensors out of attributes and shapes: Constant, ConstantOfShape, Range, Shape,
+ * Size, EyeLike. Counts are taken without overflow; inference then checks the extent before
+ * anything is allocated. */
 #include <math.h>
 
 #include "view.h"
@@ -8,8 +9,7 @@
 
 /* The tensor an attribute stands for; *out NULL if the attribute is absent. */
 static hone_status constant_tensor(struct ctx *ctx, struct arena *arena, const struct node *node,
-                                   const char *name, hone_dtype dtype,
-                                   const struct tensor **out) {
+                                   const char *name, hone_dtype dtype, const struct tensor **out) {
   const struct attribute *attribute = node_attribute(node, name);
   *out = NULL;
   if (!attribute) return HONE_OK;
@@ -105,14 +105,16 @@ hone_status eval_constant_of_shape(struct ctx *ctx, struct arena *scratch, const
   return HONE_OK;
 }
 
-/* -- Range: start, limit, delta ----------------------------------------------------------------- */
+/* -- Range: start, limit, delta -----------------------------------------------------------------
+ */
 
-/* Elements of an integer range; differences of int64 are taken as uint64, so they never overflow. */
+/* Elements of an integer range; differences of int64 are taken as uint64, so they never overflow.
+ */
 static int64_t count_integers(int64_t start, int64_t limit, int64_t delta) {
   bool is_empty = delta > 0 ? start >= limit : start <= limit;
   if (is_empty) return 0;
-  uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start
-                                : (uint64_t)start - (uint64_t)limit;
+  uint64_t distance =
+      delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
   uint64_t count = (distance - 1) / step + 1;
   return count > INT64_MAX ? INT64_MAX : (int64_t)count;

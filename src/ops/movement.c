@@ -51,7 +51,8 @@ hone_status eval_transpose(struct ctx *ctx, struct arena *scratch, const struct 
   return HONE_OK;
 }
 
-/* -- Concat and Split: blocks of [outer][axis][inner] -------------------------------------------- */
+/* -- Concat and Split: blocks of [outer][axis][inner] --------------------------------------------
+ */
 
 hone_status infer_concat(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -229,7 +230,8 @@ static hone_status resolve_slice(struct ctx *ctx, const struct node *node, const
     TRY(axis_normalise(ctx, node, "axis", axes[k], from->rank, &axis));
     if (seen[axis]) return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d twice", axis);
     seen[axis] = true;
-    if (steps[k] == 0) return fail(ctx, HONE_E_SHAPE, node_place(node), "step of axis %d is 0", axis);
+    if (steps[k] == 0)
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "step of axis %d is 0", axis);
     slice_axis(from->dims[axis], starts[k], ends[k], steps[k], axis, out);
   }
   return HONE_OK;
@@ -391,12 +393,9 @@ static hone_status move_blocks(struct ctx *ctx, const struct node *node, const s
   const int64_t dims[6] = {deep->shape.dims[0], channels, deep->shape.dims[2], block,
                            deep->shape.dims[3], block};
   const int64_t wide_strides[6] = {w[0], w[1], w[2] * block, w[2], w[3] * block, w[3]};
-  const int64_t deep_strides[6] = {d[0],
-                                   d[1] * (is_crd ? block * block : 1),
-                                   d[2],
-                                   d[1] * (is_crd ? block : block * channels),
-                                   d[3],
-                                   d[1] * (is_crd ? 1 : channels)};
+  const int64_t deep_strides[6] = {d[0], d[1] * (is_crd ? block * block : 1),
+                                   d[2], d[1] * (is_crd ? block : block * channels),
+                                   d[3], d[1] * (is_crd ? 1 : channels)};
   struct view view = {0};
   for (int k = 0; k < 6; k++)
     view_add(&view, dims[k], to_space ? deep_strides[k] : wide_strides[k],

@@ -166,11 +166,10 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
                   (long long)length, (long long)shape->dims[time]);
     for (int64_t t = 0; t < shape->dims[time]; t++) {
       int64_t source = t < length ? length - 1 - t : t;
-      memcpy((char *)tensor_data(out[0]) +
-                 (b * strides[batch] + t * strides[time]) * (int64_t)size,
-             (const char *)in[0]->data +
-                 (b * strides[batch] + source * strides[time]) * (int64_t)size,
-             inner);
+      memcpy(
+          (char *)tensor_data(out[0]) + (b * strides[batch] + t * strides[time]) * (int64_t)size,
+          (const char *)in[0]->data + (b * strides[batch] + source * strides[time]) * (int64_t)size,
+          inner);
     }
   }
   return HONE_OK;

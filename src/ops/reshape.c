@@ -8,7 +8,8 @@ hone_status infer_identity(struct ctx *ctx, struct graph *graph, struct node *no
   return set_output_like(ctx, node, 0, 0);
 }
 
-/* dims[] as Reshape means them: 0 copies the input's dim (unless allowzero), one -1 takes the rest. */
+/* dims[] as Reshape means them: 0 copies the input's dim (unless allowzero), one -1 takes the rest.
+ */
 static hone_status resolve_reshape(struct ctx *ctx, const struct node *node,
                                    const struct shape *from, struct shape *to) {
   bool keeps_zero = node_int(node, "allowzero", 0) != 0;

@@ -11,8 +11,7 @@ static hone_status read_reduction(struct ctx *ctx, const struct node *node, hone
   const char *reduction = node_string(node, "reduction", "none");
   size_t k = 0;
   while (k < COUNT(names) && strcmp(reduction, names[k])) k++;
-  if (k == COUNT(names))
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "unknown reduction");
+  if (k == COUNT(names)) return fail(ctx, HONE_E_UNSUP, node_place(node), "unknown reduction");
   if (k && dtype == HONE_STRING)
     return fail(ctx, HONE_E_TYPE, node_place(node), "strings have no reduction");
   *out = (enum reduction)k;
@@ -21,11 +20,16 @@ static hone_status read_reduction(struct ctx *ctx, const struct node *node, hone
 
 static double reduce_f64(enum reduction reduction, double a, double b) {
   switch (reduction) {
-    case REDUCE_ADD: return a + b;
-    case REDUCE_MUL: return a * b;
-    case REDUCE_MAX: return a > b || a != a ? a : b;
-    case REDUCE_MIN: return a < b || a != a ? a : b;
-    case REDUCE_NONE: break;
+    case REDUCE_ADD:
+      return a + b;
+    case REDUCE_MUL:
+      return a * b;
+    case REDUCE_MAX:
+      return a > b || a != a ? a : b;
+    case REDUCE_MIN:
+      return a < b || a != a ? a : b;
+    case REDUCE_NONE:
+      break;
   }
   return b;
 }
@@ -34,11 +38,16 @@ static int64_t reduce_i64(enum reduction reduction, int64_t a, int64_t b, bool i
   uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
   bool greater = is_unsigned ? ua > ub : a > b;
   switch (reduction) {
-    case REDUCE_ADD: return (int64_t)(ua + ub);
-    case REDUCE_MUL: return (int64_t)(ua * ub);
-    case REDUCE_MAX: return greater ? a : b;
-    case REDUCE_MIN: return greater ? b : a;
-    case REDUCE_NONE: break;
+    case REDUCE_ADD:
+      return (int64_t)(ua + ub);
+    case REDUCE_MUL:
+      return (int64_t)(ua * ub);
+    case REDUCE_MAX:
+      return greater ? a : b;
+    case REDUCE_MIN:
+      return greater ? b : a;
+    case REDUCE_NONE:
+      break;
   }
   return b;
 }

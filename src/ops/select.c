@@ -1,6 +1,6 @@
 /* Ops that choose elements by their values: OneHot, TopK, Trilu, Compress, NonZero, Unique. The
- * result size of the last three depends on data: they are inferred only from constants. Ties in TopK
- * and Unique keep the order of the input; NaN counts as the largest number. */
+ * result size of the last three depends on data: they are inferred only from constants. Ties in
+ * TopK and Unique keep the order of the input; NaN counts as the largest number. */
 #include <stdlib.h>
 
 #include "view.h"
@@ -21,7 +21,7 @@ static int compare_elements(const struct tensor *tensor, size_t a, size_t b) {
 
 struct order {
   const struct tensor *tensor;
-  size_t offset, stride; /* element i lies at offset + i * stride */
+  size_t offset, stride;  /* element i lies at offset + i * stride */
   size_t run, run_stride; /* elements that belong together, compared in order (1 but for Unique) */
   bool descending;
 };
@@ -91,8 +91,8 @@ hone_status eval_topk(struct ctx *ctx, struct arena *scratch, const struct node 
   int64_t outer = dims_product(from, 0, axis), inner = dims_product(from, axis + 1, from->rank);
   for (int64_t line = 0; line < outer * inner; line++) {
     int64_t o = line / inner, i = line % inner;
-    struct order order = {in[0], (size_t)(o * dim * inner + i), (size_t)inner, 1, 0,
-                          node_int(node, "largest", 1) != 0};
+    struct order order = {in[0], (size_t)(o * dim * inner + i),    (size_t)inner, 1,
+                          0,     node_int(node, "largest", 1) != 0};
     for (int64_t d = 0; d < dim; d++) places[d] = d;
     qsort_r(places, (size_t)dim, sizeof *places, compare_places, &order);
     if (!node_int(node, "sorted", 1)) qsort(places, (size_t)k, sizeof *places, compare_i64);
@@ -264,7 +264,8 @@ hone_status infer_non_zero(struct ctx *ctx, struct graph *graph, struct node *no
   (void)graph;
   const struct tensor *known = node->inputs[0]->constant;
   if (!known || known->dtype == HONE_STRING)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "the size of NonZero is known only at run time");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "the size of NonZero is known only at run time");
   struct shape to = {2, {known->shape.rank, 0}};
   for (size_t i = 0; i < tensor_count(known); i++) to.dims[1] += is_non_zero(known, i);
   return set_output(ctx, node, 0, HONE_I64, &to);
@@ -289,15 +290,16 @@ hone_status eval_non_zero(struct ctx *ctx, struct arena *scratch, const struct n
   return HONE_OK;
 }
 
-/* -- Unique: slices along the axis, or all elements -------------------------------------------------- */
+/* -- Unique: slices along the axis, or all elements
+ * -------------------------------------------------- */
 
 struct unique {
-  struct shape view;  /* [outer, dim, inner] */
-  int64_t count;      /* distinct slices */
-  int64_t *first;     /* [count] place of the first occurrence, in result order */
-  int64_t *inverse;   /* [dim] result place of each slice */
-  int64_t *counts;    /* [count] */
-  int axis;           /* -1: flattened */
+  struct shape view; /* [outer, dim, inner] */
+  int64_t count;     /* distinct slices */
+  int64_t *first;    /* [count] place of the first occurrence, in result order */
+  int64_t *inverse;  /* [dim] result place of each slice */
+  int64_t *counts;   /* [count] */
+  int axis;          /* -1: flattened */
 };
 
 static bool same_slice(const struct tensor *tensor, const struct shape *view, int64_t a,
@@ -321,9 +323,9 @@ static int compare_slices(const void *pa, const void *pb, void *user) {
   int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb, inner = order->view->dims[2];
   for (int64_t o = 0; o < order->view->dims[0]; o++)
     for (int64_t i = 0; i < inner; i++) {
-      int sign = compare_elements(order->tensor,
-                                  (size_t)((o * order->view->dims[1] + a) * inner + i),
-                                  (size_t)((o * order->view->dims[1] + b) * inner + i));
+      int sign =
+          compare_elements(order->tensor, (size_t)((o * order->view->dims[1] + a) * inner + i),
+                           (size_t)((o * order->view->dims[1] + b) * inner + i));
       if (sign) return sign;
     }
   return (a > b) - (a < b);
@@ -369,7 +371,8 @@ static hone_status find_unique(struct ctx *ctx, struct arena *arena, const struc
 hone_status infer_unique(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct tensor *known = node->inputs[0]->constant;
   if (!known || known->dtype == HONE_STRING)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "the size of Unique is known only at run time");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "the size of Unique is known only at run time");
   struct unique unique = {0};
   TRY(find_unique(ctx, graph->arena, node, known, &unique));
   struct shape to = known->shape, count = {1, {unique.count}}, dim = {1, {unique.view.dims[1]}};
