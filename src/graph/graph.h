@@ -222,6 +222,8 @@ MUST_USE hone_status graph_sweep(struct ctx *ctx, struct graph *graph, size_t *o
  */
 /* Structure holds: one producer, order, types and shapes known, fused programs in range. */
 MUST_USE hone_status graph_verify(struct ctx *ctx, const struct graph *graph);
+/* Bytes of names that need no quotes (and do not begin with a digit or a dot). */
+#define GRAPH_NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%"
 /* The readable text form (grammar: parse.c). Names that are not plain identifiers stand in quotes
    with escapes. Constants above 16 elements are printed as a hash unless with_data. */
 struct print_options {
