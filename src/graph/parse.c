@@ -154,6 +154,17 @@ struct number {
   int64_t i;
 };
 
+/* Decimal digits only, up to UINT64_MAX, as the int64 of the same bits. */
+static bool read_u64(const char *digits, int64_t *out) {
+  uint64_t x = 0;
+  for (; *digits; digits++)
+    if (*digits < '0' || *digits > '9' || !checked_mul(x, (uint64_t)10, &x) ||
+        !checked_add(x, (uint64_t)(*digits - '0'), &x))
+      return false;
+  *out = (int64_t)x;
+  return true;
+}
+
 static hone_status read_number(struct parser *p, struct number *out) {
   char buffer[64];
   size_t n = 0;
@@ -173,7 +184,8 @@ static hone_status read_number(struct parser *p, struct number *out) {
     out->f = buffer[0] == '-' ? -(double)INFINITY : (double)INFINITY;
   else if (!parse_f64(buffer, -INFINITY, INFINITY, &out->f))
     return bad(p, "a number");
-  else if (!out->is_float && !parse_i64(buffer, INT64_MIN, INT64_MAX, &out->i))
+  else if (!out->is_float && !parse_i64(buffer, INT64_MIN, INT64_MAX, &out->i) &&
+           !read_u64(buffer, &out->i))
     out->is_float = true;
   if (rounds) out->is_float = true, out->f = (double)(float)out->f;
   p->at += n;

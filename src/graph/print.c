@@ -66,7 +66,7 @@ static void put_number(struct text *text, double x, bool is_float, const char *s
     }
   }
   text_puts(text, buffer);
-  if (!strpbrk(buffer, ".eEN")) text_puts(text, ".0");
+  if (isfinite(x) && !strpbrk(buffer, ".e")) text_puts(text, ".0");
   if (parse_f64(buffer, -INFINITY, INFINITY, &back) && back != x) text_puts(text, suffix);
 }
 
