@@ -14,6 +14,9 @@ struct build_input {
   const void *weights;          /* packed; embedded with .incbin into so, a, exe; beside a .c */
   size_t weights_bytes;
   const char *header;           /* typed header text, written beside the artifact */
+  /* With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS, and the stub defines the
+     hidden symbol PREFIX_weights (page-aligned): the generated info points to it. Without the define
+     info.weights is NULL and the loader maps the .weights file. */
   const char *prefix;
 };
 struct build_options {
