@@ -159,6 +159,10 @@ MUST_USE hone_status node_set_ints(struct ctx *ctx, struct graph *graph, struct 
 MUST_USE hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *node,
                                      const char *name, const char *string);
 
+/* -- copy.c: payload of constants, names and attribute contents are shared with the original */
+MUST_USE hone_status graph_copy(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                struct graph **out);
+
 /* -- query.c ---------------------------------------------------------------------------------- */
 const struct attribute *node_attribute(const struct node *node, const char *name); /* or NULL */
 int64_t node_int(const struct node *node, const char *name, int64_t otherwise);

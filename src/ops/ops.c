@@ -47,3 +47,8 @@ const struct op *op_find(const char *domain, const char *name) {
   }
   return NULL;
 }
+
+void op_names(const struct op *op, const char **out_domain, const char **out_name) {
+  *out_domain = op->domain;
+  *out_name = op->name;
+}

@@ -50,6 +50,8 @@ struct op {
 
 extern const struct op op_table[OP_COUNT];
 const struct op *op_find(const char *domain, const char *name); /* NULL if unknown */
+/* For graph_print. */
+void op_names(const struct op *op, const char **out_domain, const char **out_name);
 static inline bool is_op(const struct node *node, enum op_id id) { return node->op->id == id; }
 
 /* -- infer.c ---------------------------------------------------------------------------------- */

@@ -1,5 +1,11 @@
 /* plan: the graph as a list of steps: which kernel, which buffer offset, which thread split.
- * Filled by plan_build, printed by plan_print, read by emit. */
+ *
+ * A value is a view: a buffer, an element offset and one stride per logical dimension. Transpose,
+ * Slice, Split, Squeeze, Expand and most Reshapes only make views; kernels choose the physical order
+ * of what they write (images channels-last); where a reader needs another order, a copy step stands.
+ * Every step runs on all threads over its units, with a barrier behind it; small steps run on
+ * thread 0 alone. plan_build fills it, plan_print shows it, emit reads it.
+ */
 #ifndef HONE_PLAN_H
 #define HONE_PLAN_H
 
@@ -7,16 +13,134 @@
 #include "../machine/machine.h"
 #include "../ops/ops.h"
 
-struct plan;
+enum buffer_place { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_WEIGHTS, BUFFER_ARENA };
+
+struct buffer {
+  enum buffer_place place;
+  int index;         /* of the model's input or output */
+  size_t bytes;
+  size_t offset;     /* in the arena or the weights, 64-byte aligned */
+  int first, last;   /* steps between which an arena buffer lives */
+  /* weights: raw payload, or what a kernel packs from it */
+  const struct tensor *tensor;
+  const struct kernel *pack;
+  struct problem problem;
+  int64_t pack_offset; /* elements into the tensor */
+};
+
+struct view {
+  struct buffer *buffer;
+  hone_dtype dtype;
+  struct shape shape;             /* logical */
+  int64_t offset;                 /* elements */
+  int64_t stride[HONE_MAX_RANK];  /* elements; 0 where broadcast */
+};
+
+/* An operand of a fused program or elementwise loop. */
+enum operand_kind {
+  OPERAND_FULL,   /* same strides as the output: address o */
+  OPERAND_COLUMN, /* one element a column: address j */
+  OPERAND_SCALAR  /* one element */
+};
+
+enum step_kind {
+  STEP_KERNEL,      /* a row of kernels.def */
+  STEP_PACK,        /* packs a run-time b for the next kernel step */
+  STEP_ELEMENTWISE, /* loops over an expression program */
+  STEP_COPY,        /* strided copy with optional constant border */
+  STEP_PLAIN        /* a plain kernel */
+};
+
+struct step {
+  enum step_kind kind;
+  const struct node *node; /* for messages and the fused program; NULL for a copy between layouts */
+  int64_t units;           /* independent work units */
+  bool serial;             /* thread 0 does all units */
+  bool joined;             /* independent of the step before: no barrier between the two */
+  /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
+  size_t input_count, output_count;
+  struct view *inputs;     /* buffer NULL: operand missing */
+  struct view *outputs;
+  /* kernel */
+  const struct kernel *kernel;
+  struct problem problem;
+  struct buffer *scratch;  /* one slice a thread */
+  size_t scratch_slice;
+  /* the node's bias, if any, then the fused inputs in order: operands of the epilogue */
+  bool has_bias;
+  size_t operand_count;
+  struct view *operands;
+  enum operand_kind *operand_kinds;
+  /* copy: output dims in physical order with the source's stride and border, in elements */
+  int copy_rank;
+  struct copy_dim {
+    int64_t size;          /* of the destination, border included */
+    int64_t to, from;      /* strides */
+    int64_t before, inner; /* border before, elements taken from the source */
+  } copy[2 * HONE_MAX_RANK];
+  uint64_t fill_bits;      /* border element */
+  /* plain */
+  const struct plain_kernel *plain;
+};
+
+struct plan {
+  const struct graph *graph;
+  struct target target;
+  struct kernel_target kernel_target;
+  VEC(struct step *) steps;
+  VEC(struct buffer *) buffers;
+  size_t arena_bytes, weights_bytes;
+  size_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
+};
+
+/* Threads that get scratch memory; further ones rest in steps that need it. */
+enum { PLAN_MAX_THREADS = 16 };
+
 struct plan_options {
   const struct target *target;
-  int threads; /* tuned for */
-  bool plain;  /* only plain kernels, no views */
+  int threads; /* tuned for; any other count gives the same bits */
+  bool plain;  /* only plain kernels */
 };
+/* The graph must be inferred and fixed for the life of the plan. */
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
 void plan_print(struct text *text, const struct plan *plan);
-/* For passes: may the step be fused into the node's kernel or loop? */
+/* For passes (pass_env.accepts_fused): may `step` be appended to the fused program of `node`? */
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra);
+
+/* -- view.c: pure functions on views ------------------------------------------------------------ */
+void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype, const struct shape *shape);
+bool view_is_dense(const struct view *view); /* logical row-major; dimensions of 1 do not matter */
+/* [n, spatial..., c] dense, for rank >= 3 */
+bool view_is_channels_last(const struct view *view);
+void view_channels_last(struct view *view, struct buffer *buffer, hone_dtype dtype,
+                        const struct shape *shape);
+/* The same elements under another shape without moving them; false if impossible. */
+MUST_USE bool view_reshape(const struct view *view, const struct shape *shape, struct view *out);
+/* Broadcast to `shape` with stride 0; shapes must fit. */
+void view_broadcast(const struct view *view, const struct shape *shape, struct view *out);
+bool view_same_strides(const struct view *a, const struct view *b);
+/* Logical dimensions from outermost to innermost in memory; ties keep logical order. */
+void view_order(const struct view *view, int order[HONE_MAX_RANK]);
+size_t dtype_bytes(hone_dtype dtype);
+
+/* -- loops.c: the loop nest of an elementwise step, read by plan and emit ------------------------- */
+enum { LOOP_OPERANDS = 20 };
+struct loop_nest {
+  int rank;
+  int64_t size[HONE_MAX_RANK];
+  int64_t out_stride[HONE_MAX_RANK];
+  int64_t stride[LOOP_OPERANDS][HONE_MAX_RANK]; /* by input */
+  int inner;     /* how many innermost dimensions a unit loops over: 0 (a chunk of one), 1 or 2 */
+  int64_t chunk; /* elements of a unit when inner is 0 */
+  int64_t units;
+};
+/* Dimensions in the output's physical order, merged as far as all operands allow. */
+void plan_loops(const struct step *step, struct loop_nest *out);
+/* inner and units of a copy step's loops, by the same rule. */
+void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk, int64_t *out_units);
+
+/* -- memory.c ----------------------------------------------------------------------------------- */
+MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);
 #endif

@@ -1,0 +1,306 @@
+/* The public functions of hone.h over model, compile, run and graph. */
+#include "compile.h"
+
+#include <stdlib.h>
+
+#include "../run/run.h"
+
+struct hone_model {
+  struct model model;
+};
+
+static bool fill_info(const struct value *value, const char **out_name, hone_tensor *out_info) {
+  *out_name = value->name;
+  *out_info = (hone_tensor){.dtype = value->dtype, .rank = value->shape.rank};
+  memcpy(out_info->shape, value->shape.dims, sizeof out_info->shape);
+  return true;
+}
+
+hone_status hone_model_load(hone_context *context, const char *path,
+                            const hone_load_options *options, hone_model **out_model) {
+  ctx_clear(context);
+  struct import_options import = {0};
+  if (options) {
+    import.shapes = options->shapes;
+    import.side_files_from = options->side_files_from;
+  }
+  hone_model *model = malloc(sizeof *model);
+  if (!model) return fail(context, HONE_E_OOM, place_none(), "no memory for a model");
+  hone_status status = model_load(context, path, &import, &model->model);
+  if (status)
+    free(model);
+  else
+    *out_model = model;
+  return status;
+}
+
+void hone_model_destroy(hone_model *model) {
+  if (!model) return;
+  model_unload(&model->model);
+  free(model);
+}
+
+size_t hone_model_input_count(const hone_model *model) { return model->model.graph->inputs.count; }
+size_t hone_model_output_count(const hone_model *model) {
+  return model->model.graph->outputs.count;
+}
+
+hone_status hone_model_input(const hone_model *model, size_t i, const char **out_name,
+                             hone_tensor *out_info) {
+  if (i >= hone_model_input_count(model)) return HONE_E_USAGE;
+  return fill_info(model->model.graph->inputs.at[i], out_name, out_info) ? HONE_OK
+                                                                         : HONE_E_INTERNAL;
+}
+
+hone_status hone_model_output(const hone_model *model, size_t i, const char **out_name,
+                              hone_tensor *out_info) {
+  if (i >= hone_model_output_count(model)) return HONE_E_USAGE;
+  return fill_info(model->model.graph->outputs.at[i], out_name, out_info) ? HONE_OK
+                                                                          : HONE_E_INTERNAL;
+}
+
+hone_status hone_model_compile(hone_context *context, const hone_model *model,
+                               const hone_compile_options *options, const char *path) {
+  struct compile_options compile = {0};
+  ctx_clear(context);
+  if (options) {
+    compile.cc = options->cc;
+    compile.prefix = options->prefix;
+    compile.debug = options->debug != 0;
+  }
+  compile.threads = usable_core_count();
+  TRY(target_init(context, NULL, options ? options->cpu : NULL, &compile.target));
+  return compile_model(context, &model->model, &compile, path, NULL);
+}
+
+struct hone_artifact {
+  struct loaded loaded;
+  struct team *team;
+};
+
+hone_status hone_artifact_open(hone_context *context, const char *path, int32_t threads,
+                               hone_artifact **out_artifact) {
+  ctx_clear(context);
+  hone_artifact *artifact = calloc(1, sizeof *artifact);
+  if (!artifact) return fail(context, HONE_E_OOM, place_none(), "no memory for an artifact");
+  hone_status status = artifact_load(context, path, NULL, &artifact->loaded);
+  if (!status) {
+    status =
+        team_create(context, threads > 0 ? threads : usable_core_count(), false, &artifact->team);
+    if (status) artifact_unload(&artifact->loaded);
+  }
+  if (status)
+    free(artifact);
+  else
+    *out_artifact = artifact;
+  return status;
+}
+
+void hone_artifact_close(hone_artifact *artifact) {
+  if (!artifact) return;
+  team_destroy(artifact->team);
+  artifact_unload(&artifact->loaded);
+  free(artifact);
+}
+
+static hone_status check_tensor(hone_context *context, const struct hone_io_info *info,
+                                const hone_tensor *tensor) {
+  if ((int32_t)tensor->dtype != info->dtype)
+    return fail(context, HONE_E_TYPE, place_name(info->name), "got %s, expected %s",
+                dtype_name(tensor->dtype), dtype_name((hone_dtype)info->dtype));
+  if (tensor->rank != info->rank)
+    return fail(context, HONE_E_SHAPE, place_name(info->name), "got rank %d, expected %d",
+                tensor->rank, info->rank);
+  for (int i = 0; i < info->rank; i++)
+    if (tensor->shape[i] != info->dims[i])
+      return fail(context, HONE_E_SHAPE, place_name(info->name),
+                  "dimension %d is %lld, expected %lld", i, (long long)tensor->shape[i],
+                  (long long)info->dims[i]);
+  if (!tensor->data) return fail(context, HONE_E_USAGE, place_name(info->name), "no data");
+  return HONE_OK;
+}
+
+enum { MAX_IO = 256 };
+
+hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
+                              const hone_tensor *inputs, size_t input_count,
+                              const hone_tensor *outputs, size_t output_count) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  const void *in[MAX_IO];
+  void *out[MAX_IO];
+  ctx_clear(context);
+  if (input_count != (size_t)info->input_count || output_count != (size_t)info->output_count)
+    return fail(context, HONE_E_USAGE, place_none(),
+                "%zu inputs and %zu outputs given, the model has %d and %d", input_count,
+                output_count, info->input_count, info->output_count);
+  if (input_count > MAX_IO || output_count > MAX_IO)
+    return fail(context, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MAX_IO);
+  for (size_t i = 0; i < input_count; i++) {
+    TRY(check_tensor(context, &info->inputs[i], &inputs[i]));
+    in[i] = inputs[i].data;
+  }
+  for (size_t i = 0; i < output_count; i++) {
+    TRY(check_tensor(context, &info->outputs[i], &outputs[i]));
+    out[i] = outputs[i].data;
+  }
+  struct hone_io io = {in, out, NULL, NULL};
+  int32_t status = info->run(artifact->loaded.weights, artifact->loaded.arena, &io,
+                             team_interface(artifact->team));
+  if (status)
+    return fail(context, (hone_status)status, place_none(), "the model met an index out of range");
+  return HONE_OK;
+}
+
+/* -- builder ------------------------------------------------------------------------------------
+ */
+
+struct hone_builder {
+  hone_context *ctx;
+  struct model model;
+};
+
+hone_status hone_builder_create(hone_context *context, hone_builder **out_builder) {
+  ctx_clear(context);
+  hone_builder *builder = calloc(1, sizeof *builder);
+  if (!builder) return fail(context, HONE_E_OOM, place_none(), "no memory for a builder");
+  builder->ctx = context;
+  hone_status status = arena_create(context, 0, &builder->model.arena);
+  if (!status) status = graph_create(context, builder->model.arena, &builder->model.graph);
+  if (status)
+    hone_builder_destroy(builder);
+  else
+    *out_builder = builder;
+  return status;
+}
+
+void hone_builder_destroy(hone_builder *builder) {
+  if (!builder) return;
+  model_unload(&builder->model);
+  free(builder);
+}
+
+static hone_status builder_ready(hone_builder *builder) {
+  ctx_clear(builder->ctx);
+  if (!builder->model.graph)
+    return fail(builder->ctx, HONE_E_USAGE, place_none(), "the builder was finished");
+  return HONE_OK;
+}
+
+static hone_status read_shape(hone_builder *builder, int32_t rank, const int64_t *dims,
+                              struct shape *out) {
+  if (rank < 0 || rank > HONE_MAX_RANK)
+    return fail(builder->ctx, HONE_E_SHAPE, place_none(), "rank %d", rank);
+  *out = (struct shape){.rank = rank};
+  if (rank) memcpy(out->dims, dims, (size_t)rank * sizeof *dims);
+  return HONE_OK;
+}
+
+static hone_status find_value(hone_builder *builder, int32_t number, struct value **out) {
+  if (number < 0 || (size_t)number >= builder->model.graph->values.count)
+    return fail(builder->ctx, HONE_E_USAGE, place_none(), "value %d was not made by this builder",
+                number);
+  *out = builder->model.graph->values.at[number];
+  return HONE_OK;
+}
+
+hone_status hone_builder_input(hone_builder *builder, const char *name, hone_dtype dtype,
+                               int32_t rank, const int64_t *shape, int32_t *out_value) {
+  struct shape dims;
+  struct value *value;
+  const char *copy;
+  TRY(builder_ready(builder));
+  TRY(read_shape(builder, rank, shape, &dims));
+  TRY(arena_string(builder->ctx, builder->model.arena, name, strlen(name), &copy));
+  TRY(graph_input(builder->ctx, builder->model.graph, copy, dtype, &dims, &value));
+  *out_value = (int32_t)value->index;
+  return HONE_OK;
+}
+
+hone_status hone_builder_constant(hone_builder *builder, const hone_tensor *tensor,
+                                  int32_t *out_value) {
+  struct shape dims;
+  struct tensor *copy;
+  struct value *value;
+  TRY(builder_ready(builder));
+  TRY(read_shape(builder, tensor->rank, tensor->shape, &dims));
+  TRY(tensor_create(builder->ctx, builder->model.arena, tensor->dtype, &dims, &copy));
+  memcpy((void *)(uintptr_t)copy->data, tensor->data, copy->bytes);
+  TRY(graph_constant(builder->ctx, builder->model.graph, NULL, copy, &value));
+  *out_value = (int32_t)value->index;
+  return HONE_OK;
+}
+
+static hone_status set_attribute(hone_builder *builder, struct node *node,
+                                 const hone_attribute *from) {
+  struct ctx *ctx = builder->ctx;
+  struct graph *graph = builder->model.graph;
+  struct arena *arena = builder->model.arena;
+  struct attribute attribute = {.count = from->count};
+  TRY(arena_string(ctx, arena, from->name, strlen(from->name), &attribute.name));
+  if (from->string) {
+    attribute.kind = ATTRIBUTE_STRING;
+    attribute.s.length = strlen(from->string);
+    TRY(arena_string(ctx, arena, from->string, attribute.s.length, &attribute.s.bytes));
+  } else if (from->ints) {
+    int64_t *ints;
+    TRY(NEW_ARRAY(ctx, arena, ints, from->count));
+    memcpy(ints, from->ints, from->count * sizeof *ints);
+    attribute.kind = from->is_scalar ? ATTRIBUTE_INT : ATTRIBUTE_INTS;
+    attribute.ints = ints;
+    if (from->count) attribute.i = ints[0];
+  } else if (from->floats) {
+    double *floats;
+    TRY(NEW_ARRAY(ctx, arena, floats, from->count));
+    for (size_t i = 0; i < from->count; i++) floats[i] = (double)from->floats[i];
+    attribute.kind = from->is_scalar ? ATTRIBUTE_FLOAT : ATTRIBUTE_FLOATS;
+    attribute.floats = floats;
+    if (from->count) attribute.f = floats[0];
+  }
+  return node_set(ctx, graph, node, &attribute);
+}
+
+hone_status hone_builder_node(hone_builder *builder, const char *op_name, const int32_t *inputs,
+                              size_t input_count, const hone_attribute *attributes,
+                              size_t attribute_count, int32_t *out_values, size_t output_count) {
+  struct value *list[MAX_IO];
+  struct node *node;
+  TRY(builder_ready(builder));
+  const struct op *op = op_find("", op_name);
+  if (!op) return fail(builder->ctx, HONE_E_UNSUP, place_name(op_name), "no such operator");
+  if (input_count > MAX_IO || output_count > MAX_IO || (int)input_count < op->min_inputs ||
+      (op->max_inputs >= 0 && (int)input_count > op->max_inputs) ||
+      (int)output_count < op->min_outputs ||
+      (op->max_outputs >= 0 && (int)output_count > op->max_outputs))
+    return fail(builder->ctx, HONE_E_USAGE, place_name(op_name), "%zu inputs and %zu outputs",
+                input_count, output_count);
+  for (size_t i = 0; i < input_count; i++) {
+    list[i] = NULL;
+    if (inputs[i] != -1) TRY(find_value(builder, inputs[i], &list[i]));
+  }
+  TRY(graph_node(builder->ctx, builder->model.graph, op, list, input_count, output_count, &node));
+  for (size_t i = 0; i < attribute_count; i++) TRY(set_attribute(builder, node, &attributes[i]));
+  TRY(node_infer(builder->ctx, builder->model.graph, node));
+  for (size_t i = 0; i < output_count; i++) out_values[i] = (int32_t)node->outputs[i]->index;
+  return HONE_OK;
+}
+
+hone_status hone_builder_output(hone_builder *builder, const char *name, int32_t value) {
+  struct value *found;
+  TRY(builder_ready(builder));
+  TRY(find_value(builder, value, &found));
+  TRY(arena_string(builder->ctx, builder->model.arena, name, strlen(name), &found->name));
+  return graph_output(builder->ctx, builder->model.graph, found);
+}
+
+hone_status hone_builder_finish(hone_builder *builder, hone_model **out_model) {
+  TRY(builder_ready(builder));
+  TRY(graph_infer(builder->ctx, builder->model.graph));
+  TRY(graph_verify(builder->ctx, builder->model.graph));
+  hone_model *model = malloc(sizeof *model);
+  if (!model) return fail(builder->ctx, HONE_E_OOM, place_none(), "no memory for a model");
+  model->model = builder->model;
+  snprintf(model->model.content_hash, sizeof model->model.content_hash, "%s", "built");
+  memset(&builder->model, 0, sizeof builder->model);
+  *out_model = model;
+  return HONE_OK;
+}

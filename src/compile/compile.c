@@ -1,0 +1,186 @@
+/* The pipeline on one screen: graph -> passes -> plan -> C text -> toolchain, with hooks for
+ * dumping and stopping after any stage. The cache key is what decides the artifact's bytes: the
+ * generated text with its weights (build id), the compiler, its flags and the kind of artifact. */
+#include "compile.h"
+
+#include <sys/stat.h>
+
+struct run {
+  struct ctx *ctx;
+  const struct compile_options *options;
+  struct compile_report *report;
+  struct arena *arena;
+  bool stopped;
+};
+
+static bool is_stage(const char *wanted, const char *stage) {
+  return wanted && !strcmp(wanted, stage);
+}
+
+static hone_status dump_graph(struct run *run, const char *stage, const struct graph *graph) {
+  struct text text = {0};
+  if (!run->options->dump || !is_stage(run->options->dump_after, stage)) return HONE_OK;
+  hone_status status = graph_print(run->ctx, &text, graph, op_names, NULL);
+  if (!status) run->options->dump(run->options->user, stage, text.at, text.length);
+  text_deinit(&text);
+  return status;
+}
+
+/* Every pass leaves a valid graph. */
+static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pass,
+                              struct graph *graph, size_t changes) {
+  struct run *run = user;
+  (void)changes;
+  TRY(graph_verify(ctx, graph));
+  if (is_stage(run->options->stop_after, pass->name)) run->stopped = true;
+  return dump_graph(run, pass->name, graph);
+}
+
+static hone_status improve(struct run *run, struct graph *graph) {
+  uint64_t start = clock_ns();
+  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL},
+                                      .stop_after = run->options->stop_after,
+                                      .after = after_pass,
+                                      .user = run};
+  TRY(dump_graph(run, "import", graph));
+  if (is_stage(run->options->stop_after, "import")) run->stopped = true;
+  if (!run->options->no_passes && !run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
+  run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
+  run->report->node_count = graph->nodes.count;
+  return HONE_OK;
+}
+
+static hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
+  uint64_t start = clock_ns();
+  struct plan_options options = {.target = &run->options->target,
+                                 .threads = run->options->threads > 0 ? run->options->threads : 1,
+                                 .plain = run->options->no_passes};
+  TRY(plan_build(run->ctx, run->arena, graph, &options, out));
+  run->report->plan_ms = (double)(clock_ns() - start) / 1e6;
+  run->report->step_count = (*out)->steps.count;
+  run->report->arena_bytes = (*out)->arena_bytes;
+  run->report->weights_bytes = (*out)->weights_bytes;
+  if (!run->options->dump || !is_stage(run->options->dump_after, "plan")) return HONE_OK;
+  struct text text = {0};
+  plan_print(&text, *out);
+  hone_status status = text_finish(run->ctx, &text);
+  if (!status) run->options->dump(run->options->user, "plan", text.at, text.length);
+  text_deinit(&text);
+  return status;
+}
+
+static hone_status cache_key(struct run *run, const struct emitted *emitted, const char *path,
+                             char out[65]) {
+  char compiler[128];
+  struct text text = {0};
+  TRY(toolchain_describe(run->ctx, run->options->cc, compiler));
+  text_printf(&text, "%s|%s|%s|%s|%d|%d|%s", HONE_VERSION, emitted->build_id, compiler,
+              run->options->target.triple, (int)artifact_kind_of(path), run->options->debug,
+              run->options->prefix ? run->options->prefix : "");
+  for (const char *const *flag = run->options->target.flags; *flag; flag++)
+    text_printf(&text, "|%s", *flag);
+  hone_status status = text_finish(run->ctx, &text);
+  if (!status) status = sha256_hex(run->ctx, out, text.at, text.length);
+  text_deinit(&text);
+  return status;
+}
+
+static hone_status copy_file(struct ctx *ctx, const char *from, const char *to, unsigned mode) {
+  struct mapping map;
+  TRY(file_map(ctx, from, &map));
+  hone_status status = file_write_atomic(ctx, to, map.data, map.size, mode);
+  file_unmap(&map);
+  return status;
+}
+
+static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted, const char *path) {
+  char name[4096];
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+  if (stem + 3 > sizeof name) return fail(ctx, HONE_E_PATH, place_file(path), "name too long");
+  memcpy(name, path, stem);
+  memcpy(name + stem, ".h", 3);
+  return file_write_atomic(ctx, name, emitted->header.at, emitted->header.length, 0644);
+}
+
+static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path) {
+  const char *units[1] = {emitted->units[0].at};
+  size_t lengths[1] = {emitted->units[0].length};
+  struct build_input input = {.units = units,
+                              .unit_lengths = lengths,
+                              .unit_count = 1,
+                              .weights = emitted->weights,
+                              .weights_bytes = emitted->weights_bytes,
+                              .header = emitted->header.at,
+                              .prefix = run->options->prefix ? run->options->prefix : "hone_model"};
+  struct build_options options = {.target = &run->options->target,
+                                  .cc = run->options->cc,
+                                  .debug = run->options->debug,
+                                  .keep = run->options->keep,
+                                  .timeout_ns = 600ull * 1000000000};
+  return toolchain_build(run->ctx, &input, &options, path);
+}
+
+/* C goes straight to its place; what a compiler makes passes through the cache. */
+static hone_status build(struct run *run, const struct emitted *emitted, const char *path) {
+  uint64_t start = clock_ns();
+  char key[65], cached[4096];
+  enum artifact_kind kind = artifact_kind_of(path);
+  bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep,
+       hit = false;
+  if (use_cache) {
+    TRY(cache_key(run, emitted, path, key));
+    TRY(cache_lookup(run->ctx, key, cached, &hit));
+  }
+  if (hit) {
+    TRY(copy_file(run->ctx, cached, path, kind == ARTIFACT_A ? 0644 : 0755));
+    TRY(header_beside(run->ctx, emitted, path));
+  } else {
+    TRY(compile_text(run, emitted, path));
+    if (use_cache) TRY(cache_store(run->ctx, key, path));
+  }
+  struct stat info;
+  run->report->from_cache = hit;
+  run->report->artifact_bytes = stat(path, &info) ? 0 : (size_t)info.st_size;
+  if (kind == ARTIFACT_C) run->report->artifact_bytes += emitted->weights_bytes;
+  run->report->toolchain_ms = (double)(clock_ns() - start) / 1e6;
+  return HONE_OK;
+}
+
+static hone_status emit_and_build(struct run *run, const struct plan *plan, const char *path) {
+  uint64_t start = clock_ns();
+  struct emitted emitted;
+  TRY(emit_plan(run->ctx, run->arena, plan, &(struct emit_options){run->options->prefix},
+                &emitted));
+  run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
+  run->report->c_bytes = emitted.units[0].length;
+  if (run->options->dump && is_stage(run->options->dump_after, "emit"))
+    run->options->dump(run->options->user, "emit", emitted.units[0].at, emitted.units[0].length);
+  hone_status status = HONE_OK;
+  if (!is_stage(run->options->stop_after, "emit")) status = build(run, &emitted, path);
+  emitted_deinit(&emitted);
+  return status;
+}
+
+static hone_status compile_in(struct run *run, const struct model *model, const char *path) {
+  struct graph *graph;
+  struct plan *plan;
+  TRY(graph_copy(run->ctx, run->arena, model->graph, &graph));
+  TRY(improve(run, graph));
+  if (run->stopped) return HONE_OK;
+  TRY(make_plan(run, graph, &plan));
+  if (is_stage(run->options->stop_after, "plan")) return HONE_OK;
+  return emit_and_build(run, plan, path);
+}
+
+hone_status compile_model(struct ctx *ctx, const struct model *model,
+                          const struct compile_options *options, const char *path,
+                          struct compile_report *out_report) {
+  struct compile_report unused, *report = out_report ? out_report : &unused;
+  struct run run = {.ctx = ctx, .options = options, .report = report};
+  memset(report, 0, sizeof *report);
+  TRY(arena_create(ctx, 0, &run.arena));
+  hone_status status = compile_in(&run, model, path);
+  arena_destroy(run.arena);
+  return status;
+}

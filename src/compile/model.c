@@ -1,0 +1,43 @@
+/* A model in memory, from a file or from the zoo. */
+#include "compile.h"
+
+#include "../../zoo/zoo.h"
+
+static hone_status load_zoo(struct ctx *ctx, const char *spec, struct model *model) {
+  struct text identity = {0};
+  TRY(zoo_build(ctx, model->arena, spec, &model->graph));
+  TRY(graph_infer(ctx, model->graph));
+  text_printf(&identity, "hone %s %s", HONE_VERSION, spec);
+  hone_status status = text_finish(ctx, &identity);
+  if (!status) {
+    hash_hex(model->content_hash, identity.at, identity.length);
+    status = sha256_hex(ctx, model->sha256, identity.at, identity.length);
+  }
+  text_deinit(&identity);
+  return status;
+}
+
+static hone_status load_file(struct ctx *ctx, const char *path,
+                             const struct import_options *options, struct model *model) {
+  TRY(import_onnx(ctx, model->arena, path, options, &model->file, &model->graph));
+  memcpy(model->content_hash, model->file.content_hash, sizeof model->content_hash);
+  memcpy(model->sha256, model->file.sha256, sizeof model->sha256);
+  return HONE_OK;
+}
+
+hone_status model_load(struct ctx *ctx, const char *path, const struct import_options *options,
+                       struct model *out) {
+  static const struct import_options defaults;
+  memset(out, 0, sizeof *out);
+  TRY(arena_create(ctx, 0, &out->arena));
+  hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, out)
+                                         : load_file(ctx, path, options ? options : &defaults, out);
+  if (status) model_unload(out);
+  return status;
+}
+
+void model_unload(struct model *model) {
+  model_file_close(&model->file);
+  arena_destroy(model->arena);
+  memset(model, 0, sizeof *model);
+}

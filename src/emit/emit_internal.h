@@ -1,0 +1,43 @@
+/* Internal to emit: the state while a plan is printed. */
+#ifndef HONE_EMIT_INTERNAL_H
+#define HONE_EMIT_INTERNAL_H
+
+#include "emit.h"
+
+struct emitter {
+  struct ctx *ctx;
+  struct arena *arena;
+  const struct plan *plan;
+  struct text *out;       /* the C text so far */
+  VEC(struct shared { const char *body; size_t length; int number; }) shared;
+  int next_number;
+};
+
+/* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is new:
+   steps of one shape share one function. The name is prefix and number: k3. */
+MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, int *out_number);
+
+/* -- expression.c ------------------------------------------------------------------------------- */
+/* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
+void emit_expression(struct text *out, const char *expression, const char *prefix);
+const char *c_type(hone_dtype dtype);       /* "float", "int64_t", "unsigned char" */
+const char *class_prefix(hone_dtype dtype); /* "f32_", "f64_", "i64_" */
+const char *class_type(hone_dtype dtype);   /* "float", "double", "int64_t" */
+/* A float as C text that reads back exactly: hex, INFINITY, NAN. */
+void emit_float(struct text *out, double x);
+
+/* The node's own operation (elementwise nodes) and its fused program as C statements.
+   Inputs are named i0, i1, ...; the raw result r, steps t0, t1, ...; *out_result names the last. */
+MUST_USE hone_status emit_program(struct emitter *e, struct text *out, const struct node *node, bool vector,
+                                  char out_result[32]);
+
+/* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
+MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
+MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number);
+MUST_USE hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number);
+MUST_USE hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number);
+MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number);
+/* "(const float *)(f->arena + 64) + 12" */
+void emit_address(struct text *out, const struct view *view, bool is_const);
+
+#endif

@@ -1,0 +1,144 @@
+/* Instances of kernel texts: defines, the fused program as EPILOGUE, the text itself, undefines. */
+#include "emit_internal.h"
+
+#include <stdlib.h>
+
+static void upper(char *out, size_t size, const char *name) {
+  size_t i = 0;
+  for (; name[i] && i + 1 < size; i++)
+    out[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 32 : name[i]);
+  out[i] = 0;
+}
+
+struct defines {
+  size_t count;
+  struct {
+    char name[40];
+    int64_t value;
+  } at[64];
+};
+
+static void collect(const struct emitter *e, const struct step *step, struct defines *d) {
+  struct kernel_define chosen[KERNEL_DEFINES_MAX];
+  d->count = 0;
+  for (int i = 0; i < problem_number_count(step->problem.kind); i++) {
+    upper(d->at[d->count].name, sizeof d->at[0].name, problem_number_name(step->problem.kind, i));
+    d->at[d->count++].value = problem_number(&step->problem, i);
+  }
+  int n = step->kernel->choose
+              ? step->kernel->choose(&step->problem, &e->plan->kernel_target, chosen)
+              : 0;
+  for (int i = 0; i < n; i++) {
+    snprintf(d->at[d->count].name, sizeof d->at[0].name, "%s", chosen[i].name);
+    d->at[d->count++].value = chosen[i].value;
+  }
+}
+
+static void emit_bias(struct text *out, const struct node *node) {
+  double alpha = is_op(node, OP_Gemm) ? node_float(node, "alpha", 1) : 1;
+  double beta = is_op(node, OP_Gemm) ? node_float(node, "beta", 1) : 1;
+  text_puts(out, "    vec r = ");
+  if (alpha != 1) {
+    text_puts(out, "splat_((float)");
+    emit_float(out, alpha);
+    text_puts(out, ") * ");
+  }
+  text_puts(out, "x");
+  if (beta == 1)
+    text_puts(out, " + b;\n");
+  else {
+    text_puts(out, " + splat_((float)");
+    emit_float(out, beta);
+    text_puts(out, ") * b;\n");
+  }
+}
+
+static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind) {
+  const char *at = kind == OPERAND_FULL ? "o" : "j";
+  if (kind == OPERAND_SCALAR)
+    text_printf(out, "    const vec %s = splat_(e[%zu][0]);\n", name, k);
+  else
+    text_printf(out,
+                "    const vec %s = lanes == LANES ? loadu_(e[%zu] + %s) : load_lanes_(e[%zu] + "
+                "%s, lanes);\n",
+                name, k, at, k, at);
+}
+
+static bool needs_epilogue(const struct step *step) {
+  const struct node *node = step->node;
+  if (is_op(node, OP_LayerNormalization)) return false; /* its operand is the kernel's own */
+  if (is_op(node, OP_Gemm) && node_float(node, "alpha", 1) != 1) return true;
+  return step->has_bias || node->fused_count;
+}
+
+static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
+  const struct node *node = step->node;
+  char result[32], name[32];
+  if (!needs_epilogue(step)) {
+    text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
+    return HONE_OK;
+  }
+  text_puts(out,
+            "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec x, "
+            "const float *const *e, long o, long j, long lanes) {\n");
+  text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
+  if (step->has_bias) {
+    emit_operand(out, "b", 0, step->operand_kinds[0]);
+    emit_bias(out, node);
+  } else {
+    double alpha = is_op(node, OP_Gemm) ? node_float(node, "alpha", 1) : 1;
+    text_puts(out, "    vec r = x");
+    if (alpha != 1) {
+      text_puts(out, " * splat_((float)");
+      emit_float(out, alpha);
+      text_puts(out, ")");
+    }
+    text_puts(out, ";\n");
+  }
+  for (size_t k = 0; k < node->fused_input_count; k++) {
+    size_t input = node->input_count - node->fused_input_count + k, operand = k + step->has_bias;
+    snprintf(name, sizeof name, "i%zu", input);
+    emit_operand(out, name, operand, step->operand_kinds[operand]);
+  }
+  TRY(emit_program(e, out, node, true, result));
+  text_printf(out, "    return %s;\n}\n", result);
+  text_puts(out,
+            "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "
+            "_epilogue)(x, e, o, j, lanes)\n");
+  return HONE_OK;
+}
+
+static hone_status emit_text(struct emitter *e, const struct step *step, const char *file,
+                             bool epilogue, int *out_number) {
+  struct text body = {0};
+  struct defines *d = malloc(sizeof *d);
+  size_t length;
+  const char *text = kernel_text(file, &length);
+  hone_status status = HONE_OK;
+  if (!text || !d) {
+    free(d);
+    return fail(e->ctx, text ? HONE_E_OOM : HONE_E_INTERNAL, place_none(), "kernel text %s", file);
+  }
+  collect(e, step, d);
+  char line[512];
+  problem_print(line, sizeof line, &step->problem);
+  text_printf(&body, "/* %s: %s */\n", step->kernel->name, line);
+  for (size_t i = 0; i < d->count; i++)
+    text_printf(&body, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
+  if (epilogue) status = emit_epilogue(e, &body, step);
+  text_append(&body, text, length);
+  for (size_t i = 0; i < d->count; i++) text_printf(&body, "#undef %s\n", d->at[i].name);
+  if (epilogue) text_puts(&body, "#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
+  if (!status) status = emit_shared(e, &body, out_number);
+  text_deinit(&body);
+  free(d);
+  return status;
+}
+
+hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number) {
+  return emit_text(e, step, step->kernel->text, true, out_number);
+}
+
+hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number) {
+  return emit_text(e, step, step->kernel->pack_text, false, out_number);
+}

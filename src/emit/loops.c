@@ -1,0 +1,244 @@
+/* Loop nests: elementwise programs and strided copies, with literal sizes and strides. */
+#include "emit_internal.h"
+
+/* -- elementwise --------------------------------------------------------------------------------
+ */
+
+static bool is_vector(const struct step *step, const struct loop_nest *nest) {
+  const struct node *node = step->node;
+  int last = nest->rank - 1;
+  if (!node->op->expression || last < 0 || nest->out_stride[last] != 1) return false;
+  if (node->outputs[0]->dtype != HONE_F32) return false;
+  for (size_t k = 0; k < step->input_count; k++) {
+    if (!step->inputs[k].buffer) continue;
+    if (step->inputs[k].dtype != HONE_F32) return false;
+    if (nest->stride[k][last] != 0 && nest->stride[k][last] != 1) return false;
+  }
+  for (size_t k = 0; k < node->fused_count; k++)
+    if (node->fused[k].dtype != HONE_F32) return false;
+  return true;
+}
+
+/* "q + x0*64 + x1*8" for the dimensions [from, to). */
+static void emit_index(struct text *out, const int64_t *stride, int from, int to) {
+  for (int d = from; d < to; d++)
+    if (stride[d]) text_printf(out, " + x%d * %lldl", d, (long long)stride[d]);
+}
+
+/* x0.. of the outer dimensions from the unit number u. */
+static void emit_outer(struct text *out, const int64_t *size, int outer) {
+  if (!outer) return;
+  if (outer > 1) text_puts(out, "    long rest = u;\n");
+  for (int d = outer; d-- > 0;) {
+    if (outer == 1)
+      text_printf(out, "    const long x%d = u;\n", d);
+    else if (d)
+      text_printf(out, "    const long x%d = rest %% %lldl;\n    rest /= %lldl;\n", d,
+                  (long long)size[d], (long long)size[d]);
+    else
+      text_puts(out, "    const long x0 = rest;\n");
+  }
+}
+
+static hone_status emit_element(struct emitter *e, struct text *out, const struct step *step,
+                                const struct loop_nest *nest, bool vector, bool tail) {
+  int last = nest->rank - 1;
+  char result[32];
+  for (size_t k = 0; k < step->input_count; k++) {
+    if (!step->inputs[k].buffer) continue;
+    int64_t stride = last < 0 ? 0 : nest->stride[k][last];
+    if (vector && !stride)
+      text_printf(out, "    const vec i%zu = splat_(q%zu[0]);\n", k, k);
+    else if (vector)
+      text_printf(out,
+                  tail ? "    const vec i%zu = load_lanes_(q%zu + j, lanes);\n"
+                       : "    const vec i%zu = loadu_(q%zu + j);\n",
+                  k, k);
+    else
+      text_printf(out, "    const %s i%zu = q%zu[j * %lldl];\n", c_type(step->inputs[k].dtype), k,
+                  k, (long long)stride);
+  }
+  TRY(emit_program(e, out, step->node, vector, result));
+  if (vector)
+    text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
+                result);
+  else
+    text_printf(out, "    o[j * %lldl] = %s;\n", last < 0 ? 0ll : (long long)nest->out_stride[last],
+                result);
+  return HONE_OK;
+}
+
+static hone_status emit_row(struct emitter *e, struct text *out, const struct step *step,
+                            const struct loop_nest *nest) {
+  int last = nest->rank - 1;
+  int64_t lanes = e->plan->target.vector_bytes / 4, n = last < 0 ? 1 : nest->size[last];
+  bool vector = is_vector(step, nest);
+  bool tail = nest->inner == 0 ? n % lanes || nest->chunk % lanes : n % lanes != 0;
+  if (nest->inner == 0 && nest->chunk)
+    text_printf(
+        out, "    long j = u * %lldl;\n    const long n = j + %lldl < %lldl ? j + %lldl : %lldl;\n",
+        (long long)nest->chunk, (long long)nest->chunk, (long long)n, (long long)nest->chunk,
+        (long long)n);
+  else
+    text_printf(out, "    long j = 0;\n    const long n = %lldl;\n", (long long)n);
+  if (!vector) {
+    text_puts(out, "    for (; j < n; j++) {\n");
+    TRY(emit_element(e, out, step, nest, false, false));
+    text_puts(out, "    }\n");
+    return HONE_OK;
+  }
+  if (nest->inner == 0 || n >= lanes) {
+    text_puts(out, "    for (; j + LANES <= n; j += LANES) {\n");
+    TRY(emit_element(e, out, step, nest, true, false));
+    text_puts(out, "    }\n");
+  }
+  if (!tail) return HONE_OK;
+  text_puts(out, "    if (j < n) {\n    const long lanes = n - j;\n");
+  TRY(emit_element(e, out, step, nest, true, true));
+  text_puts(out, "    }\n");
+  return HONE_OK;
+}
+
+hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number) {
+  struct loop_nest nest;
+  struct text body = {0};
+  plan_loops(step, &nest);
+  const char *type = c_type(step->outputs[0].dtype);
+  int outer = nest.rank - nest.inner, middle = nest.rank - 1;
+  if (nest.inner == 0) outer = 0;
+  text_puts(
+      &body,
+      "static void NAME(void *restrict to, const void *const *from, long begin, long end) {\n");
+  text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
+  emit_outer(&body, nest.size, outer);
+  if (nest.inner == 2)
+    text_printf(&body, "    for (long x%d = 0; x%d < %lldl; x%d++) {\n", outer, outer,
+                (long long)nest.size[outer], outer);
+  text_printf(&body, "    %s *restrict const o = (%s *)to", type, type);
+  emit_index(&body, nest.out_stride, 0, nest.inner ? middle : 0);
+  text_puts(&body, ";\n");
+  for (size_t k = 0; k < step->input_count; k++) {
+    if (!step->inputs[k].buffer) continue;
+    const char *in = c_type(step->inputs[k].dtype);
+    text_printf(&body, "    const %s *const q%zu = (const %s *)from[%zu]", in, k, in, k);
+    emit_index(&body, nest.stride[k], 0, nest.inner ? middle : 0);
+    text_puts(&body, ";\n");
+  }
+  hone_status status = emit_row(e, &body, step, &nest);
+  if (nest.inner == 2) text_puts(&body, "    }\n");
+  text_puts(&body, "  }\n}\n");
+  if (!status) status = emit_shared(e, &body, out_number);
+  text_deinit(&body);
+  return status;
+}
+
+/* -- copies -------------------------------------------------------------------------------------
+ */
+
+static bool has_border(const struct copy_dim *dim) { return dim->inner != dim->size; }
+
+/* Declares y (source index) and narrows `inside` for a dimension with a border. */
+static void emit_source_index(struct text *out, const struct copy_dim *dim, int d) {
+  if (!has_border(dim)) return;
+  text_printf(out, "    const long y%d = x%d - %lldl;\n", d, d, (long long)dim->before);
+  text_printf(out, "    const int in%d = y%d >= 0 && y%d < %lldl;\n", d, d, d,
+              (long long)dim->inner);
+}
+
+static void emit_row_pointers(struct text *out, const struct step *step, int last) {
+  bool guarded = false;
+  text_puts(out, "    element *restrict const o = (element *)to");
+  for (int d = 0; d < last; d++)
+    if (step->copy[d].to) text_printf(out, " + x%d * %lldl", d, (long long)step->copy[d].to);
+  text_puts(out, ";\n    const int inside = 1");
+  for (int d = 0; d < last; d++)
+    if (has_border(&step->copy[d])) {
+      text_printf(out, " && in%d", d);
+      guarded = true;
+    }
+  text_printf(out, ";\n    const element *const q = %s(const element *)from[0]",
+              guarded ? "!inside ? NULL : " : "");
+  for (int d = 0; d < last; d++)
+    if (step->copy[d].from)
+      text_printf(out, " + %c%d * %lldl", has_border(&step->copy[d]) ? 'y' : 'x', d,
+                  (long long)step->copy[d].from);
+  text_puts(out, ";\n");
+}
+
+static void emit_fill(struct text *out, const struct copy_dim *dim, long long from, long long to) {
+  if (from < to)
+    text_printf(out, "    for (long j = %lldl; j < %lldl; j++) o[j * %lldl] = fill;\n", from, to,
+                (long long)dim->to);
+}
+
+static void emit_copy_row(struct text *out, const struct step *step, int last, int64_t chunk) {
+  if (last < 0) {
+    text_puts(out, "    *o = *q;\n");
+    return;
+  }
+  const struct copy_dim *dim = &step->copy[last];
+  bool contiguous = dim->to == 1 && dim->from == 1;
+  bool guarded = false;
+  for (int d = 0; d < last; d++) guarded |= has_border(&step->copy[d]);
+  if (chunk) {
+    text_printf(out, "    const long j = u * %lldl, n = j + %lldl < %lldl ? %lldl : %lldl - j;\n",
+                (long long)chunk, (long long)chunk, (long long)dim->size, (long long)chunk,
+                (long long)dim->size);
+    if (contiguous)
+      text_puts(out, "    memcpy(o + j, q + j, (size_t)n * sizeof *o);\n");
+    else
+      text_printf(out, "    for (long i = j; i < j + n; i++) o[i * %lldl] = q[i * %lldl];\n",
+                  (long long)dim->to, (long long)dim->from);
+    return;
+  }
+  if (guarded) {
+    text_puts(out, "    if (!inside) {\n");
+    emit_fill(out, dim, 0, dim->size);
+    text_puts(out, "    } else {\n");
+  }
+  emit_fill(out, dim, 0, dim->before);
+  if (contiguous)
+    text_printf(out, "    memcpy(o + %lldl, q, %lldl * sizeof *o);\n", (long long)dim->before,
+                (long long)dim->inner);
+  else
+    text_printf(
+        out, "    for (long j = 0; j < %lldl; j++) o[(j + %lldl) * %lldl] = q[j * %lldl];\n",
+        (long long)dim->inner, (long long)dim->before, (long long)dim->to, (long long)dim->from);
+  emit_fill(out, dim, dim->before + dim->inner, dim->size);
+  if (guarded) text_puts(out, "    }\n");
+}
+
+static const char *element_type(size_t bytes) {
+  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
+}
+
+hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
+  struct text body = {0};
+  int inner, rank = step->copy_rank;
+  int64_t chunk, units, size[2 * HONE_MAX_RANK];
+  plan_copy_loops(step, &inner, &chunk, &units);
+  int outer = inner ? rank - inner : 0;
+  for (int d = 0; d < rank; d++) size[d] = step->copy[d].size;
+  text_puts(
+      &body,
+      "static void NAME(void *restrict to, const void *const *from, long begin, long end) {\n");
+  text_printf(
+      &body, "  typedef %s element;\n  const element fill = (element)0x%llxu;\n  (void)fill;\n",
+      element_type(dtype_bytes(step->inputs[0].dtype)), (unsigned long long)step->fill_bits);
+  text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
+  emit_outer(&body, size, outer);
+  for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
+  if (inner == 2) {
+    text_printf(&body, "    for (long x%d = 0; x%d < %lldl; x%d++) {\n", outer, outer,
+                (long long)size[outer], outer);
+    emit_source_index(&body, &step->copy[outer], outer);
+  }
+  emit_row_pointers(&body, step, inner ? rank - 1 : 0);
+  text_puts(&body, "    (void)inside;\n");
+  emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
+  if (inner == 2) text_puts(&body, "    }\n");
+  text_puts(&body, "  }\n}\n");
+  hone_status status = emit_shared(e, &body, out_number);
+  text_deinit(&body);
+  return status;
+}

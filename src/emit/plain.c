@@ -1,0 +1,210 @@
+/* Instances of plain kernels: the node's types, dimensions and attributes as defines before the
+   text. Attribute names and words come from closed lists: text of a model never reaches the C file.
+ */
+#include "emit_internal.h"
+
+static const char *const attribute_names[] = {"allowzero",
+                                              "alpha",
+                                              "auto_pad",
+                                              "axes",
+                                              "axis",
+                                              "batch_axis",
+                                              "batch_dims",
+                                              "beta",
+                                              "bias",
+                                              "blocksize",
+                                              "ceil_mode",
+                                              "clip",
+                                              "coordinate_transformation_mode",
+                                              "count_include_pad",
+                                              "cubic_coeff_a",
+                                              "detect_negative",
+                                              "detect_positive",
+                                              "dilations",
+                                              "direction",
+                                              "dtype",
+                                              "epsilon",
+                                              "exclude_outside",
+                                              "exclusive",
+                                              "extrapolation_value",
+                                              "fmod",
+                                              "group",
+                                              "hidden_size",
+                                              "input_forget",
+                                              "antialias",
+                                              "k",
+                                              "keep_aspect_ratio_policy",
+                                              "keepdims",
+                                              "kernel_shape",
+                                              "lambd",
+                                              "largest",
+                                              "layout",
+                                              "linear_before_reset",
+                                              "mode",
+                                              "nearest_mode",
+                                              "noop_with_empty_axes",
+                                              "num_outputs",
+                                              "output_padding",
+                                              "output_shape",
+                                              "p",
+                                              "pads",
+                                              "perm",
+                                              "reduction",
+                                              "reverse",
+                                              "select_last_index",
+                                              "size",
+                                              "sorted",
+                                              "stash_type",
+                                              "storage_order",
+                                              "strides",
+                                              "time_axis",
+                                              "transA",
+                                              "transB",
+                                              "upper"};
+
+static const char *const words[] = {"NOTSET",
+                                    "SAME_UPPER",
+                                    "SAME_LOWER",
+                                    "VALID",
+                                    "nearest",
+                                    "linear",
+                                    "cubic",
+                                    "half_pixel",
+                                    "half_pixel_symmetric",
+                                    "asymmetric",
+                                    "align_corners",
+                                    "pytorch_half_pixel",
+                                    "tf_crop_and_resize",
+                                    "tf_half_pixel_for_nn",
+                                    "floor",
+                                    "ceil",
+                                    "round_prefer_floor",
+                                    "round_prefer_ceil",
+                                    "stretch",
+                                    "not_larger",
+                                    "not_smaller",
+                                    "constant",
+                                    "reflect",
+                                    "edge",
+                                    "wrap",
+                                    "none",
+                                    "add",
+                                    "mul",
+                                    "max",
+                                    "min",
+                                    "forward",
+                                    "reverse",
+                                    "bidirectional",
+                                    "DCR",
+                                    "CRD"};
+
+static bool listed(const char *const *list, size_t count, const char *word, size_t length) {
+  for (size_t i = 0; i < count; i++)
+    if (strlen(list[i]) == length && !memcmp(list[i], word, length)) return true;
+  return false;
+}
+
+static void define(struct text *out, struct text *undo, const char *name) {
+  text_printf(out, "#define %s ", name);
+  text_printf(undo, "#undef %s\n", name);
+}
+
+static void emit_list(struct text *out, const int64_t *ints, size_t count) {
+  text_puts(out, "{");
+  for (size_t i = 0; i < count; i++) text_printf(out, "%s%lld", i ? ", " : "", (long long)ints[i]);
+  text_puts(out, count ? "}\n" : "0}\n");
+}
+
+static hone_status emit_attribute(struct emitter *e, struct text *out, struct text *undo,
+                                  const struct node *node, const struct attribute *a) {
+  char name[96];
+  if (!listed(attribute_names, COUNT(attribute_names), a->name, strlen(a->name))) return HONE_OK;
+  snprintf(name, sizeof name, "ATTR_%s", a->name);
+  char count_name[112];
+  snprintf(count_name, sizeof count_name, "%s_COUNT", name);
+  switch (a->kind) {
+    case ATTRIBUTE_INT:
+      define(out, undo, name);
+      text_printf(out, "%lldl\n", (long long)a->i);
+      break;
+    case ATTRIBUTE_FLOAT:
+      define(out, undo, name);
+      text_puts(out, "((float)");
+      emit_float(out, a->f);
+      text_puts(out, ")\n");
+      break;
+    case ATTRIBUTE_INTS:
+      define(out, undo, name);
+      emit_list(out, a->ints, a->count);
+      define(out, undo, count_name);
+      text_printf(out, "%zu\n", a->count);
+      break;
+    case ATTRIBUTE_STRING:
+      if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
+        return fail(e->ctx, HONE_E_UNSUP, node_place(node),
+                    "attribute %s has a value without a kernel", a->name);
+      snprintf(name, sizeof name, "ATTR_%s_IS_%.*s", a->name, (int)a->s.length, a->s.bytes);
+      define(out, undo, name);
+      text_puts(out, "1\n");
+      break;
+    default:
+      break;
+  }
+  return HONE_OK;
+}
+
+static hone_status emit_operand(struct emitter *e, struct text *out, struct text *undo,
+                                const char *side, size_t k, const struct view *view) {
+  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT"};
+  int64_t count = 0;
+  if (view->buffer && !shape_count(&view->shape, &count))
+    return fail(e->ctx, HONE_E_LIMIT, place_none(), "too large");
+  for (size_t i = 0; i < COUNT(fields); i++) {
+    char name[48];
+    snprintf(name, sizeof name, "%s%zu_%s", side, k, fields[i]);
+    define(out, undo, name);
+    switch (i) {
+      case 0:
+        text_printf(out, "%d\n", view->buffer != NULL);
+        break;
+      case 1:
+        text_printf(out, "%s\n", view->buffer ? c_type(view->dtype) : "float");
+        break;
+      case 2:
+        text_printf(out, "%d\n", view->buffer ? view->shape.rank : 0);
+        break;
+      case 3:
+        emit_list(out, view->shape.dims, view->buffer ? (size_t)view->shape.rank : 0);
+        break;
+      default:
+        text_printf(out, "%lldl\n", (long long)count);
+    }
+  }
+  return HONE_OK;
+}
+
+hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number) {
+  const struct node *node = step->node;
+  struct text body = {0}, undo = {0};
+  size_t length;
+  const char *text = kernel_text(step->plain->text, &length);
+  hone_status status =
+      text ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", step->plain->text);
+  text_printf(&body, "/* plain %s */\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n",
+              node->op->name, step->input_count, step->output_count);
+  text_puts(&undo, "#undef IN_COUNT\n#undef OUT_COUNT\n");
+  for (size_t k = 0; k < step->input_count && !status; k++)
+    status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
+  for (size_t k = 0; k < step->output_count && !status; k++)
+    status = emit_operand(e, &body, &undo, "OUT", k, &step->outputs[k]);
+  for (size_t k = 0; k < node->attribute_count && !status; k++)
+    status = emit_attribute(e, &body, &undo, node, &node->attributes[k]);
+  if (!status) {
+    text_append(&body, text, length);
+    text_append(&body, undo.at, undo.length);
+    status = emit_shared(e, &body, out_number);
+  }
+  text_deinit(&body);
+  text_deinit(&undo);
+  return status;
+}

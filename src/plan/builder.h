@@ -1,0 +1,73 @@
+/* Internal to plan: the state while a graph is lowered to steps. */
+#ifndef HONE_PLAN_BUILDER_H
+#define HONE_PLAN_BUILDER_H
+
+#include "plan.h"
+
+/* Where a value lies, in up to COPIES physical orders; views[0] is how it was made. */
+enum { COPIES = 4 };
+struct value_state {
+  int count;
+  struct view views[COPIES];
+};
+
+struct builder {
+  struct ctx *ctx;
+  struct arena *arena;
+  const struct graph *graph;
+  struct plan *plan;
+  const struct plan_options *options;
+  struct value_state *values; /* by value index */
+  uint32_t *uses;             /* by value index */
+  const struct node **reader; /* the only node that reads the value, or NULL */
+};
+
+/* *out_done stays false if the node is not of the kind that this lowering knows. */
+typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
+lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_gemm, lower_pool,
+    lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
+    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain;
+
+/* -- build.c ------------------------------------------------------------------------------------
+ */
+MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
+                                struct buffer **out);
+MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
+                              size_t inputs, size_t outputs, struct step **out);
+/* The view in which the value was made; constants get a weights buffer at first use. */
+MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
+/* The value with exactly these strides (buffer and offset of `wanted` are ignored): an existing
+   copy or a new copy step. */
+MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
+                                    const struct view *wanted, struct view *out);
+MUST_USE hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out);
+MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
+                                          struct view *out);
+/* Declares where a value lies without moving it. */
+void set_view(struct builder *b, const struct value *value, const struct view *view);
+/* A new place for a value that a step writes: strides of `like`; the model's output where that
+ * fits. */
+MUST_USE hone_status make_output(struct builder *b, const struct value *value,
+                                 const struct view *like, struct view *out);
+/* True if the value ends, through reshapes only, in a graph output that needs logical order. */
+bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
+MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
+                              const struct view *to, struct step **out);
+/* Copy with a constant border: before[i] elements of border in front of logical dim i of `to`. */
+MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
+                                     const struct view *from, const struct view *to,
+                                     const int64_t before[HONE_MAX_RANK], uint64_t fill_bits,
+                                     struct step **out);
+/* Operands of the epilogue: bias (may be NULL) and the node's fused inputs, placed against `out`.
+   column: the logical dimension of `out` that is the kernel's column. */
+MUST_USE hone_status set_epilogue(struct builder *b, struct step *step, const struct value *bias,
+                                  const struct view *out, int column);
+/* Copies that set_epilogue appended (from index `at` on) belong before the step that reads them. */
+void move_behind(struct builder *b, struct step *step, size_t at);
+/* Chooses scratch, units and serial for a kernel step whose kernel and problem are set. */
+MUST_USE hone_status finish_kernel_step(struct builder *b, struct step *step, double flops);
+
+bool all_f32(const struct node *node);
+size_t own_input_count(const struct node *node); /* without fused inputs */
+
+#endif

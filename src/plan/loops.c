@@ -1,0 +1,66 @@
+/* Loop nests of elementwise and copy steps: dimensions merged, outer ones flattened into units. */
+#include "plan.h"
+
+enum { CHUNK = 2048 };
+
+/* Outer dimensions are units; two inner loops unless that leaves too few units to share. */
+static void split(const int64_t *size, int rank, bool can_chunk, int *out_inner, int64_t *out_chunk,
+                  int64_t *out_units) {
+  *out_chunk = 0;
+  *out_inner = rank < 2 ? rank : 2;
+  int64_t units = 1;
+  for (int i = 0; i < rank - *out_inner; i++) units *= size[i];
+  if (rank >= 2 && units < 8) {
+    *out_inner = 1;
+    units *= size[rank - 2];
+  }
+  if (rank == 1 && can_chunk && size[0] > CHUNK) {
+    *out_inner = 0;
+    *out_chunk = CHUNK;
+    units = (size[0] + CHUNK - 1) / CHUNK;
+  }
+  *out_units = units;
+}
+
+static bool mergeable(const struct loop_nest *nest, int outer, size_t operands, const int64_t *size,
+                      int64_t out_stride, const int64_t *stride) {
+  (void)size;
+  if (nest->out_stride[outer] != out_stride * nest->size[outer + 1]) return false;
+  for (size_t k = 0; k < operands; k++)
+    if (nest->stride[k][outer] != stride[k] * nest->size[outer + 1]) return false;
+  return true;
+}
+
+void plan_loops(const struct step *step, struct loop_nest *out) {
+  const struct view *to = &step->outputs[0];
+  struct loop_nest nest = {0};
+  int order[HONE_MAX_RANK];
+  view_order(to, order);
+  for (int i = 0; i < to->shape.rank; i++) {
+    int d = order[i];
+    if (to->shape.dims[d] == 1) continue;
+    int at = nest.rank;
+    int64_t stride[LOOP_OPERANDS];
+    for (size_t k = 0; k < step->input_count; k++) stride[k] = step->inputs[k].stride[d];
+    nest.size[at] = to->shape.dims[d];
+    if (at && (nest.size[at] = to->shape.dims[d],
+               mergeable(&nest, at - 1, step->input_count, NULL, to->stride[d], stride))) {
+      at--;
+      nest.size[at] *= to->shape.dims[d];
+    } else {
+      nest.rank++;
+    }
+    nest.out_stride[at] = to->stride[d];
+    for (size_t k = 0; k < step->input_count; k++) nest.stride[k][at] = stride[k];
+  }
+  split(nest.size, nest.rank, true, &nest.inner, &nest.chunk, &nest.units);
+  *out = nest;
+}
+
+void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
+                     int64_t *out_units) {
+  int64_t size[2 * HONE_MAX_RANK];
+  for (int i = 0; i < step->copy_rank; i++) size[i] = step->copy[i].size;
+  bool plain = step->copy_rank == 1 && step->copy[0].inner == step->copy[0].size;
+  split(size, step->copy_rank, plain, out_inner, out_chunk, out_units);
+}

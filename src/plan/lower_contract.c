@@ -1,0 +1,520 @@
+/* Contractions: Conv, MatMul, Gemm to rows of kernels.def, with packed weights and fused programs.
+ */
+#include "builder.h"
+
+#include <math.h>
+
+/* -- convolution --------------------------------------------------------------------------------
+ */
+
+struct geometry {
+  int64_t n, c, h, w, oc, oh, ow, kh, kw, sh, sw, dh, dw, pt, pl, groups;
+};
+
+static int64_t pick(const int64_t *list, size_t count, int spatial, int axis, int64_t otherwise) {
+  if (spatial == 1) return axis == 0 ? otherwise : list && count ? list[0] : otherwise;
+  return list && (size_t)axis < count ? list[axis] : otherwise;
+}
+
+/* Padding in front by auto_pad (ONNX Conv): what is missing for ceil(in / stride) outputs. */
+static int64_t front_pad(const char *mode, int64_t in, int64_t out, int64_t stride, int64_t reach,
+                         int64_t given) {
+  if (!strcmp(mode, "NOTSET")) return given;
+  if (!strcmp(mode, "VALID")) return 0;
+  int64_t total = (out - 1) * stride + reach - in;
+  if (total < 0) total = 0;
+  return !strcmp(mode, "SAME_UPPER") ? total / 2 : total - total / 2;
+}
+
+/* A 1-D image is one row. kernel: dims of the window, spatial only. */
+static void read_geometry(const struct node *node, const struct shape *x, const struct shape *y,
+                          const int64_t *kernel, struct geometry *g) {
+  int spatial = x->rank - 2;
+  size_t strides_n, dilations_n, pads_n;
+  const int64_t *strides = node_ints(node, "strides", &strides_n),
+                *dilations = node_ints(node, "dilations", &dilations_n),
+                *pads = node_ints(node, "pads", &pads_n);
+  const char *mode = node_string(node, "auto_pad", "NOTSET");
+  bool flat = spatial == 1;
+  *g = (struct geometry){.n = x->dims[0], .c = x->dims[1], .oc = y->dims[1], .groups = 1};
+  g->h = flat ? 1 : x->dims[2];
+  g->w = x->dims[x->rank - 1];
+  g->oh = flat ? 1 : y->dims[2];
+  g->ow = y->dims[y->rank - 1];
+  g->kh = flat ? 1 : kernel[0];
+  g->kw = kernel[spatial - 1];
+  g->sh = pick(strides, strides_n, spatial, 0, 1);
+  g->sw = pick(strides, strides_n, spatial, 1, 1);
+  g->dh = pick(dilations, dilations_n, spatial, 0, 1);
+  g->dw = pick(dilations, dilations_n, spatial, 1, 1);
+  g->pt = flat ? 0
+               : front_pad(mode, g->h, g->oh, g->sh, (g->kh - 1) * g->dh + 1,
+                           pick(pads, pads_n, spatial, 0, 0));
+  g->pl = front_pad(mode, g->w, g->ow, g->sw, (g->kw - 1) * g->dw + 1,
+                    pick(pads, pads_n, spatial, 1, 0));
+}
+
+static bool read_conv(const struct node *node, struct geometry *g) {
+  const struct value *x = node->inputs[0], *w = node->inputs[1];
+  int rank = x->shape.rank;
+  if ((rank != 3 && rank != 4) || !all_f32(node) || !w->constant) return false;
+  read_geometry(node, &x->shape, &node->outputs[0]->shape, w->shape.dims + 2, g);
+  g->groups = node_int(node, "group", 1);
+  return true;
+}
+
+/* Strides of [n, c, (h,) w] as image, row, pixel. */
+static void image_strides(const struct view *view, int64_t *image, int64_t *row, int64_t *pixel) {
+  int rank = view->shape.rank;
+  *image = view->stride[0];
+  *pixel = view->stride[rank - 1];
+  *row = rank == 4 ? view->stride[2] : view->shape.dims[rank - 1] * *pixel;
+}
+
+static hone_status packed_weights(struct builder *b, const struct kernel *kernel,
+                                  const struct problem *problem, const struct view *view,
+                                  struct view *out) {
+  struct buffer *buffer;
+  size_t bytes = kernel->packed_bytes(problem, &b->plan->kernel_target);
+  TRY(new_buffer(b, BUFFER_WEIGHTS, bytes, &buffer));
+  buffer->tensor = view->buffer->tensor;
+  buffer->pack = kernel;
+  buffer->problem = *problem;
+  buffer->pack_offset = view->offset;
+  struct shape shape = {1, {(int64_t)(bytes / 4)}};
+  view_dense(out, buffer, HONE_F32, &shape);
+  return HONE_OK;
+}
+
+/* A constant that is only packed is not stored raw as well. */
+static void constant_operand(const struct value *value, struct buffer *holder, struct view *out) {
+  *holder = (struct buffer){.place = BUFFER_WEIGHTS, .tensor = value->constant};
+  view_dense(out, holder, value->dtype, &value->shape);
+}
+
+static hone_status padded_input(struct builder *b, const struct node *node,
+                                const struct geometry *g, int64_t *ih, int64_t *iw,
+                                struct view *out) {
+  const struct value *x = node->inputs[0];
+  int rank = x->shape.rank;
+  *ih = (g->oh - 1) * g->sh + (g->kh - 1) * g->dh + 1;
+  *iw = (g->ow - 1) * g->sw + (g->kw - 1) * g->dw + 1;
+  bool inside = !g->pt && !g->pl && *ih <= g->h && *iw <= g->w;
+  if (inside) {
+    *ih = g->h;
+    *iw = g->w;
+    return ensure_channels_last(b, x, out);
+  }
+  struct view from, like;
+  struct shape shape = x->shape;
+  int64_t before[HONE_MAX_RANK] = {0}, elements;
+  TRY(get_view(b, x, &from));
+  if (*ih < g->pt + g->h) *ih = g->pt + g->h;
+  if (*iw < g->pl + g->w) *iw = g->pl + g->w;
+  shape.dims[rank - 1] = *iw;
+  if (rank == 4) shape.dims[2] = *ih;
+  before[rank - 1] = g->pl;
+  before[2] = rank == 4 ? g->pt : g->pl;
+  if (!shape_count(&shape, &elements))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "padded input too large");
+  view_channels_last(&like, NULL, HONE_F32, &shape);
+  *out = like;
+  TRY(new_buffer(b, BUFFER_ARENA, (size_t)elements * sizeof(float), &out->buffer));
+  struct step *step;
+  return add_copy_border(b, node, &from, out, before, 0, &step);
+}
+
+static hone_status kernel_step(struct builder *b, const struct node *node,
+                               const struct kernel *kernel, const struct problem *problem,
+                               const struct view *a, const struct view *weights,
+                               const struct view *c, struct step **out) {
+  TRY(new_step(b, STEP_KERNEL, node, 2, 1, out));
+  (*out)->kernel = kernel;
+  (*out)->problem = *problem;
+  (*out)->inputs[0] = *a;
+  (*out)->inputs[1] = *weights;
+  (*out)->outputs[0] = *c;
+  return HONE_OK;
+}
+
+static hone_status conv_output(struct builder *b, const struct node *node, struct view *out) {
+  struct view like;
+  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
+  return make_output(b, node->outputs[0], &like, out);
+}
+
+static hone_status finish_conv(struct builder *b, const struct node *node,
+                               const struct kernel *kernel, const struct problem *problem,
+                               const struct view *x, const struct view *y) {
+  struct buffer raw;
+  struct view weights, packed;
+  struct step *step;
+  double flops, bytes;
+  constant_operand(node->inputs[1], &raw, &weights);
+  TRY(packed_weights(b, kernel, problem, &weights, &packed));
+  TRY(kernel_step(b, node, kernel, problem, x, &packed, y, &step));
+  size_t at = b->plan->steps.count;
+  TRY(set_epilogue(b, step, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1));
+  move_behind(b, step, at);
+  node_cost(node, &flops, &bytes);
+  return finish_kernel_step(b, step, flops);
+}
+
+hone_status lower_depthwise(struct builder *b, const struct node *node, bool *out_done) {
+  struct geometry g;
+  if (!read_conv(node, &g) || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
+  struct problem problem = {.kind = PROBLEM_depthwise,
+                            .dtype = HONE_F32,
+                            .images = g.n,
+                            .ih = g.h,
+                            .iw = g.w,
+                            .ic = g.c,
+                            .oh = g.oh,
+                            .ow = g.ow,
+                            .oc = g.oc,
+                            .kh = g.kh,
+                            .kw = g.kw,
+                            .sh = g.sh,
+                            .sw = g.sw,
+                            .dh = g.dh,
+                            .dw = g.dw,
+                            .pt = g.pt,
+                            .pl = g.pl};
+  struct view like;
+  view_channels_last(&like, NULL, HONE_F32, &node->inputs[0]->shape);
+  image_strides(&like, &problem.i_image, &problem.i_row, &problem.i_pixel);
+  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
+  image_strides(&like, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
+  struct view x, y;
+  TRY(ensure_channels_last(b, node->inputs[0], &x));
+  TRY(conv_output(b, node, &y));
+  *out_done = true;
+  return finish_conv(b, node, kernel, &problem, &x, &y);
+}
+
+hone_status lower_conv(struct builder *b, const struct node *node, bool *out_done) {
+  struct geometry g;
+  if (!read_conv(node, &g)) return HONE_OK;
+  struct view x, y;
+  int64_t ih, iw;
+  struct problem problem = {.kind = PROBLEM_conv,
+                            .dtype = HONE_F32,
+                            .images = g.n,
+                            .ih = g.h,
+                            .iw = g.w,
+                            .ic = g.c,
+                            .oh = g.oh,
+                            .ow = g.ow,
+                            .oc = g.oc,
+                            .kh = g.kh,
+                            .kw = g.kw,
+                            .sh = g.sh,
+                            .sw = g.sw,
+                            .dh = g.dh,
+                            .dw = g.dw,
+                            .groups = g.groups,
+                            .i_image = 1,
+                            .i_row = 1,
+                            .i_pixel = 1};
+  if (!kernel_choose(&problem, &b->plan->kernel_target)) return HONE_OK;
+  TRY(padded_input(b, node, &g, &ih, &iw, &x));
+  TRY(conv_output(b, node, &y));
+  problem.ih = ih;
+  problem.iw = iw;
+  image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
+  image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
+  if (!kernel)
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
+  *out_done = true;
+  return finish_conv(b, node, kernel, &problem, &x, &y);
+}
+
+/* -- matrix products ----------------------------------------------------------------------------
+ */
+
+/* a[batch..., m, k], b[batch..., k, n], c[batch..., m, n]: logical views of one rank. */
+struct product {
+  struct view a, b, c;
+  bool b_constant;
+};
+
+/* Up to two batch levels remain after merging; false if there are more. */
+static bool batch_levels(const struct product *p, struct problem *problem) {
+  int64_t size[HONE_MAX_RANK], sa[HONE_MAX_RANK], sb[HONE_MAX_RANK], sc[HONE_MAX_RANK];
+  int count = 0;
+  for (int i = 0; i < p->c.shape.rank - 2; i++) {
+    int64_t d = p->c.shape.dims[i];
+    if (d == 1) continue;
+    if (count && sa[count - 1] == p->a.stride[i] * d && sb[count - 1] == p->b.stride[i] * d &&
+        sc[count - 1] == p->c.stride[i] * d) {
+      count--;
+      size[count] *= d;
+    } else {
+      size[count] = d;
+    }
+    sa[count] = p->a.stride[i];
+    sb[count] = p->b.stride[i];
+    sc[count++] = p->c.stride[i];
+  }
+  if (count > 2) return false;
+  problem->batch0 = problem->batch1 = 1;
+  if (count > 0) {
+    problem->batch1 = size[count - 1];
+    problem->a_batch1 = sa[count - 1];
+    problem->b_batch1 = sb[count - 1];
+    problem->c_batch1 = sc[count - 1];
+  }
+  if (count > 1) {
+    problem->batch0 = size[0];
+    problem->a_batch0 = sa[0];
+    problem->b_batch0 = sb[0];
+    problem->c_batch0 = sc[0];
+  }
+  return true;
+}
+
+/* A shared b turns batches into rows where a and c allow it. */
+static void batches_to_rows(struct problem *p) {
+  while (p->batch1 > 1 && !p->b_batch0 && !p->b_batch1 &&
+         (p->m == 1 || (p->a_batch1 == p->m * p->a_row && p->c_batch1 == p->m * p->c_row))) {
+    if (p->m == 1) p->a_row = p->a_batch1, p->c_row = p->c_batch1;
+    p->m *= p->batch1;
+    p->batch1 = p->batch0;
+    p->a_batch1 = p->a_batch0;
+    p->c_batch1 = p->c_batch0;
+    p->batch0 = 1;
+    p->a_batch0 = p->c_batch0 = 0;
+  }
+}
+
+static bool product_problem(const struct product *p, struct problem *out) {
+  int r = p->c.shape.rank;
+  struct problem problem = {.kind = PROBLEM_gemm,
+                            .dtype = HONE_F32,
+                            .m = p->c.shape.dims[r - 2],
+                            .n = p->c.shape.dims[r - 1],
+                            .k = p->a.shape.dims[r - 1],
+                            .a_row = p->a.stride[r - 2],
+                            .b_row = p->b.stride[r - 2],
+                            .b_column = p->b.stride[r - 1],
+                            .c_row = p->c.stride[r - 2]};
+  if (problem.k != 1 && p->a.stride[r - 1] != 1) return false;
+  if (problem.n != 1 && p->c.stride[r - 1] != 1) return false;
+  if (!batch_levels(p, &problem)) return false;
+  batches_to_rows(&problem);
+  problem.b_batches = problem.b_batch0 || problem.b_batch1 ? problem.batch0 * problem.batch1 : 1;
+  *out = problem;
+  return true;
+}
+
+static hone_status pack_step(struct builder *b, const struct node *node,
+                             const struct kernel *kernel, const struct problem *problem,
+                             const struct view *from, struct view *out) {
+  struct step *step;
+  struct buffer *buffer;
+  size_t bytes = kernel->packed_bytes(problem, &b->plan->kernel_target);
+  TRY(new_buffer(b, BUFFER_ARENA, bytes, &buffer));
+  struct shape shape = {1, {(int64_t)(bytes / 4)}};
+  view_dense(out, buffer, HONE_F32, &shape);
+  TRY(new_step(b, STEP_PACK, node, 1, 1, &step));
+  step->kernel = kernel;
+  step->problem = *problem;
+  step->inputs[0] = *from;
+  step->outputs[0] = *out;
+  step->units = kernel->pack_units(problem, &b->plan->kernel_target);
+  step->serial = problem->k * problem->n * problem->b_batches < 8192 || step->units < 2;
+  return HONE_OK;
+}
+
+static hone_status add_product(struct builder *b, const struct node *node, const struct product *p,
+                               const struct kernel *kernel, const struct problem *problem,
+                               const struct value *bias) {
+  struct view packed;
+  struct step *step;
+  double flops, bytes;
+  if (p->b_constant)
+    TRY(packed_weights(b, kernel, problem, &p->b, &packed));
+  else
+    TRY(pack_step(b, node, kernel, problem, &p->b, &packed));
+  TRY(kernel_step(b, node, kernel, problem, &p->a, &packed, &p->c, &step));
+  size_t at = b->plan->steps.count;
+  TRY(set_epilogue(b, step, bias, &p->c, p->c.shape.rank - 1));
+  move_behind(b, step, at);
+  node_cost(node, &flops, &bytes);
+  return finish_kernel_step(b, step, flops);
+}
+
+/* If the only reader is a Transpose, write in the order that makes it dense. */
+static void product_order(const struct builder *b, const struct value *value, struct view *like) {
+  const struct node *reader = b->reader[value->index];
+  view_dense(like, NULL, value->dtype, &value->shape);
+  if (!reader || !is_op(reader, OP_Transpose) || reader->fused_count) return;
+  size_t count;
+  const int64_t *perm = node_ints(reader, "perm", &count);
+  int rank = value->shape.rank;
+  if (!perm || perm[rank - 1] != rank - 1) return;
+  int64_t dense[HONE_MAX_RANK];
+  shape_strides(&reader->outputs[0]->shape, dense);
+  for (int i = 0; i < rank; i++) like->stride[perm[i]] = dense[i];
+}
+
+/* A vector operand of MatMul gets the dimension that the product needs. */
+static bool widen(const struct view *view, bool left, const struct shape *batch, int64_t rows,
+                  int64_t columns, struct view *out) {
+  struct shape shape = view->shape;
+  if (shape.rank == 1) {
+    shape.rank = 2;
+    shape.dims[0] = left ? 1 : view->shape.dims[0];
+    shape.dims[1] = left ? view->shape.dims[0] : 1;
+  }
+  struct view wide;
+  if (!view_reshape(view, &shape, &wide)) return false;
+  struct shape full = *batch;
+  full.dims[batch->rank - 2] = rows;
+  full.dims[batch->rank - 1] = columns;
+  view_broadcast(&wide, &full, out);
+  /* a dimension of size one keeps a harmless stride */
+  return true;
+}
+
+hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
+  if (!all_f32(node)) return HONE_OK;
+  int64_t k = av->shape.dims[av->shape.rank - 1];
+  bool a_vector = av->shape.rank == 1, b_vector = bv->shape.rank == 1;
+  int64_t m = a_vector ? 1 : av->shape.dims[av->shape.rank - 2];
+  int64_t n = b_vector ? 1 : bv->shape.dims[bv->shape.rank - 1];
+  struct shape full = cv->shape; /* with both matrix dimensions */
+  if (a_vector && b_vector)
+    full = (struct shape){2, {1, 1}};
+  else if (a_vector)
+    full.rank++, full.dims[full.rank - 1] = n, full.dims[full.rank - 2] = 1;
+  else if (b_vector)
+    full.rank++, full.dims[full.rank - 1] = 1;
+  struct product p = {.b_constant = bv->constant != NULL};
+  struct view a, bview, like;
+  struct buffer raw;
+  struct problem problem;
+  TRY(get_view(b, av, &a));
+  if (p.b_constant)
+    constant_operand(bv, &raw, &bview);
+  else
+    TRY(get_view(b, bv, &bview));
+  product_order(b, cv, &like);
+  if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
+  p.c = like;
+  for (int attempt = 0;; attempt++) {
+    if (attempt) TRY(ensure_dense(b, av, &a));
+    if (!widen(&a, true, &full, m, k, &p.a) || !widen(&bview, false, &full, k, n, &p.b))
+      return HONE_OK;
+    if (product_problem(&p, &problem)) break;
+    if (attempt) return HONE_OK;
+  }
+  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
+  if (!kernel || !k) return HONE_OK;
+  struct view made;
+  if (a_vector || b_vector) {
+    struct view flat;
+    view_dense(&flat, NULL, cv->dtype, &cv->shape);
+    TRY(make_output(b, cv, &flat, &made));
+    if (node->fused_count)
+      return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
+  } else {
+    TRY(make_output(b, cv, &like, &made));
+  }
+  p.c.buffer = made.buffer;
+  *out_done = true;
+  return add_product(b, node, &p, kernel, &problem, NULL);
+}
+
+hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
+  const struct value *bias = own_input_count(node) > 2 ? node->inputs[2] : NULL;
+  if (!all_f32(node)) return HONE_OK;
+  struct product p = {.b_constant = bv->constant != NULL};
+  struct buffer raw;
+  struct problem problem;
+  bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
+  TRY(get_view(b, av, &p.a));
+  if (p.b_constant)
+    constant_operand(bv, &raw, &p.b);
+  else
+    TRY(get_view(b, bv, &p.b));
+  struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
+  for (int i = 0; i < 2; i++) {
+    if (!turned[i]) continue;
+    struct view v = *turned[i];
+    turned[i]->shape.dims[0] = v.shape.dims[1];
+    turned[i]->shape.dims[1] = v.shape.dims[0];
+    turned[i]->stride[0] = v.stride[1];
+    turned[i]->stride[1] = v.stride[0];
+  }
+  view_dense(&p.c, NULL, cv->dtype, &cv->shape);
+  if (p.a.shape.dims[1] != 1 &&
+      p.a.stride[1] != 1) { /* transposed a: one copy in the order of use */
+    struct view dense;
+    struct step *step;
+    int64_t count;
+    view_dense(&dense, NULL, HONE_F32, &p.a.shape);
+    if (!shape_count(&p.a.shape, &count)) return HONE_OK;
+    TRY(new_buffer(b, BUFFER_ARENA, (size_t)count * sizeof(float), &dense.buffer));
+    TRY(add_copy(b, node, &p.a, &dense, &step));
+    p.a = dense;
+  }
+  if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
+  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
+  struct view made;
+  TRY(make_output(b, cv, &p.c, &made));
+  p.c.buffer = made.buffer;
+  *out_done = true;
+  return add_product(b, node, &p, kernel, &problem, bias);
+}
+
+/* -- pools: the same geometry -------------------------------------------------------------------
+ */
+
+hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *x = node->inputs[0];
+  size_t count;
+  const int64_t *kernel_shape = node_ints(node, "kernel_shape", &count);
+  bool more = node->output_count > 1 && node->outputs[1];
+  if (!all_f32(node) || more || node->fused_count || !kernel_shape) return HONE_OK;
+  if ((x->shape.rank != 3 && x->shape.rank != 4) || node_int(node, "ceil_mode", 0)) return HONE_OK;
+  struct geometry g;
+  read_geometry(node, &x->shape, &node->outputs[0]->shape, kernel_shape, &g);
+  int mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;
+  struct problem problem = {.kind = PROBLEM_pool,
+                            .dtype = HONE_F32,
+                            .images = g.n,
+                            .ih = g.h,
+                            .iw = g.w,
+                            .ic = g.c,
+                            .oh = g.oh,
+                            .ow = g.ow,
+                            .kh = g.kh,
+                            .kw = g.kw,
+                            .sh = g.sh,
+                            .sw = g.sw,
+                            .dh = g.dh,
+                            .dw = g.dw,
+                            .pt = g.pt,
+                            .pl = g.pl,
+                            .mode = mode};
+  struct view like, in, out;
+  view_channels_last(&like, NULL, HONE_F32, &x->shape);
+  image_strides(&like, &problem.i_image, &problem.i_row, &problem.i_pixel);
+  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
+  image_strides(&like, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
+  struct step *step;
+  TRY(ensure_channels_last(b, x, &in));
+  TRY(conv_output(b, node, &out));
+  TRY(kernel_step(b, node, kernel, &problem, &in, &(struct view){0}, &out, &step));
+  *out_done = true;
+  return finish_kernel_step(b, step, (double)(g.n * g.oc * g.oh * g.ow * g.kh * g.kw) * 4);
+}

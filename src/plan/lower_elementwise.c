@@ -1,0 +1,97 @@
+/* Elementwise nodes and their fused programs as one loop nest over broadcast views; and what passes
+ * may fuse into which node. */
+#include "builder.h"
+
+/* Contiguous in its own order: another tensor of its strides has no holes. */
+static bool is_packed(const struct view *view) {
+  int order[HONE_MAX_RANK];
+  int64_t expected = 1;
+  view_order(view, order);
+  for (int i = view->shape.rank; i-- > 0;) {
+    int d = order[i];
+    if (view->shape.dims[d] == 1) continue;
+    if (view->stride[d] != expected) return false;
+    expected *= view->shape.dims[d];
+  }
+  return true;
+}
+
+/* The output follows the first input of its shape, unless it leaves the model in logical order. */
+static void output_order(const struct builder *b, const struct value *value,
+                         const struct view *inputs, size_t count, struct view *like) {
+  int index;
+  view_dense(like, NULL, value->dtype, &value->shape);
+  if (ends_in_output(b, value, &index)) return;
+  for (size_t i = 0; i < count; i++) {
+    if (!inputs[i].buffer || !is_packed(&inputs[i])) continue;
+    memcpy(like->stride, inputs[i].stride, sizeof like->stride);
+    /* dimensions of one element take no part; give them a dense stride */
+    return;
+  }
+}
+
+hone_status lower_elementwise(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *value = node->outputs[0];
+  struct view inputs[LOOP_OPERANDS], like;
+  if (node->input_count > LOOP_OPERANDS) return HONE_OK;
+  for (size_t i = 0; i < node->output_count; i++)
+    if (i && node->outputs[i]) return HONE_OK;
+  if (!dtype_bytes(value->dtype)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++) {
+    struct view view;
+    inputs[i] = (struct view){0};
+    if (!node->inputs[i]) continue;
+    if (!dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
+    TRY(get_view(b, node->inputs[i], &view));
+    view_broadcast(&view, &value->shape, &inputs[i]);
+  }
+  output_order(b, value, inputs, node->input_count, &like);
+  struct step *step;
+  struct view out;
+  TRY(make_output(b, value, &like, &out));
+  TRY(new_step(b, STEP_ELEMENTWISE, node, node->input_count, 1, &step));
+  memcpy(step->inputs, inputs, node->input_count * sizeof inputs[0]);
+  step->outputs[0] = out;
+  struct loop_nest nest;
+  plan_loops(step, &nest);
+  int64_t elements;
+  if (!shape_count(&value->shape, &elements))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "too large");
+  step->units = nest.units;
+  step->serial = elements * (int64_t)(1 + node->fused_count) < 8192 || nest.units < 2;
+  *out_done = true;
+  return HONE_OK;
+}
+
+static bool is_contraction(const struct node *node) {
+  if (!is_op(node, OP_Conv) && !is_op(node, OP_MatMul) && !is_op(node, OP_Gemm)) return false;
+  const struct value *x = node->inputs[0];
+  if (is_op(node, OP_Conv))
+    return (x->shape.rank == 3 || x->shape.rank == 4) && node->inputs[1]->constant;
+  return x->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+}
+
+/* One element, one a channel, or the whole shape. */
+static bool fits_epilogue(const struct node *node, const struct value *extra) {
+  const struct shape *out = &node->outputs[0]->shape;
+  int column = is_op(node, OP_Conv) ? 1 : out->rank - 1, shift = out->rank - extra->shape.rank;
+  if (shape_equal(out, &extra->shape)) return true;
+  if (shift < 0) return false;
+  for (int i = 0; i < extra->shape.rank; i++)
+    if (i + shift != column && extra->shape.dims[i] != 1) return false;
+  return true;
+}
+
+bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
+                        const struct value *extra) {
+  (void)user;
+  enum { MAX_STEPS = 24, MAX_INPUTS = 12 };
+  bool elementwise = node->op->class == OP_ELEMENTWISE;
+  if (!elementwise && !is_contraction(node)) return false;
+  if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS || !step->op->expression)
+    return false;
+  if (node->outputs[0]->dtype != HONE_F32 || step->outputs[0]->dtype != HONE_F32) return false;
+  if (extra && extra->dtype != HONE_F32) return false;
+  if (elementwise) return all_f32(node) && node->op->expression;
+  return all_f32(node) && (!extra || fits_epilogue(node, extra));
+}

@@ -1,0 +1,64 @@
+/* The plain kernel: dense operands in ONNX order, one thread, every shape and attribute. */
+#include "builder.h"
+
+/* Recurrent ops run with the activations that ONNX defines as default. */
+static bool default_activations(const struct node *node) {
+  const struct attribute *a = node_attribute(node, "activations");
+  if (!a) return true;
+  static const char *const expected[][3] = {
+      {"Sigmoid", "Tanh", "Tanh"}, {"Sigmoid", "Tanh", NULL}, {"Tanh", NULL, NULL}};
+  int row = is_op(node, OP_LSTM) ? 0 : is_op(node, OP_GRU) ? 1 : 2;
+  size_t period = row == 0 ? 3 : row == 1 ? 2 : 1;
+  for (size_t i = 0; i < a->count; i++) {
+    const char *want = expected[row][i % period];
+    if (a->strings[i].length != strlen(want) || memcmp(a->strings[i].bytes, want, strlen(want)))
+      return false;
+  }
+  return true;
+}
+
+hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
+  const struct plain_kernel *plain = node->op->domain[0] ? NULL : plain_find(node->op->name);
+  if (!plain || node->fused_count) return HONE_OK;
+  if (node->op->class == OP_RECURRENT && !default_activations(node))
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "%s with other activations than the default", node->op->name);
+  for (size_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
+  struct view views[64];
+  if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++) {
+    views[i] = (struct view){0};
+    if (node->inputs[i]) TRY(ensure_dense(b, node->inputs[i], &views[i]));
+  }
+  struct step *step;
+  TRY(new_step(b, STEP_PLAIN, node, node->input_count, node->output_count, &step));
+  memcpy(step->inputs, views, node->input_count * sizeof views[0]);
+  size_t bytes = 0;
+  for (size_t i = 0; i < node->output_count; i++) {
+    struct view like;
+    if (!node->outputs[i]) continue;
+    view_dense(&like, NULL, node->outputs[i]->dtype, &node->outputs[i]->shape);
+    TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
+  }
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    int64_t elements;
+    if (!value) continue;
+    if (!shape_count(&value->shape, &elements) ||
+        !checked_add(bytes, ((size_t)elements * dtype_bytes(value->dtype) + 63) & ~(size_t)63,
+                     &bytes))
+      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "operands too large");
+  }
+  step->plain = plain;
+  step->units = 1;
+  step->serial = true;
+  if (plain->scratch) {
+    if (!checked_mul(bytes, (size_t)plain->scratch, &bytes))
+      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
+    TRY(new_buffer(b, BUFFER_ARENA, bytes, &step->scratch));
+  }
+  *out_done = true;
+  return HONE_OK;
+}

@@ -1,0 +1,294 @@
+/* Lowerings that move nothing: the output is another view of the input; and those that only copy.
+ */
+#include "builder.h"
+
+static hone_status as_reshape(struct builder *b, const struct node *node) {
+  const struct value *out = node->outputs[0];
+  struct view view, result;
+  TRY(get_view(b, node->inputs[0], &view));
+  if (!view_reshape(&view, &out->shape, &result)) {
+    TRY(ensure_dense(b, node->inputs[0], &view));
+    if (!view_reshape(&view, &out->shape, &result))
+      return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "reshape of a dense tensor");
+  }
+  set_view(b, out, &result);
+  return HONE_OK;
+}
+
+static hone_status as_transpose(struct builder *b, const struct node *node) {
+  struct view view, result;
+  size_t count;
+  const int64_t *perm = node_ints(node, "perm", &count);
+  TRY(get_view(b, node->inputs[0], &view));
+  result = view;
+  result.shape = node->outputs[0]->shape;
+  for (int i = 0; i < view.shape.rank; i++) {
+    int from = perm ? (int)perm[i] : view.shape.rank - 1 - i;
+    result.stride[i] = view.stride[from];
+  }
+  set_view(b, node->outputs[0], &result);
+  return HONE_OK;
+}
+
+static hone_status as_expand(struct builder *b, const struct node *node) {
+  struct view view, result;
+  TRY(get_view(b, node->inputs[0], &view));
+  view_broadcast(&view, &node->outputs[0]->shape, &result);
+  set_view(b, node->outputs[0], &result);
+  return HONE_OK;
+}
+
+static bool constant_ints(const struct node *node, size_t input, int64_t *out, size_t *out_count) {
+  const struct value *value = node_input(node, input);
+  return value && value->constant &&
+         tensor_read_ints(value->constant, HONE_MAX_RANK, out, out_count);
+}
+
+/* Slice (opset 13, "Slice"): starts clamped as ONNX says; ends show in the output's shape. */
+static hone_status as_slice(struct builder *b, const struct node *node, bool *out_done) {
+  int64_t starts[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+  size_t count, n;
+  if (!constant_ints(node, 1, starts, &count)) return HONE_OK;
+  for (size_t i = 0; i < count; i++) axes[i] = (int64_t)i, steps[i] = 1;
+  if (node_input(node, 3) && (!constant_ints(node, 3, axes, &n) || n != count)) return HONE_OK;
+  if (node_input(node, 4) && (!constant_ints(node, 4, steps, &n) || n != count)) return HONE_OK;
+  struct view view;
+  TRY(get_view(b, node->inputs[0], &view));
+  int rank = view.shape.rank;
+  for (size_t i = 0; i < count; i++) {
+    int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank || !steps[i])
+      return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis %lld", (long long)axes[i]);
+    int64_t size = view.shape.dims[axis], start = starts[i] < 0 ? starts[i] + size : starts[i];
+    int64_t low = 0, high = steps[i] < 0 ? size - 1 : size;
+    start = start < low ? low : start > high ? high : start;
+    view.offset += start * view.stride[axis];
+    view.stride[axis] *= steps[i];
+  }
+  view.shape = node->outputs[0]->shape;
+  set_view(b, node->outputs[0], &view);
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* One constant index: a slice without its axis. */
+static hone_status as_gather(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *index = node->inputs[1];
+  if (!index->constant || tensor_count(index->constant) != 1) return HONE_OK;
+  struct view view, result = {0};
+  TRY(get_view(b, node->inputs[0], &view));
+  int rank = view.shape.rank;
+  int64_t axis = node_int(node, "axis", 0), at = tensor_i64(index->constant, 0);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank)
+    return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
+  if (at < 0) at += view.shape.dims[axis];
+  if (at < 0 || at >= view.shape.dims[axis])
+    return fail(b->ctx, HONE_E_SHAPE, node_place(node), "index %lld of %lld", (long long)at,
+                (long long)view.shape.dims[axis]);
+  result = view;
+  result.offset += at * view.stride[axis];
+  result.shape = node->outputs[0]->shape;
+  int to = 0;
+  for (int i = 0; i < rank; i++) {
+    if (i != axis)
+      result.stride[to++] = view.stride[i];
+    else
+      for (int j = 0; j < index->shape.rank; j++) result.stride[to++] = 0;
+  }
+  set_view(b, node->outputs[0], &result);
+  *out_done = true;
+  return HONE_OK;
+}
+
+hone_status lower_view(struct builder *b, const struct node *node, bool *out_done) {
+  if (node->fused_count) return HONE_OK;
+  switch (node->op->id) {
+    case OP_Slice:
+      return as_slice(b, node, out_done);
+    case OP_Gather:
+      return as_gather(b, node, out_done);
+    case OP_Transpose:
+      TRY(as_transpose(b, node));
+      break;
+    case OP_Expand:
+      TRY(as_expand(b, node));
+      break;
+    case OP_Dropout:
+      if (node->output_count > 1 && node->outputs[1]) return HONE_OK;
+      TRY(as_reshape(b, node));
+      break;
+    default:
+      TRY(as_reshape(b, node));
+  }
+  *out_done = true;
+  return HONE_OK;
+}
+
+hone_status lower_split(struct builder *b, const struct node *node, bool *out_done) {
+  struct view view;
+  TRY(get_view(b, node->inputs[0], &view));
+  int64_t axis = node_int(node, "axis", 0);
+  if (axis < 0) axis += view.shape.rank;
+  if (axis < 0 || axis >= view.shape.rank)
+    return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
+  for (size_t i = 0; i < node->output_count; i++) {
+    if (!node->outputs[i])
+      return fail(b->ctx, HONE_E_UNSUP, node_place(node), "a Split output is left out");
+    struct view part = view;
+    part.shape = node->outputs[i]->shape;
+    set_view(b, node->outputs[i], &part);
+    view.offset += view.stride[axis] * part.shape.dims[axis];
+  }
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* The order in which a copy of `value` is best made: that of its first image-like input. */
+static void like_input(const struct view *input, const struct value *value, struct view *out) {
+  if (view_is_channels_last(input) && !view_is_dense(input))
+    view_channels_last(out, NULL, value->dtype, &value->shape);
+  else
+    view_dense(out, NULL, value->dtype, &value->shape);
+}
+
+hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *value = node->outputs[0];
+  struct view like, to, from;
+  TRY(get_view(b, node->inputs[0], &from));
+  like_input(&from, value, &like);
+  TRY(make_output(b, value, &like, &to));
+  int64_t axis = node_int(node, "axis", 0);
+  if (axis < 0) axis += value->shape.rank;
+  bool first = true;
+  for (size_t i = 0; i < node->input_count; i++) {
+    int64_t count;
+    struct step *step;
+    TRY(get_view(b, node->inputs[i], &from));
+    if (!shape_count(&from.shape, &count) || !count) continue;
+    struct view part = to;
+    part.shape = from.shape;
+    TRY(add_copy(b, node, &from, &part, &step));
+    step->joined = !first;
+    first = false;
+    to.offset += to.stride[axis] * from.shape.dims[axis];
+  }
+  *out_done = true;
+  return HONE_OK;
+}
+
+static hone_status fill_of(struct builder *b, const struct node *node, uint64_t *out,
+                           bool *out_known) {
+  const struct value *value = node_input(node, 2);
+  *out = 0;
+  *out_known = !value || value->constant;
+  if (value && value->constant) {
+    if (value->constant->bytes > sizeof *out || !value->constant->bytes)
+      return fail(b->ctx, HONE_E_SHAPE, node_place(node), "constant_value is not one element");
+    memcpy(out, value->constant->data, value->constant->bytes);
+  }
+  return HONE_OK;
+}
+
+/* Pad with a constant: a copy with a border. Negative pads cut the source first. */
+hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done) {
+  int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK], before[HONE_MAX_RANK] = {0};
+  size_t count, axis_count;
+  uint64_t fill;
+  bool known;
+  const struct value *pads_value = node_input(node, 1);
+  if (strcmp(node_string(node, "mode", "constant"), "constant")) return HONE_OK;
+  if (!pads_value || !pads_value->constant ||
+      !tensor_read_ints(pads_value->constant, COUNT(pads), pads, &count))
+    return HONE_OK;
+  TRY(fill_of(b, node, &fill, &known));
+  if (!known) return HONE_OK;
+  struct view from, like, to;
+  TRY(get_view(b, node->inputs[0], &from));
+  axis_count = count / 2;
+  for (size_t i = 0; i < axis_count; i++) axes[i] = (int64_t)i;
+  if (node_input(node, 3) && (!constant_ints(node, 3, axes, &count) || count != axis_count))
+    return HONE_OK;
+  for (size_t i = 0; i < axis_count; i++) {
+    int64_t axis = axes[i] < 0 ? axes[i] + from.shape.rank : axes[i], end = pads[axis_count + i];
+    if (axis < 0 || axis >= from.shape.rank)
+      return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
+    if (pads[i] < 0) {
+      from.offset -= pads[i] * from.stride[axis];
+      from.shape.dims[axis] += pads[i];
+    }
+    if (end < 0) from.shape.dims[axis] += end;
+    before[axis] = pads[i] < 0 ? 0 : pads[i];
+    if (from.shape.dims[axis] <= 0) return HONE_OK;
+  }
+  like_input(&from, node->outputs[0], &like);
+  TRY(make_output(b, node->outputs[0], &like, &to));
+  struct step *step;
+  TRY(add_copy_border(b, node, &from, &to, before, fill, &step));
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* Tile: each dimension becomes (repeat, dimension); the source does not move along the repeat. */
+hone_status lower_tile(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *out = node->outputs[0];
+  struct view from, to, wide_from, wide_to;
+  TRY(get_view(b, node->inputs[0], &from));
+  int rank = from.shape.rank;
+  if (2 * rank > HONE_MAX_RANK) return HONE_OK;
+  struct view like;
+  view_dense(&like, NULL, out->dtype, &out->shape);
+  TRY(make_output(b, out, &like, &to));
+  wide_from = from;
+  wide_to = to;
+  wide_from.shape.rank = wide_to.shape.rank = 2 * rank;
+  for (int i = 0; i < rank; i++) {
+    int64_t size = from.shape.dims[i], repeat = size ? out->shape.dims[i] / size : 0;
+    wide_from.shape.dims[2 * i] = wide_to.shape.dims[2 * i] = repeat;
+    wide_from.shape.dims[2 * i + 1] = wide_to.shape.dims[2 * i + 1] = size;
+    wide_from.stride[2 * i] = 0;
+    wide_from.stride[2 * i + 1] = from.stride[i];
+    wide_to.stride[2 * i] = to.stride[i] * size;
+    wide_to.stride[2 * i + 1] = to.stride[i];
+  }
+  struct step *step;
+  TRY(add_copy(b, node, &wide_from, &wide_to, &step));
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* DepthToSpace and SpaceToDepth as one copy between six-dimensional views. */
+hone_status lower_blocks(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *out = node->outputs[0];
+  bool to_space = node->op->id == OP_DepthToSpace;
+  int64_t k = node_int(node, "blocksize", 1);
+  bool crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+  struct view from, to, like;
+  TRY(get_view(b, node->inputs[0], &from));
+  like_input(&from, out, &like);
+  TRY(make_output(b, out, &like, &to));
+  const struct view *deep = to_space ? &from : &to, *wide = to_space ? &to : &from;
+  int64_t n = deep->shape.dims[0], c = deep->shape.dims[1] / (k * k), h = deep->shape.dims[2],
+          w = deep->shape.dims[3], channel = deep->stride[1];
+  /* logical order of both: n, c, h, kh, w, kw; SpaceToDepth is the inverse of DCR */
+  int64_t c_step = crd && to_space ? k * k * channel : channel;
+  int64_t row_step = crd && to_space ? k * channel : k * c * channel;
+  int64_t column_step = crd && to_space ? channel : c * channel;
+  struct shape shape = {6, {n, c, h, k, w, k}};
+  struct view d = {
+      .buffer = deep->buffer,
+      .dtype = deep->dtype,
+      .shape = shape,
+      .offset = deep->offset,
+      .stride = {deep->stride[0], c_step, deep->stride[2], row_step, deep->stride[3], column_step}};
+  struct view s = {.buffer = wide->buffer,
+                   .dtype = wide->dtype,
+                   .shape = shape,
+                   .offset = wide->offset,
+                   .stride = {wide->stride[0], wide->stride[1], wide->stride[2] * k,
+                              wide->stride[2], wide->stride[3] * k, wide->stride[3]}};
+  struct step *step;
+  TRY(add_copy(b, node, to_space ? &d : &s, to_space ? &s : &d, &step));
+  *out_done = true;
+  return HONE_OK;
+}

@@ -1,0 +1,66 @@
+/* A plan as text: one line a step, for --dump-after plan, tests and people. */
+#include "plan.h"
+
+static void print_view(struct text *text, const struct view *view) {
+  static const char *const places[] = {"in", "out", "weights", "arena"};
+  if (!view->buffer) {
+    text_puts(text, "-");
+    return;
+  }
+  const struct buffer *buffer = view->buffer;
+  bool io = buffer->place == BUFFER_INPUT || buffer->place == BUFFER_OUTPUT;
+  text_printf(text, "%s%s%zu%s", places[buffer->place], io ? "" : "+",
+              io ? (size_t)buffer->index : buffer->offset,
+              view_is_dense(view)           ? ""
+              : view_is_channels_last(view) ? " nhwc"
+                                            : " strided");
+  shape_print(text, &view->shape);
+}
+
+static const char *kind_name(const struct step *step) {
+  switch (step->kind) {
+    case STEP_KERNEL:
+      return step->kernel->name;
+    case STEP_PACK:
+      return "pack";
+    case STEP_ELEMENTWISE:
+      return "elementwise";
+    case STEP_COPY:
+      return "copy";
+    case STEP_PLAIN:
+      return "plain";
+  }
+  return "?";
+}
+
+void plan_print(struct text *text, const struct plan *plan) {
+  text_printf(text, "plan: %zu steps, arena %zu bytes (lower bound %zu), weights %zu bytes, %s\n",
+              plan->steps.count, plan->arena_bytes, plan->lower_bound_bytes, plan->weights_bytes,
+              plan->target.level);
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    char line[512] = "";
+    if (step->kind == STEP_KERNEL) problem_print(line, sizeof line, &step->problem);
+    text_printf(text, "%4zu %-16s %s%s units %lld  ", i, kind_name(step),
+                step->node ? step->node->op->name : "layout",
+                step->serial   ? " serial"
+                : step->joined ? " joined"
+                               : "",
+                (long long)step->units);
+    for (size_t k = 0; k < step->input_count; k++) {
+      print_view(text, &step->inputs[k]);
+      text_puts(text, " ");
+    }
+    text_puts(text, "-> ");
+    for (size_t k = 0; k < step->output_count; k++) {
+      print_view(text, &step->outputs[k]);
+      text_puts(text, " ");
+    }
+    if (step->node && step->node->fused_count) {
+      text_puts(text, " fused:");
+      for (size_t k = 0; k < step->node->fused_count; k++)
+        text_printf(text, " %s", step->node->fused[k].op->name);
+    }
+    text_printf(text, "%s%s\n", line[0] ? "  | " : "", line);
+  }
+}

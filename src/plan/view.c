@@ -1,0 +1,118 @@
+/* Views: a buffer, an offset and a stride per logical dimension. Pure functions. */
+#include "plan.h"
+
+size_t dtype_bytes(hone_dtype dtype) { return dtype_bits(dtype) / 8; }
+
+void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
+                const struct shape *shape) {
+  *view = (struct view){.buffer = buffer, .dtype = dtype, .shape = *shape};
+  shape_strides(shape, view->stride);
+}
+
+bool view_is_dense(const struct view *view) {
+  int64_t expected = 1;
+  for (int i = view->shape.rank; i-- > 0;) {
+    if (view->shape.dims[i] != 1 && view->stride[i] != expected) return false;
+    expected *= view->shape.dims[i];
+  }
+  return true;
+}
+
+void view_channels_last(struct view *view, struct buffer *buffer, hone_dtype dtype,
+                        const struct shape *shape) {
+  view_dense(view, buffer, dtype, shape);
+  int64_t stride = 1;
+  view->stride[1] = stride;
+  stride *= shape->dims[1];
+  for (int i = shape->rank; i-- > 2;) {
+    view->stride[i] = stride;
+    stride *= shape->dims[i];
+  }
+  view->stride[0] = stride;
+}
+
+bool view_same_strides(const struct view *a, const struct view *b) {
+  if (!shape_equal(&a->shape, &b->shape)) return false;
+  for (int i = 0; i < a->shape.rank; i++)
+    if (a->shape.dims[i] != 1 && a->stride[i] != b->stride[i]) return false;
+  return true;
+}
+
+bool view_is_channels_last(const struct view *view) {
+  struct view wanted;
+  if (view->shape.rank < 3) return false;
+  view_channels_last(&wanted, NULL, view->dtype, &view->shape);
+  return view_same_strides(view, &wanted);
+}
+
+/* Merges the source's dimensions as far as memory allows, then cuts them into the new ones. */
+bool view_reshape(const struct view *view, const struct shape *shape, struct view *out) {
+  int64_t size[HONE_MAX_RANK], stride[HONE_MAX_RANK];
+  int count = 0;
+  int64_t elements = 1;
+  for (int i = 0; i < view->shape.rank; i++) {
+    int64_t d = view->shape.dims[i];
+    elements *= d;
+    if (d == 1) continue;
+    if (count && stride[count - 1] == view->stride[i] * d) {
+      size[count - 1] *= d;
+      stride[count - 1] = view->stride[i];
+    } else {
+      size[count] = d;
+      stride[count++] = view->stride[i];
+    }
+  }
+  struct view result = {
+      .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
+  if (!elements) {
+    shape_strides(shape, result.stride);
+    *out = result;
+    return true;
+  }
+  int k = count - 1;
+  int64_t left = k >= 0 ? size[k] : 1, inner = k >= 0 ? stride[k] : 1;
+  for (int i = shape->rank; i-- > 0;) {
+    int64_t d = shape->dims[i];
+    if (d == 1) {
+      result.stride[i] = 0;
+      continue;
+    }
+    if (left == 1) {
+      if (--k < 0) return false;
+      left = size[k];
+      inner = stride[k];
+    }
+    if (left % d) return false;
+    result.stride[i] = inner;
+    inner *= d;
+    left /= d;
+  }
+  if (left != 1 || k > 0) return false;
+  *out = result;
+  return true;
+}
+
+void view_broadcast(const struct view *view, const struct shape *shape, struct view *out) {
+  struct view result = {
+      .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
+  int shift = shape->rank - view->shape.rank;
+  for (int i = 0; i < view->shape.rank; i++)
+    result.stride[i + shift] = view->shape.dims[i] == 1 ? 0 : view->stride[i];
+  *out = result;
+}
+
+void view_order(const struct view *view, int order[HONE_MAX_RANK]) {
+  int rank = view->shape.rank;
+  for (int i = 0; i < rank; i++) {
+    int j = i;
+    int64_t size = view->stride[i] < 0 ? -view->stride[i] : view->stride[i];
+    /* a dimension of 1 stays where it is logically: it never moves another one */
+    for (; j > 0 && view->shape.dims[i] != 1; j--) {
+      int before = order[j - 1];
+      int64_t other = view->stride[before] < 0 ? -view->stride[before] : view->stride[before];
+      if (view->shape.dims[before] != 1 && other >= size) break;
+      order[j] = before;
+    }
+    order[j] = i;
+  }
+}
