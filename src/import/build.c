@@ -1,0 +1,349 @@
+/* build: raw graphs to graphs. Names become values, constants leave the node list, nodes are brought
+ * to HONE_OPSET, bodies of If, Loop and Scan get the scope around them.
+ *
+ * Every value of a graph is declared before its nodes are resolved, so nodes may come in any order;
+ * graph_sort settles it at the end. Graphs inside attributes wait in a list: no recursion.
+ */
+#include "import.h"
+
+static struct place at_node(const struct raw_node *node) {
+  return (struct place){PLACE_NODE, node->index, node->name};
+}
+
+int64_t opset_of(const struct builder *builder, const char *domain) {
+  for (size_t i = 0; i < builder->model.opsets.count; i++)
+    if (!strcmp(builder->model.opsets.at[i].domain, domain))
+      return builder->model.opsets.at[i].version;
+  return 0;
+}
+
+/* -- declaring values ---- */
+
+static hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
+                           struct place at) {
+  bool fresh;
+  TRY(names_add(builder->reader.ctx, &scope->names, value->name, value, &fresh));
+  if (fresh) return HONE_OK;
+  return fail(builder->reader.ctx, HONE_E_FORMAT, at, "duplicate: \"%s\" is defined twice",
+              value->name);
+}
+
+static hone_status add_constants(struct builder *builder, struct scope *scope,
+                                 const struct raw_graph *raw) {
+  for (size_t i = 0; i < raw->tensors.count; i++) {
+    const struct raw_tensor *tensor = &raw->tensors.at[i];
+    struct value *value;
+    TRY(graph_constant(builder->reader.ctx, scope->graph, tensor->name, tensor->tensor, &value));
+    TRY(declare(builder, scope, value, place_offset(tensor->offset)));
+  }
+  return HONE_OK;
+}
+
+/* Old files list initializers among the inputs; hone takes those as constants. */
+static bool *find_real_inputs(struct scope *scope, const struct raw_graph *raw, bool *is_real) {
+  for (size_t i = 0; i < raw->inputs.count; i++)
+    is_real[i] = !names_find(&scope->names, raw->inputs.at[i].name);
+  return is_real;
+}
+
+static hone_status add_input(struct builder *builder, struct scope *scope,
+                             const struct raw_value *raw, const struct shape *shape) {
+  struct ctx *ctx = builder->reader.ctx;
+  if (raw->other_type)
+    return fail(ctx, HONE_E_UNSUP, place_name(raw->name), "an input that is %s", raw->other_type);
+  if (!scope->parent && !raw->dtype)
+    return fail(ctx, HONE_E_TYPE, place_name(raw->name), "an input without element type");
+  struct value *value;
+  int64_t elements;
+  size_t bytes;
+  if (raw->dtype && shape)
+    TRY(shape_check(ctx, place_name(raw->name), raw->dtype, shape, &elements, &bytes));
+  TRY(graph_input(ctx, scope->graph, raw->name, raw->dtype, raw->dtype ? shape : NULL, &value));
+  return declare(builder, scope, value, place_offset(raw->offset));
+}
+
+/* A body's input has a shape only where the file fixes all of it. */
+static const struct shape *fixed_shape(const struct raw_value *raw, struct shape *shape) {
+  shape->rank = raw->rank;
+  for (int d = 0; d < raw->rank; d++) {
+    if (raw->dims[d].value < 0) return NULL;
+    shape->dims[d] = raw->dims[d].value;
+  }
+  return raw->has_shape ? shape : NULL;
+}
+
+static hone_status add_inputs(struct builder *builder, struct scope *scope,
+                              const struct raw_graph *raw) {
+  struct reader *reader = &builder->reader;
+  bool *is_real;
+  struct shape *shapes, fixed;
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, is_real, raw->inputs.count));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, shapes, raw->inputs.count));
+  find_real_inputs(scope, raw, is_real);
+  if (!scope->parent)
+    TRY(bind_shapes(reader->ctx, reader->arena, builder->options->shapes, raw->inputs.at, is_real,
+                    raw->inputs.count, shapes));
+  for (size_t i = 0; i < raw->inputs.count; i++) {
+    const struct raw_value *input = &raw->inputs.at[i];
+    if (is_real[i])
+      TRY(add_input(builder, scope, input,
+                    scope->parent ? fixed_shape(input, &fixed) : &shapes[i]));
+  }
+  return HONE_OK;
+}
+
+/* -- Constant nodes ---- */
+
+static hone_status list_tensor(struct builder *builder, hone_dtype dtype, size_t count,
+                               bool is_scalar, struct tensor **out) {
+  struct shape shape = {.rank = is_scalar ? 0 : 1, .dims = {(int64_t)count}};
+  return tensor_create(builder->reader.ctx, builder->reader.arena, dtype, &shape, out);
+}
+
+static hone_status attribute_tensor(struct builder *builder, const struct attribute *attribute,
+                                    const struct tensor **out) {
+  struct tensor *tensor;
+  bool is_list = attribute->kind >= ATTRIBUTE_FLOATS;
+  size_t count = is_list ? attribute->count : 1;
+  switch (attribute->kind) {
+    case ATTRIBUTE_TENSOR: *out = attribute->tensor; return HONE_OK;
+    case ATTRIBUTE_FLOAT: case ATTRIBUTE_FLOATS:
+      TRY(list_tensor(builder, HONE_F32, count, !is_list, &tensor));
+      for (size_t i = 0; i < count; i++)
+        tensor_set_f64(tensor, i, is_list ? attribute->floats[i] : attribute->f);
+      break;
+    case ATTRIBUTE_INT: case ATTRIBUTE_INTS:
+      TRY(list_tensor(builder, HONE_I64, count, !is_list, &tensor));
+      for (size_t i = 0; i < count; i++)
+        tensor_set_i64(tensor, i, is_list ? attribute->ints[i] : attribute->i);
+      break;
+    case ATTRIBUTE_STRING: case ATTRIBUTE_STRINGS:
+      TRY(list_tensor(builder, HONE_STRING, count, !is_list, &tensor));
+      if (count)
+        memcpy((void *)(uintptr_t)tensor->data, is_list ? attribute->strings : &attribute->s,
+               count * sizeof(struct string));
+      break;
+    default: return HONE_E_FORMAT;
+  }
+  *out = tensor;
+  return HONE_OK;
+}
+
+static bool is_constant_node(const struct raw_node *node) {
+  return !strcmp(node->op_type, "Constant") && !*node->domain;
+}
+
+static hone_status add_constant_node(struct builder *builder, struct scope *scope,
+                                     const struct raw_node *node) {
+  struct ctx *ctx = builder->reader.ctx;
+  if (node->attributes.count != 1 || node->output_names.count != 1 || node->input_names.count ||
+      node->attributes.at[0].kind == ATTRIBUTE_GRAPH)
+    return fail(ctx, HONE_E_FORMAT, at_node(node),
+                "a Constant needs one value and one output, and no input");
+  const struct tensor *tensor;
+  struct value *value;
+  TRY(attribute_tensor(builder, &node->attributes.at[0], &tensor));
+  TRY(graph_constant(ctx, scope->graph, node->output_names.at[0], tensor, &value));
+  return declare(builder, scope, value, at_node(node));
+}
+
+static hone_status declare_outputs(struct builder *builder, struct scope *scope,
+                                   struct raw_node *node) {
+  struct reader *reader = &builder->reader;
+  if (is_constant_node(node)) return add_constant_node(builder, scope, node);
+  for (size_t i = 0; i < node->output_names.count; i++) {
+    struct value *value = NULL;
+    if (*node->output_names.at[i]) {
+      TRY(graph_value(reader->ctx, scope->graph, node->output_names.at[i], &value));
+      TRY(declare(builder, scope, value, at_node(node)));
+    }
+    VEC_PUSH(reader->ctx, reader->arena, &node->outputs, value);
+  }
+  return HONE_OK;
+}
+
+/* -- nodes ---- */
+
+static struct value *find_value(const struct scope *scope, const char *name) {
+  for (; scope; scope = scope->parent) {
+    struct value *value = names_find(&scope->names, name);
+    if (value) return value;
+  }
+  return NULL;
+}
+
+static hone_status resolve_inputs(struct builder *builder, struct scope *scope,
+                                  struct raw_node *node) {
+  struct reader *reader = &builder->reader;
+  for (size_t i = 0; i < node->input_names.count; i++) {
+    const char *name = node->input_names.at[i];
+    struct value *value = *name ? find_value(scope, name) : NULL;
+    if (*name && !value)
+      return fail(reader->ctx, HONE_E_FORMAT, at_node(node),
+                  "%s reads \"%s\", which nothing defines", node->op_type, name);
+    VEC_PUSH(reader->ctx, reader->arena, &node->inputs, value);
+  }
+  return HONE_OK;
+}
+
+static hone_status check_arity(struct builder *builder, const struct raw_node *raw,
+                               const struct op *op) {
+  size_t inputs = raw->inputs.count, outputs = raw->outputs.count;
+  if (inputs < (size_t)op->min_inputs || (op->max_inputs >= 0 && inputs > (size_t)op->max_inputs))
+    return fail(builder->reader.ctx, HONE_E_FORMAT, at_node(raw), "%s has %zu inputs", op->name,
+                inputs);
+  if (outputs < (size_t)op->min_outputs ||
+      (op->max_outputs >= 0 && outputs > (size_t)op->max_outputs))
+    return fail(builder->reader.ctx, HONE_E_FORMAT, at_node(raw), "%s has %zu outputs", op->name,
+                outputs);
+  return HONE_OK;
+}
+
+hone_status build_node(struct builder *builder, struct graph *graph, const struct raw_node *raw,
+                       struct node **out) {
+  struct ctx *ctx = builder->reader.ctx;
+  const struct op *op = op_find(raw->domain, raw->op_type);
+  if (!op)
+    return fail(ctx, HONE_E_UNSUP, at_node(raw),
+                "operator \"%s\" of domain \"%s\" (opset %lld) is not supported", raw->op_type,
+                raw->domain, (long long)opset_of(builder, raw->domain));
+  TRY(check_arity(builder, raw, op));
+  struct node *node;
+  TRY(NEW(ctx, graph->arena, node));
+  *node = (struct node){.op = op, .name = raw->name, .index = raw->index};
+  node->inputs = raw->inputs.at;
+  node->input_count = raw->inputs.count;
+  node->outputs = raw->outputs.at;
+  node->output_count = raw->outputs.count;
+  for (size_t i = 0; i < node->output_count; i++)
+    if (node->outputs[i]) node->outputs[i]->producer = node;
+  VEC_PUSH(ctx, graph->arena, &graph->nodes, node);
+  for (size_t i = 0; i < raw->attributes.count; i++)
+    TRY(node_set(ctx, graph, node, &raw->attributes.at[i]));
+  *out = node;
+  return HONE_OK;
+}
+
+/* The operator must exist in the opset that the model imports. */
+static hone_status check_opset(struct builder *builder, const struct raw_node *node) {
+  struct ctx *ctx = builder->reader.ctx;
+  const struct op *op = op_find(node->domain, node->op_type);
+  int64_t opset = opset_of(builder, node->domain);
+  if (op && !opset)
+    return fail(ctx, HONE_E_FORMAT, at_node(node), "%s: the model imports no opset of domain \"%s\"",
+                node->op_type, node->domain);
+  if (op && opset < op->since)
+    return fail(ctx, HONE_E_UNSUP, at_node(node),
+                "operator \"%s\" of domain \"%s\" needs opset %d, the model has %lld",
+                node->op_type, node->domain, op->since, (long long)opset);
+  return HONE_OK;
+}
+
+static void trim_inputs(struct raw_node *node) {
+  while (node->inputs.count && !node->inputs.at[node->inputs.count - 1]) node->inputs.count--;
+}
+
+static hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node) {
+  struct node *built;
+  bool was_upgraded = false;
+  TRY(resolve_inputs(builder, scope, node));
+  if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
+  if (!was_upgraded) TRY(check_opset(builder, node));
+  trim_inputs(node);
+  return build_node(builder, scope->graph, node, &built);
+}
+
+/* -- outputs ---- */
+
+/* A body may hand out a value of the graph around it: an Identity makes it the body's own. */
+static hone_status own_captured(struct builder *builder, struct scope *scope, const char *name,
+                                struct value **value) {
+  struct reader *reader = &builder->reader;
+  struct raw_node copy = {.domain = "", .op_type = "Identity", .name = "", .index = -1};
+  struct node *node;
+  VEC_PUSH(reader->ctx, reader->arena, &copy.inputs, *value);
+  TRY(graph_value(reader->ctx, scope->graph, name, value));
+  VEC_PUSH(reader->ctx, reader->arena, &copy.outputs, *value);
+  return build_node(builder, scope->graph, &copy, &node);
+}
+
+static hone_status add_output(struct builder *builder, struct scope *scope,
+                              const struct raw_value *raw) {
+  struct ctx *ctx = builder->reader.ctx;
+  struct value *value = find_value(scope, raw->name);
+  if (!value)
+    return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "a graph output that nothing defines");
+  if (!graph_owns(scope->graph, value)) TRY(own_captured(builder, scope, raw->name, &value));
+  if (value->is_output)
+    return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "duplicate graph output");
+  return graph_output(ctx, scope->graph, value);
+}
+
+static hone_status add_outputs(struct builder *builder, struct scope *scope,
+                               const struct raw_graph *raw) {
+  if (!raw->outputs.count)
+    return fail(builder->reader.ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
+  for (size_t i = 0; i < raw->outputs.count; i++)
+    TRY(add_output(builder, scope, &raw->outputs.at[i]));
+  return HONE_OK;
+}
+
+/* -- graphs ---- */
+
+static hone_status build_graph(struct builder *builder, struct wire message, int depth,
+                               struct scope *scope) {
+  struct reader *reader = &builder->reader;
+  struct raw_graph raw;
+  size_t first_pending = reader->pending.count;
+  TRY(read_graph(reader, message, depth, &raw));
+  for (size_t i = first_pending; i < reader->pending.count; i++) {
+    reader->pending.at[i].scope = scope;
+    reader->pending.at[i].graph->parent = scope->graph;
+  }
+  scope->graph->name = raw.name;
+  TRY(add_constants(builder, scope, &raw));
+  TRY(add_inputs(builder, scope, &raw));
+  for (size_t i = 0; i < raw.nodes.count; i++)
+    TRY(declare_outputs(builder, scope, &raw.nodes.at[i]));
+  for (size_t i = 0; i < raw.nodes.count; i++)
+    if (!is_constant_node(&raw.nodes.at[i])) TRY(add_node(builder, scope, &raw.nodes.at[i]));
+  return add_outputs(builder, scope, &raw);
+}
+
+static hone_status start_graph(struct builder *builder, struct scope *parent, struct graph *graph,
+                               struct wire message, int depth) {
+  struct reader *reader = &builder->reader;
+  struct scope *scope;
+  TRY(NEW(reader->ctx, reader->arena, scope));
+  *scope = (struct scope){.parent = parent, .graph = graph};
+  names_init(&scope->names, reader->arena);
+  VEC_PUSH(reader->ctx, reader->arena, &builder->graphs, graph);
+  return build_graph(builder, message, depth, scope);
+}
+
+static hone_status sort_graphs(struct builder *builder) {
+  struct ctx *ctx = builder->reader.ctx;
+  for (size_t i = 0; i < builder->graphs.count; i++) {
+    struct graph *graph = builder->graphs.at[i];
+    bool was_sorted = true;
+    TRY(graph_sort(ctx, graph, &was_sorted));
+    if (was_sorted) continue;
+    if (builder->options->strict)
+      return fail(ctx, HONE_E_FORMAT, place_name(graph->name), "the nodes are not in order");
+    warn(ctx, "the nodes of graph \"%s\" are not in order, sorted", graph->name);
+  }
+  return HONE_OK;
+}
+
+hone_status build_model(struct builder *builder, struct wire message, struct graph **out) {
+  struct reader *reader = &builder->reader;
+  TRY(read_model(reader, message, &builder->model));
+  TRY(check_versions(builder));
+  TRY(graph_create(reader->ctx, reader->arena, out));
+  TRY(start_graph(builder, NULL, *out, builder->model.graph, 1));
+  for (size_t i = 0; i < reader->pending.count; i++) {
+    struct pending_graph next = reader->pending.at[i];
+    TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
+  }
+  return sort_graphs(builder);
+}

@@ -1,0 +1,59 @@
+/* looks: what a file that is not ONNX seems to be, from its first bytes.
+ *
+ * A renamed file gets E_FORMAT with its likely format. Formats that can run code when loaded
+ * (pickles and what wraps them) get E_TRUST where the name shows that this is what the user meant.
+ * ONNX has no magic: a row matches only bytes that no ONNX file begins with.
+ */
+#include "import.h"
+
+static const struct {
+  size_t at, length;
+  const char *magic;
+  const char *name;
+} formats[] = {
+    {0, 4, "PK\3\4", "a zip archive"},
+    {0, 4, "PK\5\6", "an empty zip archive"},
+    {0, 4, "\177ELF", "an ELF binary"},
+    {0, 8, "\211HDF\r\n\032\n", "an HDF5 file"},
+    {3, 5, "\0TFL3", "a TFLite model"},
+    {0, 2, "\200\2", "a Python pickle"},
+    {0, 2, "\200\3", "a Python pickle"},
+    {0, 2, "\200\4", "a Python pickle"},
+    {0, 2, "\200\5", "a Python pickle"},
+    {0, 4, "GGUF", "a GGUF model"},
+    {0, 2, "\037\213", "a gzip archive"},
+    {0, 4, "\050\265\057\375", "a zstd archive"},
+    {0, 6, "\223NUMPY", "a NumPy array"},
+    {0, 8, "version ", "a Git LFS pointer: fetch the file itself with 'git lfs pull'"},
+    {0, 5, "<?xml", "an XML file"},
+    {0, 9, "<!DOCTYPE", "a web page"},
+    {0, 5, "<html", "a web page"},
+    {0, 6, "graph(", "hone's own graph text"},
+};
+
+/* Formats whose usual loader runs code found in the file. */
+static const char *const code_suffixes[] = {".pt",  ".pth", ".pkl",  ".pickle", ".ckpt",
+                                            ".bin", ".h5",  ".hdf5", ".keras",  ".joblib"};
+
+static bool has_code_suffix(const char *path) {
+  size_t length = strlen(path);
+  for (size_t i = 0; i < COUNT(code_suffixes); i++) {
+    size_t n = strlen(code_suffixes[i]);
+    if (length > n && !strcmp(path + length - n, code_suffixes[i])) return true;
+  }
+  return false;
+}
+
+hone_status looks_check(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size) {
+  for (size_t i = 0; i < COUNT(formats); i++) {
+    if (size < formats[i].at + formats[i].length ||
+        memcmp(bytes + formats[i].at, formats[i].magic, formats[i].length))
+      continue;
+    if (has_code_suffix(path))
+      return fail(ctx, HONE_E_TRUST, place_file(path),
+                  "%s of this kind carries code; export with torch.onnx.export or tf2onnx",
+                  formats[i].name);
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "not ONNX: looks like %s", formats[i].name);
+  }
+  return HONE_OK;
+}

@@ -1,0 +1,57 @@
+/* import_case: import bytes and look at what came out. */
+#ifndef HONE_IMPORT_CASE_H
+#define HONE_IMPORT_CASE_H
+#include "import/import.h"
+#include "onnx_bytes.h"
+
+struct loaded {
+  hone_status status;
+  struct graph *graph;
+  struct model_file file;
+  struct ctx ctx;
+  struct arena *arena;
+  int warnings;
+  struct buf bytes;
+};
+
+static inline void count_warning(void *user, const char *message) {
+  (void)message;
+  ++*(int *)user;
+}
+
+/* Takes the bytes over. */
+static inline struct loaded load(struct buf *model, const struct import_options *options) {
+  struct loaded l = {.bytes = *model};
+  *model = (struct buf){0};
+  ctx_init(&l.ctx);
+  l.ctx.warn = count_warning;
+  l.ctx.warn_user = &l.warnings;
+  assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
+  l.status = import_onnx_bytes(&l.ctx, l.arena, l.bytes.at ? l.bytes.at : (const uint8_t *)"",
+                               l.bytes.n, options, &l.file, &l.graph);
+  return l;
+}
+
+static inline void unload(struct loaded *l) {
+  model_file_close(&l->file);
+  arena_destroy(l->arena);
+  free(l->bytes.at);
+}
+
+static inline void assert_ok(const struct loaded *l) {
+  if (l->status) print_error("%s\n", l->ctx.message);
+  assert_int_equal(l->status, HONE_OK);
+}
+
+/* The import ends with this status, and its message holds this text (NULL: any). */
+static inline void expect(struct buf *model, const struct import_options *options,
+                          hone_status status, const char *says) {
+  struct loaded l = load(model, options);
+  if (l.status != status || (says && !strstr(l.ctx.message, says)))
+    print_error("expected %s \"%s\", got: %s\n", hone_status_name(status), says ? says : "",
+                l.status ? l.ctx.message : "OK");
+  assert_int_equal(l.status, status);
+  if (says) assert_non_null(strstr(l.ctx.message, says));
+  unload(&l);
+}
+#endif
