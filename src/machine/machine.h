@@ -26,13 +26,13 @@ enum cpu_feature {
 
 /* What code is generated for. Never taken from the machine by accident: --target, --cpu. */
 struct target {
-  char triple[64];       /* "x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu" */
-  char level[32];        /* "baseline", "avx2", "avx512", "amx", "neon", ... */
-  uint32_t features;     /* enum cpu_feature */
-  int vector_bytes;      /* 16, 32, 64 */
-  int vector_registers;  /* 16 or 32 */
+  char triple[64];      /* "x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu" */
+  char level[32];       /* "baseline", "avx2", "avx512", "amx", "neon", ... */
+  uint32_t features;    /* enum cpu_feature */
+  int vector_bytes;     /* 16, 32, 64 */
+  int vector_registers; /* 16 or 32 */
   size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; l3 shared */
-  const char *flags[24]; /* -m flags for the C compiler, NULL-terminated */
+  const char *flags[24];               /* -m flags for the C compiler, NULL-terminated */
 };
 /* triple NULL: this machine's. level "host" or NULL: the best level that this CPU supports
    (E_UNSUP for a level the table does not know). */
@@ -52,7 +52,7 @@ struct fingerprint {
   char kernel[96];
   char libc[32];
   char compiler[96];
-  char governor[32];  /* "n/a" where not shown */
+  char governor[32]; /* "n/a" where not shown */
   char hypervisor[32];
   int cores_usable, cores_online, threads_per_core, numa_nodes;
   uint64_t ram_bytes;
@@ -64,13 +64,13 @@ MUST_USE hone_status fingerprint_read(struct ctx *ctx, struct fingerprint *out);
 
 /* Measured here and now, with `threads` pinned threads. */
 struct peaks {
-  double f32_flops;                 /* FMA peak, FLOP/s */
+  double f32_flops; /* FMA peak, FLOP/s */
   struct bandwidth_point {
-    double bytes;                   /* working set */
-    double bytes_per_s;             /* read-only */
+    double bytes;       /* working set */
+    double bytes_per_s; /* read-only */
   } bandwidth[16];
   int bandwidth_count;
-  double copy_floor_ns;             /* empty call */
+  double copy_floor_ns; /* empty call */
 };
 /* About `budget_ns` of run time; 256 KiB to 1 GiB (or a quarter of RAM). */
 MUST_USE hone_status peaks_measure(struct ctx *ctx, int threads, uint64_t budget_ns,

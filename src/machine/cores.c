@@ -1,0 +1,145 @@
+/* How much of the machine this process may use: affinity mask, and the CPU and memory limits of its
+ * control groups (v1 and v2). A limit of an outer group binds the inner ones, so the way to the
+ * root is walked and the smallest wins. Source: Linux Documentation/admin-guide/cgroup-v2.rst,
+ * cgroup-v1/ and scheduler/sched-bwc.rst.
+ */
+#include "machine_internal.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+static cpu_set_t *allowed_set(size_t *out_bytes) {
+  for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
+    cpu_set_t *set = CPU_ALLOC(cpus);
+    if (!set) return NULL;
+    *out_bytes = CPU_ALLOC_SIZE(cpus);
+    if (!sched_getaffinity(0, *out_bytes, set)) return set;
+    CPU_FREE(set);
+    if (errno != EINVAL) return NULL;
+  }
+  return NULL;
+}
+
+int allowed_cpu(int n) {
+  size_t bytes;
+  cpu_set_t *set = allowed_set(&bytes);
+  if (!set) return -1;
+  int found = -1, count = CPU_COUNT_S(bytes, set);
+  if (count) n %= count;
+  for (size_t cpu = 0; cpu < bytes * 8 && found < 0; cpu++)
+    if (CPU_ISSET_S(cpu, bytes, set) && n-- == 0) found = (int)cpu;
+  CPU_FREE(set);
+  return found;
+}
+
+static int affinity_count(void) {
+  size_t bytes;
+  cpu_set_t *set = allowed_set(&bytes);
+  if (!set) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < 1 << 20 ? (int)online : 1;
+  }
+  int count = CPU_COUNT_S(bytes, set);
+  CPU_FREE(set);
+  return count;
+}
+
+/* The folder of this process's group for a v1 controller, or of the unified tree (controller "").
+ */
+static bool group_folder(const char *controller, char *out, size_t size) {
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  if (!file) return false;
+  char line[4096];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = 0;
+    char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+    if (!path) continue;
+    *path++ = 0;
+    list++;
+    size_t length = strlen(controller);
+    if (length) { /* one of "cpu,cpuacct" */
+      const char *at = strstr(list, controller);
+      if (!at || (at != list && at[-1] != ',') || (at[length] && at[length] != ',')) continue;
+    } else if (*list) {
+      continue;
+    }
+    int n = snprintf(out, size, "/sys/fs/cgroup%s%s%s", length ? "/" : "", list,
+                     strcmp(path, "/") ? path : "");
+    found = n > 0 && (size_t)n < size;
+  }
+  fclose(file);
+  return found;
+}
+
+/* One value of this group or of one around it; seen says whether the file exists. */
+typedef double (*read_limit)(const char *folder);
+
+/* The smallest positive limit from the group up to the root of the tree; 0: none. */
+static double smallest(const char *controller, read_limit limit) {
+  char folder[4200];
+  if (!group_folder(controller, folder, sizeof folder)) return 0;
+  double best = 0;
+  size_t root = strlen("/sys/fs/cgroup");
+  for (;;) {
+    double value = limit(folder);
+    if (value > 0 && (best <= 0 || value < best)) best = value;
+    char *slash = strrchr(folder, '/');
+    if (!slash || (size_t)(slash - folder) < root) return best;
+    *slash = 0;
+  }
+}
+
+static bool read_number(const char *folder, const char *name, double *out) {
+  char path[4400], line[64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return read_line(path, line, sizeof line) && parse_f64(line, 0, 1e18, out);
+}
+
+/* "200000 100000" or "max 100000" */
+static double cpu_limit_v2(const char *folder) {
+  char path[4400], line[64];
+  snprintf(path, sizeof path, "%s/cpu.max", folder);
+  if (!read_line(path, line, sizeof line)) return 0;
+  char *space = strchr(line, ' ');
+  double quota, period;
+  if (!space) return 0;
+  *space = 0;
+  if (!parse_f64(line, 1, 1e18, &quota) || !parse_f64(space + 1, 1, 1e18, &period)) return 0;
+  return quota / period;
+}
+
+static double cpu_limit_v1(const char *folder) {
+  double quota, period;
+  if (!read_number(folder, "cpu.cfs_quota_us", &quota)) return 0; /* -1: none */
+  if (!read_number(folder, "cpu.cfs_period_us", &period) || period <= 0) return 0;
+  return quota / period;
+}
+
+static double memory_limit_v2(const char *folder) {
+  double bytes;
+  return read_number(folder, "memory.max", &bytes) ? bytes : 0;
+}
+
+static double memory_limit_v1(const char *folder) {
+  double bytes;
+  return read_number(folder, "memory.limit_in_bytes", &bytes) ? bytes : 0;
+}
+
+static double smaller(double a, double b) { return a > 0 && (b <= 0 || a < b) ? a : b; }
+
+/* A quota of 2.5 CPUs gives 2: a third thread would be stopped in the middle of a barrier. */
+int usable_core_count(void) {
+  int count = affinity_count();
+  double quota = smaller(smallest("", cpu_limit_v2), smallest("cpu", cpu_limit_v1));
+  if (quota > 0 && quota < count) count = (int)quota;
+  return count < 1 ? 1 : count;
+}
+
+uint64_t usable_ram_bytes(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  double physical = pages > 0 && page > 0 ? (double)pages * (double)page : 1e9;
+  double limit = smaller(smallest("", memory_limit_v2), smallest("memory", memory_limit_v1));
+  return (uint64_t)smaller(physical, limit);
+}

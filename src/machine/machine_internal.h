@@ -1,0 +1,23 @@
+/* What the files of this folder share. */
+#ifndef HONE_MACHINE_INTERNAL_H
+#define HONE_MACHINE_INTERNAL_H
+
+#include "machine.h"
+
+/* cpu.c */
+/* Overwrites each size that this machine shows; the others keep what they were. */
+void caches_read(size_t *l1d_bytes, size_t *l2_bytes, size_t *l3_bytes);
+/* "avx2 fma ..." in the order of enum cpu_feature. */
+void features_print(uint32_t features, char *out, size_t size);
+/* "kvm", "none"; "" if the processor does not say. */
+void hypervisor_name(char *out, size_t size);
+/* First line of a small file without its newline; false if it cannot be read. */
+bool read_line(const char *path, char *out, size_t size);
+
+/* cores.c */
+/* RAM that this process may use: physical, or what its control group allows. */
+uint64_t usable_ram_bytes(void);
+/* The n-th CPU of this thread's affinity mask, counted round; -1 if unknown. */
+int allowed_cpu(int n);
+
+#endif

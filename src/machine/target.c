@@ -1,0 +1,213 @@
+/* Targets: what code is generated for. A level is a row: the features it promises, its vector size
+ * and the -mtune of a typical processor; the compiler's -m flags follow from the features alone, so
+ * the same level gives the same code wherever it is compiled.
+ *
+ * "host" is the last row of this architecture whose features both cpuid and the OS (XCR0, AMX
+ * permission) grant. Cache sizes come from this machine when no triple is given, else from the row.
+ */
+#include "machine_internal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BASE_AVX2 (CPU_SSE42 | CPU_AVX | CPU_AVX2 | CPU_FMA | CPU_F16C | CPU_BMI2)
+#define BASE_AVX512 (BASE_AVX2 | CPU_AVX512)
+#define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_BF16)
+#define BASE_AMX (BASE_BF16 | CPU_AVX512_FP16 | CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16)
+
+static const struct level {
+  const char *arch, *name;
+  uint32_t features;
+  int vector_bytes, vector_registers;
+  size_t l1_bytes, l2_bytes, l3_bytes; /* of a common processor of the level */
+  const char *flags[3];                /* -march where features alone do not say it, -mtune */
+} levels[] = {
+    /* x86-64-v2: SSE4.2, POPCNT, CMPXCHG16B; every x86-64 server since 2009 */
+    {"x86_64", "baseline", CPU_SSE42, 16, 16, 32 << 10, 256 << 10, 8 << 20, {"-mtune=generic"}},
+    {"x86_64", "avx2", BASE_AVX2, 32, 16, 32 << 10, 256 << 10, 8 << 20, {"-mtune=haswell"}},
+    {"x86_64",
+     "avxvnni",
+     BASE_AVX2 | CPU_AVX_VNNI,
+     32,
+     16,
+     48 << 10,
+     1 << 20,
+     16 << 20,
+     {"-mtune=haswell"}},
+    {"x86_64",
+     "avx512",
+     BASE_AVX512,
+     64,
+     32,
+     32 << 10,
+     1 << 20,
+     16 << 20,
+     {"-mtune=skylake-avx512"}},
+    {"x86_64",
+     "avx512vnni",
+     BASE_AVX512 | CPU_AVX512_VNNI,
+     64,
+     32,
+     32 << 10,
+     1 << 20,
+     16 << 20,
+     {"-mtune=skylake-avx512"}},
+    {"x86_64",
+     "avx512bf16",
+     BASE_BF16,
+     64,
+     32,
+     32 << 10,
+     1 << 20,
+     32 << 20,
+     {"-mtune=skylake-avx512"}},
+    {"x86_64", "amx", BASE_AMX, 64, 32, 48 << 10, 2 << 20, 32 << 20, {"-mtune=sapphirerapids"}},
+    {"aarch64", "neon", CPU_NEON, 16, 32, 64 << 10, 512 << 10, 4 << 20, {"-march=armv8-a"}},
+    {"aarch64",
+     "dotprod",
+     CPU_NEON | CPU_DOTPROD,
+     16,
+     32,
+     64 << 10,
+     1 << 20,
+     16 << 20,
+     {"-march=armv8.2-a+dotprod"}},
+    {"aarch64",
+     "i8mm",
+     CPU_NEON | CPU_DOTPROD | CPU_I8MM,
+     16,
+     32,
+     64 << 10,
+     1 << 20,
+     16 << 20,
+     {"-march=armv8.2-a+dotprod+i8mm"}},
+    {"riscv64",
+     "baseline",
+     0,
+     16,
+     16,
+     32 << 10,
+     512 << 10,
+     2 << 20,
+     {"-march=rv64gc", "-mabi=lp64d"}},
+};
+
+/* What a feature asks of the compiler; those that others imply stand once. */
+static const struct {
+  uint32_t feature;
+  const char *flags[6];
+} feature_flags[] = {
+    {CPU_SSE42, {"-msse4.2", "-mpopcnt", "-mcx16"}},
+    {CPU_AVX2, {"-mavx2"}},
+    {CPU_FMA, {"-mfma"}},
+    {CPU_F16C, {"-mf16c"}},
+    {CPU_BMI2, {"-mbmi", "-mbmi2"}},
+    {CPU_AVX512,
+     {"-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"}},
+    {CPU_AVX512_VNNI, {"-mavx512vnni"}},
+    {CPU_AVX512_BF16, {"-mavx512bf16"}},
+    {CPU_AVX512_FP16, {"-mavx512fp16"}},
+    {CPU_AVX_VNNI, {"-mavxvnni"}},
+    {CPU_AMX_TILE, {"-mamx-tile"}},
+    {CPU_AMX_INT8, {"-mamx-int8"}},
+    {CPU_AMX_BF16, {"-mamx-bf16"}},
+};
+
+static const char *host_arch(void) {
+#if defined(__x86_64__)
+  return "x86_64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#elif defined(__riscv)
+  return "riscv64";
+#else
+  return "unknown";
+#endif
+}
+
+/* "arm64-apple-..." and "amd64" are the same processors under other names. */
+static hone_status arch_of(struct ctx *ctx, const char *triple, const char **out) {
+  static const char *const names[][2] = {{"x86_64", "x86_64"},
+                                         {"amd64", "x86_64"},
+                                         {"aarch64", "aarch64"},
+                                         {"arm64", "aarch64"},
+                                         {"riscv64", "riscv64"}};
+  size_t length = strcspn(triple, "-");
+  for (size_t i = 0; i < COUNT(names); i++)
+    if (strlen(names[i][0]) == length && !strncmp(triple, names[i][0], length)) {
+      *out = names[i][1];
+      return HONE_OK;
+    }
+  return fail(ctx, HONE_E_UNSUP, place_name(triple),
+              "unknown target: x86_64-linux-gnu, aarch64-linux-gnu and riscv64-linux-gnu exist");
+}
+
+static hone_status no_level(struct ctx *ctx, const char *arch, const char *name) {
+  struct text known = {0};
+  for (size_t i = 0; i < COUNT(levels); i++)
+    if (!strcmp(levels[i].arch, arch))
+      text_printf(&known, "%s%s", known.length ? ", " : "", levels[i].name);
+  hone_status status = fail(ctx, HONE_E_UNSUP, place_name(name),
+                            "unknown level of %s: host, %s exist", arch, known.at ? known.at : "");
+  text_deinit(&known);
+  return status;
+}
+
+static hone_status find_level(struct ctx *ctx, const char *arch, const char *name,
+                              const struct level **out) {
+  bool is_host = !strcmp(arch, host_arch());
+  bool best = !name || !strcmp(name, "host");
+  if (best && name && !is_host)
+    return fail(ctx, HONE_E_UNSUP, place_name(name), "this machine is not a %s: name a level",
+                arch);
+  uint32_t features = cpu_features();
+  *out = NULL;
+  for (size_t i = 0; i < COUNT(levels); i++) {
+    const struct level *level = &levels[i];
+    if (strcmp(level->arch, arch)) continue;
+    if (!best && !strcmp(level->name, name)) *out = level;
+    /* the first row of an architecture is what every such processor has, also called baseline */
+    if (!best && !strcmp(name, "baseline") && !*out) *out = level;
+    if (best && (is_host ? !(level->features & ~features) : !*out)) *out = level;
+  }
+  if (*out) return HONE_OK;
+  if (best) /* an x86-64 older than 2009 */
+    return fail(ctx, HONE_E_UNSUP, place_none(), "this processor has none of the known levels");
+  return no_level(ctx, arch, name);
+}
+
+static void collect_flags(const struct level *level, struct target *out) {
+  size_t n = 0;
+  for (size_t i = 0; i < COUNT(feature_flags); i++) {
+    if (!(level->features & feature_flags[i].feature)) continue;
+    for (size_t j = 0; j < COUNT(feature_flags[i].flags) && feature_flags[i].flags[j]; j++)
+      if (n + 1 < COUNT(out->flags)) out->flags[n++] = feature_flags[i].flags[j];
+  }
+  for (size_t j = 0; j < COUNT(level->flags) && level->flags[j]; j++)
+    if (n + 1 < COUNT(out->flags)) out->flags[n++] = level->flags[j];
+}
+
+hone_status target_init(struct ctx *ctx, const char *triple, const char *name, struct target *out) {
+  memset(out, 0, sizeof *out);
+  const char *arch = host_arch();
+  if (triple) TRY(arch_of(ctx, triple, &arch));
+  const struct level *level;
+  TRY(find_level(ctx, arch, name, &level));
+  snprintf(out->triple, sizeof out->triple, "%s-linux-gnu", arch);
+  snprintf(out->level, sizeof out->level, "%s", level->name);
+  out->features = level->features;
+  out->vector_bytes = level->vector_bytes;
+  out->vector_registers = level->vector_registers;
+  out->l1_bytes = level->l1_bytes;
+  out->l2_bytes = level->l2_bytes;
+  out->l3_bytes = level->l3_bytes;
+  if (!triple) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
+  collect_flags(level, out);
+  return HONE_OK;
+}
+
+bool target_runs_here(const struct target *target) {
+  size_t length = strlen(host_arch());
+  return !strncmp(target->triple, host_arch(), length) && target->triple[length] == '-' &&
+         !(target->features & ~cpu_features());
+}
