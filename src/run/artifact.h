@@ -51,4 +51,13 @@ struct hone_artifact_info {
                  const struct hone_team *team);
 };
 
+/* Ends a .weights file; the packed weights lie before it, from offset 0. Little endian. */
+#define HONE_WEIGHTS_MAGIC "hone weights 1\n"
+struct hone_weights_footer {
+  char magic[16];
+  char build_id[32]; /* equal to the artifact's */
+  uint64_t weights_bytes;
+  uint64_t zero;
+};
+
 #endif

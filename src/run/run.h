@@ -5,12 +5,17 @@
 #include "../base/base.h"
 #include "artifact.h"
 
-/* Persistent workers, thread 0 is the caller. Spins at most ~50 us of time between runs, then sleeps
-   on a futex. pin: thread t is bound to the t-th allowed CPU. */
+/* -- team.c ----------------------------------------------------------------------------------- */
+
+/* Persistent workers, thread 0 is the caller. Spins at most ~50 us of time between runs, then
+   sleeps on a futex. pin: thread t is bound to the t-th allowed CPU; team_destroy gives the caller
+   its CPUs back. One run at a time, none from inside a run. */
 struct team;
 MUST_USE hone_status team_create(struct ctx *ctx, int thread_count, bool pin, struct team **out);
 void team_destroy(struct team *team);
 const struct hone_team *team_interface(struct team *team);
+
+/* -- loader.c --------------------------------------------------------------------------------- */
 
 /* A loaded .so with its weights and arena. */
 struct loaded {
@@ -18,8 +23,10 @@ struct loaded {
   void *library;
   struct mapping weights_file; /* when not embedded */
   const void *weights;
-  void *arena; /* mmap'ed, populated */
+  void *arena; /* mmap'ed, populated, guard pages on both sides */
   size_t arena_bytes;
+  void *arena_map; /* with the guards */
+  size_t arena_map_bytes;
 };
 /* symbol NULL: hone_model_artifact. Checks abi, sizes and build id of the .weights file. */
 MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,

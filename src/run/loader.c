@@ -1,0 +1,197 @@
+/* Loader: opens a compiled .so, checks that it is whole, of this ABI and together with its weights,
+ * and maps the arena that its runs need.
+ *
+ * The weights are inside the library, or in the file NAME.weights beside NAME.so:
+ * the packed weights from offset 0, info->weights_bytes of them, then struct hone_weights_footer.
+ * An artifact is code: it is loaded only because the user named it; a damaged file is an error, a
+ * hostile one is not defended against.
+ *
+ * Invariant: on failure nothing stays open; on success every pointer of struct loaded stays valid
+ * until artifact_unload.
+ */
+#include "run.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GUARD_BYTES 65536u /* no access, on both sides of the arena */
+#define HUGE_PAGE (2u << 20)
+#define DEFAULT_SYMBOL "hone_model_artifact"
+#define MAX_IO 65536
+
+#if defined(__x86_64__)
+#define THIS_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define THIS_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define THIS_MACHINE EM_RISCV
+#else
+#define THIS_MACHINE EM_NONE
+#endif
+
+/* dlopen maps what the headers say and dies by SIGBUS on a file that ends early. */
+static hone_status check_library(struct ctx *ctx, const char *path, const struct mapping *file) {
+  Elf64_Ehdr header;
+  if (file->size < sizeof header)
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a shared library");
+  memcpy(&header, file->data, sizeof header);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr))
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a shared library");
+  if (header.e_machine != THIS_MACHINE)
+    return fail(ctx, HONE_E_UNSUP, place_file(path), "compiled for another kind of processor");
+  size_t table = (size_t)header.e_phnum * sizeof(Elf64_Phdr), end;
+  if (!checked_add((size_t)header.e_phoff, table, &end) || end > file->size)
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is cut off");
+  for (size_t i = 0; i < header.e_phnum; i++) {
+    Elf64_Phdr segment;
+    memcpy(&segment, file->data + header.e_phoff + i * sizeof segment, sizeof segment);
+    if (!checked_add((size_t)segment.p_offset, (size_t)segment.p_filesz, &end) || end > file->size)
+      return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is cut off");
+  }
+  return HONE_OK;
+}
+
+static hone_status open_library(struct ctx *ctx, const char *path, void **out) {
+  struct mapping file;
+  TRY(file_map(ctx, path, &file));
+  hone_status status = check_library(ctx, path, &file);
+  file_unmap(&file);
+  if (status) return status;
+  /* a name without a slash would be searched in the system's folders */
+  char *absolute = realpath(path, NULL);
+  if (!absolute) return fail(ctx, HONE_E_NOFILE, place_file(path), "cannot resolve its path");
+  *out = dlopen(absolute, RTLD_NOW | RTLD_LOCAL);
+  free(absolute);
+  if (*out) return HONE_OK;
+  const char *words = dlerror();
+  return fail(ctx, HONE_E_FORMAT, place_file(path), "cannot load it: %s", words ? words : "?");
+}
+
+static hone_status check_io(struct ctx *ctx, const char *path, const struct hone_io_info *io,
+                            int32_t count) {
+  if (count < 0 || count > MAX_IO || (count && !io))
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged table of inputs or outputs");
+  for (int32_t i = 0; i < count; i++) {
+    bool ok = io[i].name && io[i].rank >= 0 && io[i].rank <= HONE_MAX_RANK &&
+              (!io[i].rank || io[i].dims) && dtype_bits((hone_dtype)io[i].dtype);
+    for (int32_t d = 0; ok && d < io[i].rank; d++) ok = io[i].dims[d] >= 0;
+    if (!ok) return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged input or output %d", i);
+  }
+  return HONE_OK;
+}
+
+static hone_status find_info(struct ctx *ctx, const char *path, const char *symbol,
+                             struct loaded *out) {
+  if (!symbol) symbol = DEFAULT_SYMBOL;
+  const struct hone_artifact_info *(*entry)(void);
+  void *address = dlsym(out->library, symbol);
+  if (!address)
+    return fail(ctx, HONE_E_FORMAT, place_file(path),
+                "no symbol %s: not compiled by hone, or with another --prefix", symbol);
+  memcpy(&entry, &address, sizeof entry);
+  const struct hone_artifact_info *info = entry();
+  if (!info) return fail(ctx, HONE_E_FORMAT, place_file(path), "%s gives nothing", symbol);
+  if (info->abi != HONE_ARTIFACT_ABI)
+    return fail(ctx, HONE_E_UNSUP, place_file(path),
+                "artifact ABI %u, this hone reads %d: compile the model again", info->abi,
+                HONE_ARTIFACT_ABI);
+  if (!info->run || !info->build_id || strnlen(info->build_id, 33) != 32)
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged artifact description");
+  TRY(check_io(ctx, path, info->inputs, info->input_count));
+  TRY(check_io(ctx, path, info->outputs, info->output_count));
+  out->info = info;
+  return HONE_OK;
+}
+
+/* NAME.so -> NAME.weights */
+static bool weights_path(const char *path, char out[4096]) {
+  size_t length = strlen(path);
+  if (length > 3 && !strcmp(path + length - 3, ".so")) length -= 3;
+  int n = snprintf(out, 4096, "%.*s.weights", (int)length, path);
+  return n > 0 && n < 4096;
+}
+
+static hone_status check_weights(struct ctx *ctx, const char *path, const struct mapping *file,
+                                 const struct hone_artifact_info *info) {
+  size_t size;
+  if (!checked_add((size_t)info->weights_bytes, sizeof(struct hone_weights_footer), &size))
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "impossible size of weights");
+  if (file->size != size)
+    return fail(ctx, HONE_E_IO, place_file(path), "%zu bytes, the artifact needs %zu", file->size,
+                size);
+  struct hone_weights_footer footer;
+  memcpy(&footer, file->data + info->weights_bytes, sizeof footer);
+  if (memcmp(footer.magic, HONE_WEIGHTS_MAGIC, sizeof footer.magic) ||
+      footer.weights_bytes != info->weights_bytes)
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a weights file of hone");
+  if (memcmp(footer.build_id, info->build_id, sizeof footer.build_id))
+    return fail(ctx, HONE_E_IO, place_file(path),
+                "these weights belong to another build (%.32s, the artifact is %s)",
+                footer.build_id, info->build_id);
+  return HONE_OK;
+}
+
+static hone_status load_weights(struct ctx *ctx, const char *path, struct loaded *out) {
+  out->weights = out->info->weights;
+  if (out->weights || !out->info->weights_bytes) return HONE_OK;
+  char file[4096];
+  if (!weights_path(path, file))
+    return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
+  TRY(file_map(ctx, file, &out->weights_file));
+  TRY(check_weights(ctx, file, &out->weights_file, out->info));
+  madvise((void *)(uintptr_t)out->weights_file.data, out->weights_file.size, MADV_WILLNEED);
+  out->weights = out->weights_file.data;
+  return HONE_OK;
+}
+
+/* Guard pages stand on both sides; the arena ends where the upper one begins, to the next 64 bytes,
+   unless it is large: then it starts at a huge page. */
+static hone_status map_arena(struct ctx *ctx, const char *path, struct loaded *out) {
+  size_t bytes, total;
+  if (!checked_align((size_t)out->info->arena_bytes, 4096, &bytes) ||
+      !checked_add(bytes, (size_t)(2 * GUARD_BYTES + HUGE_PAGE), &total))
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "impossible arena size");
+  uint8_t *base = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return fail(ctx, HONE_E_OOM, place_file(path), "no address space for %zu bytes", total);
+  out->arena_map = base;
+  out->arena_map_bytes = total;
+  uintptr_t at = (uintptr_t)base + GUARD_BYTES;
+  if (bytes >= HUGE_PAGE) at = (at + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+  uint8_t *arena = base + (at - (uintptr_t)base);
+  if (bytes && mprotect(arena, bytes, PROT_READ | PROT_WRITE))
+    return fail(ctx, HONE_E_OOM, place_file(path), "no memory for an arena of %zu bytes", bytes);
+  if (bytes >= HUGE_PAGE) madvise(arena, bytes, MADV_HUGEPAGE);
+    /* every page is touched now, so that no run pays a fault; memory that is not there is an error
+       here and not a signal later */
+#ifdef MADV_POPULATE_WRITE
+  if (bytes && madvise(arena, bytes, MADV_POPULATE_WRITE))
+#endif
+    for (size_t i = 0; i < bytes; i += 4096) *(volatile uint8_t *)(arena + i) = 0;
+  size_t slack = bytes - ((size_t)out->info->arena_bytes + 63) / 64 * 64;
+  out->arena = arena + (bytes >= HUGE_PAGE ? 0 : slack);
+  out->arena_bytes = (size_t)out->info->arena_bytes;
+  return HONE_OK;
+}
+
+hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
+                          struct loaded *out) {
+  memset(out, 0, sizeof *out);
+  hone_status status = open_library(ctx, path, &out->library);
+  if (!status) status = find_info(ctx, path, symbol, out);
+  if (!status) status = load_weights(ctx, path, out);
+  if (!status) status = map_arena(ctx, path, out);
+  if (status) artifact_unload(out);
+  return status;
+}
+
+void artifact_unload(struct loaded *loaded) {
+  if (loaded->arena_map) munmap(loaded->arena_map, loaded->arena_map_bytes);
+  file_unmap(&loaded->weights_file);
+  if (loaded->library) dlclose(loaded->library);
+  memset(loaded, 0, sizeof *loaded);
+}
