@@ -1,4 +1,8 @@
-/* toolchain: C text to object, library, executable, with the C compiler as a child process. */
+/* toolchain: C text to object, library, executable, with the C compiler as a child process.
+ *
+ * What a unit may rely on: it is compiled as GNU C11 with hidden visibility and contracted FMA. The one
+ * exported function, PREFIX_artifact, must be marked __attribute__((visibility("default"))).
+ */
 #ifndef HONE_TOOLCHAIN_H
 #define HONE_TOOLCHAIN_H
 
@@ -8,31 +12,36 @@ enum artifact_kind { ARTIFACT_C, ARTIFACT_SO, ARTIFACT_A, ARTIFACT_EXE };
 enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
 
 struct build_input {
-  const char *const *units;     /* C texts, one translation unit each, compiled in parallel */
+  const char *const *units; /* C texts, one translation unit each, compiled in parallel */
   const size_t *unit_lengths;
   size_t unit_count;
-  const void *weights;          /* packed; embedded with .incbin into so, a, exe; beside a .c */
+  const void *weights; /* packed; embedded with .incbin into so, a, exe; beside a .c */
   size_t weights_bytes;
-  const char *header;           /* typed header text, written beside the artifact */
-  /* With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS, and the stub defines the
-     hidden symbol PREFIX_weights (page-aligned): the generated info points to it. Without the define
-     info.weights is NULL and the loader maps the .weights file. */
+  const char *build_id; /* 32 hex digits, ends the .weights file; needed for it alone */
+  const char *header;   /* typed header text, written beside the artifact; NULL: none */
+  /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS, and
+     the stub defines the hidden symbol PREFIX_weights (page-aligned): the generated info points to it.
+     Without the define info.weights is NULL and the loader maps the .weights file. weights_bytes 0:
+     the numbers stand in the C text, there is no stub. */
   const char *prefix;
 };
 struct build_options {
   const struct target *target;
-  const char *cc;    /* NULL: $HONE_CC, else cc, gcc, clang from PATH; one word, no shell */
-  bool debug;        /* -g -O1 */
-  const char *keep;  /* folder to leave the generated C in, or NULL */
-  uint64_t timeout_ns;
+  const char *cc;      /* NULL: $HONE_CC, else cc, gcc, clang from PATH; one word, no shell */
+  bool debug;          /* -g -O1 */
+  const char *keep;    /* folder to leave the generated C in, or NULL */
+  uint64_t timeout_ns; /* for the whole build; 0: 10 minutes */
 };
-/* "gcc 12.2.0": program and version line. E_MISSING. */
+/* "gcc 12.2.0 (Debian 12.2.0-14)": the family and what the compiler says of itself. cc as in
+   build_options. E_MISSING. */
 MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, char out[128]);
 /* Builds and moves the result to `path` atomically; the compiler's own words are in the failure. */
 MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                                      const struct build_options *options, const char *path);
 
-/* Artifact cache under dir_user("cache"): key = SHA-256 of all that decides the bytes. */
+/* Artifact cache under dir_user("cache"): key = SHA-256 (64 hex digits) of all that decides the
+   bytes. The file's own hash stands beside it and is checked at each look-up; a damaged entry is
+   removed, a warning given, and it is a miss. The oldest entries go when the cache passes 4 GiB. */
 MUST_USE hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096],
                                   bool *out_hit);
 /* Copies the file into the cache (atomic). */

@@ -26,7 +26,7 @@ static const char toy_unit_0[] =
     "  if (team) team->run(team->self, work, &job); else work(&job, 0, 1);\n"
     "  return ((const float *)io->inputs[1])[0] == 666.0f ? 8 : 0;\n"
     "}\n"
-    "#ifdef HONE_EMBED_WEIGHTS\n"
+    "#ifdef HONE_EMBEDDED_WEIGHTS\n"
     "extern const unsigned char PREFIX(weights)[] __attribute__((visibility(\"hidden\")));\n"
     "#define WEIGHTS PREFIX(weights)\n"
     "#else\n"

@@ -1,0 +1,132 @@
+/* Artifact cache: folder "artifacts" of the user's cache; entry KEY beside KEY.sum, the SHA-256 of
+ * its bytes. The sum is checked at each look-up, so an entry that was cut, swapped or half written
+ * is found before it is loaded; both files are replaced atomically, so two writers of one key do no
+ * harm.
+ *
+ * A cache that does not work is not a reason to fail a compilation: callers go on without it.
+ */
+#include "toolchain_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_LENGTH 64
+#define CACHE_BYTES (4ll << 30)
+
+static hone_status entry_path(struct ctx *ctx, const char *key, char out[4096]) {
+  if (strlen(key) != KEY_LENGTH || strspn(key, "0123456789abcdef") != KEY_LENGTH)
+    return fail(ctx, HONE_E_INTERNAL, place_name(key), "not a cache key");
+  char folder[4096];
+  TRY(dir_user(ctx, "cache", folder));
+  int n = snprintf(out, 4096, "%s/artifacts/%s", folder, key);
+  if (n < 0 || n >= 4000) return fail(ctx, HONE_E_PATH, place_file(folder), "the path is too long");
+  return HONE_OK;
+}
+
+static bool sum_matches(struct ctx *ctx, const char *path, const char *sum_path) {
+  struct mapping file, sum;
+  char want[65], got[65];
+  if (file_map(ctx, sum_path, &sum)) return false;
+  bool ok = sum.size == KEY_LENGTH;
+  memcpy(want, sum.data, ok ? KEY_LENGTH : 0);
+  want[KEY_LENGTH] = 0;
+  file_unmap(&sum);
+  if (!ok || file_map(ctx, path, &file)) return false;
+  ok = !sha256_hex(ctx, got, file.data, file.size) && !strcmp(got, want);
+  file_unmap(&file);
+  return ok;
+}
+
+hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096], bool *out_hit) {
+  *out_hit = false;
+  TRY(entry_path(ctx, key, out_path));
+  char sum_path[4200];
+  snprintf(sum_path, sizeof sum_path, "%s.sum", out_path);
+  if (access(out_path, F_OK) || access(sum_path, F_OK)) return HONE_OK;
+  struct ctx quiet = *ctx; /* whatever is wrong with an entry, it is a miss */
+  *out_hit = sum_matches(&quiet, out_path, sum_path);
+  if (*out_hit) {
+    utimensat(AT_FDCWD, out_path, NULL, 0); /* used now */
+    return HONE_OK;
+  }
+  warn(ctx, "removed a damaged entry of the artifact cache: %s", out_path);
+  unlink(sum_path);
+  unlink(out_path);
+  return HONE_OK;
+}
+
+struct entry {
+  char name[KEY_LENGTH + 1];
+  int64_t size;
+  struct timespec used;
+};
+
+static int older_first(const void *a, const void *b) {
+  const struct timespec *x = &((const struct entry *)a)->used,
+                        *y = &((const struct entry *)b)->used;
+  if (x->tv_sec != y->tv_sec) return x->tv_sec < y->tv_sec ? -1 : 1;
+  return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static size_t list_entries(DIR *dir, struct entry *entries, size_t capacity, int64_t *out_total) {
+  size_t count = 0;
+  for (struct dirent *item; count < capacity && (item = readdir(dir));) {
+    struct stat status;
+    if (strlen(item->d_name) != KEY_LENGTH || fstatat(dirfd(dir), item->d_name, &status, 0))
+      continue;
+    memcpy(entries[count].name, item->d_name, KEY_LENGTH + 1);
+    entries[count].size = status.st_size;
+    entries[count++].used = status.st_mtim;
+    *out_total += status.st_size;
+  }
+  return count;
+}
+
+/* Removes the least recently used entries until the rest fits. */
+static void prune(const char *folder) {
+  enum { MOST = 4096 };
+  DIR *dir = opendir(folder);
+  struct entry *entries = dir ? calloc(MOST, sizeof *entries) : NULL;
+  if (entries) {
+    int64_t total = 0;
+    size_t count = list_entries(dir, entries, MOST, &total);
+    qsort(entries, count, sizeof *entries, older_first);
+    for (size_t i = 0; i + 1 < count && total > CACHE_BYTES; i++) {
+      char sum[KEY_LENGTH + 8];
+      snprintf(sum, sizeof sum, "%s.sum", entries[i].name);
+      unlinkat(dirfd(dir), sum, 0);
+      unlinkat(dirfd(dir), entries[i].name, 0);
+      total -= entries[i].size;
+    }
+  }
+  free(entries);
+  if (dir) closedir(dir);
+}
+
+static hone_status store(struct ctx *ctx, const char *target, const struct mapping *map,
+                         unsigned mode) {
+  char sum[65], sum_path[4200];
+  snprintf(sum_path, sizeof sum_path, "%s.sum", target);
+  TRY(sha256_hex(ctx, sum, map->data, map->size));
+  TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
+  return file_write_atomic(ctx, sum_path, sum, KEY_LENGTH, 0600);
+}
+
+hone_status cache_store(struct ctx *ctx, const char *key, const char *path) {
+  char target[4096], folder[4096];
+  TRY(entry_path(ctx, key, target));
+  snprintf(folder, sizeof folder, "%.*s", (int)(strlen(target) - KEY_LENGTH - 1), target);
+  TRY(dir_create(ctx, folder));
+  struct mapping map;
+  struct stat status;
+  TRY(file_map(ctx, path, &map));
+  unsigned mode = !stat(path, &status) && status.st_mode & S_IXUSR ? 0700 : 0600;
+  hone_status result = store(ctx, target, &map, mode);
+  file_unmap(&map);
+  if (!result) prune(folder);
+  return result;
+}

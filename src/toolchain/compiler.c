@@ -1,0 +1,142 @@
+/* The C compiler: which one, what it is, and its flags.
+ *
+ * It is one word, never a command line: --cc, else $HONE_CC, else the first of cc, gcc, clang in
+ * PATH (for another architecture: TRIPLE-gcc, else clang with --target). $CC is ignored: it often
+ * carries flags, and an artifact must not depend on it.
+ */
+#include "toolchain_internal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DESCRIBE_NS 20000000000ull
+
+bool triple_is_native(const char *triple) {
+#if defined(__x86_64__)
+  const char *arch = "x86_64-";
+#elif defined(__aarch64__)
+  const char *arch = "aarch64-";
+#elif defined(__riscv)
+  const char *arch = "riscv64-";
+#else
+  const char *arch = "?";
+#endif
+  return !triple || !strncmp(triple, arch, strlen(arch));
+}
+
+/* "Debian clang version 14.0.6" or "cc (Debian 12.2.0-14) 12.2.0" to "clang 14.0.6 (...)". */
+static void describe(const char *line, struct compiler *out) {
+  char first[100];
+  snprintf(first, sizeof first, "%.*s", (int)strcspn(line, "\n"), line);
+  out->is_clang = strstr(first, "clang") != NULL;
+  const char *version = strstr(first, "version ");
+  version = version ? version + 8 : strrchr(first, ' ') ? strrchr(first, ' ') + 1 : "";
+  const char *open = strchr(first, '('), *close = open ? strchr(open, ')') : NULL;
+  char safe[128];
+  if (open && close && close < version)
+    snprintf(safe, sizeof safe, "gcc %s %.*s", version, (int)(close - open + 1), open);
+  else
+    snprintf(safe, sizeof safe, "%s %s", out->is_clang ? "clang" : "gcc", version);
+  safe_copy(out->description, sizeof out->description, safe);
+}
+
+/* Asks a candidate for its version. What is no compiler is found out here, not by its errors later.
+ */
+static hone_status probe(struct ctx *ctx, const char *program, struct compiler *out) {
+  const char *argv[] = {program, "--version", NULL};
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = DESCRIBE_NS, .output_limit = 4096};
+  struct process_result result;
+  hone_status status = process_run(ctx, &options, &result);
+  if (!status && result.timed_out)
+    status = fail(ctx, HONE_E_TIMEOUT, place_name(program), "--version gave no answer in %d s",
+                  (int)(DESCRIBE_NS / 1000000000u));
+  else if (!status && (result.exit_code || !result.output.at)) {
+    char words[300];
+    safe_copy(words, sizeof words, result.output.at ? result.output.at : "");
+    status = fail(ctx, HONE_E_CRASH, place_name(program), "--version failed (%s %d) %s",
+                  result.signal ? "signal" : "exit code",
+                  result.signal ? result.signal : result.exit_code, words);
+  }
+  if (!status) {
+    snprintf(out->program, sizeof out->program, "%s", program);
+    describe(result.output.at, out);
+  }
+  text_deinit(&result.output);
+  return status;
+}
+
+static hone_status no_compiler(struct ctx *ctx, const char *named, const char *triple) {
+  if (named)
+    return fail(ctx, HONE_E_MISSING, place_name(named),
+                "no such C compiler (one program name or path is meant): "
+                "apt-get install gcc, or name another with --cc");
+  if (triple_is_native(triple))
+    return fail(ctx, HONE_E_MISSING, place_none(),
+                "no C compiler in PATH: apt-get install gcc, or name one with --cc");
+  return fail(ctx, HONE_E_MISSING, place_none(),
+              "no C compiler for %s in PATH: apt-get install gcc-%.*s, or name one with --cc",
+              triple, (int)strcspn(triple, "_"),
+              !strncmp(triple, "x86_64", 6) ? "x86-64-linux-gnu" : triple);
+}
+
+hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
+                          struct compiler *out) {
+  memset(out, 0, sizeof *out);
+  char cross[96];
+  snprintf(cross, sizeof cross, "%s-gcc", triple ? triple : "");
+  const char *native[] = {"cc", "gcc", "clang"}, *foreign[] = {cross, "clang"};
+  bool is_native = triple_is_native(triple);
+  const char *named = cc ? cc : getenv("HONE_CC");
+  if (named && !*named) named = NULL;
+  const char **candidates = named ? &named : is_native ? native : foreign;
+  size_t count = named ? 1 : is_native ? COUNT(native) : COUNT(foreign);
+  for (size_t i = 0; i < count; i++) {
+    struct ctx attempt = *ctx; /* "not in PATH" is no failure while others are left */
+    if (strlen(candidates[i]) >= sizeof out->program) continue;
+    hone_status status = probe(&attempt, candidates[i], out);
+    if (status == HONE_E_MISSING) continue;
+    if (status)
+      return fail(ctx, status, place_name(candidates[i]), "no working C compiler: %s",
+                  attempt.message);
+    if (!is_native && out->is_clang)
+      snprintf(out->target_flag, sizeof out->target_flag, "--target=%s", triple);
+    return HONE_OK;
+  }
+  return no_compiler(ctx, named, triple);
+}
+
+hone_status toolchain_describe(struct ctx *ctx, const char *cc, char out[128]) {
+  struct compiler compiler;
+  TRY(compiler_find(ctx, cc, NULL, &compiler));
+  snprintf(out, 128, "%s", compiler.description);
+  return HONE_OK;
+}
+
+void compiler_start(const struct compiler *compiler, struct arguments *out) {
+  argument(out, compiler->program);
+  if (compiler->target_flag[0]) argument(out, compiler->target_flag);
+}
+
+void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
+                    struct arguments *out) {
+  /* vectors are explicit in the text: the vectorisers only spill; FMA is asked for, not left to a
+     default; errno and traps would keep libm calls and reorderings out; hidden symbols bind at once
+   */
+  static const char *const always[] = {"-std=gnu11",
+                                       "-fPIC",
+                                       "-fvisibility=hidden",
+                                       "-ffp-contract=fast",
+                                       "-fno-math-errno",
+                                       "-fno-trapping-math",
+                                       "-fno-tree-vectorize",
+                                       "-fno-tree-slp-vectorize",
+                                       "-fno-semantic-interposition",
+                                       "-Wno-psabi",
+                                       NULL};
+  static const char *const fast[] = {"-O2", NULL}, *const slow[] = {"-O1", "-g", NULL};
+  compiler_start(compiler, out);
+  arguments_add(out, always);
+  arguments_add(out, debug ? slow : fast);
+  arguments_add(out, target->flags);
+}

@@ -1,0 +1,91 @@
+/* Child tools (compiler, archiver): run with an argument vector, within a time, and judge the end
+ * by exit status *and* product. A tool's words are untrusted text: a few lines of them go into the
+ * failure.
+ */
+#include "toolchain_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHOWN_BYTES 900 /* of the tool's words in a failure */
+
+void argument(struct arguments *arguments, const char *word) {
+  if (arguments->count < MAX_ARGUMENTS)
+    arguments->at[arguments->count++] = word;
+  else
+    arguments->overflow = true;
+}
+
+void arguments_add(struct arguments *arguments, const char *const *words) {
+  for (; *words; words++) argument(arguments, *words);
+}
+
+static bool has_product(const char *directory, const char *product) {
+  char path[4200];
+  struct stat status;
+  snprintf(path, sizeof path, "%s/%s", directory, product);
+  return !stat(path, &status) && S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
+/* The first words that help: from the first line that says "error", else from the start. */
+static const char *first_words(const struct text *output) {
+  if (!output->at) return "";
+  const char *error = strstr(output->at, "error");
+  if (!error) return output->at;
+  while (error > output->at && error[-1] != '\n') error--;
+  return error;
+}
+
+static hone_status judge(struct ctx *ctx, const char *tool, const struct process_result *result,
+                         bool wrote) {
+  if (!result->timed_out && !result->exit_code && !result->signal && wrote) return HONE_OK;
+  if (result->timed_out)
+    return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "stopped after %.1f s",
+                (double)result->wall_ns * 1e-9);
+  char words[SHOWN_BYTES];
+  safe_copy(words, sizeof words, first_words(&result->output));
+  const char *colon = words[0] ? ": " : "";
+  if (result->signal)
+    return fail(ctx, HONE_E_CRASH, place_name(tool), "killed by signal %d (%s)%s%s", result->signal,
+                strsignal(result->signal), colon, words);
+  if (result->exit_code)
+    return fail(ctx, HONE_E_CRASH, place_name(tool), "exit code %d%s%s", result->exit_code, colon,
+                words);
+  return fail(ctx, HONE_E_CRASH, place_name(tool), "ended well but wrote nothing%s%s", colon,
+              words);
+}
+
+hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const char *directory,
+                     uint64_t deadline_ns, const char *product) {
+  const char *tool = arguments->at[0];
+  if (arguments->overflow)
+    return fail(ctx, HONE_E_INTERNAL, place_name(tool), "more than %d arguments", MAX_ARGUMENTS);
+  uint64_t now = clock_ns();
+  if (now >= deadline_ns) return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "no time was left");
+  struct process_options options = {.argv = arguments->at,
+                                    .directory = directory,
+                                    .fd_in = -1,
+                                    .fd_out = -1,
+                                    .timeout_ns = deadline_ns - now};
+  struct process_result result;
+  hone_status status = process_run(ctx, &options, &result);
+  if (!status) status = judge(ctx, tool, &result, !product || has_product(directory, product));
+  text_deinit(&result.output);
+  return status;
+}
+
+hone_status put_file(struct ctx *ctx, const char *directory, const char *name, const void *data,
+                     size_t size) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  FILE *file = fopen(path, "wbe");
+  if (!file) return fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
+  bool ok = !size || fwrite(data, 1, size, file) == size;
+  int error = errno;
+  if (fclose(file) && ok) ok = false, error = errno;
+  if (ok) return HONE_OK;
+  unlink(path);
+  return fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(error));
+}

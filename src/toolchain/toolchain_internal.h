@@ -1,0 +1,47 @@
+/* What the files of this folder share. */
+#ifndef HONE_TOOLCHAIN_INTERNAL_H
+#define HONE_TOOLCHAIN_INTERNAL_H
+
+#include "toolchain.h"
+
+#define MAX_ARGUMENTS 128
+
+/* An argument vector under construction; overflow is remembered and seen by tool_run. */
+struct arguments {
+  const char *at[MAX_ARGUMENTS + 1];
+  size_t count;
+  bool overflow;
+};
+void argument(struct arguments *arguments, const char *word);
+void arguments_add(struct arguments *arguments, const char *const *words); /* NULL-terminated */
+
+/* A C compiler as found. */
+struct compiler {
+  char program[4096];    /* one word: a name or a path */
+  char description[128]; /* "gcc 12.2.0 (Debian 12.2.0-14)" */
+  bool is_clang;
+  char target_flag[80]; /* clang: --target=..., else "" */
+};
+
+/* compiler.c */
+/* triple NULL: for this machine. */
+MUST_USE hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
+                                   struct compiler *out);
+/* True if the triple is this machine's. */
+bool triple_is_native(const char *triple);
+/* The compiler itself, and the target flag where it needs one. */
+void compiler_start(const struct compiler *compiler, struct arguments *out);
+/* The flags of every compilation for `target`. */
+void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
+                    struct arguments *out);
+
+/* tool.c */
+/* Runs a tool in `directory` until `deadline_ns` (of clock_ns). E_MISSING, E_TIMEOUT; E_CRASH with
+   the tool's first words if it fails, or if it ends well without having written `product`. */
+MUST_USE hone_status tool_run(struct ctx *ctx, const struct arguments *arguments,
+                              const char *directory, uint64_t deadline_ns, const char *product);
+/* Writes a file of a temporary folder, without fsync. */
+MUST_USE hone_status put_file(struct ctx *ctx, const char *directory, const char *name,
+                              const void *data, size_t size);
+
+#endif
