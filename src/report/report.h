@@ -19,7 +19,12 @@ struct summary {
   struct comparison *comparisons;
   const struct study_data *data; /* raw samples for distributions */
 };
-/* Statistics over blocks: deterministic (seeded by the study key). synthetic rows only if asked. */
+/* Statistics over blocks: deterministic (seeded by the study key). synthetic rows only if asked.
+   Records come out grouped by model, shapes, batch, threads and scenario in order of first appearance;
+   in a group ranked ones first, fastest first, then measured ones without rank, then the rest.
+   Each ranked record is compared with the group's fastest and with its native row (a: the record, b: what
+   it is compared with), an --aa copy with its original.
+   Limits come from the study's options: {"limits_ms": {"CELL KEY": ms}}; without them n/a. */
 MUST_USE hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
                                bool with_synthetic, struct summary *out);
 
@@ -42,4 +47,94 @@ const struct renderer *renderer_find(const char *name);
 MUST_USE hone_status render_compare(struct ctx *ctx, const struct summary *before,
                                     const struct summary *after, const struct render_options *options,
                                     struct text *out);
+
+/* -- inside the folder -------------------------------------------------------------------------- */
+
+/* summary.c */
+bool same_group(const struct record *a, const struct record *b);
+/* One past the last record of the group that begins at `begin`. */
+size_t group_end(const struct summary *summary, size_t begin);
+bool is_measured(const struct record *record);
+bool is_native(const struct record *record);
+/* The comparison of record a with record b, NULL if there is none. */
+const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b);
+/* The group's native row that is ranked, SIZE_MAX if there is none. */
+size_t native_of_group(const struct summary *summary, size_t begin, size_t end);
+MUST_USE hone_status make_sample_set(struct ctx *ctx, struct arena *arena,
+                                     const struct cell_data *data, struct sample_set *out);
+const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record);
+uint64_t seed_of(const char *key);
+/* Smallest relative difference that the --aa pair ending at record i could show, NaN if it is none. */
+double aa_resolution(const struct summary *summary, size_t i);
+
+/* facts.c: a JSON object as a flat list of "a.b" = text, in its own order */
+struct fact {
+  const char *key, *value; /* of untrusted text */
+};
+MUST_USE hone_status facts_read(struct ctx *ctx, struct arena *arena, const char *json,
+                                struct fact **out, size_t *out_count);
+/* Value of the key or of a key that ends with ".KEY"; NULL. */
+const char *fact_find(const struct fact *facts, size_t count, const char *key);
+
+/* units.c: numbers for people; nothing for NaN but the dash that all sinks share */
+void put_number(struct text *out, double x, int decimals); /* '.' in every locale */
+void put_significant(struct text *out, double x, int digits);
+void put_ms(struct text *out, double ms);         /* "812 ns", "4.81 ms", "1.2 s" */
+void put_latency(struct text *out, double ms);    /* one digit more */
+void put_bytes(struct text *out, double bytes);   /* "97.5 MB" */
+void put_percent(struct text *out, double share); /* "61 %" */
+void put_ratio(struct text *out, double ratio);   /* "1.82x" */
+void put_scientific(struct text *out, double x);  /* "2.1e-07", "0" */
+void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
+void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
+/* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
+void put_row_name(struct text *out, const struct record *record);
+/* "batch 1 · 8 threads · fp32"; untrusted text */
+void put_group_facts(struct text *out, const struct record *record);
+/* "fastest", "1.82x slower", "tie", "1.10x undecided", "" */
+void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
+
+/* writers.c: the only ways text of others gets into a sink. What is not escaped is a literal of ours,
+   which the macro makes sure of. Controls are shown as \u{..} everywhere but in JSON, which has its own. */
+#define LITERAL(text, literal) text_append((text), "" literal "", sizeof(literal) - 1)
+struct html {
+  struct text *out;
+};
+struct markdown {
+  struct text *out;
+};
+struct csv {
+  struct text *out;
+  bool is_inside; /* the line has a cell */
+};
+struct json_writer {
+  struct text *out;
+};
+struct tty {
+  struct text *out;
+  bool color;
+};
+void html_text(struct html html, const char *untrusted);
+void html_attribute(struct html html, const char *untrusted); /* between double quotes */
+void markdown_text(struct markdown markdown, const char *untrusted);
+void csv_text(struct csv *csv, const char *untrusted);
+void csv_number(struct csv *csv, double x); /* empty for NaN */
+void csv_end_line(struct csv *csv);
+void json_text(struct json_writer json, const char *untrusted);
+void json_number(struct json_writer json, double x); /* null for NaN */
+void tty_text(struct tty tty, const char *untrusted, size_t max);
+/* Columns that a terminal needs for UTF-8 text that was made safe. */
+size_t shown_width(const char *text);
+
+/* one file each */
+hone_status render_table(struct ctx *ctx, const struct summary *summary,
+                         const struct render_options *options, struct text *out);
+hone_status render_csv(struct ctx *ctx, const struct summary *summary,
+                       const struct render_options *options, struct text *out);
+hone_status render_json(struct ctx *ctx, const struct summary *summary,
+                        const struct render_options *options, struct text *out);
+hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
+                            const struct render_options *options, struct text *out);
+hone_status render_html(struct ctx *ctx, const struct summary *summary,
+                        const struct render_options *options, struct text *out);
 #endif

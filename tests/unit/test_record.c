@@ -1,10 +1,5 @@
 /* record: names parse back, columns read every type, the key separates every field. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#undef fail /* cmocka's macro; base has a function of that name */
+#include "unit.h"
 
 #include <math.h>
 #include "record/record.h"

@@ -1,10 +1,5 @@
 /* stats: known ranks, coverage of the intervals on simulated studies, verdicts, stationarity. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#undef fail /* cmocka's macro; base has a function of that name */
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,6 @@
 /* store: rows come back equal, foreign files are refused untouched, one writer, kill -9, full disk.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#undef fail /* cmocka's macro; base has a function of that name */
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>

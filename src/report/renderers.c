@@ -1,0 +1,14 @@
+/* renderers: the formats a report can be written in. A new one is one file and one row. */
+#include "report.h"
+
+const struct renderer renderers[] = {
+    {"table", ".txt", render_table}, {"json", ".json", render_json}, {"csv", ".csv", render_csv},
+    {"md", ".md", render_markdown},  {"html", ".html", render_html},
+};
+const size_t renderer_count = COUNT(renderers);
+
+const struct renderer *renderer_find(const char *name) {
+  for (size_t i = 0; i < renderer_count; i++)
+    if (!strcmp(renderers[i].name, name)) return &renderers[i];
+  return NULL;
+}

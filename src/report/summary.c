@@ -1,0 +1,520 @@
+/* summary: blocks and incarnations of a study to records, ranks and comparisons.
+ *
+ * In: all that the store holds of a study. Out: what every renderer prints; no renderer calculates.
+ * Invariants: the same data gives the same bytes (seeds come from the study's key); a cell whose
+ * outputs were never compared is `unverified`, whatever its worker said; only `ok` cells have a
+ * rank.
+ */
+#include "report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CONFIDENCE 0.95
+#define RESAMPLES 2000
+
+uint64_t seed_of(const char *key) {
+  uint64_t seed = 0x9e3779b97f4a7c15u;
+  for (; *key; key++) seed = (seed ^ (unsigned char)*key) * 0x100000001b3u;
+  return seed;
+}
+
+bool same_group(const struct record *a, const struct record *b) {
+  return !strcmp(a->cell.model_hash, b->cell.model_hash) && !strcmp(a->cell.model, b->cell.model) &&
+         !strcmp(a->cell.shapes, b->cell.shapes) && !strcmp(a->cell.scenario, b->cell.scenario) &&
+         a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads;
+}
+
+size_t group_end(const struct summary *summary, size_t begin) {
+  size_t end = begin;
+  while (end < summary->record_count &&
+         same_group(&summary->records[begin], &summary->records[end]))
+    end++;
+  return end;
+}
+
+bool is_measured(const struct record *record) { return record->sample_count > 0; }
+bool is_native(const struct record *record) { return !strcmp(record->cell.backend, "native"); }
+
+const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b) {
+  for (size_t i = 0; i < summary->comparison_count; i++)
+    if (summary->comparisons[i].a == a && summary->comparisons[i].b == b)
+      return &summary->comparisons[i];
+  return NULL;
+}
+
+size_t native_of_group(const struct summary *summary, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; i++)
+    if (summary->records[i].rank && is_native(&summary->records[i]) &&
+        summary->records[i].cell.label == 0)
+      return i;
+  return SIZE_MAX;
+}
+
+const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record) {
+  for (size_t i = 0; i < summary->data->cell_count; i++)
+    if (!strcmp(summary->data->cells[i].cell.key, record->cell.key))
+      return &summary->data->cells[i];
+  return NULL;
+}
+
+/* -- samples ------------------------------------------------------------------------------------
+ */
+
+static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena,
+                                      const struct block *block, struct sample_round *out) {
+  double *samples;
+  TRY(NEW_ARRAY(ctx, arena, samples, block->sample_count));
+  for (size_t i = 0; i < block->sample_count; i++) samples[i] = (double)block->samples[i];
+  *out = (struct sample_round){samples, block->sample_count};
+  return HONE_OK;
+}
+
+/* Blocks come ordered by incarnation, then round. */
+hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+                            struct sample_set *out) {
+  struct sample_round *rounds;
+  *out = (struct sample_set){0};
+  TRY(NEW_ARRAY(ctx, arena, rounds, data->block_count));
+  TRY(NEW_ARRAY(ctx, arena, out->processes, data->block_count));
+  int incarnation = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    if (data->blocks[i].sample_count == 0) continue;
+    if (out->process_count == 0 || data->blocks[i].incarnation != incarnation)
+      out->processes[out->process_count++] = (struct sample_process){0, rounds};
+    incarnation = data->blocks[i].incarnation;
+    TRY(add_round(ctx, arena, &data->blocks[i], rounds++));
+    out->processes[out->process_count - 1].round_count++;
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status pool_samples(struct ctx *ctx, struct arena *arena,
+                                         const struct sample_set *set, double **out,
+                                         size_t *count) {
+  *count = 0;
+  for (size_t p = 0; p < set->process_count; p++)
+    for (size_t r = 0; r < set->processes[p].round_count; r++)
+      *count += set->processes[p].rounds[r].count;
+  TRY(NEW_ARRAY(ctx, arena, *out, *count));
+  size_t at = 0;
+  for (size_t p = 0; p < set->process_count; p++)
+    for (size_t r = 0; r < set->processes[p].round_count; r++) {
+      const struct sample_round *round = &set->processes[p].rounds[r];
+      memcpy(*out + at, round->samples, round->count * sizeof **out);
+      at += round->count;
+    }
+  sort_doubles(*out, *count);
+  return HONE_OK;
+}
+
+/* n/a where the upper end of its interval does not exist. */
+static double percentile_or_none(const double *sorted, size_t n, double p) {
+  size_t low, high;
+  return quantile_interval(n, p, CONFIDENCE, &low, &high) ? percentile_sorted(sorted, n, p) * 1e-6
+                                                          : NAN;
+}
+
+static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample_set *set,
+                                            const double *sorted, size_t n, uint64_t seed,
+                                            struct record *record) {
+  struct interval median;
+  size_t low, high;
+  if (record->rounds > 1) {
+    TRY(bootstrap_median(ctx, set, CONFIDENCE, RESAMPLES, seed, &median));
+    record->p50_lo_ms = median.low * 1e-6;
+    record->p50_hi_ms = median.high * 1e-6;
+  } else if (quantile_interval(n, 0.5, CONFIDENCE, &low, &high)) {
+    record->p50_lo_ms = sorted[low] * 1e-6;
+    record->p50_hi_ms = sorted[high] * 1e-6;
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
+                                         const struct sample_set *set, uint64_t seed,
+                                         struct record *record) {
+  double *sorted, sum = 0, squares = 0;
+  size_t n;
+  TRY(pool_samples(ctx, arena, set, &sorted, &n));
+  record->sample_count = n;
+  record->incarnations = (int)set->process_count;
+  for (size_t p = 0; p < set->process_count; p++)
+    record->rounds += (int)set->processes[p].round_count;
+  if (n == 0) return HONE_OK;
+  for (size_t i = 0; i < n; i++) sum += sorted[i];
+  const double mean = sum / (double)n;
+  for (size_t i = 0; i < n; i++) squares += (sorted[i] - mean) * (sorted[i] - mean);
+  record->mean_ms = mean * 1e-6;
+  record->std_ms = n > 1 ? sqrt(squares / (double)(n - 1)) * 1e-6 : NAN;
+  record->min_ms = sorted[0] * 1e-6;
+  record->max_ms = sorted[n - 1] * 1e-6;
+  record->p50_ms = percentile_sorted(sorted, n, 0.5) * 1e-6;
+  record->p90_ms = percentile_or_none(sorted, n, 0.9);
+  record->p99_ms = percentile_or_none(sorted, n, 0.99);
+  if (record->p50_ms > 0)
+    record->throughput_per_s =
+        1000.0 * (record->cell.batch > 0 ? record->cell.batch : 1) / record->p50_ms;
+  return median_interval(ctx, set, sorted, n, seed, record);
+}
+
+/* -- facts of the incarnations -------------------------------------------------------------------
+ */
+
+/* How the incarnations' figures join: a middle one for times, the worst for sizes and differences.
+ */
+enum join { JOIN_MEDIAN, JOIN_MAX, JOIN_MIN };
+#define OF(member, join) \
+  { offsetof(struct incarnation, member), join }
+static const struct {
+  size_t offset;
+  enum join join;
+} joined_doubles[] = {
+    OF(compile_ms, JOIN_MEDIAN), OF(load_ms, JOIN_MEDIAN),   OF(first_inference_ms, JOIN_MEDIAN),
+    OF(warmup_ms, JOIN_MEDIAN),  OF(import_ms, JOIN_MEDIAN), OF(cached_compile_ms, JOIN_MEDIAN),
+    OF(rss_slope, JOIN_MAX),     OF(floor_ns, JOIN_MEDIAN),  OF(fallback_share, JOIN_MAX),
+    OF(max_abs_diff, JOIN_MAX),  OF(max_rel_diff, JOIN_MAX), OF(rel_l2, JOIN_MAX),
+    OF(cosine, JOIN_MIN),        OF(top1, JOIN_MIN),
+};
+static const size_t joined_counts[] = {
+    offsetof(struct incarnation, rss_import),  offsetof(struct incarnation, rss_compile),
+    offsetof(struct incarnation, rss_load),    offsetof(struct incarnation, rss_steady),
+    offsetof(struct incarnation, rss_peak),    offsetof(struct incarnation, artifact_bytes),
+    offsetof(struct incarnation, arena_bytes),
+};
+
+static double join_doubles(double *x, size_t n, enum join join) {
+  if (n == 0) return NAN;
+  sort_doubles(x, n);
+  return join == JOIN_MEDIAN ? percentile_sorted(x, n, 0.5) : join == JOIN_MAX ? x[n - 1] : x[0];
+}
+
+static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *arena,
+                                              const struct cell_data *data,
+                                              struct incarnation *worst) {
+  double *values;
+  TRY(NEW_ARRAY(ctx, arena, values, data->incarnation_count));
+  for (size_t f = 0; f < COUNT(joined_doubles); f++) {
+    size_t n = 0;
+    for (size_t i = 0; i < data->incarnation_count; i++) {
+      double x;
+      memcpy(&x, (const char *)&data->incarnations[i] + joined_doubles[f].offset, sizeof x);
+      if (!isnan(x)) values[n++] = x;
+    }
+    const double joined = join_doubles(values, n, joined_doubles[f].join);
+    memcpy((char *)worst + joined_doubles[f].offset, &joined, sizeof joined);
+  }
+  for (size_t f = 0; f < COUNT(joined_counts); f++) {
+    int64_t most = -1, x;
+    for (size_t i = 0; i < data->incarnation_count; i++) {
+      memcpy(&x, (const char *)&data->incarnations[i] + joined_counts[f], sizeof x);
+      if (x > most) most = x;
+    }
+    memcpy((char *)worst + joined_counts[f], &most, sizeof most);
+  }
+  return HONE_OK;
+}
+
+static void nothing_known(struct incarnation *facts) {
+  const double none = NAN;
+  const int64_t unknown = -1;
+  for (size_t f = 0; f < COUNT(joined_doubles); f++)
+    memcpy((char *)facts + joined_doubles[f].offset, &none, sizeof none);
+  for (size_t f = 0; f < COUNT(joined_counts); f++)
+    memcpy((char *)facts + joined_counts[f], &unknown, sizeof unknown);
+  facts->effective_threads = -1;
+}
+
+/* The incarnation that tells how the cell ended: the first that failed. One that was interrupted
+   counts only where none came after it. */
+static const struct incarnation *telling_incarnation(const struct cell_data *data) {
+  const struct incarnation *good = NULL, *interrupted = NULL;
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    const struct incarnation *at = &data->incarnations[i];
+    if (at->status != STATUS_ok && at->status != STATUS_interrupted) return at;
+    if (at->status == STATUS_ok && !good) good = at;
+    if (at->status == STATUS_interrupted && !interrupted) interrupted = at;
+  }
+  return good ? good : interrupted;
+}
+
+static bool was_compared(const struct cell_data *data, const struct incarnation *facts) {
+  if (!isnan(facts->rel_l2) || !isnan(facts->max_abs_diff) || !isnan(facts->max_rel_diff))
+    return true;
+  for (size_t i = 0; i < data->block_count; i++)
+    if (data->blocks[i].verified > 0) return true;
+  return false;
+}
+
+static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
+                                         const struct cell_data *data, struct record *record) {
+  const struct incarnation *telling = telling_incarnation(data);
+  nothing_known(&record->worst);
+  if (!telling) {
+    record->status = STATUS_interrupted;
+    snprintf(record->reason, sizeof record->reason, "not measured yet");
+    return HONE_OK;
+  }
+  record->worst = *telling;
+  record->status = telling->status;
+  record->stage = telling->stage;
+  snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
+  for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
+  if (record->status == STATUS_ok) TRY(join_incarnations(ctx, arena, data, &record->worst));
+  if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
+    record->status = STATUS_unverified;
+    record->stage = STAGE_verify;
+    snprintf(record->reason, sizeof record->reason, "no output of the timed run was compared");
+  }
+  if (record->status == STATUS_ok && !is_measured(record)) {
+    record->status = STATUS_interrupted;
+    snprintf(record->reason, sizeof record->reason, "not measured yet");
+  }
+  return HONE_OK;
+}
+
+static void fill_noise(const struct cell_data *data, struct record *record) {
+  record->noise = (struct noise){-1, -1, -1, -1};
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct noise *at = &data->blocks[i].noise;
+    struct noise *worst = &record->noise;
+    worst->steal_fraction = fmax(worst->steal_fraction, at->steal_fraction);
+    worst->pressure_some = fmax(worst->pressure_some, at->pressure_some);
+    if (at->involuntary_switches > worst->involuntary_switches)
+      worst->involuntary_switches = at->involuntary_switches;
+    if (at->frequency_mhz > 0 &&
+        (worst->frequency_mhz < 0 || at->frequency_mhz < worst->frequency_mhz))
+      worst->frequency_mhz = at->frequency_mhz;
+  }
+}
+
+/* -- the command that measures a row again --------------------------------------------------------
+ */
+
+/* One word of a POSIX shell command, in quotes unless it is plain. */
+static void put_word(struct text *out, const char *word) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";
+  if (*word && strspn(word, plain) == strlen(word)) {
+    text_puts(out, word);
+    return;
+  }
+  text_puts(out, "'");
+  for (; *word; word++) {
+    if (*word == '\'')
+      text_puts(out, "'\\''");
+    else
+      text_append(out, word, 1);
+  }
+  text_puts(out, "'");
+}
+
+static void fill_repeat(struct record *record) {
+  const struct cell *cell = &record->cell;
+  struct text out = {0};
+  text_puts(&out, "hone bench ");
+  const char *model =
+      strncmp(cell->model, "zoo:", 4) && cell->model_path[0] ? cell->model_path : cell->model;
+  if (model[0] == '-') text_puts(&out, "./");
+  put_word(&out, model);
+  text_puts(&out, " --backend ");
+  put_word(&out, cell->backend);
+  if (cell->variant[0] && strcmp(cell->variant, "default") != 0 && cell->options[0]) {
+    text_puts(&out, " --backend-option ");
+    put_word(&out, cell->options);
+  }
+  text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
+  if (cell->precision[0]) {
+    text_puts(&out, " --precision ");
+    put_word(&out, cell->precision);
+  }
+  if (!out.failed && out.length < sizeof record->repeat)
+    memcpy(record->repeat, out.at, out.length + 1);
+  text_deinit(&out);
+}
+
+/* -- order, ranks, comparisons --------------------------------------------------------------------
+ */
+
+struct ordered {
+  struct record record;
+  struct sample_set set;
+  size_t group, place; /* of first appearance */
+};
+
+static int kind_of(const struct record *record) {
+  return record->status == STATUS_ok ? 0 : is_measured(record) ? 1 : 2;
+}
+static int compare_ordered(const void *a, const void *b) {
+  const struct ordered *x = *(struct ordered *const *)a, *y = *(struct ordered *const *)b;
+  if (x->group != y->group) return x->group < y->group ? -1 : 1;
+  const int kind_x = kind_of(&x->record), kind_y = kind_of(&y->record);
+  if (kind_x != kind_y) return kind_x - kind_y;
+  if (kind_x < 2 && x->record.p50_ms != y->record.p50_ms)
+    return x->record.p50_ms < y->record.p50_ms ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *const *rows,
+                                         size_t a, size_t b, uint64_t seed,
+                                         struct comparison *out) {
+  const struct record *x = &rows[a]->record, *y = &rows[b]->record;
+  const double floors = fabs(x->worst.floor_ns - y->worst.floor_ns);
+  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
+  *out = (struct comparison){.a = a, .b = b};
+  TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
+  out->verdict = decide(&out->ratio, x->incarnations, y->incarnations, x->rounds, y->rounds,
+                        x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
+  return HONE_OK;
+}
+
+typedef VEC(struct comparison) comparisons;
+static MUST_USE hone_status add_comparison(struct ctx *ctx, struct arena *arena,
+                                           const struct ordered *const *rows, size_t a, size_t b,
+                                           uint64_t seed, comparisons *out) {
+  struct comparison comparison;
+  for (size_t i = 0; i < out->count; i++)
+    if (out->at[i].a == a && out->at[i].b == b) return HONE_OK;
+  TRY(compare_pair(ctx, rows, a, b, seed, &comparison));
+  VEC_PUSH(ctx, arena, out, comparison);
+  return HONE_OK;
+}
+
+/* The row that differs from row i in nothing but the label 0, SIZE_MAX if none. */
+static size_t original_of(const struct summary *summary, size_t begin, size_t end, size_t i) {
+  const struct cell *copy = &summary->records[i].cell;
+  for (size_t j = begin; copy->label > 0 && j < end; j++) {
+    const struct cell *cell = &summary->records[j].cell;
+    if (cell->label == 0 && is_measured(&summary->records[j]) &&
+        !strcmp(cell->backend, copy->backend) && !strcmp(cell->variant, copy->variant) &&
+        !strcmp(cell->options, copy->options) && !strcmp(cell->route, copy->route) &&
+        !strcmp(cell->device, copy->device) && !strcmp(cell->precision, copy->precision))
+      return j;
+  }
+  return SIZE_MAX;
+}
+
+double aa_resolution(const struct summary *summary, size_t i) {
+  for (size_t c = 0; summary->records[i].cell.label > 0 && c < summary->comparison_count; c++) {
+    const struct comparison *comparison = &summary->comparisons[c];
+    const struct cell *a = &summary->records[i].cell, *b = &summary->records[comparison->b].cell;
+    if (comparison->a == i && b->label == 0 && !strcmp(a->backend, b->backend) &&
+        !strcmp(a->variant, b->variant))
+      return fmax(comparison->ratio.high - 1, 1 - comparison->ratio.low);
+  }
+  return NAN;
+}
+
+static MUST_USE hone_status compare_group(struct ctx *ctx, struct arena *arena,
+                                          const struct ordered *const *rows,
+                                          const struct summary *summary, size_t begin, size_t end,
+                                          comparisons *out) {
+  const uint64_t seed = seed_of(summary->study.key);
+  const size_t native = native_of_group(summary, begin, end);
+  for (size_t i = begin; i < end; i++) {
+    const size_t original = original_of(summary, begin, end, i);
+    if (is_measured(&summary->records[i]) && original != SIZE_MAX)
+      TRY(add_comparison(ctx, arena, rows, i, original, seed, out));
+    if (summary->records[i].rank == 0) continue;
+    if (i != begin) TRY(add_comparison(ctx, arena, rows, i, begin, seed, out));
+    if (native != SIZE_MAX && i != native)
+      TRY(add_comparison(ctx, arena, rows, i, native, seed, out));
+  }
+  return HONE_OK;
+}
+
+/* -- limits ---------------------------------------------------------------------------------------
+ */
+
+static void fill_limits(const struct study_row *study, struct record *records, size_t count) {
+  json_error_t error;
+  json_t *options = json_loads(study->options_json, 0, &error);
+  const json_t *limits = json_object_get(options, "limits_ms");
+  for (size_t i = 0; i < count; i++) {
+    const json_t *limit = json_object_get(limits, records[i].cell.key);
+    if (!json_is_number(limit) || !(json_number_value(limit) > 0)) continue;
+    records[i].limit_ms = json_number_value(limit);
+    records[i].limit_share = records[i].limit_ms / records[i].p50_ms;
+  }
+  json_decref(options);
+}
+
+/* -- all of it ------------------------------------------------------------------------------------
+ */
+
+static bool is_synthetic(const struct cell_data *data) {
+  for (size_t i = 0; i < data->incarnation_count; i++)
+    if (data->incarnations[i].flags & FLAG_MASK(synthetic)) return true;
+  return !strcmp(data->cell.backend, "fake") || !strcmp(data->cell.backend, "null");
+}
+
+static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
+                                        const struct cell_data *data, uint64_t seed,
+                                        struct ordered *out) {
+  struct record *record = &out->record;
+  record->cell = data->cell;
+  double *const none[] = {&record->p50_ms,   &record->p50_lo_ms,   &record->p50_hi_ms,
+                          &record->p90_ms,   &record->p99_ms,      &record->mean_ms,
+                          &record->std_ms,   &record->min_ms,      &record->max_ms,
+                          &record->limit_ms, &record->limit_share, &record->throughput_per_s};
+  for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
+  TRY(make_sample_set(ctx, arena, data, &out->set));
+  TRY(fill_latency(ctx, arena, &out->set, seed, record));
+  TRY(fill_outcome(ctx, arena, data, record));
+  fill_noise(data, record);
+  fill_repeat(record);
+  return HONE_OK;
+}
+
+static size_t group_of(struct ordered *const *rows, size_t count, const struct record *record) {
+  for (size_t i = 0; i < count; i++)
+    if (same_group(&rows[i]->record, record)) return rows[i]->group;
+  return count;
+}
+
+static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
+                                      const struct study_data *data, bool with_synthetic,
+                                      struct ordered **rows, size_t *out_count) {
+  size_t count = 0;
+  for (size_t i = 0; i < data->cell_count; i++) {
+    if (!with_synthetic && is_synthetic(&data->cells[i])) continue;
+    TRY(NEW(ctx, arena, rows[count]));
+    TRY(make_record(ctx, arena, &data->cells[i], seed_of(data->row.key), rows[count]));
+    rows[count]->place = count;
+    rows[count]->group = group_of(rows, count, &rows[count]->record);
+    count++;
+  }
+  if (count) qsort(rows, count, sizeof *rows, compare_ordered);
+  *out_count = count;
+  return HONE_OK;
+}
+
+static void fill_ranks(struct summary *summary) {
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    int rank = 0;
+    for (size_t i = begin; i < end; i++)
+      if (summary->records[i].status == STATUS_ok) summary->records[i].rank = ++rank;
+  }
+}
+
+hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
+                      bool with_synthetic, struct summary *out) {
+  struct ordered **rows;
+  comparisons all = {0};
+  *out = (struct summary){.study = data->row, .data = data};
+  TRY(NEW_ARRAY(ctx, arena, rows, data->cell_count));
+  TRY(make_rows(ctx, arena, data, with_synthetic, rows, &out->record_count));
+  TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
+  for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
+  fill_ranks(out);
+  fill_limits(&data->row, out->records, out->record_count);
+  for (size_t begin = 0, end; begin < out->record_count; begin = end) {
+    end = group_end(out, begin);
+    TRY(compare_group(ctx, arena, (const struct ordered *const *)rows, out, begin, end, &all));
+  }
+  out->comparisons = all.at;
+  out->comparison_count = all.count;
+  return HONE_OK;
+}

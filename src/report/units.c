@@ -1,0 +1,148 @@
+/* units: numbers and short phrases for people, the same in every sink.
+ *
+ * In: figures of a record. Out: text, untrusted where it holds names; the sink's writer escapes it.
+ * "n/a" is a dash.
+ */
+#include "report.h"
+
+#include <math.h>
+#include <time.h>
+
+#define NONE "\xe2\x80\x93" /* en dash */
+
+void put_number(struct text *out, double x, int decimals) {
+  char number[400];
+  snprintf(number, sizeof number, "%.*f", decimals, x);
+  for (char *p = number; *p; p++)
+    if (*p == ',') *p = '.'; /* another decimal point can only be the locale's comma */
+  text_puts(out, number);
+}
+
+void put_significant(struct text *out, double x, int digits) {
+  if (!isfinite(x)) {
+    LITERAL(out, NONE);
+    return;
+  }
+  int decimals = digits - 1 - (x != 0 ? (int)floor(log10(fabs(x)) + 1e-12) : 0);
+  if (decimals < 0) decimals = 0;
+  put_number(out, x, decimals > 15 ? 15 : decimals);
+}
+
+static void put_scaled(struct text *out, double x, const char *const *units, const double *scales,
+                       size_t count, int digits) {
+  if (!isfinite(x) || x < 0) {
+    LITERAL(out, NONE);
+    return;
+  }
+  size_t i = 0;
+  while (i + 1 < count && x >= scales[i + 1] * 0.99995) i++;
+  put_significant(out, x / scales[i], digits);
+  text_printf(out, " %s", units[i]);
+}
+
+static const char *const time_units[] = {"ns", "\xc2\xb5s", "ms", "s", "min"};
+static const double time_scales[] = {1e-6, 1e-3, 1, 1e3, 6e4};
+void put_ms(struct text *out, double ms) {
+  put_scaled(out, ms, time_units, time_scales, COUNT(time_units), 3);
+}
+void put_latency(struct text *out, double ms) {
+  put_scaled(out, ms, time_units, time_scales, COUNT(time_units), 4);
+}
+
+void put_bytes(struct text *out, double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  static const double scales[] = {1, 1e3, 1e6, 1e9, 1e12};
+  put_scaled(out, bytes, units, scales, COUNT(units), 3);
+}
+
+void put_percent(struct text *out, double share) {
+  if (!isfinite(share)) {
+    LITERAL(out, NONE);
+    return;
+  }
+  const double percent = share * 100;
+  put_number(out, percent, percent != 0 && fabs(percent) < 9.95 ? 1 : 0);
+  LITERAL(out, " %");
+}
+
+void put_ratio(struct text *out, double ratio) {
+  put_significant(out, ratio, ratio < 1 ? 2 : 3);
+  LITERAL(out, "x");
+}
+
+void put_scientific(struct text *out, double x) {
+  char number[32];
+  if (!isfinite(x)) {
+    LITERAL(out, NONE);
+    return;
+  }
+  snprintf(number, sizeof number, x == 0 ? "%.0f" : "%.1e", x);
+  for (char *p = number; *p; p++)
+    if (*p == ',') *p = '.';
+  text_puts(out, number);
+}
+
+void put_half_width(struct text *out, const struct record *record) {
+  const double half = fmax(record->p50_hi_ms - record->p50_ms, record->p50_ms - record->p50_lo_ms);
+  if (!isfinite(half) || !(record->p50_ms > 0)) {
+    LITERAL(out, NONE);
+    return;
+  }
+  LITERAL(out, "\xc2\xb1");
+  put_percent(out, half / record->p50_ms);
+}
+
+void put_time(struct text *out, uint64_t unix_ms) {
+  const time_t seconds = (time_t)(unix_ms / 1000);
+  struct tm tm;
+  char text[64];
+  if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &tm)) {
+    LITERAL(out, NONE);
+    return;
+  }
+  text_puts(out, text);
+}
+
+void put_row_name(struct text *out, const struct record *record) {
+  text_puts(out, record->cell.backend);
+  if (record->worst.engine_version[0]) text_printf(out, " %s", record->worst.engine_version);
+  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
+    text_printf(out, " (%s)", record->cell.variant);
+  if (record->cell.label > 0) text_puts(out, " (again)");
+}
+
+void put_group_facts(struct text *out, const struct record *record) {
+  const struct cell *cell = &record->cell;
+  text_printf(out, "batch %d \xc2\xb7 %d thread%s", cell->batch, cell->threads,
+              cell->threads == 1 ? "" : "s");
+  if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
+    text_printf(out, " \xc2\xb7 %s", cell->scenario);
+  if (cell->shapes[0]) text_printf(out, " \xc2\xb7 %s", cell->shapes);
+}
+
+void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against) {
+  if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
+  const struct comparison *comparison = find_comparison(summary, i, against);
+  if (!comparison) {
+    if (i == against && summary->records[i].rank == 1) text_puts(out, "fastest");
+    return;
+  }
+  const double ratio = comparison->ratio.value;
+  switch (comparison->verdict) {
+    case VERDICT_tie:
+      text_puts(out, "tie");
+      return;
+    case VERDICT_slower:
+      put_ratio(out, ratio);
+      text_puts(out, " slower");
+      return;
+    case VERDICT_faster:
+      put_ratio(out, 1 / ratio);
+      text_puts(out, " faster");
+      return;
+    case VERDICT_undecided:
+      put_ratio(out, ratio);
+      text_puts(out, " undecided");
+      return;
+  }
+}
