@@ -1,5 +1,5 @@
-/* team.c: every thread runs once, barriers separate phases, under repetition and with more threads than
- * cores; sleeping teams wake. loader.c: whole files load, damaged ones are errors. */
+/* team.c: every thread runs once, barriers separate phases, under repetition and with more threads
+ * than cores; sleeping teams wake. loader.c: whole files load, damaged ones are errors. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -21,8 +21,8 @@ struct phases {
   atomic_int calls;
 };
 
-/* Each phase writes a slot, passes the barrier and reads everybody's slot of this phase. Plain memory:
-   ThreadSanitizer sees a barrier that does not order it. */
+/* Each phase writes a slot, passes the barrier and reads everybody's slot of this phase. Plain
+   memory: ThreadSanitizer sees a barrier that does not order it. */
 static void walk(void *argument, int32_t t, int32_t count) {
   struct phases *phases = argument;
   atomic_fetch_add(&phases->calls, 1);

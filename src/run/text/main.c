@@ -227,9 +227,9 @@ static const char *parse_dims(const char *p, struct npy *out) {
 /* The dict literal that follows the magic; 0 if it is not one. */
 static int parse_header(const char *p, struct npy *out) {
   int seen = 0;
-  const char *q;
+  const char *q, *end;
   if (!(p = skip(p, "{"))) return 0;
-  while (!skip(p, "}")) {
+  while (!(end = skip(p, "}"))) {
     if ((q = skip(p, "'descr':")) && (q = skip(q, "'"))) {
       size_t n = strcspn(q, "'");
       if (!q[n] || n >= sizeof out->code) return 0;
@@ -248,7 +248,7 @@ static int parse_header(const char *p, struct npy *out) {
     }
     if ((q = skip(p, ","))) p = q;
   }
-  return seen == 7;
+  return seen == 7 && !end[strspn(end, " \n")];
 }
 
 static void read_all(int fd, const char *path, void *data, size_t size) {
@@ -267,14 +267,16 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
                         const unsigned char *magic, size_t file_bytes) {
   size_t start = magic[6] == 1 ? 10 : 12, length = magic[8] | (size_t)magic[9] << 8;
   if (magic[6] == 2) length |= (size_t)magic[10] << 16 | (size_t)magic[11] << 24;
-  if (magic[6] < 1 || magic[6] > 2 || length > HEADER_MAX || length + start > file_bytes)
+  if (magic[6] < 1 || magic[6] > 2 || magic[7] || length > HEADER_MAX ||
+      length + start > file_bytes)
     die(BAD_INPUT, "%s: damaged .npy header", path);
   char text[HEADER_MAX + 1];
   if (lseek(fd, (off_t)start, SEEK_SET) < 0) die(NO_READ, "%s: %s", path, strerror(errno));
   read_all(fd, path, text, length);
   text[length] = 0;
   struct npy npy = {0};
-  if (!parse_header(text, &npy)) die(BAD_INPUT, "%s: damaged .npy header", path);
+  if (strlen(text) != length || !parse_header(text, &npy))
+    die(BAD_INPUT, "%s: damaged .npy header", path);
   if (npy.fortran && npy.rank > 1)
     die(BAD_INPUT, "%s: Fortran order; save it with numpy.ascontiguousarray", path);
   const struct type *type = type_of(io);

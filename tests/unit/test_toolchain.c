@@ -1,0 +1,470 @@
+/* toolchain: .c, .so, .a and executable from one toy artifact, each run; equal bytes from two
+ * builds; compilers that are missing, fail, hang, flood or write nothing; the artifact cache. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/run.h"
+#include "toy_artifact.h"
+
+static char folder[4096];
+
+static const char *in_folder(const char *name) {
+  static char paths[8][4200];
+  static unsigned next;
+  char *path = paths[next++ % 8];
+  snprintf(path, 4200, "%s/%s", folder, name);
+  return path;
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (dir_temporary(&ctx, folder)) return -1;
+  setenv("XDG_CACHE_HOME", folder, 1);
+  return 0;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+static void write_file(const char *name, const char *bytes, size_t size, unsigned mode) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  assert_int_equal(file_write_atomic(&ctx, in_folder(name), bytes, size, mode), HONE_OK);
+}
+
+static struct mapping map_file(const char *path) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct mapping map;
+  assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
+  return map;
+}
+
+static void build(const char *path, const char *prefix, bool debug) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_status status = toy_build(&ctx, NULL, path, prefix, debug, 0);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+}
+
+/* In the folder; "./NAME" lies there too. */
+static struct process_result run_program(const char *const *words) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  const char *argv[16] = {0};
+  for (size_t i = 0; words[i] && i + 1 < COUNT(argv); i++) argv[i] = words[i];
+  if (!strncmp(argv[0], "./", 2)) argv[0] = in_folder(argv[0] + 2);
+  struct process_result result;
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 60000000000ull, .directory = folder};
+  assert_int_equal(process_run(&ctx, &options, &result), HONE_OK);
+  return result;
+}
+
+static void fill(float x[32]) {
+  for (int i = 0; i < 32; i++) x[i] = (float)(i * i) - 100;
+}
+
+static void run_loaded(const char *path, const char *symbol, int threads) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct loaded loaded;
+  hone_status status = artifact_load(&ctx, path, symbol, &loaded);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  struct team *team;
+  assert_int_equal(team_create(&ctx, threads, false, &team), HONE_OK);
+  float x[32], shift = 3, y[32];
+  fill(x);
+  const void *inputs[] = {x, &shift};
+  void *outputs[] = {y};
+  struct hone_io io = {inputs, outputs, NULL, NULL};
+  for (int i = 0; i < 20; i++) {
+    memset(y, 0xff, sizeof y);
+    const struct hone_team *interface = i % 2 ? team_interface(team) : NULL;
+    assert_int_equal(loaded.info->run(loaded.weights, loaded.arena, &io, interface), 0);
+    for (int k = 0; k < 32; k++) assert_true(y[k] == toy_expected(x, shift, k));
+  }
+  team_destroy(team);
+  artifact_unload(&loaded);
+}
+
+static void shared_object(void **state) {
+  (void)state;
+  build(in_folder("toy.so"), "hone_model", false);
+  run_loaded(in_folder("toy.so"), NULL, 1);
+  run_loaded(in_folder("toy.so"), NULL, 3);
+  build(in_folder("debug.so"), "other", true);
+  run_loaded(in_folder("debug.so"), "other_artifact", 2);
+  struct mapping header = map_file(in_folder("toy.h"));
+  assert_memory_equal(header.data, "/* toy */", 9);
+  file_unmap(&header);
+}
+
+static void exports_one_symbol(void **state) {
+  (void)state;
+  build(in_folder("one.so"), "toy", false);
+  const char *argv[] = {"nm", "-D", "--defined-only", "one.so", NULL};
+  struct process_result result = run_program(argv);
+  assert_int_equal(result.exit_code, 0);
+  assert_non_null(strstr(result.output.at, " T toy_artifact\n"));
+  assert_ptr_equal(strchr(result.output.at, '\n') + 1, result.output.at + result.output.length);
+  text_deinit(&result.output);
+}
+
+/* A .c file with its weights beside: compiled by hand, loaded, and refused with other weights. */
+static void c_file_and_weights(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  build(in_folder("plain.c"), "hone_model", false);
+  const char *argv[] = {"cc", "-std=gnu11", "-O1",     "-fPIC", "-shared",
+                        "-o", "plain.so",   "plain.c", NULL};
+  struct process_result result = run_program(argv);
+  assert_int_equal(result.exit_code, 0);
+  text_deinit(&result.output);
+  run_loaded(in_folder("plain.so"), NULL, 2);
+
+  struct mapping good = map_file(in_folder("plain.weights"));
+  char bytes[256];
+  size_t size = good.size;
+  assert_in_range(size, 1, sizeof bytes - 1);
+  memcpy(bytes, good.data, size);
+  file_unmap(&good);
+  struct loaded loaded;
+  bytes[sizeof toy_weights + 20] ^= 1; /* in the build id */
+  write_file("plain.weights", bytes, size, 0600);
+  assert_int_equal(artifact_load(&ctx, in_folder("plain.so"), NULL, &loaded), HONE_E_IO);
+  assert_non_null(strstr(ctx.message, "another build"));
+  bytes[sizeof toy_weights + 20] ^= 1;
+  for (size_t cut = 0; cut <= size + 1; cut += cut == size - 1 ? 2 : 1) {
+    ctx_clear(&ctx);
+    write_file("plain.weights", bytes, cut, 0600);
+    assert_int_equal(artifact_load(&ctx, in_folder("plain.so"), NULL, &loaded), HONE_E_IO);
+  }
+  ctx_clear(&ctx);
+  unlink(in_folder("plain.weights"));
+  assert_int_equal(artifact_load(&ctx, in_folder("plain.so"), NULL, &loaded), HONE_E_NOFILE);
+}
+
+static void archive_links(void **state) {
+  (void)state;
+  build(in_folder("a.a"), "first", false);
+  build(in_folder("b.a"), "second", false);
+  const char *program =
+      "#include <stdint.h>\nstruct hone_artifact_info { uint32_t abi; };\n"
+      "const struct hone_artifact_info *first_artifact(void), *second_artifact(void);\n"
+      "int main(void) { return first_artifact() == second_artifact() ||"
+      " first_artifact()->abi != 1 || second_artifact()->abi != 1; }\n";
+  write_file("two.c", program, strlen(program), 0600);
+  const char *compile[] = {"cc", "-o", "two", "two.c", "a.a", "b.a", "-lm", NULL};
+  struct process_result result = run_program(compile);
+  assert_int_equal(result.exit_code, 0);
+  text_deinit(&result.output);
+  const char *run[] = {"./two", NULL};
+  result = run_program(run);
+  assert_int_equal(result.exit_code, 0);
+  text_deinit(&result.output);
+}
+
+/* -- the executable --------------------------------------------------------------------------- */
+
+static void write_inputs(void) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  float x[32], shift = 3;
+  fill(x);
+  hone_tensor tensor = {.data = x, .dtype = HONE_F32, .rank = 2, .shape = {4, 8}};
+  assert_int_equal(npy_write(&ctx, in_folder("x.npy"), &tensor), HONE_OK);
+  hone_tensor one = {.data = &shift, .dtype = HONE_F32, .rank = 1, .shape = {1}};
+  assert_int_equal(npy_write(&ctx, in_folder("shift.npy"), &one), HONE_OK);
+  write_file("shift.raw", (const char *)&shift, 4, 0600);
+}
+
+static int program_setup(void **state) {
+  (void)state;
+  write_inputs();
+  build(in_folder("toy"), "hone_model", false);
+  return 0;
+}
+
+static void program_runs(void **state) {
+  (void)state;
+  static const char *const threads[] = {"1", "2", "5"};
+  for (size_t i = 0; i < COUNT(threads); i++) {
+    const char *argv[] = {"./toy",    "x.npy",    i ? "shift.npy" : "shift.raw",
+                          "-o",       "out",      "--threads",
+                          threads[i], "--repeat", "50",
+                          NULL};
+    struct process_result result = run_program(argv);
+    if (result.exit_code) print_error("%s\n", result.output.at);
+    assert_int_equal(result.exit_code, 0);
+    assert_non_null(strstr(result.output.at, "50 runs"));
+    text_deinit(&result.output);
+    struct ctx ctx;
+    ctx_init(&ctx);
+    hone_tensor y;
+    assert_int_equal(npy_read(&ctx, in_folder("out/output_0.npy"), NULL, &y), HONE_OK);
+    assert_int_equal(y.dtype, HONE_F32);
+    assert_int_equal(y.rank, 2);
+    float x[32];
+    fill(x);
+    for (int k = 0; k < 32; k++) assert_true(((float *)y.data)[k] == toy_expected(x, 3, k));
+    free(y.data);
+    unlink(in_folder("out/output_0.npy"));
+  }
+}
+
+static void expect_exit(const char *const *argv, int code, const char *words) {
+  struct process_result result = run_program(argv);
+  if (result.exit_code != code || (words && !strstr(result.output.at, words)))
+    print_error("exit %d: %s\n", result.exit_code, result.output.at ? result.output.at : "");
+  assert_int_equal(result.exit_code, code);
+  assert_null(result.output.at ? strchr(result.output.at, 27) : NULL); /* no escape codes */
+  if (words) assert_non_null(strstr(result.output.at, words));
+  text_deinit(&result.output);
+}
+#define EXPECT(code, words, ...) expect_exit((const char *[]){__VA_ARGS__, NULL}, code, words)
+
+static void program_answers_bad_input(void **state) {
+  (void)state;
+  EXPECT(0, "\"y\\x1b[31m\" f32[4,8]", "./toy", "--help");
+  EXPECT(2, "usage", "./toy");
+  EXPECT(2, "1 input files given", "./toy", "x.npy");
+  EXPECT(2, "unknown option", "./toy", "--frobnicate");
+  EXPECT(2, "1 to 1024", "./toy", "--threads", "0", "x.npy", "shift.npy");
+  EXPECT(2, "1 to 1024", "./toy", "--threads", "1e9", "x.npy", "shift.npy");
+  EXPECT(2, "1 to 1024", "./toy", "--threads");
+  EXPECT(66, "none.npy", "./toy", "none.npy", "shift.npy");
+  EXPECT(74, "not a regular file", "./toy", ".", "shift.npy");
+  EXPECT(74, "not a regular file", "./toy", "/dev/zero", "shift.npy");
+  EXPECT(65, "shape [1]", "./toy", "shift.npy", "shift.npy");
+  EXPECT(65, "4 bytes of data", "./toy", "shift.raw", "shift.npy");
+  EXPECT(73, "out.file", "./toy", "x.npy", "shift.npy", "-o", "out.file/x");
+  /* -- and a name that begins with a dash */
+  EXPECT(66, "-x.npy", "./toy", "--", "-x.npy", "shift.npy");
+  float stop = 666;
+  write_file("stop.raw", (const char *)&stop, 4, 0600);
+  EXPECT(65, "status 8", "./toy", "x.npy", "stop.raw");
+}
+
+/* Each length of a .npy file, and each byte of its header changed: an answer, never a crash. */
+static void program_survives_damaged_npy(void **state) {
+  (void)state;
+  struct mapping good = map_file(in_folder("x.npy"));
+  uint8_t bytes[512];
+  size_t size = good.size;
+  assert_in_range(size, 128, sizeof bytes);
+  memcpy(bytes, good.data, size);
+  file_unmap(&good);
+  for (size_t cut = 0; cut < size; cut += 9) {
+    write_file("cut.npy", (const char *)bytes, cut, 0600);
+    EXPECT(65, NULL, "./toy", "cut.npy", "shift.npy", "--threads", "1");
+  }
+  for (size_t i = 0; i < 80; i += 3) {
+    uint8_t kept = bytes[i];
+    bytes[i] = i % 2 ? 0xff : 0;
+    write_file("cut.npy", (const char *)bytes, size, 0600);
+    EXPECT(65, NULL, "./toy", "cut.npy", "shift.npy", "--threads", "1");
+    bytes[i] = kept;
+  }
+}
+
+/* -- determinism ------------------------------------------------------------------------------ */
+
+static void same_input_same_bytes(void **state) {
+  (void)state;
+  static const char *const names[] = {"m.so", "m.a", "m", "m.c"};
+  struct ctx ctx;
+  ctx_init(&ctx);
+  for (int debug = 0; debug < 2; debug++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
+      char paths[2][4300];
+      for (int k = 0; k < 2; k++) {
+        snprintf(paths[k], sizeof paths[k], "%s/d%d", folder, k);
+        assert_int_equal(dir_create(&ctx, paths[k]), HONE_OK);
+        snprintf(paths[k], sizeof paths[k], "%s/d%d/%s", folder, k, names[i]);
+        build(paths[k], "m", debug);
+      }
+      struct mapping a = map_file(paths[0]), b = map_file(paths[1]);
+      assert_int_equal(a.size, b.size);
+      assert_memory_equal(a.data, b.data, a.size);
+      /* nothing of the way there stays inside */
+      assert_null(memmem(a.data, a.size, "hone-", 5));
+      file_unmap(&a);
+      file_unmap(&b);
+    }
+  }
+}
+
+/* -- compilers that fail (ROBUSTNESS row 55) --------------------------------------------------- */
+
+#define VERSION "#!/bin/sh\n[ \"$1\" = --version ] && echo 'fake 1.0' && exit 0\n"
+
+static hone_status with_compiler(const char *script, uint64_t timeout_ns, char message[2048]) {
+  write_file("fake-cc", script, strlen(script), 0700);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_status status =
+      toy_build(&ctx, in_folder("fake-cc"), in_folder("never.so"), "m", false, timeout_ns);
+  memcpy(message, ctx.message, sizeof ctx.message);
+  assert_int_not_equal(access(in_folder("never.so"), F_OK), 0);
+  assert_true(strlen(message) < 2048);
+  return status;
+}
+
+static void failing_compilers(void **state) {
+  (void)state;
+  char message[2048];
+  assert_int_equal(
+      with_compiler(VERSION "echo 'u.c:1: error: no \033[31m' >&2; exit 1\n", 0, message),
+      HONE_E_CRASH);
+  assert_non_null(strstr(message, "u.c:1: error: no"));
+  assert_null(strchr(message, 27));
+  assert_int_equal(with_compiler(VERSION "kill -KILL $$\n", 0, message), HONE_E_CRASH);
+  assert_non_null(strstr(message, "signal 9"));
+  assert_int_equal(with_compiler(VERSION "exit 0\n", 0, message), HONE_E_CRASH);
+  assert_non_null(strstr(message, "wrote nothing"));
+  assert_int_equal(
+      with_compiler(VERSION "head -c 100000000 /dev/zero | tr '\\0' e; exit 1\n", 0, message),
+      HONE_E_CRASH);
+  uint64_t start = clock_ns();
+  assert_int_equal(with_compiler(VERSION "sleep 60\n", 300000000, message), HONE_E_TIMEOUT);
+  assert_true(clock_ns() - start < 5000000000ull);
+  assert_int_equal(with_compiler("#!/bin/sh\nexit 3\n", 0, message), HONE_E_CRASH);
+}
+
+static void missing_compilers(void **state) {
+  (void)state;
+  static const char *const names[] = {"gcc; id", "/nonexistent/gcc", "gcc -O0", "$(id)",
+                                      "no-such-cc"};
+  char out[128];
+  for (size_t i = 0; i < COUNT(names); i++) {
+    struct ctx ctx;
+    ctx_init(&ctx);
+    assert_int_equal(toolchain_describe(&ctx, names[i], out), HONE_E_MISSING);
+    assert_non_null(strstr(ctx.message, "apt-get install gcc"));
+    ctx_clear(&ctx);
+    setenv("HONE_CC", names[i], 1);
+    assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_E_MISSING);
+    unsetenv("HONE_CC");
+  }
+  struct ctx ctx;
+  ctx_init(&ctx);
+  setenv("CC", "gcc; id", 1); /* of no concern */
+  assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_OK);
+  unsetenv("CC");
+  assert_true(!strncmp(out, "gcc ", 4) || !strncmp(out, "clang ", 6));
+  char *path = strdup(getenv("PATH"));
+  setenv("PATH", "/nonexistent", 1);
+  assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_E_MISSING);
+  setenv("PATH", path, 1);
+  free(path);
+}
+
+static void bad_requests(void **state) {
+  (void)state;
+  static const char *const prefixes[] = {"", "1a", "a b", "a;", "a\nint x", "\"", "a-b"};
+  for (size_t i = 0; i < COUNT(prefixes); i++) {
+    struct ctx ctx;
+    ctx_init(&ctx);
+    assert_int_equal(toy_build(&ctx, NULL, in_folder("p.so"), prefixes[i], false, 0), HONE_E_USAGE);
+  }
+  struct ctx ctx;
+  ctx_init(&ctx);
+  assert_int_equal(toy_build(&ctx, NULL, in_folder("no/such/x.so"), "m", false, 0), HONE_E_WRITE);
+  ctx_clear(&ctx);
+  /* an unwritable place leaves what was there */
+  write_file("kept.so", "old", 3, 0600);
+  mkdir(in_folder("dir.so"), 0700);
+  assert_int_equal(toy_build(&ctx, NULL, in_folder("dir.so"), "m", false, 0), HONE_E_WRITE);
+}
+
+static void no_temporary_folder_stays(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  const char *root = in_folder("tmp");
+  assert_int_equal(dir_create(&ctx, root), HONE_OK);
+  setenv("TMPDIR", root, 1);
+  build(in_folder("clean.so"), "m", false);
+  assert_int_equal(toy_build(&ctx, "false", in_folder("clean2.so"), "m", false, 0), HONE_E_CRASH);
+  unsetenv("TMPDIR");
+  assert_int_equal(rmdir(root), 0); /* empty */
+}
+
+/* -- cache ------------------------------------------------------------------------------------ */
+
+static void count_warning(void *user, const char *message) {
+  (void)message;
+  ++*(int *)user;
+}
+
+static void cache_checks_bytes(void **state) {
+  (void)state;
+  int warnings = 0;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  ctx.warn = count_warning;
+  ctx.warn_user = &warnings;
+  char key[65], path[4096];
+  bool hit = true;
+  assert_int_equal(sha256_hex(&ctx, key, "x", 1), HONE_OK);
+  assert_int_equal(cache_lookup(&ctx, key, path, &hit), HONE_OK);
+  assert_false(hit);
+  write_file("artifact", "bytes", 5, 0700);
+  assert_int_equal(cache_store(&ctx, key, in_folder("artifact")), HONE_OK);
+  assert_int_equal(cache_lookup(&ctx, key, path, &hit), HONE_OK);
+  assert_true(hit);
+  struct mapping map = map_file(path);
+  assert_memory_equal(map.data, "bytes", 5);
+  file_unmap(&map);
+  assert_int_equal(warnings, 0);
+  assert_int_equal(file_write_atomic(&ctx, path, "byteX", 5, 0700), HONE_OK);
+  assert_int_equal(cache_lookup(&ctx, key, path, &hit), HONE_OK);
+  assert_false(hit);
+  assert_int_equal(warnings, 1);
+  assert_int_not_equal(access(path, F_OK), 0);
+  assert_int_equal(cache_lookup(&ctx, "../../etc/passwd", path, &hit), HONE_E_INTERNAL);
+}
+
+static void kinds_by_ending(void **state) {
+  (void)state;
+  static const struct {
+    const char *path;
+    enum artifact_kind kind;
+  } cases[] = {{"x.c", ARTIFACT_C},   {"a/b.so", ARTIFACT_SO},   {"x.a", ARTIFACT_A},
+               {"x", ARTIFACT_EXE},   {"dir.c/x", ARTIFACT_EXE}, {"x.exe", ARTIFACT_EXE},
+               {"x.so.c", ARTIFACT_C}};
+  for (size_t i = 0; i < COUNT(cases); i++)
+    assert_int_equal(artifact_kind_of(cases[i].path), cases[i].kind);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kinds_by_ending),
+      cmocka_unit_test(shared_object),
+      cmocka_unit_test(exports_one_symbol),
+      cmocka_unit_test(c_file_and_weights),
+      cmocka_unit_test(archive_links),
+      cmocka_unit_test_setup(program_runs, program_setup),
+      cmocka_unit_test(program_answers_bad_input),
+      cmocka_unit_test(program_survives_damaged_npy),
+      cmocka_unit_test(same_input_same_bytes),
+      cmocka_unit_test(failing_compilers),
+      cmocka_unit_test(missing_compilers),
+      cmocka_unit_test(bad_requests),
+      cmocka_unit_test(no_temporary_folder_stays),
+      cmocka_unit_test(cache_checks_bytes),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
