@@ -96,7 +96,8 @@ static hone_status copy_file(struct ctx *ctx, const char *from, const char *to, 
 static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted, const char *path) {
   char name[4096];
   const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+  bool has_ending = dot && artifact_kind_of(path) != ARTIFACT_EXE;
+  size_t stem = has_ending ? (size_t)(dot - path) : strlen(path);
   if (stem + 3 > sizeof name) return fail(ctx, HONE_E_PATH, place_file(path), "name too long");
   memcpy(name, path, stem);
   memcpy(name + stem, ".h", 3);
@@ -111,6 +112,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                               .unit_count = 1,
                               .weights = emitted->weights,
                               .weights_bytes = emitted->weights_bytes,
+                              .build_id = emitted->build_id,
                               .header = emitted->header.at,
                               .prefix = run->options->prefix ? run->options->prefix : "hone_model"};
   struct build_options options = {.target = &run->options->target,
@@ -137,7 +139,9 @@ static hone_status build(struct run *run, const struct emitted *emitted, const c
     TRY(header_beside(run->ctx, emitted, path));
   } else {
     TRY(compile_text(run, emitted, path));
-    if (use_cache) TRY(cache_store(run->ctx, key, path));
+    struct ctx quiet = *run->ctx; /* a cache that cannot be written is no reason to fail */
+    if (use_cache && cache_store(&quiet, key, path))
+      warn(run->ctx, "artifact not cached: %s", quiet.message);
   }
   struct stat info;
   run->report->from_cache = hit;
