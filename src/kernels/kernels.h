@@ -110,6 +110,7 @@ struct plain_kernel {
   const char *op;   /* ONNX name, default domain */
   const char *text; /* "plain/TopK.c" */
   int scratch;      /* scratch bytes = this x (sum of all input and output bytes) */
+  const char *define; /* "REDUCE_OP 2": one more #define before the text and #undef after; NULL */
 };
 extern const struct plain_kernel plain_table[];
 extern const size_t plain_count;

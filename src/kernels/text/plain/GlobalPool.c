@@ -1,0 +1,19 @@
+/* GlobalMaxPool and GlobalAveragePool: one value a channel; POOL_MAX is 1 or 0. */
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *x = in[0];
+  OUT0_T *y = out[0];
+  const int64_t dims[] = IN0_DIMS;
+  int64_t plane = 1;
+  (void)scratch;
+  for (int k = 2; k < IN0_RANK; k++) plane *= dims[k];
+  for (int64_t p = 0; p < dims[0] * dims[1]; p++, x += plane) {
+    double sum = 0;
+    IN0_T best = plane ? x[0] : 0;
+    for (int64_t i = 0; i < plane; i++) {
+      sum += (double)x[i];
+      if (x[i] > best || x[i] != x[i]) best = x[i];
+    }
+    y[p] = POOL_MAX ? (OUT0_T)best : (OUT0_T)(sum / (double)plane);
+  }
+  return 0;
+}

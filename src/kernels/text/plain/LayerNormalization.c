@@ -1,0 +1,61 @@
+/* LayerNormalization over the axes from `axis` on; statistics in double. Scale and bias broadcast to
+ * the input. */
+#ifndef ATTR_axis
+#define ATTR_axis -1
+#endif
+#ifndef ATTR_epsilon
+#define ATTR_epsilon 1e-5f
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *x = in[0];
+  const IN1_T *scale = in[1];
+  OUT0_T *y = out[0];
+  const int64_t dims[] = IN0_DIMS, scale_dims[] = IN1_DIMS;
+  const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
+  int64_t rows = 1, columns = 1, scale_strides[17] = {0}, bias_strides[17] = {0}, at[17] = {0};
+  (void)scratch;
+  for (int k = 0; k < axis; k++) rows *= dims[k];
+  for (int k = axis; k < IN0_RANK; k++) columns *= dims[k];
+  int64_t step = 1;
+  for (int k = IN1_RANK - 1; k >= 0; k--) {
+    scale_strides[k + IN0_RANK - IN1_RANK] = scale_dims[k] == 1 ? 0 : step;
+    step *= scale_dims[k];
+  }
+#if IN_COUNT > 2 && IN2_PRESENT
+  const IN2_T *bias = in[2];
+  const int64_t bias_dims[] = IN2_DIMS;
+  step = 1;
+  for (int k = IN2_RANK - 1; k >= 0; k--) {
+    bias_strides[k + IN0_RANK - IN2_RANK] = bias_dims[k] == 1 ? 0 : step;
+    step *= bias_dims[k];
+  }
+#endif
+  for (int64_t r = 0; r < rows; r++) {
+    const IN0_T *from = x + r * columns;
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < columns; i++) mean += (double)from[i];
+    mean /= (double)columns;
+    for (int64_t i = 0; i < columns; i++)
+      variance += ((double)from[i] - mean) * ((double)from[i] - mean);
+    const double inverse = 1 / sqrt(variance / (double)columns + (double)ATTR_epsilon);
+    for (int64_t i = 0; i < columns; i++) {
+      int64_t s = 0, b = 0;
+      for (int k = 0; k < IN0_RANK; k++) s += at[k] * scale_strides[k], b += at[k] * bias_strides[k];
+      double value = ((double)from[i] - mean) * inverse * (double)scale[s];
+#if IN_COUNT > 2 && IN2_PRESENT
+      value += (double)bias[b];
+#endif
+      y[r * columns + i] = (OUT0_T)value;
+      for (int k = IN0_RANK - 1; k >= 0 && ++at[k] == dims[k]; k--) at[k] = 0;
+    }
+#if OUT_COUNT > 1 && OUT1_PRESENT
+    ((OUT1_T *)out[1])[r] = (OUT1_T)mean;
+#endif
+#if OUT_COUNT > 2 && OUT2_PRESENT
+    ((OUT2_T *)out[2])[r] = (OUT2_T)inverse;
+#endif
+  }
+  return 0;
+}
+#undef ATTR_axis
+#undef ATTR_epsilon

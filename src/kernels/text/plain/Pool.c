@@ -1,0 +1,94 @@
+/* MaxPool and AveragePool, up to three spatial dimensions; POOL_MAX is 1 or 0. What lies outside the
+ * input does not count, except that count_include_pad counts what lies within the padding. */
+#ifndef ATTR_count_include_pad
+#define ATTR_count_include_pad 0
+#endif
+#ifndef ATTR_storage_order
+#define ATTR_storage_order 0
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *x = in[0];
+  OUT0_T *y = out[0];
+  const int64_t x_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS, kernel[] = ATTR_kernel_shape;
+  int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0}, pad_end[3] = {0, 0, 0};
+  enum { SPATIAL = IN0_RANK - 2, FIRST = 3 - SPATIAL };
+  (void)scratch;
+  if (SPATIAL < 0 || SPATIAL > 3) return 9;
+  for (int k = 0; k < SPATIAL; k++) {
+    id[FIRST + k] = x_dims[2 + k];
+    kd[FIRST + k] = kernel[k];
+    od[FIRST + k] = y_dims[2 + k];
+  }
+#ifdef ATTR_strides
+  const int64_t strides[] = ATTR_strides;
+  for (int k = 0; k < SPATIAL; k++) stride[FIRST + k] = strides[k];
+#endif
+#ifdef ATTR_dilations
+  const int64_t dilations[] = ATTR_dilations;
+  for (int k = 0; k < SPATIAL; k++) dilation[FIRST + k] = dilations[k];
+#endif
+#if defined ATTR_auto_pad_IS_SAME_UPPER || defined ATTR_auto_pad_IS_SAME_LOWER
+  for (int k = FIRST; k < 3; k++) {
+    int64_t total = (od[k] - 1) * stride[k] + (kd[k] - 1) * dilation[k] + 1 - id[k];
+    if (total < 0) total = 0;
+#ifdef ATTR_auto_pad_IS_SAME_UPPER
+    pad[k] = total / 2;
+#else
+    pad[k] = total - total / 2;
+#endif
+    pad_end[k] = total - pad[k];
+  }
+#elif defined ATTR_pads && !defined ATTR_auto_pad_IS_VALID
+  const int64_t pads[] = ATTR_pads;
+  for (int k = 0; k < SPATIAL; k++) {
+    pad[FIRST + k] = pads[k];
+    pad_end[FIRST + k] = pads[SPATIAL + k];
+  }
+#endif
+  const int64_t image = id[0] * id[1] * id[2], planes = x_dims[0] * x_dims[1];
+  int64_t place = 0;
+  for (int64_t p = 0; p < planes; p++)
+    for (int64_t o0 = 0; o0 < od[0]; o0++)
+      for (int64_t o1 = 0; o1 < od[1]; o1++)
+        for (int64_t o2 = 0; o2 < od[2]; o2++, place++) {
+          const int64_t s0 = o0 * stride[0] - pad[0], s1 = o1 * stride[1] - pad[1],
+                        s2 = o2 * stride[2] - pad[2];
+          int64_t count = 0, best_at = -1;
+          __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0)) sum = 0;
+          IN0_T best = 0;
+          for (int64_t k0 = 0; k0 < kd[0]; k0++)
+            for (int64_t k1 = 0; k1 < kd[1]; k1++)
+              for (int64_t k2 = 0; k2 < kd[2]; k2++) {
+                const int64_t i0 = s0 + k0 * dilation[0], i1 = s1 + k1 * dilation[1],
+                              i2 = s2 + k2 * dilation[2];
+                if (i0 >= id[0] + pad_end[0] || i1 >= id[1] + pad_end[1] || i2 >= id[2] + pad_end[2])
+                  continue;
+                if (i0 < 0 || i1 < 0 || i2 < 0 || i0 >= id[0] || i1 >= id[1] || i2 >= id[2]) {
+                  count += ATTR_count_include_pad;
+                  continue;
+                }
+                const IN0_T value = x[p * image + (i0 * id[1] + i1) * id[2] + i2];
+                count++;
+                sum += value;
+                if (best_at < 0 || value > best || (value != value && best == best)) {
+                  best = value;
+                  best_at = ATTR_storage_order ? (i2 * id[1] + i1) * id[0] + i0
+                                               : (i0 * id[1] + i1) * id[2] + i2;
+                }
+              }
+#if POOL_MAX
+          y[place] = best_at >= 0 ? best : (OUT0_T)_Generic((OUT0_T)0, float: -INFINITY, double: -INFINITY, default: 0);
+#if OUT_COUNT > 1 && OUT1_PRESENT
+          ((OUT1_T *)out[1])[place] = p * image + best_at;
+#endif
+          (void)sum;
+#else
+          y[place] = (OUT0_T)(sum / (OUT0_T)count);
+          (void)best_at;
+#endif
+        }
+  return 0;
+}
+#undef ATTR_count_include_pad
+#undef ATTR_storage_order

@@ -1,0 +1,61 @@
+/* RNN with the default activation: h = tanh(W x + R h + bias). The scratch holds h and its successor. */
+#ifndef ATTR_layout
+#define ATTR_layout 0
+#endif
+#ifdef ATTR_clip
+#define CLIP(x) ((x) > ATTR_clip ? ATTR_clip : (x) < -ATTR_clip ? -ATTR_clip : (x))
+#else
+#define CLIP(x) (x)
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const float *x = in[0], *w = in[1], *r = in[2];
+  const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
+  const int64_t steps = x_dims[ATTR_layout], batches = x_dims[1 - ATTR_layout], width = x_dims[2];
+  const int64_t directions = r_dims[0], hidden = r_dims[2];
+  float *h = scratch, *next = h + hidden;
+  for (int64_t d = 0; d < directions; d++)
+    for (int64_t b = 0; b < batches; b++) {
+#ifdef ATTR_direction_IS_reverse
+      const int backward = 1;
+#else
+      const int backward = d == 1;
+#endif
+      const int64_t state = (ATTR_layout ? b * directions + d : d * batches + b) * hidden;
+      int64_t length = steps;
+#if IN_COUNT > 4 && IN4_PRESENT
+      length = (int64_t)((const IN4_T *)in[4])[b];
+      if (length < 0 || length > steps) return 8;
+#endif
+      for (int64_t j = 0; j < hidden; j++) h[j] = 0;
+#if IN_COUNT > 5 && IN5_PRESENT
+      memcpy(h, (const float *)in[5] + state, (size_t)hidden * sizeof *h);
+#endif
+      for (int64_t s = 0; s < steps; s++) {
+        const int64_t t = s >= length ? s : backward ? length - 1 - s : s;
+        const float *input = x + (ATTR_layout ? b * steps + t : t * batches + b) * width;
+        for (int64_t j = 0; j < hidden && s < length; j++) {
+          const float *wi = w + (d * hidden + j) * width, *ri = r + (d * hidden + j) * hidden;
+          float sum = 0;
+#if IN_COUNT > 3 && IN3_PRESENT
+          const float *bias = (const float *)in[3] + d * 2 * hidden;
+          sum = bias[j] + bias[hidden + j];
+#endif
+          for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
+          for (int64_t i = 0; i < hidden; i++) sum += ri[i] * h[i];
+          next[j] = tanhf(CLIP(sum));
+        }
+        if (s < length) memcpy(h, next, (size_t)hidden * sizeof *h);
+#if OUT0_PRESENT
+        float *y = (float *)out[0] + (ATTR_layout ? (b * steps + t) * directions + d
+                                                  : (t * directions + d) * batches + b) * hidden;
+        for (int64_t j = 0; j < hidden; j++) y[j] = s < length ? h[j] : 0;
+#endif
+      }
+#if OUT_COUNT > 1 && OUT1_PRESENT
+      memcpy((float *)out[1] + state, h, (size_t)hidden * sizeof *h);
+#endif
+    }
+  return 0;
+}
+#undef CLIP
+#undef ATTR_layout

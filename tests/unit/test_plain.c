@@ -1,0 +1,301 @@
+/* Plain kernels against the reference: each case is printed as the emitter prints it, compiled with
+ * the C compiler, and must give what the operator's evaluation gives. All cases go into one library,
+ * so the compiler runs once. HONE_PLAIN_CC names another compiler, HONE_PLAIN_FLAGS one more flag. */
+#include <dlfcn.h>
+
+#include "kernels/kernels.h"
+#include "ops_case.h"
+
+/* want: how many outputs to ask for, one word each. */
+static const struct ops_case cases[] = {
+    {"Gather", "axis=1", "f32[2,3,2]~rand i64[2,2]~0,-1,2,1", "*"},
+    {"Gather", "", "i64[4]~rand i32[]~2", "*"},
+    {"ConvTranspose", "strides=[2,2] pads=[1,0,0,1] output_padding=[1,0]",
+     "f32[1,3,4,5]~rand f32[3,2,3,3]~rand f32[2]~rand", "*"},
+    {"ConvTranspose", "group=2 dilations=[2]", "f32[2,4,6]~rand f32[4,3,2]~rand", "*"},
+    {"ConvTranspose", "auto_pad=SAME_UPPER strides=[2,2]", "f32[1,1,3,3]~rand f32[1,2,3,3]~rand",
+     "*"},
+    {"ConvTranspose", "strides=[3,2,1]", "f32[1,2,2,3,3]~rand f32[2,2,2,2,2]~rand", "*"},
+    {"AveragePool", "kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", "f32[2,2,6,7]~rand", "*"},
+    {"AveragePool", "kernel_shape=[3] count_include_pad=1 pads=[1,1] ceil_mode=1 strides=[2]",
+     "f32[1,2,8]~rand", "*"},
+    {"AveragePool", "kernel_shape=[2,2,2] dilations=[1,2,1]", "f64[1,2,3,4,5]~rand", "*"},
+    {"AveragePool", "kernel_shape=[2,2] auto_pad=SAME_LOWER", "f32[1,1,4,4]~rand", "*"},
+    {"MaxPool", "kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", "f32[1,2,6,7]~rand", "* *"},
+    {"MaxPool", "kernel_shape=[2,2] storage_order=1 dilations=[2,1]", "f32[1,2,5,6]~rand", "* *"},
+    {"MaxPool", "kernel_shape=[3] ceil_mode=1 strides=[2]", "u8[1,2,8]~rand", "*"},
+    {"Conv", "strides=[2,1] pads=[1,2,0,1] dilations=[1,2]",
+     "f32[2,4,7,8]~rand f32[3,4,3,2]~rand f32[3]~rand", "*"},
+    {"Conv", "group=2 auto_pad=SAME_UPPER strides=[2]", "f32[1,4,9]~rand f32[6,2,3]~rand", "*"},
+    {"Conv", "pads=[1,1,1,1,1,1]", "f64[1,2,3,4,5]~rand f64[2,2,3,3,3]~rand", "*"},
+    {"MatMul", "", "f32[2,1,3,70]~rand f32[4,70,65]~rand", "*"},
+    {"MatMul", "", "i32[3]~rand i32[2,3,4]~rand", "*"},
+    {"MatMul", "", "f64[2,3]~rand f64[3]~rand", "*"},
+    {"Softmax", "axis=1", "f32[2,5,3]~rand", "*"},
+    {"LogSoftmax", "axis=0", "f64[4,3]~rand", "*"},
+    {"ReduceSum", "keepdims=0", "f32[2,3,4]~rand i64[2]=-1,0", "*"},
+    {"ReduceMean", "", "f32[2,3]~rand", "*"},
+    {"ReduceMean", "", "i32[4,3]~rand i64[1]=0", "*"},
+    {"ReduceMax", "", "i64[2,3]~rand i64[1]=1", "*"},
+    {"ReduceMin", "", "f32[2,3,2]~rand i64[1]=1", "*"},
+    {"ReduceProd", "", "f32[2,3]~rand i64[1]=0", "*"},
+    {"ReduceL1", "", "f32[2,3]~rand i64[1]=0", "*"},
+    {"ReduceL2", "", "f32[2,3]~rand i64[1]=1", "*"},
+    {"ReduceLogSumExp", "", "f32[2,3]~rand i64[1]=1", "*"},
+    {"ReduceLogSum", "", "f32[2]~3,4 i64[1]=0", "*"},
+    {"ReduceSumSquare", "noop_with_empty_axes=1", "f32[2,3]~rand", "*"},
+    {"ArgMax", "axis=1 keepdims=0", "f32[2,4]~1,3,3,2,5,5,1,0", "*"},
+    {"ArgMin", "axis=-1 select_last_index=1", "i32[2,4]~1,3,1,2,5,0,1,0", "*"},
+    {"Resize", "mode=nearest", "f32[1,2,3,4]~rand - f32[4]=1,1,2,2", "*"},
+    {"Resize", "mode=linear", "f32[1,2,3,4]~rand - f32[4]=1,1,1.7,0.6", "*"},
+    {"Resize", "mode=linear coordinate_transformation_mode=align_corners",
+     "f32[1,2,3,4]~rand - - i64[4]=1,2,5,7", "*"},
+    {"Resize", "mode=cubic exclude_outside=1", "f32[1,1,4,4]~rand - f32[4]=1,1,2,0.8", "*"},
+    {"Resize", "mode=linear antialias=1", "f32[1,1,9,8]~rand - f32[4]=1,1,0.4,0.5", "*"},
+    {"Resize", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric axes=[2,3]",
+     "u8[1,1,3,4]~rand - - i64[2]=7,2", "*"},
+    {"Resize", "mode=linear coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=9.0",
+     "f32[1,1,4,4]~rand f32[8]~0,0,0.2,0.1,1,1,1.4,0.8 - i64[4]=1,1,3,3", "*"},
+    {"ScatterElements", "axis=1 reduction=add", "f32[2,3]~rand i64[2,2]~0,-1,2,2 f32[2,2]~rand", "*"},
+    {"ScatterElements", "reduction=max", "u8[3,2]~rand i32[2,2]~0,2,1,1 u8[2,2]~rand", "*"},
+    {"ScatterND", "reduction=mul", "i64[4,2]~rand i64[2,1]~1,-1 i64[2,2]~rand", "*"},
+    {"ScatterND", "", "f32[2,3]~rand i64[2,2]~1,1,0,2 f32[2]~rand", "*"},
+    {"GatherElements", "axis=1", "f32[2,3]~rand i64[2,2]~0,-1,2,1", "*"},
+    {"GatherND", "batch_dims=1", "f32[2,3,2]~rand i64[2,2,1]~0,-1,2,1", "*"},
+    {"LSTM", "hidden_size=4 direction=bidirectional",
+     "f32[3,2,5]~rand f32[2,16,5]~rand f32[2,16,4]~rand f32[2,32]~rand i32[2]~3,2 f32[2,2,4]~rand "
+     "f32[2,2,4]~rand f32[2,12]~rand", "* * *"},
+    {"LSTM", "hidden_size=3", "f32[2,1,2]~rand f32[1,12,2]~rand f32[1,12,3]~rand", "*"},
+    {"GRU", "hidden_size=3 direction=reverse linear_before_reset=1",
+     "f32[3,2,4]~rand f32[1,9,4]~rand f32[1,9,3]~rand f32[1,18]~rand", "* *"},
+    {"GRU", "hidden_size=3 direction=bidirectional",
+     "f32[3,2,4]~rand f32[2,9,4]~rand f32[2,9,3]~rand f32[2,18]~rand i32[2]~1,3", "* *"},
+    {"RNN", "hidden_size=3 direction=bidirectional",
+     "f32[3,2,4]~rand f32[2,3,4]~rand f32[2,3,3]~rand f32[2,6]~rand i32[2]~2,3 f32[2,2,3]~rand",
+     "* *"},
+    {"OneHot", "axis=1", "i64[2,2]~0,-1,7,2 i64[]=3 f32[2]~2,5", "*"},
+    {"TopK", "axis=0", "f32[5,2]~rand i64[1]=3", "* *"},
+    {"TopK", "largest=0 sorted=0", "i32[2,7]~rand i64[1]=4", "* *"},
+    {"Trilu", "upper=0", "f32[2,3,4]~rand i64[]~-1", "*"},
+    {"Pad", "mode=reflect", "f32[3,4]~rand i64[4]=1,2,2,5", "*"},
+    {"Pad", "mode=edge", "i64[3,4]~rand i64[2]=-1,2 - i64[1]=-1", "*"},
+    {"Pad", "mode=wrap", "f32[3]~rand i64[2]=4,2", "*"},
+    {"Pad", "", "u8[2,2]~rand i64[4]=1,0,0,2 u8[]~7", "*"},
+    {"LayerNormalization", "axis=1 epsilon=0.01", "f32[2,3,4]~rand f32[3,4]~rand f32[4]~rand",
+     "* * *"},
+    {"InstanceNormalization", "", "f32[2,3,4]~rand f32[3]~rand f32[3]~rand", "*"},
+    {"LpNormalization", "axis=0 p=1", "f32[3,2]~rand", "*"},
+    {"LRN", "size=3 alpha=0.1 beta=0.6 bias=2.0", "f32[1,5,2,2]~rand", "*"},
+    {"CumSum", "exclusive=1 reverse=1", "f32[2,4]~rand i64[]=1", "*"},
+    {"CumSum", "", "i32[2,4]~rand i32[]=-2", "*"},
+    {"GlobalAveragePool", "", "f32[2,3,2,2]~rand", "*"},
+    {"GlobalMaxPool", "", "f32[2,3,5]~rand", "*"},
+    {"BatchNormalization", "", "f32[2,3,2]~rand f32[3]~rand f32[3]~rand f32[3]~rand f32[3]~1,2,3",
+     "*"},
+    {"Range", "", "f32[]=1 f32[]=3 f32[]=0.3", "*"},
+    {"Range", "", "i32[]=9 i32[]=-3 i32[]=-4", "*"},
+    {"EyeLike", "k=-1", "f64[3,4]~rand", "*"},
+    {"ReverseSequence", "batch_axis=0 time_axis=1", "f32[2,3,2]~rand i64[2]~2,3", "*"},
+    {"ReverseSequence", "", "i64[3,2]~rand i64[2]~2,3", "*"},
+};
+
+/* Run-time indices that the entry must refuse: inference cannot see them. */
+static const struct ops_case refused[] = {
+    {"Gather", "", "f32[3]~rand i64[1]~3", "*"},
+    {"Gather", "", "f32[3]~rand i64[1]~-4", "*"},
+    {"GatherElements", "", "f32[3]~rand i64[1]~9", "*"},
+    {"GatherND", "", "f32[3]~rand i64[1,1]~-4", "*"},
+    {"ScatterElements", "", "f32[3]~rand i64[1]~3 f32[1]~1", "*"},
+    {"ScatterND", "", "f32[3]~rand i64[1,1]~1e18 f32[1]~1", "*"},
+    {"ReverseSequence", "", "f32[2,1]~rand i64[1]~3", "*"},
+};
+
+static const char *c_type_of(hone_dtype dtype) {
+  static const struct {
+    hone_dtype dtype;
+    const char *name;
+  } types[] = {{HONE_F32, "float"},    {HONE_F64, "double"},   {HONE_I64, "int64_t"},
+               {HONE_I32, "int32_t"},  {HONE_I16, "int16_t"},  {HONE_I8, "int8_t"},
+               {HONE_U64, "uint64_t"}, {HONE_U32, "uint32_t"}, {HONE_U16, "uint16_t"},
+               {HONE_U8, "uint8_t"},   {HONE_BOOL, "unsigned char"}};
+  for (size_t i = 0; i < COUNT(types); i++)
+    if (types[i].dtype == dtype) return types[i].name;
+  return "float";
+}
+
+static void put_list(struct text *text, const int64_t *ints, size_t count) {
+  text_puts(text, "{");
+  for (size_t i = 0; i < count; i++) text_printf(text, "%lld,", (long long)ints[i]);
+  text_puts(text, count ? "}\n" : "0}\n");
+}
+
+static void put_operand(struct text *text, const char *side, size_t k, const struct value *value) {
+  int64_t count = 0;
+  if (value) assert_true(shape_count(&value->shape, &count));
+  text_printf(text, "#define %s%zu_PRESENT %d\n#define %s%zu_T %s\n", side, k, value != NULL, side,
+              k, value ? c_type_of(value->dtype) : "float");
+  text_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side, k,
+              value ? value->shape.rank : 0, side, k, (long long)count, side, k);
+  put_list(text, value ? value->shape.dims : NULL, value ? (size_t)value->shape.rank : 0);
+}
+
+static void put_attribute(struct text *text, const struct attribute *a) {
+  if (a->kind == ATTRIBUTE_INT)
+    text_printf(text, "#define ATTR_%s %lldl\n", a->name, (long long)a->i);
+  else if (a->kind == ATTRIBUTE_FLOAT)
+    text_printf(text, "#define ATTR_%s ((float)%.17g)\n", a->name, a->f);
+  else if (a->kind == ATTRIBUTE_STRING)
+    text_printf(text, "#define ATTR_%s_IS_%s 1\n", a->name, a->s.bytes);
+  if (a->kind != ATTRIBUTE_INTS) return;
+  text_printf(text, "#define ATTR_%s_COUNT %zu\n#define ATTR_%s ", a->name, a->count, a->name);
+  put_list(text, a->ints, a->count);
+}
+
+/* #undef of every name that the text defines: the next case starts clean. */
+static void put_undefs(struct text *text, const char *defines, size_t length) {
+  static const char mark[] = "#define ";
+  for (const char *at = defines; (at = memmem(at, length - (size_t)(at - defines), mark, 8)); at++)
+    text_printf(text, "#undef %.*s\n", (int)strcspn(at + 8, " ("), at + 8);
+}
+
+static void put_case(struct text *out, const struct ops_case *c, const struct ops_run *run,
+                     size_t number) {
+  const struct node *node = run->node;
+  const struct plain_kernel *plain = plain_find(c->op);
+  assert_non_null(plain);
+  char file[128];
+  snprintf(file, sizeof file, "kernels/%s", plain->text);
+  size_t length;
+  const char *body = hone_embedded_text(file, &length);
+  if (!body) case_fails("%s is not embedded", file);
+  struct text text = {0};
+  text_printf(&text, "#define NAME plain_%zu\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n", number,
+              node->input_count, node->output_count);
+  for (size_t k = 0; k < node->input_count; k++) put_operand(&text, "IN", k, node->inputs[k]);
+  for (size_t k = 0; k < node->output_count; k++) put_operand(&text, "OUT", k, node->outputs[k]);
+  for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
+  if (plain->define) text_printf(&text, "#define %s\n", plain->define);
+  text_append(out, text.at, text.length);
+  text_append(out, body, length);
+  put_undefs(out, text.at, text.length);
+  text_printf(out, "int run_%zu(const void *const *in, void *const *out, void *scratch) "
+                   "{ return plain_%zu(in, out, scratch); }\n", number, number);
+  text_deinit(&text);
+}
+
+static void *compile_text(struct ctx *ctx, const struct text *text, char folder[4096]) {
+  char source[4200], library[4200];
+  REQUIRE(dir_temporary(ctx, folder));
+  snprintf(source, sizeof source, "%s/plain.c", folder);
+  snprintf(library, sizeof library, "%s/plain.so", folder);
+  REQUIRE(file_write_atomic(ctx, source, text->at, text->length, 0600));
+  const char *cc = getenv("HONE_PLAIN_CC"), *flag = getenv("HONE_PLAIN_FLAGS");
+  const char *const argv[] = {cc ? cc : "cc", "-std=gnu11", "-O1", "-Wall", "-Werror",
+                              "-Wno-unused-function", "-Wno-tautological-compare",
+                              "-Wno-type-limits", flag ? flag : "-g0", "-shared", "-fPIC", "-o",
+                              library, source, "-lm", NULL};
+  struct process_result result;
+  REQUIRE(process_run(ctx, &(struct process_options){.argv = argv, .fd_in = -1, .fd_out = -1,
+                                                     .timeout_ns = 120000000000u}, &result));
+  if (result.exit_code) case_fails("cc: %.2000s", result.output.at ? result.output.at : "");
+  text_deinit(&result.output);
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) case_fails("%s", dlerror());
+  return handle;
+}
+
+typedef int plain_fn(const void *const *in, void *const *out, void *scratch);
+
+/* Runs the compiled kernel over copies whose ends the sanitizers watch. */
+static int call_kernel(void *library, size_t number, const struct ops_run *run, const char *op,
+                       void *out[CASE_VALUES]) {
+  char symbol[32];
+  const void *in[CASE_VALUES] = {NULL};
+  size_t bytes = 64;
+  snprintf(symbol, sizeof symbol, "run_%zu", number);
+  plain_fn *function;
+  *(void **)&function = dlsym(library, symbol);
+  assert_non_null(function);
+  for (size_t k = 0; k < run->input_count; k++) {
+    if (!run->in[k]) continue;
+    in[k] = run->in[k]->data;
+    bytes += (run->in[k]->bytes + 63) & ~(size_t)63;
+  }
+  for (size_t k = 0; k < run->node->output_count; k++) {
+    out[k] = run->out[k] ? malloc(run->out[k]->bytes + 1) : NULL;
+    if (run->out[k]) bytes += (run->out[k]->bytes + 63) & ~(size_t)63;
+    if (run->out[k]) memset(out[k], 0xa5, run->out[k]->bytes + 1);
+  }
+  void *scratch = malloc(bytes * (size_t)plain_find(op)->scratch + 64);
+  int status = function(in, out, scratch);
+  free(scratch);
+  return status;
+}
+
+static void compare(const struct ops_case *c, const struct ops_run *run, void *out[CASE_VALUES]) {
+  for (size_t k = 0; k < run->node->output_count; k++) {
+    if (!run->out[k]) continue;
+    struct tensor got = *run->out[k];
+    got.data = out[k];
+    assert_int_equal(((unsigned char *)out[k])[got.bytes], 0xa5);
+    for (size_t i = 0; i < tensor_count(&got); i++)
+      if (!same_number(tensor_f64(&got, i), tensor_f64(run->out[k], i), 2e-5))
+        case_fails("%s %s (%s): output %zu [%zu] is %.9g, reference %.9g", c->op, c->attributes,
+                   c->inputs, k, i, tensor_f64(&got, i), tensor_f64(run->out[k], i));
+    free(out[k]);
+  }
+}
+
+#define ALL (COUNT(cases) + COUNT(refused))
+static struct ops_run runs[ALL];
+
+static void kernels_equal_the_reference(void **state) {
+  (void)state;
+  struct text text = {0};
+  struct ctx ctx;
+  ctx_init(&ctx);
+  text_puts(&text, "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
+  for (size_t i = 0; i < ALL; i++) {
+    const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
+    hone_status status = run_case(c, &runs[i]);
+    if (status != (i < COUNT(cases) ? HONE_OK : HONE_E_SHAPE))
+      case_fails("%s %s (%s): reference: %s", c->op, c->attributes, c->inputs, runs[i].ctx.message);
+    put_case(&text, c, &runs[i], i);
+  }
+  char folder[4096];
+  void *library = compile_text(&ctx, &text, folder);
+  for (size_t i = 0; i < ALL; i++) {
+    const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
+    void *out[CASE_VALUES] = {NULL};
+    int status = call_kernel(library, i, &runs[i], c->op, out);
+    if (status != (i < COUNT(cases) ? 0 : (int)HONE_E_SHAPE))
+      case_fails("%s %s (%s): kernel returns %d", c->op, c->attributes, c->inputs, status);
+    if (i < COUNT(cases))
+      compare(c, &runs[i], out);
+    else
+      free(out[0]);
+    arena_destroy(runs[i].arena);
+  }
+  dlclose(library);
+  dir_remove_tree(folder);
+  text_deinit(&text);
+}
+
+/* plain_find searches by halves; every row names an operator, a text and a case here. */
+static void table_is_whole(void **state) {
+  (void)state;
+  for (size_t i = 0; i < plain_count; i++) {
+    const char *op = plain_table[i].op;
+    if (i) assert_true(strcmp(plain_table[i - 1].op, op) < 0);
+    assert_non_null(op_find("", op));
+    bool has_case = strcmp(op, "Scatter") == 0; /* the old name of ScatterElements */
+    for (size_t k = 0; k < COUNT(cases); k++) has_case |= strcmp(cases[k].op, op) == 0;
+    if (!has_case) case_fails("no case for %s", op);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_reference),
+                                     cmocka_unit_test(table_is_whole)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
