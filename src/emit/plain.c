@@ -193,6 +193,11 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
   text_printf(&body, "/* plain %s */\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n",
               node->op->name, step->input_count, step->output_count);
   text_puts(&undo, "#undef IN_COUNT\n#undef OUT_COUNT\n");
+  if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
+    text_printf(&body, "#define %s\n", step->plain->define);
+    text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
+                step->plain->define);
+  }
   for (size_t k = 0; k < step->input_count && !status; k++)
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
   for (size_t k = 0; k < step->output_count && !status; k++)

@@ -22,6 +22,7 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #endif
       const int64_t state = (ATTR_layout ? b * directions + d : d * batches + b) * hidden;
       int64_t length = steps;
+      (void)state;
 #if IN_COUNT > 4 && IN4_PRESENT
       length = (int64_t)((const IN4_T *)in[4])[b];
       if (length < 0 || length > steps) return 8;
