@@ -1,0 +1,376 @@
+/* Side files: what may be read, and every way out of the model's folder (rows 16 to 22). */
+#include "import_case.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[4096];
+
+static const char *path_of(const char *name) {
+  static char path[8][8192];
+  static int next;
+  char *out = path[next++ % 8];
+  snprintf(out, sizeof path[0], "%s/%s", folder, name);
+  return out;
+}
+
+static void write_file(const char *name, const void *bytes, size_t n) {
+  FILE *file = fopen(path_of(name), "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, n, file), n);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  const float weights[] = {1, 2, 3, 4};
+  write_file("weights.bin", weights, sizeof weights);
+  return 0;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+/* One key and value of external_data; both may hold any bytes. */
+struct entry {
+  const char *key, *value;
+  size_t length; /* 0: strlen(value) */
+};
+
+static void put_external(struct buf *t, const struct entry *entries, size_t count) {
+  put_int(t, 14, 1);
+  for (size_t i = 0; i < count; i++)
+    external_entry(t, entries[i].key, entries[i].value,
+                   entries[i].length ? entries[i].length : strlen(entries[i].value));
+}
+
+/* y = Identity(w), w f32 [4] outside */
+static struct buf model_with(const struct entry *entries, size_t count) {
+  struct buf graph = {0}, t = tensor_head("w", 1, (int64_t[]){4}, 1);
+  put_external(&t, entries, count);
+  put_msg(&graph, 5, &t);
+  put_node(&graph, "Identity", "w", "y", NULL);
+  put_output(&graph, "y");
+  return model_of(13, &graph);
+}
+
+static struct loaded load_path(const char *path, const struct import_options *options) {
+  struct loaded l = {0};
+  ctx_init(&l.ctx);
+  assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
+  l.status = import_onnx(&l.ctx, l.arena, path, options, &l.file, &l.graph);
+  return l;
+}
+
+static struct loaded load_from_folder(struct buf *model) {
+  write_file("model.onnx", model->at, model->n);
+  free(model->at);
+  return load_path(path_of("model.onnx"), NULL);
+}
+
+static void expect_external(const struct entry *entries, size_t count, hone_status status,
+                            const char *says) {
+  struct buf model = model_with(entries, count);
+  struct loaded l = load_from_folder(&model);
+  if (l.status != status)
+    print_error("location %.60s: expected %s, got %s\n", entries[0].value,
+                hone_status_name(status), l.status ? l.ctx.message : "OK");
+  assert_int_equal(l.status, status);
+  if (says) assert_non_null(strstr(l.ctx.message, says));
+  unload(&l);
+}
+
+static void expect_location(const char *location, hone_status status) {
+  expect_external(&(struct entry){"location", location, 0}, 1, status, NULL);
+}
+
+static void weights_are_read_in_place(void **state) {
+  (void)state;
+  struct buf model = model_with((struct entry[]){{"location", "weights.bin", 0}}, 1);
+  struct loaded l = load_from_folder(&model);
+  assert_ok(&l);
+  const struct tensor *w = l.graph->nodes.at[0]->inputs[0]->constant;
+  assert_true(tensor_f64(w, 3) == 4);
+  assert_int_equal(l.file.sides.count, 1);
+  assert_ptr_equal(w->data, l.file.sides.at[0].data);
+  unload(&l);
+  expect_location("./weights.bin", HONE_OK);
+  expect_location("absent.bin", HONE_E_NOFILE);
+}
+
+static void row_16_locations(void **state) {
+  (void)state;
+  static const char *const locations[] = {
+      "../../etc/passwd", "a/../../b", "/etc/passwd", "C:\\x", "C:x",  "a\\..\\b",
+      "..",               "a/..",      "weights.bin/", ".",    "./",   "../weights.bin"};
+  for (size_t i = 0; i < COUNT(locations); i++) expect_location(locations[i], HONE_E_PATH);
+  expect_external(&(struct entry){"location", "weights.bin\0.x", 14}, 1, HONE_E_PATH, "NUL");
+  char deep[5001];
+  memset(deep, 'a', 5000);
+  deep[5000] = 0;
+  expect_location(deep, HONE_E_PATH);
+  struct buf graph = {0}, t = tensor_head("w", 1, (int64_t[]){4}, 1);
+  put_int(&t, 14, 1);
+  external_entry(&t, "location", "", 0);
+  put_msg(&graph, 5, &t);
+  put_node(&graph, "Identity", "w", "y", NULL);
+  put_output(&graph, "y");
+  struct buf model = model_of(13, &graph);
+  struct loaded l = load_from_folder(&model);
+  assert_int_equal(l.status, HONE_E_PATH);
+  unload(&l);
+}
+
+static void row_17_links_and_special_files(void **state) {
+  (void)state;
+  assert_int_equal(symlink("/etc/passwd", path_of("out.bin")), 0);
+  assert_int_equal(symlink("weights.bin", path_of("inside.bin")), 0);
+  assert_int_equal(mkdir(path_of("real"), 0700), 0);
+  write_file("real/w.bin", "0123456789abcdef", 16);
+  assert_int_equal(symlink("real", path_of("linked")), 0);
+  assert_int_equal(symlink("/", path_of("root")), 0);
+  assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
+  assert_int_equal(symlink("/proc/self/fd/0", path_of("proc")), 0);
+  assert_int_equal(link(path_of("weights.bin"), path_of("hard.bin")), 0);
+  expect_location("out.bin", HONE_E_PATH);
+  expect_location("inside.bin", HONE_E_PATH);
+  expect_location("linked/w.bin", HONE_E_PATH);
+  expect_location("root/etc/passwd", HONE_E_PATH);
+  expect_location("fifo", HONE_E_PATH);
+  expect_location("proc", HONE_E_PATH);
+  expect_location("real", HONE_E_PATH);
+  expect_location("weights.bin/x", HONE_E_PATH);
+  expect_location("real/w.bin", HONE_OK);
+  expect_location("hard.bin", HONE_OK);
+}
+
+#define HASH "0123456789abcdef0123456789abcdef01234567"
+
+static void row_17_hugging_face_cache(void **state) {
+  (void)state;
+  const char *const folders[] = {"repo", "repo/blobs", "repo/snapshots", "repo/snapshots/main",
+                                 "repo/snapshots/main/onnx", "other", "other/blobs"};
+  for (size_t i = 0; i < COUNT(folders); i++) assert_int_equal(mkdir(path_of(folders[i]), 0700), 0);
+  write_file("repo/blobs/" HASH, "0123456789abcdef", 16);
+  write_file("other/blobs/" HASH, "0123456789abcdef", 16);
+  static const struct {
+    const char *file, *target;
+    hone_status status;
+  } links[] = {
+      {"repo/snapshots/main/w.bin", "../../blobs/" HASH, HONE_OK},
+      {"repo/snapshots/main/onnx/w.bin", "../../../blobs/" HASH, HONE_OK},
+      {"repo/snapshots/main/x.bin", "../../../other/blobs/" HASH, HONE_E_PATH},
+      {"repo/snapshots/main/y.bin", "../../blobs/../../weights.bin", HONE_E_PATH},
+      {"repo/snapshots/main/z.bin", "../../../../blobs/" HASH, HONE_E_PATH},
+      {"other/w.bin", "../other/blobs/" HASH, HONE_E_PATH},
+      {"other/v.bin", "blobs/" HASH, HONE_E_PATH},
+  };
+  for (size_t i = 0; i < COUNT(links); i++) {
+    assert_int_equal(symlink(links[i].target, path_of(links[i].file)), 0);
+    const char *slash = strrchr(links[i].file, '/');
+    struct buf model = model_with(&(struct entry){"location", slash + 1, 0}, 1);
+    write_file("repo/blobs/model", model.at, model.n);
+    free(model.at);
+    char path[600];
+    snprintf(path, sizeof path, "%.*s/model.onnx", (int)(slash - links[i].file), links[i].file);
+    unlink(path_of(path));
+    assert_int_equal(symlink(path_of("repo/blobs/model"), path_of(path)), 0); /* as the cache does */
+    struct loaded l = load_path(path_of(path), NULL);
+    if (l.status != links[i].status) print_error("%s: %s\n", links[i].file, l.ctx.message);
+    assert_int_equal(l.status, links[i].status);
+    unload(&l);
+  }
+}
+
+/* Swaps race.bin between a file and a link to a file outside. */
+static void *swap(void *stop) {
+  while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+    unlink(path_of("race.tmp"));
+    if (symlink("/etc/passwd", path_of("race.tmp"))) break;
+    if (rename(path_of("race.tmp"), path_of("race.bin"))) break;
+    int fd = open(path_of("race.tmp"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, "insideinsideinsi", 16) != 16) break;
+    close(fd);
+    if (rename(path_of("race.tmp"), path_of("race.bin"))) break;
+  }
+  return NULL;
+}
+
+static void row_18_race(void **state) {
+  (void)state;
+  int stop = 0, read_count = 0;
+  pthread_t thread;
+  write_file("race.bin", "insideinsideinsi", 16);
+  struct buf model = model_with(&(struct entry){"location", "race.bin", 0}, 1);
+  write_file("race.onnx", model.at, model.n);
+  free(model.at);
+  char path[8192];
+  memcpy(path, path_of("race.onnx"), sizeof path);
+  assert_int_equal(pthread_create(&thread, NULL, swap, &stop), 0);
+  for (int i = 0; i < 2000; i++) {
+    struct loaded l = load_path(path, NULL);
+    assert_true(l.status == HONE_OK || l.status == HONE_E_PATH || l.status == HONE_E_FORMAT);
+    if (!l.status) {
+      const struct tensor *w = l.graph->nodes.at[0]->inputs[0]->constant;
+      assert_memory_equal(w->data, "insideinsideinsi", 16);
+      read_count++;
+    }
+    unload(&l);
+  }
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  pthread_join(thread, NULL);
+  assert_true(read_count > 0);
+}
+
+static void row_19_offsets_and_keys(void **state) {
+  (void)state;
+  static const struct {
+    const char *offset, *length;
+    hone_status status;
+  } cases[] = {
+      {"-1", NULL, HONE_E_FORMAT},   {"9223372036854775808", NULL, HONE_E_FORMAT},
+      {"1", NULL, HONE_E_FORMAT},    {"9223372036854775807", "16", HONE_E_FORMAT},
+      {"0", "0", HONE_E_FORMAT},     {"0", "15", HONE_E_FORMAT},
+      {"0", "17", HONE_E_FORMAT},    {"0", "18446744073709551615", HONE_E_FORMAT},
+      {"0x0", NULL, HONE_E_FORMAT},  {" 0", NULL, HONE_E_FORMAT},
+      {"", NULL, HONE_E_FORMAT},     {"0", "16", HONE_OK},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct buf graph = {0}, t = tensor_head("w", 1, (int64_t[]){4}, 1);
+    put_int(&t, 14, 1);
+    external_entry(&t, "location", "weights.bin", 11);
+    external_entry(&t, "offset", cases[i].offset, strlen(cases[i].offset));
+    if (cases[i].length) external_entry(&t, "length", cases[i].length, strlen(cases[i].length));
+    put_msg(&graph, 5, &t);
+    put_node(&graph, "Identity", "w", "y", NULL);
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    struct loaded l = load_from_folder(&model);
+    if (l.status != cases[i].status) print_error("case %zu: %s\n", i, l.ctx.message);
+    assert_int_equal(l.status, cases[i].status);
+    unload(&l);
+  }
+  expect_external((struct entry[]){{"location", "weights.bin", 0}, {"__class__", "x", 0}}, 2,
+                  HONE_E_FORMAT, "unknown key");
+  expect_external((struct entry[]){{"location", "weights.bin", 0}, {"location", "b", 0}}, 2,
+                  HONE_E_FORMAT, "duplicate location");
+  expect_external((struct entry[]){{"offset", "0", 0}}, 1, HONE_E_FORMAT, "without a location");
+  struct entry *many = calloc(100000, sizeof *many);
+  assert_non_null(many);
+  for (size_t i = 0; i < 100000; i++) many[i] = (struct entry){"checksum", "x", 0};
+  expect_external(many, 100000, HONE_E_FORMAT, "duplicate checksum");
+  free(many);
+}
+
+static void row_20_sparse_goes_through_the_same_door(void **state) {
+  (void)state;
+  for (int as_constant = 0; as_constant < 2; as_constant++) {
+    struct buf graph = {0}, sparse = {0}, values = tensor_head("w", 1, (int64_t[]){4}, 1);
+    put_external(&values, &(struct entry){"location", "../../etc/passwd", 0}, 1);
+    put_msg(&sparse, 1, &values);
+    put_int(&sparse, 3, 8);
+    if (as_constant) {
+      struct buf attributes = {0};
+      attr_msg(&attributes, "sparse_value", 22, 11, &sparse);
+      put_node(&graph, "Constant", "", "w", &attributes);
+    } else {
+      put_msg(&graph, 15, &sparse);
+    }
+    put_node(&graph, "Identity", "w", "y", NULL);
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    struct loaded l = load_from_folder(&model);
+    assert_int_equal(l.status, HONE_E_PATH);
+    unload(&l);
+  }
+}
+
+static void row_21_shared_bytes(void **state) {
+  (void)state;
+  struct buf graph = {0};
+  for (int i = 0; i < 3; i++) {
+    const char *const names[] = {"a", "b", "c"}, *const offsets[] = {"0", "0", "4"};
+    struct buf t = tensor_head(names[i], 1, (int64_t[]){3}, 1);
+    put_external(&t, (struct entry[]){{"location", i ? "weights.bin" : "./weights.bin", 0},
+                                      {"offset", offsets[i], 0}}, 2);
+    put_msg(&graph, 5, &t);
+  }
+  put_node(&graph, "Add", "a,b", "s", NULL);
+  put_node(&graph, "Add", "s,c", "y", NULL);
+  put_output(&graph, "y");
+  struct buf model = model_of(13, &graph);
+  struct loaded l = load_from_folder(&model);
+  assert_ok(&l);
+  assert_int_equal(l.file.sides.count, 1);
+  unload(&l);
+}
+
+static void row_22_weights_are_part_of_the_hash(void **state) {
+  (void)state;
+  char first[65];
+  for (int i = 0; i < 2; i++) {
+    write_file("changing.bin", i ? "0123456789abcdeF" : "0123456789abcdef", 16);
+    struct buf model = model_with(&(struct entry){"location", "changing.bin", 0}, 1);
+    struct loaded l = load_from_folder(&model);
+    assert_ok(&l);
+    if (!i) memcpy(first, l.file.sha256, sizeof first);
+    if (i) assert_string_not_equal(first, l.file.sha256);
+    unload(&l);
+  }
+}
+
+static void another_folder_on_request(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(path_of("away"), 0700), 0);
+  struct buf model = model_with(&(struct entry){"location", "weights.bin", 0}, 1);
+  write_file("away/model.onnx", model.at, model.n);
+  struct loaded l = load_path(path_of("away/model.onnx"), NULL);
+  assert_int_equal(l.status, HONE_E_NOFILE);
+  unload(&l);
+  struct import_options options = {.side_files_from = folder};
+  l = load_path(path_of("away/model.onnx"), &options);
+  assert_ok(&l);
+  unload(&l);
+  expect(&model, NULL, HONE_E_PATH, "without a folder"); /* bytes in memory */
+}
+
+static void other_formats_by_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    hone_status status;
+  } cases[] = {{"model.onnx", HONE_E_FORMAT}, {"model.pt", HONE_E_TRUST}, {"m.pkl", HONE_E_TRUST},
+               {"m.keras", HONE_E_TRUST}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    write_file(cases[i].name, "PK\3\4 and more", 13);
+    struct loaded l = load_path(path_of(cases[i].name), NULL);
+    assert_int_equal(l.status, cases[i].status);
+    if (l.status == HONE_E_TRUST) assert_non_null(strstr(l.ctx.message, "carries code"));
+    unload(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(weights_are_read_in_place),
+      cmocka_unit_test(row_16_locations),
+      cmocka_unit_test(row_17_links_and_special_files),
+      cmocka_unit_test(row_17_hugging_face_cache),
+      cmocka_unit_test(row_18_race),
+      cmocka_unit_test(row_19_offsets_and_keys),
+      cmocka_unit_test(row_20_sparse_goes_through_the_same_door),
+      cmocka_unit_test(row_21_shared_bytes),
+      cmocka_unit_test(row_22_weights_are_part_of_the_hash),
+      cmocka_unit_test(another_folder_on_request),
+      cmocka_unit_test(other_formats_by_name),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
