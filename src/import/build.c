@@ -335,6 +335,29 @@ static hone_status sort_graphs(struct builder *builder) {
   return HONE_OK;
 }
 
+/* -- optional outputs that nobody reads ---- */
+
+static void leave_out(struct node *node, const uint32_t *uses) {
+  if (node->op->max_outputs < 0) return; /* the number of outputs has a meaning */
+  for (size_t k = 1; k < node->output_count; k++)
+    if (node->outputs[k] && !uses[node->outputs[k]->index]) {
+      node->outputs[k]->producer = NULL;
+      node->outputs[k] = NULL;
+    }
+  while (node->output_count > 1 && !node->outputs[node->output_count - 1]) node->output_count--;
+}
+
+/* Outputs after the first that nothing reads are marked as not asked for. */
+static hone_status drop_unread(struct builder *builder) {
+  for (size_t g = 0; g < builder->graphs.count; g++) {
+    const struct graph *graph = builder->graphs.at[g];
+    uint32_t *uses;
+    TRY(graph_uses(builder->reader.ctx, builder->reader.arena, graph, &uses));
+    for (size_t n = 0; n < graph->nodes.count; n++) leave_out(graph->nodes.at[n], uses);
+  }
+  return HONE_OK;
+}
+
 hone_status build_model(struct builder *builder, struct wire message, struct graph **out) {
   struct reader *reader = &builder->reader;
   TRY(read_model(reader, message, &builder->model));
@@ -345,5 +368,6 @@ hone_status build_model(struct builder *builder, struct wire message, struct gra
     struct pending_graph next = reader->pending.at[i];
     TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
   }
+  TRY(drop_unread(builder));
   return sort_graphs(builder);
 }

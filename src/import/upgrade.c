@@ -218,8 +218,6 @@ static hone_status refuse_old(struct rewrite *r) { return refuse(r, "this old fo
 static hone_status upgrade_dropout(struct rewrite *r) { /* inference: the ratio has no effect */
   drop(r, "ratio");
   drop(r, "is_test");
-  if (r->node->outputs.count > 1 && r->node->outputs.at[1] && r->builder->opset < 10)
-    return refuse(r, "the mask as an output");
   return HONE_OK;
 }
 
