@@ -1,0 +1,42 @@
+/* What the files of export share: a message with holes for weights, and the exporter's state. */
+#ifndef HONE_EXPORT_INTERNAL_H
+#define HONE_EXPORT_INTERNAL_H
+
+#include "export.h"
+#include "protobuf.h"
+
+/* A message whose big payloads are not copied before the end: data[i] goes in front of text[at]. */
+struct hole {
+  size_t at, bytes;
+  const void *data;
+};
+struct message {
+  struct text text;
+  struct {
+    struct hole *at;
+    size_t count, capacity;
+  } holes;
+  size_t hole_bytes;
+};
+
+struct exporter {
+  struct ctx *ctx;
+  struct arena *arena;
+  int opset;
+  uint64_t fresh;           /* for names of values that the graph does not have */
+  struct graph_list graphs; /* outer first */
+  struct message *messages; /* of each: its GraphProto */
+  bool uses_ml;             /* the domain ai.onnx.ml */
+};
+
+/* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
+MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
+                                      const struct attribute *attribute);
+/* The node, and after it the nodes of its fused program; new constants become initializers. */
+MUST_USE hone_status export_node(struct exporter *e, struct message *graph,
+                                 const struct node *node);
+MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
+                                   const char *name, const struct tensor *tensor);
+MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);
+
+#endif
