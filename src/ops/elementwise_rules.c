@@ -194,8 +194,6 @@ hone_status infer_mod(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct shape shape;
   TRY(want_number(ctx, node, 0));
   TRY(want_same_dtype(ctx, node, 0, 1));
-  if (dtype_is_float(node->inputs[0]->dtype) && !node_int(node, "fmod", 0))
-    return fail(ctx, HONE_E_TYPE, node_place(node), "Mod of floats needs fmod = 1");
   TRY(broadcast_inputs(ctx, node, &shape));
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &shape);
 }
@@ -208,10 +206,20 @@ static int64_t integer_mod(int64_t x, int64_t y, bool is_fmod, bool is_unsigned)
   return !is_fmod && rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-static int64_t shift_bits(int64_t x, int64_t y, bool is_left, unsigned width) {
-  uint64_t by = (uint64_t)y, bits = (uint64_t)x;
-  if (by >= width) return 0;
-  return (int64_t)(is_left ? bits << by : bits >> by);
+static double float_mod(double x, double y, bool is_fmod) {
+  double rest = fmod(x, y);
+  if (is_fmod) return rest;
+  if (rest == 0) return copysign(rest, y);
+  return (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+/* Right shifts of signed types fill with the sign. A shift by a negative amount or by the width and
+   more leaves the fill alone. */
+static int64_t shift_bits(int64_t x, int64_t y, bool is_left, bool is_signed, unsigned width) {
+  uint64_t by = (uint64_t)y, bits = (uint64_t)x, fill = !is_left && is_signed && x < 0 ? ~0ull : 0;
+  if (by >= width) return (int64_t)fill;
+  if (is_left) return (int64_t)(bits << by);
+  return (int64_t)(fill ? ~(~bits >> by) : bits >> by);
 }
 
 hone_status infer_bit_shift(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -228,17 +236,20 @@ static hone_status eval_pairs(const struct node *node, const struct tensor *cons
   int64_t strides[2][HONE_MAX_RANK], index[HONE_MAX_RANK] = {0};
   bool is_unsigned = out->dtype == HONE_U64, is_fmod = node_int(node, "fmod", 0) != 0;
   bool is_left = strcmp(node_string(node, "direction", ""), "LEFT") == 0;
+  bool is_signed = out->dtype == HONE_I8 || out->dtype == HONE_I16 || out->dtype == HONE_I32 ||
+                   out->dtype == HONE_I64;
   for (size_t k = 0; k < 2; k++) broadcast_strides(&in[k]->shape, shape, strides[k]);
   for (size_t i = 0; i < tensor_count(out); i++) {
     size_t a = (size_t)index_offset(shape->rank, index, strides[0]);
     size_t b = (size_t)index_offset(shape->rank, index, strides[1]);
     if (dtype_is_float(out->dtype)) {
-      tensor_set_f64(out, i, fmod(tensor_f64(in[0], a), tensor_f64(in[1], b)));
+      tensor_set_f64(out, i, float_mod(tensor_f64(in[0], a), tensor_f64(in[1], b), is_fmod));
     } else {
       int64_t x = tensor_i64(in[0], a), y = tensor_i64(in[1], b);
       tensor_set_i64(out, i,
-                     node->op->id == OP_Mod ? integer_mod(x, y, is_fmod, is_unsigned)
-                                            : shift_bits(x, y, is_left, dtype_bits(out->dtype)));
+                     node->op->id == OP_Mod
+                         ? integer_mod(x, y, is_fmod, is_unsigned)
+                         : shift_bits(x, y, is_left, is_signed, dtype_bits(out->dtype)));
     }
     (void)index_next(shape->rank, shape->dims, index);
   }

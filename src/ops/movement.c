@@ -385,7 +385,7 @@ static hone_status move_blocks(struct ctx *ctx, const struct node *node, const s
   size_t size;
   int64_t block = node_int(node, "blocksize", 1);
   const struct tensor *deep = to_space ? in : out, *wide = to_space ? out : in;
-  bool is_crd = to_space && strcmp(node_string(node, "mode", "DCR"), "CRD") == 0;
+  bool is_crd = strcmp(node_string(node, "mode", "DCR"), "CRD") == 0;
   TRY(movable_bytes(ctx, node, in->dtype, &size));
   int64_t d[HONE_MAX_RANK], w[HONE_MAX_RANK], channels = wide->shape.dims[1];
   shape_strides(&deep->shape, d);

@@ -196,15 +196,16 @@ struct taps {
 static double source(const struct resize *r, int axis, int64_t at) {
   double x = (double)at, scale = r->scale[axis];
   double in = (double)r->in.dims[axis], out = (double)r->out.dims[axis];
+  double length = scale * in; /* before it was cut to whole elements */
   switch (r->transform) {
     case HALF_PIXEL:
       return (x + 0.5) / scale - 0.5;
     case HALF_PIXEL_SYMMETRIC:
-      return in / 2 * (1 - out / (scale * in)) + (x + 0.5) / scale - 0.5;
+      return in / 2 * (1 - out / length) + (x + 0.5) / scale - 0.5;
     case PYTORCH_HALF_PIXEL:
       return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
     case ALIGN_CORNERS:
-      return out > 1 ? x * (in - 1) / (out - 1) : 0;
+      return out > 1 ? x * (in - 1) / (length - 1) : 0;
     case ASYMMETRIC:
       return x / scale;
     case TF_HALF_PIXEL_FOR_NN:
@@ -213,7 +214,7 @@ static double source(const struct resize *r, int axis, int64_t at) {
       break;
   }
   double start = r->roi_start[axis], end = r->roi_end[axis];
-  if (out > 1) return start * (in - 1) + x * (end - start) * (in - 1) / (out - 1);
+  if (out > 1) return start * (in - 1) + x * (end - start) * (in - 1) / (length - 1);
   return 0.5 * (start + end) * (in - 1);
 }
 

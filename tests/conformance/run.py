@@ -27,8 +27,8 @@ import onnx
 from onnx import numpy_helper
 
 STATUS_FILE = Path(__file__).with_name("status.txt")
-AT_RUN_TIME = "known only at run time"
-REFUSALS = ("E_UNSUP", "E_TYPE", "E_LIMIT", "E_SHAPE", "E_FORMAT", "E_NUM")
+AT_RUN_TIME = re.compile("known only at run time|must be known at compile time")
+REFUSALS = ("E_UNSUP", "E_TYPE", "E_SHAPE: open dimensions")
 # Results that differ from run to run by design.
 RANDOM = re.compile(r"test_(bernoulli|training_dropout)(_|$)")
 
@@ -95,18 +95,24 @@ def with_constant_operands(model, inputs):
     return changed, rest
 
 
+def as_array(value):
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+
+
 def compare(case, wanted, found):
     for k, (want, got) in enumerate(zip(wanted, found)):
-        want = np.asarray(want)
+        want = as_array(want)
         if want.dtype != got.dtype:
             raise Wrong(f"output {k} is {got.dtype}, expected {want.dtype}")
         if want.shape != got.shape:
             raise Wrong(f"output {k} has shape {got.shape}, expected {want.shape}")
         exact = want.dtype.kind in "biu"
+        # one rounding more or less at each step of a half-precision graph
+        rtol = max(case.rtol, 2**-9) if want.dtype == np.float16 else case.rtol
         equal = (
             np.array_equal(want, got)
             if exact
-            else np.allclose(got, want, rtol=case.rtol, atol=case.atol, equal_nan=True)
+            else np.allclose(got, want, rtol=rtol, atol=case.atol, equal_nan=True)
         )
         if not equal:
             raise Wrong(f"output {k}: {got.ravel()[:6]}, expected {want.ravel()[:6]}")
@@ -120,7 +126,7 @@ def evaluate(tool, case):
         try:
             found = run_tool(tool, folder, case.model, inputs)
         except Refused as refusal:
-            if AT_RUN_TIME not in str(refusal):
+            if not AT_RUN_TIME.search(str(refusal)):
                 raise
             found = run_tool(tool, folder, *with_constant_operands(case.model, inputs))
             remark = "constant operands"
