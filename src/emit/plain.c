@@ -198,6 +198,10 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
                 step->plain->define);
   }
+  if (step->plain->define) {
+    text_printf(&body, "#define %s\n", step->plain->define);
+    text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "), step->plain->define);
+  }
   for (size_t k = 0; k < step->input_count && !status; k++)
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
   for (size_t k = 0; k < step->output_count && !status; k++)

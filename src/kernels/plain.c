@@ -17,6 +17,7 @@ const struct plain_kernel plain_table[] = {
     {"Gather", "plain/Gather.c", 0, NULL},
     {"GatherElements", "plain/GatherElements.c", 0, NULL},
     {"GatherND", "plain/GatherND.c", 0, NULL},
+    {"Gemm", "plain/Gemm.c", 0, NULL},
     {"GlobalAveragePool", "plain/GlobalPool.c", 0, "POOL_MAX 0"},
     {"GlobalMaxPool", "plain/GlobalPool.c", 0, "POOL_MAX 1"},
     {"InstanceNormalization", "plain/InstanceNormalization.c", 0, NULL},

@@ -30,10 +30,29 @@ static void output_order(const struct builder *b, const struct value *value,
   }
 }
 
+/* Types that the emitter has expressions for. */
+static bool has_expression(const struct node *node) {
+  hone_dtype dtype = HONE_UNDEFINED;
+  for (size_t i = 0; i < own_input_count(node); i++) {
+    if (!node->inputs[i]) continue;
+    dtype = node->inputs[i]->dtype;
+    if (dtype == HONE_F16 || dtype == HONE_BF16) return false;
+  }
+  if (node->outputs[0]->dtype == HONE_F16 || node->outputs[0]->dtype == HONE_BF16) return false;
+  switch (node->op->id) {
+    case OP_Identity:
+    case OP_Cast:
+    case OP_CastLike:
+    case OP_Mod: return true;
+    case OP_Mean: return dtype_is_float(dtype);
+    default: return (dtype_is_float(dtype) ? node->op->expression : node->op->integer) != NULL;
+  }
+}
+
 hone_status lower_elementwise(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *value = node->outputs[0];
   struct view inputs[LOOP_OPERANDS], like;
-  if (node->input_count > LOOP_OPERANDS) return HONE_OK;
+  if (node->input_count > LOOP_OPERANDS || !has_expression(node)) return HONE_OK;
   for (size_t i = 0; i < node->output_count; i++)
     if (i && node->outputs[i]) return HONE_OK;
   if (!dtype_bytes(value->dtype)) return HONE_OK;
