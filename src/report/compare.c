@@ -44,7 +44,8 @@ static MUST_USE hone_status find_pairs(struct ctx *ctx, struct arena *arena,
                                        const struct summary *before, const struct summary *after,
                                        pairs *out) {
   for (size_t i = 0; i < after->record_count; i++) {
-    struct pair pair = {find_cell(before, after->records[i].cell.key), i, {0}, VERDICT_undecided};
+    struct pair pair = {
+        find_cell(before, after->records[i].cell.key), i, {NAN, NAN, NAN}, VERDICT_undecided};
     if (pair.before == before->record_count || !is_measured(&after->records[i]) ||
         !is_measured(&before->records[pair.before]))
       continue;

@@ -137,4 +137,24 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
                             const struct render_options *options, struct text *out);
 hone_status render_html(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out);
+
+/* charts.c: inline SVG without style attributes (the page's policy forbids them) */
+struct axis {
+  double low, high; /* of the values, positive; logarithmic */
+  double from, to;  /* of the drawing */
+};
+/* Holds the samples of all measured rows of a group, but for the slowest half per cent. */
+MUST_USE hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t begin,
+                                  size_t end, struct axis *out);
+void chart_latency_axis(struct html html, const struct axis *axis);
+MUST_USE hone_status chart_distribution(struct ctx *ctx, struct html html,
+                                        const struct summary *summary, size_t i,
+                                        const struct axis *axis, int color);
+void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
+                                 size_t end);
+void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end);
+/* The same backend has the same color on the whole page: 0 native, 1 to 7. */
+int color_of_backend(const struct summary *summary, size_t i);
+/* Escapes and frees. */
+void html_take(struct html html, struct text *untrusted);
 #endif

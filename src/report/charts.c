@@ -1,0 +1,431 @@
+/* charts: a report's figures as inline SVG: latency distributions, compile time against speed,
+ * memory.
+ *
+ * In: a summary and a range of rows. Out: SVG elements whose colors are classes of page.css. Axes
+ * of times are logarithmic: twice as slow is as far everywhere. The same data gives the same bytes.
+ */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void html_take(struct html html, struct text *untrusted) {
+  if (untrusted->failed) html.out->failed = true;
+  html_text(html, untrusted->at ? untrusted->at : "");
+  text_deinit(untrusted);
+}
+
+int color_of_backend(const struct summary *summary, size_t i) {
+  int color = 1;
+  if (is_native(&summary->records[i])) return 0;
+  for (size_t j = 0; j < summary->record_count; j++) {
+    const char *backend = summary->records[j].cell.backend;
+    if (!strcmp(backend, summary->records[i].cell.backend)) return 1 + (color - 1) % 7;
+    bool is_first = !is_native(&summary->records[j]);
+    for (size_t k = 0; k < j && is_first; k++)
+      is_first = strcmp(summary->records[k].cell.backend, backend) != 0;
+    color += is_first;
+  }
+  return color;
+}
+
+static double place_on(const struct axis *axis, double value) {
+  const double share = log(value / axis->low) / log(axis->high / axis->low);
+  return axis->from + fmin(fmax(share, 0), 1) * (axis->to - axis->from);
+}
+
+/* name="12.3" */
+#define ATTRIBUTE(html, name, x)         \
+  do {                                   \
+    LITERAL((html).out, " " name "=\""); \
+    put_number((html).out, (x), 1);      \
+    LITERAL((html).out, "\"");           \
+  } while (0)
+
+static void put_line(struct html html, const char *class_name, double x1, double y1, double x2,
+                     double y2) {
+  text_printf(html.out, "<line class=\"%s\"", class_name);
+  ATTRIBUTE(html, "x1", x1);
+  ATTRIBUTE(html, "y1", y1);
+  ATTRIBUTE(html, "x2", x2);
+  ATTRIBUTE(html, "y2", y2);
+  LITERAL(html.out, "/>");
+}
+
+static void put_rect(struct html html, const char *class_name, double x, double y, double width,
+                     double height) {
+  text_printf(html.out, "<rect class=\"%s\"", class_name);
+  ATTRIBUTE(html, "x", x);
+  ATTRIBUTE(html, "y", y);
+  ATTRIBUTE(html, "width", width);
+  ATTRIBUTE(html, "height", height);
+  LITERAL(html.out, " rx=\"2\"/>");
+}
+
+/* Opens a <text>; the caller writes it and closes with end_text. */
+static void begin_text(struct html html, const char *class_name, double x, double y) {
+  text_printf(html.out, "<text class=\"%s\"", class_name);
+  ATTRIBUTE(html, "x", x);
+  ATTRIBUTE(html, "y", y);
+  LITERAL(html.out, ">");
+}
+static void end_text(struct html html) { LITERAL(html.out, "</text>"); }
+
+static void put_name(struct html html, const struct record *record) {
+  struct text name = {0};
+  text_puts(&name, record->cell.backend);
+  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
+    text_printf(&name, " (%s)", record->cell.variant);
+  if (record->cell.label > 0) text_puts(&name, " (again)");
+  html_take(html, &name);
+}
+
+/* -- ticks ----------------------------------------------------------------------------------------
+ */
+
+enum { TICKS = 12 };
+
+/* Round values: decades where the axis is long, 1-2-5 where it is shorter, even steps where it is
+ * short. */
+static int choose_ticks(const struct axis *axis, double ticks[TICKS]) {
+  static const double steps[] = {1, 2, 5};
+  const double ratio = axis->high / axis->low;
+  int count = 0;
+  if (ratio < 6) {
+    const double raw = (axis->high - axis->low) / 4, power = pow(10, floor(log10(raw)));
+    const double step = power * (raw / power < 1.5   ? 1
+                                 : raw / power < 3.5 ? 2
+                                 : raw / power < 7.5 ? 5
+                                                     : 10);
+    for (double k = ceil(axis->low / step); k * step <= axis->high && count < TICKS; k++)
+      ticks[count++] = k * step;
+    return count;
+  }
+  for (double power = floor(log10(axis->low)); power <= ceil(log10(axis->high)); power++)
+    for (size_t i = 0; i < (ratio < 120 ? 3 : 1); i++) {
+      const double tick = steps[i] * pow(10, power);
+      if (tick >= axis->low && tick <= axis->high && count < TICKS) ticks[count++] = tick;
+    }
+  return count;
+}
+
+/* -- latency distributions
+ * -------------------------------------------------------------------------- */
+
+enum { STRIP_WIDTH = 300, STRIP_HEIGHT = 34, BINS = 150 };
+
+hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t begin, size_t end,
+                         struct axis *out) {
+  *out = (struct axis){INFINITY, 0, 6, STRIP_WIDTH - 6};
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    const struct cell_data *data = cell_data_of(summary, record);
+    if (!is_measured(record) || !data) continue;
+    double *samples = calloc(record->sample_count, sizeof *samples);
+    if (!samples) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a chart");
+    size_t n = 0;
+    for (size_t b = 0; b < data->block_count; b++)
+      for (size_t s = 0; s < data->blocks[b].sample_count && n < record->sample_count; s++)
+        samples[n++] = (double)data->blocks[b].samples[s] * 1e-6;
+    sort_doubles(samples, n);
+    out->low = fmin(out->low, fmax(samples[0], 1e-6));
+    out->high = fmax(out->high, percentile_sorted(samples, n, 0.995));
+    free(samples);
+  }
+  if (!isfinite(out->low)) out->low = 1;
+  out->high = fmax(out->high, out->low * 1.25);
+  const double margin = pow(out->high / out->low, 0.03);
+  out->low /= margin;
+  out->high *= margin;
+  return HONE_OK;
+}
+
+void chart_latency_axis(struct html html, const struct axis *axis) {
+  double ticks[TICKS], last = -100;
+  const int count = choose_ticks(axis, ticks);
+  text_printf(html.out, "<svg class=\"axis\" viewBox=\"0 0 %d 18\" aria-hidden=\"true\">",
+              STRIP_WIDTH);
+  for (int i = 0; i < count; i++) {
+    const double x = place_on(axis, ticks[i]);
+    put_line(html, "tick", x, 14, x, 18);
+    if (x - last < 44 || x < 16 || x > STRIP_WIDTH - 16) continue;
+    begin_text(html, "middle", x, 10);
+    put_ms(html.out, ticks[i]);
+    end_text(html);
+    last = x;
+  }
+  LITERAL(html.out, "</svg>");
+}
+
+static void count_bins(const struct cell_data *data, const struct axis *axis, double bins[BINS]) {
+  double raw[BINS] = {0};
+  for (size_t b = 0; b < data->block_count; b++)
+    for (size_t s = 0; s < data->blocks[b].sample_count; s++) {
+      const double ms = fmax((double)data->blocks[b].samples[s] * 1e-6, 1e-6);
+      const double share = (place_on(axis, ms) - axis->from) / (axis->to - axis->from);
+      raw[(int)fmin(share * BINS, BINS - 1)]++;
+    }
+  for (int i = 0; i < BINS; i++)
+    for (int k = -2; k <= 2; k++)
+      if (i + k >= 0 && i + k < BINS) bins[i + k] += raw[i] * (3 - abs(k)) / 9;
+}
+
+/* A mirrored outline; heights are square roots, so that a tail of a few per cent is seen. */
+static void put_outline(struct html html, const struct axis *axis, const double bins[BINS],
+                        int color) {
+  int first = 0, last = BINS - 1;
+  double most = 0;
+  for (int i = 0; i < BINS; i++) most = fmax(most, bins[i]);
+  while (first < last && bins[first] <= 0) first++;
+  while (last > first && bins[last] <= 0) last--;
+  const double step = (axis->to - axis->from) / BINS, middle = STRIP_HEIGHT / 2.0;
+  text_printf(html.out, "<path class=\"shape c%d\" d=\"M", color);
+  for (int side = -1; side <= 1; side += 2)
+    for (int i = side < 0 ? first : last; i >= first && i <= last; i -= side) {
+      const double height = fmax(sqrt(bins[i] / most) * (middle - 2), 0.6);
+      put_number(html.out, axis->from + (i + 0.5) * step, 1);
+      LITERAL(html.out, " ");
+      put_number(html.out, middle + side * height, 1);
+      LITERAL(html.out, " ");
+    }
+  LITERAL(html.out, "Z\"/>");
+}
+
+static void put_strip_label(struct html html, const struct record *record) {
+  struct text label = {0};
+  put_row_name(&label, record);
+  LITERAL(&label, ": median ");
+  put_latency(&label, record->p50_ms);
+  LITERAL(&label, ", 95 % interval ");
+  put_latency(&label, record->p50_lo_ms);
+  LITERAL(&label, " to ");
+  put_latency(&label, record->p50_hi_ms);
+  LITERAL(&label, ", p99 ");
+  put_latency(&label, record->p99_ms);
+  text_printf(&label, ", %zu samples", record->sample_count);
+  LITERAL(html.out, "<title>");
+  html_take(html, &label);
+  LITERAL(html.out, "</title>");
+}
+
+hone_status chart_distribution(struct ctx *ctx, struct html html, const struct summary *summary,
+                               size_t i, const struct axis *axis, int color) {
+  const struct record *record = &summary->records[i];
+  const struct cell_data *data = cell_data_of(summary, record);
+  if (!data || !is_measured(record))
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "a chart of a row without samples");
+  double bins[BINS] = {0};
+  count_bins(data, axis, bins);
+  text_printf(html.out, "<svg class=\"strip\" viewBox=\"0 0 %d %d\" role=\"img\">", STRIP_WIDTH,
+              STRIP_HEIGHT);
+  put_strip_label(html, record);
+  put_line(html, "base", axis->from, STRIP_HEIGHT / 2.0, axis->to, STRIP_HEIGHT / 2.0);
+  put_outline(html, axis, bins, color);
+  if (isfinite(record->p50_lo_ms) && record->p50_lo_ms > 0) {
+    const double low = place_on(axis, record->p50_lo_ms);
+    put_rect(html, "interval", low, 1, fmax(place_on(axis, record->p50_hi_ms) - low, 1),
+             STRIP_HEIGHT - 2);
+  }
+  const double median = place_on(axis, fmax(record->p50_ms, 1e-6));
+  put_line(html, "median", median, 1, median, STRIP_HEIGHT - 1);
+  LITERAL(html.out, "</svg>");
+  return HONE_OK;
+}
+
+/* -- compile time against speed
+ * ----------------------------------------------------------------------- */
+
+enum {
+  PLOT_WIDTH = 560,
+  PLOT_HEIGHT = 320,
+  PLOT_LEFT = 66,
+  PLOT_BOTTOM = 274,
+  PLOT_TOP = 22,
+  PLOT_RIGHT = 540
+};
+
+static bool is_plotted(const struct record *record) {
+  return record->rank > 0 && record->worst.compile_ms > 0 && record->p50_ms > 0;
+}
+
+static void widen(struct axis *axis) {
+  const double margin = fmax(pow(axis->high / axis->low, 0.12), 1.15);
+  axis->low /= margin;
+  axis->high *= margin;
+}
+
+static void put_grid(struct html html, const struct axis *x, const struct axis *y) {
+  double ticks[TICKS];
+  for (int i = 0, count = choose_ticks(x, ticks); i < count; i++) {
+    const double at = place_on(x, ticks[i]);
+    put_line(html, "grid", at, PLOT_TOP, at, PLOT_BOTTOM);
+    begin_text(html, "middle", at, PLOT_BOTTOM + 16);
+    put_ms(html.out, ticks[i]);
+    end_text(html);
+  }
+  double last = 1e9;
+  for (int i = 0, count = choose_ticks(y, ticks); i < count; i++) {
+    const double at = place_on(y, ticks[i]);
+    put_line(html, "grid", PLOT_LEFT, at, PLOT_RIGHT, at);
+    if (last - at < 16) continue;
+    begin_text(html, "end", PLOT_LEFT - 8, at + 4);
+    put_ms(html.out, ticks[i]);
+    end_text(html);
+    last = at;
+  }
+  begin_text(html, "end", PLOT_RIGHT, PLOT_HEIGHT - 8);
+  LITERAL(html.out, "compile time \xe2\x86\x92");
+  end_text(html);
+  begin_text(html, "", 4, 12);
+  LITERAL(html.out, "\xe2\x86\x91 median latency");
+  end_text(html);
+}
+
+/* The rows that no other beats in both: ranks ascend in latency, so each must compile faster than
+   all before it. */
+static void put_frontier(struct html html, const struct summary *summary, size_t begin, size_t end,
+                         const struct axis *x, const struct axis *y) {
+  double best = INFINITY, last_y = 0;
+  bool is_open = false;
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    if (!is_plotted(record) || record->worst.compile_ms >= best) continue;
+    const double at_x = place_on(x, record->worst.compile_ms), at_y = place_on(y, record->p50_ms);
+    text_puts(html.out, is_open ? "H" : "<path class=\"frontier\" d=\"M");
+    put_number(html.out, at_x, 1);
+    text_puts(html.out, is_open ? " V" : " ");
+    put_number(html.out, at_y, 1);
+    LITERAL(html.out, " ");
+    best = record->worst.compile_ms;
+    last_y = at_y;
+    is_open = true;
+  }
+  (void)last_y;
+  if (is_open) LITERAL(html.out, "\"/>");
+}
+
+struct label_place {
+  double x, y;
+};
+/* Moves a label down until it is clear of those before it. */
+static double clear_place(const struct label_place *labels, size_t count, double x, double y) {
+  for (int tries = 0; tries < 12; tries++) {
+    size_t i = 0;
+    while (i < count && (fabs(labels[i].y - y) >= 13 || fabs(labels[i].x - x) >= 84)) i++;
+    if (i == count) return y;
+    y += 4;
+  }
+  return y;
+}
+
+static void put_points(struct html html, const struct summary *summary, size_t begin, size_t end,
+                       const struct axis *x, const struct axis *y) {
+  struct label_place labels[32];
+  size_t count = 0;
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    if (!is_plotted(record)) continue;
+    const double at_x = place_on(x, record->worst.compile_ms), at_y = place_on(y, record->p50_ms);
+    text_printf(html.out, "<g><circle class=\"point c%d\"", color_of_backend(summary, i));
+    ATTRIBUTE(html, "cx", at_x);
+    ATTRIBUTE(html, "cy", at_y);
+    LITERAL(html.out, " r=\"6\"><title>");
+    put_name(html, record);
+    LITERAL(html.out, ": ");
+    put_latency(html.out, record->p50_ms);
+    LITERAL(html.out, ", compiled in ");
+    put_ms(html.out, record->worst.compile_ms);
+    LITERAL(html.out, "</title></circle>");
+    if (count < COUNT(labels) && record->cell.label == 0) {
+      const bool is_right = at_x > PLOT_RIGHT - 110;
+      const double label_y = clear_place(labels, count, at_x, at_y + 4);
+      labels[count++] = (struct label_place){at_x, label_y};
+      begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
+      put_name(html, record);
+      end_text(html);
+    }
+    LITERAL(html.out, "</g>");
+  }
+}
+
+void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
+                                 size_t end) {
+  struct axis x = {INFINITY, 0, PLOT_LEFT, PLOT_RIGHT}, y = {INFINITY, 0, PLOT_BOTTOM, PLOT_TOP};
+  size_t count = 0;
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    if (!is_plotted(record)) continue;
+    x.low = fmin(x.low, record->worst.compile_ms);
+    x.high = fmax(x.high, record->worst.compile_ms);
+    y.low = fmin(y.low, record->p50_ms);
+    y.high = fmax(y.high, record->p50_ms);
+    count++;
+  }
+  if (count < 2) return;
+  widen(&x);
+  widen(&y);
+  LITERAL(html.out,
+          "<figure><figcaption>Speed against compile time <span>lower left is better; the dashed "
+          "line joins "
+          "the choices that no other beats in both</span></figcaption>");
+  text_printf(
+      html.out,
+      "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median latency against "
+      "compile time, both logarithmic\">",
+      PLOT_WIDTH, PLOT_HEIGHT);
+  put_grid(html, &x, &y);
+  put_frontier(html, summary, begin, end, &x, &y);
+  put_points(html, summary, begin, end, &x, &y);
+  LITERAL(html.out, "</svg></figure>");
+}
+
+/* -- memory
+ * --------------------------------------------------------------------------------------------- */
+
+static void put_memory_row(struct html html, const struct summary *summary, size_t i, double most,
+                           double y) {
+  const struct record *record = &summary->records[i];
+  const double left = 130, room = 330;
+  const double peak = (double)record->worst.rss_peak, steady = (double)record->worst.rss_steady;
+  char class_name[24];
+  begin_text(html, "name end", left - 10, y + 14);
+  put_name(html, record);
+  end_text(html);
+  snprintf(class_name, sizeof class_name, "light c%d", color_of_backend(summary, i));
+  put_rect(html, class_name, left, y, fmax(peak / most * room, 2), 20);
+  snprintf(class_name, sizeof class_name, "bar c%d", color_of_backend(summary, i));
+  if (steady > 0)
+    put_rect(html, class_name, left, y, fmax(fmin(steady, peak) / most * room, 2), 20);
+  begin_text(html, "", left + peak / most * room + 8, y + 14);
+  put_bytes(html.out, peak);
+  end_text(html);
+}
+
+void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end) {
+  double most = 0;
+  int rows = 0;
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    if (!is_measured(record) || record->worst.rss_peak <= 0) continue;
+    most = fmax(most, (double)record->worst.rss_peak);
+    rows++;
+  }
+  if (rows == 0) return;
+  LITERAL(
+      html.out,
+      "<figure><figcaption>Memory of the process <span>dark: while running; light: peak, compiling "
+      "included</span></figcaption>");
+  text_printf(html.out,
+              "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Peak and steady "
+              "resident "
+              "memory by backend\">",
+              PLOT_WIDTH, rows * 34 + 8);
+  double y = 6;
+  for (size_t i = begin; i < end; i++) {
+    const struct record *record = &summary->records[i];
+    if (!is_measured(record) || record->worst.rss_peak <= 0) continue;
+    put_memory_row(html, summary, i, most, y);
+    y += 34;
+  }
+  LITERAL(html.out, "</svg></figure>");
+}
