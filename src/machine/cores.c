@@ -47,8 +47,9 @@ static int affinity_count(void) {
 
 /* The folder of this process's group for a v1 controller, or of the unified tree (controller "").
  */
-static bool group_folder(const char *controller, char *out, size_t size) {
-  FILE *file = fopen("/proc/self/cgroup", "re");
+static bool group_folder(const struct cgroups *groups, const char *controller, char *out,
+                         size_t size) {
+  FILE *file = fopen(groups->list, "re");
   if (!file) return false;
   char line[4096];
   bool found = false;
@@ -65,7 +66,7 @@ static bool group_folder(const char *controller, char *out, size_t size) {
     } else if (*list) {
       continue;
     }
-    int n = snprintf(out, size, "/sys/fs/cgroup%s%s%s", length ? "/" : "", list,
+    int n = snprintf(out, size, "%s%s%s%s", groups->root, length ? "/" : "", list,
                      strcmp(path, "/") ? path : "");
     found = n > 0 && (size_t)n < size;
   }
@@ -77,11 +78,11 @@ static bool group_folder(const char *controller, char *out, size_t size) {
 typedef double (*read_limit)(const char *folder);
 
 /* The smallest positive limit from the group up to the root of the tree; 0: none. */
-static double smallest(const char *controller, read_limit limit) {
+static double smallest(const struct cgroups *groups, const char *controller, read_limit limit) {
   char folder[4200];
-  if (!group_folder(controller, folder, sizeof folder)) return 0;
+  if (!group_folder(groups, controller, folder, sizeof folder)) return 0;
   double best = 0;
-  size_t root = strlen("/sys/fs/cgroup");
+  size_t root = strlen(groups->root);
   for (;;) {
     double value = limit(folder);
     if (value > 0 && (best <= 0 || value < best)) best = value;
@@ -129,10 +130,21 @@ static double memory_limit_v1(const char *folder) {
 
 static double smaller(double a, double b) { return a > 0 && (b <= 0 || a < b) ? a : b; }
 
+double cgroup_cpus(const struct cgroups *groups) {
+  return smaller(smallest(groups, "", cpu_limit_v2), smallest(groups, "cpu", cpu_limit_v1));
+}
+
+double cgroup_memory(const struct cgroups *groups) {
+  return smaller(smallest(groups, "", memory_limit_v2),
+                 smallest(groups, "memory", memory_limit_v1));
+}
+
+static const struct cgroups this_process = {"/proc/self/cgroup", "/sys/fs/cgroup"};
+
 /* A quota of 2.5 CPUs gives 2: a third thread would be stopped in the middle of a barrier. */
 int usable_core_count(void) {
   int count = affinity_count();
-  double quota = smaller(smallest("", cpu_limit_v2), smallest("cpu", cpu_limit_v1));
+  double quota = cgroup_cpus(&this_process);
   if (quota > 0 && quota < count) count = (int)quota;
   return count < 1 ? 1 : count;
 }
@@ -140,6 +152,5 @@ int usable_core_count(void) {
 uint64_t usable_ram_bytes(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   double physical = pages > 0 && page > 0 ? (double)pages * (double)page : 1e9;
-  double limit = smaller(smallest("", memory_limit_v2), smallest("memory", memory_limit_v1));
-  return (uint64_t)smaller(physical, limit);
+  return (uint64_t)smaller(physical, cgroup_memory(&this_process));
 }

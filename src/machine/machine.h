@@ -72,10 +72,11 @@ struct peaks {
   int bandwidth_count;
   double copy_floor_ns; /* empty call */
 };
-/* About `budget_ns` of run time; 256 KiB to 1 GiB (or a quarter of RAM). */
+/* About `budget_ns` of run time, and as long again where new memory is slow; 256 KiB to 1 GiB (or a
+   quarter of RAM; less if the budget is under 1.1 s). */
 MUST_USE hone_status peaks_measure(struct ctx *ctx, int threads, uint64_t budget_ns,
                                    struct peaks *out);
-/* Interpolated on the curve. */
+/* Interpolated on the curve, over log2(bytes); flat beyond its ends. */
 double peaks_bandwidth(const struct peaks *peaks, double bytes);
 
 #endif

@@ -19,5 +19,12 @@ bool read_line(const char *path, char *out, size_t size);
 uint64_t usable_ram_bytes(void);
 /* The n-th CPU of this thread's affinity mask, counted round; -1 if unknown. */
 int allowed_cpu(int n);
+/* Where the control groups of a process are shown: its list, and the mounted tree. */
+struct cgroups {
+  const char *list, *root;
+};
+/* The smallest limit of a process's groups and those around them; 0: none. */
+double cgroup_cpus(const struct cgroups *groups);
+double cgroup_memory(const struct cgroups *groups);
 
 #endif
