@@ -1,5 +1,5 @@
-/* build: raw graphs to graphs. Names become values, constants leave the node list, nodes are brought
- * to HONE_OPSET, bodies of If, Loop and Scan get the scope around them.
+/* build: raw graphs to graphs. Names become values, constants leave the node list, nodes are
+ * brought to HONE_OPSET, bodies of If, Loop and Scan get the scope around them.
  *
  * Every value of a graph is declared before its nodes are resolved, so nodes may come in any order;
  * graph_sort settles it at the end. Graphs inside attributes wait in a list: no recursion.
@@ -106,24 +106,30 @@ static hone_status attribute_tensor(struct builder *builder, const struct attrib
   bool is_list = attribute->kind >= ATTRIBUTE_FLOATS;
   size_t count = is_list ? attribute->count : 1;
   switch (attribute->kind) {
-    case ATTRIBUTE_TENSOR: *out = attribute->tensor; return HONE_OK;
-    case ATTRIBUTE_FLOAT: case ATTRIBUTE_FLOATS:
+    case ATTRIBUTE_TENSOR:
+      *out = attribute->tensor;
+      return HONE_OK;
+    case ATTRIBUTE_FLOAT:
+    case ATTRIBUTE_FLOATS:
       TRY(list_tensor(builder, HONE_F32, count, !is_list, &tensor));
       for (size_t i = 0; i < count; i++)
         tensor_set_f64(tensor, i, is_list ? attribute->floats[i] : attribute->f);
       break;
-    case ATTRIBUTE_INT: case ATTRIBUTE_INTS:
+    case ATTRIBUTE_INT:
+    case ATTRIBUTE_INTS:
       TRY(list_tensor(builder, HONE_I64, count, !is_list, &tensor));
       for (size_t i = 0; i < count; i++)
         tensor_set_i64(tensor, i, is_list ? attribute->ints[i] : attribute->i);
       break;
-    case ATTRIBUTE_STRING: case ATTRIBUTE_STRINGS:
+    case ATTRIBUTE_STRING:
+    case ATTRIBUTE_STRINGS:
       TRY(list_tensor(builder, HONE_STRING, count, !is_list, &tensor));
       if (count)
         memcpy((void *)(uintptr_t)tensor->data, is_list ? attribute->strings : &attribute->s,
                count * sizeof(struct string));
       break;
-    default: return HONE_E_FORMAT;
+    default:
+      return HONE_E_FORMAT;
   }
   *out = tensor;
   return HONE_OK;
@@ -230,8 +236,8 @@ static hone_status check_opset(struct builder *builder, const struct raw_node *n
   const struct op *op = op_find(node->domain, node->op_type);
   int64_t opset = opset_of(builder, node->domain);
   if (op && !opset)
-    return fail(ctx, HONE_E_FORMAT, at_node(node), "%s: the model imports no opset of domain \"%s\"",
-                node->op_type, node->domain);
+    return fail(ctx, HONE_E_FORMAT, at_node(node),
+                "%s: the model imports no opset of domain \"%s\"", node->op_type, node->domain);
   if (op && opset < op->since)
     return fail(ctx, HONE_E_UNSUP, at_node(node),
                 "operator \"%s\" of domain \"%s\" needs opset %d, the model has %lld",

@@ -175,11 +175,10 @@ static hone_status walk(struct ctx *ctx, const struct side_files *sides, const c
   return HONE_OK;
 }
 
-static hone_status check_file(struct ctx *ctx, const struct side_files *sides,
-                              const char *location, int fd) {
+static hone_status check_file(struct ctx *ctx, const struct side_files *sides, const char *location,
+                              int fd) {
   struct stat status;
-  if (fstat(fd, &status))
-    return fail(ctx, HONE_E_IO, place_name(location), "%s", strerror(errno));
+  if (fstat(fd, &status)) return fail(ctx, HONE_E_IO, place_name(location), "%s", strerror(errno));
   if (!S_ISREG(status.st_mode)) return refuse(ctx, location, "not a regular file");
   if (status.st_nlink > 1 && status.st_uid != geteuid() && status.st_uid != sides->owner)
     return refuse(ctx, location, "a hard link to a file of another user");

@@ -33,11 +33,13 @@ MUST_USE hone_status import_onnx_bytes(struct ctx *ctx, struct arena *arena, con
 /* ---- inside src/import ----------------------------------------------------------------------- */
 
 /* -- looks.c ---------------------------------------------------------------------------------- */
-/* Another format under this name: E_FORMAT "looks like a zip archive", E_TRUST if it carries code. */
+/* Another format under this name: E_FORMAT "looks like a zip archive", E_TRUST if it carries code.
+ */
 MUST_USE hone_status looks_check(struct ctx *ctx, const char *path, const uint8_t *bytes,
                                  size_t size);
 
-/* -- wire.c: protobuf's wire format ------------------------------------------------------------- */
+/* -- wire.c: protobuf's wire format -------------------------------------------------------------
+ */
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 struct wire {
   const uint8_t *at, *end;
@@ -68,7 +70,8 @@ MUST_USE hone_status wire_numbers(struct ctx *ctx, const struct wire_field *fiel
                                   enum wire_type type, uint64_t *out, size_t *count);
 size_t wire_offset(const struct wire *wire, const uint8_t *at);
 
-/* -- names.c: name -> pointer, seeded so that a model cannot aim at one bucket ------------------- */
+/* -- names.c: name -> pointer, seeded so that a model cannot aim at one bucket -------------------
+ */
 struct names {
   struct arena *arena;
   uint64_t seed;
@@ -76,7 +79,7 @@ struct names {
     const char *name;
     void *item;
     uint64_t hash;
-  } *slots;
+  } * slots;
   size_t count, capacity; /* capacity a power of two */
 };
 void names_init(struct names *names, struct arena *arena);
@@ -85,7 +88,8 @@ void *names_find(const struct names *names, const char *name); /* NULL if absent
 MUST_USE hone_status names_add(struct ctx *ctx, struct names *names, const char *name, void *item,
                                bool *out_fresh);
 
-/* -- external.c: side files --------------------------------------------------------------------- */
+/* -- external.c: side files ---------------------------------------------------------------------
+ */
 struct side_files {
   struct model_file *file;
   int folder;          /* descriptor, -1: no folder */
@@ -103,7 +107,8 @@ MUST_USE hone_status side_files_read(struct ctx *ctx, struct side_files *sides,
                                      int64_t length, size_t bytes, struct place at,
                                      const uint8_t **out);
 
-/* -- tensor.c ----------------------------------------------------------------------------------- */
+/* -- tensor.c -----------------------------------------------------------------------------------
+ */
 /* A TensorProto; *out_name is "" when it has none. Payload stays in the mapping where its alignment
    allows, else it is copied into the arena. */
 MUST_USE hone_status read_tensor(struct ctx *ctx, struct arena *arena, struct side_files *sides,
@@ -119,7 +124,8 @@ MUST_USE hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dt
                                  const struct shape *shape, int64_t *out_elements,
                                  size_t *out_bytes);
 
-/* -- proto.c: messages as structs, names not yet resolved ----------------------------------------- */
+/* -- proto.c: messages as structs, names not yet resolved -----------------------------------------
+ */
 struct raw_dim {
   int64_t value;     /* >= 0, or -1: open */
   const char *param; /* name of an open dimension, may be "" */
@@ -184,13 +190,15 @@ MUST_USE hone_status read_model(struct reader *reader, struct wire message, stru
 MUST_USE hone_status read_graph(struct reader *reader, struct wire message, int depth,
                                 struct raw_graph *out);
 
-/* -- shapes.c: open dimensions ------------------------------------------------------------------ */
+/* -- shapes.c: open dimensions ------------------------------------------------------------------
+ */
 /* Gives every input of the main graph that `is_real` marks a fixed shape. */
 MUST_USE hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const char *shapes,
                                  const struct raw_value *inputs, const bool *is_real, size_t count,
                                  struct shape *out_shapes);
 
-/* -- build.c: raw graphs to graphs ---------------------------------------------------------------- */
+/* -- build.c: raw graphs to graphs ----------------------------------------------------------------
+ */
 struct scope {
   struct scope *parent;
   struct graph *graph;
@@ -208,7 +216,7 @@ struct builder {
   struct reader reader;
   const struct import_options *options;
   struct raw_model model;
-  int64_t opset; /* of the default domain */
+  int64_t opset;              /* of the default domain */
   VEC(struct graph *) graphs; /* all, the main graph first */
   VEC(struct fixup) fixups;
 };
@@ -219,11 +227,13 @@ int64_t opset_of(const struct builder *builder, const char *domain);
 MUST_USE hone_status build_node(struct builder *builder, struct graph *graph,
                                 const struct raw_node *raw, struct node **out);
 
-/* -- onnx.c --------------------------------------------------------------------------------------- */
+/* -- onnx.c ---------------------------------------------------------------------------------------
+ */
 /* ir_version and opset_import in range; sets builder->opset. */
 MUST_USE hone_status check_versions(struct builder *builder);
 
-/* -- upgrade.c ------------------------------------------------------------------------------------ */
+/* -- upgrade.c ------------------------------------------------------------------------------------
+ */
 /* Rewrites a node of the default domain at opset builder->opset into HONE_OPSET's meaning; may
    append helper nodes to the graph before it. inputs and outputs are resolved, op_type may change.
    *out_done: the node was of an older form and is now current. */

@@ -42,8 +42,7 @@ hone_status check_versions(struct builder *builder) {
                 (long long)model->ir_version, NEWEST_IR);
   if (!model->opsets.count && model->ir_version < FIRST_IR_WITH_OPSETS)
     VEC_PUSH(ctx, builder->reader.arena, &model->opsets, (struct raw_opset){"", 1});
-  if (!model->opsets.count)
-    return fail(ctx, HONE_E_FORMAT, place_none(), "no opset_import");
+  if (!model->opsets.count) return fail(ctx, HONE_E_FORMAT, place_none(), "no opset_import");
   for (size_t i = 0; i < model->opsets.count; i++) {
     TRY(check_opset_version(ctx, &model->opsets.at[i]));
     if (opset_of(builder, model->opsets.at[i].domain) != model->opsets.at[i].version)

@@ -98,12 +98,23 @@ static hone_status type_field(struct reader *reader, const struct wire_field *fi
     case 1:
       TRY(wire_once(reader->ctx, field, seen, "tensor_type"));
       return each_field_of(reader, field, "tensor_type", tensor_type_field, value);
-    case 4: value->other_type = "a sequence"; break;
-    case 5: value->other_type = "a map"; break;
-    case 7: value->other_type = "opaque"; break;
-    case 8: value->other_type = "a sparse tensor"; break;
-    case 9: value->other_type = "an optional"; break;
-    default: break;
+    case 4:
+      value->other_type = "a sequence";
+      break;
+    case 5:
+      value->other_type = "a map";
+      break;
+    case 7:
+      value->other_type = "opaque";
+      break;
+    case 8:
+      value->other_type = "a sparse tensor";
+      break;
+    case 9:
+      value->other_type = "an optional";
+      break;
+    default:
+      break;
   }
   return HONE_OK;
 }
@@ -122,9 +133,9 @@ static hone_status value_field(struct reader *reader, const struct wire_field *f
 /* An AttributeProto on its way: the lists are appended to as they come. */
 struct raw_attribute {
   struct attribute out;
-  int64_t type;       /* as stated, 0: not */
-  uint32_t has;       /* bit k: field k is present */
-  const char *refers; /* ref_attr_name, NULL: none */
+  int64_t type;        /* as stated, 0: not */
+  uint32_t has;        /* bit k: field k is present */
+  const char *refers;  /* ref_attr_name, NULL: none */
   const char *refused; /* kind that hone does not read, NULL: none */
   VEC(int64_t) ints;
   VEC(double) floats;
@@ -194,13 +205,15 @@ static hone_status attribute_single(struct reader *reader, const struct wire_fie
   struct attribute *out = &into->out;
   const char *unused;
   switch (field->number) {
-    case 1: return one_name(reader, field, seen, "an attribute's name", &out->name);
+    case 1:
+      return one_name(reader, field, seen, "an attribute's name", &out->name);
     case 2:
       TRY(wire_once(reader->ctx, field, seen, "f"));
       TRY(wire_expect(reader->ctx, field, WIRE_FIXED32, "f"));
       out->f = f32_of_bits(field->value);
       return HONE_OK;
-    case 3: return one_int(reader, field, seen, "i", &out->i);
+    case 3:
+      return one_int(reader, field, seen, "i", &out->i);
     case 4:
       TRY(wire_once(reader->ctx, field, seen, "s"));
       return read_bytes(reader, field, &out->s);
@@ -212,8 +225,10 @@ static hone_status attribute_single(struct reader *reader, const struct wire_fie
     case 6:
       TRY(wire_once(reader->ctx, field, seen, "g"));
       return read_subgraph(reader, field, out);
-    case 20: return one_int(reader, field, seen, "an attribute's type", &into->type);
-    case 21: return one_name(reader, field, seen, "ref_attr_name", &into->refers);
+    case 20:
+      return one_int(reader, field, seen, "an attribute's type", &into->type);
+    case 21:
+      return one_name(reader, field, seen, "ref_attr_name", &into->refers);
     default: /* 22, a sparse tensor, is read as a dense one */
       TRY(wire_once(reader->ctx, field, seen, "sparse_tensor"));
       TRY(wire_expect(reader->ctx, field, WIRE_BYTES, "sparse_tensor"));
@@ -227,14 +242,35 @@ static hone_status attribute_field(struct reader *reader, const struct wire_fiel
   struct raw_attribute *attribute = into;
   if (field->number < 32) attribute->has |= UINT32_C(1) << field->number;
   switch (field->number) {
-    case 7: case 8: case 9: return read_list(reader, field, attribute);
-    case 10: attribute->refused = "a list of tensors"; return HONE_OK;
-    case 11: attribute->refused = "a list of graphs"; return HONE_OK;
-    case 14: case 15: attribute->refused = "a type"; return HONE_OK;
-    case 23: attribute->refused = "a list of sparse tensors"; return HONE_OK;
-    case 1: case 2: case 3: case 4: case 5: case 6: case 20: case 21: case 22:
+    case 7:
+    case 8:
+    case 9:
+      return read_list(reader, field, attribute);
+    case 10:
+      attribute->refused = "a list of tensors";
+      return HONE_OK;
+    case 11:
+      attribute->refused = "a list of graphs";
+      return HONE_OK;
+    case 14:
+    case 15:
+      attribute->refused = "a type";
+      return HONE_OK;
+    case 23:
+      attribute->refused = "a list of sparse tensors";
+      return HONE_OK;
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 20:
+    case 21:
+    case 22:
       return attribute_single(reader, field, seen, attribute);
-    default: return HONE_OK;
+    default:
+      return HONE_OK;
   }
 }
 
@@ -244,9 +280,9 @@ static const struct {
   uint32_t field;
   enum attribute_kind kind;
 } kinds[] = {
-    {1, 2, ATTRIBUTE_FLOAT},   {2, 3, ATTRIBUTE_INT},     {3, 4, ATTRIBUTE_STRING},
-    {4, 5, ATTRIBUTE_TENSOR},  {5, 6, ATTRIBUTE_GRAPH},   {6, 7, ATTRIBUTE_FLOATS},
-    {7, 8, ATTRIBUTE_INTS},    {8, 9, ATTRIBUTE_STRINGS}, {11, 22, ATTRIBUTE_TENSOR},
+    {1, 2, ATTRIBUTE_FLOAT},  {2, 3, ATTRIBUTE_INT},     {3, 4, ATTRIBUTE_STRING},
+    {4, 5, ATTRIBUTE_TENSOR}, {5, 6, ATTRIBUTE_GRAPH},   {6, 7, ATTRIBUTE_FLOATS},
+    {7, 8, ATTRIBUTE_INTS},   {8, 9, ATTRIBUTE_STRINGS}, {11, 22, ATTRIBUTE_TENSOR},
 };
 
 static hone_status settle_kind(struct reader *reader, struct raw_attribute *in) {
@@ -312,11 +348,16 @@ static hone_status node_field(struct reader *reader, const struct wire_field *fi
       TRY(wire_name(reader->ctx, reader->arena, field, "an output's name", &name));
       VEC_PUSH(reader->ctx, reader->arena, &node->output_names, name);
       return HONE_OK;
-    case 3: return one_name(reader, field, seen, "a node's name", &node->name);
-    case 4: return one_name(reader, field, seen, "op_type", &node->op_type);
-    case 5: return read_attribute(reader, field, node);
-    case 7: return one_name(reader, field, seen, "a node's domain", &node->domain);
-    default: return HONE_OK;
+    case 3:
+      return one_name(reader, field, seen, "a node's name", &node->name);
+    case 4:
+      return one_name(reader, field, seen, "op_type", &node->op_type);
+    case 5:
+      return read_attribute(reader, field, node);
+    case 7:
+      return one_name(reader, field, seen, "a node's domain", &node->domain);
+    default:
+      return HONE_OK;
   }
 }
 
@@ -370,9 +411,13 @@ static hone_status graph_field(struct reader *reader, const struct wire_field *f
   struct raw_graph *graph = into;
   struct raw_value value;
   switch (field->number) {
-    case 1: return read_node(reader, field, graph);
-    case 2: return one_name(reader, field, seen, "a graph's name", &graph->name);
-    case 5: case 15: return read_initializer(reader, field, graph);
+    case 1:
+      return read_node(reader, field, graph);
+    case 2:
+      return one_name(reader, field, seen, "a graph's name", &graph->name);
+    case 5:
+    case 15:
+      return read_initializer(reader, field, graph);
     case 11:
       TRY(read_value(reader, field, &value));
       VEC_PUSH(reader->ctx, reader->arena, &graph->inputs, value);
@@ -381,9 +426,13 @@ static hone_status graph_field(struct reader *reader, const struct wire_field *f
       TRY(read_value(reader, field, &value));
       VEC_PUSH(reader->ctx, reader->arena, &graph->outputs, value);
       return HONE_OK;
-    case 10: case 13: case 14: case 16:
+    case 10:
+    case 13:
+    case 14:
+    case 16:
       return wire_expect(reader->ctx, field, WIRE_BYTES, "a field of a graph");
-    default: return HONE_OK;
+    default:
+      return HONE_OK;
   }
 }
 
@@ -406,7 +455,8 @@ static hone_status opset_field(struct reader *reader, const struct wire_field *f
                                uint32_t *seen, void *into) {
   struct raw_opset *opset = into;
   if (field->number == 1) return one_name(reader, field, seen, "an opset's domain", &opset->domain);
-  if (field->number == 2) return one_int(reader, field, seen, "an opset's version", &opset->version);
+  if (field->number == 2)
+    return one_int(reader, field, seen, "an opset's version", &opset->version);
   return HONE_OK;
 }
 
@@ -414,8 +464,12 @@ static hone_status model_field(struct reader *reader, const struct wire_field *f
                                uint32_t *seen, void *into) {
   struct raw_model *model = into;
   switch (field->number) {
-    case 1: return one_int(reader, field, seen, "ir_version", &model->ir_version);
-    case 2: case 3: case 4: case 6:
+    case 1:
+      return one_int(reader, field, seen, "ir_version", &model->ir_version);
+    case 2:
+    case 3:
+    case 4:
+    case 6:
       TRY(wire_once(reader->ctx, field, seen, "field"));
       return wire_expect(reader->ctx, field, WIRE_BYTES, "a text of the model");
     case 7:
@@ -434,7 +488,8 @@ static hone_status model_field(struct reader *reader, const struct wire_field *f
       TRY(wire_expect(reader->ctx, field, WIRE_BYTES, "a function"));
       VEC_PUSH(reader->ctx, reader->arena, &model->functions, field->bytes);
       return HONE_OK;
-    default: return HONE_OK;
+    default:
+      return HONE_OK;
   }
 }
 

@@ -1,8 +1,8 @@
 /* shapes: open dimensions of the main graph's inputs get a number.
  *
  * The user's text ("x[1,3,224,224],y[1]") comes first; a name that stands for a dimension there
- * stands for it everywhere. What is still open becomes 1 where it is an input's first dimension (the
- * batch), and otherwise is an error that lists every open dimension with an example to copy.
+ * stands for it everywhere. What is still open becomes 1 where it is an input's first dimension
+ * (the batch), and otherwise is an error that lists every open dimension with an example to copy.
  */
 #include "import.h"
 

@@ -12,8 +12,18 @@
 #include "import.h"
 
 enum {
-  DIMS = 1, DATA_TYPE = 2, SEGMENT = 3, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6,
-  INT64_DATA = 7, NAME = 8, RAW_DATA = 9, DOUBLE_DATA = 10, UINT64_DATA = 11, EXTERNAL_DATA = 13,
+  DIMS = 1,
+  DATA_TYPE = 2,
+  SEGMENT = 3,
+  FLOAT_DATA = 4,
+  INT32_DATA = 5,
+  STRING_DATA = 6,
+  INT64_DATA = 7,
+  NAME = 8,
+  RAW_DATA = 9,
+  DOUBLE_DATA = 10,
+  UINT64_DATA = 11,
+  EXTERNAL_DATA = 13,
   DATA_LOCATION = 14
 };
 
@@ -41,7 +51,8 @@ bool dtype_supported(int64_t number) {
          (number == HONE_STRING || dtype_bits((hone_dtype)number));
 }
 
-/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too. */
+/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too.
+ */
 hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
                         const struct shape *shape, int64_t *out_elements, size_t *out_bytes) {
   struct shape filled = *shape;
@@ -93,8 +104,7 @@ static hone_status count_list(struct ctx *ctx, const struct wire_field *field,
 }
 
 static bool text_is(const struct wire *bytes, const char *text) {
-  return (size_t)(bytes->end - bytes->at) == strlen(text) &&
-         !memcmp(bytes->at, text, strlen(text));
+  return (size_t)(bytes->end - bytes->at) == strlen(text) && !memcmp(bytes->at, text, strlen(text));
 }
 
 static hone_status read_decimal(struct ctx *ctx, const struct wire *bytes, const char *key,
@@ -153,7 +163,8 @@ static hone_status read_dtype(struct ctx *ctx, const struct wire_field *field, h
 static hone_status find_field(struct ctx *ctx, struct arena *arena, const struct wire_field *field,
                               uint32_t *seen, struct found *found) {
   switch (field->number) {
-    case DIMS: return read_dims(ctx, field, &found->tensor.shape);
+    case DIMS:
+      return read_dims(ctx, field, &found->tensor.shape);
     case DATA_TYPE:
       TRY(wire_once(ctx, field, seen, "data_type"));
       return read_dtype(ctx, field, &found->tensor.dtype);
@@ -168,9 +179,15 @@ static hone_status find_field(struct ctx *ctx, struct arena *arena, const struct
       found->raw = field->bytes;
       found->has_raw = true;
       return HONE_OK;
-    case FLOAT_DATA: case INT32_DATA: case STRING_DATA: case INT64_DATA: case DOUBLE_DATA:
-    case UINT64_DATA: return count_list(ctx, field, found);
-    case EXTERNAL_DATA: return read_external(ctx, field, &found->external);
+    case FLOAT_DATA:
+    case INT32_DATA:
+    case STRING_DATA:
+    case INT64_DATA:
+    case DOUBLE_DATA:
+    case UINT64_DATA:
+      return count_list(ctx, field, found);
+    case EXTERNAL_DATA:
+      return read_external(ctx, field, &found->external);
     case DATA_LOCATION:
       TRY(wire_once(ctx, field, seen, "data_location"));
       TRY(wire_expect(ctx, field, WIRE_VARINT, "data_location"));
@@ -179,7 +196,8 @@ static hone_status find_field(struct ctx *ctx, struct arena *arena, const struct
                     (unsigned long long)field->value);
       found->is_external = field->value == 1;
       return HONE_OK;
-    default: return HONE_OK;
+    default:
+      return HONE_OK;
   }
 }
 
@@ -188,12 +206,19 @@ static hone_status find_field(struct ctx *ctx, struct arena *arena, const struct
 /* Which list holds a dtype, by onnx.proto. */
 static uint32_t list_of(hone_dtype dtype) {
   switch (dtype) {
-    case HONE_F32: return FLOAT_DATA;
-    case HONE_F64: return DOUBLE_DATA;
-    case HONE_I64: return INT64_DATA;
-    case HONE_U32: case HONE_U64: return UINT64_DATA;
-    case HONE_STRING: return STRING_DATA;
-    default: return INT32_DATA;
+    case HONE_F32:
+      return FLOAT_DATA;
+    case HONE_F64:
+      return DOUBLE_DATA;
+    case HONE_I64:
+      return INT64_DATA;
+    case HONE_U32:
+    case HONE_U64:
+      return UINT64_DATA;
+    case HONE_STRING:
+      return STRING_DATA;
+    default:
+      return INT32_DATA;
   }
 }
 
@@ -255,8 +280,9 @@ static hone_status fill_list(struct ctx *ctx, struct arena *arena, struct wire m
   /* 4-bit types: two to an entry */
   size_t expected = bits == 4 ? ((size_t)elements + 1) / 2 : (size_t)elements;
   if (elements && found->list && found->list != list_of(dtype))
-    return fail(ctx, HONE_E_FORMAT, at_of(found), "values of type %s in field %u, expected field %u",
-                dtype_name(dtype), found->list, list_of(dtype));
+    return fail(ctx, HONE_E_FORMAT, at_of(found),
+                "values of type %s in field %u, expected field %u", dtype_name(dtype), found->list,
+                list_of(dtype));
   if (found->list_count != expected)
     return fail(ctx, HONE_E_FORMAT, at_of(found), "the shape needs %zu values, the file has %zu",
                 expected, found->list_count);

@@ -61,8 +61,8 @@ static hone_status put_float(struct rewrite *r, const char *name, double f) {
 }
 
 static hone_status put_string(struct rewrite *r, const char *name, const char *text) {
-  return put(r, (struct attribute){
-                    .name = name, .kind = ATTRIBUTE_STRING, .s = {text, strlen(text)}});
+  return put(r,
+             (struct attribute){.name = name, .kind = ATTRIBUTE_STRING, .s = {text, strlen(text)}});
 }
 
 static struct value *input_of(const struct rewrite *r, size_t k) {
@@ -272,10 +272,10 @@ static hone_status cast_to_number(struct rewrite *r) {
   static const struct {
     const char *name;
     hone_dtype dtype;
-  } types[] = {{"FLOAT", HONE_F32}, {"UINT8", HONE_U8},   {"INT8", HONE_I8},
-               {"UINT16", HONE_U16}, {"INT16", HONE_I16}, {"INT32", HONE_I32},
-               {"INT64", HONE_I64}, {"STRING", HONE_STRING}, {"BOOL", HONE_BOOL},
-               {"FLOAT16", HONE_F16}, {"DOUBLE", HONE_F64}, {"UINT32", HONE_U32},
+  } types[] = {{"FLOAT", HONE_F32},   {"UINT8", HONE_U8},      {"INT8", HONE_I8},
+               {"UINT16", HONE_U16},  {"INT16", HONE_I16},     {"INT32", HONE_I32},
+               {"INT64", HONE_I64},   {"STRING", HONE_STRING}, {"BOOL", HONE_BOOL},
+               {"FLOAT16", HONE_F16}, {"DOUBLE", HONE_F64},    {"UINT32", HONE_U32},
                {"UINT64", HONE_U64}};
   for (size_t i = 0; i < COUNT(types); i++)
     if (string_is(r, "to", types[i].name)) return put_int(r, "to", types[i].dtype);
@@ -517,8 +517,8 @@ hone_status upgrade_node(struct builder *builder, struct graph *graph, struct ra
   *out_done = false;
   if (!builder->opset) return HONE_OK;
   if (builder->opset < 6) drop(&r, "consumed_inputs");
-  for (size_t i = first_row(op_type);
-       i < COUNT(rewrites) && !strcmp(rewrites[i].op_type, op_type); i++) {
+  for (size_t i = first_row(op_type); i < COUNT(rewrites) && !strcmp(rewrites[i].op_type, op_type);
+       i++) {
     if (builder->opset >= rewrites[i].before) continue;
     TRY(rewrites[i].rewrite(&r));
     *out_done = true;

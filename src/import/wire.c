@@ -5,9 +5,8 @@
  * groups, reserved wire types, tag 0 and varints above 10 bytes are errors; unknown fields of a
  * legal type are the caller's to skip.
  *
- *   tag     varint = number << 3 | type        type 0 varint, 1 eight bytes, 2 varint length + bytes,
- *                                              5 four bytes; 3 and 4 (groups), 6 and 7 are refused
- * Source: Protocol Buffers, "Encoding".
+ *   tag     varint = number << 3 | type        type 0 varint, 1 eight bytes, 2 varint length +
+ * bytes, 5 four bytes; 3 and 4 (groups), 6 and 7 are refused Source: Protocol Buffers, "Encoding".
  */
 #include "import.h"
 
@@ -40,8 +39,7 @@ hone_status wire_varint(struct ctx *ctx, struct wire *wire, uint64_t *out) {
 static hone_status take_fixed(struct ctx *ctx, struct wire *wire, size_t n, uint64_t *out) {
   size_t offset = wire_offset(wire, wire->at);
   const uint8_t *bytes = take(wire, n);
-  if (!bytes)
-    return fail(ctx, HONE_E_FORMAT, place_offset(offset), "the message ends in a number");
+  if (!bytes) return fail(ctx, HONE_E_FORMAT, place_offset(offset), "the message ends in a number");
   *out = 0;
   memcpy(out, bytes, n); /* little endian, as the host */
   return HONE_OK;
@@ -69,10 +67,18 @@ hone_status wire_next(struct ctx *ctx, struct wire *wire, struct wire_field *out
                 (unsigned long long)(tag >> 3));
   out->number = (uint32_t)(tag >> 3);
   switch (tag & 7) {
-    case WIRE_VARINT: out->type = WIRE_VARINT; return wire_varint(ctx, wire, &out->value);
-    case WIRE_FIXED64: out->type = WIRE_FIXED64; return take_fixed(ctx, wire, 8, &out->value);
-    case WIRE_FIXED32: out->type = WIRE_FIXED32; return take_fixed(ctx, wire, 4, &out->value);
-    case WIRE_BYTES: out->type = WIRE_BYTES; return take_bytes(ctx, wire, &out->bytes);
+    case WIRE_VARINT:
+      out->type = WIRE_VARINT;
+      return wire_varint(ctx, wire, &out->value);
+    case WIRE_FIXED64:
+      out->type = WIRE_FIXED64;
+      return take_fixed(ctx, wire, 8, &out->value);
+    case WIRE_FIXED32:
+      out->type = WIRE_FIXED32;
+      return take_fixed(ctx, wire, 4, &out->value);
+    case WIRE_BYTES:
+      out->type = WIRE_BYTES;
+      return take_bytes(ctx, wire, &out->bytes);
     default:
       return fail(ctx, HONE_E_FORMAT, place_offset(out->offset),
                   "wire type %u of field %u is not legal", (unsigned)(tag & 7), out->number);

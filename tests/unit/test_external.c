@@ -81,8 +81,8 @@ static void expect_external(const struct entry *entries, size_t count, hone_stat
   struct buf model = model_with(entries, count);
   struct loaded l = load_from_folder(&model);
   if (l.status != status)
-    print_error("location %.60s: expected %s, got %s\n", entries[0].value,
-                hone_status_name(status), l.status ? l.ctx.message : "OK");
+    print_error("location %.60s: expected %s, got %s\n", entries[0].value, hone_status_name(status),
+                l.status ? l.ctx.message : "OK");
   assert_int_equal(l.status, status);
   if (says) assert_non_null(strstr(l.ctx.message, says));
   unload(&l);
@@ -108,9 +108,18 @@ static void weights_are_read_in_place(void **state) {
 
 static void row_16_locations(void **state) {
   (void)state;
-  static const char *const locations[] = {
-      "../../etc/passwd", "a/../../b", "/etc/passwd", "C:\\x", "C:x",  "a\\..\\b",
-      "..",               "a/..",      "weights.bin/", ".",    "./",   "../weights.bin"};
+  static const char *const locations[] = {"../../etc/passwd",
+                                          "a/../../b",
+                                          "/etc/passwd",
+                                          "C:\\x",
+                                          "C:x",
+                                          "a\\..\\b",
+                                          "..",
+                                          "a/..",
+                                          "weights.bin/",
+                                          ".",
+                                          "./",
+                                          "../weights.bin"};
   for (size_t i = 0; i < COUNT(locations); i++) expect_location(locations[i], HONE_E_PATH);
   expect_external(&(struct entry){"location", "weights.bin\0.x", 14}, 1, HONE_E_PATH, "NUL");
   char deep[5001];
@@ -156,8 +165,9 @@ static void row_17_links_and_special_files(void **state) {
 
 static void row_17_hugging_face_cache(void **state) {
   (void)state;
-  const char *const folders[] = {"repo", "repo/blobs", "repo/snapshots", "repo/snapshots/main",
-                                 "repo/snapshots/main/onnx", "other", "other/blobs"};
+  const char *const folders[] = {
+      "repo",  "repo/blobs", "repo/snapshots", "repo/snapshots/main", "repo/snapshots/main/onnx",
+      "other", "other/blobs"};
   for (size_t i = 0; i < COUNT(folders); i++) assert_int_equal(mkdir(path_of(folders[i]), 0700), 0);
   write_file("repo/blobs/" HASH, "0123456789abcdef", 16);
   write_file("other/blobs/" HASH, "0123456789abcdef", 16);
@@ -182,7 +192,8 @@ static void row_17_hugging_face_cache(void **state) {
     char path[600];
     snprintf(path, sizeof path, "%.*s/model.onnx", (int)(slash - links[i].file), links[i].file);
     unlink(path_of(path));
-    assert_int_equal(symlink(path_of("repo/blobs/model"), path_of(path)), 0); /* as the cache does */
+    assert_int_equal(symlink(path_of("repo/blobs/model"), path_of(path)),
+                     0); /* as the cache does */
     struct loaded l = load_path(path_of(path), NULL);
     if (l.status != links[i].status) print_error("%s: %s\n", links[i].file, l.ctx.message);
     assert_int_equal(l.status, links[i].status);
@@ -236,12 +247,12 @@ static void row_19_offsets_and_keys(void **state) {
     const char *offset, *length;
     hone_status status;
   } cases[] = {
-      {"-1", NULL, HONE_E_FORMAT},   {"9223372036854775808", NULL, HONE_E_FORMAT},
-      {"1", NULL, HONE_E_FORMAT},    {"9223372036854775807", "16", HONE_E_FORMAT},
-      {"0", "0", HONE_E_FORMAT},     {"0", "15", HONE_E_FORMAT},
-      {"0", "17", HONE_E_FORMAT},    {"0", "18446744073709551615", HONE_E_FORMAT},
-      {"0x0", NULL, HONE_E_FORMAT},  {" 0", NULL, HONE_E_FORMAT},
-      {"", NULL, HONE_E_FORMAT},     {"0", "16", HONE_OK},
+      {"-1", NULL, HONE_E_FORMAT},  {"9223372036854775808", NULL, HONE_E_FORMAT},
+      {"1", NULL, HONE_E_FORMAT},   {"9223372036854775807", "16", HONE_E_FORMAT},
+      {"0", "0", HONE_E_FORMAT},    {"0", "15", HONE_E_FORMAT},
+      {"0", "17", HONE_E_FORMAT},   {"0", "18446744073709551615", HONE_E_FORMAT},
+      {"0x0", NULL, HONE_E_FORMAT}, {" 0", NULL, HONE_E_FORMAT},
+      {"", NULL, HONE_E_FORMAT},    {"0", "16", HONE_OK},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {
     struct buf graph = {0}, t = tensor_head("w", 1, (int64_t[]){4}, 1);
@@ -299,8 +310,10 @@ static void row_21_shared_bytes(void **state) {
   for (int i = 0; i < 3; i++) {
     const char *const names[] = {"a", "b", "c"}, *const offsets[] = {"0", "0", "4"};
     struct buf t = tensor_head(names[i], 1, (int64_t[]){3}, 1);
-    put_external(&t, (struct entry[]){{"location", i ? "weights.bin" : "./weights.bin", 0},
-                                      {"offset", offsets[i], 0}}, 2);
+    put_external(&t,
+                 (struct entry[]){{"location", i ? "weights.bin" : "./weights.bin", 0},
+                                  {"offset", offsets[i], 0}},
+                 2);
     put_msg(&graph, 5, &t);
   }
   put_node(&graph, "Add", "a,b", "s", NULL);
@@ -347,7 +360,9 @@ static void other_formats_by_name(void **state) {
   static const struct {
     const char *name;
     hone_status status;
-  } cases[] = {{"model.onnx", HONE_E_FORMAT}, {"model.pt", HONE_E_TRUST}, {"m.pkl", HONE_E_TRUST},
+  } cases[] = {{"model.onnx", HONE_E_FORMAT},
+               {"model.pt", HONE_E_TRUST},
+               {"m.pkl", HONE_E_TRUST},
                {"m.keras", HONE_E_TRUST}};
   for (size_t i = 0; i < COUNT(cases); i++) {
     write_file(cases[i].name, "PK\3\4 and more", 13);

@@ -57,7 +57,8 @@ static void open_dimensions(void **state) {
       {"N,3", "N,4", NULL, HONE_OK, NULL},
       {"N,T", "T", "x[2,7]", HONE_OK, NULL},
       {"N,T", "T,3", NULL, HONE_OK, NULL}, /* T is a first dimension of y */
-      {"N,T", "3,U", NULL, HONE_E_SHAPE, "x[N,T], y[3,U]; give them, for example --shape \"x[1,1],y[3,1]\""},
+      {"N,T", "3,U", NULL, HONE_E_SHAPE,
+       "x[N,T], y[3,U]; give them, for example --shape \"x[1,1],y[3,1]\""},
       {"N,?", "3", NULL, HONE_E_SHAPE, "x[N,?]"},
       {"N,T", "T", "x[2,7],y[8]", HONE_E_SHAPE, "\"T\""},
       {"2,3", "3", "x[3,3]", HONE_E_SHAPE, "fixed at 2"},
@@ -405,8 +406,8 @@ static void typed_lists_of_narrow_types(void **state) {
     int64_t number;
     double value;
   } cases[] = {
-      {HONE_F16, 5, 0x3c00, 1},    {HONE_BF16, 5, 0xc000, -2}, {HONE_I8, 5, -7, -7},
-      {HONE_U8, 5, 200, 200},      {HONE_I16, 5, -300, -300},  {HONE_BOOL, 5, 1, 1},
+      {HONE_F16, 5, 0x3c00, 1},      {HONE_BF16, 5, 0xc000, -2},      {HONE_I8, 5, -7, -7},
+      {HONE_U8, 5, 200, 200},        {HONE_I16, 5, -300, -300},       {HONE_BOOL, 5, 1, 1},
       {HONE_I32, 5, -70000, -70000}, {HONE_U32, 11, 4000000000, 4e9}, {HONE_U64, 11, 5, 5},
       {HONE_I64, 7, -5, -5},
   };
@@ -429,8 +430,10 @@ static void typed_lists_of_narrow_types(void **state) {
 
 static void row_36_hostile_names(void **state) {
   (void)state;
-  static const char *const names[] = {"*/ int x; /*", "\n#include \"/etc/passwd\"", "foo\\",
-                                      "\xf0\x9f\x92\xa9", "\xe2\x80\xae", "int", "a/b", "%7"};
+  static const char *const names[] = {"*/ int x; /*", "\n#include \"/etc/passwd\"",
+                                      "foo\\",        "\xf0\x9f\x92\xa9",
+                                      "\xe2\x80\xae", "int",
+                                      "a/b",          "%7"};
   for (size_t i = 0; i < COUNT(names); i++) {
     struct buf graph = {0};
     put_node(&graph, "Relu", names[i], "y", NULL);
@@ -477,7 +480,10 @@ static void a_nul_in_a_name_is_shown(void **state) {
   put_str(&node, 2, "y");
   put_str(&node, 4, "Relu");
   put_msg(&graph, 1, &node);
-  put_input(&graph, "a\xe2\x90\x80" "b", 1, "1");
+  put_input(&graph,
+            "a\xe2\x90\x80"
+            "b",
+            1, "1");
   put_output(&graph, "y");
   struct buf model = model_of(13, &graph);
   expect(&model, NULL, HONE_OK, NULL);
@@ -535,8 +541,10 @@ static void row_51_other_formats(void **state) {
     const char *bytes, *says;
     size_t n;
   } cases[] = {
-      {"PK\3\4............", "a zip archive", 16},     {"\177ELF............", "an ELF binary", 16},
-      {"\x1c\0\0\0TFL3........", "a TFLite model", 16}, {"\211HDF\r\n\032\n....", "an HDF5 file", 12},
+      {"PK\3\4............", "a zip archive", 16},
+      {"\177ELF............", "an ELF binary", 16},
+      {"\x1c\0\0\0TFL3........", "a TFLite model", 16},
+      {"\211HDF\r\n\032\n....", "an HDF5 file", 12},
       {"\200\2}q\0.", "a Python pickle", 6},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {

@@ -32,8 +32,7 @@ static bool import_one(const char *path, const char *file) {
   const char *refusal = NULL;
   struct import_options options = {0};
   for (size_t i = 0; i < COUNT(notes); i++)
-    if (!strcmp(notes[i].file, file))
-      options.shapes = notes[i].shapes, refusal = notes[i].refusal;
+    if (!strcmp(notes[i].file, file)) options.shapes = notes[i].shapes, refusal = notes[i].refusal;
   struct loaded l = {0};
   ctx_init(&l.ctx);
   assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
