@@ -1,5 +1,5 @@
-/* backends: one engine a file behind seven functions; backends.def is the list. Runs inside a worker
- * process, never in the harness. */
+/* backends: one engine a file behind seven functions; backends.def is the list. Runs inside a
+ * worker process, never in the harness. */
 #ifndef HONE_BACKENDS_H
 #define HONE_BACKENDS_H
 
@@ -12,7 +12,7 @@ enum backend_status { BACKEND_READY, BACKEND_MISSING, BACKEND_UNSUPPORTED };
 struct backend_info {
   enum backend_status status;
   char version[64];
-  char reason[512]; /* and the command that helps */
+  char reason[512];   /* and the command that helps */
   char library[4096]; /* what is loaded; "" for native */
 };
 
@@ -21,19 +21,19 @@ struct backend_request {
   const char *shapes;     /* NULL, or "x[1,3,224,224]" for open dimensions */
   const char *precision;  /* "fp32" */
   int threads;
-  const char *options;    /* "key=value;..." or "" */
-  const char *engine_path;/* --engine NAME=PATH, or NULL */
-  const char *work_dir;   /* private to the worker: artifacts */
+  const char *options;     /* "key=value;..." or "" */
+  const char *engine_path; /* --engine NAME=PATH, or NULL */
+  const char *work_dir;    /* private to the worker: artifacts */
   bool use_cache;
 };
 
 struct backend_facts {
   char version[64], device[64], precision[32];
   int threads;
-  double fallback_share; /* 0..1; NaN unknown */
+  double fallback_share;               /* 0..1; NaN unknown */
   int64_t artifact_bytes, arena_bytes; /* -1 unknown */
-  double import_ms;      /* part of prepare or open that read the model; NaN unknown */
-  int64_t rss_import;    /* resident bytes after it; -1 unknown */
+  double import_ms;   /* part of prepare or open that read the model; NaN unknown */
+  int64_t rss_import; /* resident bytes after it; -1 unknown */
   bool from_cache;
   uint32_t flags; /* record flags */
 };
@@ -42,19 +42,19 @@ struct backend_io {
   size_t input_count, output_count;
   struct backend_tensor {
     char name[256];
-    hone_tensor info; /* data NULL */
-  } *inputs, *outputs; /* malloc'ed, freed by close */
+    hone_tensor info;   /* data NULL */
+  } * inputs, *outputs; /* malloc'ed, freed by close */
 };
 
 struct session; /* each backend's own */
 
 struct backend {
-  const char *name;     /* "onnxruntime" */
-  const char *title;    /* "ONNX Runtime" */
-  const char *formats;  /* "onnx" */
-  const char *package;  /* PyPI requirement that `hone backends install` pins, or NULL */
-  int package_mb;       /* about what it takes on disk */
-  bool testing_only;    /* exists only with HONE_TESTING=1 */
+  const char *name;    /* "onnxruntime" */
+  const char *title;   /* "ONNX Runtime" */
+  const char *formats; /* "onnx" */
+  const char *package; /* PyPI requirement that `hone backends install` pins, or NULL */
+  int package_mb;      /* about what it takes on disk */
+  bool testing_only;   /* exists only with HONE_TESTING=1 */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. Backends that compile on load do nothing here. */
@@ -63,8 +63,8 @@ struct backend {
   /* facts: as prepare left them. On failure nothing stays open. */
   hone_status (*open)(struct ctx *ctx, const struct backend_request *request, struct session **out,
                       struct backend_facts *facts, struct backend_io *out_io);
-  /* Makes input set `set` of dense host tensors known (engine's own tensors, copied or wrapped once);
-     outputs are readable host memory afterwards. */
+  /* Makes input set `set` of dense host tensors known (engine's own tensors, copied or wrapped
+     once); outputs are readable host memory afterwards. */
   hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
                       const hone_tensor *outputs);
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
@@ -72,7 +72,8 @@ struct backend {
   void (*close)(struct session *session);
 };
 
-/* -- backends.c --------------------------------------------------------------------------------- */
+/* -- backends.c ---------------------------------------------------------------------------------
+ */
 #define BACKEND(name) extern const struct backend backend_##name;
 #include "backends.def"
 #undef BACKEND

@@ -1,0 +1,151 @@
+/* How far an engine's outputs are from the reference. The tolerance is DESIGN.md's contract 17, per
+ * output and by the precision that was asked for: (relative L2, max|d| / max|r|). Integers and
+ * booleans are exact; 8-bit integers are quantised values: 99 % within one step, none above four.
+ *
+ * NaN and infinities must stand at the same places with the same sign. Figures are the worst
+ * output.
+ */
+#include "bench.h"
+
+#include <math.h>
+
+static const struct tolerance {
+  const char *precision;
+  double rel_l2, max_rel;
+} tolerances[] = {{"fp32", 1e-4, 1e-3}, {"fp16", 5e-3, 2e-2}, {"bf16", 3e-2, 1e-1}};
+
+static const struct tolerance *find_tolerance(const char *precision) {
+  for (size_t i = 0; i < COUNT(tolerances); i++)
+    if (!strcmp(tolerances[i].precision, precision)) return &tolerances[i];
+  return &tolerances[0];
+}
+
+static double element(const void *data, hone_dtype dtype, size_t i) {
+  switch (dtype) {
+    case HONE_F32:
+      return ((const float *)data)[i];
+    case HONE_F64:
+      return ((const double *)data)[i];
+    case HONE_F16:
+      return f16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_BF16:
+      return bf16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_I8:
+      return ((const int8_t *)data)[i];
+    case HONE_I16:
+      return ((const int16_t *)data)[i];
+    case HONE_I32:
+      return ((const int32_t *)data)[i];
+    case HONE_I64:
+      return (double)((const int64_t *)data)[i];
+    case HONE_U16:
+      return ((const uint16_t *)data)[i];
+    case HONE_U32:
+      return ((const uint32_t *)data)[i];
+    case HONE_U64:
+      return (double)((const uint64_t *)data)[i];
+    case HONE_BOOL:
+      return ((const uint8_t *)data)[i] != 0;
+    default:
+      return ((const uint8_t *)data)[i];
+  }
+}
+
+struct sums {
+  size_t count, above_one, misplaced; /* misplaced: NaN or infinite on one side only */
+  double diff_square, reference_square, actual_square, product, max_diff, max_reference, max_rel;
+};
+
+static void add_element(struct sums *sums, double r, double a) {
+  sums->count++;
+  if (!isfinite(r) || !isfinite(a)) {
+    bool is_same = (isnan(r) && isnan(a)) || r == a;
+    if (!is_same) sums->misplaced++;
+    return;
+  }
+  double diff = fabs(r - a);
+  sums->diff_square += diff * diff;
+  sums->reference_square += r * r;
+  sums->actual_square += a * a;
+  sums->product += r * a;
+  sums->max_diff = fmax(sums->max_diff, diff);
+  sums->max_reference = fmax(sums->max_reference, fabs(r));
+  if (r != 0) sums->max_rel = fmax(sums->max_rel, diff / fabs(r));
+  if (diff > 1) sums->above_one++;
+}
+
+/* Share of rows (last dimension) whose largest element is at the same place. */
+static double top1(const hone_tensor *expected, const void *actual, size_t count) {
+  size_t width = expected->rank ? (size_t)expected->shape[expected->rank - 1] : 1;
+  if (!width || !count) return 1;
+  size_t rows = count / width, agreeing = 0;
+  for (size_t row = 0; row < rows; row++) {
+    size_t best_r = 0, best_a = 0, base = row * width;
+    for (size_t i = 1; i < width; i++) {
+      if (element(expected->data, expected->dtype, base + i) >
+          element(expected->data, expected->dtype, base + best_r))
+        best_r = i;
+      if (element(actual, expected->dtype, base + i) >
+          element(actual, expected->dtype, base + best_a))
+        best_a = i;
+    }
+    agreeing += best_r == best_a;
+  }
+  return (double)agreeing / (double)rows;
+}
+
+void accuracy_init(struct accuracy *accuracy) {
+  *accuracy = (struct accuracy){.cosine = 1, .top1 = 1, .is_within = true};
+}
+
+void accuracy_merge(struct accuracy *into, const struct accuracy *from) {
+  into->max_abs_diff = fmax(into->max_abs_diff, from->max_abs_diff);
+  into->max_rel_diff = fmax(into->max_rel_diff, from->max_rel_diff);
+  into->rel_l2 = fmax(into->rel_l2, from->rel_l2);
+  into->cosine = fmin(into->cosine, from->cosine);
+  into->top1 = fmin(into->top1, from->top1);
+  if (into->is_within && !from->is_within) memcpy(into->where, from->where, sizeof into->where);
+  into->is_within = into->is_within && from->is_within;
+}
+
+static bool is_within(const struct sums *s, hone_dtype dtype, const char *precision, double rel_l2,
+                      double max_rel) {
+  if (s->misplaced) return false;
+  if (dtype == HONE_I8 || dtype == HONE_U8)
+    return s->max_diff <= 4 && (double)s->above_one <= 0.01 * (double)s->count;
+  if (!dtype_is_float(dtype)) return s->max_diff == 0;
+  const struct tolerance *tolerance = find_tolerance(precision);
+  return rel_l2 <= tolerance->rel_l2 && max_rel <= tolerance->max_rel;
+}
+
+void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
+                  const void *actual, const char *precision) {
+  struct sums s = {0};
+  size_t count = 1;
+  for (int32_t i = 0; i < expected->rank; i++) count *= (size_t)expected->shape[i];
+  for (size_t i = 0; i < count; i++)
+    add_element(&s, element(expected->data, expected->dtype, i),
+                element(actual, expected->dtype, i));
+  /* an output of zeros has no scale of its own: 1e-3 stands in */
+  double scale = fmax(s.max_reference, 1e-3), norm = sqrt(fmax(s.reference_square, 1e-6));
+  double infinite = s.misplaced ? INFINITY : 0;
+  struct accuracy one = {
+      .max_abs_diff = s.max_diff + infinite,
+      .max_rel_diff = s.max_rel + infinite,
+      .rel_l2 = sqrt(s.diff_square) / norm + infinite,
+      .cosine = s.reference_square > 0 && s.actual_square > 0
+                    ? s.product / sqrt(s.reference_square) / sqrt(s.actual_square)
+                    : (s.reference_square > 0) == (s.actual_square > 0),
+      .top1 = top1(expected, actual, count),
+  };
+  one.is_within = is_within(&s, expected->dtype, precision, one.rel_l2, s.max_diff / scale);
+  if (!one.is_within) {
+    char shown[128];
+    safe_copy(shown, sizeof shown, name);
+    snprintf(one.where, sizeof one.where,
+             "output \"%s\": relative L2 %.3g, max|d|/max|r| %.3g, %zu of %zu NaN or infinite on "
+             "one side",
+             shown, one.rel_l2, s.max_diff / scale, s.misplaced, s.count);
+  }
+  accuracy_merge(accuracy, &one);
+}

@@ -1,0 +1,340 @@
+/* bench: a study of cells, each measured in worker processes, interleaved in rounds. Hands blocks
+ * and incarnations to callbacks and knows no store. MEASURING.md's rules in code.
+ *
+ *   study.c     the entry point: options -> cases (models prepared) -> cells -> groups
+ *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close
+ *   harness.c   the process tree of one worker: start, ask, stop, continue, end; every end a status
+ *   worker.c    the other side: one process, one backend, one cell (or one model to prepare)
+ *   protocol.c  the lines between them, checked against tables
+ *   loop.c      the timed loop
+ */
+#ifndef HONE_BENCH_H
+#define HONE_BENCH_H
+
+#include "../backends/backends.h"
+#include "../machine/machine.h"
+#include "../stats/stats.h"
+
+#include <jansson.h>
+#include <signal.h>
+
+#define BENCH_SETS 4 /* input sets that rotate through the timed loop */
+#define BENCH_MAX_IO 64
+#define WORKER_FD_IN 3
+#define WORKER_FD_OUT 4
+#define WORKER_LINE_MAX (1u << 20)
+
+/* -- study.c ------------------------------------------------------------------------------------
+ */
+
+struct bench_pair {
+  const char *name, *value;
+};
+struct bench_options {
+  const char *const *models; /* paths or zoo: specs */
+  size_t model_count;
+  const char *const *backends; /* none: every backend that is not for testing */
+  size_t backend_count;
+  const int *batches; /* none: 1 */
+  size_t batch_count;
+  const int *threads; /* none: one per usable core */
+  size_t thread_count;
+  const char *shapes, *side_files_from, *precision; /* NULL: none, the model's folder, "fp32" */
+  const struct bench_pair *engines;                 /* backend name -> path */
+  size_t engine_count;
+  const struct bench_pair *backend_options; /* backend name -> "key=value" */
+  size_t backend_option_count;
+  const struct bench_pair *inputs; /* input name -> .npy file, instead of seeded ones */
+  size_t input_count;
+  const char *inputs_dir;      /* NAME.npy for inputs that are there */
+  int min_samples;             /* 0: 30, over all incarnations of a cell */
+  double min_time_s;           /* 0: 1, likewise */
+  double max_time_s;           /* 0: 20, likewise: bounds slow models */
+  double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
+  int incarnations;            /* 0: 3 */
+  int rounds;                  /* 0: 12, over all incarnations of a cell */
+  double timeout_s;            /* 0: 600, of one stage of one worker */
+  uint64_t memory_limit_bytes; /* 0: 80 % of RAM */
+  uint64_t seed;
+  bool aa;                 /* a second copy of each cell under label 1 */
+  bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
+  const char *worker_path; /* NULL: /proc/self/exe */
+  const char *cache_dir;   /* NULL: dir_user("cache") */
+  const volatile sig_atomic_t *interrupted; /* NULL, or looked at between slices */
+};
+
+/* One model at one batch: what every backend gets. */
+struct bench_case {
+  char model[256];   /* as the user wrote it */
+  char path[4096];   /* the ONNX file that engines read */
+  char hash[33];     /* of the model's bytes and side files */
+  char shapes[8192]; /* of every input, "x[1,3,224,224],..." */
+  int batch;
+  double flops, bytes; /* of one inference, sums over the nodes; NaN unknown */
+  size_t input_count, output_count;
+  struct backend_tensor inputs[BENCH_MAX_IO], outputs[BENCH_MAX_IO];
+  char data_dir[4096];       /* in_SET_I.npy, out_SET_I.npy */
+  int64_t value_bytes;       /* of all inputs and outputs of one set */
+  double reference_s;        /* how long the reference took; 0 from the cache */
+  enum record_status status; /* STATUS_ok, or why no backend can be measured */
+  enum record_stage stage;
+  char reason[1024];
+};
+
+/* What a dry run says, and what the time left is computed from. */
+struct bench_estimate {
+  size_t cells, workers;
+  double seconds;
+  uint64_t memory_bytes, disk_bytes;
+};
+
+struct bench_study {
+  char key[33]; /* of the cells' canonical text and the options that change figures */
+  size_t case_count, cell_count;
+  struct bench_case *cases;
+  struct cell *cells;
+  size_t *cell_case; /* index into cases */
+  struct bench_estimate estimate;
+};
+
+/* What an earlier, interrupted run of the same study left of one cell. */
+struct bench_done {
+  int complete;    /* incarnations with a final status */
+  int next_number; /* the first unused incarnation number */
+  bool has_failed; /* it ended for good: not measured again */
+};
+
+struct bench_progress {
+  const char *model, *backend, *phase; /* "prepare", "reference", "floor", "open", "measure" */
+  int threads;
+  size_t step, step_count;
+  double seconds_left;
+};
+
+/* All but user may be NULL. A failure of begin, block or incarnation ends the run with it. */
+struct bench_callbacks {
+  void *user;
+  /* after the models are prepared, before the first measurement */
+  hone_status (*begin)(void *user, const struct bench_study *study);
+  void (*done)(void *user, const struct cell *cell, struct bench_done *out);
+  hone_status (*block)(void *user, const struct block *block);
+  hone_status (*incarnation)(void *user, const struct incarnation *incarnation);
+  void (*progress)(void *user, const struct bench_progress *progress);
+};
+
+/* HONE_OK also when cells failed: their incarnations say how. E_INTERRUPTED, E_USAGE. An
+   incarnation with STATUS_interrupted counts only while its cell has nothing better. */
+MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
+                               const struct bench_callbacks *callbacks);
+
+/* The hidden verb `hone worker`, argv[1] = "worker": returns the exit code. */
+int worker_main(int argc, char **argv);
+
+/* -- protocol.c: newline-delimited JSON ----------------------------------------------------------
+ */
+
+enum field_type { FIELD_TEXT, FIELD_INT, FIELD_NUMBER, FIELD_BOOL, FIELD_LIST };
+struct field {
+  const char *key;
+  enum field_type type;
+  bool is_optional;
+  double min, max; /* of numbers; of the length of texts and lists */
+};
+struct schema {
+  const char *name; /* the value of "event" */
+  const struct field *fields;
+  size_t count;
+};
+/* A worker's line as an object with exactly the keys of its event; NULL and the reason if not. */
+json_t *event_parse(const char *line, size_t length, char reason[256]);
+/* Writes one line; false if the other side is gone or the message too long. Takes the reference. */
+bool message_write(int fd, json_t *message);
+const char *message_text(const json_t *message, const char *key); /* "" if absent */
+double message_number(const json_t *message, const char *key);    /* NaN if absent */
+int64_t message_int(const json_t *message, const char *key, int64_t otherwise);
+bool message_bool(const json_t *message, const char *key);
+/* Sets a number; one that JSON cannot hold is left out (NaN) or clamped (infinite). */
+void message_set_number(json_t *message, const char *key, double x);
+
+/* Lines from a descriptor, at most WORKER_LINE_MAX bytes each. */
+struct line_reader {
+  int fd;
+  char *buffer;
+  size_t length, start, capacity;
+};
+enum line_result { LINE_READY, LINE_NONE, LINE_END, LINE_TOO_LONG };
+/* The next line, NUL instead of its newline, valid until the next call. LINE_NONE: a non-blocking
+   descriptor has no whole line. LINE_END with *out_length > 0: a line that was never ended. */
+enum line_result line_next(struct line_reader *reader, char **out_line, size_t *out_length);
+void line_reader_deinit(struct line_reader *reader);
+
+/* -- harness.c: workers and all they start -------------------------------------------------------
+ */
+
+#define HARNESS_MAX_CHILDREN 256
+/* Adopts orphans of its workers between begin and finish. */
+struct harness {
+  const char *worker_path;
+  uint64_t memory_bytes, timeout_ns;
+  const volatile sig_atomic_t *interrupted;
+  int known[HARNESS_MAX_CHILDREN]; /* children that are not orphans */
+  size_t known_count;
+  int was_subreaper;
+  struct sigaction old_pipe;
+};
+void harness_begin(struct harness *harness);
+void harness_finish(struct harness *harness);
+
+/* How a conversation ended that did not end in an answer. */
+struct worker_end {
+  enum record_status status;
+  enum record_stage stage;
+  char reason[1024];
+};
+struct worker {
+  struct harness *harness;
+  struct process process;
+  int command_fd, pid_fd;
+  struct line_reader events;
+  struct capture output;
+  char dir[4096];          /* private; removed by worker_close */
+  char cell[33];           /* key that its messages must carry */
+  enum record_stage stage; /* that it last said to have begun */
+  bool is_running, is_stopped;
+  int exit_status; /* of waitpid, once it is not running */
+  int64_t rss_peak_seen;
+};
+/* `dir` is made; the worker may use the first `threads` allowed CPUs. */
+MUST_USE hone_status worker_start(struct ctx *ctx, struct harness *harness, const char *dir,
+                                  const char *cell, int threads, struct worker *out);
+enum ask_kind { ASK_PATIENT, ASK_TIMED }; /* timed: the harness itself keeps still */
+/* Continues the worker, sends a command (taken) and waits for `expected`. NULL: *out_end says why,
+   and the worker is dead with all its descendants. */
+json_t *worker_ask(struct worker *worker, json_t *command, const char *expected, enum ask_kind kind,
+                   struct worker_end *out_end);
+/* The two halves of worker_ask, to keep several workers busy. */
+void worker_tell(struct worker *worker, json_t *command);
+json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
+                    struct worker_end *out_end);
+/* Stops the worker's group; true when every thread of it was seen standing still. */
+bool worker_stop(struct worker *worker);
+/* Waits at most grace_ns for its own end, then SIGTERM, 2 s, SIGKILL and all that it started;
+   removes its folder. True if it ended by itself with exit code 0. */
+bool worker_close(struct worker *worker, uint64_t grace_ns);
+
+/* -- noise.c ------------------------------------------------------------------------------------
+ */
+struct noise_mark {
+  uint64_t when_ns, steal, total, pressure_us;
+  bool has_stat, has_pressure;
+};
+void noise_begin(struct noise_mark *mark);
+void noise_end(const struct noise_mark *mark, int64_t involuntary_switches, struct noise *out);
+/* noise: means over `duration_ns`, switches their sum. */
+bool noise_is_high(const struct noise *noise, uint64_t duration_ns);
+
+/* -- accuracy.c ---------------------------------------------------------------------------------
+ */
+struct accuracy {
+  double max_abs_diff, max_rel_diff, rel_l2, cosine, top1; /* worst over the outputs */
+  bool is_within;                                          /* tolerance of DESIGN.md, contract 17 */
+  char where[512]; /* the first output that is not, with its figures */
+};
+void accuracy_init(struct accuracy *accuracy);
+void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
+                  const void *actual, const char *precision);
+void accuracy_merge(struct accuracy *into, const struct accuracy *from);
+
+/* -- loop.c: the same code for all C backends
+ * ------------------------------------------------------ */
+
+struct run_set {
+  hone_tensor *inputs, *outputs, *expected; /* expected[i].data NULL: no reference */
+};
+struct loop {
+  const struct backend *backend;
+  struct session *session;
+  const struct backend_io *io;
+  const char *precision;
+  struct run_set sets[BENCH_SETS];
+  size_t *output_bytes;
+  size_t next_set;
+  struct random random;
+  uint64_t iterations; /* all that ran */
+  double median_ns;    /* of the last window; what slices are planned with */
+};
+struct slice_plan {
+  uint64_t min_samples, min_ns, max_ns, rewarm_ns;
+  int checks; /* timed iterations whose outputs are compared */
+};
+struct slice {
+  uint64_t *samples, *rewarm; /* ns; malloc'ed */
+  size_t sample_count, rewarm_count;
+  int verified;
+  struct accuracy accuracy;
+};
+/* One inference of the next set. */
+MUST_USE hone_status loop_once(struct ctx *ctx, struct loop *loop, uint64_t *out_ns);
+MUST_USE hone_status loop_warmup(struct ctx *ctx, struct loop *loop, uint64_t max_ns,
+                                 bool *out_is_stationary);
+MUST_USE hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
+                                struct slice *out);
+void slice_deinit(struct slice *slice);
+/* Fills the outputs of one set with a pattern that no engine writes. */
+void loop_poison(const struct loop *loop, size_t set);
+/* Compares the outputs of one set with its reference; false if it has none. */
+bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy);
+
+/* -- inputs.c -----------------------------------------------------------------------------------
+ */
+/* Seeded values for input `index`: floats normal, integers within the tables that they index, masks
+   ones. Allocated in `arena`. */
+MUST_USE hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                    size_t index, uint64_t seed, int set, hone_tensor *out);
+
+/* -- prepare.c (in the worker): model -> ONNX file, input sets, reference outputs
+ * ------------------ */
+MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **out_reply);
+MUST_USE hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply);
+/* Paths of the data files of a case. */
+void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out" */, int set,
+               size_t index);
+
+/* -- inside a study -----------------------------------------------------------------------------
+ */
+
+/* A study while it runs: shared by study.c, cases.c and rounds.c. */
+struct bench {
+  struct ctx *ctx;
+  struct bench_options options; /* no zeros left where a default exists */
+  const struct bench_callbacks *callbacks;
+  struct harness harness;
+  struct arena *arena;
+  struct bench_study study;
+  char dir[4096], cache_dir[4096]; /* dir is private and removed at the end */
+  struct random random;
+  int worker_number;
+  double *floors; /* ns, by cell; NaN: not measured */
+  size_t step, step_count;
+  uint64_t start_ns;
+};
+/* cases.c: one case from a model and a batch; a failure to prepare is in its status, not returned.
+ */
+MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
+                                   struct bench_case *out);
+/* Input sets and reference outputs, from the cache or computed now. */
+MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
+/* rounds.c: all cells of one case, interleaved. */
+MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
+/* The floor of each cell: an identity model through the same path. */
+MUST_USE hone_status measure_floors(struct bench *bench);
+/* What every worker is started with; its folder is a fresh one. */
+MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
+                                  struct worker *out);
+json_t *open_command(const struct bench *bench, const struct cell *cell,
+                     const struct bench_case *one, bool use_cache);
+bool bench_is_interrupted(const struct bench *bench);
+void bench_report(struct bench *bench, const struct cell *cell, const char *model,
+                  const char *phase);
+
+#endif

@@ -1,0 +1,193 @@
+/* A case: one model at one batch, ready for every backend. The model is read in a worker (it is a
+ * hostile file); its input sets and reference outputs lie in the cache, named by everything that
+ * they depend on, and appear there all at once.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CASE_CELL "case" /* what its messages carry instead of a cell's key */
+#define MAX_REFERENCE_WORKERS 4
+
+static json_t *optional_text(const char *text) { return json_string(text ? text : ""); }
+
+/* Reads [{name, dtype, shape}] as a worker sent it. */
+static bool read_values(const json_t *list, struct backend_tensor *out, size_t *out_count) {
+  *out_count = json_array_size(list);
+  if (*out_count > BENCH_MAX_IO) return false;
+  for (size_t i = 0; i < *out_count; i++) {
+    const json_t *value = json_array_get(list, i), *shape = json_object_get(value, "shape");
+    size_t rank = json_array_size(shape);
+    if (!json_is_string(json_object_get(value, "name")) || rank > HONE_MAX_RANK) return false;
+    snprintf(out[i].name, sizeof out[i].name, "%s", message_text(value, "name"));
+    out[i].info =
+        (hone_tensor){.dtype = (hone_dtype)message_int(value, "dtype", 0), .rank = (int32_t)rank};
+    if (!dtype_bits(out[i].info.dtype)) return false;
+    for (size_t d = 0; d < rank; d++) {
+      const json_t *dim = json_array_get(shape, d);
+      if (!json_is_integer(dim) || json_integer_value(dim) < 0) return false;
+      out[i].info.shape[d] = json_integer_value(dim);
+    }
+  }
+  return true;
+}
+
+static hone_status count_bytes(struct ctx *ctx, struct bench_case *one) {
+  one->value_bytes = 0;
+  for (size_t i = 0; i < one->input_count + one->output_count; i++) {
+    const struct backend_tensor *value =
+        i < one->input_count ? &one->inputs[i] : &one->outputs[i - one->input_count];
+    size_t bytes;
+    TRY(tensor_bytes(ctx, value->name, &value->info, &bytes));
+    if (!checked_add(one->value_bytes, (int64_t)bytes, &one->value_bytes))
+      return fail(ctx, HONE_E_LIMIT, place_name(value->name), "too many bytes");
+  }
+  return HONE_OK;
+}
+
+static void set_failure(struct bench_case *one, const struct worker_end *end) {
+  one->status = end->status;
+  one->stage = end->stage;
+  snprintf(one->reason, sizeof one->reason, "%s", end->reason);
+}
+
+static hone_status take_description(struct bench *bench, const json_t *reply,
+                                    struct bench_case *one) {
+  snprintf(one->path, sizeof one->path, "%s", message_text(reply, "path"));
+  snprintf(one->hash, sizeof one->hash, "%s", message_text(reply, "hash"));
+  snprintf(one->shapes, sizeof one->shapes, "%s", message_text(reply, "shapes"));
+  one->flops = message_number(reply, "flops");
+  one->bytes = message_number(reply, "bytes");
+  if (read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
+      read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count))
+    return count_bytes(bench->ctx, one);
+  return fail(bench->ctx, HONE_E_TYPE, place_name(one->model),
+              "has an input or output that cannot be measured");
+}
+
+hone_status case_describe(struct bench *bench, const char *model, int batch,
+                          struct bench_case *out) {
+  *out = (struct bench_case){.batch = batch, .flops = NAN, .bytes = NAN};
+  snprintf(out->model, sizeof out->model, "%s", model);
+  hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
+  bench_report(bench, NULL, model, "prepare");
+  struct worker worker;
+  TRY(bench_worker(bench, CASE_CELL, 0, &worker));
+  struct worker_end end;
+  json_t *reply = worker_ask(
+      &worker,
+      json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "do", "describe", "model", model, "batch", batch,
+                "shapes", optional_text(bench->options.shapes), "side_files_from",
+                optional_text(bench->options.side_files_from), "cache_dir", bench->cache_dir),
+      "described", ASK_PATIENT, &end);
+  hone_status status = HONE_OK;
+  if (!reply)
+    set_failure(out, &end);
+  else
+    status = take_description(bench, reply, out);
+  json_decref(reply);
+  worker_close(&worker, 1000000000ull);
+  if (!reply && end.status == STATUS_interrupted)
+    return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
+  return status;
+}
+
+/* -- reference ----------------------------------------------------------------------------------
+ */
+
+static void put_stat(struct text *text, const char *path) {
+  struct stat info = {0};
+  if (stat(path, &info)) info.st_size = -1;
+  text_printf(text, "%s %lld %lld.%ld\n", path, (long long)info.st_size,
+              (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+/* Everything that the data depends on. */
+static hone_status reference_key(struct bench *bench, const struct bench_case *one, char out[33]) {
+  const struct bench_options *options = &bench->options;
+  struct text text = {0};
+  text_printf(&text, "%s\n%s\n%s\n%llu\n", HONE_VERSION, one->hash, one->shapes,
+              (unsigned long long)options->seed);
+  put_stat(&text, options->worker_path ? options->worker_path : "/proc/self/exe");
+  for (size_t i = 0; i < options->input_count; i++) {
+    text_printf(&text, "%s=", options->inputs[i].name);
+    put_stat(&text, options->inputs[i].value);
+  }
+  for (size_t i = 0; options->inputs_dir && i < one->input_count; i++) {
+    char path[4096];
+    snprintf(path, sizeof path, "%.3800s/%.200s.npy", options->inputs_dir, one->inputs[i].name);
+    put_stat(&text, path);
+  }
+  hone_status status = text_finish(bench->ctx, &text);
+  if (!status) hash_hex(out, text.at, text.length);
+  text_deinit(&text);
+  return status;
+}
+
+static json_t *reference_command(const struct bench *bench, const struct bench_case *one,
+                                 const char *dir, int set) {
+  json_t *files = json_object();
+  for (size_t i = 0; i < bench->options.input_count; i++) {
+    char path[4096];
+    if (realpath(bench->options.inputs[i].value, path)) /* the worker has another folder */
+      json_object_set_new(files, bench->options.inputs[i].name, json_string(path));
+  }
+  char inputs_dir[4096] = "";
+  if (bench->options.inputs_dir && !realpath(bench->options.inputs_dir, inputs_dir))
+    inputs_dir[0] = 0;
+  return json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:i, s:o, s:s}", "do", "reference", "path",
+                   one->path, "shapes", one->shapes, "side_files_from",
+                   optional_text(bench->options.side_files_from), "dir", dir, "seed",
+                   (json_int_t)bench->options.seed, "set", set, "files", files, "inputs_dir",
+                   inputs_dir);
+}
+
+/* Every worker makes the sets k, k + worker_count, ... */
+static hone_status compute_sets(struct bench *bench, struct bench_case *one, const char *dir) {
+  int cores = usable_core_count();
+  int count = cores < MAX_REFERENCE_WORKERS ? cores : MAX_REFERENCE_WORKERS;
+  struct worker workers[MAX_REFERENCE_WORKERS];
+  int started = 0;
+  hone_status status = HONE_OK;
+  while (!status && started < count) {
+    status = bench_worker(bench, CASE_CELL, 0, &workers[started]);
+    if (!status) started++;
+  }
+  for (int first = 0; !status && one->status == STATUS_ok && first < BENCH_SETS; first += count) {
+    bench_report(bench, NULL, one->model, "reference");
+    for (int k = 0; k < count && first + k < BENCH_SETS; k++)
+      worker_tell(&workers[k], reference_command(bench, one, dir, first + k));
+    for (int k = 0; k < count && first + k < BENCH_SETS; k++) {
+      struct worker_end end;
+      json_t *reply = worker_hear(&workers[k], "referenced", ASK_PATIENT, &end);
+      if (!reply && one->status == STATUS_ok) set_failure(one, &end);
+      json_decref(reply);
+    }
+  }
+  for (int k = 0; k < started; k++) worker_close(&workers[k], one->status ? 0 : 1000000000ull);
+  if (!status && one->status == STATUS_interrupted)
+    return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while the reference ran");
+  return status;
+}
+
+hone_status case_reference(struct bench *bench, struct bench_case *one) {
+  char key[33], temporary[4096 + 32];
+  TRY(reference_key(bench, one, key));
+  snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
+  if (!access(one->data_dir, R_OK)) return HONE_OK;
+  snprintf(temporary, sizeof temporary, "%s.%d", one->data_dir, (int)getpid());
+  TRY(dir_create(bench->ctx, temporary));
+  uint64_t start = clock_ns();
+  hone_status status = compute_sets(bench, one, temporary);
+  one->reference_s = (double)(clock_ns() - start) / 1e9;
+  bool is_whole = !status && one->status == STATUS_ok;
+  /* another process may have made it meanwhile: then theirs stands, the bytes are the same */
+  if (is_whole && rename(temporary, one->data_dir) && access(one->data_dir, R_OK))
+    status = fail(bench->ctx, HONE_E_WRITE, place_file(one->data_dir), "%s", strerror(errno));
+  dir_remove_tree(temporary);
+  return status;
+}

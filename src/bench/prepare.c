@@ -1,0 +1,260 @@
+/* In a worker: a model becomes what every backend gets. describe: the ONNX file (zoo: models are
+ * written once), its hash, shapes and cost. reference: one input set and the reference's outputs as
+ * .npy files; the harness asks once per set and keeps them.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXPORT_OPSET 17 /* every engine reads it */
+
+void data_path(char out[4096], const char *dir, const char *kind, int set, size_t index) {
+  snprintf(out, 4096, "%.4000s/%s_%d_%zu.npy", dir, kind, set, index);
+}
+
+/* Changes with every build of this program: what an older one wrote is made again. */
+static void build_stamp(char out[64]) {
+  struct stat info = {0};
+  if (stat("/proc/self/exe", &info)) info.st_size = 0;
+  snprintf(out, 64, "%s-%lld-%lld", HONE_VERSION, (long long)info.st_size,
+           (long long)info.st_mtime);
+}
+
+static bool file_holds(const char *path, const char *text) {
+  char found[128] = "";
+  FILE *file = fopen(path, "re");
+  if (!file) return false;
+  size_t n = fread(found, 1, sizeof found - 1, file);
+  fclose(file);
+  found[n] = 0;
+  return !strcmp(found, text);
+}
+
+/* Builds the zoo model and writes it as ONNX unless this program has done so before. */
+static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache_dir,
+                            char out[4096]) {
+  char name[65], folder[4096], stamp_path[4096], stamp[64];
+  slug(name, spec);
+  snprintf(folder, sizeof folder, "%.3900s/models", cache_dir);
+  TRY(dir_create(ctx, folder));
+  snprintf(out, 4096, "%.4000s/%s.onnx", folder, name);
+  snprintf(stamp_path, sizeof stamp_path, "%.4000s/%s.stamp", folder, name);
+  build_stamp(stamp);
+  if (!access(out, R_OK) && file_holds(stamp_path, stamp)) return HONE_OK;
+  struct model model;
+  TRY(model_load(ctx, spec, NULL, &model));
+  struct text bytes = {0};
+  hone_status status = export_onnx(ctx, model.graph, EXPORT_OPSET, &bytes);
+  if (!status) status = text_finish(ctx, &bytes);
+  model_unload(&model);
+  if (!status) status = file_write_atomic(ctx, out, bytes.at, bytes.length, 0600);
+  text_deinit(&bytes);
+  if (!status) status = file_write_atomic(ctx, stamp_path, stamp, strlen(stamp), 0600);
+  return status;
+}
+
+/* -- describe -----------------------------------------------------------------------------------
+ */
+
+static json_t *describe_value(const struct value *value) {
+  json_t *shape = json_array();
+  for (int i = 0; i < value->shape.rank; i++)
+    json_array_append_new(shape, json_integer(value->shape.dims[i]));
+  return json_pack("{s:s, s:i, s:o}", "name", value->name, "dtype", (int)value->dtype, "shape",
+                   shape);
+}
+
+static json_t *describe_values(struct value *const *values, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(list, describe_value(values[i]));
+  return list;
+}
+
+/* Every input's shape, with the first dimension replaced by `batch` unless that is 0. */
+static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, int batch,
+                               struct text *out) {
+  for (size_t i = 0; i < graph->inputs.count; i++) {
+    const struct value *input = graph->inputs.at[i];
+    text_printf(out, "%s%s[", i ? "," : "", input->name);
+    for (int d = 0; d < input->shape.rank; d++)
+      text_printf(out, "%s%lld", d ? "," : "",
+                  (long long)(d == 0 && batch ? batch : input->shape.dims[d]));
+    text_puts(out, "]");
+  }
+  if (!graph->inputs.count) text_puts(out, "");
+  return text_finish(ctx, out);
+}
+
+/* A batch above 1 of a file whose shapes were not given: its first dimensions must be open. */
+static hone_status load_batch(struct ctx *ctx, const char *path, struct import_options *import,
+                              int batch, struct model *out) {
+  if (batch <= 1 || import->shapes) return model_load(ctx, path, import, out);
+  struct model single;
+  struct text shapes = {0};
+  TRY(model_load(ctx, path, import, &single));
+  hone_status status = shapes_text(ctx, single.graph, batch, &shapes);
+  model_unload(&single);
+  if (!status) {
+    import->shapes = shapes.at;
+    status = model_load(ctx, path, import, out);
+    import->shapes = NULL;
+  }
+  text_deinit(&shapes);
+  return status;
+}
+
+static hone_status reply_description(struct ctx *ctx, const char *path, const struct model *model,
+                                     json_t **out_reply) {
+  const struct graph *graph = model->graph;
+  if (graph->inputs.count > BENCH_MAX_IO || graph->outputs.count > BENCH_MAX_IO)
+    return fail(ctx, HONE_E_LIMIT, place_file(path), "more than %d inputs or outputs",
+                BENCH_MAX_IO);
+  double flops = 0, bytes = 0;
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    double node_flops, node_bytes;
+    node_cost(graph->nodes.at[i], &node_flops, &node_bytes);
+    flops += node_flops;
+    bytes += node_bytes;
+  }
+  struct text shapes = {0};
+  hone_status status = shapes_text(ctx, graph, 0, &shapes);
+  *out_reply = status
+                   ? NULL
+                   : json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "event", "described",
+                               "path", path, "hash", model->content_hash, "shapes",
+                               shapes.at ? shapes.at : "", "flops", flops, "bytes", bytes, "inputs",
+                               describe_values(graph->inputs.at, graph->inputs.count), "outputs",
+                               describe_values(graph->outputs.at, graph->outputs.count));
+  text_deinit(&shapes);
+  if (!status && !*out_reply)
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");
+  return status;
+}
+
+static hone_status model_file_path(struct ctx *ctx, const json_t *command, char out[4096]) {
+  const char *name = message_text(command, "model");
+  int batch = (int)message_int(command, "batch", 1);
+  if (strncmp(name, "zoo:", 4)) {
+    if (realpath(name, out)) return HONE_OK;
+    return fail(ctx, HONE_E_NOFILE, place_file(name), "%s", strerror(errno));
+  }
+  struct text spec = {0};
+  text_puts(&spec, name);
+  if (batch != 1 && !strstr(name, "batch=")) text_printf(&spec, ",batch=%d", batch);
+  hone_status status = text_finish(ctx, &spec);
+  if (!status) status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
+  text_deinit(&spec);
+  return status;
+}
+
+static const char *text_or_null(const json_t *command, const char *key) {
+  const char *text = message_text(command, key);
+  return *text ? text : NULL;
+}
+
+hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **out_reply) {
+  char path[4096];
+  TRY(model_file_path(ctx, command, path));
+  bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4);
+  struct import_options import = {.shapes = text_or_null(command, "shapes"),
+                                  .side_files_from = text_or_null(command, "side_files_from")};
+  struct model model;
+  TRY(load_batch(ctx, path, &import, is_zoo ? 1 : (int)message_int(command, "batch", 1), &model));
+  hone_status status = reply_description(ctx, path, &model, out_reply);
+  model_unload(&model);
+  return status;
+}
+
+/* -- reference ----------------------------------------------------------------------------------
+ */
+
+/* The user's file for this input, or NULL: --input NAME=FILE, then --inputs DIR. */
+static const char *given_file(const json_t *command, const char *name, char out[4096]) {
+  const json_t *file = json_object_get(json_object_get(command, "files"), name);
+  if (json_is_string(file)) return json_string_value(file);
+  const char *dir = message_text(command, "inputs_dir");
+  if (!*dir || strchr(name, '/') || name[0] == '.') return NULL;
+  snprintf(out, 4096, "%.3800s/%.200s.npy", dir, name);
+  return access(out, R_OK) ? NULL : out;
+}
+
+static hone_status make_input(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                              const json_t *command, size_t index, hone_tensor *out) {
+  const struct value *input = graph->inputs.at[index];
+  char path[4096];
+  const char *file = given_file(command, input->name, path);
+  if (!file)
+    return input_generate(ctx, arena, graph, index, (uint64_t)message_int(command, "seed", 0),
+                          (int)message_int(command, "set", 0), out);
+  hone_tensor expect = {.dtype = input->dtype, .rank = input->shape.rank};
+  memcpy(expect.shape, input->shape.dims, (size_t)expect.rank * sizeof *expect.shape);
+  hone_tensor read;
+  TRY(npy_read(ctx, file, &expect, &read));
+  bool is_same = read.dtype == expect.dtype && read.rank == expect.rank &&
+                 !memcmp(read.shape, expect.shape, (size_t)read.rank * sizeof *read.shape);
+  size_t bytes = 0;
+  void *copy = NULL;
+  hone_status status = is_same ? tensor_bytes(ctx, input->name, &read, &bytes)
+                               : fail(ctx, HONE_E_SHAPE, place_file(file),
+                                      "does not have the element type and shape of this input");
+  if (!status) status = arena_alloc(ctx, arena, bytes, 1, &copy);
+  if (!status) memcpy(copy, read.data, bytes);
+  free(read.data);
+  *out = expect;
+  out->data = copy;
+  return status;
+}
+
+static hone_status make_output(struct ctx *ctx, struct arena *arena, const struct value *value,
+                               hone_tensor *out) {
+  struct tensor *tensor;
+  TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
+  *out = (hone_tensor){
+      .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
+  memcpy(out->shape, value->shape.dims, (size_t)out->rank * sizeof *out->shape);
+  return HONE_OK;
+}
+
+static hone_status write_set(struct ctx *ctx, const json_t *command, const char *kind,
+                             const hone_tensor *tensors, size_t count) {
+  char path[4096];
+  for (size_t i = 0; i < count; i++) {
+    data_path(path, message_text(command, "dir"), kind, (int)message_int(command, "set", 0), i);
+    TRY(npy_write(ctx, path, &tensors[i]));
+  }
+  return HONE_OK;
+}
+
+static hone_status evaluate_set(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                const json_t *command) {
+  hone_tensor *inputs, *outputs;
+  TRY(NEW_ARRAY(ctx, arena, inputs, graph->inputs.count));
+  TRY(NEW_ARRAY(ctx, arena, outputs, graph->outputs.count));
+  for (size_t i = 0; i < graph->inputs.count; i++)
+    TRY(make_input(ctx, arena, graph, command, i, &inputs[i]));
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    TRY(make_output(ctx, arena, graph->outputs.at[i], &outputs[i]));
+  TRY(reference_run(ctx, graph, inputs, outputs));
+  TRY(write_set(ctx, command, "in", inputs, graph->inputs.count));
+  return write_set(ctx, command, "out", outputs, graph->outputs.count);
+}
+
+hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply) {
+  uint64_t start = clock_ns();
+  struct import_options import = {.shapes = text_or_null(command, "shapes"),
+                                  .side_files_from = text_or_null(command, "side_files_from")};
+  struct model model;
+  TRY(model_load(ctx, message_text(command, "path"), &import, &model));
+  struct arena *arena = NULL;
+  hone_status status = arena_create(ctx, 0, &arena);
+  if (!status) status = evaluate_set(ctx, arena, model.graph, command);
+  arena_destroy(arena);
+  model_unload(&model);
+  TRY(status);
+  *out_reply =
+      json_pack("{s:s, s:f}", "event", "referenced", "seconds", (double)(clock_ns() - start) / 1e9);
+  return HONE_OK;
+}

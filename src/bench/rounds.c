@@ -1,0 +1,448 @@
+/* All cells of one case, interleaved. One pass makes one incarnation of every cell: workers are
+ * opened and warmed up in random order and stopped; then rounds, each visiting the cells in random
+ * order for one slice; then they are closed. Residents together stay under half of RAM: what does
+ * not fit is measured in further groups of the same pass, each with the anchor (the pass's first
+ * cell) again.
+ *
+ * A block is handed on after its worker was stopped again, never during a slice.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECKS_PER_SLICE 2
+#define REWARM_NS 20000000ull
+#define CLOSE_GRACE_NS 5000000000ull
+
+struct member { /* one cell in a group */
+  const struct cell *cell;
+  struct progress *progress;
+  struct worker worker;
+  struct incarnation record;
+  bool is_live, is_anchor;
+  int rounds;
+  int64_t rss, rss_peak;
+  int verified;
+  struct noise noise; /* sums over its blocks */
+  double measured_ns;
+  /* sums for the line through (iterations, rss) */
+  double n, sum_x, sum_y, sum_xx, sum_xy;
+};
+struct progress { /* of one cell over all passes */
+  size_t cell;
+  int complete, next_number;
+  bool has_failed;
+};
+
+/* -- one member ---------------------------------------------------------------------------------
+ */
+
+static void record_init(const struct bench *bench, size_t cell, int number,
+                        struct incarnation *out) {
+  *out = (struct incarnation){
+      .number = number,
+      .compile_ms = NAN,
+      .load_ms = NAN,
+      .first_inference_ms = NAN,
+      .warmup_ms = NAN,
+      .import_ms = NAN,
+      .cached_compile_ms = NAN,
+      .rss_import = -1,
+      .rss_compile = -1,
+      .rss_load = -1,
+      .rss_steady = -1,
+      .rss_peak = -1,
+      .rss_slope = NAN,
+      .artifact_bytes = -1,
+      .arena_bytes = -1,
+      .floor_ns = bench->floors[cell],
+      .fallback_share = NAN,
+      .max_abs_diff = NAN,
+      .max_rel_diff = NAN,
+      .rel_l2 = NAN,
+      .cosine = NAN,
+      .top1 = NAN,
+  };
+  snprintf(out->study, sizeof out->study, "%s", bench->study.key);
+  snprintf(out->cell, sizeof out->cell, "%s", bench->study.cells[cell].key);
+}
+
+static void take_accuracy(const json_t *message, struct incarnation *record) {
+  record->max_abs_diff = message_number(message, "max_abs_diff");
+  record->max_rel_diff = message_number(message, "max_rel_diff");
+  record->rel_l2 = message_number(message, "rel_l2");
+  record->cosine = message_number(message, "cosine");
+  record->top1 = message_number(message, "top1");
+}
+
+static void take_end(struct member *member, const struct worker_end *end) {
+  member->record.status = end->status;
+  member->record.stage = end->stage;
+  snprintf(member->record.reason, sizeof member->record.reason, "%s", end->reason);
+  member->is_live = false;
+}
+
+static void take_opened(struct member *member, const json_t *reply) {
+  struct incarnation *r = &member->record;
+  snprintf(r->engine_version, sizeof r->engine_version, "%s", message_text(reply, "version"));
+  snprintf(r->effective_device, sizeof r->effective_device, "%s", message_text(reply, "device"));
+  snprintf(r->effective_precision, sizeof r->effective_precision, "%s",
+           message_text(reply, "precision"));
+  snprintf(r->output_hash, sizeof r->output_hash, "%s", message_text(reply, "output_hash"));
+  r->effective_threads = (int)message_int(reply, "threads", 0);
+  r->fallback_share = message_number(reply, "fallback_share");
+  r->artifact_bytes = message_int(reply, "artifact_bytes", -1);
+  r->arena_bytes = message_int(reply, "arena_bytes", -1);
+  r->flags = (uint32_t)message_int(reply, "flags", 0);
+  r->import_ms = message_number(reply, "import_ms");
+  double compile_ms = message_number(reply, "compile_ms");
+  if (message_bool(reply, "from_cache"))
+    r->cached_compile_ms = compile_ms;
+  else
+    r->compile_ms = compile_ms;
+  r->load_ms = message_number(reply, "load_ms");
+  r->first_inference_ms = message_number(reply, "first_ms");
+  r->rss_import = message_int(reply, "rss_import", -1);
+  r->rss_compile = message_int(reply, "rss_compile", -1);
+  r->rss_load = message_int(reply, "rss_load", -1);
+  member->rss = r->rss_load;
+  take_accuracy(reply, r);
+  bool is_other = strcmp(r->effective_precision, member->cell->precision) ||
+                  (isfinite(r->fallback_share) && r->fallback_share > 0);
+  if (is_other) r->flags |= FLAG_MASK(fallback);
+}
+
+static bool ask_open(struct bench *bench, struct member *member) {
+  const struct bench_study *study = &bench->study;
+  const struct bench_case *one = &study->cases[study->cell_case[member->progress->cell]];
+  struct worker_end end;
+  json_t *reply =
+      worker_ask(&member->worker, open_command(bench, member->cell, one, member->record.number > 0),
+                 "opened", ASK_PATIENT, &end);
+  if (!reply) {
+    take_end(member, &end);
+    return false;
+  }
+  take_opened(member, reply);
+  json_decref(reply);
+  return true;
+}
+
+static bool ask_warmup(struct member *member, int64_t max_ns) {
+  struct worker_end end;
+  json_t *reply = worker_ask(&member->worker,
+                             json_pack("{s:s, s:I}", "do", "warmup", "max_ns", (json_int_t)max_ns),
+                             "warm", ASK_TIMED, &end);
+  if (!reply) {
+    take_end(member, &end);
+    return false;
+  }
+  member->record.warmup_ms = message_number(reply, "ms");
+  member->rss = message_int(reply, "rss", member->rss);
+  if (!message_bool(reply, "is_stationary")) member->record.flags |= FLAG_MASK(unsteady);
+  json_decref(reply);
+  return true;
+}
+
+static hone_status member_open(struct bench *bench, struct progress *progress, bool is_anchor,
+                               struct member *out) {
+  *out = (struct member){.cell = &bench->study.cells[progress->cell],
+                         .progress = progress,
+                         .is_anchor = is_anchor,
+                         .rss_peak = -1};
+  record_init(bench, progress->cell, progress->next_number++, &out->record);
+  bench_report(bench, out->cell, out->cell->model, "open");
+  TRY(bench_worker(bench, out->cell->key, out->cell->threads, &out->worker));
+  out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
+  if (out->is_live && !worker_stop(&out->worker)) out->record.flags |= FLAG_MASK(noisy);
+  return HONE_OK;
+}
+
+static double slope(const struct member *m) {
+  double spread = m->n * m->sum_xx - m->sum_x * m->sum_x;
+  return m->n >= 2 && spread > 0 ? (m->n * m->sum_xy - m->sum_x * m->sum_y) / spread : NAN;
+}
+
+static void judge_noise(struct member *member) {
+  if (!member->rounds) return;
+  struct noise mean = member->noise;
+  mean.steal_fraction /= member->rounds;
+  mean.pressure_some /= member->rounds;
+  if (noise_is_high(&mean, (uint64_t)member->measured_ns)) member->record.flags |= FLAG_MASK(noisy);
+}
+
+/* The worker's end, and the record of this incarnation. */
+static hone_status member_close(struct bench *bench, struct member *member) {
+  struct incarnation *record = &member->record;
+  if (member->is_live) {
+    struct worker_end end;
+    json_t *reply =
+        worker_ask(&member->worker, json_pack("{s:s}", "do", "close"), "closed", ASK_PATIENT, &end);
+    if (reply)
+      member->rss_peak = message_int(reply, "rss_peak", member->rss_peak);
+    else
+      take_end(member, &end);
+    json_decref(reply);
+  }
+  bool is_clean = worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0);
+  if (member->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
+  if (member->is_live && !member->verified) record->status = STATUS_unverified;
+  int64_t seen = member->worker.rss_peak_seen;
+  record->rss_peak = member->rss_peak > seen ? member->rss_peak : seen > 0 ? seen : -1;
+  record->rss_steady = member->rounds ? member->rss : -1;
+  record->rss_slope = slope(member);
+  judge_noise(member);
+  bool is_ended = record->status != STATUS_interrupted;
+  if (is_ended && !member->is_anchor) member->progress->complete++;
+  if (is_ended && record->status != STATUS_ok && record->status != STATUS_unverified)
+    member->progress->has_failed = true;
+  const struct bench_callbacks *callbacks = bench->callbacks;
+  return callbacks->incarnation ? callbacks->incarnation(callbacks->user, record) : HONE_OK;
+}
+
+/* -- one slice ----------------------------------------------------------------------------------
+ */
+
+static uint64_t unix_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static json_t *slice_command(const struct bench *bench, int round) {
+  const struct bench_options *o = &bench->options;
+  int64_t min_samples = (o->min_samples + o->rounds - 1) / o->rounds;
+  return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round,
+                   "min_samples", (json_int_t)min_samples, "min_ns",
+                   (json_int_t)(o->min_time_s * 1e9 / o->rounds), "max_ns",
+                   (json_int_t)(o->max_time_s * 1e9 / o->rounds), "rewarm_ns",
+                   (json_int_t)REWARM_NS, "checks", CHECKS_PER_SLICE);
+}
+
+/* The worker's file must hold what its message said, and no sample can be longer than the slice. */
+static bool read_samples(const struct member *member, const char *kind, int round, int64_t count,
+                         uint64_t wall_ns, uint64_t **out) {
+  char path[4096 + 64];
+  snprintf(path, sizeof path, "%s/%s_%d.npy", member->worker.dir, kind, round);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor tensor = {.data = NULL};
+  if (npy_read(&ctx, path, NULL, &tensor)) return false;
+  uint64_t *samples = tensor.data, sum = 0;
+  bool is_sound = tensor.dtype == HONE_U64 && tensor.rank == 1 && tensor.shape[0] == count;
+  for (int64_t i = 0; is_sound && i < count; i++)
+    is_sound = samples[i] > 0 && checked_add(sum, samples[i], &sum);
+  unlink(path);
+  *out = samples;
+  if (is_sound && sum <= wall_ns) return true;
+  free(samples);
+  *out = NULL;
+  return false;
+}
+
+static void take_block(struct member *member, const json_t *reply, const struct block *block,
+                       uint64_t wall_ns) {
+  member->rounds++;
+  member->verified += block->verified;
+  member->rss = message_int(reply, "rss", -1);
+  member->rss_peak = message_int(reply, "rss_peak", -1);
+  member->noise.steal_fraction += fmax(0, block->noise.steal_fraction);
+  member->noise.pressure_some += fmax(0, block->noise.pressure_some);
+  member->noise.involuntary_switches += block->noise.involuntary_switches;
+  member->measured_ns += (double)wall_ns;
+  double x = message_number(reply, "iterations"), y = (double)member->rss;
+  member->n++;
+  member->sum_x += x;
+  member->sum_y += y;
+  member->sum_xx += x * x;
+  member->sum_xy += x * y;
+  take_accuracy(reply, &member->record);
+  if (message_bool(reply, "is_within")) return;
+  struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify};
+  snprintf(end.reason, sizeof end.reason, "inside the timed run: %s", message_text(reply, "where"));
+  take_end(member, &end);
+}
+
+static hone_status hand_on(struct bench *bench, struct member *member, const json_t *reply,
+                           struct block *block, uint64_t wall_ns) {
+  int64_t count = message_int(reply, "samples", 0), rewarm = message_int(reply, "rewarm", 0);
+  bool is_sound = message_int(reply, "round", -1) == block->round &&
+                  read_samples(member, "block", block->round, count, wall_ns, &block->samples) &&
+                  read_samples(member, "rewarm", block->round, rewarm, wall_ns, &block->rewarm);
+  hone_status status = HONE_OK;
+  if (!is_sound) {
+    struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run};
+    snprintf(end.reason, sizeof end.reason, "its samples are not what its message says");
+    take_end(member, &end);
+  } else {
+    block->sample_count = (size_t)count;
+    block->rewarm_count = (size_t)rewarm;
+    take_block(member, reply, block, wall_ns);
+    const struct bench_callbacks *callbacks = bench->callbacks;
+    /* a wrong answer leaves no figures behind */
+    if (callbacks->block && member->is_live) status = callbacks->block(callbacks->user, block);
+  }
+  free(block->samples);
+  free(block->rewarm);
+  return status;
+}
+
+static hone_status member_slice(struct bench *bench, struct member *member, int round) {
+  struct block block = {.incarnation = member->record.number, .round = round};
+  snprintf(block.study, sizeof block.study, "%s", bench->study.key);
+  snprintf(block.cell, sizeof block.cell, "%s", member->cell->key);
+  bench_report(bench, member->cell, member->cell->model, "measure");
+  block.started_unix_ms = unix_ms();
+  struct noise_mark mark;
+  noise_begin(&mark);
+  uint64_t start = clock_ns();
+  struct worker_end end;
+  json_t *reply =
+      worker_ask(&member->worker, slice_command(bench, round), "block", ASK_TIMED, &end);
+  uint64_t wall_ns = clock_ns() - start;
+  if (!reply) {
+    take_end(member, &end);
+    return HONE_OK;
+  }
+  if (!worker_stop(&member->worker)) member->record.flags |= FLAG_MASK(noisy);
+  block.verified = (int)message_int(reply, "verified", 0);
+  noise_end(&mark, message_int(reply, "involuntary", -1), &block.noise);
+  hone_status status = hand_on(bench, member, reply, &block, wall_ns);
+  json_decref(reply);
+  return status;
+}
+
+/* -- a group ------------------------------------------------------------------------------------
+ */
+
+static void shuffle(struct random *random, size_t *order, size_t count) {
+  for (size_t i = count; i > 1; i--) {
+    size_t k = (size_t)random_below(random, i), kept = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = kept;
+  }
+}
+
+static hone_status run_rounds(struct bench *bench, struct member *members, size_t count) {
+  int rounds =
+      (bench->options.rounds + bench->options.incarnations - 1) / bench->options.incarnations;
+  size_t *order = malloc((count + 1) * sizeof *order);
+  if (!order) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a round");
+  for (size_t i = 0; i < count; i++) order[i] = i;
+  hone_status status = HONE_OK;
+  for (int round = 0; !status && round < rounds; round++) {
+    shuffle(&bench->random, order, count);
+    for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
+      bench->step++;
+      if (members[order[i]].is_live) status = member_slice(bench, &members[order[i]], round);
+    }
+  }
+  free(order);
+  return status;
+}
+
+/* Opens members until memory is full or none is left; *at moves over what was opened. */
+static hone_status open_group(struct bench *bench, struct progress *const *cells, size_t count,
+                              size_t *at, struct member *members, size_t *out_count) {
+  int64_t budget = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2, sum = 0,
+          largest = 0;
+  *out_count = 0;
+  if (*at) { /* the anchor links this group to the first one */
+    TRY(member_open(bench, cells[0], true, &members[(*out_count)++]));
+    sum = members[0].rss;
+  }
+  for (size_t opened = 0; *at < count && !bench_is_interrupted(bench); opened++) {
+    if (opened && sum + largest > budget) break;
+    struct member *member = &members[*out_count];
+    TRY(member_open(bench, cells[(*at)++], false, member));
+    (*out_count)++;
+    bench->step++;
+    sum += member->is_live ? member->rss : 0;
+    if (member->is_live && member->rss > largest) largest = member->rss;
+  }
+  return HONE_OK;
+}
+
+static hone_status run_group(struct bench *bench, struct progress *const *cells, size_t count,
+                             size_t *at, struct member *members) {
+  size_t opened = 0;
+  hone_status status = open_group(bench, cells, count, at, members, &opened);
+  if (!status) status = run_rounds(bench, members, opened);
+  for (size_t i = 0; i < opened; i++) {
+    if (members[i].is_live && bench_is_interrupted(bench)) {
+      const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user"};
+      take_end(&members[i], &end);
+    }
+    hone_status closed = member_close(bench, &members[i]);
+    if (!status) status = closed;
+  }
+  return status;
+}
+
+/* One incarnation of every cell that still needs one. */
+static hone_status run_pass(struct bench *bench, struct progress *all, size_t count) {
+  struct progress **cells = calloc(count + 1, sizeof *cells);
+  struct member *members = calloc(count + 2, sizeof *members);
+  size_t *order = malloc((count + 1) * sizeof *order), active = 0, at = 0;
+  hone_status status = cells && members && order
+                           ? HONE_OK
+                           : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a pass");
+  for (size_t i = 0; !status && i < count; i++)
+    if (!all[i].has_failed && all[i].complete < bench->options.incarnations) order[active++] = i;
+  if (!status) shuffle(&bench->random, order, active);
+  for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
+  while (!status && at < active && !bench_is_interrupted(bench))
+    status = run_group(bench, cells, active, &at, members);
+  free(order);
+  free(members);
+  free(cells);
+  return status;
+}
+
+/* A case that could not be prepared: each of its cells says so. */
+static hone_status report_failed_case(struct bench *bench, const struct bench_case *one,
+                                      struct progress *all, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct incarnation record;
+    record_init(bench, all[i].cell, all[i].next_number, &record);
+    record.status = one->status;
+    record.stage = one->stage;
+    snprintf(record.reason, sizeof record.reason, "%s", one->reason);
+    const struct bench_callbacks *callbacks = bench->callbacks;
+    if (callbacks->incarnation && !all[i].has_failed)
+      TRY(callbacks->incarnation(callbacks->user, &record));
+  }
+  return HONE_OK;
+}
+
+static size_t list_cells(struct bench *bench, size_t case_index, struct progress *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < bench->study.cell_count; i++) {
+    if (bench->study.cell_case[i] != case_index) continue;
+    struct bench_done done = {.complete = 0};
+    if (bench->callbacks->done)
+      bench->callbacks->done(bench->callbacks->user, &bench->study.cells[i], &done);
+    out[count++] = (struct progress){.cell = i,
+                                     .complete = done.complete,
+                                     .next_number = done.next_number,
+                                     .has_failed = done.has_failed};
+  }
+  return count;
+}
+
+hone_status measure_case(struct bench *bench, size_t case_index) {
+  const struct bench_case *one = &bench->study.cases[case_index];
+  struct progress *all = calloc(bench->study.cell_count + 1, sizeof *all);
+  if (!all) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a case");
+  size_t count = list_cells(bench, case_index, all);
+  hone_status status = HONE_OK;
+  if (one->status != STATUS_ok) status = report_failed_case(bench, one, all, count);
+  for (int pass = 0; !status && one->status == STATUS_ok && pass < bench->options.incarnations;
+       pass++)
+    status = run_pass(bench, all, count);
+  free(all);
+  return status;
+}
