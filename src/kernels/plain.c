@@ -42,6 +42,7 @@ const struct plain_kernel plain_table[] = {
     {"ReduceProd", "plain/Reduce.c", 0, "REDUCE_OP 4"},
     {"ReduceSum", "plain/Reduce.c", 0, "REDUCE_OP 0"},
     {"ReduceSumSquare", "plain/Reduce.c", 0, "REDUCE_OP 9"},
+    {"Resize", "plain/Resize.c", 0, NULL},
     {"ReverseSequence", "plain/ReverseSequence.c", 0, NULL},
     {"Scatter", "plain/ScatterElements.c", 0, NULL},
     {"ScatterElements", "plain/ScatterElements.c", 0, NULL},

@@ -1,0 +1,163 @@
+/* Resize by nearest, linear or cubic interpolation, separable over the axes. Each axis keeps the taps
+ * (source index, weight) of its current output coordinate; an element sums over their combinations. */
+#ifndef ATTR_antialias
+#define ATTR_antialias 0
+#endif
+#ifndef ATTR_exclude_outside
+#define ATTR_exclude_outside 0
+#endif
+#ifndef ATTR_cubic_coeff_a
+#define ATTR_cubic_coeff_a -0.75f
+#endif
+#ifndef ATTR_extrapolation_value
+#define ATTR_extrapolation_value 0
+#endif
+#if defined ATTR_mode_IS_linear
+#define REACH 1
+#elif defined ATTR_mode_IS_cubic
+#define REACH 2
+#else
+#define REACH 0
+#endif
+#define TAPS 64
+#define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *from = in[0];
+  OUT0_T *to = out[0];
+  const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
+  double scale[AXES], start[AXES], end[AXES], weight[AXES][TAPS];
+  int64_t index[AXES][TAPS], at[AXES], step[AXES];
+  int count[AXES], is_outside[AXES], axis_of[AXES], axes = IN0_RANK;
+  (void)scratch, (void)start, (void)end;
+  int64_t stride = 1;
+  for (int k = IN0_RANK - 1; k >= 0; k--) {
+    scale[k] = 1, start[k] = 0, end[k] = 1, at[k] = 0, is_outside[k] = 0;
+    step[k] = stride;
+    stride *= dims[k];
+    axis_of[k] = k;
+  }
+#ifdef ATTR_axes
+  const int64_t given[] = ATTR_axes;
+  axes = ATTR_axes_COUNT;
+  for (int k = 0; k < axes; k++) axis_of[k] = (int)(given[k] < 0 ? given[k] + IN0_RANK : given[k]);
+#endif
+#if IN_COUNT > 2 && IN2_PRESENT
+  for (int k = 0; k < axes && IN2_COUNT == axes; k++)
+    scale[axis_of[k]] = (double)((const IN2_T *)in[2])[k];
+#endif
+#if IN_COUNT > 3 && IN3_PRESENT
+  if (IN3_COUNT == axes) {
+    const IN3_T *sizes = in[3];
+    double common = 0;
+    for (int k = 0; k < axes; k++) {
+      const double own = (double)sizes[k] / (double)dims[axis_of[k]];
+      scale[axis_of[k]] = own;
+#ifdef ATTR_keep_aspect_ratio_policy_IS_not_larger
+      if (k == 0 || own < common) common = own;
+#else
+      if (k == 0 || own > common) common = own;
+#endif
+    }
+#if defined ATTR_keep_aspect_ratio_policy_IS_not_larger || \
+    defined ATTR_keep_aspect_ratio_policy_IS_not_smaller
+    for (int k = 0; k < axes; k++) scale[axis_of[k]] = common;
+#endif
+  }
+#endif
+#if defined ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize && IN_COUNT > 1 && IN1_PRESENT
+  for (int k = 0; k < axes && IN1_COUNT == 2 * axes; k++) {
+    start[axis_of[k]] = (double)((const IN1_T *)in[1])[k];
+    end[axis_of[k]] = (double)((const IN1_T *)in[1])[k + axes];
+  }
+#endif
+  int changed = 0; /* axes from here on have a new coordinate */
+  for (int64_t o = 0; o < OUT0_COUNT; o++) {
+    for (int k = changed; k < IN0_RANK; k++) {
+      const double length = (double)dims[k], to_length = (double)to_dims[k], p = (double)at[k];
+      const double s = scale[k];
+#if defined ATTR_coordinate_transformation_mode_IS_half_pixel_symmetric
+      const double x = length / 2 * (1 - to_length / (s * length)) + (p + 0.5) / s - 0.5;
+#elif defined ATTR_coordinate_transformation_mode_IS_pytorch_half_pixel
+      const double x = to_length > 1 ? (p + 0.5) / s - 0.5 : 0;
+#elif defined ATTR_coordinate_transformation_mode_IS_align_corners
+      const double x = to_length > 1 ? p * (length - 1) / (to_length - 1) : 0;
+#elif defined ATTR_coordinate_transformation_mode_IS_asymmetric
+      const double x = p / s;
+#elif defined ATTR_coordinate_transformation_mode_IS_tf_half_pixel_for_nn
+      const double x = s == 1 && length == to_length && REACH ? p : (p + 0.5) / s;
+#elif defined ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
+      const double x = to_length > 1
+                           ? start[k] * (length - 1) + p * (end[k] - start[k]) * (length - 1) / (to_length - 1)
+                           : 0.5 * (start[k] + end[k]) * (length - 1);
+      is_outside[k] = !(x >= 0 && x <= length - 1);
+#else
+      const double x = (p + 0.5) / s - 0.5;
+#endif
+      (void)length, (void)to_length, (void)s;
+      if (REACH == 0) {
+#if defined ATTR_nearest_mode_IS_round_prefer_ceil
+        const double n = floor(x + 0.5);
+#elif defined ATTR_nearest_mode_IS_floor
+        const double n = floor(x);
+#elif defined ATTR_nearest_mode_IS_ceil
+        const double n = ceil(x);
+#else
+        const double n = ceil(x - 0.5);
+#endif
+        count[k] = 1;
+        weight[k][0] = 1;
+        index[k][0] = !(n > 0) ? 0 : n >= length ? dims[k] - 1 : (int64_t)n;
+        continue;
+      }
+      const double shrink = ATTR_antialias && s < 1 ? s : 1, reach = ceil(REACH / shrink);
+      if (!(reach <= TAPS / 2)) return 9;
+      count[k] = 2 * (int)reach;
+      const double first = floor(x) - (reach - 1);
+      double sum = 0;
+      for (int t = 0; t < count[k]; t++) {
+        const double i = first + t, d = fabs((i - x) * shrink), a = (double)ATTR_cubic_coeff_a;
+        double w = d < 1 ? 1 - d : 0;
+        if (REACH == 2)
+          w = d <= 1  ? ((a + 2) * d - (a + 3)) * d * d + 1
+              : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+                      : 0;
+        if (ATTR_exclude_outside && (i < 0 || i > length - 1)) w = 0;
+        index[k][t] = !(i > 0) ? 0 : i >= length ? dims[k] - 1 : (int64_t)i;
+        weight[k][t] = w;
+        sum += w;
+      }
+      for (int t = 0; t < count[k] && sum != 0; t++) weight[k][t] /= sum;
+    }
+    int tap[AXES] = {0}, outside = 0;
+    double sum = 0;
+    for (int k = 0; k < IN0_RANK; k++) outside |= is_outside[k];
+    for (int done = 0; !done && !outside;) {
+      double w = 1;
+      int64_t offset = 0;
+      for (int k = 0; k < IN0_RANK; k++) w *= weight[k][tap[k]], offset += index[k][tap[k]] * step[k];
+      if (w != 0) sum += w * (double)from[offset];
+      done = 1;
+      for (int k = IN0_RANK - 1; k >= 0; k--) {
+        if (++tap[k] < count[k]) {
+          done = 0;
+          break;
+        }
+        tap[k] = 0;
+      }
+    }
+    to[o] = outside ? (OUT0_T)ATTR_extrapolation_value : (OUT0_T)sum;
+    for (changed = IN0_RANK - 1; changed >= 0; changed--) {
+      if (++at[changed] < to_dims[changed]) break;
+      at[changed] = 0;
+    }
+    if (changed < 0) break;
+  }
+  return 0;
+}
+#undef ATTR_antialias
+#undef ATTR_exclude_outside
+#undef ATTR_cubic_coeff_a
+#undef ATTR_extrapolation_value
+#undef REACH
+#undef TAPS
+#undef AXES
