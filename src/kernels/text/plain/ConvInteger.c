@@ -1,0 +1,116 @@
+/* ConvInteger (QLINEAR 0: x, w, zero points of both) and QLinearConv (QLINEAR 1: each operand with
+ * scale and zero point, then an int32 bias): sums of centred bytes in int32, rows of 64 at a time. */
+#ifndef ATTR_group
+#define ATTR_group 1
+#endif
+#if QLINEAR
+#define W_AT 3
+#define W_T IN3_T
+#define W_DIMS IN3_DIMS
+#define X_ZERO (IN2_PRESENT ? (int32_t)((const IN2_T *)in[2])[0] : 0)
+#define W_ZERO (IN5_PRESENT ? (int32_t)((const IN5_T *)in[5])[IN5_COUNT > 1 ? m : 0] : 0)
+#else
+#define W_AT 1
+#define W_T IN1_T
+#define W_DIMS IN1_DIMS
+#if IN_COUNT > 2 && IN2_PRESENT
+#define X_ZERO ((int32_t)((const IN2_T *)in[2])[0])
+#else
+#define X_ZERO 0
+#endif
+#if IN_COUNT > 3 && IN3_PRESENT
+#define W_ZERO ((int32_t)((const IN3_T *)in[3])[IN3_COUNT > 1 ? m : 0])
+#else
+#define W_ZERO 0
+#endif
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *x = in[0]; /* [n, c, id...] */
+  const W_T *w = in[W_AT]; /* [m, c / group, kernel...] */
+  OUT0_T *y = out[0];
+  const int64_t x_dims[] = IN0_DIMS, w_dims[] = W_DIMS, y_dims[] = OUT0_DIMS;
+  int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0};
+  enum { SPATIAL = IN0_RANK - 2, FIRST = 3 - SPATIAL };
+  (void)scratch;
+  if (SPATIAL < 0 || SPATIAL > 3) return 9;
+  for (int k = 0; k < SPATIAL; k++) {
+    id[FIRST + k] = x_dims[2 + k];
+    kd[FIRST + k] = w_dims[2 + k];
+    od[FIRST + k] = y_dims[2 + k];
+  }
+#ifdef ATTR_strides
+  const int64_t strides[] = ATTR_strides;
+  for (int k = 0; k < SPATIAL; k++) stride[FIRST + k] = strides[k];
+#endif
+#ifdef ATTR_dilations
+  const int64_t dilations[] = ATTR_dilations;
+  for (int k = 0; k < SPATIAL; k++) dilation[FIRST + k] = dilations[k];
+#endif
+#if defined ATTR_auto_pad_IS_SAME_UPPER || defined ATTR_auto_pad_IS_SAME_LOWER
+  for (int k = FIRST; k < 3; k++) {
+    int64_t total = (od[k] - 1) * stride[k] + (kd[k] - 1) * dilation[k] + 1 - id[k];
+    if (total < 0) total = 0;
+#ifdef ATTR_auto_pad_IS_SAME_UPPER
+    pad[k] = total / 2;
+#else
+    pad[k] = total - total / 2;
+#endif
+  }
+#elif defined ATTR_pads && !defined ATTR_auto_pad_IS_VALID
+  const int64_t pads[] = ATTR_pads;
+  for (int k = 0; k < SPATIAL; k++) pad[FIRST + k] = pads[k];
+#endif
+  const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
+  const int64_t image = id[0] * id[1] * id[2];
+  for (int64_t n = 0; n < x_dims[0]; n++)
+    for (int64_t m = 0; m < y_dims[1]; m++) {
+      const int32_t x_zero = X_ZERO, w_zero = W_ZERO;
+      for (int64_t o0 = 0; o0 < od[0]; o0++)
+        for (int64_t o1 = 0; o1 < od[1]; o1++)
+          for (int64_t start = 0; start < od[2]; start += 64) {
+            const int64_t width = od[2] - start < 64 ? od[2] - start : 64;
+            uint32_t sum[64] = {0};
+            for (int64_t c = 0; c < channels; c++)
+              for (int64_t k0 = 0; k0 < kd[0]; k0++)
+                for (int64_t k1 = 0; k1 < kd[1]; k1++) {
+                  const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
+                  const int64_t i1 = o1 * stride[1] + k1 * dilation[1] - pad[1];
+                  if (i0 < 0 || i0 >= id[0] || i1 < 0 || i1 >= id[1]) continue;
+                  const IN0_T *row = x + (n * x_dims[1] + m / features * channels + c) * image +
+                                     (i0 * id[1] + i1) * id[2];
+                  const W_T *tap = w + (((m * channels + c) * kd[0] + k0) * kd[1] + k1) * kd[2];
+                  for (int64_t k2 = 0; k2 < kd[2]; k2++)
+                    for (int64_t o = 0; o < width; o++) {
+                      const int64_t i2 = (start + o) * stride[2] + k2 * dilation[2] - pad[2];
+                      if (i2 >= 0 && i2 < id[2])
+                        sum[o] += (uint32_t)(((int32_t)row[i2] - x_zero) * ((int32_t)tap[k2] - w_zero));
+                    }
+                }
+            OUT0_T *to = y + (((n * y_dims[1] + m) * od[0] + o0) * od[1] + o1) * od[2] + start;
+            for (int64_t o = 0; o < width; o++) {
+#if QLINEAR
+#if IN_COUNT > 8 && IN8_PRESENT
+              sum[o] += (uint32_t)((const IN8_T *)in[8])[m];
+#endif
+              const float scale = (float)((const IN1_T *)in[1])[0] *
+                                  (float)((const IN4_T *)in[4])[IN4_COUNT > 1 ? m : 0] /
+                                  (float)((const IN6_T *)in[6])[0];
+              const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
+              const double value =
+                  rint((double)(int32_t)sum[o] * (double)scale) + (double)((const IN7_T *)in[7])[0];
+              to[o] = (OUT0_T)(value < low ? low : value > high ? high : value);
+#else
+              to[o] = (int32_t)sum[o];
+#endif
+            }
+          }
+    }
+  return 0;
+}
+#undef ATTR_group
+#undef W_AT
+#undef W_T
+#undef W_DIMS
+#undef X_ZERO
+#undef W_ZERO

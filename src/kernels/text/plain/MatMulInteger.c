@@ -1,0 +1,95 @@
+/* MatMulInteger (QLINEAR 0: a, b, zero points of both) and QLinearMatMul (QLINEAR 1: each operand with
+ * scale and zero point): sums of centred bytes in int32. Zero points of a may be one a row, those of
+ * b and its scales one a column. */
+#if QLINEAR
+#define B_AT 3
+#define B_T IN3_T
+#define B_RANK IN3_RANK
+#define B_DIMS IN3_DIMS
+#define A_ZERO (IN2_PRESENT ? (int32_t)((const IN2_T *)in[2])[IN2_COUNT > 1 ? i : 0] : 0)
+#define B_ZERO (IN5_PRESENT ? (int32_t)((const IN5_T *)in[5])[IN5_COUNT > 1 ? j : 0] : 0)
+#else
+#define B_AT 1
+#define B_T IN1_T
+#define B_RANK IN1_RANK
+#define B_DIMS IN1_DIMS
+#if IN_COUNT > 2 && IN2_PRESENT
+#define A_ZERO ((int32_t)((const IN2_T *)in[2])[IN2_COUNT > 1 ? i : 0])
+#else
+#define A_ZERO 0
+#endif
+#if IN_COUNT > 3 && IN3_PRESENT
+#define B_ZERO ((int32_t)((const IN3_T *)in[3])[IN3_COUNT > 1 ? j : 0])
+#else
+#define B_ZERO 0
+#endif
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  const IN0_T *a = in[0];
+  const B_T *b = in[B_AT];
+  OUT0_T *c = out[0];
+  const int64_t a_dims[] = IN0_DIMS, b_dims[] = B_DIMS;
+  const int64_t m = IN0_RANK > 1 ? a_dims[IN0_RANK > 1 ? IN0_RANK - 2 : 0] : 1;
+  const int64_t k = a_dims[IN0_RANK - 1];
+  const int64_t n = B_RANK > 1 ? b_dims[B_RANK - 1] : 1;
+  enum {
+    A_BATCH = IN0_RANK > 2 ? IN0_RANK - 2 : 0,
+    B_BATCH = B_RANK > 2 ? B_RANK - 2 : 0,
+    BATCH = A_BATCH > B_BATCH ? A_BATCH : B_BATCH
+  };
+  int64_t dims[17] = {0}, a_step[17] = {0}, b_step[17] = {0}, at[17] = {0}, batches = 1;
+  int64_t a_size = m * k, b_size = k * n, a_at = 0, b_at = 0;
+  (void)scratch;
+  for (int i = BATCH - 1; i >= 0; i--) {
+    const int ia = i - (BATCH - A_BATCH), ib = i - (BATCH - B_BATCH);
+    const int64_t da = ia >= 0 ? a_dims[ia] : 1, db = ib >= 0 ? b_dims[ib] : 1;
+    dims[i] = da == 1 ? db : da;
+    a_step[i] = da == 1 ? 0 : a_size;
+    b_step[i] = db == 1 ? 0 : b_size;
+    a_size *= da;
+    b_size *= db;
+    batches *= dims[i];
+  }
+  for (int64_t batch = 0; batch < batches; batch++, c += m * n) {
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j0 = 0; j0 < n; j0 += 64) {
+        const int64_t width = n - j0 < 64 ? n - j0 : 64;
+        uint32_t sum[64] = {0};
+        int32_t zero[64];
+        for (int64_t j = j0; j < j0 + width; j++) zero[j - j0] = B_ZERO;
+        for (int64_t p = 0; p < k; p++) {
+          const int32_t x = (int32_t)a[a_at + i * k + p] - A_ZERO;
+          const B_T *row = b + b_at + p * n + j0;
+          for (int64_t j = 0; j < width; j++) sum[j] += (uint32_t)(x * ((int32_t)row[j] - zero[j]));
+        }
+        for (int64_t j = j0; j < j0 + width; j++) {
+          const int32_t total = (int32_t)sum[j - j0];
+#if QLINEAR
+          const float scale = (float)((const IN1_T *)in[1])[0] *
+                              (float)((const IN4_T *)in[4])[IN4_COUNT > 1 ? j : 0] /
+                              (float)((const IN6_T *)in[6])[0];
+          const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
+          const double value = rint((double)total * (double)scale) + (double)((const IN7_T *)in[7])[0];
+          c[i * n + j] = (OUT0_T)(value < low ? low : value > high ? high : value);
+#else
+          c[i * n + j] = total;
+#endif
+        }
+      }
+    for (int i = BATCH - 1; i >= 0; i--) {
+      a_at += a_step[i];
+      b_at += b_step[i];
+      if (++at[i] < dims[i]) break;
+      a_at -= a_step[i] * dims[i];
+      b_at -= b_step[i] * dims[i];
+      at[i] = 0;
+    }
+  }
+  return 0;
+}
+#undef B_AT
+#undef B_T
+#undef B_RANK
+#undef B_DIMS
+#undef A_ZERO
+#undef B_ZERO
