@@ -3,7 +3,11 @@
  */
 #include "emit_internal.h"
 
-static const char *const attribute_names[] = {"allowzero",
+static const char *const attribute_names[] = {"block_size",
+                                              "end",
+                                              "num_groups",
+                                              "start",
+                                              "allowzero",
                                               "alpha",
                                               "auto_pad",
                                               "axes",
@@ -96,6 +100,8 @@ static const char *const words[] = {"NOTSET",
                                     "reverse",
                                     "bidirectional",
                                     "DCR",
+                                    "LEFT",
+                                    "RIGHT",
                                     "CRD"};
 
 static bool listed(const char *const *list, size_t count, const char *word, size_t length) {
@@ -197,10 +203,6 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     text_printf(&body, "#define %s\n", step->plain->define);
     text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
                 step->plain->define);
-  }
-  if (step->plain->define) {
-    text_printf(&body, "#define %s\n", step->plain->define);
-    text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "), step->plain->define);
   }
   for (size_t k = 0; k < step->input_count && !status; k++)
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);

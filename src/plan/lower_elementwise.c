@@ -43,9 +43,15 @@ static bool has_expression(const struct node *node) {
     case OP_Identity:
     case OP_Cast:
     case OP_CastLike:
-    case OP_Mod: return true;
-    case OP_Mean: return dtype_is_float(dtype);
-    default: return (dtype_is_float(dtype) ? node->op->expression : node->op->integer) != NULL;
+      return true;
+    case OP_Mod: /* of floats: only C's remainder */
+      return !dtype_is_float(dtype) || node_int(node, "fmod", 0) != 0;
+    case OP_Pow: /* over mixed types: plain */
+      return node->inputs[0]->dtype == node->inputs[1]->dtype;
+    case OP_Mean:
+      return dtype_is_float(dtype);
+    default:
+      return (dtype_is_float(dtype) ? node->op->expression : node->op->integer) != NULL;
   }
 }
 

@@ -14,7 +14,7 @@
 #include "ops/ops.h"
 #include "unit.h"
 
-#define CASE_VALUES 8
+#define CASE_VALUES 9
 struct ops_case {
   const char *op, *attributes, *inputs, *want;
 };

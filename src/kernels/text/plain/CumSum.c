@@ -1,4 +1,4 @@
-/* CumSum along the axis of input 1; exclusive leaves out the element itself, reverse starts at the
+/* CumSum, or CumProd with CUMULATIVE_PRODUCT 1, along the axis of input 1; exclusive leaves out the element itself, reverse starts at the
  * end. Integers wrap. */
 #ifndef ATTR_exclusive
 #define ATTR_exclusive 0
@@ -19,12 +19,12 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
   for (int64_t k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < inner; i++) {
-      ACC sum = 0;
+      ACC sum = CUMULATIVE_PRODUCT;
       for (int64_t k = 0; k < dims[axis]; k++) {
         const int64_t at = (o * dims[axis] + (ATTR_reverse ? dims[axis] - 1 - k : k)) * inner + i;
         const ACC value = (ACC)x[at];
-        y[at] = (OUT0_T)(ATTR_exclusive ? sum : sum + value);
-        sum += value;
+        y[at] = (OUT0_T)(ATTR_exclusive ? sum : CUMULATIVE_PRODUCT ? sum * value : sum + value);
+        sum = CUMULATIVE_PRODUCT ? sum * value : sum + value;
       }
     }
   return 0;

@@ -1,4 +1,7 @@
-/* GlobalMaxPool and GlobalAveragePool: one value a channel; POOL_MAX is 1 or 0. */
+/* GlobalAveragePool, GlobalMaxPool and GlobalLpPool (POOL_MODE 0, 1, 2): one value a channel. */
+#ifndef ATTR_p
+#define ATTR_p 2
+#endif
 static int NAME(const void *const *in, void *const *out, void *scratch) {
   const IN0_T *x = in[0];
   OUT0_T *y = out[0];
@@ -10,10 +13,13 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     double sum = 0;
     IN0_T best = plane ? x[0] : 0;
     for (int64_t i = 0; i < plane; i++) {
-      sum += (double)x[i];
+      sum += POOL_MODE == 2 ? pow(fabs((double)x[i]), (double)ATTR_p) : (double)x[i];
       if (x[i] > best || x[i] != x[i]) best = x[i];
     }
-    y[p] = POOL_MAX ? (OUT0_T)best : (OUT0_T)(sum / (double)plane);
+    y[p] = POOL_MODE == 1   ? (OUT0_T)best
+           : POOL_MODE == 2 ? (OUT0_T)pow(sum, 1 / (double)ATTR_p)
+                            : (OUT0_T)(sum / (double)plane);
   }
   return 0;
 }
+#undef ATTR_p

@@ -1,5 +1,6 @@
 /* Elementwise ops of two broadcast operands whose types or attributes an expression cannot say;
- * PAIR_OP: 0 Pow over mixed types, 1 BitShift. Integer results of a float power saturate. */
+ * PAIR_OP: 0 Pow over mixed types, 1 BitShift, 2 Mod of floats
+ * by the sign of the divisor. Integer results of a float power saturate. */
 static int NAME(const void *const *in, void *const *out, void *scratch) {
   const IN0_T *x = in[0];
   const IN1_T *y = in[1];
@@ -30,15 +31,18 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     } else {
       to[o] = (OUT0_T)value;
     }
+#elif PAIR_OP == 2
+    double value = fmod((double)x[xi], (double)y[yi]);
+    if (value != 0 && (value < 0) != (y[yi] < 0)) value += (double)y[yi];
+    to[o] = (OUT0_T)value;
 #else
     const uint64_t by = (uint64_t)y[yi];
-    if (by >= 8 * sizeof(OUT0_T))
-      to[o] = 0;
-    else
+    const uint64_t width = 8 * sizeof(OUT0_T);
 #ifdef ATTR_direction_IS_LEFT
-      to[o] = (OUT0_T)((uint64_t)x[xi] << by);
+    to[o] = by < width ? (OUT0_T)((uint64_t)x[xi] << by) : 0;
 #else
-      to[o] = (OUT0_T)(x[xi] >> by);
+    to[o] = (OUT0_T)(x[xi] >> (by < width - 1 ? by : width - 1));
+    if (by >= width && x[xi] > 0) to[o] = 0;
 #endif
 #endif
     for (int k = OUT0_RANK - 1; k >= 0; k--) {

@@ -1,10 +1,13 @@
-/* MaxPool and AveragePool, up to three spatial dimensions; POOL_MAX is 1 or 0. What lies outside the
+/* AveragePool, MaxPool and LpPool (POOL_MODE 0, 1, 2), up to three spatial dimensions. What lies outside the
  * input does not count, except that count_include_pad counts what lies within the padding. */
 #ifndef ATTR_count_include_pad
 #define ATTR_count_include_pad 0
 #endif
 #ifndef ATTR_storage_order
 #define ATTR_storage_order 0
+#endif
+#ifndef ATTR_p
+#define ATTR_p 2
 #endif
 static int NAME(const void *const *in, void *const *out, void *scratch) {
   const IN0_T *x = in[0];
@@ -70,19 +73,27 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
                 }
                 const IN0_T value = x[p * image + (i0 * id[1] + i1) * id[2] + i2];
                 count++;
-                sum += value;
+                sum += POOL_MODE != 2 ? value
+                       : ATTR_p == 1  ? fabs((double)value)
+                       : ATTR_p == 2  ? value * value
+                                      : pow(fabs((double)value), (double)ATTR_p);
                 if (best_at < 0 || value > best || (value != value && best == best)) {
                   best = value;
                   best_at = ATTR_storage_order ? (i2 * id[1] + i1) * id[0] + i0
                                                : (i0 * id[1] + i1) * id[2] + i2;
                 }
               }
-#if POOL_MAX
+#if POOL_MODE == 1
           y[place] = best_at >= 0 ? best : (OUT0_T)_Generic((OUT0_T)0, float: -INFINITY, double: -INFINITY, default: 0);
 #if OUT_COUNT > 1 && OUT1_PRESENT
           ((OUT1_T *)out[1])[place] = p * image + best_at;
 #endif
           (void)sum;
+#elif POOL_MODE == 2
+          y[place] = (OUT0_T)(ATTR_p == 1   ? (double)sum
+                              : ATTR_p == 2 ? sqrt((double)sum)
+                                            : pow((double)sum, 1.0 / (double)ATTR_p));
+          (void)best_at, (void)count;
 #else
           y[place] = (OUT0_T)(sum / (OUT0_T)count);
           (void)best_at;
@@ -92,3 +103,4 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 }
 #undef ATTR_count_include_pad
 #undef ATTR_storage_order
+#undef ATTR_p
