@@ -6,11 +6,15 @@
  */
 #include "import.h"
 
-static struct place at_node(const struct raw_node *node) {
+struct place place_raw(const struct raw_node *node) {
   return (struct place){PLACE_NODE, node->index, node->name};
 }
 
 int64_t opset_of(const struct builder *builder, const char *domain) {
+  const struct call *call = builder->reader.call;
+  for (size_t i = 0; call && i < call->function->opsets.count; i++)
+    if (!strcmp(call->function->opsets.at[i].domain, domain))
+      return call->function->opsets.at[i].version;
   for (size_t i = 0; i < builder->model.opsets.count; i++)
     if (!strcmp(builder->model.opsets.at[i].domain, domain))
       return builder->model.opsets.at[i].version;
@@ -128,29 +132,33 @@ static hone_status attribute_tensor(struct builder *builder, const struct attrib
         memcpy((void *)(uintptr_t)tensor->data, is_list ? attribute->strings : &attribute->s,
                count * sizeof(struct string));
       break;
-    default:
-      return HONE_E_FORMAT;
+    case ATTRIBUTE_GRAPH:
+      return fail(builder->reader.ctx, HONE_E_FORMAT, place_name(attribute->name),
+                  "a Constant that is a graph");
   }
   *out = tensor;
   return HONE_OK;
 }
 
-static bool is_constant_node(const struct raw_node *node) {
+bool is_constant_node(const struct raw_node *node) {
   return !strcmp(node->op_type, "Constant") && !*node->domain;
+}
+
+hone_status constant_of(struct builder *builder, const struct raw_node *node,
+                        const struct tensor **out) {
+  if (node->attributes.count != 1 || node->output_names.count != 1 || node->input_names.count)
+    return fail(builder->reader.ctx, HONE_E_FORMAT, place_raw(node),
+                "a Constant needs one value and one output, and no input");
+  return attribute_tensor(builder, &node->attributes.at[0], out);
 }
 
 static hone_status add_constant_node(struct builder *builder, struct scope *scope,
                                      const struct raw_node *node) {
-  struct ctx *ctx = builder->reader.ctx;
-  if (node->attributes.count != 1 || node->output_names.count != 1 || node->input_names.count ||
-      node->attributes.at[0].kind == ATTRIBUTE_GRAPH)
-    return fail(ctx, HONE_E_FORMAT, at_node(node),
-                "a Constant needs one value and one output, and no input");
   const struct tensor *tensor;
   struct value *value;
-  TRY(attribute_tensor(builder, &node->attributes.at[0], &tensor));
-  TRY(graph_constant(ctx, scope->graph, node->output_names.at[0], tensor, &value));
-  return declare(builder, scope, value, at_node(node));
+  TRY(constant_of(builder, node, &tensor));
+  TRY(graph_constant(builder->reader.ctx, scope->graph, node->output_names.at[0], tensor, &value));
+  return declare(builder, scope, value, place_raw(node));
 }
 
 static hone_status declare_outputs(struct builder *builder, struct scope *scope,
@@ -161,7 +169,7 @@ static hone_status declare_outputs(struct builder *builder, struct scope *scope,
     struct value *value = NULL;
     if (*node->output_names.at[i]) {
       TRY(graph_value(reader->ctx, scope->graph, node->output_names.at[i], &value));
-      TRY(declare(builder, scope, value, at_node(node)));
+      TRY(declare(builder, scope, value, place_raw(node)));
     }
     VEC_PUSH(reader->ctx, reader->arena, &node->outputs, value);
   }
@@ -185,9 +193,9 @@ static hone_status resolve_inputs(struct builder *builder, struct scope *scope,
     const char *name = node->input_names.at[i];
     struct value *value = *name ? find_value(scope, name) : NULL;
     if (*name && !value)
-      return fail(reader->ctx, HONE_E_FORMAT, at_node(node),
+      return fail(reader->ctx, HONE_E_FORMAT, place_raw(node),
                   "%s reads \"%s\", which nothing defines", node->op_type, name);
-    VEC_PUSH(reader->ctx, reader->arena, &node->inputs, value);
+    VEC_PUSH(reader->ctx, reader->arena, &node->inputs, value == &absent_value ? NULL : value);
   }
   return HONE_OK;
 }
@@ -196,11 +204,11 @@ static hone_status check_arity(struct builder *builder, const struct raw_node *r
                                const struct op *op) {
   size_t inputs = raw->inputs.count, outputs = raw->outputs.count;
   if (inputs < (size_t)op->min_inputs || (op->max_inputs >= 0 && inputs > (size_t)op->max_inputs))
-    return fail(builder->reader.ctx, HONE_E_FORMAT, at_node(raw), "%s has %zu inputs", op->name,
+    return fail(builder->reader.ctx, HONE_E_FORMAT, place_raw(raw), "%s has %zu inputs", op->name,
                 inputs);
   if (outputs < (size_t)op->min_outputs ||
       (op->max_outputs >= 0 && outputs > (size_t)op->max_outputs))
-    return fail(builder->reader.ctx, HONE_E_FORMAT, at_node(raw), "%s has %zu outputs", op->name,
+    return fail(builder->reader.ctx, HONE_E_FORMAT, place_raw(raw), "%s has %zu outputs", op->name,
                 outputs);
   return HONE_OK;
 }
@@ -210,7 +218,7 @@ hone_status build_node(struct builder *builder, struct graph *graph, const struc
   struct ctx *ctx = builder->reader.ctx;
   const struct op *op = op_find(raw->domain, raw->op_type);
   if (!op)
-    return fail(ctx, HONE_E_UNSUP, at_node(raw),
+    return fail(ctx, HONE_E_UNSUP, place_raw(raw),
                 "operator \"%s\" of domain \"%s\" (opset %lld) is not supported", raw->op_type,
                 raw->domain, (long long)opset_of(builder, raw->domain));
   TRY(check_arity(builder, raw, op));
@@ -236,10 +244,10 @@ static hone_status check_opset(struct builder *builder, const struct raw_node *n
   const struct op *op = op_find(node->domain, node->op_type);
   int64_t opset = opset_of(builder, node->domain);
   if (op && !opset)
-    return fail(ctx, HONE_E_FORMAT, at_node(node),
+    return fail(ctx, HONE_E_FORMAT, place_raw(node),
                 "%s: the model imports no opset of domain \"%s\"", node->op_type, node->domain);
   if (op && opset < op->since)
-    return fail(ctx, HONE_E_UNSUP, at_node(node),
+    return fail(ctx, HONE_E_UNSUP, place_raw(node),
                 "operator \"%s\" of domain \"%s\" needs opset %d, the model has %lld",
                 node->op_type, node->domain, op->since, (long long)opset);
   return HONE_OK;
@@ -249,10 +257,12 @@ static void trim_inputs(struct raw_node *node) {
   while (node->inputs.count && !node->inputs.at[node->inputs.count - 1]) node->inputs.count--;
 }
 
-static hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node) {
+hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node) {
   struct node *built;
   bool was_upgraded = false;
   TRY(resolve_inputs(builder, scope, node));
+  const struct raw_function *function = function_of(builder, node);
+  if (function) return note_call(builder, function, scope, node);
   if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
   if (!was_upgraded) TRY(check_opset(builder, node));
   trim_inputs(node);
@@ -261,23 +271,31 @@ static hone_status add_node(struct builder *builder, struct scope *scope, struct
 
 /* -- outputs ---- */
 
-/* A body may hand out a value of the graph around it: an Identity makes it the body's own. */
-static hone_status own_captured(struct builder *builder, struct scope *scope, const char *name,
-                                struct value **value) {
+hone_status add_identity(struct builder *builder, struct graph *graph, struct value *from,
+                         struct value *to) {
   struct reader *reader = &builder->reader;
   struct raw_node copy = {.domain = "", .op_type = "Identity", .name = "", .index = -1};
   struct node *node;
-  VEC_PUSH(reader->ctx, reader->arena, &copy.inputs, *value);
-  TRY(graph_value(reader->ctx, scope->graph, name, value));
-  VEC_PUSH(reader->ctx, reader->arena, &copy.outputs, *value);
-  return build_node(builder, scope->graph, &copy, &node);
+  VEC_PUSH(reader->ctx, reader->arena, &copy.inputs, from);
+  VEC_PUSH(reader->ctx, reader->arena, &copy.outputs, to);
+  return build_node(builder, graph, &copy, &node);
+}
+
+/* A body may hand out a value of the graph around it: an Identity makes it the body's own. */
+static hone_status own_captured(struct builder *builder, struct scope *scope, const char *name,
+                                struct value **value) {
+  struct value *own;
+  TRY(graph_value(builder->reader.ctx, scope->graph, name, &own));
+  TRY(add_identity(builder, scope->graph, *value, own));
+  *value = own;
+  return HONE_OK;
 }
 
 static hone_status add_output(struct builder *builder, struct scope *scope,
                               const struct raw_value *raw) {
   struct ctx *ctx = builder->reader.ctx;
   struct value *value = find_value(scope, raw->name);
-  if (!value)
+  if (!value || value == &absent_value)
     return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "a graph output that nothing defines");
   if (!graph_owns(scope->graph, value)) TRY(own_captured(builder, scope, raw->name, &value));
   if (value->is_output)
@@ -296,16 +314,22 @@ static hone_status add_outputs(struct builder *builder, struct scope *scope,
 
 /* -- graphs ---- */
 
+void adopt_pending(struct builder *builder, size_t first_pending, struct scope *scope) {
+  for (size_t i = first_pending; i < builder->reader.pending.count; i++) {
+    struct pending_graph *pending = &builder->reader.pending.at[i];
+    pending->scope = scope;
+    pending->graph->parent = scope->graph;
+    pending->call = builder->reader.call;
+  }
+}
+
 static hone_status build_graph(struct builder *builder, struct wire message, int depth,
                                struct scope *scope) {
   struct reader *reader = &builder->reader;
   struct raw_graph raw;
   size_t first_pending = reader->pending.count;
   TRY(read_graph(reader, message, depth, &raw));
-  for (size_t i = first_pending; i < reader->pending.count; i++) {
-    reader->pending.at[i].scope = scope;
-    reader->pending.at[i].graph->parent = scope->graph;
-  }
+  adopt_pending(builder, first_pending, scope);
   scope->graph->name = raw.name;
   TRY(add_constants(builder, scope, &raw));
   TRY(add_inputs(builder, scope, &raw));
@@ -321,7 +345,7 @@ static hone_status start_graph(struct builder *builder, struct scope *parent, st
   struct reader *reader = &builder->reader;
   struct scope *scope;
   TRY(NEW(reader->ctx, reader->arena, scope));
-  *scope = (struct scope){.parent = parent, .graph = graph};
+  *scope = (struct scope){.parent = parent, .graph = graph, .depth = depth};
   names_init(&scope->names, reader->arena);
   VEC_PUSH(reader->ctx, reader->arena, &builder->graphs, graph);
   return build_graph(builder, message, depth, scope);
@@ -333,7 +357,7 @@ static hone_status sort_graphs(struct builder *builder) {
     struct graph *graph = builder->graphs.at[i];
     bool was_sorted = true;
     TRY(graph_sort(ctx, graph, &was_sorted));
-    if (was_sorted) continue;
+    if (was_sorted || builder->calls.count) continue; /* calls are expanded at the end */
     if (builder->options->strict)
       return fail(ctx, HONE_E_FORMAT, place_name(graph->name), "the nodes are not in order");
     warn(ctx, "the nodes of graph \"%s\" are not in order, sorted", graph->name);
@@ -368,10 +392,16 @@ hone_status build_model(struct builder *builder, struct wire message, struct gra
   struct reader *reader = &builder->reader;
   TRY(read_model(reader, message, &builder->model));
   TRY(check_versions(builder));
+  TRY(read_functions(builder));
   TRY(graph_create(reader->ctx, reader->arena, out));
   TRY(start_graph(builder, NULL, *out, builder->model.graph, 1));
-  for (size_t i = 0; i < reader->pending.count; i++) {
-    struct pending_graph next = reader->pending.at[i];
+  for (size_t i = 0; i < reader->pending.count || builder->next_call < builder->calls.count;) {
+    if (builder->next_call < builder->calls.count) {
+      TRY(expand_call(builder));
+      continue;
+    }
+    struct pending_graph next = reader->pending.at[i++];
+    enter_call(builder, next.call);
     TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
   }
   TRY(drop_unread(builder));

@@ -140,7 +140,7 @@ struct raw_value { /* ValueInfoProto of a tensor */
   size_t offset;
 };
 struct raw_node {
-  const char *domain, *op_type, *name;
+  const char *domain, *op_type, *name, *overload;
   VEC(const char *) input_names;
   VEC(const char *) output_names;
   VEC(struct value *) inputs; /* set by the builder; NULL: left out */
@@ -176,6 +176,24 @@ struct pending_graph {
   struct wire message;
   struct graph *graph; /* created, empty */
   struct scope *scope; /* of the graph around it; set by the builder */
+  const struct call *call;
+  int depth;
+};
+/* A model-local function; its nodes are read anew at each call. */
+struct raw_function {
+  const char *domain, *name, *overload;
+  VEC(const char *) inputs;
+  VEC(const char *) outputs;
+  VEC(struct attribute) defaults;
+  VEC(struct raw_opset) opsets;
+  struct wire message;
+};
+/* A node that calls a function, and the calls around it. */
+struct call {
+  const struct raw_function *function;
+  const struct raw_node *node;
+  const struct call *outer; /* NULL: called from the model's graphs */
+  struct graph *graph;      /* that the nodes go to */
   int depth;
 };
 struct reader {
@@ -184,11 +202,18 @@ struct reader {
   struct side_files *sides;
   int64_t node_count, tensor_count; /* over all graphs, against the limits */
   VEC(struct pending_graph) pending;
+  const struct call *call; /* whose function is being read; NULL: none */
 };
 MUST_USE hone_status read_model(struct reader *reader, struct wire message, struct raw_model *out);
 /* Subgraphs of its nodes are appended to reader->pending with their depth. */
 MUST_USE hone_status read_graph(struct reader *reader, struct wire message, int depth,
                                 struct raw_graph *out);
+
+/* A FunctionProto without its nodes, and then its nodes for reader->call. */
+MUST_USE hone_status read_function(struct reader *reader, struct wire message,
+                                   struct raw_function *out);
+MUST_USE hone_status read_function_nodes(struct reader *reader, struct wire message, int depth,
+                                         struct raw_graph *out);
 
 /* -- shapes.c: open dimensions ------------------------------------------------------------------
  */
@@ -203,6 +228,7 @@ struct scope {
   struct scope *parent;
   struct graph *graph;
   struct names names;
+  int depth; /* of graphs and calls, the main graph 1 */
 };
 /* Rewritten again once shapes are known: what an upgrade had to write without them. */
 struct fixup {
@@ -216,19 +242,49 @@ struct builder {
   struct reader reader;
   const struct import_options *options;
   struct raw_model model;
-  int64_t opset;              /* of the default domain */
+  int64_t opset;            /* of the default domain, where reader.call stands */
+  struct names functions;   /* "domain:name:overload" -> struct raw_function */
+  VEC(struct call *) calls; /* all that were met; expanded up to next_call */
+  size_t next_call;
   VEC(struct graph *) graphs; /* all, the main graph first */
   VEC(struct fixup) fixups;
 };
 MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);
-/* Version of a domain in the model, 0: not imported. */
+/* Version of a domain in the model, or in the function being expanded; 0: not imported. */
 int64_t opset_of(const struct builder *builder, const char *domain);
+struct place place_raw(const struct raw_node *node);
+/* A constant from the one attribute of a Constant node. */
+MUST_USE hone_status constant_of(struct builder *builder, const struct raw_node *node,
+                                 const struct tensor **out);
+bool is_constant_node(const struct raw_node *node);
+/* Resolves the inputs in the scope, upgrades, and appends the node to the scope's graph. */
+MUST_USE hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node);
+/* Graphs read since `first_pending` lie in this scope. */
+void adopt_pending(struct builder *builder, size_t first_pending, struct scope *scope);
+/* to = Identity(from), both of the graph */
+MUST_USE hone_status add_identity(struct builder *builder, struct graph *graph, struct value *from,
+                                  struct value *to);
 /* A node from resolved parts. */
 MUST_USE hone_status build_node(struct builder *builder, struct graph *graph,
                                 const struct raw_node *raw, struct node **out);
 
+/* -- functions.c ----------------------------------------------------------------------------------
+ */
+MUST_USE hone_status read_functions(struct builder *builder);
+/* The function that a node calls, NULL if none. */
+const struct raw_function *function_of(const struct builder *builder, const struct raw_node *node);
+MUST_USE hone_status note_call(struct builder *builder, const struct raw_function *function,
+                               const struct scope *scope, const struct raw_node *node);
+/* Expands the next call that was noted. */
+MUST_USE hone_status expand_call(struct builder *builder);
+/* What is read from now on belongs to this call (NULL: to the model's graphs). */
+void enter_call(struct builder *builder, const struct call *call);
+/* Stands for an optional argument left out; only its address is used. */
+extern const struct value absent_value;
+
 /* -- onnx.c ---------------------------------------------------------------------------------------
  */
+MUST_USE hone_status check_opset_version(struct ctx *ctx, const struct raw_opset *opset);
 /* ir_version and opset_import in range; sets builder->opset. */
 MUST_USE hone_status check_versions(struct builder *builder);
 

@@ -15,7 +15,7 @@ static const struct {
 
 enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3 };
 
-static hone_status check_opset_version(struct ctx *ctx, const struct raw_opset *opset) {
+hone_status check_opset_version(struct ctx *ctx, const struct raw_opset *opset) {
   for (size_t i = 0; i < COUNT(domains); i++) {
     if (strcmp(opset->domain, domains[i].domain)) continue;
     if (opset->version > domains[i].newest)

@@ -290,9 +290,6 @@ static hone_status settle_kind(struct reader *reader, struct raw_attribute *in) 
   struct place at = out->name ? place_name(out->name) : place_offset(in->offset);
   if (!out->name || !*out->name)
     return fail(reader->ctx, HONE_E_FORMAT, at, "an attribute without a name");
-  if (in->refers)
-    return fail(reader->ctx, HONE_E_FORMAT, at, "an attribute refers to \"%s\" outside a function",
-                in->refers);
   if (in->refused) return fail(reader->ctx, HONE_E_UNSUP, at, "an attribute with %s", in->refused);
   size_t row = COUNT(kinds);
   for (size_t i = 0; i < COUNT(kinds); i++)
@@ -316,6 +313,33 @@ static hone_status settle_kind(struct reader *reader, struct raw_attribute *in) 
   return HONE_OK;
 }
 
+/* An attribute of a function's node that stands for one of the call's, or of its default; left out
+   if neither is there. */
+static hone_status refer(struct reader *reader, struct raw_attribute *in, bool *out_given) {
+  const struct call *call = reader->call;
+  const struct attribute *found = NULL;
+  struct place at = place_offset(in->offset);
+  if (!in->out.name || !*in->out.name)
+    return fail(reader->ctx, HONE_E_FORMAT, at, "an attribute without a name");
+  if (!call)
+    return fail(reader->ctx, HONE_E_FORMAT, at, "an attribute refers to \"%s\" outside a function",
+                in->refers);
+  for (size_t i = 0; i < call->function->defaults.count; i++)
+    if (!strcmp(call->function->defaults.at[i].name, in->refers))
+      found = &call->function->defaults.at[i];
+  for (size_t i = 0; i < call->node->attributes.count; i++)
+    if (!strcmp(call->node->attributes.at[i].name, in->refers))
+      found = &call->node->attributes.at[i];
+  *out_given = found != NULL;
+  if (!found) return HONE_OK;
+  if (found->kind == ATTRIBUTE_GRAPH)
+    return fail(reader->ctx, HONE_E_UNSUP, at, "a graph handed to a function as an attribute");
+  const char *name = in->out.name;
+  in->out = *found;
+  in->out.name = name;
+  return HONE_OK;
+}
+
 /* -- nodes ---- */
 
 static hone_status read_attribute(struct reader *reader, const struct wire_field *field,
@@ -326,7 +350,12 @@ static hone_status read_attribute(struct reader *reader, const struct wire_field
                 "a node with more than %zu attributes (limit attributes_per_node)",
                 node->attributes.count);
   TRY(each_field_of(reader, field, "an attribute", attribute_field, &attribute));
-  TRY(settle_kind(reader, &attribute));
+  bool is_given = true;
+  if (attribute.refers)
+    TRY(refer(reader, &attribute, &is_given));
+  else
+    TRY(settle_kind(reader, &attribute));
+  if (!is_given) return HONE_OK;
   for (size_t i = 0; i < node->attributes.count; i++)
     if (!strcmp(node->attributes.at[i].name, attribute.out.name))
       return fail(reader->ctx, HONE_E_FORMAT, place_offset(field->offset),
@@ -356,6 +385,8 @@ static hone_status node_field(struct reader *reader, const struct wire_field *fi
       return read_attribute(reader, field, node);
     case 7:
       return one_name(reader, field, seen, "a node's domain", &node->domain);
+    case 8:
+      return one_name(reader, field, seen, "a node's overload", &node->overload);
     default:
       return HONE_OK;
   }
@@ -366,7 +397,7 @@ static hone_status read_node(struct reader *reader, const struct wire_field *fie
   if (reader->node_count >= reader->ctx->limits[LIMIT_nodes])
     return fail(reader->ctx, HONE_E_LIMIT, place_offset(field->offset),
                 "more than %lld nodes (limit nodes)", (long long)reader->node_count);
-  struct raw_node node = {.domain = "", .name = "", .op_type = ""};
+  struct raw_node node = {.domain = "", .name = "", .op_type = "", .overload = ""};
   node.offset = field->offset;
   node.index = reader->node_count++;
   TRY(each_field_of(reader, field, "a node", node_field, &node));
@@ -449,7 +480,7 @@ hone_status read_graph(struct reader *reader, struct wire message, int depth,
   return HONE_OK;
 }
 
-/* -- the model ---- */
+/* -- functions ---- */
 
 static hone_status opset_field(struct reader *reader, const struct wire_field *field,
                                uint32_t *seen, void *into) {
@@ -459,6 +490,79 @@ static hone_status opset_field(struct reader *reader, const struct wire_field *f
     return one_int(reader, field, seen, "an opset's version", &opset->version);
   return HONE_OK;
 }
+
+static hone_status read_opset(struct reader *reader, const struct wire_field *field,
+                              struct raw_opset *out) {
+  *out = (struct raw_opset){"", 0};
+  TRY(each_field_of(reader, field, "opset_import", opset_field, out));
+  if (!strcmp(out->domain, "ai.onnx")) out->domain = "";
+  return HONE_OK;
+}
+
+static hone_status read_default(struct reader *reader, const struct wire_field *field,
+                                struct raw_function *function) {
+  struct raw_attribute attribute = {.offset = field->offset};
+  TRY(each_field_of(reader, field, "an attribute", attribute_field, &attribute));
+  TRY(settle_kind(reader, &attribute));
+  if (attribute.out.kind == ATTRIBUTE_GRAPH)
+    return fail(reader->ctx, HONE_E_UNSUP, place_offset(field->offset),
+                "a graph as the default of a function's attribute");
+  VEC_PUSH(reader->ctx, reader->arena, &function->defaults, attribute.out);
+  return HONE_OK;
+}
+
+static hone_status function_field(struct reader *reader, const struct wire_field *field,
+                                  uint32_t *seen, void *into) {
+  struct raw_function *function = into;
+  struct raw_opset opset;
+  const char *name;
+  switch (field->number) {
+    case 1:
+      return one_name(reader, field, seen, "a function's name", &function->name);
+    case 4:
+      TRY(wire_name(reader->ctx, reader->arena, field, "a function's input", &name));
+      VEC_PUSH(reader->ctx, reader->arena, &function->inputs, name);
+      return HONE_OK;
+    case 5:
+      TRY(wire_name(reader->ctx, reader->arena, field, "a function's output", &name));
+      VEC_PUSH(reader->ctx, reader->arena, &function->outputs, name);
+      return HONE_OK;
+    case 9:
+      TRY(read_opset(reader, field, &opset));
+      VEC_PUSH(reader->ctx, reader->arena, &function->opsets, opset);
+      return HONE_OK;
+    case 10:
+      return one_name(reader, field, seen, "a function's domain", &function->domain);
+    case 11:
+      return read_default(reader, field, function);
+    case 13:
+      return one_name(reader, field, seen, "a function's overload", &function->overload);
+    default:
+      return HONE_OK;
+  }
+}
+
+hone_status read_function(struct reader *reader, struct wire message, struct raw_function *out) {
+  *out = (struct raw_function){.domain = "", .name = "", .overload = "", .message = message};
+  return each_field(reader, message, function_field, out);
+}
+
+static hone_status function_node_field(struct reader *reader, const struct wire_field *field,
+                                       uint32_t *seen, void *into) {
+  (void)seen;
+  return field->number == 7 ? read_node(reader, field, into) : HONE_OK;
+}
+
+hone_status read_function_nodes(struct reader *reader, struct wire message, int depth,
+                                struct raw_graph *out) {
+  *out = (struct raw_graph){.name = ""};
+  size_t first = reader->pending.count;
+  TRY(each_field(reader, message, function_node_field, out));
+  for (size_t i = first; i < reader->pending.count; i++) reader->pending.at[i].depth = depth + 1;
+  return HONE_OK;
+}
+
+/* -- the model ---- */
 
 static hone_status model_field(struct reader *reader, const struct wire_field *field,
                                uint32_t *seen, void *into) {
@@ -478,9 +582,8 @@ static hone_status model_field(struct reader *reader, const struct wire_field *f
       model->graph = field->bytes;
       return HONE_OK;
     case 8: {
-      struct raw_opset opset = {"", 0};
-      TRY(each_field_of(reader, field, "opset_import", opset_field, &opset));
-      if (!strcmp(opset.domain, "ai.onnx")) opset.domain = "";
+      struct raw_opset opset;
+      TRY(read_opset(reader, field, &opset));
       VEC_PUSH(reader->ctx, reader->arena, &model->opsets, opset);
       return HONE_OK;
     }

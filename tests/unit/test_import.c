@@ -533,6 +533,127 @@ static void bodies_see_the_values_around_them(void **state) {
   unload(&l);
 }
 
+/* -- model-local functions ---- */
+
+/* A function of domain "f" over opset 13; its nodes are in `nodes` as fields of a graph. */
+static struct buf function_of_nodes(const char *name, const char *in, const char *out,
+                                    const struct buf *nodes) {
+  struct buf function = {0}, import = {0};
+  put_str(&function, 1, name);
+  put_str(&function, 4, in);
+  put_str(&function, 5, out);
+  put_str(&function, 10, "f");
+  put_int(&import, 2, 13);
+  put_msg(&function, 9, &import);
+  for (size_t at = 0; at < nodes->n;) { /* field 1 of a graph is field 7 of a function */
+    size_t length = nodes->at[at + 1];
+    assert_true(nodes->at[at] == 0x0a && length < 128);
+    put_bytes(&function, 7, nodes->at + at + 2, length);
+    at += 2 + length;
+  }
+  free(nodes->at);
+  return function;
+}
+
+static struct buf model_calling(const char *name, struct buf *functions, size_t count) {
+  struct buf graph = {0}, import = {0};
+  put_node_in(&graph, "f", name, "x", "y", NULL);
+  put_node_in(&graph, "f", name, "y", "z", NULL);
+  put_input(&graph, "x", 1, "3");
+  put_output(&graph, "z");
+  struct buf model = model_of(13, &graph);
+  put_str(&import, 1, "f");
+  put_int(&import, 2, 1);
+  put_msg(&model, 8, &import);
+  for (size_t i = 0; i < count; i++) put_msg(&model, 25, &functions[i]);
+  return model;
+}
+
+static void functions_are_written_out(void **state) {
+  (void)state;
+  struct buf inner = {0}, outer = {0}, functions[2];
+  put_node(&inner, "Add", "a,a", "t", NULL);
+  put_node(&inner, "Relu", "t", "b", NULL);
+  put_node_in(&outer, "f", "inner", "a", "t", NULL);
+  put_node(&outer, "Add", "t,a", "b", NULL);
+  functions[0] = function_of_nodes("inner", "a", "b", &inner);
+  functions[1] = function_of_nodes("outer", "a", "b", &outer);
+  struct buf model = model_calling("outer", functions, 2);
+  struct loaded l = load(&model, NULL);
+  assert_ok(&l);
+  assert_int_equal(l.graph->nodes.count, 6);
+  assert_string_equal(l.graph->outputs.at[0]->name, "z");
+  float x[] = {1, -1, 2}, z[3];
+  hone_tensor in = {x, HONE_F32, 1, {3}}, out = {z, HONE_F32, 1, {3}};
+  assert_int_equal(reference_run(&l.ctx, l.graph, &in, &out), HONE_OK);
+  assert_true(z[0] == 9 && z[1] == -1 && z[2] == 18); /* twice max(2a, 0) + a */
+  unload(&l);
+}
+
+static void function_attributes_come_from_the_call(void **state) {
+  (void)state;
+  for (int given = 0; given < 2; given++) {
+    struct buf graph = {0}, node = {0}, attribute = {0}, function = {0}, import = {0}, list = {0};
+    put_str(&attribute, 1, "value_float");
+    put_str(&attribute, 21, "c");
+    put_int(&attribute, 20, 1);
+    put_str(&node, 2, "k");
+    put_str(&node, 4, "Constant");
+    put_msg(&node, 5, &attribute);
+    put_str(&function, 1, "shift");
+    put_str(&function, 4, "a");
+    put_str(&function, 5, "b");
+    put_str(&function, 10, "f");
+    put_int(&import, 2, 13);
+    put_msg(&function, 9, &import);
+    put_msg(&function, 7, &node);
+    put_node(&graph, "Add", "a,k", "b", NULL);
+    put_bytes(&function, 7, graph.at + 2, graph.n - 2);
+    free(graph.at);
+    graph = (struct buf){0};
+    if (given) attr_float(&list, "c", 4);
+    put_node_in(&graph, "f", "shift", "x", "y", given ? &list : NULL);
+    put_input(&graph, "x", 1, "1");
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    put_msg(&model, 25, &function);
+    struct loaded l = load(&model, NULL);
+    assert_int_equal(l.status, given ? HONE_OK : HONE_E_FORMAT); /* a Constant without a value */
+    if (given) assert_true(tensor_f64(l.graph->nodes.at[0]->inputs[1]->constant, 0) == 4);
+    unload(&l);
+  }
+}
+
+static void row_26_recursion(void **state) {
+  (void)state;
+  struct buf a = {0}, b = {0}, functions[2];
+  put_node_in(&a, "f", "b", "a", "b", NULL);
+  put_node_in(&b, "f", "a", "a", "b", NULL);
+  functions[0] = function_of_nodes("a", "a", "b", &a);
+  functions[1] = function_of_nodes("b", "a", "b", &b);
+  struct buf model = model_calling("a", functions, 2);
+  expect(&model, NULL, HONE_E_FORMAT, "recursion: function \"a\"");
+}
+
+/* 40 functions, each calling the next one twice: 2^40 nodes in a few KB. */
+static void functions_cannot_explode(void **state) {
+  (void)state;
+  enum { LEVELS = 40 };
+  struct buf functions[LEVELS];
+  for (int i = 0; i < LEVELS; i++) {
+    char name[16], next[16];
+    snprintf(name, sizeof name, "f%d", i);
+    snprintf(next, sizeof next, "f%d", i + 1);
+    struct buf nodes = {0};
+    const char *domain = i == LEVELS - 1 ? "" : "f";
+    put_node_in(&nodes, domain, *domain ? next : "Relu", "a", "t", NULL);
+    put_node_in(&nodes, domain, *domain ? next : "Relu", "t", "b", NULL);
+    functions[i] = function_of_nodes(name, "a", "b", &nodes);
+  }
+  struct buf model = model_calling("f0", functions, LEVELS);
+  expect(&model, NULL, HONE_E_LIMIT, "limit nodes");
+}
+
 /* -- row 51: other formats ---- */
 
 static void row_51_other_formats(void **state) {
@@ -680,6 +801,10 @@ int main(void) {
       cmocka_unit_test(a_nul_in_a_name_is_shown),
       cmocka_unit_test(row_38_many_names),
       cmocka_unit_test(bodies_see_the_values_around_them),
+      cmocka_unit_test(functions_are_written_out),
+      cmocka_unit_test(function_attributes_come_from_the_call),
+      cmocka_unit_test(row_26_recursion),
+      cmocka_unit_test(functions_cannot_explode),
       cmocka_unit_test(row_51_other_formats),
       cmocka_unit_test(sparse_initializers_become_dense),
       cmocka_unit_test(every_truncation),
