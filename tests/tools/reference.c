@@ -1,6 +1,6 @@
 /* reference: evaluates an ONNX model with the reference evaluator alone, for the conformance suite.
  *
- *   reference MODEL OUTPUT_PREFIX [INPUT.npy ...]
+ *   reference [--shape "x[1,3],y[2]"] MODEL OUTPUT_PREFIX [INPUT.npy ...]
  *
  * Inputs are in graph order; output k is written to OUTPUT_PREFIX<k>.npy. A failure prints the one
  * sentence and exits with the error's code. */
@@ -25,8 +25,9 @@ static hone_status prepare_output(struct ctx *ctx, const struct value *value, ho
   return out->data ? HONE_OK : fail(ctx, HONE_E_OOM, place_name(value->name), "%zu bytes", bytes);
 }
 
-static hone_status run(struct ctx *ctx, struct session *s, int count, char **arguments) {
-  const struct import_options options = {0};
+static hone_status run(struct ctx *ctx, struct session *s, const char *shapes, int count,
+                       char **arguments) {
+  const struct import_options options = {.shapes = shapes};
   TRY(arena_create(ctx, 0, &s->arena));
   TRY(import_onnx(ctx, s->arena, arguments[0], &options, &s->file, &s->graph));
   if ((size_t)count != s->graph->inputs.count + 2)
@@ -57,12 +58,15 @@ static void end(struct session *s) {
 int main(int count, char **arguments) {
   struct ctx ctx;
   struct session session = {0};
+  bool has_shapes = count > 2 && strcmp(arguments[1], "--shape") == 0;
+  int first = has_shapes ? 3 : 1;
   ctx_init(&ctx);
-  if (count < 3) {
-    fputs("usage: reference MODEL OUTPUT_PREFIX [INPUT.npy ...]\n", stderr);
+  if (count < first + 2) {
+    fputs("usage: reference [--shape SHAPES] MODEL OUTPUT_PREFIX [INPUT.npy ...]\n", stderr);
     return 2;
   }
-  hone_status status = run(&ctx, &session, count - 1, arguments + 1);
+  hone_status status = run(&ctx, &session, has_shapes ? arguments[2] : NULL, count - first,
+                           arguments + first);
   if (status) fprintf(stderr, "%s\n", ctx.message);
   end(&session);
   return status_exit_code(status);
