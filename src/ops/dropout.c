@@ -4,7 +4,9 @@
 hone_status infer_dropout(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct value *training = node_input(node, 2);
-  if (training && (!training->constant || tensor_i64(training->constant, 0) != 0))
+  const struct tensor *flag = training ? training->constant : NULL;
+  bool is_inference = flag && tensor_count(flag) == 1 && tensor_i64(flag, 0) == 0;
+  if (training && !is_inference)
     return fail(ctx, HONE_E_UNSUP, node_place(node), "Dropout in training mode (input 2)");
   TRY(set_output_like(ctx, node, 0, 0));
   return set_output(ctx, node, 1, HONE_BOOL, &node->inputs[0]->shape);

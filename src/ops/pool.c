@@ -16,6 +16,13 @@ static hone_status infer_windows(struct ctx *ctx, const struct node *node, struc
         window->pad_end[i] >= window->kernel[i] * window->dilation[i])
       return fail(ctx, HONE_E_SHAPE, node_place(node),
                   "pads along spatial axis %d reach the kernel's size", i);
+  /* mostly padding: nobody's model, but hours of work */
+  double positions = 1, elements = 1;
+  for (int i = 0; i < window->rank; i++)
+    positions *= (double)window->kernel[i], elements *= (double)window->in[i];
+  if (positions > 64 * (elements + 1024))
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "kernel_shape has %g positions for %g elements", positions, elements);
   struct shape out = window_shape(window, x->shape.dims[0], x->shape.dims[1]);
   return set_output(ctx, node, 0, x->dtype, &out);
 }

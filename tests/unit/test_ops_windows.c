@@ -79,6 +79,8 @@ static const struct ops_case hostile_cases[] = {
     {"MaxPool", "", "f32[1,1,4,4]", "E_SHAPE"},
     {"MaxPool", "kernel_shape=[2,2] pads=[2,2,2,2]", "f32[1,1,4,4]", "E_SHAPE"},
     {"MaxPool", "kernel_shape=[9223372036854775807,2]", "f32[1,1,4,4]", "E_SHAPE"},
+    {"MaxPool", "kernel_shape=[2147483647] auto_pad=SAME_UPPER", "f32[1,1,4]", "E_SHAPE"},
+    {"Dropout", "", "f32[2] f32[]=0.5 bool[0]=", "E_UNSUP"},
     {"LpPool", "p=0 kernel_shape=[2]", "f32[1,1,4]", "E_SHAPE"},
     {"Softmax", "axis=7", "f32[1,2,3]", "E_SHAPE"},
     {"ReduceSum", "", "f32[1,2,3] i64[1]=7", "E_SHAPE"},
