@@ -148,9 +148,9 @@ void chart_latency_axis(struct html html, const struct axis *axis) {
   for (int i = 0; i < count; i++) {
     const double x = place_on(axis, ticks[i]);
     put_line(html, "tick", x, 14, x, 18);
-    if (x - last < 44 || x < 16 || x > STRIP_WIDTH - 16) continue;
+    if (x - last < 52 || x < 16 || x > STRIP_WIDTH - 16) continue;
     begin_text(html, "middle", x, 10);
-    put_ms(html.out, ticks[i]);
+    put_tick(html.out, ticks[i]);
     end_text(html);
     last = x;
   }
@@ -260,7 +260,7 @@ static void put_grid(struct html html, const struct axis *x, const struct axis *
     const double at = place_on(x, ticks[i]);
     put_line(html, "grid", at, PLOT_TOP, at, PLOT_BOTTOM);
     begin_text(html, "middle", at, PLOT_BOTTOM + 16);
-    put_ms(html.out, ticks[i]);
+    put_tick(html.out, ticks[i]);
     end_text(html);
   }
   double last = 1e9;
@@ -269,7 +269,7 @@ static void put_grid(struct html html, const struct axis *x, const struct axis *
     put_line(html, "grid", PLOT_LEFT, at, PLOT_RIGHT, at);
     if (last - at < 16) continue;
     begin_text(html, "end", PLOT_LEFT - 8, at + 4);
-    put_ms(html.out, ticks[i]);
+    put_tick(html.out, ticks[i]);
     end_text(html);
     last = at;
   }
@@ -285,7 +285,7 @@ static void put_grid(struct html html, const struct axis *x, const struct axis *
    all before it. */
 static void put_frontier(struct html html, const struct summary *summary, size_t begin, size_t end,
                          const struct axis *x, const struct axis *y) {
-  double best = INFINITY, last_y = 0;
+  double best = INFINITY;
   bool is_open = false;
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
@@ -297,10 +297,8 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
     put_number(html.out, at_y, 1);
     LITERAL(html.out, " ");
     best = record->worst.compile_ms;
-    last_y = at_y;
     is_open = true;
   }
-  (void)last_y;
   if (is_open) LITERAL(html.out, "\"/>");
 }
 

@@ -120,9 +120,9 @@ static void put_against(struct html html, const struct summary *summary, size_t 
   LITERAL(html.out, " is ");
   put_verdict(html.out, summary, i, other);
   LITERAL(html.out, " <span class=\"quiet\">(95 % interval ");
-  put_significant(html.out, comparison->ratio.low, 3);
+  put_ratio(html.out, comparison->ratio.low);
   LITERAL(html.out, " to ");
-  put_significant(html.out, comparison->ratio.high, 3);
+  put_ratio(html.out, comparison->ratio.high);
   LITERAL(html.out, ")</span>.");
 }
 
@@ -178,7 +178,6 @@ static void put_overview(struct html html, const struct summary *summary) {
 /* -- rows
  * ------------------------------------------------------------------------------------------ */
 
-enum cell_kind { CELL_TEXT, CELL_NUMBER };
 static const struct {
   const char *title, *class_name, *help;
 } headings[] = {
@@ -189,7 +188,7 @@ static const struct {
      "distribution of all samples, logarithmic; line: median, band: its 95 % interval"},
     {"vs fastest", "verdict", "ratio of medians; a tie where its 95 % interval holds 1"},
     {"vs native", "verdict", "ratio of medians to hone's own compiler"},
-    {"per s", "num", "throughput at this batch"},
+    {"per s", "num rate", "throughput at this batch"},
     {"compile", "num", "compile time, cold"},
     {"memory", "num", "peak resident set of the process"},
     {"% limit", "num limit", "share of what this machine's peaks allow at best"},
@@ -290,9 +289,9 @@ static void put_verdict_cell(struct html html, const struct group *group, int he
   } else if (comparison) {
     text_printf(html.out, "<span class=\"pill %s\" title=\"95 %% interval ",
                 verdict_text(comparison->verdict));
-    put_significant(html.out, comparison->ratio.low, 4);
+    put_ratio(html.out, comparison->ratio.low);
     LITERAL(html.out, " to ");
-    put_significant(html.out, comparison->ratio.high, 4);
+    put_ratio(html.out, comparison->ratio.high);
     LITERAL(html.out, "\">");
     put_verdict(html.out, group->summary, i, against);
     LITERAL(html.out, "</span>");
@@ -371,14 +370,14 @@ static void put_fact_value(struct html html, const struct record *record,
     put_bytes(&value, number);
   else if (!strcmp(column->unit, "ms"))
     put_latency(&value, number);
+  else if (!strcmp(column->unit, "ns"))
+    put_ms(&value, number * 1e-6);
+  else if (!strcmp(column->unit, "share"))
+    put_percent(&value, number);
   else if (column->type == COLUMN_DOUBLE)
-    put_significant(&value, number, number != 0 && fabs(number) < 1e-3 ? 2 : 4);
+    put_plain(&value, number);
   else
     column_format(record, column, &value);
-  if (column->type == COLUMN_DOUBLE && number != 0 && fabs(number) < 1e-3 && column->unit[0] == 0) {
-    text_deinit(&value);
-    put_scientific(&value, number);
-  }
   html_take(html, &value);
 }
 
@@ -485,14 +484,42 @@ static MUST_USE hone_status put_group(struct ctx *ctx, struct html html,
 /* -- machine and method
  * -------------------------------------------------------------------------------- */
 
+/* The unit is the end of a fact's name. */
+static const struct {
+  const char *suffix, *unit; /* unit NULL: bytes */
+  double scale;
+} fact_units[] = {
+    {"_bytes_per_s", "GB/s", 1e-9},
+    {"_bytes", NULL, 1},
+    {"_flops", "GFLOP/s", 1e-9},
+    {"_ns", "ns", 1},
+    {"_mhz", "MHz", 1},
+};
+
 static void put_machine_value(struct html html, const struct fact *fact) {
   const size_t length = strlen(fact->key);
-  double bytes;
-  if (length > 6 && !strcmp(fact->key + length - 6, "_bytes") &&
-      parse_f64(fact->value, 0, 1e18, &bytes))
-    put_bytes(html.out, bytes);
-  else
-    html_text(html, fact->value);
+  double number;
+  const bool is_number = parse_f64(fact->value, -1e300, 1e300, &number);
+  for (size_t i = 0; is_number && i < COUNT(fact_units); i++) {
+    const size_t n = strlen(fact_units[i].suffix);
+    if (length <= n || strcmp(fact->key + length - n, fact_units[i].suffix) != 0) continue;
+    if (fact_units[i].unit) {
+      put_plain(html.out, number * fact_units[i].scale);
+      text_printf(html.out, " %s", fact_units[i].unit);
+    } else {
+      put_bytes(html.out, number);
+    }
+    return;
+  }
+  html_text(html, fact->value);
+}
+
+/* "fingerprint.cpu_model" is "cpu model". */
+static void put_machine_key(struct html html, const char *key) {
+  struct text shown = {0};
+  if (!strncmp(key, "fingerprint.", 12)) key += 12;
+  for (; *key; key++) text_append(&shown, *key == '_' || *key == '.' ? " " : key, 1);
+  html_take(html, &shown);
 }
 
 static void put_machine(struct html html, const struct summary *summary, const struct fact *facts,
@@ -500,7 +527,7 @@ static void put_machine(struct html html, const struct summary *summary, const s
   LITERAL(html.out, "<section>\n<h2>Machine</h2>\n<dl class=\"machine\">");
   for (size_t i = 0; i < count; i++) {
     LITERAL(html.out, "<div><dt>");
-    html_text(html, facts[i].key);
+    put_machine_key(html, facts[i].key);
     LITERAL(html.out, "</dt><dd>");
     put_machine_value(html, &facts[i]);
     LITERAL(html.out, "</dd></div>");

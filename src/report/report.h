@@ -81,10 +81,12 @@ void put_number(struct text *out, double x, int decimals); /* '.' in every local
 void put_significant(struct text *out, double x, int digits);
 void put_ms(struct text *out, double ms);         /* "812 ns", "4.81 ms", "1.2 s" */
 void put_latency(struct text *out, double ms);    /* one digit more */
+void put_tick(struct text *out, double ms);
 void put_bytes(struct text *out, double bytes);   /* "97.5 MB" */
 void put_percent(struct text *out, double share); /* "61 %" */
 void put_ratio(struct text *out, double ratio);   /* "1.82x" */
 void put_scientific(struct text *out, double x);  /* "2.1e-07", "0" */
+void put_plain(struct text *out, double x);       /* five digits, no more than needed */
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
 void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */

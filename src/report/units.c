@@ -45,6 +45,14 @@ static const double time_scales[] = {1e-6, 1e-3, 1, 1e3, 6e4};
 void put_ms(struct text *out, double ms) {
   put_scaled(out, ms, time_units, time_scales, COUNT(time_units), 3);
 }
+/* A round value on an axis: "10 ms", "100 s". */
+void put_tick(struct text *out, double ms) {
+  size_t i = 0;
+  while (i + 1 < COUNT(time_units) - 1 && ms >= time_scales[i + 1] * 0.99995) i++;
+  char number[32];
+  format_f64(number, round(ms / time_scales[i] * 1e6) / 1e6);
+  text_printf(out, "%s %s", number, time_units[i]);
+}
 void put_latency(struct text *out, double ms) {
   put_scaled(out, ms, time_units, time_scales, COUNT(time_units), 4);
 }
@@ -65,8 +73,9 @@ void put_percent(struct text *out, double share) {
   LITERAL(out, " %");
 }
 
+/* One digit more where the difference is small: 1.007x, 1.21x, 12.1x. */
 void put_ratio(struct text *out, double ratio) {
-  put_significant(out, ratio, ratio < 1 ? 2 : 3);
+  put_significant(out, ratio, ratio < 1 || ratio >= 1.1 ? 3 : 4);
   LITERAL(out, "x");
 }
 
@@ -77,6 +86,14 @@ void put_scientific(struct text *out, double x) {
     return;
   }
   snprintf(number, sizeof number, x == 0 ? "%.0f" : "%.1e", x);
+  for (char *p = number; *p; p++)
+    if (*p == ',') *p = '.';
+  text_puts(out, number);
+}
+
+void put_plain(struct text *out, double x) {
+  char number[32];
+  snprintf(number, sizeof number, "%.5g", x);
   for (char *p = number; *p; p++)
     if (*p == ',') *p = '.';
   text_puts(out, number);

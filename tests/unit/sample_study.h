@@ -1,5 +1,6 @@
-/* A study as a bench would store it: three models, several backends, seeded samples with a tail, failures of
- * each kind. Backend names are real words of the field, every figure is made up by the generator below. */
+/* A study as a bench would store it: three models, several backends, seeded samples with a tail,
+ * failures of each kind. Backend names are real words of the field, every figure is made up by the
+ * generator below. */
 #ifndef HONE_SAMPLE_STUDY_H
 #define HONE_SAMPLE_STUDY_H
 
@@ -24,22 +25,30 @@ struct sample_model {
 };
 
 static const struct sample_backend sample_resnet[] = {
-    {"onnxruntime", "1.19.2", "default", 9.61, .012, .02, 412, 96, 318, 97.8, 2.1e-7, STATUS_ok, 0, "", 0, 0},
-    {"native", "0.1.0", "default", 7.92, .008, .01, 2830, 9, 141, 98.1, 1.6e-7, STATUS_ok, 0, "", 0, 0},
-    {"native", "0.1.0", "default", 7.94, .008, .01, 2830, 9, 141, 98.1, 1.6e-7, STATUS_ok, 0, "", 0, 1},
-    {"openvino", "2024.6", "default", 7.97, .010, .015, 1240, 205, 402, 98.6, 2.4e-7, STATUS_ok, 0, "", 0, 0},
-    {"tvm", "0.18", "default", 12.85, .02, .03, 96400, 31, 233, 102, 3.3e-7, STATUS_ok, 0, "", 0, 0},
+    {"onnxruntime", "1.19.2", "default", 9.61, .012, .02, 412, 96, 318, 97.8, 2.1e-7, STATUS_ok, 0,
+     "", 0, 0},
+    {"native", "0.1.0", "default", 7.92, .008, .01, 2830, 9, 141, 98.1, 1.6e-7, STATUS_ok, 0, "", 0,
+     0},
+    {"native", "0.1.0", "default", 7.94, .008, .01, 2830, 9, 141, 98.1, 1.6e-7, STATUS_ok, 0, "", 0,
+     1},
+    {"openvino", "2024.6", "default", 7.97, .010, .015, 1240, 205, 402, 98.6, 2.4e-7, STATUS_ok, 0,
+     "", 0, 0},
+    {"tvm", "0.18", "default", 12.85, .02, .03, 96400, 31, 233, 102, 3.3e-7, STATUS_ok, 0, "", 0,
+     0},
     {"iree", "3.1.0", "default", 18.3, .05, .05, 21300, 44, 187, 99.4, 2.9e-7, STATUS_ok, 0, "",
      FLAG_MASK(noisy), 0},
-    {"xla", "0.4.35", "default", 11.1, .02, .02, 5120, 120, 611, 104, 8.8e-3, STATUS_wrong, STAGE_verify,
-     "relative L2 of output \"logits\" is 8.8e-03, allowed 1e-04", 0, 0},
+    {"xla", "0.4.35", "default", 11.1, .02, .02, 5120, 120, 611, 104, 8.8e-3, STATUS_wrong,
+     STAGE_verify, "relative L2 of output \"logits\" is 8.8e-03, allowed 1e-04", 0, 0},
     {"tflite", "", "default", 0, 0, 0, 0, 0, 0, 0, 0, STATUS_not_installed, STAGE_none,
      "hone doctor shows how to install it", 0, 0},
 };
 static const struct sample_backend sample_bert[] = {
-    {"onnxruntime", "1.19.2", "default", 41.7, .01, .02, 690, 310, 902, 438, 3.4e-6, STATUS_ok, 0, "", 0, 0},
-    {"openvino", "2024.6", "default", 36.9, .009, .01, 2510, 402, 1240, 439, 2.2e-6, STATUS_ok, 0, "", 0, 0},
-    {"native", "0.1.0", "default", 39.1, .008, .008, 4120, 22, 468, 438, 1.9e-6, STATUS_ok, 0, "", 0, 0},
+    {"onnxruntime", "1.19.2", "default", 41.7, .01, .02, 690, 310, 902, 438, 3.4e-6, STATUS_ok, 0,
+     "", 0, 0},
+    {"openvino", "2024.6", "default", 36.9, .009, .01, 2510, 402, 1240, 439, 2.2e-6, STATUS_ok, 0,
+     "", 0, 0},
+    {"native", "0.1.0", "default", 39.1, .008, .008, 4120, 22, 468, 438, 1.9e-6, STATUS_ok, 0, "",
+     0, 0},
     {"tvm", "0.18", "default", 58.8, .03, .03, 183000, 77, 611, 441, 2.7e-6, STATUS_ok, 0, "",
      FLAG_MASK(unsteady), 0},
     {"iree", "3.1.0", "default", 0, 0, 0, 0, 0, 0, 0, 0, STATUS_crashed, STAGE_compile,
@@ -49,12 +58,15 @@ static const struct sample_backend sample_bert[] = {
 };
 static const struct sample_backend sample_mlp[] = {
     {"native", "0.1.0", "default", .0184, .02, .01, 610, 1, 12, 1.1, 9e-8, STATUS_ok, 0, "", 0, 0},
-    {"onnxruntime", "1.19.2", "default", .0431, .03, .04, 38, 12, 88, 1.1, 1.1e-7, STATUS_ok, 0, "", 0, 0},
-    {"openvino", "2024.6", "default", .0712, .04, .05, 140, 33, 131, 1.2, 1.3e-7, STATUS_ok, 0, "", 0, 0},
+    {"onnxruntime", "1.19.2", "default", .0431, .03, .04, 38, 12, 88, 1.1, 1.1e-7, STATUS_ok, 0, "",
+     0, 0},
+    {"openvino", "2024.6", "default", .0712, .04, .05, 140, 33, 131, 1.2, 1.3e-7, STATUS_ok, 0, "",
+     0, 0},
 };
 static const struct sample_model sample_models[] = {
     {"resnet50.onnx", "x[1,3,224,224]", 1, 4.9, sample_resnet, COUNT(sample_resnet)},
-    {"bert-base.onnx", "input_ids[1,128],attention_mask[1,128]", 1, 21.3, sample_bert, COUNT(sample_bert)},
+    {"bert-base.onnx", "input_ids[1,128],attention_mask[1,128]", 1, 21.3, sample_bert,
+     COUNT(sample_bert)},
     {"zoo:mlp", "", 1, .0061, sample_mlp, COUNT(sample_mlp)},
 };
 
@@ -84,7 +96,8 @@ static hone_status sample_blocks(struct ctx *ctx, struct arena *arena, struct ra
   return HONE_OK;
 }
 
-static void sample_facts(const struct sample_backend *backend, int number, struct incarnation *out) {
+static void sample_facts(const struct sample_backend *backend, int number,
+                         struct incarnation *out) {
   const double mb = 1e6;
   *out = (struct incarnation){
       .number = number,
@@ -97,7 +110,9 @@ static void sample_facts(const struct sample_backend *backend, int number, struc
       .warmup_ms = backend->ms ? backend->ms * 20 : NAN,
       .import_ms = backend->ms ? 12.5 : NAN,
       .cached_compile_ms = NAN,
-      .rss_import = -1, .rss_compile = -1, .rss_load = -1,
+      .rss_import = -1,
+      .rss_compile = -1,
+      .rss_load = -1,
       .rss_steady = backend->steady_mb ? (int64_t)(backend->steady_mb * mb) : -1,
       .rss_peak = backend->steady_mb ? (int64_t)(backend->steady_mb * 1.35 * mb) : -1,
       .rss_slope = backend->ms ? 0 : NAN,
@@ -115,12 +130,13 @@ static void sample_facts(const struct sample_backend *backend, int number, struc
   snprintf(out->reason, sizeof out->reason, "%s", backend->reason);
   snprintf(out->engine_version, sizeof out->engine_version, "%s", backend->version);
   snprintf(out->effective_device, sizeof out->effective_device, "%s", backend->ms ? "cpu" : "");
-  snprintf(out->effective_precision, sizeof out->effective_precision, "%s", backend->ms ? "fp32" : "");
+  snprintf(out->effective_precision, sizeof out->effective_precision, "%s",
+           backend->ms ? "fp32" : "");
 }
 
 static hone_status sample_cell(struct ctx *ctx, struct arena *arena, struct random *random,
-                               const struct sample_model *model, const struct sample_backend *backend,
-                               struct cell_data *data) {
+                               const struct sample_model *model,
+                               const struct sample_backend *backend, struct cell_data *data) {
   struct cell *cell = &data->cell;
   snprintf(cell->model, sizeof cell->model, "%s", model->name);
   snprintf(cell->model_path, sizeof cell->model_path, "models/%s", model->name);
@@ -150,14 +166,18 @@ static hone_status sample_study(struct ctx *ctx, struct arena *arena, uint64_t s
   struct random random;
   random_init(&random, seed);
   *out = (struct study_data){0};
-  snprintf(out->row.key, sizeof out->row.key, "5a3f09c1d2e4b6a7980123456789ab%02x", (unsigned)seed & 255);
+  snprintf(out->row.key, sizeof out->row.key, "5a3f09c1d2e4b6a7980123456789ab%02x",
+           (unsigned)seed & 255);
   strcpy(out->row.fingerprint, "0f1e2d3c4b5a69788796a5b4c3d2e1f0");
   strcpy(out->row.name, "nightly");
-  strcpy(out->row.command, "hone bench resnet50.onnx bert-base.onnx zoo:mlp --threads 8 --aa --html report.html");
+  strcpy(out->row.command,
+         "hone bench resnet50.onnx bert-base.onnx zoo:mlp --threads 8 --aa --html report.html");
   strcpy(out->row.machine_json,
-         "{\"fingerprint\": {\"cpu_model\": \"Example CPU 8-core @ 3.2 GHz\", \"features\": \"avx2 fma avx512 vnni\","
+         "{\"fingerprint\": {\"cpu_model\": \"Example CPU 8-core @ 3.2 GHz\", \"features\": \"avx2 "
+         "fma avx512 vnni\","
          " \"kernel\": \"Linux 6.1.0\", \"libc\": \"glibc 2.36\", \"compiler\": \"gcc 12.2.0\","
-         " \"governor\": \"performance\", \"hypervisor\": \"none\", \"cores_usable\": 8, \"cores_online\": 8,"
+         " \"governor\": \"performance\", \"hypervisor\": \"none\", \"cores_usable\": 8, "
+         "\"cores_online\": 8,"
          " \"ram_bytes\": 34359738368, \"l2_bytes\": 1310720, \"l3_bytes\": 33554432},"
          " \"peaks\": {\"f32_flops\": 8.1e11, \"copy_floor_ns\": 18}}");
   out->row.started_unix_ms = 1767225600000;
@@ -165,7 +185,8 @@ static hone_status sample_study(struct ctx *ctx, struct arena *arena, uint64_t s
   size_t count = 0;
   for (size_t m = 0; m < COUNT(sample_models); m++) count += sample_models[m].count;
   TRY(NEW_ARRAY(ctx, arena, out->cells, count));
-  size_t used = (size_t)snprintf(out->row.options_json, sizeof out->row.options_json, "{\"limits_ms\": {");
+  size_t used =
+      (size_t)snprintf(out->row.options_json, sizeof out->row.options_json, "{\"limits_ms\": {");
   for (size_t m = 0; m < COUNT(sample_models); m++)
     for (size_t b = 0; b < sample_models[m].count; b++) {
       struct sample_backend backend = sample_models[m].backends[b];

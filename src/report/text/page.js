@@ -65,7 +65,8 @@
   }
 
   document.addEventListener("click", function (event) {
-    var button = event.target.closest("button");
+    var button = event.target.closest("button"), row = event.target.closest("tr.row");
+    if (!button && row && getSelection().isCollapsed) button = row.querySelector(".open");
     if (!button) return;
     if (button.id === "theme") switchTheme();
     else if (button.classList.contains("sort")) sortBy(button);

@@ -1,0 +1,553 @@
+/* report: figures and ranks of a known study, every renderer, hostile text in every sink. */
+#include "unit.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include "sample_study.h"
+
+struct fixture {
+  struct ctx ctx;
+  struct arena *arena;
+  struct study_data data;
+  struct summary summary;
+};
+
+static struct fixture *make_fixture(uint64_t seed, double slower) {
+  struct fixture *f = calloc(1, sizeof *f);
+  ctx_init(&f->ctx);
+  assert_int_equal(arena_create(&f->ctx, 0, &f->arena), HONE_OK);
+  assert_int_equal(sample_study(&f->ctx, f->arena, seed, slower, &f->data), HONE_OK);
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  return f;
+}
+/* Where only the text counts: one model, few samples, fast. */
+static struct fixture *make_thin_fixture(void) {
+  struct fixture *f = make_fixture(1, 1);
+  f->data.cell_count = COUNT(sample_resnet);
+  for (size_t i = 0; i < f->data.cell_count; i++)
+    if (f->data.cells[i].block_count > 0) {
+      f->data.cells[i].block_count = 1;
+      f->data.cells[i].blocks[0].sample_count = 10;
+    }
+  return f;
+}
+static void free_fixture(struct fixture *f) {
+  arena_destroy(f->arena);
+  free(f);
+}
+static struct text render(struct fixture *f, const char *name) {
+  struct text out = {0};
+  const struct render_options options = {false, 120};
+  const struct renderer *renderer = renderer_find(name);
+  assert_non_null(renderer);
+  const hone_status status = renderer->render(&f->ctx, &f->summary, &options, &out);
+  if (status) print_error("%s\n", f->ctx.message);
+  assert_int_equal(status, HONE_OK);
+  return out;
+}
+static size_t count_of(const char *text, const char *piece) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, piece)); at += strlen(piece)) count++;
+  return count;
+}
+
+/* -- the summary ----------------------------------------------------------------------------------
+ */
+
+static void ranks_and_verdicts_are_right(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  const struct summary *s = &f->summary;
+  assert_int_equal(s->record_count, COUNT(sample_resnet) + COUNT(sample_bert) + COUNT(sample_mlp));
+  const struct record *r = s->records;
+  assert_string_equal(r[0].cell.backend, "native");
+  assert_int_equal(r[0].rank, 1);
+  assert_int_equal(r[0].incarnations, 3);
+  assert_int_equal(r[0].rounds, 36);
+  assert_true(r[0].p50_lo_ms <= r[0].p50_ms && r[0].p50_ms <= r[0].p50_hi_ms);
+  assert_true(fabs(r[0].throughput_per_s * r[0].p50_ms - 1000) < 1e-6);
+  assert_true(fabs(r[0].limit_share - 4.9 / r[0].p50_ms) < 1e-12);
+  for (size_t i = 1; i < 6; i++)
+    assert_true(r[i].rank == (int)i + 1 && r[i].p50_ms >= r[i - 1].p50_ms);
+  assert_string_equal(r[6].cell.backend, "xla"); /* faster than some, wrong: no rank */
+  assert_int_equal(r[6].status, STATUS_wrong);
+  assert_int_equal(r[6].rank, 0);
+  assert_true(isfinite(r[6].p50_ms) && r[6].p50_ms < r[4].p50_ms);
+  assert_int_equal(r[7].status, STATUS_not_installed);
+  assert_true(isnan(r[7].p50_ms) && isnan(r[7].worst.compile_ms));
+  assert_int_equal(find_comparison(s, 1, 0)->verdict, VERDICT_tie); /* the same backend twice */
+  assert_int_equal(find_comparison(s, 4, 0)->verdict, VERDICT_slower);
+  assert_null(find_comparison(s, 6, 0));
+  const double resolution = aa_resolution(s, 1);
+  assert_true(resolution > 0 && resolution < 0.05);
+  assert_true(isnan(aa_resolution(s, 0)));
+  free_fixture(f);
+}
+
+static void what_was_never_compared_has_no_rank(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(2, 1);
+  struct cell_data *cell = &f->data.cells[1];
+  for (size_t b = 0; b < cell->block_count; b++) cell->blocks[b].verified = 0;
+  for (size_t i = 0; i < cell->incarnation_count; i++)
+    cell->incarnations[i].rel_l2 = cell->incarnations[i].max_abs_diff =
+        cell->incarnations[i].max_rel_diff = (double)NAN;
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < f->summary.record_count; i++)
+    if (!strcmp(f->summary.records[i].cell.key, cell->cell.key)) {
+      assert_int_equal(f->summary.records[i].status, STATUS_unverified);
+      assert_int_equal(f->summary.records[i].rank, 0);
+    }
+  free_fixture(f);
+}
+
+static void synthetic_rows_show_only_if_asked(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(3, 1);
+  const size_t all = f->summary.record_count;
+  f->data.cells[0].incarnations[0].flags |= FLAG_MASK(synthetic);
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  assert_int_equal(f->summary.record_count, all - 1);
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, true, &f->summary), HONE_OK);
+  assert_int_equal(f->summary.record_count, all);
+  free_fixture(f);
+}
+
+/* A small block set: percentiles that its samples cannot carry are n/a. */
+static void percentiles_need_their_samples(void **state) {
+  (void)state;
+  const size_t counts[] = {35, 36, 367, 368};
+  for (size_t i = 0; i < COUNT(counts); i++) {
+    struct fixture *f = make_fixture(4, 1);
+    struct cell_data *cell = &f->data.cells[0];
+    cell->blocks[0].samples = calloc(counts[i], sizeof(uint64_t));
+    for (size_t k = 0; k < counts[i]; k++) cell->blocks[0].samples[k] = 1000000 + k;
+    cell->blocks[0].sample_count = counts[i];
+    cell->block_count = 1;
+    f->data.cell_count = 1;
+    assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+    assert_int_equal(isfinite(f->summary.records[0].p90_ms), counts[i] >= 36);
+    assert_int_equal(isfinite(f->summary.records[0].p99_ms), counts[i] >= 368);
+    assert_true(f->summary.records[0].p50_lo_ms < f->summary.records[0].p50_hi_ms);
+    free(cell->blocks[0].samples);
+    free_fixture(f);
+  }
+}
+
+static void an_interrupted_incarnation_does_not_spoil_a_resumed_cell(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(5, 1);
+  f->data.cells[0].incarnations[1].status = STATUS_interrupted;
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < f->summary.record_count; i++)
+    if (!strcmp(f->summary.records[i].cell.key, f->data.cells[0].cell.key))
+      assert_int_equal(f->summary.records[i].status, STATUS_ok);
+  free_fixture(f);
+}
+
+/* -- renderers ------------------------------------------------------------------------------------
+ */
+
+static void the_same_study_gives_the_same_bytes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < renderer_count; i++) {
+    struct fixture *a = make_fixture(1, 1), *b = make_fixture(1, 1);
+    struct text x = render(a, renderers[i].name), y = render(b, renderers[i].name);
+    assert_int_equal(x.length, y.length);
+    assert_memory_equal(x.at, y.at, x.length);
+    text_deinit(&x);
+    text_deinit(&y);
+    free_fixture(a);
+    free_fixture(b);
+  }
+}
+
+static void an_empty_study_renders(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  f->data.cell_count = 0;
+  strcpy(f->data.row.machine_json, "not json");
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < renderer_count; i++) {
+    struct text out = render(f, renderers[i].name);
+    assert_true(out.length > 0);
+    text_deinit(&out);
+  }
+  free_fixture(f);
+}
+
+static void json_is_as_documented(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  struct text out = render(f, "json");
+  json_error_t error;
+  json_t *root = json_loads(out.at, JSON_REJECT_DUPLICATES, &error);
+  if (!root) print_error("line %d: %s\n", error.line, error.text);
+  assert_non_null(root);
+  assert_int_equal(json_integer_value(json_object_get(root, "schema")), 1);
+  assert_true(json_is_object(json_object_get(root, "machine")));
+  const json_t *records = json_object_get(root, "records");
+  assert_int_equal(json_array_size(records), f->summary.record_count);
+  const json_t *first = json_array_get(records, 0), *latency = json_object_get(first, "latency_ms");
+  assert_true(json_number_value(json_object_get(latency, "p50")) == f->summary.records[0].p50_ms);
+  const json_t *ci = json_object_get(latency, "p50_ci");
+  assert_int_equal(json_array_size(ci), 2);
+  assert_true(json_number_value(json_array_get(ci, 0)) == f->summary.records[0].p50_lo_ms);
+  assert_true(json_is_array(json_object_get(first, "flags")));
+  assert_true(json_is_null(json_object_get(
+      json_object_get(json_array_get(records, f->summary.record_count - 1), "noise"),
+      "frequency_mhz")));
+  const json_t *comparison = json_array_get(json_object_get(root, "comparisons"), 0);
+  assert_int_equal(json_array_size(json_object_get(comparison, "ci")), 2);
+  assert_string_equal(json_string_value(json_object_get(comparison, "verdict")), "tie");
+  json_decref(root);
+  text_deinit(&out);
+  free_fixture(f);
+}
+
+static void the_table_fits_its_width(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  for (int width = 80; width <= 200; width += 20) {
+    struct text out = {0};
+    const struct render_options options = {false, width};
+    assert_int_equal(render_table(&f->ctx, &f->summary, &options, &out), HONE_OK);
+    for (char *line = out.at, *end; (end = strchr(line, '\n')); line = end + 1) {
+      *end = 0;
+      if (line[0] == ' ' && line[2] >= '1' && line[2] <= '9') /* a ranked row */
+        assert_true(shown_width(line) <= (size_t)width);
+    }
+    text_deinit(&out);
+  }
+  struct text plain = {0}, color = {0};
+  const struct render_options colored = {true, 100};
+  assert_int_equal(render_table(&f->ctx, &f->summary, NULL, &plain), HONE_OK);
+  assert_int_equal(render_table(&f->ctx, &f->summary, &colored, &color), HONE_OK);
+  assert_null(strchr(plain.at, '\x1b'));
+  assert_non_null(strstr(color.at, "\x1b[32mfastest\x1b[0m"));
+  assert_non_null(strstr(plain.at, "wrong at verify: relative L2"));
+  text_deinit(&plain);
+  text_deinit(&color);
+  free_fixture(f);
+}
+
+static void compare_finds_the_change(void **state) {
+  (void)state;
+  struct fixture *before = make_fixture(1, 1), *after = make_fixture(2, 1.2);
+  strcpy(after->data.row.fingerprint, "another");
+  char *kernel = strstr(after->data.row.machine_json, "6.1.0");
+  memcpy(kernel, "6.6.9", 5);
+  assert_int_equal(summarise(&after->ctx, after->arena, &after->data, false, &after->summary),
+                   HONE_OK);
+  struct text out = {0};
+  assert_int_equal(render_compare(&after->ctx, &before->summary, &after->summary, NULL, &out),
+                   HONE_OK);
+  assert_non_null(strstr(out.at, "different fingerprints"));
+  assert_non_null(strstr(out.at, "fingerprint.kernel: Linux 6.1.0 -> Linux 6.6.9"));
+  assert_non_null(strstr(out.at, " slower ["));
+  size_t changed = 0;
+  for (const char *at = out.at; (at = strstr(at, "native")); at++) {
+    const char *end = strchr(at, '\n'), *slower = strstr(at, " slower [");
+    changed += slower && slower < end;
+  }
+  assert_int_equal(changed, 4); /* each native row, the copy too */
+  text_deinit(&out);
+  free_fixture(before);
+  free_fixture(after);
+}
+
+/* -- hostile text ---------------------------------------------------------------------------------
+ */
+
+static const char *const hostile[] = {
+    "<script>alert(1)</script>",
+    "\" onmouseover=\"alert(1)",
+    "' onmouseover='alert(1)",
+    "</title><b>x",
+    "</style><script>x</script>",
+    "</script><script>x",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<svg onload=x>",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "{{7*7}}",
+    "${7*7}",
+    "<%= 7*7 %>",
+    "&lt;b&gt;",
+    "&#60;b&#62;",
+    "&amp;",
+    "%3Cscript%3E",
+    "=cmd|'/c calc'!A1",
+    "+1+1",
+    "-2",
+    "@SUM(A1)",
+    "\tlead",
+    "\rlead",
+    "\nlead",
+    " =1+1",
+    "\xef\xbc\x9d"
+    "1+1",
+    "a,b",
+    "a\"b",
+    "a\"\"b",
+    "a\nb",
+    "a\r\nb",
+    "a;b",
+    "a'b",
+    "'a",
+    "a|b",
+    "|",
+    "`code`",
+    "``x``",
+    "**bold**",
+    "__x__",
+    "[link](http://x)",
+    "![i](http://x)",
+    "# heading",
+    "<http://x>",
+    "http://x.example/",
+    "\\",
+    "\\|",
+    "\x1b[31mred",
+    "\x1b]0;title\x07",
+    "\x9b"
+    "31m",
+    "\xc2\x9b"
+    "31m",
+    "\x07",
+    "\xe2\x80\xae"
+    "cod.exe",
+    "\xe2\x81\xa6x",
+    "\xff\xfe",
+    "\xc0\xaf",
+    "\xed\xa0\x80",
+    "\xf0\x9f\x92\xa9",
+    "'; DROP TABLE block; --",
+    "$(reboot)",
+    "`reboot`",
+    "a && b",
+    "../../etc/passwd",
+    "%n%n%s",
+    "\xe4\xbd\xa0\xe5\xa5\xbd",
+};
+
+static void plant(struct fixture *f, const char *text) {
+  struct cell_data *cells = f->data.cells;
+  snprintf(f->data.row.name, sizeof f->data.row.name, "%s", text);
+  snprintf(f->data.row.command, sizeof f->data.row.command, "%s", text);
+  for (size_t i = 0; i < f->data.cell_count; i++) {
+    struct cell *cell = &cells[i].cell;
+    snprintf(cell->model, sizeof cell->model, "%s", text);
+    snprintf(cell->model_path, sizeof cell->model_path, "%s", text);
+    snprintf(cell->shapes, sizeof cell->shapes, "%s", text);
+    if (strcmp(cell->backend, "native") != 0)
+      snprintf(cell->variant, sizeof cell->variant, "%s", text);
+    snprintf(cell->options, sizeof cell->options, "%s", text);
+    for (size_t k = 0; k < cells[i].incarnation_count; k++) {
+      struct incarnation *facts = &cells[i].incarnations[k];
+      snprintf(facts->reason, sizeof facts->reason, "%s", text);
+      snprintf(facts->engine_version, sizeof facts->engine_version, "%s", text);
+      snprintf(facts->effective_device, sizeof facts->effective_device, "%s", text);
+    }
+  }
+  /* always two facts, so that all pages have as many elements */
+  json_t *value = json_string(text);
+  if (!value) value = json_string("not UTF-8");
+  json_t *machine = json_pack("{s:{s:O}}", "fingerprint", "cpu_model", value);
+  json_object_set_new(json_object_get(machine, "fingerprint"), json_string_value(value), value);
+  char *dumped = json_dumps(machine, 0);
+  snprintf(f->data.row.machine_json, sizeof f->data.row.machine_json, "%s", dumped);
+  free(dumped);
+  json_decref(machine);
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+}
+
+static bool has_control(const struct text *text) {
+  for (size_t i = 0; i < text->length; i++) {
+    const unsigned char c = (unsigned char)text->at[i];
+    if ((c < 0x20 && c != '\n' && c != '\r') || c == 0x7f) return true;
+    if (c == 0xc2 && (unsigned char)text->at[i + 1] < 0xa0) return true; /* C1 */
+  }
+  return count_of(text->at, "\xe2\x80\xae") + count_of(text->at, "\xe2\x81\xa6") > 0;
+}
+
+static void hostile_text_is_shown_literally(void **state) {
+  (void)state;
+  assert_true(COUNT(hostile) >= 60);
+  struct fixture *f = make_thin_fixture();
+  plant(f, "benign");
+  struct text html = render(f, "html"), md = render(f, "md");
+  const size_t tags = count_of(html.at, "<"), quotes = count_of(html.at, "\""),
+               lines = count_of(md.at, "\n");
+  text_deinit(&html);
+  text_deinit(&md);
+  for (size_t i = 0; i < COUNT(hostile); i++) {
+    plant(f, hostile[i]);
+    html = render(f, "html");
+    if (count_of(html.at, "<") != tags) print_error("%s\n", hostile[i]);
+    assert_int_equal(count_of(html.at, "<"), tags);
+    assert_int_equal(count_of(html.at, "\""), quotes);
+    assert_false(has_control(&html));
+    text_deinit(&html);
+    static const char *const others[] = {"table", "csv", "json", "md"};
+    for (size_t k = 0; k < COUNT(others); k++) {
+      struct text out = render(f, others[k]);
+      if (has_control(&out)) print_error("%s in %s\n", hostile[i], others[k]);
+      assert_false(has_control(&out));
+      if (!strcmp(others[k], "md")) assert_int_equal(count_of(out.at, "\n"), lines);
+      text_deinit(&out);
+    }
+  }
+  free_fixture(f);
+}
+
+/* Reads one RFC 4180 record of `count` cells; returns what follows. */
+static const char *read_csv_line(const char *at, struct text *cells, bool *quoted, size_t count) {
+  for (size_t c = 0; c < count; c++) {
+    quoted[c] = *at == '"';
+    if (quoted[c]) {
+      for (at++; !(at[0] == '"' && at[1] != '"'); at++) {
+        assert_true(*at);
+        if (*at == '"') at++;
+        text_append(&cells[c], at, 1);
+      }
+      at++;
+    } else {
+      const size_t length = strcspn(at, ",\r");
+      text_append(&cells[c], at, length);
+      at += length;
+    }
+    assert_true(*at == (c + 1 < count ? ',' : '\r'));
+    at++;
+  }
+  assert_true(*at == '\n');
+  return at + 1;
+}
+
+static void csv_reads_back_equal(void **state) {
+  (void)state;
+  struct fixture *f = make_thin_fixture();
+  struct text *cells = calloc(column_count, sizeof *cells);
+  bool *quoted = calloc(column_count, sizeof *quoted);
+  for (size_t i = 0; i < COUNT(hostile); i++) {
+    plant(f, hostile[i]);
+    struct text out = render(f, "csv");
+    const char *at = read_csv_line(out.at, cells, quoted, column_count);
+    for (size_t c = 0; c < column_count; c++) {
+      assert_string_equal(cells[c].at, columns[c].key);
+      text_deinit(&cells[c]);
+    }
+    for (size_t r = 0; r < f->summary.record_count; r++) {
+      at = read_csv_line(at, cells, quoted, column_count);
+      for (size_t c = 0; c < column_count; c++) {
+        struct text raw = {0}, want = {0};
+        column_format(&f->summary.records[r], &columns[c], &raw);
+        text_put_safe(&want, raw.at ? raw.at : "", SIZE_MAX);
+        const char *got = cells[c].at ? cells[c].at : "", *wanted = want.at ? want.at : "";
+        if (quoted[c]) {
+          assert_true(!*got || !strchr("=+-@\t\r\n", got[strspn(got, " ")]) ||
+                      !got[strspn(got, " ")]);
+          if (got[0] == '\'' && wanted[0] != '\'') got++;
+        }
+        assert_int_equal(quoted[c], !column_is_number(&columns[c]));
+        assert_string_equal(got, wanted);
+        text_deinit(&raw);
+        text_deinit(&want);
+        text_deinit(&cells[c]);
+      }
+    }
+    assert_int_equal(*at, 0);
+    text_deinit(&out);
+  }
+  free(cells);
+  free(quoted);
+  free_fixture(f);
+}
+
+static void json_keeps_hostile_text(void **state) {
+  (void)state;
+  struct fixture *f = make_thin_fixture();
+  for (size_t i = 0; i < COUNT(hostile); i++) {
+    plant(f, hostile[i]);
+    struct text out = render(f, "json");
+    json_error_t error;
+    json_t *root = json_loads(out.at, JSON_REJECT_DUPLICATES, &error);
+    assert_non_null(root);
+    json_t *is_utf8 = json_string(hostile[i]);
+    const char *name = json_string_value(json_object_get(json_object_get(root, "study"), "name"));
+    if (is_utf8) assert_string_equal(name, hostile[i]);
+    if (!is_utf8) assert_non_null(strstr(name, "\\u{"));
+    json_decref(is_utf8);
+    json_decref(root);
+    text_deinit(&out);
+  }
+  free_fixture(f);
+}
+
+/* The command that repeats a row is one shell word a value: nothing of it runs. */
+static void repeat_commands_are_quoted(void **state) {
+  (void)state;
+  struct fixture *f = make_thin_fixture();
+  plant(f, "a'; touch /tmp/x; echo $(id) `id`");
+  assert_non_null(strstr(f->summary.records[0].repeat, "'a'\\''; touch /tmp/x; echo $(id) `id`'"));
+  plant(f, "--rm");
+  assert_non_null(strstr(f->summary.records[0].repeat, "hone bench ./--rm "));
+  free_fixture(f);
+}
+
+static void widths_are_columns(void **state) {
+  (void)state;
+  assert_int_equal(shown_width("abc"), 3);
+  assert_int_equal(shown_width("\xc2\xb1"
+                               "1"),
+                   2);
+  assert_int_equal(shown_width("\xe4\xbd\xa0\xe5\xa5\xbd"), 4);
+  assert_int_equal(shown_width("e\xcc\x81"), 1);
+  assert_int_equal(shown_width(""), 0);
+}
+
+/* The page for tests/report: HONE_TEST_PAGE names the file; HONE_TEST_PAGE_HOSTILE plants hostile
+ * text. */
+static void the_page_stands_alone(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  if (getenv("HONE_TEST_PAGE_HOSTILE"))
+    plant(f, "</title><script>document.title='owned'</script>\" onload=\"x");
+  struct text out = render(f, "html");
+  static const char *const outside[] = {
+      " src=", "url(", "@import", "http:", "https:", "<link", " style="};
+  for (size_t i = 0; i < COUNT(outside); i++) assert_null(strstr(out.at, outside[i]));
+  assert_int_equal(count_of(out.at, "<script>"), 1);
+  assert_int_equal(count_of(out.at, "<svg"), count_of(out.at, "</svg>"));
+  assert_int_equal(count_of(out.at, "class=\"strip\""), 13 + 1);
+  const char *page = getenv("HONE_TEST_PAGE");
+  if (page) assert_int_equal(file_write_atomic(&f->ctx, page, out.at, out.length, 0644), HONE_OK);
+  text_deinit(&out);
+  free_fixture(f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ranks_and_verdicts_are_right),
+      cmocka_unit_test(what_was_never_compared_has_no_rank),
+      cmocka_unit_test(synthetic_rows_show_only_if_asked),
+      cmocka_unit_test(percentiles_need_their_samples),
+      cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
+      cmocka_unit_test(the_same_study_gives_the_same_bytes),
+      cmocka_unit_test(an_empty_study_renders),
+      cmocka_unit_test(json_is_as_documented),
+      cmocka_unit_test(the_table_fits_its_width),
+      cmocka_unit_test(compare_finds_the_change),
+      cmocka_unit_test(hostile_text_is_shown_literally),
+      cmocka_unit_test(csv_reads_back_equal),
+      cmocka_unit_test(json_keeps_hostile_text),
+      cmocka_unit_test(repeat_commands_are_quoted),
+      cmocka_unit_test(widths_are_columns),
+      cmocka_unit_test(the_page_stands_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
