@@ -23,9 +23,9 @@ static int64_t by_eight(int64_t n) {
 }
 
 static struct value *conv_bn_act(struct builder *b, const char *name, struct value *x,
-                                 const struct conv *conv, const char *activation) {
+                                 const struct conv *conv, const char *activation, double scale) {
   x = zoo_conv2d(b, zoo_name(b, "%s.0", name), x, conv);
-  x = zoo_batch_norm(b, zoo_name(b, "%s.1", name), x, conv->out, 1e-3, 1);
+  x = zoo_batch_norm(b, zoo_name(b, "%s.1", name), x, conv->out, 1e-3, scale);
   return activation ? zoo_op1(b, activation, x) : x;
 }
 
@@ -45,19 +45,21 @@ static struct value *inverted(struct builder *b, const char *name, struct value 
                               const struct inverted *s) {
   const char *activation = s->hard_swish ? "HardSwish" : "Relu";
   struct value *y = x;
+  bool is_residual = s->stride == 1 && s->in == s->out;
   int part = 0;
   /* the depthwise sum has few terms; squeezing halves what it gates: gains make up for both */
   struct conv expand = {.in = s->in, .out = s->expanded, .kernel = 1, .gain = 1};
   struct conv depth = {s->expanded,   s->expanded, s->kernel, s->stride,
                        s->kernel / 2, s->expanded, false,     2};
   struct conv project = {.in = s->expanded, .out = s->out, .kernel = 1};
-  project.gain = s->squeezes ? 8 : 2;
+  project.gain = s->squeezes ? 6 : 2;
   if (s->expanded != s->in)
-    y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part++), y, &expand, activation);
-  y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part++), y, &depth, activation);
+    y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part++), y, &expand, activation, 1);
+  y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part++), y, &depth, activation, 1);
   if (s->squeezes) y = squeeze(b, zoo_name(b, "%s.block.%d", name, part++), y, s->expanded);
-  y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part), y, &project, NULL);
-  return s->stride == 1 && s->in == s->out ? zoo_op2(b, "Add", x, y) : y;
+  y = conv_bn_act(b, zoo_name(b, "%s.block.%d", name, part), y, &project, NULL,
+                  is_residual ? 0.5 : 0.9);
+  return is_residual ? zoo_op2(b, "Add", x, y) : y;
 }
 
 void zoo_mobilenet(struct builder *b, int variant) {
@@ -65,11 +67,11 @@ void zoo_mobilenet(struct builder *b, int variant) {
   struct value *x =
       zoo_input(b, "input", HONE_F32, 4, (int64_t[]){b->options.batch, 3, size, size});
   (void)variant;
-  x = conv_bn_act(b, "features.0", x, &(struct conv){3, 16, 3, 2, 1, 1, false, 1}, "HardSwish");
+  x = conv_bn_act(b, "features.0", x, &(struct conv){3, 16, 3, 2, 1, 1, false, 1}, "HardSwish", 1);
   for (size_t i = 0; i < COUNT(blocks); i++)
     x = inverted(b, zoo_name(b, "features.%zu", i + 1), x, &blocks[i]);
   struct conv last = {.in = 96, .out = 576, .kernel = 1, .gain = 1};
-  x = conv_bn_act(b, "features.12", x, &last, "HardSwish");
+  x = conv_bn_act(b, "features.12", x, &last, "HardSwish", 1);
   x = zoo_op1(b, "Flatten", zoo_op1(b, "GlobalAveragePool", x));
   x = zoo_op1(b, "HardSwish", zoo_linear(b, "classifier.0", x, 576, 1024, 4));
   zoo_output(b, "output", zoo_linear(b, "classifier.3", x, 1024, 1000, 2));

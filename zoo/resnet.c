@@ -35,7 +35,7 @@ static struct value *block(struct builder *b, const char *name, struct value *x,
                            const struct stage *s) {
   struct value *shortcut = x, *y = branch(b, name, x, s);
   if (s->stride != 1 || s->in != s->out) {
-    struct conv conv = {s->in, s->out, 1, s->stride, 0, 1, false, 1.5};
+    struct conv conv = {s->in, s->out, 1, s->stride, 0, 1, false, 1};
     shortcut = conv_bn(b, zoo_name(b, "%s.downsample.0", name),
                        zoo_name(b, "%s.downsample.1", name), x, &conv, 1);
   }
