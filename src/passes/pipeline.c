@@ -1,0 +1,44 @@
+/* The ordered list of passes, with the reason for each place. */
+#include "rewrite.h"
+
+const struct pass pass_pipeline[] = {
+    {"fold-constants", pass_fold_constants,
+     "first: what depends on constants alone should not hide patterns from the others"},
+    {"fold-identity", pass_fold_identity, "nodes that do nothing stand between those that match"},
+    {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions,
+     "exporters repeat themselves; patterns ask for values that are used once"},
+    {"eliminate-dead-code", pass_eliminate_dead_code, "what is not used needs no better form"},
+    {"recognise-layernorm", pass_recognise_layernorm,
+     "before reduce-strength, which would change its Pow and Div"},
+    {"reduce-strength", pass_reduce_strength, "before fusion, which keeps the cheaper form"},
+    {"normalise-gemm", pass_normalise_gemm,
+     "the kernels know no alpha, beta or matrix C; before fold-batchnorm, which asks for the plain "
+     "form"},
+    {"fold-batchnorm", pass_fold_batchnorm,
+     "into the weights in front; what has none becomes Mul and Add and is fused below"},
+    {"merge-reshapes", pass_merge_reshapes, "one view instead of several"},
+    {"cancel-transposes", pass_cancel_transposes,
+     "after merge-reshapes, which removes what stood between two of them"},
+    {"fold-constants-again", pass_fold_constants, "weights behind a moved Transpose or Mul"},
+    {"fuse-elementwise", pass_fuse_elementwise,
+     "last: fused programs hide their operators from every pass above"},
+};
+const size_t pass_count = COUNT(pass_pipeline);
+
+const struct pass *pass_find(const char *name) {
+  for (size_t i = 0; i < pass_count; i++)
+    if (!strcmp(pass_pipeline[i].name, name)) return &pass_pipeline[i];
+  return NULL;
+}
+
+hone_status passes_run(struct ctx *ctx, struct graph *graph,
+                       const struct pipeline_options *options) {
+  for (size_t i = 0; i < pass_count; i++) {
+    const struct pass *pass = &pass_pipeline[i];
+    size_t changes = 0;
+    TRY(pass->run(ctx, graph, &options->env, &changes));
+    if (options->after) TRY(options->after(options->user, ctx, pass, graph, changes));
+    if (options->stop_after && !strcmp(options->stop_after, pass->name)) break;
+  }
+  return HONE_OK;
+}

@@ -1,0 +1,78 @@
+/* The walk that the passes share, and small questions about nodes: see rewrite.h. */
+#include "rewrite.h"
+
+hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to) {
+  TRY(substitution_add(r->ctx, r->graph, &r->map, from, to));
+  /* the reads add up; too high an estimate only makes later single-use questions careful */
+  while (r->uses.count <= to->index) VEC_PUSH(r->ctx, r->graph->arena, &r->uses, 0);
+  if (from->index < r->uses.count) r->uses.at[to->index] += r->uses.at[from->index];
+  r->changes++;
+  return HONE_OK;
+}
+
+hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
+                         size_t input_count, struct node **out) {
+  TRY(graph_node(r->ctx, r->graph, &op_table[op], inputs, input_count, 1, out));
+  r->is_unsorted = true;
+  return HONE_OK;
+}
+
+bool rewrite_single_use(const struct rewrite *r, const struct value *value) {
+  return !value->is_output && value->index < r->uses.count && r->uses.at[value->index] == 1;
+}
+
+hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct shape *shape,
+                             struct value **out) {
+  struct tensor *tensor;
+  TRY(tensor_create(r->ctx, r->graph->arena, dtype, shape, &tensor));
+  return graph_constant(r->ctx, r->graph, NULL, tensor, out);
+}
+
+hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                          visit_fn *visit, size_t *out_changes) {
+  struct rewrite r = {.ctx = ctx, .graph = graph, .env = env};
+  size_t count = graph->nodes.count, removed;
+  bool was_sorted;
+  TRY(graph_uses(ctx, graph->arena, graph, &r.uses.at));
+  r.uses.count = r.uses.capacity = graph->values.count;
+  for (size_t n = 0; n < count; n++) {
+    struct node *node = graph->nodes.at[n];
+    if (!node) continue;
+    substitution_apply(&r.map, graph, node);
+    TRY(visit(&r, node));
+  }
+  TRY(graph_substitute(ctx, graph, &r.map, &op_table[OP_Identity]));
+  if (r.is_unsorted) TRY(graph_sort(ctx, graph, &was_sorted));
+  if (r.changes) TRY(graph_sweep(ctx, graph, &removed));
+  *out_changes = r.changes;
+  return HONE_OK;
+}
+
+struct node *producer_of(const struct value *value, enum op_id op) {
+  struct node *node = value ? value->producer : NULL;
+  return node && is_op(node, op) && !node->fused_count && node->outputs[0] == value ? node : NULL;
+}
+
+bool constant_scalar(const struct value *value, double *out) {
+  if (!value || !value->constant || value->constant->dtype == HONE_STRING ||
+      tensor_count(value->constant) != 1)
+    return false;
+  *out = tensor_f64(value->constant, 0);
+  return true;
+}
+
+bool is_shape_op(const struct node *node) {
+  return is_op(node, OP_Reshape) || is_op(node, OP_Flatten) || is_op(node, OP_Squeeze) ||
+         is_op(node, OP_Unsqueeze);
+}
+
+bool is_pure(const struct node *node) {
+  if (node->op->class == OP_CONTROL || !strncmp(node->op->name, "Random", 6) ||
+      !strcmp(node->op->name, "Bernoulli") || !strcmp(node->op->name, "Multinomial"))
+    return false;
+  for (size_t a = 0; a < node->attribute_count; a++)
+    if (node->attributes[a].kind == ATTRIBUTE_GRAPH) return false;
+  if (!is_op(node, OP_Dropout)) return true;
+  double training = 0; /* input 2: off unless it says otherwise */
+  return !node_input(node, 2) || (constant_scalar(node->inputs[2], &training) && training == 0);
+}

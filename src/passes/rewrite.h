@@ -1,0 +1,48 @@
+/* rewrite: what the passes share. A pass is one function over each node in topological order; what
+ * it replaces is noted in a map and applied once, so that a pass is linear in the graph. Every pass
+ * leaves a sorted, swept graph whose shapes are known.
+ */
+#ifndef HONE_REWRITE_H
+#define HONE_REWRITE_H
+
+#include "passes.h"
+
+struct rewrite {
+  struct ctx *ctx;
+  struct graph *graph;
+  const struct pass_env *env;
+  struct substitution map;
+  VEC(uint32_t) uses; /* by value index; a value made by this pass has those of what it replaced */
+  bool is_unsorted;   /* nodes were appended */
+  size_t changes;
+};
+typedef hone_status visit_fn(struct rewrite *r, struct node *node);
+
+/* Visits every node with its inputs already replaced, then applies, sorts and sweeps. */
+MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                                   visit_fn *visit, size_t *out_changes);
+/* Readers of `from` shall read `to`; counts as a change. */
+MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
+/* A new node in front of what reads it, with its one output inferred. */
+MUST_USE hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
+                                  size_t input_count, struct node **out);
+/* The only reader is the one that asks, and the graph does not hand the value out. */
+bool rewrite_single_use(const struct rewrite *r, const struct value *value);
+/* A new constant of the given type; the caller fills it. */
+MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
+                                      const struct shape *shape, struct value **out);
+
+/* The node that made the value, if it is of this op and has no fused program; else NULL. */
+struct node *producer_of(const struct value *value, enum op_id op);
+/* True for a constant of one element (any rank); its value in *out. */
+bool constant_scalar(const struct value *value, double *out);
+/* The constant shape operator that a Reshape would need: only the shape changes, not the order. */
+bool is_shape_op(const struct node *node);
+/* Gives another result each time, or holds graphs: never merged, never folded. */
+bool is_pure(const struct node *node);
+
+pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,
+    pass_eliminate_dead_code, pass_reduce_strength, pass_recognise_layernorm, pass_normalise_gemm,
+    pass_fold_batchnorm, pass_merge_reshapes, pass_cancel_transposes, pass_fuse_elementwise;
+
+#endif
