@@ -8,8 +8,9 @@ Each case ends as
 A case that needs an operand at compile time (axes, sizes, ...) but gets it as an input runs again
 with its small integer inputs as constants; it then passes with the remark "constant operands".
 
-status.txt holds the expected end of every case, sorted, and may only improve: a case that was `pass`
-must pass, and nothing may be `wrong`. --bless rewrites it.
+The status file of the tool (status.txt for the reference, native.txt for the compiler) holds the
+expected end of every case, sorted, and may only improve: a case that was `pass` must pass, and nothing
+may be `wrong`. --bless rewrites it.
 """
 
 import argparse
@@ -26,7 +27,6 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-STATUS_FILE = Path(__file__).with_name("status.txt")
 AT_RUN_TIME = re.compile("known only at run time|must be known at compile time")
 REFUSALS = ("E_UNSUP", "E_TYPE", "E_SHAPE: open dimensions")
 # Results that differ from run to run by design.
@@ -151,16 +151,17 @@ def judge(tool, case):
         return case.name, "wrong", re.sub(r"\s+", " ", str(error))[:200]
 
 
-def read_status():
-    if not STATUS_FILE.exists():
+def read_status(path):
+    if not path.exists():
         return {}
-    rows = (line.rstrip("\n").split("\t") for line in STATUS_FILE.open())
+    rows = (line.rstrip("\n").split("\t") for line in path.open())
     return {row[0]: row[1] for row in rows if len(row) >= 2}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tool", required=True)
+    parser.add_argument("--status", default="status.txt", help="file beside this one")
     parser.add_argument("--bless", action="store_true", help="rewrite status.txt")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("pattern", nargs="?", default="", help="only cases whose name matches")
@@ -171,13 +172,14 @@ def main():
         rows = list(pool.map(lambda case: judge(tool, case), cases))
     counts = {s: sum(row[1] == s for row in rows) for s in ("pass", "refused", "wrong")}
     print(f"{len(rows)} cases: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
-    expected = read_status()
+    status_file = Path(__file__).with_name(options.status)
+    expected = read_status(status_file)
     worse = [r for r in rows if r[1] == "wrong" or (expected.get(r[0]) == "pass" and r[1] != "pass")]
     for name, status, reason in worse:
         print(f"{status:8} {name}: {reason}")
         print(f"         repeat: {sys.executable} {__file__} --tool {options.tool} '^{name}$'")
     if options.bless and not options.pattern and not counts["wrong"]:
-        STATUS_FILE.write_text("".join("\t".join(row).rstrip() + "\n" for row in sorted(rows)))
+        status_file.write_text("".join("\t".join(row).rstrip() + "\n" for row in sorted(rows)))
     return 1 if worse else 0
 
 
