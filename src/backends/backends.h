@@ -57,7 +57,7 @@ struct backend {
   bool testing_only;   /* exists only with HONE_TESTING=1 */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
-  /* Converts and compiles into request->work_dir. Backends that compile on load do nothing here. */
+  /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
   hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request,
                          struct backend_facts *facts);
   /* facts: as prepare left them. On failure nothing stays open. */

@@ -313,12 +313,6 @@ static hone_status read_io(struct ctx *ctx, struct session *s, const char *shape
 /* -- the seven functions ------------------------------------------------------------------------
  */
 
-static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
-                           struct backend_facts *facts) {
-  (void)ctx, (void)request, (void)facts; /* the engine compiles while it loads */
-  return HONE_OK;
-}
-
 static void release_names(const struct session *s, const char **names, size_t count) {
   for (size_t i = 0; names && i < count; i++)
     if (names[i])
@@ -417,7 +411,7 @@ const struct backend backend_onnxruntime = {
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,
     .describe = describe,
-    .prepare = prepare,
+    .prepare = NULL, /* the engine compiles while it loads */
     .open = open_session,
     .bind = bind_set,
     .submit = submit,

@@ -341,12 +341,6 @@ static hone_status read_io(struct ctx *ctx, struct session *s, struct backend_io
 /* -- the seven functions ------------------------------------------------------------------------
  */
 
-static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
-                           struct backend_facts *facts) {
-  (void)ctx, (void)request, (void)facts; /* the engine compiles while it loads */
-  return HONE_OK;
-}
-
 static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     struct request_set *at = &s->sets[set];
@@ -450,7 +444,7 @@ const struct backend backend_openvino = {
     .package = "openvino==2026.4.1",
     .package_mb = 200,
     .describe = describe,
-    .prepare = prepare,
+    .prepare = NULL, /* the engine compiles while it loads */
     .open = open_session,
     .bind = bind_set,
     .submit = submit,

@@ -268,7 +268,7 @@ struct slice_plan {
   int checks; /* timed iterations whose outputs are compared */
 };
 struct slice {
-  uint64_t *samples, *rewarm; /* ns; malloc'ed */
+  uint64_t *samples, *rewarm; /* ns; slice_deinit frees them */
   size_t sample_count, rewarm_count;
   int verified;
   struct accuracy accuracy;
@@ -314,7 +314,8 @@ struct bench {
   char dir[4096], cache_dir[4096]; /* dir is private and removed at the end */
   struct random random;
   int worker_number;
-  double *floors; /* ns, by cell; NaN: not measured */
+  double *floors;              /* ns, by cell; NaN: not measured */
+  struct bench_case *identity; /* what floors are measured with; NULL until then */
   size_t step, step_count;
   uint64_t start_ns;
 };
@@ -326,8 +327,9 @@ MUST_USE hone_status case_describe(struct bench *bench, const char *model, int b
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
 /* rounds.c: all cells of one case, interleaved. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
-/* The floor of each cell: an identity model through the same path. */
-MUST_USE hone_status measure_floors(struct bench *bench);
+/* floors.c: the floor of a cell that works: an identity model through the same path, once for each
+   backend, options and threads. */
+MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
 /* What every worker is started with; its folder is a fresh one. */
 MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
                                   struct worker *out);

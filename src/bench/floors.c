@@ -94,24 +94,22 @@ static bool same_path(const struct cell *a, const struct cell *b) {
          a->threads == b->threads;
 }
 
-hone_status measure_floors(struct bench *bench) {
+hone_status measure_floor(struct bench *bench, size_t index) {
   const struct bench_study *study = &bench->study;
-  struct bench_case *identity = NULL;
-  TRY(NEW(bench->ctx, bench->arena, identity));
-  TRY(make_case(bench, identity));
-  for (size_t i = 0; i < study->cell_count && !bench_is_interrupted(bench); i++) {
-    const struct cell *cell = &study->cells[i];
-    size_t k = 0;
-    while (k < i && !same_path(&study->cells[k], cell)) k++;
-    if (k < i) {
-      bench->floors[i] = bench->floors[k];
-      continue;
+  const struct cell *cell = &study->cells[index];
+  for (size_t k = 0; k < study->cell_count; k++)
+    if (same_path(&study->cells[k], cell) && isfinite(bench->floors[k])) {
+      bench->floors[index] = bench->floors[k];
+      return HONE_OK;
     }
-    bench_report(bench, cell, identity->model, "floor");
-    struct worker worker;
-    TRY(bench_worker(bench, FLOOR_CELL, cell->threads, &worker));
-    bench->floors[i] = converse(&worker, open_command(bench, cell, identity, true));
-    worker_close(&worker, 0);
+  if (!bench->identity) {
+    TRY(NEW(bench->ctx, bench->arena, bench->identity));
+    TRY(make_case(bench, bench->identity));
   }
+  bench_report(bench, cell, bench->identity->model, "floor");
+  struct worker worker;
+  TRY(bench_worker(bench, FLOOR_CELL, cell->threads, &worker));
+  bench->floors[index] = converse(&worker, open_command(bench, cell, bench->identity, true));
+  worker_close(&worker, 0);
   return HONE_OK;
 }

@@ -243,6 +243,14 @@ static bool read_samples(const struct member *member, const char *kind, int roun
   return false;
 }
 
+static void add_point(struct member *member, double x, double y) {
+  member->n++;
+  member->sum_x += x;
+  member->sum_y += y;
+  member->sum_xx += x * x;
+  member->sum_xy += x * y;
+}
+
 static void take_block(struct member *member, const json_t *reply, const struct block *block,
                        uint64_t wall_ns) {
   member->rounds++;
@@ -253,12 +261,8 @@ static void take_block(struct member *member, const json_t *reply, const struct 
   member->noise.pressure_some += fmax(0, block->noise.pressure_some);
   member->noise.involuntary_switches += block->noise.involuntary_switches;
   member->measured_ns += (double)wall_ns;
-  double x = message_number(reply, "iterations"), y = (double)member->rss;
-  member->n++;
-  member->sum_x += x;
-  member->sum_y += y;
-  member->sum_xx += x * x;
-  member->sum_xy += x * y;
+  if (member->rounds > 1) /* in the first round caches of the allocator still settle */
+    add_point(member, message_number(reply, "iterations"), (double)member->rss);
   take_accuracy(reply, &member->record);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify};
@@ -366,12 +370,21 @@ static hone_status open_group(struct bench *bench, struct progress *const *cells
   return HONE_OK;
 }
 
+static hone_status member_floor(struct bench *bench, struct member *member) {
+  if (bench_is_interrupted(bench)) return HONE_OK;
+  TRY(measure_floor(bench, member->progress->cell));
+  member->record.floor_ns = bench->floors[member->progress->cell];
+  return HONE_OK;
+}
+
 static hone_status run_group(struct bench *bench, struct progress *const *cells, size_t count,
                              size_t *at, struct member *members) {
   size_t opened = 0;
   hone_status status = open_group(bench, cells, count, at, members, &opened);
   if (!status) status = run_rounds(bench, members, opened);
   for (size_t i = 0; i < opened; i++) {
+    if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns))
+      status = member_floor(bench, &members[i]);
     if (members[i].is_live && bench_is_interrupted(bench)) {
       const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user"};
       take_end(&members[i], &end);

@@ -132,13 +132,30 @@ static hone_status describe_cases(struct bench *bench) {
   return HONE_OK;
 }
 
+static const char *base_name(const char *path) {
+  const char *slash = strncmp(path, "zoo:", 4) ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path;
+}
+
+/* The base name, or with its folder where two models of the study share it. */
+static const char *display_name(const struct bench_options *o, const char *path) {
+  const char *base = base_name(path);
+  for (size_t i = 0; i < o->model_count; i++) {
+    if (!strcmp(o->models[i], path) || strcmp(base_name(o->models[i]), base) || base == path)
+      continue;
+    const char *folder = base - 1;
+    while (folder > path && folder[-1] != '/') folder--;
+    return folder;
+  }
+  return base;
+}
+
 static void fill_cell(const struct bench *bench, const struct bench_case *one, const char *backend,
                       int threads, int label, struct cell *out) {
   const struct bench_options *o = &bench->options;
   *out = (struct cell){.batch = one->batch, .threads = threads, .label = label};
   const char *options = pair_value(o->backend_options, o->backend_option_count, backend);
-  const char *slash = strncmp(one->model, "zoo:", 4) ? strrchr(one->model, '/') : NULL;
-  snprintf(out->model, sizeof out->model, "%s", slash ? slash + 1 : one->model);
+  snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
   snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
   snprintf(out->model_hash, sizeof out->model_hash, "%s", one->hash);
   if (strlen(one->shapes) < sizeof out->shapes)
@@ -242,7 +259,6 @@ static hone_status interrupted(struct bench *bench) {
 }
 
 static hone_status measure(struct bench *bench) {
-  TRY(measure_floors(bench));
   for (size_t c = 0; c < bench->study.case_count; c++) {
     struct bench_case *one = &bench->study.cases[c];
     if (bench_is_interrupted(bench)) return interrupted(bench);

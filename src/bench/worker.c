@@ -17,12 +17,14 @@
 
 #define MAX_FILE_BYTES (32ull << 30)
 #define MAX_OPEN_FILES 4096
+#define DATA_SLACK (256ull << 20)
 
 struct state {
   char cell[33];
   enum record_stage stage;
   const struct backend *backend;
   char model[4096], shapes[8192], options[512], engine[4096], precision[32], dir[4096];
+  char work_dir[4096]; /* our own folder; an engine may change the current one */
   struct backend_request request;
   struct backend_facts facts;
   struct backend_io io;
@@ -63,7 +65,9 @@ static void confine(int64_t threads, int64_t memory_bytes) {
   set_limit(RLIMIT_FSIZE, MAX_FILE_BYTES);
   set_limit(RLIMIT_NOFILE, MAX_OPEN_FILES);
 #ifndef __SANITIZE_ADDRESS__ /* its shadow memory counts as data */
-  if (memory_bytes > 0) set_limit(RLIMIT_DATA, (uint64_t)memory_bytes);
+  /* the harness looks at the resident set; this catches what grows faster than it looks */
+  if (memory_bytes > 0)
+    set_limit(RLIMIT_DATA, (uint64_t)memory_bytes + (uint64_t)memory_bytes / 4 + DATA_SLACK);
 #endif
   if (threads > 0) set_affinity(threads);
 }
@@ -150,7 +154,7 @@ static hone_status read_request(struct ctx *ctx, struct state *state, const json
       .threads = (int)message_int(command, "threads", 1),
       .options = state->options,
       .engine_path = state->engine[0] ? state->engine : NULL,
-      .work_dir = ".", /* the harness started us in our own folder */
+      .work_dir = state->work_dir,
       .use_cache = message_bool(command, "use_cache"),
   };
   const char *name = message_text(command, "backend");
@@ -268,11 +272,14 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state) {
 }
 
 static hone_status open_backend(struct ctx *ctx, struct state *state) {
-  enter(state, STAGE_compile);
-  uint64_t start = clock_ns();
-  TRY(state->backend->prepare(ctx, &state->request, &state->facts));
-  state->compile_ms = (double)(clock_ns() - start) / 1e6;
-  state->rss_compile = resident_bytes();
+  uint64_t start;
+  if (state->backend->prepare) {
+    enter(state, STAGE_compile);
+    start = clock_ns();
+    TRY(state->backend->prepare(ctx, &state->request, &state->facts));
+    state->compile_ms = (double)(clock_ns() - start) / 1e6;
+    state->rss_compile = resident_bytes();
+  }
   enter(state, STAGE_load);
   start = clock_ns();
   TRY(state->backend->open(ctx, &state->request, &state->loop.session, &state->facts, &state->io));
@@ -337,10 +344,11 @@ static hone_status warm_up(struct ctx *ctx, struct state *state, const json_t *c
   return HONE_OK;
 }
 
-static hone_status write_samples(struct ctx *ctx, const char *kind, int round,
-                                 const uint64_t *samples, size_t count) {
-  char path[64];
-  snprintf(path, sizeof path, "%s_%d.npy", kind, round);
+static hone_status write_samples(struct ctx *ctx, const struct state *state, const char *kind,
+                                 int round, const uint64_t *samples, size_t count) {
+  char path[4096 + 64];
+  snprintf(path, sizeof path, "%s/%s_%d.npy", state->work_dir, kind, round);
+  umask(077); /* an engine may have changed it */
   const hone_tensor tensor = {
       .data = (void *)(uintptr_t)samples, .dtype = HONE_U64, .rank = 1, .shape = {(int64_t)count}};
   return npy_write(ctx, path, &tensor);
@@ -363,8 +371,9 @@ static hone_status measure(struct ctx *ctx, struct state *state, const json_t *c
   int64_t switches = involuntary_switches();
   TRY(loop_slice(ctx, &state->loop, &plan, &slice));
   switches = involuntary_switches() - switches;
-  hone_status status = write_samples(ctx, "block", round, slice.samples, slice.sample_count);
-  if (!status) status = write_samples(ctx, "rewarm", round, slice.rewarm, slice.rewarm_count);
+  hone_status status = write_samples(ctx, state, "block", round, slice.samples, slice.sample_count);
+  if (!status)
+    status = write_samples(ctx, state, "rewarm", round, slice.rewarm, slice.rewarm_count);
   accuracy_merge(&state->accuracy, &slice.accuracy);
   slice_deinit(&slice);
   TRY(status);
@@ -470,8 +479,9 @@ int worker_main(int argc, char **argv) {
   struct line_reader commands_in = {.fd = WORKER_FD_IN};
   struct ctx ctx;
   ctx_init(&ctx);
-  if (!state) return 71;
+  if (!state || !getcwd(state->work_dir, sizeof state->work_dir)) return 71;
   state->compile_ms = NAN;
+  state->rss_compile = -1;
   char *line;
   size_t length;
   while (line_next(&commands_in, &line, &length) == LINE_READY)
