@@ -390,6 +390,7 @@ static hone_status drop_unread(struct builder *builder) {
 
 hone_status build_model(struct builder *builder, struct wire message, struct graph **out) {
   struct reader *reader = &builder->reader;
+  builder->file_bytes = (size_t)(message.end - message.at);
   TRY(read_model(reader, message, &builder->model));
   TRY(check_versions(builder));
   TRY(read_functions(builder));

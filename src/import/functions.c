@@ -140,9 +140,23 @@ static hone_status check_wanted(struct builder *builder, const struct call *call
   return HONE_OK;
 }
 
+/* Reading bodies again and again may cost this much for each byte of the file, and a free start. */
+enum { WORK_PER_BYTE = 64, FREE_WORK = 4 << 20 };
+
+static hone_status count_work(struct builder *builder, const struct call *call) {
+  const struct wire *body = &call->function->message;
+  builder->work_bytes += (size_t)(body->end - body->at);
+  if (builder->work_bytes / WORK_PER_BYTE <= builder->file_bytes ||
+      builder->work_bytes <= FREE_WORK)
+    return HONE_OK;
+  return fail(builder->reader.ctx, HONE_E_LIMIT, place_raw(call->node),
+              "function calls expand to more than %d times the file", WORK_PER_BYTE);
+}
+
 hone_status expand_call(struct builder *builder) {
   struct reader *reader = &builder->reader;
   const struct call *call = builder->calls.at[builder->next_call++];
+  TRY(count_work(builder, call));
   struct scope *scope;
   struct raw_graph body;
   size_t first_pending = reader->pending.count;

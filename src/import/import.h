@@ -246,7 +246,8 @@ struct builder {
   struct names functions;   /* "domain:name:overload" -> struct raw_function */
   VEC(struct call *) calls; /* all that were met; expanded up to next_call */
   size_t next_call;
-  VEC(struct graph *) graphs; /* all, the main graph first */
+  size_t file_bytes, work_bytes; /* of the model; of function bodies read so far */
+  VEC(struct graph *) graphs;    /* all, the main graph first */
   VEC(struct fixup) fixups;
 };
 MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);

@@ -32,7 +32,7 @@ void *names_find(const struct names *names, const char *name) {
 
 static hone_status rehash(struct ctx *ctx, struct names *names) {
   struct names larger = *names;
-  larger.capacity = names->capacity ? names->capacity * 2 : 64;
+  larger.capacity = names->capacity ? names->capacity * 2 : 8;
   TRY(NEW_ARRAY(ctx, names->arena, larger.slots, larger.capacity));
   for (size_t i = 0; i < names->capacity; i++) {
     const struct name_slot *slot = &names->slots[i];

@@ -651,7 +651,7 @@ static void functions_cannot_explode(void **state) {
     functions[i] = function_of_nodes(name, "a", "b", &nodes);
   }
   struct buf model = model_calling("f0", functions, LEVELS);
-  expect(&model, NULL, HONE_E_LIMIT, "limit nodes");
+  expect(&model, NULL, HONE_E_LIMIT, "64 times the file");
 }
 
 /* -- row 51: other formats ---- */
