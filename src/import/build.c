@@ -44,17 +44,15 @@ static hone_status add_constants(struct builder *builder, struct scope *scope,
 }
 
 /* Old files list initializers among the inputs; hone takes those as constants. */
-static bool *find_real_inputs(struct scope *scope, const struct raw_graph *raw, bool *is_real) {
+static void find_real_inputs(const struct scope *scope, const struct raw_graph *raw,
+                             bool *is_real) {
   for (size_t i = 0; i < raw->inputs.count; i++)
     is_real[i] = !names_find(&scope->names, raw->inputs.at[i].name);
-  return is_real;
 }
 
 static hone_status add_input(struct builder *builder, struct scope *scope,
                              const struct raw_value *raw, const struct shape *shape) {
   struct ctx *ctx = builder->reader.ctx;
-  if (raw->other_type)
-    return fail(ctx, HONE_E_UNSUP, place_name(raw->name), "an input that is %s", raw->other_type);
   if (!scope->parent && !raw->dtype)
     return fail(ctx, HONE_E_TYPE, place_name(raw->name), "an input without element type");
   struct value *value;
@@ -84,6 +82,10 @@ static hone_status add_inputs(struct builder *builder, struct scope *scope,
   TRY(NEW_ARRAY(reader->ctx, reader->arena, is_real, raw->inputs.count));
   TRY(NEW_ARRAY(reader->ctx, reader->arena, shapes, raw->inputs.count));
   find_real_inputs(scope, raw, is_real);
+  for (size_t i = 0; i < raw->inputs.count; i++)
+    if (raw->inputs.at[i].other_type)
+      return fail(reader->ctx, HONE_E_UNSUP, place_name(raw->inputs.at[i].name),
+                  "an input that is %s", raw->inputs.at[i].other_type);
   if (!scope->parent)
     TRY(bind_shapes(reader->ctx, reader->arena, builder->options->shapes, raw->inputs.at, is_real,
                     raw->inputs.count, shapes));

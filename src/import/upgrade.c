@@ -213,6 +213,11 @@ static hone_status refuse(struct rewrite *r, const char *what) {
               (long long)r->builder->opset, what);
 }
 
+static hone_status keep(struct rewrite *r) { /* the old form is part of the new one */
+  (void)r;
+  return HONE_OK;
+}
+
 static hone_status refuse_old(struct rewrite *r) { return refuse(r, "this old form"); }
 
 static hone_status upgrade_dropout(struct rewrite *r) { /* inference: the ratio has no effect */
@@ -459,6 +464,9 @@ static const struct {
     {"Less", 7, old_broadcast},
     {"LogSoftmax", 13, flat_softmax},
     {"LpPool", 2, lp_pool_p},
+    {"Max", 8, keep},
+    {"Mean", 8, keep},
+    {"Min", 8, keep},
     {"Mul", 7, old_broadcast},
     {"Or", 7, old_broadcast},
     {"PRelu", 7, old_prelu},
@@ -489,6 +497,7 @@ static const struct {
     {"Split", 18, count_splits},
     {"Squeeze", 13, axes_to_input},
     {"Sub", 7, old_broadcast},
+    {"Sum", 8, keep},
     {"Tile", 6, refuse_old},
     {"TopK", 10, upgrade_topk},
     {"Unsqueeze", 13, axes_to_input},
