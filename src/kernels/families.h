@@ -1,0 +1,41 @@
+/* What the files of this folder share: one file a family of kernels, each giving the functions that
+ * its rows of kernels.def name. */
+#ifndef HONE_KERNELS_FAMILIES_H
+#define HONE_KERNELS_FAMILIES_H
+
+#include "kernels.h"
+
+/* Bits of kernel_target.features that choices look at; the numbering of machine.h. */
+enum { FEATURE_FMA = 1 << 3, FEATURE_NEON = 1 << 20 };
+
+static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+/* a / b, rounded up; b > 0. */
+static inline int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static inline int64_t at_least_1(int64_t a) { return a > 1 ? a : 1; }
+static inline int64_t lanes_of(const struct kernel_target *target) {
+  return target->vector_bytes / 4;
+}
+
+#define FAMILY(name)                                                                      \
+  bool name##_accepts(const struct problem *problem, const struct kernel_target *target); \
+  int name##_choose(const struct problem *problem, const struct kernel_target *target,    \
+                    struct kernel_define defines[KERNEL_DEFINES_MAX]);                    \
+  int64_t name##_units(const struct problem *problem, const struct kernel_target *target);
+#define PACKED_FAMILY(name)                                                                      \
+  FAMILY(name)                                                                                   \
+  size_t name##_packed_bytes(const struct problem *problem, const struct kernel_target *target); \
+  void name##_pack(const struct problem *problem, const struct kernel_target *target,            \
+                   const float *b, float *packed);
+PACKED_FAMILY(gemm)
+PACKED_FAMILY(conv)
+PACKED_FAMILY(depthwise)
+FAMILY(pool)
+FAMILY(softmax)
+FAMILY(layernorm)
+FAMILY(reduce)
+#undef PACKED_FAMILY
+#undef FAMILY
+int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target);
+
+#endif

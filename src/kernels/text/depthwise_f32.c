@@ -1,0 +1,90 @@
+/* One filter a channel: channels are lanes, blocks of output columns stay in registers, a row of taps
+ * reads each input vector once. Padding is inside: rows are clipped, columns outside count as zero.
+ * b is packed [channel vector][KH][KW][LANES], zero-padded. A unit is one output row of one image.
+ * From choose(): BLOCK (columns of the wide blocks), BLOCKS (in a row), WIDE_BLOCKS (the others have
+ * one column less). */
+#define TAIL (IC % LANES)
+#define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
+
+/* `columns` outputs at element o from the input column `left` of the rows that taps [top, bottom)
+   reach; lanes: valid channels; checked: some input columns lie outside. */
+INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const float *const *e,
+                                 long left, long top, long bottom, long o, long j, const int columns,
+                                 const long lanes, const int checked) {
+  (void)e;
+  vec acc[BLOCK];
+  UNROLL for (int x = 0; x < columns; x++) acc[x] = (vec){0};
+  for (long ty = top; ty < bottom; ty++) {
+    const float *row = a + ty * DH * I_ROW + left * I_PIXEL;
+    const float *w = b + ty * KW * LANES;
+#if DW == 1 && KW <= 7
+    vec in[SPAN(BLOCK)];
+    UNROLL for (int i = 0; i < SPAN(columns); i++)
+      in[i] = checked && (left + i < 0 || left + i >= IW) ? (vec){0}
+                                                          : load_lanes_(row + i * I_PIXEL, lanes);
+    UNROLL for (int tx = 0; tx < KW; tx++) {
+      vec tap = loadu_(w + tx * LANES);
+      UNROLL for (int x = 0; x < columns; x++) acc[x] += in[x * SW + tx] * tap;
+    }
+#else
+    for (long tx = 0; tx < KW; tx++) {
+      vec tap = loadu_(w + tx * LANES);
+      UNROLL for (int x = 0; x < columns; x++) {
+        const long at = left + x * SW + tx * DW;
+        if (!checked || (at >= 0 && at < IW))
+          acc[x] += load_lanes_(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
+      }
+    }
+#endif
+  }
+  UNROLL for (int x = 0; x < columns; x++) store_lanes_(c + o + x * O_PIXEL, acc[x], lanes);
+  (void)j;
+#if HAS_EPILOGUE
+  for (long at = o; at < o + columns * O_PIXEL; at += O_PIXEL)
+    store_lanes_(c + at, EPILOGUE(load_lanes_(c + at, lanes), at, j, lanes), lanes);
+#endif
+}
+
+/* All channels of one block of columns. */
+INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
+                                    const float *const *e, long left, long top, long bottom, long o,
+                                    const int columns) {
+  const int checked = left < 0 || left + SPAN(columns) > IW;
+  long j = 0;
+  if (checked)
+    for (; j + LANES <= IC; j += LANES)
+      PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, LANES, 1);
+  else
+    for (; j + LANES <= IC; j += LANES)
+      PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, LANES, 0);
+#if TAIL
+  PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, TAIL, 1);
+#endif
+}
+
+static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+                 long begin, long end) {
+  (void)scratch;
+  for (long u = begin; u < end; u++) {
+    const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
+    long top = 0, bottom = KH;
+    while (top < KH && first + top * DH < 0) top++;
+    while (bottom > top && first + (bottom - 1) * DH >= IH) bottom--;
+    const float *rows = a + image * I_IMAGE + first * I_ROW;
+    const long o = image * O_IMAGE + y * O_ROW;
+    long x = 0;
+    for (int block = 0; block < BLOCKS; block++)
+#if WIDE_BLOCKS < BLOCKS
+      if (block >= WIDE_BLOCKS) {
+        PASTE_(NAME, channels)(rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, BLOCK - 1);
+        x += BLOCK - 1;
+      } else
+#endif
+      {
+        PASTE_(NAME, channels)(rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, BLOCK);
+        x += BLOCK;
+      }
+  }
+}
+#undef TAIL
+#undef SPAN

@@ -1,0 +1,73 @@
+/* c[r, j] = reduce over k < K of a[r, k, j], j < COLUMNS. MODE 0 sum, 1 mean, 2 max, 3 min, 4 product;
+ * a NaN gives NaN. A unit is UNIT_COLUMNS columns of one row; one column of contiguous elements is
+ * reduced along the lanes in four accumulators. From choose(): UNIT_COLUMNS. */
+#define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
+#define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
+#define JOIN(x, y)                                                                         \
+  (MODE == 2 ? maxv_((x), (y)) : MODE == 3 ? minv_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
+
+#if COLUMNS == 1 && R_STRIDE == 1
+INLINE_ vec PASTE_(NAME, row)(const float *x) {
+  vec acc[4];
+  UNROLL for (int i = 0; i < 4; i++) acc[i] = START;
+  long k = 0;
+  for (; k + 4 * LANES <= K; k += 4 * LANES)
+    UNROLL for (int i = 0; i < 4; i++) acc[i] = JOIN(acc[i], loadu_(x + k + i * LANES));
+  for (; k + LANES <= K; k += LANES) acc[0] = JOIN(acc[0], loadu_(x + k));
+#if K % LANES
+  acc[1] = JOIN(acc[1], fill_lanes_(load_lanes_(x + k, K % LANES), K % LANES, START));
+#endif
+  const vec pair = JOIN(acc[0], acc[1]), other = JOIN(acc[2], acc[3]), all = JOIN(pair, other);
+  vec result = splat_(all[0]);
+  for (int i = 1; i < LANES; i++) {
+    const vec next = splat_(all[i]);
+    result = JOIN(result, next);
+  }
+  return result;
+}
+#endif
+
+/* Columns of `vectors` vectors; lanes: valid in the last. */
+INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const float *const *e, long o, long j,
+                                   const int vectors, long lanes) {
+  (void)e, (void)j;
+  vec acc[4];
+#if COLUMNS == 1 && R_STRIDE == 1
+  acc[0] = PASTE_(NAME, row)(x);
+#else
+  UNROLL for (int v = 0; v < vectors; v++) acc[v] = START;
+  for (long k = 0; k < K; k++)
+    UNROLL for (int v = 0; v < vectors; v++) {
+      const vec t = load_lanes_(x + k * R_STRIDE + v * LANES, lanes);
+      acc[v] = JOIN(acc[v], t);
+    }
+#endif
+  UNROLL for (int v = 0; v < vectors; v++) {
+    vec t = MODE == 1 ? acc[v] / splat_((float)K) : acc[v];
+#if HAS_EPILOGUE
+    t = EPILOGUE(t, (o + v * LANES), (j + v * LANES), lanes);
+#endif
+    store_lanes_(c + o + v * LANES, t, lanes);
+  }
+}
+
+static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+                 long begin, long end) {
+  (void)b, (void)scratch;
+  for (long u = begin; u < end; u++) {
+    const long r = u / COLUMN_BLOCKS, first = u % COLUMN_BLOCKS * UNIT_COLUMNS;
+    const long last = first + UNIT_COLUMNS < COLUMNS ? first + UNIT_COLUMNS : COLUMNS;
+    const float *x = a + r * I_STRIDE;
+    const long o = r * O_STRIDE;
+    long j = first;
+#if COLUMNS >= 4 * LANES
+    for (; j + 4 * LANES <= last; j += 4 * LANES)
+      PASTE_(NAME, columns)(x + j, c, e, o + j, j, 4, LANES);
+#endif
+    for (; j + LANES <= last; j += LANES) PASTE_(NAME, columns)(x + j, c, e, o + j, j, 1, LANES);
+    if (j < last) PASTE_(NAME, columns)(x + j, c, e, o + j, j, 1, last - j);
+  }
+}
+#undef COLUMN_BLOCKS
+#undef START
+#undef JOIN

@@ -1,0 +1,410 @@
+/* Vectors of floats for generated C: once at the top of every file, written once for all
+ * instruction sets over GNU vector types. Builtins stand only where plain C loses: masks, min/max,
+ * rounding. HONE_VECTOR_BYTES (16, 32, 64) comes from the emitter, else from the compiler's target.
+ * The helpers at the end are the closed set for elementwise expressions, chosen by the operand's
+ * type: vec, float, double, integer. Masks are 1 and 0. Errors against double libm: exp_, log_,
+ * erf_ at most 4 ulp, tanh_ 6; NaN, infinities and denormals as in libm. */
+#ifndef HONE_SIMD_H
+#define HONE_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifndef HONE_VECTOR_BYTES
+#if defined __AVX512F__
+#define HONE_VECTOR_BYTES 64
+#elif defined __AVX2__
+#define HONE_VECTOR_BYTES 32
+#else
+#define HONE_VECTOR_BYTES 16
+#endif
+#endif
+#define LANES (HONE_VECTOR_BYTES / 4)
+
+typedef float vec __attribute__((vector_size(HONE_VECTOR_BYTES)));
+typedef float vecu __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(4), may_alias));
+typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
+
+#define PASTE2_(a, b) a##_##b
+#define PASTE_(a, b) PASTE2_(a, b)
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+#define INLINE_ static inline __attribute__((always_inline, unused))
+
+/* Memory ----------------------------------------------------------------------------------------
+ */
+INLINE_ vec loadu_(const float *p) { return *(const vecu *)p; }
+INLINE_ void storeu_(float *p, vec x) { *(vecu *)p = x; }
+INLINE_ vec splat_(float x) { return (vec){0} + x; }
+
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+INLINE_ unsigned short first_lanes_(long n) { return (unsigned short)((1u << n) - 1u); }
+#define LOAD_MASKED_(p, m) __builtin_ia32_loadups512_mask((p), (vec){0}, (m))
+INLINE_ vec load_lanes_(const float *p, long n) {
+  return n >= LANES ? loadu_(p) : LOAD_MASKED_(p, first_lanes_(n));
+}
+INLINE_ void store_lanes_(float *p, vec x, long n) {
+  if (n >= LANES)
+    storeu_(p, x);
+  else
+    __builtin_ia32_storeups512_mask(p, x, first_lanes_(n));
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci first_lanes_(long n) {
+  const veci lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  return lane < (veci){0} + (int32_t)n;
+}
+INLINE_ vec load_lanes_(const float *p, long n) {
+  return n >= LANES ? loadu_(p) : __builtin_ia32_maskloadps256((const vec *)p, first_lanes_(n));
+}
+INLINE_ void store_lanes_(float *p, vec x, long n) {
+  if (n >= LANES)
+    storeu_(p, x);
+  else
+    __builtin_ia32_maskstoreps256((vec *)p, first_lanes_(n), x);
+}
+#else
+INLINE_ vec load_lanes_(const float *p, long n) {
+  if (n >= LANES) return loadu_(p);
+  vec x = {0};
+  UNROLL for (int i = 0; i < LANES; i++)
+    if (i < n) x[i] = p[i];
+  return x;
+}
+INLINE_ void store_lanes_(float *p, vec x, long n) {
+  if (n >= LANES)
+    storeu_(p, x);
+  else
+    UNROLL for (int i = 0; i < LANES; i++)
+      if (i < n) p[i] = x[i];
+}
+#endif
+
+/* Masks as all-ones lanes; blendv_: a where the mask holds, else b. ------------------------------
+ */
+#if HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ vec blendv_(veci mask, vec a, vec b) { return __builtin_ia32_blendvps256(b, a, (vec)mask); }
+#else
+INLINE_ vec blendv_(veci mask, vec a, vec b) { return (vec)((mask & (veci)a) | (~mask & (veci)b)); }
+#endif
+INLINE_ vec onev_(veci mask) { return (vec)(mask & (veci)splat_(1.0f)); }
+
+INLINE_ veci lane_index_(void) {
+  veci lane = {0};
+  UNROLL for (int i = 0; i < LANES; i++) lane[i] = i;
+  return lane;
+}
+/* The first n lanes of x, `fill` in the others. */
+INLINE_ vec fill_lanes_(vec x, long n, vec fill) {
+  return n >= LANES ? x : blendv_(lane_index_() < (veci){0} + (int32_t)n, x, fill);
+}
+
+/* x86 min and max: the second operand if either is NaN. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+#ifdef __clang__
+#define MAX2_(x, y) __builtin_ia32_maxps512(x, y, 4)
+#define MIN2_(x, y) __builtin_ia32_minps512(x, y, 4)
+#else
+#define MAX2_(x, y) __builtin_ia32_maxps512_mask(x, y, x, (unsigned short)-1, 4)
+#define MIN2_(x, y) __builtin_ia32_minps512_mask(x, y, x, (unsigned short)-1, 4)
+#endif
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+#define MAX2_(x, y) __builtin_ia32_maxps256(x, y)
+#define MIN2_(x, y) __builtin_ia32_minps256(x, y)
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
+#define MAX2_(x, y) __builtin_ia32_maxps(x, y)
+#define MIN2_(x, y) __builtin_ia32_minps(x, y)
+#else
+#define MAX2_(x, y) blendv_((x) > (y), x, y)
+#define MIN2_(x, y) blendv_((x) < (y), x, y)
+#endif
+
+/* A NaN operand gives NaN. The compare vanishes where y is a constant. */
+INLINE_ vec maxv_(vec x, vec y) {
+  vec m = MAX2_(y, x);
+  veci nan = y != y;
+  return (vec)((veci)m | nan);
+}
+INLINE_ vec minv_(vec x, vec y) {
+  vec m = MIN2_(y, x);
+  veci nan = y != y;
+  return (vec)((veci)m | nan);
+}
+INLINE_ vec absv_(vec x) { return (vec)((veci)x & ((veci){0} + 0x7fffffff)); }
+INLINE_ vec copysignv_(vec x, vec sign) {
+  veci s = (veci){0} + INT32_MIN;
+  return (vec)(((veci)x & ~s) | ((veci)sign & s));
+}
+/* Largest lane, sum of lanes: a fixed tree. */
+INLINE_ float sum_lanes_(vec x) {
+  float t[LANES];
+  *(vecu *)t = x;
+  for (int w = LANES / 2; w; w /= 2)
+    for (int i = 0; i < w; i++) t[i] += t[i + w];
+  return t[0];
+}
+
+/* Rounding --------------------------------------------------------------------------------------
+ */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+#define ROUND_(x, how) __builtin_ia32_rndscaleps_mask(x, how, x, (unsigned short)-1, 4)
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+#define ROUND_(x, how) __builtin_ia32_roundps256(x, how)
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE4_1__
+#define ROUND_(x, how) __builtin_ia32_roundps(x, how)
+#endif
+#ifdef ROUND_
+INLINE_ vec roundv_(vec x) { return ROUND_(x, 8); }
+INLINE_ vec floorv_(vec x) { return ROUND_(x, 9); }
+INLINE_ vec ceilv_(vec x) { return ROUND_(x, 10); }
+INLINE_ vec truncv_(vec x) { return ROUND_(x, 11); }
+#else
+/* Below 2^23 by way of an integer; above, every float is whole. */
+INLINE_ vec truncv_(vec x) {
+  veci small = absv_(x) < splat_(0x1p23f);
+  vec safe = blendv_(small, x, (vec){0});
+  vec whole = __builtin_convertvector(__builtin_convertvector(safe, veci), vec);
+  return blendv_(small, copysignv_(whole, x), x);
+}
+INLINE_ vec floorv_(vec x) {
+  vec t = truncv_(x);
+  return copysignv_(t - onev_(t > x), x);
+}
+INLINE_ vec ceilv_(vec x) {
+  vec t = truncv_(x);
+  return copysignv_(t + onev_(t < x), x);
+}
+INLINE_ vec roundv_(vec x) {
+  vec down = floorv_(x), rest = x - down, half = splat_(0.5f);
+  vec even = splat_(2.0f) * truncv_(down * half);
+  veci up = (rest > half) | ((rest == half) & (down != even));
+  return blendv_(absv_(x) < splat_(0x1p23f), copysignv_(down + onev_(up), x), x);
+}
+#endif
+
+/* Functions: polynomials fitted by least squares with iterated weights (near minimax) -------------
+ */
+INLINE_ vec sqrtv_(vec x) {
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_sqrtps512(x, 4);
+#elif HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+  return __builtin_ia32_sqrtps512_mask(x, x, (unsigned short)-1, 4);
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+  return __builtin_ia32_sqrtps256(x);
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
+  return __builtin_ia32_sqrtps(x);
+#else
+  for (int i = 0; i < LANES; i++) x[i] = sqrtf(x[i]);
+  return x;
+#endif
+}
+
+/* exp(x) = 2^n (1 + r + r^2 P(r)), r = x - n ln 2, |r| <= ln 2 / 2; P: 3.3e-9. 2^n in two factors,
+   so that the result may be a denormal or overflow. */
+INLINE_ vec expv_(vec x) {
+  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
+  vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
+  veci i = (veci)n - (veci)splat_(0x1.8p23f);
+  n -= splat_(0x1.8p23f);
+  vec r = y - n * splat_(0x1.62e4p-1f);
+  r = r - n * splat_(0x1.7f7d1cp-20f);
+  vec p = splat_(0x1.6a1a62p-10f);
+  p = p * r + splat_(0x1.123fc8p-7f);
+  p = p * r + splat_(0x1.555916p-5f);
+  p = p * r + splat_(0x1.55548ap-3f);
+  p = p * r + splat_(0x1.fffffcp-2f);
+  p = p * (r * r) + r + splat_(1.0f);
+  veci half = i >> 1;
+  vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
+  return p * s * t;
+}
+
+/* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9.
+ */
+INLINE_ vec logv_(vec x) {
+  veci tiny = x < splat_(0x1p-126f);
+  vec y = blendv_(tiny, x * splat_(0x1p23f), x);
+  veci bits = (veci)y - 0x3f3504f3; /* sqrt(1/2) */
+  veci e = (bits >> 23) - (tiny & ((veci){0} + 23));
+  vec m = (vec)((bits & 0x007fffff) + 0x3f3504f3) - splat_(1.0f);
+  vec p = splat_(-0x1.38b2a8p-4f);
+  p = p * m + splat_(0x1.055ad8p-3f);
+  p = p * m + splat_(-0x1.0d8586p-3f);
+  p = p * m + splat_(0x1.22da36p-3f);
+  p = p * m + splat_(-0x1.547240p-3f);
+  p = p * m + splat_(0x1.99a008p-3f);
+  p = p * m + splat_(-0x1.000228p-2f);
+  p = p * m + splat_(0x1.555554p-2f);
+  vec f = __builtin_convertvector(e, vec), mm = m * m;
+  vec low = p * (mm * m) + f * splat_(0x1.7f7d1cp-20f) - splat_(0.5f) * mm;
+  vec z = f * splat_(0x1.62e4p-1f) + (m + low);
+  z = blendv_(x == splat_(INFINITY), x, z);
+  z = blendv_(x == (vec){0}, splat_(-INFINITY), z);
+  return blendv_((x < (vec){0}) | (x != x), splat_(NAN), z);
+}
+
+/* tanh(x) = x P(x^2) / Q(x^2) up to 9.1, where it rounds to 1; 1.5e-9. */
+INLINE_ vec tanhv_(vec x) {
+  vec y = MIN2_(splat_(9.1f), MAX2_(splat_(-9.1f), x)), z = y * y;
+  vec p = splat_(-0x1.a7667cp-37f);
+  p = p * z + splat_(0x1.04c0f2p-25f);
+  p = p * z + splat_(0x1.d44940p-16f);
+  p = p * z + splat_(0x1.fa68d4p-9f);
+  p = p * z + splat_(0x1.18165ep-3f);
+  p = p * z + splat_(1.0f);
+  vec q = splat_(0x1.57c918p-20f);
+  q = q * z + splat_(0x1.9c1ef6p-12f);
+  q = q * z + splat_(0x1.be1cbap-6f);
+  q = q * z + splat_(0x1.e16084p-2f);
+  q = q * z + splat_(1.0f);
+  vec r = y * p / q;
+  return MIN2_(splat_(1.0f), MAX2_(splat_(-1.0f), r));
+}
+
+/* erf(x) = x P(x^2) / Q(x^2) up to 3.95, where it rounds to 1; 2.1e-8. */
+INLINE_ vec erfv_(vec x) {
+  vec y = MIN2_(splat_(3.95f), MAX2_(splat_(-3.95f), x)), z = y * y;
+  vec p = splat_(0x1.0fea36p-19f);
+  p = p * z + splat_(0x1.2a83dep-12f);
+  p = p * z + splat_(0x1.f32226p-9f);
+  p = p * z + splat_(0x1.b1275ap-5f);
+  p = p * z + splat_(0x1.884a98p-3f);
+  p = p * z + splat_(0x1.20dd74p+0f);
+  vec q = splat_(0x1.3d5b5ap-15f);
+  q = q * z + splat_(0x1.32e4dcp-10f);
+  q = q * z + splat_(0x1.ed51f6p-7f);
+  q = q * z + splat_(0x1.d53bb2p-4f);
+  q = q * z + splat_(0x1.0194c4p-1f);
+  q = q * z + splat_(1.0f);
+  vec r = y * p / q;
+  return MIN2_(splat_(1.0f), MAX2_(splat_(-1.0f), r));
+}
+
+/* Rare ones: lane by lane. */
+#define BY_LANE_(name, function)                                 \
+  static __attribute__((noinline, unused)) void name(float *x) { \
+    for (int i = 0; i < LANES; i++) x[i] = function(x[i]);       \
+  }                                                              \
+  INLINE_ vec PASTE_(name, v)(vec x) {                           \
+    float t[LANES];                                              \
+    *(vecu *)t = x;                                              \
+    name(t);                                                     \
+    return *(const vecu *)t;                                     \
+  }
+BY_LANE_(lanes_sin, sinf)
+BY_LANE_(lanes_cos, cosf)
+BY_LANE_(lanes_tan, tanf)
+BY_LANE_(lanes_asin, asinf)
+BY_LANE_(lanes_acos, acosf)
+BY_LANE_(lanes_atan, atanf)
+BY_LANE_(lanes_sinh, sinhf)
+BY_LANE_(lanes_cosh, coshf)
+BY_LANE_(lanes_asinh, asinhf)
+BY_LANE_(lanes_acosh, acoshf)
+BY_LANE_(lanes_atanh, atanhf)
+#undef BY_LANE_
+static __attribute__((noinline, unused)) void lanes_pow(float *x, const float *y) {
+  for (int i = 0; i < LANES; i++) x[i] = powf(x[i], y[i]);
+}
+/* Exponents known when compiled: the usual ones are products. */
+INLINE_ vec powv_(vec x, vec y) {
+  if (__builtin_constant_p(y[0]) && __builtin_constant_p(y[LANES - 1]) && y[0] == y[LANES - 1]) {
+    if (y[0] == 1.0f) return x;
+    if (y[0] == 2.0f) return x * x;
+    if (y[0] == 3.0f) return x * x * x;
+    if (y[0] == -1.0f) return splat_(1.0f) / x;
+  }
+  float t[LANES], u[LANES];
+  *(vecu *)t = x;
+  *(vecu *)u = y;
+  lanes_pow(t, u);
+  return *(const vecu *)t;
+}
+INLINE_ vec signv_(vec x) { return blendv_(x != x, x, onev_(x > (vec){0}) - onev_(x < (vec){0})); }
+INLINE_ vec selectv_(vec mask, vec a, vec b) { return blendv_(mask != (vec){0}, a, b); }
+INLINE_ vec ltv_(vec x, vec y) { return onev_(x < y); }
+INLINE_ vec lev_(vec x, vec y) { return onev_(x <= y); }
+INLINE_ vec eqv_(vec x, vec y) { return onev_(x == y); }
+INLINE_ vec isnanv_(vec x) { return onev_(x != x); }
+INLINE_ vec isinfv_(vec x) { return onev_(absv_(x) == splat_(INFINITY)); }
+INLINE_ vec notv_(vec x) { return onev_(x == (vec){0}); }
+INLINE_ vec andv_(vec x, vec y) { return onev_((x != (vec){0}) & (y != (vec){0})); }
+INLINE_ vec orv_(vec x, vec y) { return onev_((x != (vec){0}) | (y != (vec){0})); }
+
+/* The same for one float, double or integer -------------------------------------------------------
+ */
+#define SCALAR_(T, s, suffix)                                                    \
+  INLINE_ T abs##s(T x) { return fabs##suffix(x); }                              \
+  INLINE_ T min##s(T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; } \
+  INLINE_ T max##s(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; } \
+  INLINE_ T round##s(T x) { return rint##suffix(x); }                            \
+  INLINE_ T sign##s(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }         \
+  INLINE_ T select##s(T mask, T a, T b) { return mask != 0 ? a : b; }            \
+  INLINE_ T isnan##s(T x) { return (T)(x != x); }                                \
+  INLINE_ T isinf##s(T x) { return (T)(fabs##suffix(x) == (T)INFINITY); }
+SCALAR_(float, f_, f)
+SCALAR_(double, d_, )
+#undef SCALAR_
+/* Integers: two's complement, wrapping. */
+INLINE_ int64_t absl_(int64_t x) { return x < 0 ? (int64_t)(0 - (uint64_t)x) : x; }
+INLINE_ int64_t minl_(int64_t x, int64_t y) { return x < y ? x : y; }
+INLINE_ int64_t maxl_(int64_t x, int64_t y) { return x > y ? x : y; }
+INLINE_ int64_t signl_(int64_t x) { return (x > 0) - (x < 0); }
+INLINE_ int64_t selectl_(int64_t mask, int64_t a, int64_t b) { return mask ? a : b; }
+INLINE_ int64_t samel_(int64_t x) { return x; }
+INLINE_ int64_t zerol_(int64_t x) { return x - x; }
+#define COMPARE_(T, s)                                         \
+  INLINE_ T lt##s(T x, T y) { return (T)(x < y); }             \
+  INLINE_ T le##s(T x, T y) { return (T)(x <= y); }            \
+  INLINE_ T eq##s(T x, T y) { return (T)(x == y); }            \
+  INLINE_ T not ##s(T x) { return (T)(x == 0); }               \
+  INLINE_ T and##s(T x, T y) { return (T)(x != 0 && y != 0); } \
+  INLINE_ T or ##s(T x, T y) { return (T)(x != 0 || y != 0); }
+COMPARE_(float, f_)
+COMPARE_(double, d_)
+COMPARE_(int64_t, l_)
+#undef COMPARE_
+
+/* By the operand's type; anything but vec, float, double is an integer. */
+#define BY_TYPE_(x, v, f, d, l) _Generic((x), vec : v, float : f, double : d, default : l)
+/* Functions that integers do not have: integers go through double. */
+#define REAL_(x, v, f, d) BY_TYPE_(x, v, f, d, d)(x)
+#define abs_(x) BY_TYPE_(x, absv_, absf_, absd_, absl_)(x)
+#define min_(x, y) BY_TYPE_((x) + (y), minv_, minf_, mind_, minl_)(x, y)
+#define max_(x, y) BY_TYPE_((x) + (y), maxv_, maxf_, maxd_, maxl_)(x, y)
+#define sqrt_(x) REAL_(x, sqrtv_, sqrtf, sqrt)
+#define exp_(x) REAL_(x, expv_, expf, exp)
+#define log_(x) REAL_(x, logv_, logf, log)
+#define pow_(x, y) BY_TYPE_((x) + (y), powv_, powf, pow, pow)(x, y)
+#define sin_(x) REAL_(x, lanes_sin_v, sinf, sin)
+#define cos_(x) REAL_(x, lanes_cos_v, cosf, cos)
+#define tan_(x) REAL_(x, lanes_tan_v, tanf, tan)
+#define asin_(x) REAL_(x, lanes_asin_v, asinf, asin)
+#define acos_(x) REAL_(x, lanes_acos_v, acosf, acos)
+#define atan_(x) REAL_(x, lanes_atan_v, atanf, atan)
+#define sinh_(x) REAL_(x, lanes_sinh_v, sinhf, sinh)
+#define cosh_(x) REAL_(x, lanes_cosh_v, coshf, cosh)
+#define asinh_(x) REAL_(x, lanes_asinh_v, asinhf, asinh)
+#define acosh_(x) REAL_(x, lanes_acosh_v, acoshf, acosh)
+#define atanh_(x) REAL_(x, lanes_atanh_v, atanhf, atanh)
+#define tanh_(x) REAL_(x, tanhv_, tanhf, tanh)
+#define erf_(x) REAL_(x, erfv_, erff, erf)
+#define floor_(x) BY_TYPE_(x, floorv_, floorf, floor, samel_)(x)
+#define ceil_(x) BY_TYPE_(x, ceilv_, ceilf, ceil, samel_)(x)
+#define round_(x) BY_TYPE_(x, roundv_, roundf_, roundd_, samel_)(x)
+#define trunc_(x) BY_TYPE_(x, truncv_, truncf, trunc, samel_)(x)
+#define sign_(x) BY_TYPE_(x, signv_, signf_, signd_, signl_)(x)
+#define select_(m, a, b) BY_TYPE_((a) + (b), selectv_, selectf_, selectd_, selectl_)(m, a, b)
+#define lt_(x, y) BY_TYPE_((x) + (y), ltv_, ltf_, ltd_, ltl_)(x, y)
+#define le_(x, y) BY_TYPE_((x) + (y), lev_, lef_, led_, lel_)(x, y)
+#define eq_(x, y) BY_TYPE_((x) + (y), eqv_, eqf_, eqd_, eql_)(x, y)
+#define isnan_(x) BY_TYPE_(x, isnanv_, isnanf_, isnand_, zerol_)(x)
+#define isinf_(x) BY_TYPE_(x, isinfv_, isinff_, isinfd_, zerol_)(x)
+#define not_(x) BY_TYPE_(x, notv_, notf_, notd_, notl_)(x)
+#define and_(x, y) BY_TYPE_((x) + (y), andv_, andf_, andd_, andl_)(x, y)
+#define or_(x, y) BY_TYPE_((x) + (y), orv_, orf_, ord_, orl_)(x, y)
+
+#endif

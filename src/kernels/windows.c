@@ -1,0 +1,74 @@
+/* Choices and packing of the kernels over windows of channels-last images: depthwise_f32, pool_f32.
+ */
+#include <string.h>
+
+#include "families.h"
+
+static bool window_is_sound(const struct problem *p) {
+  return p->dtype == 1 && p->ic > 0 && p->oh > 0 && p->ow > 0 && p->kh > 0 && p->kw > 0 &&
+         p->sh > 0 && p->sw > 0 && p->dh > 0 && p->dw > 0;
+}
+
+bool depthwise_accepts(const struct problem *problem, const struct kernel_target *target) {
+  (void)target;
+  return window_is_sound(problem) && problem->oc == problem->ic;
+}
+
+/* Columns of a block: accumulators and the input vectors of one row of taps stay in registers. */
+int depthwise_choose(const struct problem *problem, const struct kernel_target *target,
+                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  int64_t most = 8;
+  while (most > 1 && most + (most - 1) * problem->sw + problem->kw + 2 > target->vector_registers)
+    most--;
+  int64_t blocks = ceil_div(problem->ow, max_i64(2, most));
+  int64_t block = ceil_div(problem->ow, blocks);
+  defines[0] = (struct kernel_define){"BLOCK", block};
+  defines[1] = (struct kernel_define){"BLOCKS", blocks};
+  defines[2] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
+  return 3;
+}
+
+int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target) {
+  (void)target;
+  return at_least_1(problem->images) * problem->oh;
+}
+
+size_t depthwise_packed_bytes(const struct problem *problem, const struct kernel_target *target) {
+  int64_t channels = ceil_div(problem->ic, lanes_of(target)) * lanes_of(target);
+  return (size_t)(channels * problem->kh * problem->kw) * sizeof(float);
+}
+
+/* [channel][tap] to [channel vector][tap][lane]. */
+void depthwise_pack(const struct problem *problem, const struct kernel_target *target,
+                    const float *b, float *packed) {
+  int64_t lanes = lanes_of(target), taps = problem->kh * problem->kw;
+  for (int64_t first = 0; first < problem->ic; first += lanes)
+    for (int64_t tap = 0; tap < taps; tap++)
+      for (int64_t channel = first; channel < first + lanes; channel++)
+        *packed++ = channel < problem->ic ? b[channel * taps + tap] : 0.0f;
+}
+
+bool pool_accepts(const struct problem *problem, const struct kernel_target *target) {
+  (void)target;
+  return window_is_sound(problem) && problem->mode >= 0 && problem->mode <= 2;
+}
+
+/* All channels of a row at once, fewer where there are too few rows to share out. */
+static int64_t pool_vectors(const struct problem *problem, const struct kernel_target *target) {
+  int64_t all = ceil_div(problem->ic, lanes_of(target));
+  int64_t rows = at_least_1(problem->images) * problem->oh;
+  int64_t goal = 8 * max_i64(1, target->threads);
+  if (rows >= goal) return all;
+  return min_i64(all, max_i64(4, ceil_div(ceil_div(all, ceil_div(goal, rows)), 4) * 4));
+}
+
+int pool_choose(const struct problem *problem, const struct kernel_target *target,
+                struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  defines[0] = (struct kernel_define){"UNIT_VECTORS", pool_vectors(problem, target)};
+  return 1;
+}
+
+int64_t pool_units(const struct problem *problem, const struct kernel_target *target) {
+  int64_t width = pool_vectors(problem, target) * lanes_of(target);
+  return at_least_1(problem->images) * problem->oh * ceil_div(problem->ic, width);
+}

@@ -1,0 +1,240 @@
+/* Operand sizes of problems, and what their kernels must compute: plain loops in double. Each
+ * output element gets a value and an error bound; elements with a negative bound must stay
+ * untouched. */
+#ifndef HONE_KERNEL_REFERENCE_H
+#define HONE_KERNEL_REFERENCE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+struct operand_counts {
+  int64_t a, b, c, columns; /* elements; columns: of e operands along the channel */
+};
+
+static inline int64_t one(int64_t n) { return n > 1 ? n : 1; }
+
+static inline struct operand_counts problem_counts(const struct problem *p) {
+  struct operand_counts n = {0, 0, 0, 0};
+  switch (p->kind) {
+    case PROBLEM_gemm:
+      n.a = (one(p->batch0) - 1) * p->a_batch0 + (one(p->batch1) - 1) * p->a_batch1 +
+            (p->m - 1) * p->a_row + p->k;
+      n.b = (one(p->batch0) - 1) * p->b_batch0 + (one(p->batch1) - 1) * p->b_batch1 +
+            (p->k - 1) * p->b_row + (p->n - 1) * p->b_column + 1;
+      n.c = (one(p->batch0) - 1) * p->c_batch0 + (one(p->batch1) - 1) * p->c_batch1 +
+            (p->m - 1) * p->c_row + p->n;
+      n.columns = p->n;
+      return n;
+    case PROBLEM_conv:
+    case PROBLEM_depthwise:
+    case PROBLEM_pool:
+      n.columns = p->kind == PROBLEM_pool ? p->ic : p->oc;
+      n.a = (one(p->images) - 1) * p->i_image + (p->ih - 1) * p->i_row + (p->iw - 1) * p->i_pixel +
+            p->ic;
+      n.c = (one(p->images) - 1) * p->o_image + (p->oh - 1) * p->o_row + (p->ow - 1) * p->o_pixel +
+            n.columns;
+      n.b = p->kind == PROBLEM_pool        ? 0
+            : p->kind == PROBLEM_depthwise ? p->oc * p->kh * p->kw
+                                           : p->oc * (p->ic / one(p->groups)) * p->kh * p->kw;
+      return n;
+    case PROBLEM_reduce:
+      n.a = (p->rows - 1) * p->i_stride + (p->k - 1) * p->r_stride + p->columns;
+      break;
+    default:
+      n.a = (p->rows - 1) * p->i_stride + p->columns;
+      break;
+  }
+  n.b = p->has_scale ? p->columns : 0;
+  n.c = (p->rows - 1) * p->o_stride + p->columns;
+  n.columns = p->columns;
+  return n;
+}
+
+/* Multiply-adds, for benchmarks. */
+static inline double problem_macs(const struct problem *p) {
+  if (p->kind == PROBLEM_gemm)
+    return (double)one(p->batch0) * (double)one(p->batch1) * (double)p->m * (double)p->n *
+           (double)p->k;
+  if (p->kind == PROBLEM_conv || p->kind == PROBLEM_depthwise)
+    return (double)one(p->images) * (double)p->oh * (double)p->ow * (double)p->oc * (double)p->kh *
+           (double)p->kw * (p->kind == PROBLEM_conv ? (double)(p->ic / one(p->groups)) : 1.0);
+  return 0;
+}
+
+struct wanted {
+  double *value, *bound; /* counts.c each */
+};
+
+#define UNIT_ROUNDOFF 0x1p-24
+
+static inline void want(struct wanted *w, int64_t o, double value, double bound) {
+  w->value[o] = value;
+  w->bound[o] = bound;
+}
+/* A sum of n products of which the magnitudes sum to `size`. */
+static inline void want_sum(struct wanted *w, int64_t o, double value, double size, double n) {
+  want(w, o, value, 2 * n * UNIT_ROUNDOFF * size + 1e-37);
+}
+
+static inline void reference_gemm(const struct problem *p, const float *a, const float *b,
+                                  struct wanted *w) {
+  for (int64_t i0 = 0; i0 < one(p->batch0); i0++)
+    for (int64_t i1 = 0; i1 < one(p->batch1); i1++)
+      for (int64_t m = 0; m < p->m; m++)
+        for (int64_t n = 0; n < p->n; n++) {
+          const float *x = a + i0 * p->a_batch0 + i1 * p->a_batch1 + m * p->a_row;
+          const float *y = b + i0 * p->b_batch0 + i1 * p->b_batch1 + n * p->b_column;
+          double sum = 0, size = 0;
+          for (int64_t k = 0; k < p->k; k++) {
+            double t = (double)x[k] * (double)y[k * p->b_row];
+            sum += t;
+            size += fabs(t);
+          }
+          want_sum(w, i0 * p->c_batch0 + i1 * p->c_batch1 + m * p->c_row + n, sum, size,
+                   (double)p->k);
+        }
+}
+
+/* Channel n of the pixel (y, x): conv has its padding inside, depthwise clips. */
+static inline void reference_conv_at(const struct problem *p, const float *a, const float *b,
+                                     int64_t image, int64_t y, int64_t x, int64_t n,
+                                     struct wanted *w) {
+  bool depthwise = p->kind == PROBLEM_depthwise;
+  int64_t groups = depthwise ? p->ic : one(p->groups), ic = p->ic / groups, oc = p->oc / groups;
+  double sum = 0, size = 0;
+  for (int64_t ky = 0; ky < p->kh; ky++)
+    for (int64_t kx = 0; kx < p->kw; kx++) {
+      int64_t iy = y * p->sh + ky * p->dh - p->pt, ix = x * p->sw + kx * p->dw - p->pl;
+      if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
+      for (int64_t i = 0; i < ic; i++) {
+        double t =
+            (double)a[image * p->i_image + iy * p->i_row + ix * p->i_pixel + n / oc * ic + i] *
+            (double)b[((n * ic + i) * p->kh + ky) * p->kw + kx];
+        sum += t;
+        size += fabs(t);
+      }
+    }
+  want_sum(w, image * p->o_image + y * p->o_row + x * p->o_pixel + n, sum, size,
+           (double)(ic * p->kh * p->kw));
+}
+
+static inline void reference_pool_at(const struct problem *p, const float *a, int64_t image,
+                                     int64_t y, int64_t x, int64_t n, struct wanted *w) {
+  double sum = 0, size = 0, most = -INFINITY, count = 0;
+  for (int64_t ky = 0; ky < p->kh; ky++)
+    for (int64_t kx = 0; kx < p->kw; kx++) {
+      int64_t iy = y * p->sh + ky * p->dh - p->pt, ix = x * p->sw + kx * p->dw - p->pl;
+      if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
+      double t = (double)a[image * p->i_image + iy * p->i_row + ix * p->i_pixel + n];
+      sum += t;
+      size += fabs(t);
+      count++;
+      most = t > most ? t : most;
+    }
+  int64_t o = image * p->o_image + y * p->o_row + x * p->o_pixel + n;
+  if (p->mode == 2) count = (double)(p->kh * p->kw);
+  if (p->mode == 0)
+    want(w, o, most, 0);
+  else
+    want_sum(w, o, count > 0 ? sum / count : 0, count > 0 ? size / count : 0, count + 2);
+}
+
+static inline void reference_images(const struct problem *p, const float *a, const float *b,
+                                    struct wanted *w) {
+  int64_t channels = p->kind == PROBLEM_pool ? p->ic : p->oc;
+  for (int64_t image = 0; image < one(p->images); image++)
+    for (int64_t y = 0; y < p->oh; y++)
+      for (int64_t x = 0; x < p->ow; x++)
+        for (int64_t n = 0; n < channels; n++) {
+          if (p->kind == PROBLEM_pool)
+            reference_pool_at(p, a, image, y, x, n, w);
+          else
+            reference_conv_at(p, a, b, image, y, x, n, w);
+        }
+}
+
+static inline void reference_softmax(const struct problem *p, const float *x, int64_t o,
+                                     struct wanted *w) {
+  double most = -INFINITY, sum = 0;
+  for (int64_t j = 0; j < p->columns; j++) most = fmax(most, (double)x[j]);
+  for (int64_t j = 0; j < p->columns; j++) sum += exp((double)x[j] - most);
+  for (int64_t j = 0; j < p->columns; j++) {
+    double y = exp((double)x[j] - most) / sum;
+    want(w, o + j, y,
+         y * (fabs((double)x[j] - most) + 16 + (double)p->columns / 8) * 2 * UNIT_ROUNDOFF + 1e-37);
+  }
+}
+
+static inline void reference_layernorm(const struct problem *p, const float *x, const float *scale,
+                                       const float *bias, int64_t o, struct wanted *w) {
+  uint32_t bits = (uint32_t)p->epsilon_bits;
+  float epsilon;
+  memcpy(&epsilon, &bits, sizeof epsilon);
+  double mean = 0, variance = 0, n = (double)p->columns;
+  for (int64_t j = 0; j < p->columns; j++) mean += (double)x[j] / n;
+  for (int64_t j = 0; j < p->columns; j++)
+    variance += ((double)x[j] - mean) * ((double)x[j] - mean) / n;
+  for (int64_t j = 0; j < p->columns; j++) {
+    double s = p->has_scale ? (double)scale[j] : 1, z = p->has_bias ? (double)bias[j] : 0;
+    double y = ((double)x[j] - mean) / sqrt(variance + (double)epsilon);
+    want(w, o + j, y * s + z, (fabs(y * s) + fabs(z) + 1) * (n / 8 + 16) * 2 * UNIT_ROUNDOFF);
+  }
+}
+
+static inline void reference_reduce(const struct problem *p, const float *x, int64_t o,
+                                    struct wanted *w) {
+  double sum = 0, size = 0, most = -INFINITY, least = INFINITY, product = 1, n = (double)p->k;
+  for (int64_t k = 0; k < p->k; k++) {
+    double t = (double)x[k * p->r_stride];
+    sum += t;
+    size += fabs(t);
+    product *= t;
+    most = fmax(most, t);
+    least = fmin(least, t);
+  }
+  if (p->mode == 0) want_sum(w, o, sum, size, n);
+  if (p->mode == 1) want_sum(w, o, sum / n, size / n, n + 1);
+  if (p->mode == 2) want(w, o, most, 0);
+  if (p->mode == 3) want(w, o, least, 0);
+  if (p->mode == 4) want_sum(w, o, product, fabs(product), n);
+}
+
+static inline void reference_problem(const struct problem *p, const float *a, const float *b,
+                                     const float *bias, struct wanted *w) {
+  if (p->kind == PROBLEM_gemm) reference_gemm(p, a, b, w);
+  if (p->kind == PROBLEM_conv || p->kind == PROBLEM_depthwise || p->kind == PROBLEM_pool)
+    reference_images(p, a, b, w);
+  for (int64_t r = 0; r < p->rows; r++) {
+    const float *x = a + r * p->i_stride;
+    int64_t o = r * p->o_stride;
+    if (p->kind == PROBLEM_softmax) reference_softmax(p, x, o, w);
+    if (p->kind == PROBLEM_layernorm) reference_layernorm(p, x, b, bias, o, w);
+    if (p->kind == PROBLEM_reduce)
+      for (int64_t j = 0; j < p->columns; j++) reference_reduce(p, x + j, o + j, w);
+  }
+}
+
+/* Column (channel) of element o of c. */
+static inline int64_t problem_column(const struct problem *p, int64_t o) {
+  switch (p->kind) {
+    case PROBLEM_gemm: {
+      int64_t batch0 = one(p->batch0), batch1 = one(p->batch1);
+      for (int64_t i = 0; i < batch0 * batch1; i++) {
+        int64_t at = o - i / batch1 * p->c_batch0 - i % batch1 * p->c_batch1;
+        if (at >= 0 && at / p->c_row < p->m && at % p->c_row < p->n) return at % p->c_row;
+      }
+      return 0;
+    }
+    case PROBLEM_conv:
+    case PROBLEM_depthwise:
+    case PROBLEM_pool:
+      if (p->o_image) o %= p->o_image;
+      return o % p->o_row % p->o_pixel;
+    default:
+      return p->o_stride ? o % p->o_stride : o;
+  }
+}
+
+#endif

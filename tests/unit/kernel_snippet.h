@@ -1,0 +1,136 @@
+/* The C that one kernel becomes, as the emitter writes it: defines, text, undefines, and an
+ * exported entry. For the tests and the benchmark of kernels. */
+#ifndef HONE_KERNEL_SNIPPET_H
+#define HONE_KERNEL_SNIPPET_H
+
+#include <ctype.h>
+
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+typedef void kernel_function(const float *a, const float *b, float *c, const float *const *e,
+                             float *scratch, long begin, long end);
+typedef void pack_function(const float *b, float *packed, long begin, long end);
+
+struct isa {
+  const char *name;
+  struct kernel_target target;
+  const char *flags[12];
+};
+/* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). */
+static const struct isa isas[] = {
+    {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2}, {"-msse2", NULL}},
+    {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2}, {"-mavx2", "-mfma", NULL}},
+    {"avx512",
+     {64, 32, 48 << 10, 1 << 20, 0x2f, 2},
+     {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma",
+      "-mprefer-vector-width=512", NULL}},
+};
+enum { ISA_COUNT = sizeof isas / sizeof isas[0] };
+static inline bool isa_runs_here(const struct isa *isa) {
+  __builtin_cpu_init();
+  if (isa->target.vector_bytes == 64) return __builtin_cpu_supports("avx512dq") != 0;
+  if (isa->target.vector_bytes == 32)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return true;
+}
+
+static inline void snippet_upper(char out[64], const char *name) {
+  size_t i = 0;
+  for (; name[i] && i < 63; i++) out[i] = (char)toupper((unsigned char)name[i]);
+  out[i] = 0;
+}
+
+static inline void snippet_text(struct text *text, const char *file) {
+  size_t length = 0;
+  const char *bytes = kernel_text(file, &length);
+  if (bytes) text_append(text, bytes, length);
+}
+
+static inline void snippet_begin(struct text *text, const struct isa *isa) {
+  text_printf(text, "#define HONE_VECTOR_BYTES %d\n", isa->target.vector_bytes);
+  snippet_text(text, "simd.h");
+}
+
+/* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none. */
+static inline void snippet_add(struct text *text, const struct isa *isa,
+                               const struct kernel *kernel, const struct problem *problem,
+                               int index, const char *epilogue) {
+  struct kernel_define defines[KERNEL_DEFINES_MAX];
+  int define_count = kernel->choose(problem, &isa->target, defines);
+  int number_count = problem_number_count(problem->kind);
+  char name[64];
+  for (int i = 0; i < number_count; i++) {
+    snippet_upper(name, problem_number_name(problem->kind, i));
+    text_printf(text, "#define %s %lld\n", name, (long long)problem_number(problem, i));
+  }
+  for (int i = 0; i < define_count; i++)
+    text_printf(text, "#define %s %lld\n", defines[i].name, (long long)defines[i].value);
+  text_printf(text, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
+              epilogue != NULL, epilogue ? epilogue : "x");
+  text_printf(text, "#define NAME k%d\n", index);
+  snippet_text(text, kernel->text);
+  if (kernel->pack_text) {
+    text_printf(text, "#undef NAME\n#define NAME p%d\n", index);
+    snippet_text(text, kernel->pack_text);
+  }
+  text_puts(text, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
+  for (int i = 0; i < define_count; i++) text_printf(text, "#undef %s\n", defines[i].name);
+  for (int i = 0; i < number_count; i++) {
+    snippet_upper(name, problem_number_name(problem->kind, i));
+    text_printf(text, "#undef %s\n", name);
+  }
+  text_printf(
+      text,
+      "void run_%d(const float *a, const float *b, float *c, const float *const *e, float *s,"
+      " long i, long n);\nvoid run_%d(const float *a, const float *b, float *c, const float "
+      "*const *e, float *s, long i, long n) {\n  k%d(a, b, c, e, s, i, n);\n}\n",
+      index, index, index);
+  if (kernel->pack_text)
+    text_printf(text,
+                "void pack_%d(const float *b, float *p, long i, long n);\n"
+                "void pack_%d(const float *b, float *p, long i, long n) { p%d(b, p, i, n); }\n",
+                index, index, index);
+}
+
+/* Compiles folder/name.c to folder/name.so with the flags of generated code. */
+static inline hone_status snippet_compile(struct ctx *ctx, const struct isa *isa,
+                                          const char *folder, const char *name,
+                                          const struct text *text) {
+  char source[4200], library[4200];
+  snprintf(source, sizeof source, "%s/%s.c", folder, name);
+  snprintf(library, sizeof library, "%s/%s.so", folder, name);
+  TRY(text_finish(ctx, text));
+  TRY(file_write_atomic(ctx, source, text->at, text->length, 0600));
+  const char *cc = getenv("HONE_CC");
+  const char *argv[40] = {cc ? cc : "cc",
+                          "-std=gnu11",
+                          "-O2",
+                          "-Wall",
+                          "-Wextra",
+                          "-Werror",
+                          "-ffp-contract=fast",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-fno-tree-vectorize",
+                          "-fPIC",
+                          "-shared"};
+  int n = 12;
+  for (int i = 0; isa->flags[i]; i++) argv[n++] = isa->flags[i];
+  argv[n++] = source;
+  argv[n++] = "-o";
+  argv[n++] = library;
+  argv[n++] = "-lm";
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
+  struct process_result result;
+  TRY(process_run(ctx, &options, &result));
+  hone_status status = HONE_OK;
+  if (result.exit_code != 0)
+    status = fail(ctx, HONE_E_INTERNAL, place_none(), "%s: %.*s", name, (int)result.output.length,
+                  result.output.at);
+  text_deinit(&result.output);
+  return status;
+}
+
+#endif

@@ -1,0 +1,349 @@
+/* Every row of kernels.def on a table of problems, at each instruction set that this machine runs:
+ * the text is compiled as the emitter writes it and compared with plain loops in double. Operands
+ * end at guard pages; any split of the units must give the same bits; elements outside the output
+ * stay. */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel_reference.h"
+#include "kernel_snippet.h"
+
+static const char *const lines[] = {
+#define PROBLEM(line) line,
+#include "kernel_problems.def"
+#undef PROBLEM
+};
+enum { PROBLEM_LINES = sizeof lines / sizeof lines[0] };
+
+#define fail_with(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
+
+static char folder[4096];
+
+static int make_folder(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  return dir_temporary(&ctx, folder) ? -1 : 0;
+}
+static int remove_folder(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+/* `count` floats that end at an inaccessible page. */
+struct guarded {
+  float *at;
+  void *map;
+  size_t bytes;
+};
+static struct guarded guarded_create(int64_t count) {
+  struct guarded g;
+  size_t used = ((size_t)count * sizeof(float) + 4095) / 4096 * 4096;
+  g.bytes = used + 4096;
+  g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(g.map, MAP_FAILED);
+  assert_int_equal(mprotect((char *)g.map + used, 4096, PROT_NONE), 0);
+  g.at = (float *)(void *)((char *)g.map + used) - count;
+  return g;
+}
+static void guarded_destroy(struct guarded *g) { munmap(g->map, g->bytes); }
+
+static void fill(struct guarded *g, int64_t count, uint32_t seed) {
+  uint32_t x = seed * 2654435761u + 1;
+  for (int64_t i = 0; i < count; i++) {
+    x = x * 1664525u + 1013904223u;
+    g->at[i] = (float)(int32_t)x * 0x1p-31f;
+  }
+}
+
+#define UNTOUCHED 12345.0f
+/* Bias by column, residual by element, ReLU: everything an epilogue may ask for. */
+#define TEST_EPILOGUE(first)                                                 \
+  "max_((x) + load_lanes_(e[" first "] + (j), lanes) + load_lanes_(e[" first \
+  " + 1] + (o), lanes), splat_(0.0f))"
+
+static const char *test_epilogue(const struct problem *p, int index) {
+  if (index % 2 == 0) return NULL;
+  return p->kind == PROBLEM_layernorm ? TEST_EPILOGUE("1") : TEST_EPILOGUE("0");
+}
+
+/* Runs all units in one piece, then in pieces of uneven size: the same bits. */
+static void run_splits(kernel_function *run, int64_t units, const float *a, const float *b,
+                       struct guarded *c, int64_t count, const float *const *e) {
+  float *first = malloc((size_t)count * sizeof(float));
+  assert_non_null(first);
+  for (int64_t i = 0; i < count; i++) c->at[i] = UNTOUCHED;
+  for (int64_t begin = 0, step = 1; begin < units; begin += step++)
+    run(a, b, c->at, e, NULL, begin, begin + step < units ? begin + step : units);
+  memcpy(first, c->at, (size_t)count * sizeof(float));
+  for (int64_t i = 0; i < count; i++) c->at[i] = UNTOUCHED;
+  run(a, b, c->at, e, NULL, 0, units);
+  assert_memory_equal(first, c->at, (size_t)count * sizeof(float));
+  free(first);
+}
+
+static void compare(const struct isa *isa, const char *line, const struct problem *p,
+                    const struct wanted *w, const struct guarded *c, int64_t count, bool fused,
+                    const float *bias, const float *residual) {
+  for (int64_t o = 0; o < count; o++) {
+    double got = (double)c->at[o], value = w->value[o], bound = w->bound[o];
+    if (bound < 0) {
+      if (c->at[o] != UNTOUCHED)
+        fail_with("%s: %s: wrote outside at %lld", isa->name, line, (long long)o);
+      continue;
+    }
+    if (fused) {
+      double add = (double)bias[problem_column(p, o)] + (double)residual[o];
+      bound += 4 * UNIT_ROUNDOFF * (fabs(value) + 2);
+      value = value + add > 0 ? value + add : 0;
+    }
+    if (!(fabs(got - value) <= bound))
+      fail_with("%s: %s: element %lld is %.9g, expected %.9g (bound %.3g)", isa->name, line,
+                (long long)o, got, value, bound);
+  }
+}
+
+static void run_problem(const struct isa *isa, void *library, int index) {
+  struct problem p;
+  assert_true(problem_parse(lines[index], &p));
+  const struct kernel *kernel = kernel_choose(&p, &isa->target);
+  struct operand_counts n = problem_counts(&p);
+  char name[32];
+  snprintf(name, sizeof name, "run_%d", index);
+  kernel_function *run = (kernel_function *)dlsym(library, name);
+  assert_non_null(run);
+
+  size_t packed_bytes = kernel->pack ? kernel->packed_bytes(&p, &isa->target) : 0;
+  struct guarded a = guarded_create(n.a), b = guarded_create(n.b), c = guarded_create(n.c);
+  struct guarded packed = guarded_create((int64_t)(packed_bytes / sizeof(float)));
+  struct guarded norm_bias = guarded_create(n.columns), bias = guarded_create(n.columns);
+  struct guarded residual = guarded_create(n.c);
+  fill(&a, n.a, 1), fill(&b, n.b, 2), fill(&norm_bias, n.columns, 3);
+  fill(&bias, n.columns, 4), fill(&residual, n.c, 5);
+  if (kernel->pack) kernel->pack(&p, &isa->target, b.at, packed.at);
+  if (kernel->pack_text) { /* the packing at run time gives the same bytes */
+    struct guarded again = guarded_create((int64_t)(packed_bytes / sizeof(float)));
+    snprintf(name, sizeof name, "pack_%d", index);
+    pack_function *pack = (pack_function *)dlsym(library, name);
+    assert_non_null(pack);
+    pack(b.at, again.at, 0, kernel->pack_units(&p, &isa->target));
+    assert_memory_equal(again.at, packed.at, packed_bytes);
+    guarded_destroy(&again);
+  }
+  const float *norm_e[] = {norm_bias.at, bias.at, residual.at}, *e[] = {bias.at, residual.at};
+  run_splits(run, kernel->units(&p, &isa->target), a.at, kernel->pack ? packed.at : b.at, &c, n.c,
+             p.kind == PROBLEM_layernorm ? norm_e : e);
+
+  struct wanted w = {malloc((size_t)n.c * sizeof(double)), malloc((size_t)n.c * sizeof(double))};
+  assert_non_null(w.value);
+  assert_non_null(w.bound);
+  for (int64_t i = 0; i < n.c; i++) w.bound[i] = -1;
+  reference_problem(&p, a.at, b.at, norm_bias.at, &w);
+  compare(isa, lines[index], &p, &w, &c, n.c, test_epilogue(&p, index) != NULL, bias.at,
+          residual.at);
+  free(w.value), free(w.bound);
+  struct guarded *all[] = {&a, &b, &c, &packed, &norm_bias, &bias, &residual};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
+}
+
+static void *load(struct ctx *ctx, const struct isa *isa, const char *name, struct text *text) {
+  char path[4300];
+  if (snippet_compile(ctx, isa, folder, name, text)) fail_with("%s", ctx->message);
+  text_deinit(text);
+  snprintf(path, sizeof path, "%s/%s.so", folder, name);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail_with("%s", dlerror());
+  return library;
+}
+
+static void check_isa(const struct isa *isa) {
+  if (!isa_runs_here(isa)) skip();
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct text text = {0};
+  snippet_begin(&text, isa);
+  for (int i = 0; i < PROBLEM_LINES; i++) {
+    struct problem p;
+    if (!problem_parse(lines[i], &p)) fail_with("not a problem line: %s", lines[i]);
+    const struct kernel *kernel = kernel_choose(&p, &isa->target);
+    if (!kernel) fail_with("no kernel accepts: %s", lines[i]);
+    snippet_add(&text, isa, kernel, &p, i, test_epilogue(&p, i));
+  }
+  void *library = load(&ctx, isa, isa->name, &text);
+  for (int i = 0; i < PROBLEM_LINES; i++) run_problem(isa, library, i);
+  dlclose(library);
+}
+static void test_sse2(void **state) { (void)state, check_isa(&isas[0]); }
+static void test_avx2(void **state) { (void)state, check_isa(&isas[1]); }
+static void test_avx512(void **state) { (void)state, check_isa(&isas[2]); }
+
+/* Every row of the table has at least one problem in the list. */
+static void test_rows_are_covered(void **state) {
+  (void)state;
+  for (size_t row = 0; row < kernel_count; row++) {
+    int covered = 0;
+    for (int i = 0; i < PROBLEM_LINES; i++) {
+      struct problem p;
+      assert_true(problem_parse(lines[i], &p));
+      for (int k = 0; k < ISA_COUNT; k++)
+        covered += kernel_choose(&p, &isas[k].target) == &kernel_table[row];
+    }
+    if (!covered) fail_with("no problem for %s", kernel_table[row].name);
+    assert_ptr_equal(kernel_find(kernel_table[row].name), &kernel_table[row]);
+    assert_non_null(kernel_text(kernel_table[row].text, NULL));
+  }
+  assert_null(kernel_find("nothing"));
+  assert_null(kernel_text("nothing.c", NULL));
+}
+
+static void test_problem_lines(void **state) {
+  (void)state;
+  char out[512];
+  for (int i = 0; i < PROBLEM_LINES; i++) {
+    struct problem p, again;
+    assert_true(problem_parse(lines[i], &p));
+    int length = problem_print(out, sizeof out, &p);
+    assert_int_equal(length, (int)strlen(out));
+    assert_true(problem_parse(out, &again));
+    assert_memory_equal(&p, &again, sizeof p);
+    assert_int_equal(problem_print(NULL, 0, &p), length);
+    assert_int_equal(problem_print(out, 8, &p), length);
+  }
+  static const char *const bad[] = {"",
+                                    "gemm",
+                                    "gemm f99 m1",
+                                    "gemm f32 m",
+                                    "gemm f32 oh3",
+                                    "gemm f32 zz1",
+                                    "gemm f32 m12x",
+                                    "gemm f32 m99999999999999999999",
+                                    "nothing f32"};
+  struct problem p;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(problem_parse(bad[i], &p));
+}
+
+/* The helpers of simd.h against double libm -----------------------------------------------------
+ */
+static const struct function {
+  const char *name;
+  double (*exact)(double);
+  float low, high;
+  double ulps;
+} functions[] = {
+    {"exp_", exp, -110, 95, 4},       {"log_", log, 0, 1e38f, 4},
+    {"tanh_", tanh, -12, 12, 6},      {"erf_", erf, -6, 6, 4},
+    {"sqrt_", sqrt, 0, 1e30f, 1},     {"sin_", sin, -30, 30, 2},
+    {"atan_", atan, -30, 30, 2},      {"floor_", floor, -1e7f, 1e7f, 0},
+    {"ceil_", ceil, -1e7f, 1e7f, 0},  {"trunc_", trunc, -1e7f, 1e7f, 0},
+    {"round_", rint, -1e7f, 1e7f, 0}, {"abs_", fabs, -9, 9, 0},
+};
+enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };
+static const float specials[] = {
+    0.0f,       -0.0f,      1.0f,   -1.0f, 0.5f,   -0.5f,    1.5f,      2.5f, -2.5f,   0x1p-126f,
+    0x1p-149f,  -0x1p-149f, 1e-40f, 3e38f, -3e38f, INFINITY, -INFINITY, NAN,  0x1p23f, -0.25f,
+    8388607.5f, 1e-5f,      -1e-5f, 88.7f, -87.4f, -103.9f,  0.1f,      9.0f};
+
+static double ulps_between(double got, double want) {
+  if (isnan(got) || isnan(want)) return isnan(got) && isnan(want) ? 0 : INFINITY;
+  if ((float)got == (float)want) return 0;
+  int exponent;
+  frexp(want, &exponent);
+  return fabs(got - want) / ldexp(1, exponent - 24 < -149 ? -149 : exponent - 24);
+}
+
+static void check_function(const struct isa *isa, void *library, const struct function *f) {
+  enum { COUNT = 1 << 14, SPECIALS = sizeof specials / sizeof specials[0] };
+  static float x[COUNT], y[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    double t = (double)i / COUNT;
+    x[i] = i < SPECIALS ? specials[i]
+                        : (float)((double)f->low + t * ((double)f->high - (double)f->low));
+    if (i >= SPECIALS && i % 2) x[i] *= (float)ldexp(1, -i % 140); /* every exponent */
+  }
+  char name[64];
+  snprintf(name, sizeof name, "map_%s", f->name);
+  void (*map)(const float *, float *, long) =
+      (void (*)(const float *, float *, long))dlsym(library, name);
+  assert_non_null(map);
+  map(x, y, COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    double want = f->exact((double)x[i]), off = ulps_between((double)y[i], want);
+    if (!(off <= f->ulps))
+      fail_with("%s: %s(%a) = %a, expected %a: %.2f ulp", isa->name, f->name, (double)x[i],
+                (double)y[i], want, off);
+  }
+}
+
+/* Masks, comparisons, NaN rules, masked memory: one checking function in C, 0 if all hold. */
+static const char logic_source[] =
+    "int logic(const float *end);\nint logic(const float *end) {\n"
+    "  const vec n = splat_(NAN), one = splat_(1.0f), two = splat_(2.0f);\n"
+    "#define IS(x, want) { vec t_ = (x); for (int i = 0; i < LANES; i++) if (t_[i] != (want)) "
+    "return __LINE__; }\n"
+    "#define NAN_(x) { vec t_ = (x); for (int i = 0; i < LANES; i++) if (t_[i] == t_[i]) return "
+    "__LINE__; }\n"
+    "  NAN_(max_(n, one)) NAN_(max_(one, n)) NAN_(min_(n, one)) NAN_(min_(one, n)) NAN_(sign_(n))\n"
+    "  IS(max_(one, two), 2) IS(min_(one, two), 1) IS(lt_(one, two), 1) IS(lt_(two, one), 0)\n"
+    "  IS(le_(one, one), 1) IS(eq_(one, two), 0) IS(eq_(n, n), 0) IS(isnan_(n), 1) IS(isinf_(one / "
+    "(vec){0}), 1)\n"
+    "  IS(not_(one), 0) IS(and_(one, two), 1) IS(or_((vec){0}, (vec){0}), 0) IS(sign_(-two), -1)\n"
+    "  IS(select_(lt_(one, two), one, two), 1) IS(select_((vec){0}, one, two), 2) IS(pow_(two, "
+    "splat_(2.0f)), 4)\n"
+    "  IS(pow_(two, splat_(0.5f)), 0x1.6a09e6p0f)\n"
+    "  if (abs_(-3) != 3 || abs_(-3.5) != 3.5 || max_(2.0f, NAN) == 2.0f || min_(3, 4) != 3) "
+    "return __LINE__;\n"
+    "  if (sizeof(max_(1.0, 2.0)) != 8 || sizeof(max_(1.0f, 2.0f)) != 4 || round_(2.5) != 2) "
+    "return __LINE__;\n"
+    "  if (select_(1, 7, 8) != 7 || sqrt_(9) != 3 || not_(0) != 1 || floor_(7) != 7) return "
+    "__LINE__;\n"
+    "  for (long k = 1; k <= LANES; k++) {\n"
+    "    vec x = load_lanes_(end - k, k);\n"
+    "    for (int i = 0; i < LANES; i++) if (x[i] != (i < k ? end[i - k] : 0.0f)) return "
+    "__LINE__;\n"
+    "    float to[LANES + 1];\n    for (int i = 0; i <= LANES; i++) to[i] = -7;\n"
+    "    store_lanes_(to, x, k);\n"
+    "    for (int i = 0; i <= LANES; i++) if (to[i] != (i < k ? end[i - k] : -7.0f)) return "
+    "__LINE__;\n"
+    "  }\n  return 0;\n}\n";
+
+static void test_simd(void **state) {
+  (void)state;
+  for (int k = 0; k < ISA_COUNT; k++) {
+    if (!isa_runs_here(&isas[k])) continue;
+    struct ctx ctx;
+    ctx_init(&ctx);
+    struct text text = {0};
+    snippet_begin(&text, &isas[k]);
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+      text_printf(&text,
+                  "void map_%s(const float *x, float *y, long n);\n"
+                  "void map_%s(const float *x, float *y, long n) {\n  for (long i = 0; i < n; i += "
+                  "LANES) {\n"
+                  "    vec t = loadu_(x + i);\n    storeu_(y + i, %s(t));\n  }\n}\n",
+                  functions[i].name, functions[i].name, functions[i].name);
+    text_puts(&text, logic_source);
+    char name[32];
+    snprintf(name, sizeof name, "simd_%s", isas[k].name);
+    void *library = load(&ctx, &isas[k], name, &text);
+    for (int i = 0; i < FUNCTION_COUNT; i++) check_function(&isas[k], library, &functions[i]);
+    struct guarded g = guarded_create(64);
+    fill(&g, 64, 9);
+    int (*logic)(const float *) = (int (*)(const float *))dlsym(library, "logic");
+    assert_int_equal(logic(g.at + 64), 0);
+    guarded_destroy(&g);
+    dlclose(library);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_problem_lines), cmocka_unit_test(test_rows_are_covered),
+      cmocka_unit_test(test_simd),          cmocka_unit_test(test_sse2),
+      cmocka_unit_test(test_avx2),          cmocka_unit_test(test_avx512),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
