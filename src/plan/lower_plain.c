@@ -17,9 +17,24 @@ static bool default_activations(const struct node *node) {
   return true;
 }
 
+/* Half floats are 16-bit words to the plain kernels: only ops that move elements may see them. */
+static bool knows_types(const struct node *node) {
+  static const enum op_id movers[] = {OP_Gather, OP_GatherElements,  OP_GatherND,
+                                      OP_Pad,    OP_ReverseSequence, OP_Trilu};
+  bool is_half = false;
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    is_half |= value && (value->dtype == HONE_F16 || value->dtype == HONE_BF16);
+  }
+  for (size_t i = 0; i < COUNT(movers) && is_half; i++)
+    if (is_op(node, movers[i])) return true;
+  return !is_half;
+}
+
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
   const struct plain_kernel *plain = node->op->domain[0] ? NULL : plain_find(node->op->name);
-  if (!plain || node->fused_count) return HONE_OK;
+  if (!plain || node->fused_count || !knows_types(node)) return HONE_OK;
   if (node->op->class == OP_RECURRENT && !default_activations(node))
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
                 "%s with other activations than the default", node->op->name);

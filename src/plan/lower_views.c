@@ -270,10 +270,10 @@ hone_status lower_blocks(struct builder *b, const struct node *node, bool *out_d
   const struct view *deep = to_space ? &from : &to, *wide = to_space ? &to : &from;
   int64_t n = deep->shape.dims[0], c = deep->shape.dims[1] / (k * k), h = deep->shape.dims[2],
           w = deep->shape.dims[3], channel = deep->stride[1];
-  /* logical order of both: n, c, h, kh, w, kw; SpaceToDepth is the inverse of DCR */
-  int64_t c_step = crd && to_space ? k * k * channel : channel;
-  int64_t row_step = crd && to_space ? k * channel : k * c * channel;
-  int64_t column_step = crd && to_space ? channel : c * channel;
+  /* logical order of both: n, c, h, kh, w, kw */
+  int64_t c_step = crd ? k * k * channel : channel;
+  int64_t row_step = crd ? k * channel : k * c * channel;
+  int64_t column_step = crd ? channel : c * channel;
   struct shape shape = {6, {n, c, h, k, w, k}};
   struct view d = {
       .buffer = deep->buffer,

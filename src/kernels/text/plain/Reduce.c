@@ -76,7 +76,12 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
       }
     }
     if (REDUCE_OP == 2 || REDUCE_OP == 3) {
-      if (length == 0) return 8;
+      if (length == 0) { /* the other end of the type */
+        const IN0_T end = _Generic((IN0_T)0, float: INFINITY, double: INFINITY,
+                                   default: (IN0_T)((IN0_T)-1 > 0 ? (IN0_T)-1
+                                                                  : (IN0_T)(UINT64_MAX >> (65 - 8 * sizeof(IN0_T)))));
+        best = REDUCE_OP == 3 ? end : (IN0_T)((IN0_T)-1 > 0 ? 0 : (IN0_T)0.5 != 0 ? -end : -1 - end);
+      }
       y[o] = best;
     } else if (REDUCE_OP == 1) {
       y[o] = (OUT0_T)(_Generic((OUT0_T)0, float: sum / (ACC)length, double: sum / (ACC)length,

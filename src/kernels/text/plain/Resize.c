@@ -1,5 +1,6 @@
-/* Resize by nearest, linear or cubic interpolation, separable over the axes. Each axis keeps the taps
- * (source index, weight) of its current output coordinate; an element sums over their combinations. */
+/* Resize by nearest, linear or cubic interpolation, separable over the axes. The taps (source
+ * index, weight) of a block of columns are made once; then every row adds up the combinations of
+ * the taps of its other coordinates, a row of sources at a time. */
 #ifndef ATTR_antialias
 #define ATTR_antialias 0
 #endif
@@ -19,15 +20,26 @@
 #else
 #define REACH 0
 #endif
+#if ATTR_antialias
 #define TAPS 64
+#define BLOCK 16
+#else
+#define TAPS 4
+#define BLOCK 256
+#endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
 static int NAME(const void *const *in, void *const *out, void *scratch) {
   const IN0_T *from = in[0];
   OUT0_T *to = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
-  double scale[AXES], start[AXES], end[AXES], weight[AXES][TAPS];
-  int64_t index[AXES][TAPS], at[AXES], step[AXES];
-  int count[AXES], is_outside[AXES], axis_of[AXES], axes = IN0_RANK;
+  double scale[AXES], start[AXES], end[AXES], weight[AXES][TAPS], column_weight[TAPS][BLOCK];
+  int64_t index[AXES][TAPS], at[AXES], step[AXES], column_index[TAPS][BLOCK];
+  int count[AXES], is_outside[AXES], column_outside[BLOCK], axis_of[AXES], axes = IN0_RANK;
+  enum { LAST = AXES - 1 };
+  if (IN0_RANK == 0) {
+    to[0] = (OUT0_T)from[0];
+    return 0;
+  }
   (void)scratch, (void)start, (void)end;
   int64_t stride = 1;
   for (int k = IN0_RANK - 1; k >= 0; k--) {
@@ -70,87 +82,114 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     end[axis_of[k]] = (double)((const IN1_T *)in[1])[k + axes];
   }
 #endif
-  int changed = 0; /* axes from here on have a new coordinate */
-  for (int64_t o = 0; o < OUT0_COUNT; o++) {
-    for (int k = changed; k < IN0_RANK; k++) {
-      const double length = (double)dims[k], to_length = (double)to_dims[k], p = (double)at[k];
-      const double s = scale[k];
+  const int64_t columns = to_dims[LAST], rows = OUT0_COUNT / columns;
+  for (int64_t block = 0; block < columns; block += BLOCK) {
+    const int width = (int)(columns - block < BLOCK ? columns - block : BLOCK);
+    /* positions 0 .. width-1 fill the columns' taps, the others are rows */
+    for (int k = 0; k < LAST; k++) at[k] = 0;
+    int changed = 0;
+    for (int64_t position = -width; position < rows; position++) {
+      const int is_column = position < 0;
+      if (is_column) at[LAST] = block + width + position;
+      for (int k = is_column ? LAST : changed; k < (is_column ? AXES : LAST); k++) {
+        const double length = (double)dims[k], to_length = (double)to_dims[k], p = (double)at[k];
+        const double s = scale[k], whole = s * length; /* before it was cut to elements */
 #if defined ATTR_coordinate_transformation_mode_IS_half_pixel_symmetric
-      const double x = length / 2 * (1 - to_length / (s * length)) + (p + 0.5) / s - 0.5;
+        const double x = length / 2 * (1 - to_length / whole) + (p + 0.5) / s - 0.5;
 #elif defined ATTR_coordinate_transformation_mode_IS_pytorch_half_pixel
-      const double x = to_length > 1 ? (p + 0.5) / s - 0.5 : 0;
+        const double x = to_length > 1 ? (p + 0.5) / s - 0.5 : 0;
 #elif defined ATTR_coordinate_transformation_mode_IS_align_corners
-      const double x = to_length > 1 ? p * (length - 1) / (to_length - 1) : 0;
+        const double x = to_length > 1 ? p * (length - 1) / (whole - 1) : 0;
 #elif defined ATTR_coordinate_transformation_mode_IS_asymmetric
-      const double x = p / s;
+        const double x = p / s;
 #elif defined ATTR_coordinate_transformation_mode_IS_tf_half_pixel_for_nn
-      const double x = s == 1 && length == to_length && REACH ? p : (p + 0.5) / s;
+        const double x = s == 1 && length == to_length && REACH ? p : (p + 0.5) / s;
 #elif defined ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
-      const double x = to_length > 1
-                           ? start[k] * (length - 1) + p * (end[k] - start[k]) * (length - 1) / (to_length - 1)
-                           : 0.5 * (start[k] + end[k]) * (length - 1);
-      is_outside[k] = !(x >= 0 && x <= length - 1);
+        const double x =
+            to_length > 1
+                ? start[k] * (length - 1) + p * (end[k] - start[k]) * (length - 1) / (whole - 1)
+                : 0.5 * (start[k] + end[k]) * (length - 1);
+        is_outside[k] = !(x >= 0 && x <= length - 1);
 #else
-      const double x = (p + 0.5) / s - 0.5;
+        const double x = (p + 0.5) / s - 0.5;
 #endif
-      (void)length, (void)to_length, (void)s;
-      if (REACH == 0) {
+        (void)length, (void)to_length, (void)whole;
+        if (REACH == 0) {
 #if defined ATTR_nearest_mode_IS_round_prefer_ceil
-        const double n = floor(x + 0.5);
+          const double n = floor(x + 0.5);
 #elif defined ATTR_nearest_mode_IS_floor
-        const double n = floor(x);
+          const double n = floor(x);
 #elif defined ATTR_nearest_mode_IS_ceil
-        const double n = ceil(x);
+          const double n = ceil(x);
 #else
-        const double n = ceil(x - 0.5);
+          const double n = ceil(x - 0.5);
 #endif
-        count[k] = 1;
-        weight[k][0] = 1;
-        index[k][0] = !(n > 0) ? 0 : n >= length ? dims[k] - 1 : (int64_t)n;
+          count[k] = 1;
+          weight[k][0] = 1;
+          index[k][0] = !(n > 0) ? 0 : n >= length ? dims[k] - 1 : (int64_t)n;
+          continue;
+        }
+        const double shrink = ATTR_antialias && s < 1 ? s : 1, reach = ceil(REACH / shrink);
+        if (!(reach <= TAPS / 2)) return 9;
+        count[k] = 2 * (int)reach;
+        const double first = floor(x) - (reach - 1);
+        double sum = 0;
+        for (int t = 0; t < count[k]; t++) {
+          const double i = first + t, d = fabs((i - x) * shrink), a = (double)ATTR_cubic_coeff_a;
+          double w = d < 1 ? 1 - d : 0;
+          if (REACH == 2)
+            w = d <= 1  ? ((a + 2) * d - (a + 3)) * d * d + 1
+                : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+                        : 0;
+          if (ATTR_exclude_outside && (i < 0 || i > length - 1)) w = 0;
+          index[k][t] = !(i > 0) ? 0 : i >= length ? dims[k] - 1 : (int64_t)i;
+          weight[k][t] = w;
+          sum += w;
+        }
+        for (int t = 0; t < count[k] && sum != 0; t++) weight[k][t] /= sum;
+      }
+      if (is_column) {
+        const int j = (int)(width + position);
+        for (int t = 0; t < count[LAST]; t++) {
+          column_index[t][j] = index[LAST][t];
+          column_weight[t][j] = weight[LAST][t];
+        }
+        column_outside[j] = is_outside[LAST];
         continue;
       }
-      const double shrink = ATTR_antialias && s < 1 ? s : 1, reach = ceil(REACH / shrink);
-      if (!(reach <= TAPS / 2)) return 9;
-      count[k] = 2 * (int)reach;
-      const double first = floor(x) - (reach - 1);
-      double sum = 0;
-      for (int t = 0; t < count[k]; t++) {
-        const double i = first + t, d = fabs((i - x) * shrink), a = (double)ATTR_cubic_coeff_a;
-        double w = d < 1 ? 1 - d : 0;
-        if (REACH == 2)
-          w = d <= 1  ? ((a + 2) * d - (a + 3)) * d * d + 1
-              : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-                      : 0;
-        if (ATTR_exclude_outside && (i < 0 || i > length - 1)) w = 0;
-        index[k][t] = !(i > 0) ? 0 : i >= length ? dims[k] - 1 : (int64_t)i;
-        weight[k][t] = w;
-        sum += w;
-      }
-      for (int t = 0; t < count[k] && sum != 0; t++) weight[k][t] /= sum;
-    }
-    int tap[AXES] = {0}, outside = 0;
-    double sum = 0;
-    for (int k = 0; k < IN0_RANK; k++) outside |= is_outside[k];
-    for (int done = 0; !done && !outside;) {
-      double w = 1;
-      int64_t offset = 0;
-      for (int k = 0; k < IN0_RANK; k++) w *= weight[k][tap[k]], offset += index[k][tap[k]] * step[k];
-      if (w != 0) sum += w * (double)from[offset];
-      done = 1;
-      for (int k = IN0_RANK - 1; k >= 0; k--) {
-        if (++tap[k] < count[k]) {
-          done = 0;
-          break;
+      double sums[BLOCK] = {0};
+      OUT0_T *row = to + position * columns + block;
+      int tap[AXES] = {0}, outside = 0;
+      for (int k = 0; k < LAST; k++) outside |= is_outside[k];
+      for (int done = 0; !done;) {
+        double w = 1;
+        int64_t offset = 0;
+        for (int k = 0; k < LAST; k++) w *= weight[k][tap[k]], offset += index[k][tap[k]] * step[k];
+        const IN0_T *source = from + offset;
+        if (REACH == 0)
+          for (int j = 0; j < width; j++) row[j] = (OUT0_T)source[column_index[0][j]];
+        else if (w != 0)
+          for (int t = 0; t < count[LAST]; t++)
+            for (int j = 0; j < width; j++)
+              sums[j] += w * column_weight[t][j] * (double)source[column_index[t][j]];
+        done = 1;
+        for (int k = LAST - 1; k >= 0; k--) {
+          if (++tap[k] < count[k]) {
+            done = 0;
+            break;
+          }
+          tap[k] = 0;
         }
-        tap[k] = 0;
       }
+      for (int j = 0; j < width && REACH > 0; j++) row[j] = (OUT0_T)sums[j];
+      for (int j = 0; j < width; j++)
+        if (outside || column_outside[j]) row[j] = (OUT0_T)ATTR_extrapolation_value;
+      for (changed = LAST - 1; changed >= 0; changed--) {
+        if (++at[changed] < to_dims[changed]) break;
+        at[changed] = 0;
+      }
+      if (changed < 0) break;
     }
-    to[o] = outside ? (OUT0_T)ATTR_extrapolation_value : (OUT0_T)sum;
-    for (changed = IN0_RANK - 1; changed >= 0; changed--) {
-      if (++at[changed] < to_dims[changed]) break;
-      at[changed] = 0;
-    }
-    if (changed < 0) break;
   }
   return 0;
 }
@@ -160,4 +199,5 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #undef ATTR_extrapolation_value
 #undef REACH
 #undef TAPS
+#undef BLOCK
 #undef AXES
