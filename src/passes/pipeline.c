@@ -16,6 +16,8 @@ const struct pass pass_pipeline[] = {
      "form"},
     {"fold-batchnorm", pass_fold_batchnorm,
      "into the weights in front; what has none becomes Mul and Add and is fused below"},
+    {"widen-gemm", pass_widen_gemm,
+     "after the two above, which know Gemm; before merge-reshapes, which takes its Reshape away"},
     {"merge-reshapes", pass_merge_reshapes, "one view instead of several"},
     {"cancel-transposes", pass_cancel_transposes,
      "after merge-reshapes, which removes what stood between two of them"},
