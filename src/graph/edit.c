@@ -145,7 +145,7 @@ static hone_status emit_from(struct ctx *ctx, struct sorter *s, uint32_t root, s
     uint32_t producer = s->owner[value->index] - 1;
     if (s->state[producer] == 1)
       return fail(ctx, HONE_E_FORMAT, node_place(s->graph->nodes.at[producer]),
-                  "the node depends on its own result");
+                  "the node depends on its own result through \"%s\"", value->name);
     if (s->state[producer] == 0) TRY(open_node(ctx, s, producer));
   }
   return HONE_OK;

@@ -345,10 +345,6 @@ static hone_status refer(struct reader *reader, struct raw_attribute *in, bool *
 static hone_status read_attribute(struct reader *reader, const struct wire_field *field,
                                   struct raw_node *node) {
   struct raw_attribute attribute = {.offset = field->offset};
-  if ((int64_t)node->attributes.count >= reader->ctx->limits[LIMIT_attributes_per_node])
-    return fail(reader->ctx, HONE_E_LIMIT, place_offset(field->offset),
-                "a node with more than %zu attributes (limit attributes_per_node)",
-                node->attributes.count);
   TRY(each_field_of(reader, field, "an attribute", attribute_field, &attribute));
   bool is_given = true;
   if (attribute.refers)
@@ -392,6 +388,32 @@ static hone_status node_field(struct reader *reader, const struct wire_field *fi
   }
 }
 
+/* Exact room for a node's lists: growing them would cost more than the node. */
+static hone_status reserve(struct reader *reader, const struct wire_field *field,
+                           struct raw_node *node) {
+  size_t inputs = 0, outputs = 0, attributes = 0;
+  TRY(wire_expect(reader->ctx, field, WIRE_BYTES, "a node"));
+  for (struct wire rest = field->bytes; rest.at < rest.end;) {
+    struct wire_field part;
+    TRY(wire_next(reader->ctx, &rest, &part));
+    inputs += part.number == 1;
+    outputs += part.number == 2;
+    attributes += part.number == 5;
+  }
+  if ((int64_t)attributes > reader->ctx->limits[LIMIT_attributes_per_node])
+    return fail(reader->ctx, HONE_E_LIMIT, place_offset(field->offset),
+                "a node with %zu attributes (limit attributes_per_node)", attributes);
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, node->input_names.at, inputs));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, node->inputs.at, inputs));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, node->output_names.at, outputs));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, node->outputs.at, outputs));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, node->attributes.at, attributes));
+  node->input_names.capacity = node->inputs.capacity = inputs;
+  node->output_names.capacity = node->outputs.capacity = outputs;
+  node->attributes.capacity = attributes;
+  return HONE_OK;
+}
+
 static hone_status read_node(struct reader *reader, const struct wire_field *field,
                              struct raw_graph *graph) {
   if (reader->node_count >= reader->ctx->limits[LIMIT_nodes])
@@ -400,6 +422,7 @@ static hone_status read_node(struct reader *reader, const struct wire_field *fie
   struct raw_node node = {.domain = "", .name = "", .op_type = "", .overload = ""};
   node.offset = field->offset;
   node.index = reader->node_count++;
+  TRY(reserve(reader, field, &node));
   TRY(each_field_of(reader, field, "a node", node_field, &node));
   if (!*node.op_type)
     return fail(reader->ctx, HONE_E_FORMAT, place_offset(field->offset), "a node without op_type");

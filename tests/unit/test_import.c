@@ -227,8 +227,8 @@ static void row_08_undefined_and_cycles(void **state) {
     const char *first_in, *first_out, *second_in, *second_out, *says;
   } cases[] = {
       {"x", "a", "ghost", "y", "\"ghost\""},
-      {"b", "a", "a", "b", "own result"},
-      {"a", "a", "x", "y", "own result"},
+      {"b", "a", "a", "b", "own result through \"a\""},
+      {"a", "a", "x", "y", "own result through \"a\""},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {
     struct buf graph = {0};
@@ -471,6 +471,50 @@ static void name_limits(void **state) {
     name[(64 << 10)] = 'n';
   }
   free(name);
+}
+
+static void attribute_limits(void **state) {
+  (void)state;
+  for (int extra = 0; extra < 2; extra++) {
+    struct buf graph = {0}, attributes = {0};
+    for (int i = 0; i < 1024 + extra; i++) {
+      char name[16];
+      snprintf(name, sizeof name, "a%d", i);
+      attr_int(&attributes, name, i);
+    }
+    put_node(&graph, "Relu", "x", "y", &attributes);
+    put_input(&graph, "x", 1, "1");
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    expect(&model, NULL, extra ? HONE_E_LIMIT : HONE_OK, NULL);
+  }
+}
+
+static void attributes_without_a_type(void **state) {
+  (void)state;
+  static const char *const broken[] = {"duplicate attribute", "without a name", "unknown type 99",
+                                       "outside a function"};
+  for (int i = 0; i < 5; i++) {
+    struct buf graph = {0}, attributes = {0}, a = {0};
+    if (i != 1) put_str(&a, 1, "alpha");
+    if (i != 3) put_f32(&a, 2, 2);
+    if (i == 2) put_int(&a, 20, 99);
+    if (i == 3) put_str(&a, 21, "beta");
+    put_msg(&attributes, 5, &a);
+    if (i == 0) attr_int(&attributes, "alpha", 1);
+    put_node(&graph, "Relu", "x", "y", &attributes);
+    put_input(&graph, "x", 1, "1");
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    if (i < 4) {
+      expect(&model, NULL, i == 2 ? HONE_E_UNSUP : HONE_E_FORMAT, broken[i]);
+      continue;
+    }
+    struct loaded l = load(&model, NULL);
+    assert_ok(&l);
+    assert_true(node_float(l.graph->nodes.at[0], "alpha", 0) == 2); /* kind from the field */
+    unload(&l);
+  }
 }
 
 static void a_nul_in_a_name_is_shown(void **state) {
@@ -798,6 +842,8 @@ int main(void) {
       cmocka_unit_test(typed_lists_of_narrow_types),
       cmocka_unit_test(row_36_hostile_names),
       cmocka_unit_test(name_limits),
+      cmocka_unit_test(attribute_limits),
+      cmocka_unit_test(attributes_without_a_type),
       cmocka_unit_test(a_nul_in_a_name_is_shown),
       cmocka_unit_test(row_38_many_names),
       cmocka_unit_test(bodies_see_the_values_around_them),
