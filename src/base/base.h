@@ -155,6 +155,13 @@ void file_unmap(struct mapping *mapping);
 /* All or nothing: temporary file in the same folder, fsync, rename, fsync of the folder. E_WRITE. */
 MUST_USE hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data,
                                        size_t size, unsigned mode);
+/* The same from several pieces, written one after the other. */
+struct file_part {
+  const void *data;
+  size_t size;
+};
+MUST_USE hone_status file_write_parts(struct ctx *ctx, const char *path,
+                                      const struct file_part *parts, size_t count, unsigned mode);
 /* mkdir -p with mode 0700 for new folders. */
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */

@@ -74,8 +74,14 @@ static hone_status split_path(struct ctx *ctx, const char *path, char dir[4096],
   return HONE_OK;
 }
 
-hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data, size_t size,
-                              unsigned mode) {
+static bool write_parts(int fd, const struct file_part *parts, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!write_all(fd, parts[i].data, parts[i].size)) return false;
+  return true;
+}
+
+hone_status file_write_parts(struct ctx *ctx, const char *path, const struct file_part *parts,
+                             size_t count, unsigned mode) {
   char dir[4096], temporary[4096 + 300];
   const char *base;
   TRY(split_path(ctx, path, dir, &base));
@@ -84,7 +90,7 @@ hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *dat
   if (fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));
-  bool ok = write_all(fd, data, size) && !fchmod(fd, mode) && !fsync(fd);
+  bool ok = write_parts(fd, parts, count) && !fchmod(fd, mode) && !fsync(fd);
   int error = errno;
   if (close(fd) && ok) ok = false, error = errno;
   if (ok && rename(temporary, path)) ok = false, error = errno;
@@ -102,6 +108,11 @@ hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *dat
       return fail(ctx, HONE_E_IO, place_file(path), "fsync of its folder: %s", strerror(error));
   }
   return HONE_OK;
+}
+
+hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data, size_t size,
+                              unsigned mode) {
+  return file_write_parts(ctx, path, &(struct file_part){data, size}, 1, mode);
 }
 
 hone_status dir_create(struct ctx *ctx, const char *path) {

@@ -21,8 +21,9 @@
 #define DEFAULT_TIMEOUT_NS 600000000000ull
 #define MAX_UNITS 4096
 #define MAX_WORKERS 64
-/* the default code model reaches 2 GiB; beyond half of it weights go to the large-data section */
-#define LARGE_WEIGHTS (1u << 30)
+/* from here on weights lie behind all else (the default code model reaches 2 GiB), where they can
+   also be inserted after linking */
+#define LARGE_WEIGHTS (1u << 20)
 
 struct build {
   const struct build_input *input;
@@ -33,6 +34,7 @@ struct build {
   char prefix_map[4200], entry[160]; /* arguments that live as long as the build */
   uint64_t deadline_ns;
   bool embeds;
+  bool inserts;       /* the weights come into the linked file at the end */
   atomic_size_t next; /* unit to compile */
   atomic_bool stop;   /* one failed: start no more */
 };
@@ -117,23 +119,37 @@ static hone_status compile_all(struct ctx *ctx, struct build *build) {
 
 /* -- weights ---------------------------------------------------------------------------------- */
 
-static hone_status assemble_weights(struct ctx *ctx, const struct build *build) {
-  const struct build_input *input = build->input;
-  TRY(put_file(ctx, build->directory, "weights.bin", input->weights, input->weights_bytes));
-  bool large =
-      input->weights_bytes > LARGE_WEIGHTS && !strncmp(build->options->target->triple, "x86_64", 6);
+static bool has_large_section(const struct build *build) {
+  return build->input->weights_bytes >= LARGE_WEIGHTS &&
+         !strncmp(build->options->target->triple, "x86_64", 6);
+}
+
+/* The symbol PREFIX_weights over the bytes, or over one page that holds their place. */
+static hone_status write_stub(struct ctx *ctx, const struct build *build) {
+  const char *prefix = build->prefix;
   struct text stub = {0};
-  text_printf(
-      &stub,
-      ".section %s,\"a%s\",%%progbits\n.balign 4096\n.globl %s_weights\n.hidden %s_weights\n"
-      ".type %s_weights, %%object\n.size %s_weights, %zu\n%s_weights:\n"
-      ".incbin \"weights.bin\"\n.section .note.GNU-stack,\"\",%%progbits\n",
-      large ? ".lrodata" : ".rodata", large ? "l" : "", build->prefix, build->prefix, build->prefix,
-      build->prefix, input->weights_bytes, build->prefix);
+  text_printf(&stub, ".section %s,\"a\",%%progbits\n.balign 4096\n",
+              has_large_section(build) ? WEIGHTS_SECTION : ".rodata");
+  text_printf(&stub, ".globl %s_weights\n.hidden %s_weights\n", prefix, prefix);
+  text_printf(&stub, ".type %s_weights, %%object\n.size %s_weights, %zu\n%s_weights:\n", prefix,
+              prefix, build->input->weights_bytes, prefix);
+  if (build->inserts)
+    text_printf(&stub, ".skip %zu\n", WEIGHTS_PAGE);
+  else
+    text_puts(&stub, ".incbin \"weights.bin\"\n");
+  text_puts(&stub, ".section .note.GNU-stack,\"\",%progbits\n");
   hone_status status = text_finish(ctx, &stub);
   if (!status) status = put_file(ctx, build->directory, "weights.s", stub.at, stub.length);
   text_deinit(&stub);
-  if (status) return status;
+  return status;
+}
+
+static hone_status assemble_weights(struct ctx *ctx, const struct build *build) {
+  const struct build_input *input = build->input;
+  if (!build->embeds) return HONE_OK;
+  if (!build->inserts)
+    TRY(put_file(ctx, build->directory, "weights.bin", input->weights, input->weights_bytes));
+  TRY(write_stub(ctx, build));
   struct arguments arguments = {0};
   compiler_start(&build->compiler, &arguments);
   const char *const rest[] = {"-c", "-o", "weights.o", "weights.s", NULL};
@@ -149,16 +165,8 @@ static hone_status write_weights(struct ctx *ctx, const struct build_input *inpu
   if (!input->build_id || strlen(input->build_id) != sizeof footer.build_id)
     return fail(ctx, HONE_E_INTERNAL, place_file(path), "weights without a build id");
   memcpy(footer.build_id, input->build_id, sizeof footer.build_id);
-  size_t size;
-  if (!checked_add(input->weights_bytes, sizeof footer, &size))
-    return fail(ctx, HONE_E_LIMIT, place_file(path), "weights too large");
-  uint8_t *bytes = malloc(size);
-  if (!bytes) return fail(ctx, HONE_E_OOM, place_file(path), "no memory for %zu bytes", size);
-  memcpy(bytes, input->weights, input->weights_bytes);
-  memcpy(bytes + input->weights_bytes, &footer, sizeof footer);
-  hone_status status = file_write_atomic(ctx, path, bytes, size, 0644);
-  free(bytes);
-  return status;
+  struct file_part parts[] = {{input->weights, input->weights_bytes}, {&footer, sizeof footer}};
+  return file_write_parts(ctx, path, parts, COUNT(parts), 0644);
 }
 
 /* -- link ------------------------------------------------------------------------------------- */
@@ -276,6 +284,20 @@ static hone_status publish(struct ctx *ctx, const struct build *build, const cha
   return status;
 }
 
+static hone_status insert_product(struct ctx *ctx, const struct build *build, const char *path,
+                                  bool *out_done) {
+  char product[4200];
+  snprintf(product, sizeof product, "%s/product", build->directory);
+  return insert_weights(ctx, product, build->input, path, out_done);
+}
+
+static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
+  static hone_status (*const link_as[])(struct ctx *, const struct build *) = {
+      [ARTIFACT_SO] = link_library, [ARTIFACT_A] = archive, [ARTIFACT_EXE] = link_program};
+  TRY(assemble_weights(ctx, build));
+  return link_as[artifact_kind_of(path)](ctx, build);
+}
+
 static hone_status write_header(struct ctx *ctx, const struct build_input *input,
                                 const char *path) {
   char header[4096];
@@ -315,13 +337,18 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
 }
 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
-  enum artifact_kind kind = artifact_kind_of(path);
   TRY(compile_all(ctx, build));
-  if (build->embeds) TRY(assemble_weights(ctx, build));
-  if (kind == ARTIFACT_SO) TRY(link_library(ctx, build));
-  if (kind == ARTIFACT_A) TRY(archive(ctx, build));
-  if (kind == ARTIFACT_EXE) TRY(link_program(ctx, build));
   TRY(write_header(ctx, build->input, path));
+  build->inserts =
+      build->embeds && has_large_section(build) && artifact_kind_of(path) != ARTIFACT_A;
+  bool done = false;
+  TRY(link_product(ctx, build, path));
+  if (build->inserts) TRY(insert_product(ctx, build, path, &done));
+  if (done) return HONE_OK;
+  if (build->inserts) { /* a linker that lays files out in another way */
+    build->inserts = false;
+    TRY(link_product(ctx, build, path));
+  }
   return publish(ctx, build, path);
 }
 

@@ -29,13 +29,16 @@ static bool has_product(const char *directory, const char *product) {
   return !stat(path, &status) && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-/* The first words that help: from the first line that says "error", else from the start. */
-static const char *first_words(const struct text *output) {
-  if (!output->at) return "";
-  const char *error = strstr(output->at, "error");
-  if (!error) return output->at;
-  while (error > output->at && error[-1] != '\n') error--;
-  return error;
+/* The first words that help, on one line: from the first line that says "error", else from the
+ * start. */
+static void first_words(const struct text *output, char out[SHOWN_BYTES]) {
+  const char *from = output->at ? output->at : "", *error = strstr(from, "error");
+  while (error && error > from && error[-1] != '\n') error--;
+  char line[SHOWN_BYTES];
+  snprintf(line, sizeof line, "%s", error ? error : from);
+  for (char *c = line; *c; c++)
+    if (*c == '\n' || *c == '\t') *c = ' ';
+  safe_copy(out, SHOWN_BYTES, line);
 }
 
 static hone_status judge(struct ctx *ctx, const char *tool, const struct process_result *result,
@@ -45,7 +48,7 @@ static hone_status judge(struct ctx *ctx, const char *tool, const struct process
     return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "stopped after %.1f s",
                 (double)result->wall_ns * 1e-9);
   char words[SHOWN_BYTES];
-  safe_copy(words, sizeof words, first_words(&result->output));
+  first_words(&result->output, words);
   const char *colon = words[0] ? ": " : "";
   if (result->signal)
     return fail(ctx, HONE_E_CRASH, place_name(tool), "killed by signal %d (%s)%s%s", result->signal,

@@ -1,7 +1,7 @@
 /* toolchain: C text to object, library, executable, with the C compiler as a child process.
  *
- * What a unit may rely on: it is compiled as GNU C11 with hidden visibility and contracted FMA. The one
- * exported function, PREFIX_artifact, must be marked __attribute__((visibility("default"))).
+ * What a unit may rely on: it is compiled as GNU C11 with hidden visibility and contracted FMA. The
+ * one exported function, PREFIX_artifact, must be marked __attribute__((visibility("default"))).
  */
 #ifndef HONE_TOOLCHAIN_H
 #define HONE_TOOLCHAIN_H
@@ -19,10 +19,10 @@ struct build_input {
   size_t weights_bytes;
   const char *build_id; /* 32 hex digits, ends the .weights file; needed for it alone */
   const char *header;   /* typed header text, written beside the artifact; NULL: none */
-  /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS, and
-     the stub defines the hidden symbol PREFIX_weights (page-aligned): the generated info points to it.
-     Without the define info.weights is NULL and the loader maps the .weights file. weights_bytes 0:
-     the numbers stand in the C text, there is no stub. */
+  /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS,
+     and the stub defines the hidden symbol PREFIX_weights (page-aligned): the generated info points
+     to it. Without the define info.weights is NULL and the loader maps the .weights file.
+     weights_bytes 0: the numbers stand in the C text, there is no stub. */
   const char *prefix;
 };
 struct build_options {

@@ -44,4 +44,14 @@ MUST_USE hone_status tool_run(struct ctx *ctx, const struct arguments *arguments
 MUST_USE hone_status put_file(struct ctx *ctx, const char *directory, const char *name,
                               const void *data, size_t size);
 
+/* insert.c */
+#define WEIGHTS_PAGE ((size_t)4096)
+#define WEIGHTS_SECTION ".lrodata"
+/* Writes the linked file `product` to `path` with the weights in the place of section
+   WEIGHTS_SECTION, which holds one page; *out_done false: the layout does not allow it, nothing was
+   written. */
+MUST_USE hone_status insert_weights(struct ctx *ctx, const char *product,
+                                    const struct build_input *input, const char *path,
+                                    bool *out_done);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "run/run.h"
+#include "toolchain/toolchain_internal.h"
 #include "toy_artifact.h"
 
 static char folder[4096];
@@ -176,8 +177,6 @@ static void archive_links(void **state) {
   text_deinit(&result.output);
 }
 
-/* -- the executable --------------------------------------------------------------------------- */
-
 static void write_inputs(void) {
   struct ctx ctx;
   ctx_init(&ctx);
@@ -189,6 +188,85 @@ static void write_inputs(void) {
   assert_int_equal(npy_write(&ctx, in_folder("shift.npy"), &one), HONE_OK);
   write_file("shift.raw", (const char *)&shift, 4, 0600);
 }
+
+/* -- large weights, inserted after linking ------------------------------------------------------
+ */
+
+enum { LARGE = (2 << 20) + 100 };
+
+static void build_large(const char *path, const float *weights, size_t bytes) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct text texts[2] = {{0}, {0}};
+  const char *units[2];
+  size_t lengths[2];
+  struct build_input input = toy_input(texts, units, lengths, "hone_model", false);
+  input.weights = weights;
+  input.weights_bytes = bytes;
+  struct target target;
+  assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);
+  struct build_options options = {.target = &target};
+  hone_status status = toolchain_build(&ctx, &input, &options, path);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  text_deinit(&texts[0]);
+  text_deinit(&texts[1]);
+}
+
+static void large_weights(void **state) {
+  (void)state;
+  float *weights = malloc(LARGE);
+  for (size_t i = 0; i < LARGE / sizeof *weights; i++) weights[i] = (float)(i + 1);
+  build_large(in_folder("large.so"), weights, LARGE);
+  build_large(in_folder("large"), weights, LARGE);
+  run_loaded(in_folder("large.so"), NULL, 2);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct loaded loaded;
+  assert_int_equal(artifact_load(&ctx, in_folder("large.so"), NULL, &loaded), HONE_OK);
+  assert_int_equal((uintptr_t)loaded.weights % 4096, 0);
+  assert_memory_equal(loaded.weights, weights, LARGE);
+  artifact_unload(&loaded);
+  free(weights);
+  /* other tools still read and rewrite it */
+  const char *const tools[][6] = {{"readelf", "-aW", "large.so", NULL},
+                                  {"strip", "-o", "stripped.so", "large.so", NULL},
+                                  {"nm", "large", NULL}};
+  for (size_t i = 0; i < COUNT(tools); i++) {
+    struct process_result result = run_program(tools[i]);
+    assert_int_equal(result.exit_code, 0);
+    assert_null(result.output.at ? strstr(result.output.at, "arning") : NULL);
+    text_deinit(&result.output);
+  }
+  run_loaded(in_folder("stripped.so"), NULL, 1);
+  write_inputs();
+  const char *argv[] = {"./large", "x.npy", "shift.npy", "-o", "large.out", NULL};
+  struct process_result result = run_program(argv);
+  assert_int_equal(result.exit_code, 0);
+  text_deinit(&result.output);
+}
+
+/* Every other layout is refused and nothing is written. */
+static void insertion_refuses_other_files(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  build(in_folder("plain2.so"), "hone_model", false);
+  struct mapping map = map_file(in_folder("plain2.so"));
+  struct build_input input = {.weights = toy_weights, .weights_bytes = sizeof toy_weights};
+  for (size_t size = 0; size <= map.size; size += size < 512 ? 8 : map.size / 64) {
+    write_file("cut.bin", (const char *)map.data, size, 0600);
+    bool done = true;
+    assert_int_equal(
+        insert_weights(&ctx, in_folder("cut.bin"), &input, in_folder("inserted.so"), &done),
+        HONE_OK);
+    assert_false(done);
+  }
+  file_unmap(&map);
+  assert_int_not_equal(access(in_folder("inserted.so"), F_OK), 0);
+}
+
+/* -- the executable --------------------------------------------------------------------------- */
 
 static int program_setup(void **state) {
   (void)state;
@@ -456,6 +534,8 @@ int main(void) {
       cmocka_unit_test(exports_one_symbol),
       cmocka_unit_test(c_file_and_weights),
       cmocka_unit_test(archive_links),
+      cmocka_unit_test(large_weights),
+      cmocka_unit_test(insertion_refuses_other_files),
       cmocka_unit_test_setup(program_runs, program_setup),
       cmocka_unit_test(program_answers_bad_input),
       cmocka_unit_test(program_survives_damaged_npy),
