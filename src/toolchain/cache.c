@@ -50,7 +50,7 @@ hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096], 
   struct ctx quiet = *ctx; /* whatever is wrong with an entry, it is a miss */
   *out_hit = sum_matches(&quiet, out_path, sum_path);
   if (*out_hit) {
-    utimensat(AT_FDCWD, out_path, NULL, 0); /* used now */
+    utimensat(AT_FDCWD, sum_path, NULL, 0); /* used now */
     return HONE_OK;
   }
   warn(ctx, "removed a damaged entry of the artifact cache: %s", out_path);
@@ -75,12 +75,15 @@ static int older_first(const void *a, const void *b) {
 static size_t list_entries(DIR *dir, struct entry *entries, size_t capacity, int64_t *out_total) {
   size_t count = 0;
   for (struct dirent *item; count < capacity && (item = readdir(dir));) {
-    struct stat status;
+    struct stat status, sum;
+    char sum_name[KEY_LENGTH + 8];
     if (strlen(item->d_name) != KEY_LENGTH || fstatat(dirfd(dir), item->d_name, &status, 0))
       continue;
     memcpy(entries[count].name, item->d_name, KEY_LENGTH + 1);
     entries[count].size = status.st_size;
-    entries[count++].used = status.st_mtim;
+    /* the artifact may be the user's own file under a second name: its times are not ours to set */
+    snprintf(sum_name, sizeof sum_name, "%s.sum", item->d_name);
+    entries[count++].used = fstatat(dirfd(dir), sum_name, &sum, 0) ? status.st_mtim : sum.st_mtim;
     *out_total += status.st_size;
   }
   return count;
@@ -107,12 +110,26 @@ static void prune(const char *folder) {
   if (dir) closedir(dir);
 }
 
-static hone_status store(struct ctx *ctx, const char *target, const struct mapping *map,
-                         unsigned mode) {
+/* A second name for the same file, where the cache lies on the same disk: no byte is written again.
+   If the user changes the file later, the sum shows it. */
+static bool link_entry(const char *path, const char *target) {
+  char temporary[4200];
+  snprintf(temporary, sizeof temporary, "%s.%d", target, (int)getpid());
+  if (linkat(AT_FDCWD, path, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) return false;
+  if (!rename(temporary, target)) {
+    unlink(temporary); /* two names of one file: rename did nothing */
+    return true;
+  }
+  unlink(temporary);
+  return false;
+}
+
+static hone_status store(struct ctx *ctx, const char *path, const char *target,
+                         const struct mapping *map, unsigned mode) {
   char sum[65], sum_path[4200];
   snprintf(sum_path, sizeof sum_path, "%s.sum", target);
   TRY(sha256_hex(ctx, sum, map->data, map->size));
-  TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
+  if (!link_entry(path, target)) TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
   return file_write_atomic(ctx, sum_path, sum, KEY_LENGTH, 0600);
 }
 
@@ -125,7 +142,7 @@ hone_status cache_store(struct ctx *ctx, const char *key, const char *path) {
   struct stat status;
   TRY(file_map(ctx, path, &map));
   unsigned mode = !stat(path, &status) && status.st_mode & S_IXUSR ? 0700 : 0600;
-  hone_status result = store(ctx, target, &map, mode);
+  hone_status result = store(ctx, path, target, &map, mode);
   file_unmap(&map);
   if (!result) prune(folder);
   return result;

@@ -512,6 +512,18 @@ static void cache_checks_bytes(void **state) {
   assert_false(hit);
   assert_int_equal(warnings, 1);
   assert_int_not_equal(access(path, F_OK), 0);
+  /* the user's file changes in place: the entry shares its bytes or not, both are right */
+  assert_int_equal(cache_store(&ctx, key, in_folder("artifact")), HONE_OK);
+  FILE *file = fopen(in_folder("artifact"), "r+");
+  assert_non_null(file);
+  assert_int_equal(fputc('X', file), 'X');
+  fclose(file);
+  assert_int_equal(cache_lookup(&ctx, key, path, &hit), HONE_OK);
+  if (hit) {
+    map = map_file(path);
+    assert_memory_equal(map.data, "bytes", 5);
+    file_unmap(&map);
+  }
   assert_int_equal(cache_lookup(&ctx, "../../etc/passwd", path, &hit), HONE_E_INTERNAL);
 }
 
