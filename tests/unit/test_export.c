@@ -1,0 +1,227 @@
+/* export: what is written is read back and computes the same; the same graph gives the same bytes;
+ * fused programs come out as nodes; what an opset cannot say is refused. */
+#include "unit.h"
+#include "export/export.h"
+#include "import/import.h"
+#include "passes/passes.h"
+#include "../zoo/zoo.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct fixture {
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+};
+
+static int setup(void **state) {
+  static struct fixture f;
+  memset(&f, 0, sizeof f);
+  ctx_init(&f.ctx);
+  assert_int_equal(arena_create(&f.ctx, 0, &f.arena), HONE_OK);
+  *state = &f;
+  return 0;
+}
+static int teardown(void **state) {
+  arena_destroy(((struct fixture *)*state)->arena);
+  return 0;
+}
+
+static void expect_ok(struct fixture *f, hone_status status) {
+  if (status) print_error("%s\n", f->ctx.message);
+  assert_int_equal(status, HONE_OK);
+}
+
+static void parse(struct fixture *f, const char *text) {
+  expect_ok(f, graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph));
+  expect_ok(f, graph_infer(&f->ctx, f->graph));
+}
+
+static size_t element_count(const struct value *value) {
+  int64_t count;
+  assert_true(shape_count(&value->shape, &count));
+  return (size_t)count;
+}
+
+static hone_tensor tensor_for(const struct value *value, uint64_t seed) {
+  hone_tensor tensor = {.dtype = value->dtype, .rank = value->shape.rank};
+  struct random random;
+  size_t count = element_count(value);
+  memcpy(tensor.shape, value->shape.dims, sizeof tensor.shape);
+  tensor.data = calloc(count + 1, 8);
+  assert_non_null(tensor.data);
+  random_init(&random, seed);
+  for (size_t i = 0; i < count; i++) {
+    if (value->dtype == HONE_F32)
+      ((float *)tensor.data)[i] = (float)random_normal(&random);
+    else if (value->dtype == HONE_I64)
+      ((int64_t *)tensor.data)[i] = (int64_t)random_below(&random, 2);
+  }
+  return tensor;
+}
+
+static float *run(struct fixture *f, const struct graph *graph) {
+  hone_tensor inputs[4], outputs[4];
+  assert_true(graph->inputs.count <= 4 && graph->outputs.count <= 4);
+  for (size_t i = 0; i < graph->inputs.count; i++)
+    inputs[i] = tensor_for(graph->inputs.at[i], i + 1);
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    outputs[i] = tensor_for(graph->outputs.at[i], 0);
+  expect_ok(f, reference_run(&f->ctx, graph, inputs, outputs));
+  for (size_t i = 0; i < graph->inputs.count; i++) free(inputs[i].data);
+  for (size_t i = 1; i < graph->outputs.count; i++) free(outputs[i].data);
+  return outputs[0].data;
+}
+
+/* Through ONNX and back: output 0 must be the same. Hands the graph that was read to `look`. */
+static void round_trip(struct fixture *f, int opset, void (*look)(const struct graph *graph)) {
+  struct text bytes = {0};
+  struct model_file file = {0};
+  struct import_options options = {0};
+  struct graph *back;
+  float *before = run(f, f->graph);
+  expect_ok(f, export_onnx(&f->ctx, f->graph, opset, &bytes));
+  expect_ok(f, import_onnx_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length,
+                                 &options, &file, &back));
+  float *after = run(f, back);
+  for (size_t i = 0; i < element_count(f->graph->outputs.at[0]); i++)
+    assert_true(fabsf(before[i] - after[i]) <= 1e-6f * fmaxf(1, fabsf(before[i])));
+  if (look) look(back);
+  free(before);
+  free(after);
+  model_file_close(&file);
+  text_deinit(&bytes);
+}
+
+static void small_models_come_back(void **state) {
+  static const char *const specs[] = {"zoo:mlp", "zoo:conv,batch=1", "zoo:mnist_cnn",
+                                      "zoo:transformer,batch=1,sequence=8",
+                                      "zoo:mobilenet_v3_small,size=32"};
+  static const int opsets[] = {17, 18, 21};
+  struct fixture *f = *state;
+  for (size_t s = 0; s < COUNT(specs); s++) {
+    expect_ok(f, zoo_build(&f->ctx, f->arena, specs[s], &f->graph));
+    round_trip(f, opsets[s % COUNT(opsets)], NULL);
+  }
+}
+
+static void same_graph_same_bytes(void **state) {
+  struct fixture *f = *state;
+  struct text a = {0}, b = {0};
+  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph));
+  expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &a));
+  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph));
+  expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &b));
+  assert_int_equal(a.length, b.length);
+  assert_memory_equal(a.at, b.at, a.length);
+  text_deinit(&a);
+  text_deinit(&b);
+}
+
+static void has_eight_nodes(const struct graph *graph) { assert_int_equal(graph->nodes.count, 8); }
+
+/* One of each parameter that has another name in ONNX. */
+static void fused_programs_become_nodes(void **state) {
+  struct fixture *f = *state;
+  parse(f,
+        "graph(x: f32[3,4]) -> (y) {\n"
+        "  w = const f32[4,5] seed=1\n"
+        "  b = const f32[5] seed=2\n"
+        "  y: f32[3,5] = MatMul(x, w; b) then Add(self, @2) then Clip($0) alpha=-1.0 beta=Infinity"
+        " then LeakyRelu($1) alpha=0.25 then Selu($2) alpha=1.5 beta=1.25 then Shrink($3) alpha=0.1"
+        " beta=0.05 then HardSigmoid($4) alpha=0.3 beta=0.4 then Mul($5, $0)\n"
+        "}");
+  round_trip(f, 17, has_eight_nodes);
+}
+
+static void reductions_by_opset(void **state) {
+  struct fixture *f = *state;
+  parse(f,
+        "graph(x: f32[3,4,5]) -> (y) {\n"
+        "  axes = const i64[2] [0, -1]\n"
+        "  a = ReduceMean(x, axes) keepdims=1\n"
+        "  b = ReduceSum(x, axes) keepdims=1\n"
+        "  y = Add(a, b)\n"
+        "}");
+  round_trip(f, 13, NULL);
+  round_trip(f, 17, NULL);
+  round_trip(f, 18, NULL);
+}
+
+/* Bodies hang at any node for this purpose; they read a value from outside and hold bodies too. */
+static void nested_graphs_come_back(void **state) {
+  struct fixture *f = *state;
+  struct text bytes = {0}, again = {0};
+  struct model_file file = {0};
+  struct import_options options = {0};
+  struct graph *back;
+  parse(f,
+        "graph(x: f32[3]) -> (y) {\n"
+        "  y: f32[3] = Relu(x) body=graph b(i: i64[]) -> (q) {\n"
+        "    k = const f32[3] [1.0, 2.0, 3.0]\n"
+        "    q = Add(x, k) deep=graph d() -> (r) {\n"
+        "      r = Relu(k)\n"
+        "    }\n"
+        "  }\n"
+        "}");
+  expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &bytes));
+  expect_ok(f, import_onnx_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length,
+                                 &options, &file, &back));
+  const struct attribute *body = node_attribute(back->nodes.at[0], "body");
+  assert_non_null(body);
+  assert_int_equal(body->graph->nodes.count, 1);
+  assert_non_null(node_attribute(body->graph->nodes.at[0], "deep"));
+  expect_ok(f, export_onnx(&f->ctx, back, 17, &again));
+  assert_true(again.length > 0);
+  model_file_close(&file);
+  text_deinit(&bytes);
+  text_deinit(&again);
+}
+
+static void what_cannot_be_said_is_refused(void **state) {
+  struct fixture *f = *state;
+  struct text bytes = {0};
+  parse(f, "graph(x: f32[3]) -> (y) {\n y = Mish(x)\n}");
+  assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
+  text_deinit(&bytes);
+  ctx_clear(&f->ctx);
+  round_trip(f, 18, NULL);
+  parse(f, "graph(x: f32[5]) -> (y, z) {\n y, z = Split(x) num_outputs=2\n}");
+  assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
+  text_deinit(&bytes);
+  ctx_clear(&f->ctx);
+  round_trip(f, 18, NULL);
+  assert_int_equal(export_onnx(&f->ctx, f->graph, 12, &bytes), HONE_E_USAGE);
+  ctx_clear(&f->ctx);
+  assert_int_equal(export_onnx(&f->ctx, f->graph, HONE_OPSET + 1, &bytes), HONE_E_USAGE);
+  text_deinit(&bytes);
+}
+
+static void above_two_gigabytes(void **state) {
+  struct fixture *f = *state;
+  struct text bytes = {0};
+  static const float one = 1;
+  struct tensor huge = {HONE_F32, {1, {1ll << 30}}, &one, (size_t)4 << 30}; /* never read */
+  struct value *x, *w;
+  struct node *node;
+  expect_ok(f, graph_create(&f->ctx, f->arena, &f->graph));
+  expect_ok(f, graph_input(&f->ctx, f->graph, "x", HONE_F32, &(struct shape){1, {1}}, &x));
+  expect_ok(f, graph_constant(&f->ctx, f->graph, "w", &huge, &w));
+  expect_ok(
+      f, graph_node(&f->ctx, f->graph, op_find("", "Add"), (struct value *[]){x, w}, 2, 1, &node));
+  expect_ok(f, graph_output(&f->ctx, f->graph, node->outputs[0]));
+  assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_LIMIT);
+  text_deinit(&bytes);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(small_models_come_back),      TEST(same_graph_same_bytes),
+      TEST(fused_programs_become_nodes), TEST(reductions_by_opset),
+      TEST(nested_graphs_come_back),     TEST(what_cannot_be_said_is_refused),
+      TEST(above_two_gigabytes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
