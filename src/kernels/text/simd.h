@@ -2,8 +2,8 @@
  * instruction sets over GNU vector types. Builtins stand only where plain C loses: masks, min/max,
  * rounding. HONE_VECTOR_BYTES (16, 32, 64) comes from the emitter, else from the compiler's target.
  * The helpers at the end are the closed set for elementwise expressions, chosen by the operand's
- * type: vec, float, double, integer. Masks are 1 and 0. Errors against double libm: exp_, log_,
- * erf_ at most 4 ulp, tanh_ 6; NaN, infinities and denormals as in libm. */
+ * type: vec, float, double, integer. Masks are 1 and 0. Errors against double libm: exp_, log_
+ * at most 4 ulp, erf_ 5, tanh_ 6; NaN, infinities and denormals as in libm. */
 #ifndef HONE_SIMD_H
 #define HONE_SIMD_H
 

@@ -1,0 +1,174 @@
+/* Speed of kernels alone: compiles the problems of kernel_problems.def as the emitter would, and
+ * prints for each the fastest of many runs: GFLOP/s and the share of the FMA peak measured in
+ * between. One thread; pin it from outside (taskset).
+ *
+ *   bench-kernels [--isa sse2|avx2|avx512] [--none] [--keep DIR] [FILTER]
+ *   --none: without epilogue (default: bias and ReLU)    FILTER: only names that contain it
+ *   --keep DIR: the C and the library stay there */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../tests/unit/kernel_reference.h"
+#include "../tests/unit/kernel_snippet.h"
+
+struct bench_line {
+  const char *name, *line;
+};
+static const struct bench_line built_in[] = {
+#define PROBLEM(name, line) {name, line},
+#include "kernel_problems.def"
+#undef PROBLEM
+};
+enum { MOST = sizeof built_in / sizeof built_in[0] };
+
+static const char peak_source[] =
+    "float peak(long n);\nfloat peak(long n) {\n  vec a[12];\n"
+    "  UNROLL for (int i = 0; i < 12; i++) a[i] = splat_((float)i);\n"
+    "  vec x = splat_(0.999f), y = splat_(1e-3f);\n"
+    "  __asm__ volatile(\"\" : \"+x\"(x), \"+x\"(y));\n"
+    "  for (long k = 0; k < n; k++) UNROLL for (int i = 0; i < 12; i++) a[i] = a[i] * x + y;\n"
+    "  UNROLL for (int i = 1; i < 12; i++) a[0] += a[i];\n  return a[0][0];\n}\n";
+
+struct job {
+  struct problem problem;
+  const char *name;
+  const struct kernel *kernel;
+  kernel_function *run;
+  float *a, *b, *c, *e[3];
+  long units;
+  double best_ns;
+};
+
+static float *floats(int64_t count) {
+  float *p = aligned_alloc(64, ((size_t)count * sizeof(float) + 4095) / 4096 * 4096 + 4096);
+  if (!p) abort();
+  for (int64_t i = 0; i < count; i++) p[i] = (float)(i * 7 % 13 - 6) * 0.125f;
+  return p;
+}
+
+static void job_open(struct job *job, const struct isa *isa, void *library, int index) {
+  char name[32];
+  snprintf(name, sizeof name, "run_%d", index);
+  job->run = (kernel_function *)dlsym(library, name);
+  const struct problem *p = &job->problem;
+  struct operand_counts n = problem_counts(p);
+  job->a = floats(n.a), job->c = floats(n.c), job->b = floats(n.b);
+  if (job->kernel->pack) {
+    float *packed = floats((int64_t)(job->kernel->packed_bytes(p, &isa->target) / sizeof(float)));
+    job->kernel->pack(p, &isa->target, job->b, packed);
+    free(job->b);
+    job->b = packed;
+  }
+  for (int i = 0; i < 3; i++) job->e[i] = floats(n.columns);
+  job->units = (long)job->kernel->units(p, &isa->target);
+  job->best_ns = 1e30;
+}
+
+static double since(uint64_t start) { return (double)(clock_ns() - start); }
+
+/* Short jobs are repeated within one reading. */
+static void job_time(struct job *job) {
+  long repeat = job->best_ns < 1e29 ? 1 + (long)(200e3 / job->best_ns) : 1;
+  uint64_t start = clock_ns();
+  for (long i = 0; i < repeat; i++)
+    job->run(job->a, job->b, job->c, (const float *const *)job->e, NULL, 0, job->units);
+  double ns = since(start) / (double)repeat;
+  if (ns < job->best_ns) job->best_ns = ns;
+}
+
+static void time_all(struct job *jobs, int count, float (*peak)(long), double *out_peak_ns) {
+  *out_peak_ns = 1e30;
+  volatile float sink = 0;
+  for (int round = 0; round < 12; round++)
+    for (int i = 0; i < count; i++) {
+      uint64_t begin = clock_ns();
+      while (since(begin) < 8e6) job_time(&jobs[i]);
+      uint64_t start = clock_ns();
+      sink = peak(20000);
+      if (since(start) < *out_peak_ns) *out_peak_ns = since(start);
+    }
+  (void)sink;
+}
+
+static void print_all(const struct job *jobs, int count, const struct isa *isa, double peak_ns) {
+  double peak = 20000.0 * 12 * 2 * (isa->target.vector_bytes / 4) / peak_ns, total = 0;
+  printf("%s, FMA peak %.1f GFLOP/s\n%-22s %10s %9s %7s\n", isa->name, peak, "problem", "us",
+         "GFLOP/s", "% peak");
+  for (int i = 0; i < count; i++) {
+    double flops = 2 * problem_macs(&jobs[i].problem) / jobs[i].best_ns;
+    printf("%-22s %10.2f %9.1f %7.1f\n", jobs[i].name, jobs[i].best_ns / 1e3, flops,
+           100 * flops / peak);
+    total += jobs[i].best_ns;
+  }
+  printf("%-22s %10.2f\n", "sum", total / 1e3);
+}
+
+static int bench(const struct isa *isa, struct job *jobs, int count, const char *folder,
+                 const char *epilogue) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct text text = {0};
+  snippet_begin(&text, isa);
+  text_puts(&text, peak_source);
+  for (int i = 0; i < count; i++)
+    snippet_add(&text, isa, jobs[i].kernel, &jobs[i].problem, i,
+                jobs[i].problem.kind == PROBLEM_layernorm ? NULL : epilogue);
+  uint64_t start = clock_ns();
+  if (snippet_compile(&ctx, isa, folder, "bench", &text)) {
+    fprintf(stderr, "%s\n", ctx.message);
+    return 1;
+  }
+  printf("compiled in %.0f ms\n", since(start) / 1e6);
+  text_deinit(&text);
+  char path[4200];
+  snprintf(path, sizeof path, "%s/bench.so", folder);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return 1;
+  double peak_ns;
+  for (int i = 0; i < count; i++) job_open(&jobs[i], isa, library, i);
+  time_all(jobs, count, (float (*)(long))dlsym(library, "peak"), &peak_ns);
+  print_all(jobs, count, isa, peak_ns);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const struct isa *isa = &isas[0];
+  for (int i = 0; i < ISA_COUNT; i++)
+    if (isa_runs_here(&isas[i])) isa = &isas[i];
+  const char *epilogue = "max_((x) + load_lanes_(e[0] + (j), lanes), splat_(0.0f))", *filter = "";
+  const char *keep = NULL;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--isa") && i + 1 < argc) {
+      i++;
+      for (int k = 0; k < ISA_COUNT; k++)
+        if (!strcmp(isas[k].name, argv[i])) isa = &isas[k];
+    } else if (!strcmp(argv[i], "--none")) {
+      epilogue = NULL;
+    } else if (!strcmp(argv[i], "--keep") && i + 1 < argc) {
+      keep = argv[++i];
+    } else {
+      filter = argv[i];
+    }
+  }
+  static struct job jobs[MOST];
+  int count = 0;
+  for (int i = 0; i < MOST; i++) {
+    if (!strstr(built_in[i].name, filter)) continue;
+    struct job *job = &jobs[count];
+    job->name = built_in[i].name;
+    if (!problem_parse(built_in[i].line, &job->problem)) {
+      fprintf(stderr, "not a problem line: %s\n", built_in[i].line);
+      return 2;
+    }
+    job->kernel = kernel_choose(&job->problem, &isa->target);
+    if (job->kernel) count++;
+  }
+  char folder[4096];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (!keep && dir_temporary(&ctx, folder)) return 1;
+  int result = bench(isa, jobs, count, keep ? keep : folder, epilogue);
+  if (!keep) dir_remove_tree(folder);
+  return result;
+}
