@@ -71,13 +71,17 @@ static void begin_text(struct html html, const char *class_name, double x, doubl
 }
 static void end_text(struct html html) { LITERAL(html.out, "</text>"); }
 
-static void put_name(struct html html, const struct record *record) {
-  struct text name = {0};
+/* Short enough for a chart's label. */
+static void put_name(struct html html, const struct record *record, size_t max) {
+  struct text name = {0}, shown = {0};
   text_puts(&name, record->cell.backend);
   if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
-    text_printf(&name, " (%s)", record->cell.variant);
-  if (record->cell.label > 0) text_puts(&name, " (again)");
-  html_take(html, &name);
+    text_printf(&name, " %s", record->cell.variant);
+  if (record->cell.label > 0) text_puts(&name, " again");
+  text_put_safe(&shown, name.at ? name.at : "", max);
+  if (name.failed) html.out->failed = true;
+  text_deinit(&name);
+  html_take(html, &shown);
 }
 
 /* -- ticks ----------------------------------------------------------------------------------------
@@ -328,18 +332,18 @@ static void put_points(struct html html, const struct summary *summary, size_t b
     ATTRIBUTE(html, "cx", at_x);
     ATTRIBUTE(html, "cy", at_y);
     LITERAL(html.out, " r=\"6\"><title>");
-    put_name(html, record);
+    put_name(html, record, 80);
     LITERAL(html.out, ": ");
     put_latency(html.out, record->p50_ms);
     LITERAL(html.out, ", compiled in ");
     put_ms(html.out, record->worst.compile_ms);
     LITERAL(html.out, "</title></circle>");
     if (count < COUNT(labels) && record->cell.label == 0) {
-      const bool is_right = at_x > PLOT_RIGHT - 110;
+      const bool is_right = at_x > PLOT_RIGHT - 150;
       const double label_y = clear_place(labels, count, at_x, at_y + 4);
       labels[count++] = (struct label_place){at_x, label_y};
       begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
-      put_name(html, record);
+      put_name(html, record, 24);
       end_text(html);
     }
     LITERAL(html.out, "</g>");
@@ -383,11 +387,11 @@ void chart_compile_against_speed(struct html html, const struct summary *summary
 static void put_memory_row(struct html html, const struct summary *summary, size_t i, double most,
                            double y) {
   const struct record *record = &summary->records[i];
-  const double left = 130, room = 330;
+  const double left = 144, room = 320;
   const double peak = (double)record->worst.rss_peak, steady = (double)record->worst.rss_steady;
   char class_name[24];
   begin_text(html, "name end", left - 10, y + 14);
-  put_name(html, record);
+  put_name(html, record, 18);
   end_text(html);
   snprintf(class_name, sizeof class_name, "light c%d", color_of_backend(summary, i));
   put_rect(html, class_name, left, y, fmax(peak / most * room, 2), 20);

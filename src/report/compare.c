@@ -29,6 +29,7 @@ static MUST_USE hone_status compare_records(struct ctx *ctx, struct arena *arena
   TRY(make_sample_set(ctx, arena, cell_data_of(before, y), &set_y));
   TRY(bootstrap_ratio(ctx, &set_x, &set_y, CONFIDENCE, RESAMPLES,
                       seed_of(before->study.key) ^ seed_of(after->study.key), &pair->ratio));
+  if (x->rounds < 2 || y->rounds < 2) pair->ratio.low = pair->ratio.high = (double)NAN;
   pair->verdict = decide(&pair->ratio, x->incarnations, y->incarnations, x->rounds, y->rounds,
                          x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
   return HONE_OK;

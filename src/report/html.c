@@ -110,7 +110,7 @@ static void put_name(struct html html, const struct record *record) {
 
 static void put_against(struct html html, const struct summary *summary, size_t i, size_t other) {
   const struct comparison *comparison = find_comparison(summary, i, other);
-  if (!comparison) return;
+  if (!comparison || comparison->verdict == VERDICT_undecided) return;
   LITERAL(html.out, " ");
   put_name(html, &summary->records[i]);
   if (comparison->verdict == VERDICT_tie) {
@@ -119,33 +119,51 @@ static void put_against(struct html html, const struct summary *summary, size_t 
   }
   LITERAL(html.out, " is ");
   put_verdict(html.out, summary, i, other);
-  LITERAL(html.out, " <span class=\"quiet\">(95 % interval ");
+  LITERAL(html.out, " <span class=\"quiet\">(95\xc2\xa0% interval ");
   put_ratio(html.out, comparison->ratio.low);
   LITERAL(html.out, " to ");
   put_ratio(html.out, comparison->ratio.high);
   LITERAL(html.out, ")</span>.");
 }
 
+/* The same engine with the same options, as --aa has it. */
+static bool is_twin(const struct record *a, const struct record *b) {
+  return !strcmp(a->cell.backend, b->cell.backend) && !strcmp(a->cell.variant, b->cell.variant) &&
+         !strcmp(a->cell.precision, b->cell.precision);
+}
+
+static void put_figures(struct html html, const struct record *record) {
+  LITERAL(html.out, "<b>");
+  put_latency(html.out, record->p50_ms);
+  LITERAL(html.out, "</b> <span class=\"quiet\">");
+  put_half_width(html.out, record);
+  LITERAL(html.out, "</span>, ");
+  put_significant(html.out, record->throughput_per_s, 4);
+  LITERAL(html.out, " a second.");
+}
+
 static void put_answer(struct html html, const struct summary *summary, size_t begin, size_t end) {
   const struct record *best = &summary->records[begin];
+  const bool decided = is_decided(summary, begin);
   LITERAL(html.out, "<p class=\"answer\">");
   if (best->rank != 1) {
     LITERAL(html.out, "Nothing could be ranked here; the reasons stand below.</p>\n");
     return;
   }
   put_name(html, best);
-  LITERAL(html.out, " is the fastest correct way to run this model here: <b>");
-  put_latency(html.out, best->p50_ms);
-  LITERAL(html.out, "</b> <span class=\"quiet\">");
-  put_half_width(html.out, best);
-  LITERAL(html.out, "</span>, ");
-  put_significant(html.out, best->throughput_per_s, 4);
-  LITERAL(html.out, " a second.");
+  if (decided)
+    LITERAL(html.out, " is the fastest correct way to run this model here: ");
+  else
+    LITERAL(html.out, " has the lowest median so far: ");
+  put_figures(html, best);
+  if (!decided)
+    LITERAL(html.out,
+            " <span class=\"quiet\">A verdict needs at least 3 processes and 12 rounds.</span>");
   const size_t native = native_of_group(summary, begin, end);
   size_t next = begin + 1;
-  while (next < end && summary->records[next].cell.label > 0) next++;
+  while (next < end && is_twin(best, &summary->records[next])) next++;
   if (next < end && summary->records[next].rank) put_against(html, summary, next, begin);
-  if (native != SIZE_MAX && native != begin && native != next)
+  if (native != SIZE_MAX && native != begin && native != next && !is_native(best))
     put_against(html, summary, native, begin);
   LITERAL(html.out, "</p>\n");
 }
@@ -285,7 +303,9 @@ static void put_verdict_cell(struct html html, const struct group *group, int he
     text_printf(html.out, "<span class=\"pill bad\" title=\"%s\">%s</span>",
                 status_help(record->status), status_text(record->status));
   } else if (is_best) {
-    LITERAL(html.out, "<span class=\"pill best\">fastest</span>");
+    text_printf(html.out, "<span class=\"pill %s\">%s</span>",
+                is_decided(group->summary, i) ? "best" : "undecided",
+                is_decided(group->summary, i) ? "fastest" : "lowest so far");
   } else if (comparison) {
     text_printf(html.out, "<span class=\"pill %s\" title=\"95 %% interval ",
                 verdict_text(comparison->verdict));

@@ -64,6 +64,8 @@ MUST_USE hone_status make_sample_set(struct ctx *ctx, struct arena *arena,
                                      const struct cell_data *data, struct sample_set *out);
 const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record);
 uint64_t seed_of(const char *key);
+/* Some row was decided against row i, or there is none to decide. */
+bool is_decided(const struct summary *summary, size_t i);
 /* Smallest relative difference that the --aa pair ending at record i could show, NaN if it is none. */
 double aa_resolution(const struct summary *summary, size_t i);
 
@@ -93,7 +95,7 @@ void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 void put_row_name(struct text *out, const struct record *record);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);
-/* "fastest", "1.82x slower", "tie", "1.10x undecided", "" */
+/* "fastest" ("lowest so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
 void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
 
 /* writers.c: the only ways text of others gets into a sink. What is not escaped is a literal of ours,

@@ -364,6 +364,8 @@ static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *
   const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
   *out = (struct comparison){.a = a, .b = b};
   TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
+  if (x->rounds < 2 || y->rounds < 2) /* nothing to resample: no interval */
+    out->ratio.low = out->ratio.high = (double)NAN;
   out->verdict = decide(&out->ratio, x->incarnations, y->incarnations, x->rounds, y->rounds,
                         x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
   return HONE_OK;
@@ -393,6 +395,16 @@ static size_t original_of(const struct summary *summary, size_t begin, size_t en
       return j;
   }
   return SIZE_MAX;
+}
+
+bool is_decided(const struct summary *summary, size_t i) {
+  bool has_any = false;
+  for (size_t c = 0; c < summary->comparison_count; c++) {
+    if (summary->comparisons[c].b != i) continue;
+    if (summary->comparisons[c].verdict != VERDICT_undecided) return true;
+    has_any = true;
+  }
+  return !has_any;
 }
 
 double aa_resolution(const struct summary *summary, size_t i) {

@@ -147,7 +147,7 @@ static enum color color_of(const struct sheet *sheet, size_t i, int column) {
   if (column == COL_P50 && record->rank) return BOLD;
   if (column != COL_BEST) return PLAIN;
   if (record->rank == 0) return RED;
-  if (record->rank == 1) return GREEN;
+  if (record->rank == 1) return is_decided(sheet->summary, i) ? GREEN : DIM;
   if (!comparison) return PLAIN;
   return comparison->verdict == VERDICT_tie         ? GREEN
          : comparison->verdict == VERDICT_undecided ? DIM
@@ -311,9 +311,9 @@ static void put_footer(struct tty tty, const struct summary *summary) {
   begin_color(tty, DIM);
   text_printf(
       tty.out,
-      "%zu samples, up to %d process%s and %d rounds a cell; \xc2\xb1 is the 95 %% interval "
+      "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
       "of p50; tie: the interval of the ratio holds 1\n",
-      samples, processes, processes == 1 ? "" : "es", rounds);
+      samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
   if (undecided)
     LITERAL(tty.out, "undecided: a verdict needs 3 processes and 12 rounds of both sides\n");
   if (!summary->study.finished)

@@ -141,7 +141,8 @@ void put_verdict(struct text *out, const struct summary *summary, size_t i, size
   if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
   const struct comparison *comparison = find_comparison(summary, i, against);
   if (!comparison) {
-    if (i == against && summary->records[i].rank == 1) text_puts(out, "fastest");
+    if (i == against && summary->records[i].rank == 1)
+      text_puts(out, is_decided(summary, i) ? "fastest" : "lowest so far");
     return;
   }
   const double ratio = comparison->ratio.value;
