@@ -4,7 +4,8 @@
 
 #include <sys/mman.h>
 
-hone_status emit_shared(struct emitter *e, const struct text *body, int *out_number) {
+hone_status emit_shared(struct emitter *e, const struct text *body, const char *result,
+                        const char *parameters, int *out_number) {
   TRY(text_finish(e->ctx, body));
   for (size_t i = 0; i < e->shared.count; i++)
     if (e->shared.at[i].length == body->length &&
@@ -16,7 +17,7 @@ hone_status emit_shared(struct emitter *e, const struct text *body, int *out_num
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
   *out_number = e->next_number++;
   VEC_PUSH(e->ctx, e->arena, &e->shared, (struct shared){copy, body->length, *out_number});
-  text_printf(e->out, "#define NAME k%d\n", *out_number);
+  text_printf(e->out, "#define NAME k%d\nstatic NOIPA %s NAME%s;\n", *out_number, result, parameters);
   text_append(e->out, body->at, body->length);
   text_puts(e->out, "#undef NAME\n\n");
   return HONE_OK;
@@ -148,7 +149,7 @@ static hone_status emit_step(struct emitter *e, size_t i) {
   text_printf(e->out, "/* step %zu: %s -> %s */\n", i, step->node ? step->node->op->name : "layout",
               shape.at ? shape.at : "");
   text_deinit(&shape);
-  text_printf(e->out, "static void s%zu(struct frame *f, long t, long count) {\n", i);
+  text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);
   emit_range(e->out, step);
   emit_call(e->out, step, number);
   text_puts(e->out, "}\n\n");
@@ -170,10 +171,15 @@ static void emit_run(struct emitter *e) {
             "static void body(void *argument, int32_t thread, int32_t count) {\n  struct frame "
             "*const f = argument;\n"
             "  const long t = thread, n = count;\n  (void)f, (void)t, (void)n;\n");
+  /* Steps of thread 0 in a row need no barrier between them; a shared step needs one before and behind. */
+  bool shared_before = false;
   for (size_t i = 0; i < plan->steps.count; i++) {
-    const struct step *step = plan->steps.at[i], *before = i ? plan->steps.at[i - 1] : NULL;
-    if (before && !step->joined && !(before->serial && step->serial))
+    const struct step *step = plan->steps.at[i];
+    if (i && !step->joined && (shared_before || !step->serial)) {
       text_puts(e->out, "  barrier(f);\n");
+      shared_before = false;
+    }
+    shared_before |= !step->serial;
     text_printf(e->out, "  s%zu(f, t, n);\n", i);
   }
   text_puts(e->out,
@@ -240,7 +246,9 @@ static void emit_prelude(struct emitter *e) {
   }
   text_puts(e->out,
             "#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) HONE_NAME_(a, b)\n"
-            "#undef C\n#define C(k) splat_((float)(k))\n\n"
+            "#if defined __GNUC__ && !defined __clang__\n"
+            "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without effect */\n"
+            "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) splat_((float)(k))\n\n"
             "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
             "void *const *inputs;\n"
             "  void *const *outputs;\n  const struct hone_team *team;\n  int32_t status;\n};\n"

@@ -13,9 +13,16 @@ struct emitter {
   int next_number;
 };
 
+/* What follows "static NOIPA " and "NAME" in a function's prototype, by what calls it. */
+#define KERNEL_PARAMETERS "(const float *a, const float *b, float *c, const float *const *e, float *scratch, long begin, long end)"
+#define PACK_PARAMETERS "(const float *b, float *packed, long begin, long end)"
+#define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
+#define PLAIN_PARAMETERS "(const void *const *in, void *const *out, void *scratch)"
+
 /* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is new:
    steps of one shape share one function. The name is prefix and number: k3. */
-MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, int *out_number);
+MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, const char *result,
+                                 const char *parameters, int *out_number);
 
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */

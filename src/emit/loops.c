@@ -108,13 +108,13 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   if (nest.inner == 0) outer = 0;
   text_puts(
       &body,
-      "static void NAME(void *restrict to, const void *const *from, long begin, long end) {\n");
+      "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
   text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, nest.size, outer);
   if (nest.inner == 2)
     text_printf(&body, "    for (long x%d = 0; x%d < %lldl; x%d++) {\n", outer, outer,
                 (long long)nest.size[outer], outer);
-  text_printf(&body, "    %s *restrict const o = (%s *)to", type, type);
+  text_printf(&body, "    %s *const o = (%s *)to", type, type);
   emit_index(&body, nest.out_stride, 0, nest.inner ? middle : 0);
   text_puts(&body, ";\n");
   for (size_t k = 0; k < step->input_count; k++) {
@@ -127,7 +127,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   hone_status status = emit_row(e, &body, step, &nest);
   if (nest.inner == 2) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  if (!status) status = emit_shared(e, &body, out_number);
+  if (!status) status = emit_shared(e, &body, "void", LOOP_PARAMETERS, out_number);
   text_deinit(&body);
   return status;
 }
@@ -147,7 +147,7 @@ static void emit_source_index(struct text *out, const struct copy_dim *dim, int 
 
 static void emit_row_pointers(struct text *out, const struct step *step, int last) {
   bool guarded = false;
-  text_puts(out, "    element *restrict const o = (element *)to");
+  text_puts(out, "    element *const o = (element *)to");
   for (int d = 0; d < last; d++)
     if (step->copy[d].to) text_printf(out, " + x%d * %lldl", d, (long long)step->copy[d].to);
   text_puts(out, ";\n    const int inside = 1");
@@ -221,9 +221,9 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size;
   text_puts(
       &body,
-      "static void NAME(void *restrict to, const void *const *from, long begin, long end) {\n");
+      "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
   text_printf(
-      &body, "  typedef %s element;\n  const element fill = (element)0x%llxu;\n  (void)fill;\n",
+      &body, "  typedef %s __attribute__((may_alias)) element;\n  const element fill = (element)0x%llxu;\n  (void)fill;\n",
       element_type(dtype_bytes(step->inputs[0].dtype)), (unsigned long long)step->fill_bits);
   text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, outer);
@@ -238,7 +238,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
   if (inner == 2) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  hone_status status = emit_shared(e, &body, out_number);
+  hone_status status = emit_shared(e, &body, "void", LOOP_PARAMETERS, out_number);
   text_deinit(&body);
   return status;
 }
