@@ -64,7 +64,8 @@ static const char *const attribute_names[] = {"block_size",
                                               "time_axis",
                                               "transA",
                                               "transB",
-                                              "upper"};
+                                              "upper",
+                                              "value"};
 
 static const char *const words[] = {"NOTSET",
                                     "SAME_UPPER",
@@ -152,6 +153,15 @@ static hone_status emit_attribute(struct emitter *e, struct text *out, struct te
       snprintf(name, sizeof name, "ATTR_%s_IS_%.*s", a->name, (int)a->s.length, a->s.bytes);
       define(out, undo, name);
       text_puts(out, "1\n");
+      break;
+    case ATTRIBUTE_TENSOR: /* ConstantOfShape: one element */
+      if (tensor_count(a->tensor) != 1 || a->tensor->dtype == HONE_STRING) break;
+      define(out, undo, name);
+      if (dtype_is_float(a->tensor->dtype))
+        emit_float(out, tensor_f64(a->tensor, 0));
+      else
+        text_printf(out, "((int64_t)0x%llxull)", (unsigned long long)tensor_i64(a->tensor, 0));
+      text_puts(out, "\n");
       break;
     default:
       break;

@@ -11,6 +11,7 @@ const struct plain_kernel plain_table[] = {
     {"BatchNormalization", "plain/BatchNormalization.c", 0, NULL},
     {"BitShift", "plain/Pairs.c", 0, "PAIR_OP 1"},
     {"Clip", "plain/Clip.c", 0, NULL},
+    {"ConstantOfShape", "plain/ConstantOfShape.c", 0, NULL},
     {"Conv", "plain/Conv.c", 0, NULL},
     {"ConvInteger", "plain/ConvInteger.c", 0, "QLINEAR 0"},
     {"ConvTranspose", "plain/ConvTranspose.c", 0, NULL},

@@ -140,6 +140,7 @@ static const struct ops_case cases[] = {
     {"QLinearConv", "group=2 pads=[1,0]",
      "u8[1,4,9]~rand f32[]=0.5 u8[]=3 i8[4,2,3]~rand f32[4]=0.1,0.2,0.3,0.1 i8[4]=0,0,0,0 f32[]=1.7 "
      "u8[]=9 i32[4]~rand", "*"},
+    {"ConstantOfShape", "", "i64[2]=3,4", "*"},
     {"Shape", "start=1", "f32[2,3,4]", "*"},
     {"Size", "", "f32[2,3,4]", "*"},
 };

@@ -1,0 +1,11 @@
+/* ConstantOfShape: one value everywhere; the planned shape. */
+#ifndef ATTR_value
+#define ATTR_value 0
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch) {
+  OUT0_T *y = out[0];
+  (void)in, (void)scratch;
+  for (int64_t i = 0; i < OUT0_COUNT; i++) y[i] = (OUT0_T)ATTR_value;
+  return 0;
+}
+#undef ATTR_value
