@@ -1,0 +1,643 @@
+/* bench without faults: the protocol's tables, tolerances, the timed loop with a backend of this
+ * file, and whole studies of test backends: rounds, labels, resume. This program is its own worker.
+ */
+#include "unit.h"
+
+#include "bench/bench.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* -- protocol -----------------------------------------------------------------------------------
+ */
+
+#define BLOCK_HEAD "{\"event\":\"block\",\"cell\":\"c\",\"round\":0,\"samples\":"
+#define BLOCK_TAIL                                                                                \
+  ",\"rewarm\":2,\"verified\":1,\"is_within\":true,\"involuntary\":0,\"iterations\":9,\"rss\":1," \
+  "\"rss_peak\":1}"
+
+static void lines_are_checked(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *reason; /* NULL: accepted */
+  } cases[] = {
+      {BLOCK_HEAD "5" BLOCK_TAIL, NULL},
+      {BLOCK_HEAD "0" BLOCK_TAIL, "key samples"},
+      {BLOCK_HEAD "-1" BLOCK_TAIL, "key samples"},
+      {BLOCK_HEAD "1e300" BLOCK_TAIL, "key samples"},
+      {BLOCK_HEAD "1.5" BLOCK_TAIL, "key samples"},
+      {BLOCK_HEAD "\"5\"" BLOCK_TAIL, "key samples"},
+      {BLOCK_HEAD "NaN" BLOCK_TAIL, "not a JSON object"},
+      {BLOCK_HEAD "5,\"samples\":6" BLOCK_TAIL, "not a JSON object"}, /* twice */
+      {BLOCK_HEAD "5,\"extra\":6" BLOCK_TAIL, "unknown key"},
+      {"{\"event\":\"stage\",\"cell\":\"c\",\"stage\":\"run\"}", NULL},
+      {"{\"event\":\"stage\",\"cell\":\"c\"}", "key stage is missing"},
+      {"{\"event\":\"stage\",\"cell\":\"c\",\"stage\":\"\"}", "key stage"},
+      {"{\"event\":\"stage\",\"cell\":\"c\",\"stage\":\"a\\u0000b\"}", "not a JSON object"},
+      {"{\"event\":\"warm\",\"cell\":\"c\",\"ms\":-1,\"median_ns\":5,\"is_stationary\":true,"
+       "\"rss\":1}",
+       "key ms"},
+      {"{\"event\":\"warm\",\"cell\":\"c\",\"ms\":1,\"median_ns\":0,\"is_stationary\":true,\"rss\":"
+       "1}",
+       "key median_ns"},
+      {"{\"event\":\"warm\",\"cell\":\"c\",\"ms\":1e300,\"median_ns\":5,\"is_stationary\":true,"
+       "\"rss\":1}",
+       "key ms"},
+      {"{\"event\":\"dance\",\"cell\":\"c\"}", "unknown event"},
+      {"{\"event\":\"\\u001b[2J\",\"cell\":\"c\"}", "unknown event"},
+      {"{}", "unknown event"},
+      {"[1]", "not a JSON object"},
+      {"", "not a JSON object"},
+      {"{\"event\":\"stage\",\"cell\":\"c\",\"stage\":\"run\"} x", "not a JSON object"},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char reason[256] = "";
+    json_t *event = event_parse(cases[i].line, strlen(cases[i].line), reason);
+    assert_int_equal(event != NULL, cases[i].reason == NULL);
+    if (cases[i].reason && !strstr(reason, cases[i].reason))
+      assert_string_equal(reason, cases[i].reason);
+    assert_null(strchr(reason, '\x1b'));
+    json_decref(event);
+  }
+}
+
+static void lines_are_read_whole(void **state) {
+  (void)state;
+  int fds[2];
+  assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+  struct line_reader reader = {.fd = fds[0]};
+  char *line;
+  size_t length;
+  assert_int_equal(line_next(&reader, &line, &length), LINE_NONE);
+  assert_int_equal(write(fds[1], "one\ntwo", 7), 7);
+  assert_int_equal(line_next(&reader, &line, &length), LINE_READY);
+  assert_string_equal(line, "one");
+  assert_int_equal(line_next(&reader, &line, &length), LINE_NONE);
+  assert_int_equal(write(fds[1], " more\n\nrest", 11), 11);
+  assert_int_equal(line_next(&reader, &line, &length), LINE_READY);
+  assert_string_equal(line, "two more");
+  assert_int_equal(line_next(&reader, &line, &length), LINE_READY);
+  assert_int_equal(length, 0);
+  close(fds[1]);
+  assert_int_equal(line_next(&reader, &line, &length), LINE_END);
+  assert_int_equal(length, 4); /* never ended */
+  close(fds[0]);
+  line_reader_deinit(&reader);
+}
+
+static void numbers_that_json_cannot_hold(void **state) {
+  (void)state;
+  json_t *message = json_object();
+  message_set_number(message, "nan", NAN);
+  message_set_number(message, "inf", INFINITY);
+  assert_true(isnan(message_number(message, "nan")));
+  assert_true(message_number(message, "inf") == 1e308);
+  json_decref(message);
+}
+
+/* -- texts of the backend interface ---------------------------------------------------------------
+ */
+
+static void options_and_shapes(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char value[256];
+  int64_t number;
+  const char *options = "a=1;session.x=y=z;flag;;last=";
+  assert_true(option_get(options, "a", value));
+  assert_string_equal(value, "1");
+  assert_true(option_get(options, "session.x", value));
+  assert_string_equal(value, "y=z");
+  assert_true(option_get(options, "flag", value));
+  assert_true(option_get(options, "last", value));
+  assert_false(option_get(options, "sess", value));
+  assert_int_equal(option_int(&ctx, options, "a", 7, 0, 9, &number), HONE_OK);
+  assert_int_equal(number, 1);
+  assert_int_equal(option_int(&ctx, options, "none", 7, 0, 9, &number), HONE_OK);
+  assert_int_equal(number, 7);
+  assert_int_equal(option_int(&ctx, "a=1x", "a", 7, 0, 9, &number), HONE_E_USAGE);
+  int32_t rank;
+  int64_t dims[HONE_MAX_RANK];
+  const char *shapes = "input.1[1,3,224,224],x,y:0[7],s[]";
+  assert_true(shapes_find(shapes, "input.1", &rank, dims));
+  assert_int_equal(rank, 4);
+  assert_int_equal(dims[3], 224);
+  assert_true(shapes_find(shapes, "x,y:0", &rank, dims));
+  assert_int_equal(rank, 1);
+  assert_true(shapes_find(shapes, "s", &rank, dims));
+  assert_int_equal(rank, 0);
+  assert_false(shapes_find(shapes, "input", &rank, dims));
+  assert_false(shapes_find("x[1,a]", "x", &rank, dims));
+  assert_false(shapes_find("x[1,-2]", "x", &rank, dims));
+  assert_false(shapes_find(NULL, "x", &rank, dims));
+}
+
+static void backends_for_testing_are_hidden(void **state) {
+  (void)state;
+  assert_non_null(backend_find("fake"));
+  setenv("HONE_TESTING", "0", 1);
+  assert_null(backend_find("fake"));
+  assert_null(backend_find("null"));
+  assert_non_null(backend_find("native"));
+  setenv("HONE_TESTING", "1", 1);
+}
+
+static void a_missing_engine_says_what_helps(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct backend_info info = {.status = BACKEND_READY};
+  backend_find("onnxruntime")->describe(&ctx, "/nonexistent/engine", &info);
+  assert_int_equal(info.status, BACKEND_MISSING);
+  assert_non_null(strstr(info.reason, "/nonexistent/engine"));
+  assert_int_equal(ctx.status, HONE_OK);
+}
+
+/* -- accuracy -----------------------------------------------------------------------------------
+ */
+
+static bool within(hone_dtype dtype, int64_t count, const void *expected, const void *actual) {
+  const hone_tensor tensor = {
+      .data = (void *)(uintptr_t)expected, .dtype = dtype, .rank = 1, .shape = {count}};
+  struct accuracy accuracy;
+  accuracy_init(&accuracy);
+  accuracy_add(&accuracy, "y", &tensor, actual, "fp32");
+  assert_int_equal(accuracy.is_within, accuracy.where[0] == 0);
+  return accuracy.is_within;
+}
+
+static void tolerances(void **state) {
+  (void)state;
+  const float r[4] = {1, -2, 3, 4}, near[4] = {1.00001f, -2, 3, 4}, far[4] = {1.01f, -2, 3, 4};
+  const float nan[4] = {1, NAN, 3, 4}, inf[4] = {1, INFINITY, 3, 4},
+              minus[4] = {1, -INFINITY, 3, 4};
+  const float zeros[4] = {0}, tiny[4] = {1e-8f}, small[4] = {1e-3f};
+  assert_true(within(HONE_F32, 4, r, r));
+  assert_true(within(HONE_F32, 4, r, near));
+  assert_false(within(HONE_F32, 4, r, far));
+  assert_false(within(HONE_F32, 4, r, nan));
+  assert_false(within(HONE_F32, 4, nan, r));
+  assert_true(within(HONE_F32, 4, nan, nan));
+  assert_true(within(HONE_F32, 4, inf, inf));
+  assert_false(within(HONE_F32, 4, inf, minus));
+  assert_true(within(HONE_F32, 4, zeros, tiny));
+  assert_false(within(HONE_F32, 4, zeros, small));
+  const int64_t labels[2] = {7, 9}, others[2] = {7, 8};
+  assert_true(within(HONE_I64, 2, labels, labels));
+  assert_false(within(HONE_I64, 2, labels, others));
+  uint8_t steps[200] = {0}, one_off[200] = {0}, many_off[200] = {0}, far_off[200] = {0};
+  one_off[3] = 4;
+  for (int i = 0; i < 9; i++) many_off[i] = 2;
+  far_off[0] = 5;
+  assert_true(within(HONE_U8, 200, steps, one_off));
+  assert_false(within(HONE_U8, 200, steps, many_off));
+  assert_false(within(HONE_U8, 200, steps, far_off));
+}
+
+static void the_worst_output_stands(void **state) {
+  (void)state;
+  const float r[2] = {1, 2}, a[2] = {1, 2}, b[2] = {2, 1};
+  const hone_tensor tensor = {
+      .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 2, .shape = {1, 2}};
+  struct accuracy accuracy;
+  accuracy_init(&accuracy);
+  accuracy_add(&accuracy, "bad\n", &tensor, b, "fp32");
+  accuracy_add(&accuracy, "good", &tensor, a, "fp32");
+  assert_false(accuracy.is_within);
+  assert_true(accuracy.top1 == 0);
+  assert_true(accuracy.max_abs_diff == 1);
+  assert_non_null(strstr(accuracy.where, "output \"bad"));
+  assert_null(strchr(accuracy.where, '\n'));
+}
+
+/* -- loop ----------------------------------------------------------------------------------------
+ */
+
+struct session {
+  const float *inputs[BENCH_SETS];
+  float *outputs[BENCH_SETS];
+  int last, calls, out_of_turn, wrong_from; /* wrong_from: call number, 0: never */
+};
+static hone_status count_submit(struct ctx *ctx, struct session *s, int set) {
+  (void)ctx;
+  s->out_of_turn += s->calls && set != (s->last + 1) % BENCH_SETS;
+  s->last = set;
+  s->calls++;
+  if (!s->wrong_from || s->calls < s->wrong_from) s->outputs[set][0] = s->inputs[set][0];
+  return HONE_OK;
+}
+static hone_status count_wait(struct ctx *ctx, struct session *s) {
+  (void)ctx, (void)s;
+  return HONE_OK;
+}
+static const struct backend counting = {
+    .name = "counting", .submit = count_submit, .wait = count_wait};
+
+struct loop_case {
+  struct session session;
+  struct backend_tensor tensors[2];
+  struct backend_io io;
+  float inputs[BENCH_SETS], outputs[BENCH_SETS];
+  hone_tensor in[BENCH_SETS], out[BENCH_SETS], expected[BENCH_SETS];
+  size_t output_bytes;
+  struct loop loop;
+};
+static void loop_case_init(struct loop_case *c) {
+  *c = (struct loop_case){.output_bytes = sizeof(float)};
+  c->io = (struct backend_io){1, 1, &c->tensors[0], &c->tensors[1]};
+  c->loop = (struct loop){.backend = &counting,
+                          .session = &c->session,
+                          .io = &c->io,
+                          .precision = "fp32",
+                          .output_bytes = &c->output_bytes};
+  random_init(&c->loop.random, 3);
+  for (int i = 0; i < BENCH_SETS; i++) {
+    const hone_tensor one = {.dtype = HONE_F32, .rank = 1, .shape = {1}};
+    c->inputs[i] = (float)(i + 1);
+    c->in[i] = c->out[i] = c->expected[i] = one;
+    c->in[i].data = c->expected[i].data = &c->inputs[i];
+    c->out[i].data = &c->outputs[i];
+    c->session.inputs[i] = &c->inputs[i];
+    c->session.outputs[i] = &c->outputs[i];
+    c->loop.sets[i] = (struct run_set){&c->in[i], &c->out[i], &c->expected[i]};
+  }
+}
+
+static void the_loop_rotates_and_checks(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct loop_case c;
+  loop_case_init(&c);
+  const struct slice_plan plan = {.min_samples = 100, .max_ns = 1000000000, .checks = 3};
+  struct slice slice;
+  assert_int_equal(loop_slice(&ctx, &c.loop, &plan, &slice), HONE_OK);
+  assert_int_equal(slice.sample_count, 100);
+  assert_true(slice.rewarm_count >= 2);
+  assert_int_equal(c.session.calls, 100 + (int)slice.rewarm_count);
+  assert_int_equal(c.loop.iterations, (uint64_t)c.session.calls);
+  assert_int_equal(c.session.out_of_turn, 0);
+  assert_true(slice.verified >= 2 && slice.verified <= 4); /* chosen at random, and the last */
+  assert_true(slice.accuracy.is_within);
+  slice_deinit(&slice);
+}
+
+static void the_loop_finds_skipped_work(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct loop_case c;
+  loop_case_init(&c);
+  c.session.wrong_from = 20; /* from then on outputs are left as they were */
+  const struct slice_plan plan = {.min_samples = 200, .max_ns = 1000000000, .checks = 8};
+  struct slice slice;
+  assert_int_equal(loop_slice(&ctx, &c.loop, &plan, &slice), HONE_OK);
+  assert_false(slice.accuracy.is_within);
+  slice_deinit(&slice);
+}
+
+static void slices_obey_their_limits(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct loop_case c;
+  loop_case_init(&c);
+  struct slice slice;
+  const struct slice_plan timed = {.min_samples = 1, .min_ns = 20000000, .max_ns = 1000000000};
+  uint64_t start = clock_ns();
+  assert_int_equal(loop_slice(&ctx, &c.loop, &timed, &slice), HONE_OK);
+  assert_true(clock_ns() - start >= 20000000);
+  assert_true(slice.sample_count > 100);
+  slice_deinit(&slice);
+  const struct slice_plan bounded = {
+      .min_samples = 1u << 20, .min_ns = 1u << 30, .max_ns = 5000000};
+  start = clock_ns();
+  assert_int_equal(loop_slice(&ctx, &c.loop, &bounded, &slice), HONE_OK);
+  assert_true(clock_ns() - start < 1000000000);
+  slice_deinit(&slice);
+  bool is_stationary;
+  assert_int_equal(loop_warmup(&ctx, &c.loop, 1000000000, &is_stationary), HONE_OK);
+  assert_true(c.loop.median_ns > 0);
+}
+
+/* -- inputs --------------------------------------------------------------------------------------
+ */
+
+static void inputs_stay_within_tables(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct arena *arena;
+  struct graph *graph;
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_create(&ctx, arena, &graph), HONE_OK);
+  const struct shape ids_shape = {2, {8, 50}}, table_shape = {2, {5, 3}};
+  struct value *ids, *mask, *x, *table;
+  struct tensor *rows;
+  struct node *cast, *gather;
+  assert_int_equal(graph_input(&ctx, graph, "ids", HONE_I32, &ids_shape, &ids), HONE_OK);
+  assert_int_equal(graph_input(&ctx, graph, "attention_mask", HONE_I64, &ids_shape, &mask),
+                   HONE_OK);
+  assert_int_equal(graph_input(&ctx, graph, "x", HONE_F32, &ids_shape, &x), HONE_OK);
+  assert_int_equal(tensor_create(&ctx, arena, HONE_F32, &table_shape, &rows), HONE_OK);
+  assert_int_equal(graph_constant(&ctx, graph, "table", rows, &table), HONE_OK);
+  assert_int_equal(graph_node(&ctx, graph, op_find("", "Cast"), &ids, 1, 1, &cast), HONE_OK);
+  struct value *gather_inputs[] = {table, cast->outputs[0]};
+  assert_int_equal(graph_node(&ctx, graph, op_find("", "Gather"), gather_inputs, 2, 1, &gather),
+                   HONE_OK);
+  hone_tensor a, b, other, ones, normal;
+  assert_int_equal(input_generate(&ctx, arena, graph, 0, 1, 0, &a), HONE_OK);
+  assert_int_equal(input_generate(&ctx, arena, graph, 0, 1, 0, &b), HONE_OK);
+  assert_int_equal(input_generate(&ctx, arena, graph, 0, 1, 1, &other), HONE_OK);
+  assert_int_equal(input_generate(&ctx, arena, graph, 1, 1, 0, &ones), HONE_OK);
+  assert_int_equal(input_generate(&ctx, arena, graph, 2, 1, 0, &normal), HONE_OK);
+  assert_memory_equal(a.data, b.data, 400 * sizeof(int32_t));
+  assert_memory_not_equal(a.data, other.data, 400 * sizeof(int32_t));
+  bool seen[5] = {false};
+  double sum = 0, square = 0;
+  for (size_t i = 0; i < 400; i++) {
+    int32_t id = ((const int32_t *)a.data)[i];
+    assert_in_range(id, 0, 4);
+    seen[id] = true;
+    assert_int_equal(((const int64_t *)ones.data)[i], 1);
+    double value = ((const float *)normal.data)[i];
+    sum += value;
+    square += value * value;
+  }
+  for (size_t i = 0; i < 5; i++) assert_true(seen[i]);
+  assert_true(fabs(sum / 400) < 0.2 && square / 400 > 0.7 && square / 400 < 1.3);
+  arena_destroy(arena);
+}
+
+/* -- studies -------------------------------------------------------------------------------------
+ */
+
+/* graph(x: f32[4]) -> (y) { y = Identity(x) } */
+static const char identity_model[] =
+    "\x08\x08:"
+    "7\n\x10\n\x01x\x12\x01y\"\x08Identity\x12\x01gZ\x0f\n\x01x\x12\n\n\x08\x08\x01\x12\x04"
+    "\n\x02\x08\x04"
+    "b\x0f\n\x01y\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x04"
+    "B\x04\n\x00\x10\x0d";
+static char folder[4096], model_path[4200];
+
+static int set_up(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  setenv("HONE_TESTING", "1", 1);
+  if (dir_temporary(&ctx, folder)) return -1;
+  snprintf(model_path, sizeof model_path, "%s/identity.onnx", folder);
+  return file_write_atomic(&ctx, model_path, identity_model, sizeof identity_model - 1, 0600) ? -1
+                                                                                              : 0;
+}
+static int tear_down(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+/* What a store would keep. */
+struct memory {
+  struct bench_study study;
+  struct cell cells[8];
+  size_t cell_count, block_count, end_count;
+  struct {
+    char cell[33];
+    int incarnation, round;
+  } blocks[256];
+  struct incarnation ends[64];
+  size_t stop_after_blocks; /* 0: never */
+  volatile sig_atomic_t interrupted;
+};
+
+static hone_status keep_study(void *user, const struct bench_study *study) {
+  struct memory *memory = user;
+  memory->study = *study;
+  assert_true(study->cell_count <= COUNT(memory->cells));
+  memory->cell_count = study->cell_count;
+  memcpy(memory->cells, study->cells, study->cell_count * sizeof *memory->cells);
+  return HONE_OK;
+}
+static hone_status keep_block(void *user, const struct block *block) {
+  struct memory *memory = user;
+  for (size_t i = 0; i < memory->block_count; i++) /* the same block never comes twice */
+    assert_false(!strcmp(memory->blocks[i].cell, block->cell) &&
+                 memory->blocks[i].incarnation == block->incarnation &&
+                 memory->blocks[i].round == block->round);
+  assert_true(memory->block_count < COUNT(memory->blocks));
+  snprintf(memory->blocks[memory->block_count].cell, 33, "%s", block->cell);
+  memory->blocks[memory->block_count].incarnation = block->incarnation;
+  memory->blocks[memory->block_count].round = block->round;
+  memory->block_count++;
+  if (memory->stop_after_blocks && memory->block_count == memory->stop_after_blocks)
+    memory->interrupted = 1;
+  return HONE_OK;
+}
+static hone_status keep_incarnation(void *user, const struct incarnation *incarnation) {
+  struct memory *memory = user;
+  assert_true(memory->end_count < COUNT(memory->ends));
+  memory->ends[memory->end_count++] = *incarnation;
+  return HONE_OK;
+}
+static void recall(void *user, const struct cell *cell, struct bench_done *out) {
+  const struct memory *memory = user;
+  *out = (struct bench_done){.complete = 0};
+  for (size_t i = 0; i < memory->block_count; i++)
+    if (!strcmp(memory->blocks[i].cell, cell->key) &&
+        memory->blocks[i].incarnation >= out->next_number)
+      out->next_number = memory->blocks[i].incarnation + 1;
+  for (size_t i = 0; i < memory->end_count; i++) {
+    if (strcmp(memory->ends[i].cell, cell->key)) continue;
+    if (memory->ends[i].number >= out->next_number) out->next_number = memory->ends[i].number + 1;
+    out->complete += memory->ends[i].status != STATUS_interrupted;
+  }
+}
+
+static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
+                                  const struct bench_options *base) {
+  static const char *const models[] = {model_path}, *const backends[] = {"fake", "null"};
+  static const int threads[] = {1};
+  struct bench_options options = *base;
+  if (!options.model_count) options.models = models, options.model_count = 1;
+  if (!options.backend_count) options.backends = backends, options.backend_count = 2;
+  options.threads = threads;
+  options.thread_count = 1;
+  options.min_samples = 12;
+  options.min_time_s = 0.01;
+  options.warmup_s = 0.01;
+  if (!options.incarnations) options.incarnations = 3;
+  if (!options.rounds) options.rounds = 6;
+  options.timeout_s = 20;
+  options.cache_dir = folder;
+  options.interrupted = &memory->interrupted;
+  const struct bench_callbacks callbacks = {.user = memory,
+                                            .begin = keep_study,
+                                            .done = recall,
+                                            .block = keep_block,
+                                            .incarnation = keep_incarnation};
+  ctx_init(ctx);
+  return bench_run(ctx, &options, &callbacks);
+}
+
+static struct memory *new_memory(void) {
+  struct memory *memory = calloc(1, sizeof *memory);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void a_study_is_complete(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct memory *memory = new_memory();
+  assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = true}), HONE_OK);
+  assert_int_equal(memory->cell_count, 4); /* two backends, two labels */
+  assert_string_not_equal(memory->cells[0].key, memory->cells[1].key);
+  assert_int_equal(memory->block_count, 4 * 6);
+  assert_int_equal(memory->end_count, 4 * 3);
+  for (size_t i = 0; i < memory->end_count; i++) {
+    const struct incarnation *end = &memory->ends[i];
+    assert_int_equal(end->status, STATUS_ok);
+    assert_true(end->flags & FLAG_MASK(synthetic));
+    assert_true(end->floor_ns > 0);
+    assert_true(end->rss_steady > 0 && end->rss_peak >= end->rss_steady);
+    assert_true(end->rel_l2 == 0 && end->top1 == 1);
+    assert_string_equal(end->effective_precision, "fp32");
+    assert_string_equal(end->output_hash, memory->ends[0].output_hash);
+  }
+  free(memory);
+}
+
+/* Stopped after every possible block and resumed: what was handed on stays, the rest follows. */
+static void an_interrupted_study_resumes(void **state) {
+  (void)state;
+  struct ctx ctx;
+  for (size_t stop = 1; stop < 12; stop += 3) {
+    struct memory *memory = new_memory();
+    memory->stop_after_blocks = stop;
+    assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = false}),
+                     HONE_E_INTERRUPTED);
+    char key[33];
+    memcpy(key, memory->study.key, sizeof key);
+    assert_int_equal(memory->block_count, stop);
+    memory->stop_after_blocks = 0;
+    memory->interrupted = 0;
+    assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = false}), HONE_OK);
+    assert_string_equal(memory->study.key, key); /* the same command is the same study */
+    for (size_t c = 0; c < memory->cell_count; c++) {
+      int complete = 0;
+      for (size_t i = 0; i < memory->end_count; i++)
+        complete += !strcmp(memory->ends[i].cell, memory->cells[c].key) &&
+                    memory->ends[i].status == STATUS_ok;
+      assert_int_equal(complete, 3);
+    }
+    size_t before = memory->block_count; /* and a third run has nothing left to do */
+    assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = false}), HONE_OK);
+    assert_int_equal(memory->block_count, before);
+    free(memory);
+  }
+}
+
+static void a_dry_run_measures_nothing(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct memory *memory = new_memory();
+  assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.is_dry_run = true}),
+                   HONE_OK);
+  assert_int_equal(memory->study.estimate.cells, 2);
+  assert_true(memory->study.estimate.seconds > 0);
+  assert_int_equal(memory->block_count + memory->end_count, 0);
+  free(memory);
+}
+
+static void bad_requests_are_refused(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct memory *memory = new_memory();
+  const char *unknown[] = {"onxruntime"}, *absent[] = {"/nonexistent.onnx"};
+  assert_int_equal(run_study_with(&ctx, memory,
+                                  &(struct bench_options){.backends = unknown, .backend_count = 1}),
+                   HONE_E_USAGE);
+  assert_non_null(strstr(ctx.message, "onnxruntime"));
+  assert_int_equal(
+      run_study_with(&ctx, memory, &(struct bench_options){.models = absent, .model_count = 1}),
+      HONE_E_NOFILE);
+  free(memory);
+}
+
+static void given_inputs_are_used(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  float values[5] = {9, 8, 7, 6, 5};
+  hone_tensor tensor = {.data = values, .dtype = HONE_F32, .rank = 1, .shape = {4}};
+  char path[4200];
+  snprintf(path, sizeof path, "%s/given.npy", folder);
+  assert_int_equal(npy_write(&ctx, path, &tensor), HONE_OK);
+  const struct bench_pair pair = {"x", path};
+  const struct bench_options options = {
+      .inputs = &pair, .input_count = 1, .incarnations = 1, .rounds = 1};
+  struct memory *memory = new_memory();
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  char one[33], all[33];
+  hash_hex(one, values, 4 * sizeof *values);
+  hash_hex(all, one, strlen(one));
+  assert_string_equal(memory->ends[0].output_hash, all); /* identity: outputs are the inputs */
+  tensor.shape[0] = 5;
+  assert_int_equal(npy_write(&ctx, path, &tensor), HONE_OK);
+  *memory = (struct memory){.cell_count = 0};
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  assert_int_equal(memory->ends[0].status, STATUS_error);
+  assert_non_null(strstr(memory->ends[0].reason, "given.npy"));
+  free(memory);
+}
+
+static void a_damaged_model_fails_its_cells_only(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char path[4200];
+  snprintf(path, sizeof path, "%s/damaged.onnx", folder);
+  assert_int_equal(file_write_atomic(&ctx, path, identity_model, 40, 0600), HONE_OK);
+  const char *models[] = {path, model_path};
+  struct memory *memory = new_memory();
+  const struct bench_options options = {
+      .models = models, .model_count = 2, .incarnations = 1, .rounds = 1};
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  assert_int_equal(memory->end_count, 4);
+  for (size_t i = 0; i < 4; i++) {
+    bool is_damaged = memory->ends[i].status == STATUS_error;
+    assert_int_equal(memory->ends[i].stage, is_damaged ? STAGE_import : STAGE_none);
+    assert_int_equal(memory->ends[i].status, i < 2 ? STATUS_error : STATUS_ok);
+    if (is_damaged) assert_non_null(strstr(memory->ends[i].reason, "E_FORMAT"));
+  }
+  free(memory);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lines_are_checked),
+      cmocka_unit_test(lines_are_read_whole),
+      cmocka_unit_test(numbers_that_json_cannot_hold),
+      cmocka_unit_test(options_and_shapes),
+      cmocka_unit_test(backends_for_testing_are_hidden),
+      cmocka_unit_test(a_missing_engine_says_what_helps),
+      cmocka_unit_test(tolerances),
+      cmocka_unit_test(the_worst_output_stands),
+      cmocka_unit_test(the_loop_rotates_and_checks),
+      cmocka_unit_test(the_loop_finds_skipped_work),
+      cmocka_unit_test(slices_obey_their_limits),
+      cmocka_unit_test(inputs_stay_within_tables),
+      cmocka_unit_test(a_study_is_complete),
+      cmocka_unit_test(an_interrupted_study_resumes),
+      cmocka_unit_test(a_dry_run_measures_nothing),
+      cmocka_unit_test(bad_requests_are_refused),
+      cmocka_unit_test(given_inputs_are_used),
+      cmocka_unit_test(a_damaged_model_fails_its_cells_only),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
