@@ -20,6 +20,8 @@
 #define GUARD_BYTES 65536u /* no access, on both sides of the arena */
 #define HUGE_PAGE (2u << 20)
 #define DEFAULT_SYMBOL "hone_model_artifact"
+#define SYMBOL_ENDING "_artifact"
+#define MAX_SYMBOL 128
 #define MAX_IO 65536
 
 #if defined(__x86_64__)
@@ -55,10 +57,54 @@ static hone_status check_library(struct ctx *ctx, const char *path, const struct
   return HONE_OK;
 }
 
-static hone_status open_library(struct ctx *ctx, const char *path, void **out) {
+/* True if the name ends in "_artifact" and no other did; a second one makes the choice void. */
+static bool take_symbol(const char *name, char out[MAX_SYMBOL]) {
+  size_t length = strlen(name), ending = strlen(SYMBOL_ENDING);
+  if (length < ending || length >= MAX_SYMBOL || strcmp(name + length - ending, SYMBOL_ENDING))
+    return true;
+  bool first = !out[0];
+  memcpy(out, name, length + 1);
+  return first;
+}
+
+/* The one exported function PREFIX_artifact, whatever the prefix; "" if there is none or more. */
+static void find_symbol(const struct mapping *file, char out[MAX_SYMBOL]) {
+  Elf64_Ehdr header;
+  Elf64_Shdr symbols = {0}, names = {0};
+  out[0] = 0;
+  memcpy(&header, file->data, sizeof header);
+  size_t end;
+  if (header.e_shentsize != sizeof symbols ||
+      !checked_add((size_t)header.e_shoff, header.e_shnum * sizeof symbols, &end) ||
+      end > file->size)
+    return;
+  const uint8_t *table = file->data + header.e_shoff;
+  for (size_t i = 0; i < header.e_shnum && symbols.sh_type != SHT_DYNSYM; i++)
+    memcpy(&symbols, table + i * sizeof symbols, sizeof symbols);
+  if (symbols.sh_type != SHT_DYNSYM || symbols.sh_link >= header.e_shnum) return;
+  memcpy(&names, table + symbols.sh_link * sizeof names, sizeof names);
+  if (!checked_add((size_t)symbols.sh_offset, (size_t)symbols.sh_size, &end) || end > file->size ||
+      !checked_add((size_t)names.sh_offset, (size_t)names.sh_size, &end) || end > file->size ||
+      !names.sh_size || file->data[end - 1])
+    return;
+  for (size_t i = 0; i < symbols.sh_size / sizeof(Elf64_Sym); i++) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, file->data + symbols.sh_offset + i * sizeof symbol, sizeof symbol);
+    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC ||
+        symbol.st_name >= names.sh_size)
+      continue;
+    if (take_symbol((const char *)file->data + names.sh_offset + symbol.st_name, out)) continue;
+    out[0] = 0;
+    return;
+  }
+}
+
+static hone_status open_library(struct ctx *ctx, const char *path, void **out,
+                                char symbol[MAX_SYMBOL]) {
   struct mapping file;
   TRY(file_map(ctx, path, &file));
   hone_status status = check_library(ctx, path, &file);
+  if (!status) find_symbol(&file, symbol);
   file_unmap(&file);
   if (status) return status;
   /* a name without a slash would be searched in the system's folders */
@@ -86,7 +132,6 @@ static hone_status check_io(struct ctx *ctx, const char *path, const struct hone
 
 static hone_status find_info(struct ctx *ctx, const char *path, const char *symbol,
                              struct loaded *out) {
-  if (!symbol) symbol = DEFAULT_SYMBOL;
   const struct hone_artifact_info *(*entry)(void);
   void *address = dlsym(out->library, symbol);
   if (!address)
@@ -181,7 +226,9 @@ static hone_status map_arena(struct ctx *ctx, const char *path, struct loaded *o
 hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                           struct loaded *out) {
   memset(out, 0, sizeof *out);
-  hone_status status = open_library(ctx, path, &out->library);
+  char found[MAX_SYMBOL];
+  hone_status status = open_library(ctx, path, &out->library, found);
+  if (!symbol) symbol = found[0] ? found : DEFAULT_SYMBOL;
   if (!status) status = find_info(ctx, path, symbol, out);
   if (!status) status = load_weights(ctx, path, out);
   if (!status) status = map_arena(ctx, path, out);

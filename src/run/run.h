@@ -28,7 +28,8 @@ struct loaded {
   void *arena_map; /* with the guards */
   size_t arena_map_bytes;
 };
-/* symbol NULL: hone_model_artifact. Checks abi, sizes and build id of the .weights file. */
+/* symbol NULL: the one that the library exports. Checks abi, sizes and build id of the .weights
+   file. */
 MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                                    struct loaded *out);
 void artifact_unload(struct loaded *loaded);

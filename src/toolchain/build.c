@@ -35,7 +35,8 @@ struct build {
   uint64_t deadline_ns;
   bool embeds;
   bool inserts;       /* the weights come into the linked file at the end */
-  atomic_size_t next; /* unit to compile */
+  size_t job_count;   /* units, and main for an executable */
+  atomic_size_t next; /* job to compile */
   atomic_bool stop;   /* one failed: start no more */
 };
 
@@ -67,6 +68,29 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, size
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, object);
 }
 
+/* The program's own main and the ABI header that it includes. */
+static hone_status compile_main(struct ctx *ctx, const struct build *build) {
+  static const char *const names[][2] = {{"run/main.c", "main.c"},
+                                         {"run/artifact.h", "artifact.h"}};
+  for (size_t i = 0; i < COUNT(names); i++) {
+    size_t length;
+    const char *text = hone_embedded_text(names[i][0], &length);
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(names[i][0]), "not embedded");
+    TRY(put_file(ctx, build->directory, names[i][1], text, length));
+  }
+  struct arguments arguments = {0};
+  compiler_start(&build->compiler, &arguments);
+  /* without the target's -m flags: it must run far enough to say that the processor does not fit */
+  const char *const rest[] = {"-std=gnu11", "-O2", build->prefix_map, build->entry, NULL};
+  arguments_add(&arguments, rest);
+  uint32_t features = build->options->target->features;
+  if (features & CPU_AVX2) argument(&arguments, "-DHONE_NEEDS_AVX2");
+  if (features & CPU_AVX512) argument(&arguments, "-DHONE_NEEDS_AVX512");
+  const char *const last[] = {"-c", "-o", "main.o", "main.c", NULL};
+  arguments_add(&arguments, last);
+  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "main.o");
+}
+
 /* One thread: compiles units until there are none left; its own context, the first failure stops.
  */
 struct compile_worker {
@@ -81,8 +105,9 @@ static void *compile_units(void *argument_) {
   struct build *build = worker->build;
   while (!worker->status && !atomic_load(&build->stop)) {
     size_t unit = atomic_fetch_add(&build->next, 1);
-    if (unit >= build->input->unit_count) break;
-    worker->status = compile_unit(&worker->ctx, build, unit);
+    if (unit >= build->job_count) break;
+    worker->status = unit < build->input->unit_count ? compile_unit(&worker->ctx, build, unit)
+                                                     : compile_main(&worker->ctx, build);
   }
   if (worker->status) atomic_store(&build->stop, true);
   return NULL;
@@ -98,7 +123,7 @@ static hone_status take_failure(struct ctx *ctx, const struct compile_worker *wo
 
 static hone_status compile_all(struct ctx *ctx, struct build *build) {
   size_t count = (size_t)usable_core_count();
-  if (count > build->input->unit_count) count = build->input->unit_count;
+  if (count > build->job_count) count = build->job_count;
   if (count > MAX_WORKERS) count = MAX_WORKERS;
   struct compile_worker *workers = calloc(count, sizeof *workers);
   if (!workers) return fail(ctx, HONE_E_OOM, place_none(), "no memory to compile");
@@ -219,31 +244,7 @@ static hone_status archive(struct ctx *ctx, const struct build *build) {
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "product");
 }
 
-/* The program's own main and the ABI header that it includes. */
-static hone_status compile_main(struct ctx *ctx, const struct build *build) {
-  static const char *const names[][2] = {{"run/main.c", "main.c"},
-                                         {"run/artifact.h", "artifact.h"}};
-  for (size_t i = 0; i < COUNT(names); i++) {
-    size_t length;
-    const char *text = hone_embedded_text(names[i][0], &length);
-    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(names[i][0]), "not embedded");
-    TRY(put_file(ctx, build->directory, names[i][1], text, length));
-  }
-  struct arguments arguments = {0};
-  compiler_start(&build->compiler, &arguments);
-  /* without the target's -m flags: it must run far enough to say that the processor does not fit */
-  const char *const rest[] = {"-std=gnu11", "-O2", build->prefix_map, build->entry, NULL};
-  arguments_add(&arguments, rest);
-  uint32_t features = build->options->target->features;
-  if (features & CPU_AVX2) argument(&arguments, "-DHONE_NEEDS_AVX2");
-  if (features & CPU_AVX512) argument(&arguments, "-DHONE_NEEDS_AVX512");
-  const char *const last[] = {"-c", "-o", "main.o", "main.c", NULL};
-  arguments_add(&arguments, last);
-  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "main.o");
-}
-
 static hone_status link_program(struct ctx *ctx, const struct build *build) {
-  TRY(compile_main(ctx, build));
   struct text names = {0};
   TRY(add_objects(ctx, build, &names, "objects.rsp"));
   struct arguments arguments = {0};
@@ -337,6 +338,7 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
 }
 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
+  build->job_count = build->input->unit_count + (artifact_kind_of(path) == ARTIFACT_EXE);
   TRY(compile_all(ctx, build));
   TRY(write_header(ctx, build->input, path));
   build->inserts =
