@@ -1,0 +1,95 @@
+/* cli: the only place that prints and exits. main.c dispatches over verbs.def, args.c reads
+ * flags.def, and each verb has its file. A verb returns the exit code. */
+#ifndef HONE_CLI_H
+#define HONE_CLI_H
+
+#include "../bench/bench.h"
+#include "../report/report.h"
+#include "../store/store.h"
+#include "../../zoo/zoo.h"
+
+enum flag_id {
+#define FLAG(name, letter, argument, verbs, help) FLAG_##name,
+#include "flags.def"
+#undef FLAG
+  FLAG_ID_COUNT
+};
+
+enum { REPEATS = 64 };
+
+struct args {
+  const char *verb;
+  const char *words[512]; /* without a flag, models from -m among them */
+  size_t word_count;
+  const char *values[FLAG_ID_COUNT]; /* the last one; "" for a flag without argument */
+  struct repeated {
+    size_t count;
+    const char *at[REPEATS];
+  } repeated[FLAG_ID_COUNT];
+};
+
+typedef int verb_fn(struct ctx *ctx, struct args *args);
+struct verb {
+  const char *name, *usage, *help;
+  bool touches_model;
+  verb_fn *run;
+};
+extern const struct verb verbs[];
+extern const size_t verb_count;
+const struct verb *verb_find(const char *name);
+
+/* -- args.c */
+MUST_USE hone_status args_parse(struct ctx *ctx, int argc, char **argv, const struct verb *verb,
+                                struct args *out);
+bool has(const struct args *args, enum flag_id flag);
+const char *value_of(const struct args *args, enum flag_id flag, const char *otherwise);
+MUST_USE hone_status int_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                            int64_t min, int64_t max, int64_t otherwise, int64_t *out);
+MUST_USE hone_status number_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                               double min, double max, double otherwise, double *out);
+/* "1,2,8": at most max numbers. */
+MUST_USE hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                             int64_t min, int64_t max, int *out, size_t capacity,
+                             size_t *out_count);
+const char *flag_spelling(enum flag_id flag, char out[64]); /* --min-samples */
+void print_flags(FILE *out, const char *verb);
+/* Exactly one word, or E_USAGE. */
+MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
+                              const char **out);
+
+/* Leaves a failure in the context where the verb itself is about to report it. */
+#define REFUSE(...)                           \
+  do {                                        \
+    hone_status refused_ = fail(__VA_ARGS__); \
+    (void)refused_;                           \
+  } while (0)
+
+/* -- common.c */
+/* Prints the failure with its remedy; returns its exit code. */
+int report_failure(const struct ctx *ctx);
+MUST_USE hone_status apply_limits(struct ctx *ctx, const struct args *args);
+MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
+                                struct model *out);
+MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,
+                                          struct compile_options *out);
+/* Text to a file, or to stdout for "-". */
+MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct text *text);
+bool wants_color(const struct args *args);
+/* --input, --inputs, else seeded values of the set. Payload in `arena`. */
+MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
+                                 const struct model *model, struct arena *arena, int set,
+                                 hone_tensor *out);
+MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
+                                  hone_tensor *out);
+/* Renders the study in every form asked for; the table to stdout unless something else goes there.
+ */
+MUST_USE hone_status show_study(struct ctx *ctx, const struct args *args, struct store *store,
+                                const char *which);
+void format_bytes(char out[32], double bytes);
+void format_count(char out[32], double count);
+
+#define VERB(name, usage, flags, help) verb_fn verb_##name;
+#include "verbs.def"
+#undef VERB
+
+#endif

@@ -1,0 +1,127 @@
+/* hone: the command. Verbs that touch a model run in one forked child, whose death is an error. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define M true
+const struct verb verbs[] = {
+#define VERB(name, usage, flags, help) {#name, usage, help, flags, verb_##name},
+#include "verbs.def"
+#undef VERB
+};
+#undef M
+const size_t verb_count = COUNT(verbs);
+
+const struct verb *verb_find(const char *name) {
+  for (size_t i = 0; i < verb_count; i++)
+    if (!strcmp(verbs[i].name, name)) return &verbs[i];
+  return NULL;
+}
+
+static void print_warning(void *user, const char *message) {
+  (void)user;
+  fprintf(stderr, "hone: warning: %s\n", message);
+}
+
+static int unknown_verb(struct ctx *ctx, const char *word) {
+  const char *best = NULL;
+  size_t least = 4;
+  for (size_t i = 0; i < verb_count; i++)
+    if (edit_distance(word, verbs[i].name) < least) {
+      least = edit_distance(word, verbs[i].name);
+      best = verbs[i].name;
+    }
+  REFUSE(ctx, HONE_E_USAGE, place_name(word), "no such verb%s%s%s; 'hone help' lists them",
+         best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+  return report_failure(ctx);
+}
+
+/* What the death of the child means. */
+static int child_died(struct ctx *ctx, int signal) {
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
+    REFUSE(ctx, HONE_E_INTERRUPTED, place_none(), "stopped by %s", strsignal(signal));
+  else if (signal == SIGBUS)
+    REFUSE(ctx, HONE_E_IO, place_none(), "a file that was being read became shorter");
+  else if (signal == SIGKILL)
+    REFUSE(ctx, HONE_E_OOM, place_none(), "the process was killed, most often for lack of memory");
+  else
+    REFUSE(ctx, HONE_E_CRASH, place_none(), "the process died by signal %d (%s)", signal,
+           strsignal(signal));
+  return report_failure(ctx);
+}
+
+static int run_in_child(struct ctx *ctx, const struct verb *verb, struct args *args) {
+  fflush(NULL);
+  pid_t pid = fork();
+  if (pid < 0) {
+    REFUSE(ctx, HONE_E_OOM, place_none(), "cannot fork: %s", strerror(errno));
+    return report_failure(ctx);
+  }
+  if (!pid) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int code = verb->run(ctx, args);
+    fflush(NULL);
+    _exit(code);
+  }
+  signal(SIGINT, SIG_IGN); /* the child answers it */
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return 70;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : child_died(ctx, WTERMSIG(status));
+}
+
+/* Descriptors 0 to 2 exist, so that no file of ours ever gets their numbers. */
+static void hold_standard_descriptors(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+        open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+      _exit(74);
+}
+
+/* A full disk or a closed reader behind stdout is an error, not silence. */
+static int finish_output(int code) {
+  if (fflush(stdout) || ferror(stdout)) {
+    if (errno == EPIPE) return code ? code : 74;
+    fprintf(stderr, "hone: E_WRITE: cannot write the standard output: %s\n", strerror(errno));
+    return code ? code : 73;
+  }
+  return code;
+}
+
+int main(int argc, char **argv) {
+  static struct ctx ctx;
+  static struct args args;
+  hold_standard_descriptors();
+  if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
+  signal(SIGPIPE, SIG_IGN);
+  ctx_init(&ctx);
+  ctx.warn = print_warning;
+  if (argc < 2) {
+    args.verb = "help";
+    return finish_output(verb_help(&ctx, &args));
+  }
+  const char *word = argv[1];
+  if (!strcmp(word, "--version")) {
+    printf("hone %s\n", hone_version());
+    return finish_output(0);
+  }
+  if (!strcmp(word, "--help") || !strcmp(word, "-h")) word = "help";
+  const struct verb *verb = verb_find(word);
+  if (!verb) return unknown_verb(&ctx, word);
+  for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
+    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+      args.words[args.word_count++] = verb->name;
+      return finish_output(verb_help(&ctx, &args));
+    }
+  if (args_parse(&ctx, argc, argv, verb, &args) || apply_limits(&ctx, &args))
+    return report_failure(&ctx);
+  int code = verb->touches_model && !has(&args, FLAG_no_fork) ? run_in_child(&ctx, verb, &args)
+                                                              : verb->run(&ctx, &args);
+  return finish_output(code);
+}

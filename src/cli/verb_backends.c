@@ -1,0 +1,131 @@
+/* hone backends and hone doctor: which engines are ready, and what is missing on this machine. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+static const char *const states[] = {"ready", "missing", "unsupported"};
+
+static const char *engine_path(const struct args *args, const char *name) {
+  size_t n = strlen(name);
+  for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++) {
+    const char *pair = args->repeated[FLAG_engine].at[i];
+    if (!strncmp(pair, name, n) && pair[n] == '=') return pair + n + 1;
+  }
+  return NULL;
+}
+
+static hone_status write_json(struct ctx *ctx, const struct args *args) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < backend_count; i++) {
+    static struct backend_info info;
+    if (!backend_find(backend_list[i]->name)) continue;
+    memset(&info, 0, sizeof info);
+    backend_list[i]->describe(ctx, engine_path(args, backend_list[i]->name), &info);
+    json_array_append_new(
+        list, json_pack("{s:s, s:s, s:s, s:s}", "name", backend_list[i]->name, "status",
+                        states[info.status], "version", info.version, "reason", info.reason));
+  }
+  json_t *root = json_pack("{s:i, s:o}", "schema", 1, "backends", list);
+  char *dumped = json_dumps(root, JSON_INDENT(2));
+  json_decref(root);
+  if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
+  struct text text = {0};
+  text_printf(&text, "%s\n", dumped);
+  free(dumped);
+  hone_status status = write_output(ctx, args->values[FLAG_json], &text);
+  text_deinit(&text);
+  return status;
+}
+
+static void print_table(struct ctx *ctx, const struct args *args) {
+  for (size_t i = 0; i < backend_count; i++) {
+    static struct backend_info info;
+    if (!backend_find(backend_list[i]->name)) continue;
+    memset(&info, 0, sizeof info);
+    backend_list[i]->describe(ctx, engine_path(args, backend_list[i]->name), &info);
+    printf("%-14s %-12s %-14s %s\n", backend_list[i]->name, states[info.status], info.version,
+           info.reason);
+  }
+}
+
+static void print_line(void *user, const char *line) {
+  (void)user;
+  struct text safe = {0};
+  text_put_safe(&safe, line, 300);
+  if (safe.at) fprintf(stderr, "  %s\n", safe.at);
+  text_deinit(&safe);
+}
+
+static hone_status change(struct ctx *ctx, const struct args *args, bool install) {
+  if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend?");
+  for (size_t i = 1; i < args->word_count; i++) {
+    const struct backend *backend = backend_find(args->words[i]);
+    if (!backend)
+      return fail(ctx, HONE_E_USAGE, place_name(args->words[i]),
+                  "no such backend; 'hone list backends' shows them");
+    if (!backend->package) {
+      fprintf(stderr, "%s is built in\n", backend->name);
+      continue;
+    }
+    if (install)
+      fprintf(stderr, "installing %s (about %d MiB on disk)\n", backend->package,
+              backend->package_mb);
+    if (install)
+      TRY(engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL));
+    else
+      TRY(engine_remove(ctx, backend));
+  }
+  return HONE_OK;
+}
+
+int verb_backends(struct ctx *ctx, struct args *args) {
+  hone_status status = HONE_OK;
+  if (args->word_count && !strcmp(args->words[0], "install"))
+    status = change(ctx, args, true);
+  else if (args->word_count && !strcmp(args->words[0], "remove"))
+    status = change(ctx, args, false);
+  else if (args->word_count)
+    status = fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
+                  "'hone backends', 'hone backends install NAME' or 'remove NAME'");
+  else if (has(args, FLAG_json))
+    status = write_json(ctx, args);
+  else
+    print_table(ctx, args);
+  return status ? report_failure(ctx) : 0;
+}
+
+static void doctor_line(const char *what, bool ok, const char *text) {
+  printf("%-12s %-8s %s\n", what, ok ? "ok" : "MISSING", text);
+}
+
+int verb_doctor(struct ctx *ctx, struct args *args) {
+  char compiler[128], dir[4096];
+  static struct fingerprint print;
+  struct target target;
+  bool healthy = true;
+  hone_status status = toolchain_describe(ctx, NULL, compiler);
+  doctor_line("C compiler", !status,
+              status ? "needed to compile, not to run: apt-get install gcc" : compiler);
+  healthy &= !status;
+  ctx_clear(ctx);
+  if (!fingerprint_read(ctx, &print)) {
+    char line[512];
+    snprintf(line, sizeof line, "%s, %d usable cores, %s", print.cpu_model, print.cores_usable,
+             print.features);
+    doctor_line("processor", true, line);
+  }
+  ctx_clear(ctx);
+  if (!target_init(ctx, NULL, NULL, &target)) doctor_line("code level", true, target.level);
+  ctx_clear(ctx);
+  status = dir_user(ctx, "data", dir);
+  doctor_line("data folder", !status, status ? hone_context_message(ctx) : dir);
+  healthy &= !status;
+  ctx_clear(ctx);
+  status = dir_user(ctx, "cache", dir);
+  doctor_line("cache", !status, status ? hone_context_message(ctx) : dir);
+  healthy &= !status;
+  ctx_clear(ctx);
+  print_table(ctx, args);
+  return healthy ? 0 : status_exit_code(HONE_E_MISSING);
+}

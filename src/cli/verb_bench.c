@@ -1,0 +1,469 @@
+/* hone bench: a study from the command line to the store and the table. A block is acknowledged
+ * when its transaction is committed; Ctrl-C ends after the running slice and the same command
+ * resumes. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal) {
+  (void)signal;
+  interrupted++;
+}
+
+/* Lists as the options want them. */
+struct lists {
+  const char *backends[64];
+  int batches[64], threads[64];
+  struct bench_pair engines[REPEATS], backend_options[REPEATS], inputs[REPEATS];
+  char texts[3 * REPEATS][512];
+  size_t text_count;
+  char backend_text[1024];
+};
+
+struct session_state {
+  struct ctx *ctx;
+  const struct args *args;
+  struct store *store;
+  struct study_row row;
+  struct study_data earlier; /* blocks of the interrupted study that goes on */
+  struct arena *arena;
+  struct peaks peaks[8]; /* by thread count */
+  int peak_threads[8];
+  size_t peak_count;
+  bool resumes, shows_progress;
+  int line_width;
+};
+
+/* -- options ------------------------------------------------------------------------------------
+ */
+
+static hone_status pairs(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                         char separator, struct lists *lists, struct bench_pair *out,
+                         size_t *out_count) {
+  const struct repeated *given = &args->repeated[flag];
+  char spelling[64];
+  for (size_t i = 0; i < given->count; i++) {
+    char *copy = lists->texts[lists->text_count++];
+    snprintf(copy, sizeof lists->texts[0], "%s", given->at[i]);
+    char *cut = strchr(copy, separator);
+    if (!cut || cut == copy || !cut[1] || strlen(given->at[i]) >= sizeof lists->texts[0])
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)),
+                  "\"%s\" is not NAME%cVALUE", given->at[i], separator);
+    *cut = 0;
+    out[i] = (struct bench_pair){copy, cut + 1};
+  }
+  *out_count = given->count;
+  return HONE_OK;
+}
+
+static hone_status split_backends(struct ctx *ctx, const struct args *args, struct lists *lists,
+                                  size_t *out_count) {
+  *out_count = 0;
+  for (size_t r = 0; r < args->repeated[FLAG_backend].count; r++) {
+    size_t used = strlen(lists->backend_text);
+    snprintf(lists->backend_text + used, sizeof lists->backend_text - used, "%s%s", used ? "," : "",
+             args->repeated[FLAG_backend].at[r]);
+  }
+  for (char *p = lists->backend_text; *p;) {
+    size_t n = strcspn(p, ",");
+    bool last = !p[n];
+    p[n] = 0;
+    if (!backend_find(p))
+      return fail(ctx, HONE_E_USAGE, place_name(p),
+                  "no such backend; 'hone list backends' shows them");
+    if (*out_count == COUNT(lists->backends))
+      return fail(ctx, HONE_E_USAGE, place_none(), "too many backends");
+    lists->backends[(*out_count)++] = p;
+    p += n + !last;
+  }
+  return HONE_OK;
+}
+
+static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out) {
+  static const char units[] = "KMGT";
+  char digits[32];
+  size_t n = strlen(text);
+  const char *unit = n ? strchr(units, text[n - 1]) : NULL;
+  int64_t value = 0;
+  if (unit && *unit)
+    n--;
+  else
+    unit = NULL;
+  if (n < sizeof digits) memcpy(digits, text, n), digits[n] = 0;
+  if (n >= sizeof digits || !parse_i64(digits, 1, INT64_MAX >> 42, &value))
+    return fail(ctx, HONE_E_USAGE, place_name("--memory-limit"),
+                "\"%s\" is not a size as 4G or 512M", text);
+  *out = (uint64_t)value << (unit ? 10 * (unit - units + 1) : 0);
+  return HONE_OK;
+}
+
+/* Words that exist in the field but not here yet are refused, not ignored. */
+static hone_status check_words(struct ctx *ctx, const struct args *args) {
+  static const struct {
+    enum flag_id flag;
+    const char *known[3];
+  } words[] = {{FLAG_device, {"cpu", "CPU", NULL}},
+               {FLAG_scenario, {"single", NULL, NULL}},
+               {FLAG_precision, {"fp32", "as-is", NULL}}};
+  char spelling[64];
+  for (size_t i = 0; i < COUNT(words); i++) {
+    const char *value = value_of(args, words[i].flag, NULL);
+    bool known = !value;
+    for (size_t k = 0; value && words[i].known[k]; k++) known |= !strcmp(value, words[i].known[k]);
+    if (!known)
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(words[i].flag, spelling)),
+                  "\"%s\" is not supported here; there is %s", value, words[i].known[0]);
+  }
+  return HONE_OK;
+}
+
+static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
+                                struct bench_options *out) {
+  int64_t number;
+  if (!args->word_count)
+    return fail(ctx, HONE_E_USAGE, place_none(),
+                "which model? 'hone zoo list' names the built-in ones");
+  TRY(check_words(ctx, args));
+  *out = (struct bench_options){.models = args->words,
+                                .model_count = args->word_count,
+                                .backends = lists->backends,
+                                .batches = lists->batches,
+                                .threads = lists->threads,
+                                .shapes = value_of(args, FLAG_shape, NULL),
+                                .side_files_from = value_of(args, FLAG_side_files_from, NULL),
+                                .precision = value_of(args, FLAG_precision, NULL),
+                                .engines = lists->engines,
+                                .backend_options = lists->backend_options,
+                                .inputs = lists->inputs,
+                                .inputs_dir = value_of(args, FLAG_inputs, NULL),
+                                .aa = has(args, FLAG_aa),
+                                .is_dry_run = has(args, FLAG_dry_run),
+                                .interrupted = &interrupted};
+  TRY(split_backends(ctx, args, lists, &out->backend_count));
+  TRY(ints_of(ctx, args, FLAG_batch, 1, 1 << 20, lists->batches, COUNT(lists->batches),
+              &out->batch_count));
+  TRY(ints_of(ctx, args, FLAG_threads, 1, 4096, lists->threads, COUNT(lists->threads),
+              &out->thread_count));
+  TRY(pairs(ctx, args, FLAG_engine, '=', lists, lists->engines, &out->engine_count));
+  TRY(pairs(ctx, args, FLAG_backend_option, '.', lists, lists->backend_options,
+            &out->backend_option_count));
+  TRY(pairs(ctx, args, FLAG_input, '=', lists, lists->inputs, &out->input_count));
+  TRY(int_of(ctx, args, FLAG_min_samples, 1, 1000000000, 0, &number));
+  out->min_samples = (int)number;
+  TRY(int_of(ctx, args, FLAG_rounds, 1, 100000, 0, &number));
+  out->rounds = (int)number;
+  TRY(int_of(ctx, args, FLAG_incarnations, 1, 1000, 0, &number));
+  out->incarnations = (int)number;
+  TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &number));
+  out->seed = (uint64_t)number;
+  TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
+  TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
+  TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
+  TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
+  return has(args, FLAG_memory_limit)
+             ? parse_bytes(ctx, args->values[FLAG_memory_limit], &out->memory_limit_bytes)
+             : HONE_OK;
+}
+
+/* -- the machine as JSON ------------------------------------------------------------------------
+ */
+
+static json_t *peaks_json(const struct peaks *peaks, int threads) {
+  json_t *curve = json_array();
+  for (int i = 0; i < peaks->bandwidth_count; i++)
+    json_array_append_new(curve, json_pack("[f, f]", peaks->bandwidth[i].bytes,
+                                           peaks->bandwidth[i].bytes_per_s / 1e9));
+  return json_pack("{s:i, s:f, s:o}", "threads", threads, "f32_gflops", peaks->f32_flops / 1e9,
+                   "read_gb_per_s", curve);
+}
+
+static json_t *machine_json(const struct session_state *state, const struct fingerprint *print) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < state->peak_count; i++)
+    json_array_append_new(list, peaks_json(&state->peaks[i], state->peak_threads[i]));
+  return json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:o}",
+      "cpu", print->cpu_model, "features", print->features, "kernel", print->kernel, "libc",
+      print->libc, "compiler", print->compiler, "governor", print->governor, "hypervisor",
+      print->hypervisor, "cores_usable", print->cores_usable, "cores_online", print->cores_online,
+      "threads_per_core", print->threads_per_core, "numa_nodes", print->numa_nodes, "ram_bytes",
+      (json_int_t)print->ram_bytes, "l1d_bytes", (json_int_t)print->l1d_bytes, "l2_bytes",
+      (json_int_t)print->l2_bytes, "l3_bytes", (json_int_t)print->l3_bytes, "hone",
+      print->hone_version, "peaks", list);
+}
+
+/* True if the text fits whole: half a JSON is worse than none. */
+static bool store_json(json_t *json, char *out, size_t size) {
+  char *dumped = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+  bool fits = dumped && strlen(dumped) < size;
+  snprintf(out, size, "%s", fits ? dumped : "{}");
+  free(dumped);
+  json_decref(json);
+  return fits;
+}
+
+/* Roofline by MEASURING.md: max(FLOPs / P, bytes / B) with P and B of the same thread count. */
+static double limit_ms(const struct session_state *state, const struct bench_case *c, int threads) {
+  for (size_t i = 0; i < state->peak_count; i++)
+    if (state->peak_threads[i] == threads && isfinite(c->flops))
+      return 1e3 *
+             fmax(c->flops / state->peaks[i].f32_flops,
+                  (double)c->value_bytes /
+                      peaks_bandwidth(&state->peaks[i], fmax((double)c->value_bytes, 262144)));
+  return NAN;
+}
+
+static hone_status measure_peaks(struct session_state *state, const struct bench_study *study) {
+  for (size_t i = 0; i < study->cell_count && !has(state->args, FLAG_no_measure); i++) {
+    bool known = false;
+    for (size_t k = 0; k < state->peak_count; k++)
+      known |= state->peak_threads[k] == study->cells[i].threads;
+    if (known || state->peak_count == COUNT(state->peaks)) continue;
+    state->peak_threads[state->peak_count] = study->cells[i].threads;
+    TRY(peaks_measure(state->ctx, study->cells[i].threads, 1500000000,
+                      &state->peaks[state->peak_count]));
+    state->peak_count++;
+  }
+  return HONE_OK;
+}
+
+/* -- callbacks ----------------------------------------------------------------------------------
+ */
+
+static void clear_line(struct session_state *state) {
+  if (state->line_width) fprintf(stderr, "\r%*s\r", state->line_width, "");
+  state->line_width = 0;
+}
+
+static void print_estimate(const struct bench_study *study) {
+  char memory[32], disk[32];
+  format_bytes(memory, (double)study->estimate.memory_bytes);
+  format_bytes(disk, (double)study->estimate.disk_bytes);
+  printf("%zu cells, %zu worker processes, about %.1f minutes, %s memory, %s disk\n",
+         study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory,
+         disk);
+  for (size_t i = 0; i < study->cell_count; i++) {
+    struct text line = {0};
+    text_printf(&line, "  ");
+    text_put_safe(&line, study->cells[i].model, 80);
+    text_printf(&line, "  %s  batch %d  threads %d%s", study->cells[i].backend,
+                study->cells[i].batch, study->cells[i].threads,
+                study->cells[i].label ? "  (A/A copy)" : "");
+    if (line.at) puts(line.at);
+    text_deinit(&line);
+  }
+}
+
+static uint64_t unix_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The newest study with this key on this machine goes on unless it is finished or --resume never.
+ */
+static hone_status find_earlier(struct session_state *state, const struct bench_study *study,
+                                const char *fingerprint, const char *when) {
+  bool found;
+  if (!strcmp(when, "never")) return HONE_OK;
+  if (*when) {
+    TRY(store_get_study(state->ctx, state->store, when, &state->row));
+    if (strncmp(state->row.key, study->key, 24) || strcmp(state->row.fingerprint, fingerprint))
+      return fail(state->ctx, HONE_E_USAGE, place_name(when),
+                  "that study had other cells, options or another machine");
+    found = true;
+  } else {
+    TRY(store_find_study(state->ctx, state->store, study->key, fingerprint, &state->row, &found));
+  }
+  if (!found || state->row.finished) return HONE_OK;
+  state->resumes = true;
+  return store_read_study(state->ctx, state->store, state->arena, state->row.key, &state->earlier);
+}
+
+static void command_line(const struct args *args, char *out, size_t size) {
+  size_t n = (size_t)snprintf(out, size, "hone bench");
+  for (size_t i = 0; i < args->word_count && n < size; i++)
+    n += (size_t)snprintf(out + n, size - n, " %s", args->words[i]);
+  for (int f = 0; f < FLAG_ID_COUNT; f++)
+    for (size_t i = 0; i < args->repeated[f].count && n < size; i++) {
+      char spelling[64];
+      const char *value = args->repeated[f].at[i];
+      n += (size_t)snprintf(out + n, size - n, " %s%s%s", flag_spelling((enum flag_id)f, spelling),
+                            *value ? " " : "", value);
+    }
+}
+
+static hone_status new_row(struct session_state *state, const struct bench_study *study,
+                           const struct fingerprint *print) {
+  json_t *limits = json_object(), *options;
+  state->row = (struct study_row){.started_unix_ms = unix_ms()};
+  snprintf(state->row.key, sizeof state->row.key, "%s", study->key);
+  snprintf(state->row.fingerprint, sizeof state->row.fingerprint, "%s", print->key);
+  snprintf(state->row.name, sizeof state->row.name, "%s", value_of(state->args, FLAG_name, ""));
+  command_line(state->args, state->row.command, sizeof state->row.command);
+  for (size_t i = 0; i < study->cell_count; i++) {
+    double limit = limit_ms(state, &study->cases[study->cell_case[i]], study->cells[i].threads);
+    if (isfinite(limit)) json_object_set_new(limits, study->cells[i].key, json_real(limit));
+  }
+  options = json_pack("{s:o}", "limits_ms", limits);
+  store_json(machine_json(state, print), state->row.machine_json, sizeof state->row.machine_json);
+  if (!store_json(options, state->row.options_json, sizeof state->row.options_json))
+    warn(state->ctx, "too many cells to keep their limits");
+  return HONE_OK;
+}
+
+static hone_status on_begin(void *user, const struct bench_study *study) {
+  struct session_state *state = user;
+  struct fingerprint print;
+  if (has(state->args, FLAG_dry_run)) {
+    print_estimate(study);
+    return HONE_OK;
+  }
+  TRY(fingerprint_read(state->ctx, &print));
+  TRY(find_earlier(state, study, print.key, value_of(state->args, FLAG_resume, "")));
+  if (!state->resumes) {
+    TRY(measure_peaks(state, study));
+    TRY(new_row(state, study, &print));
+  }
+  clear_line(state);
+  if (!has(state->args, FLAG_quiet))
+    fprintf(stderr, "%s study %.12s: %zu cells, about %.1f minutes\n",
+            state->resumes ? "resuming" : "new", study->key, study->cell_count,
+            study->estimate.seconds / 60);
+  if (state->resumes) return HONE_OK;
+  TRY(store_put_study(state->ctx, state->store, &state->row));
+  for (size_t i = 0; i < study->cell_count; i++)
+    TRY(store_put_cell(state->ctx, state->store, state->row.key, &study->cells[i]));
+  return HONE_OK;
+}
+
+static void on_done(void *user, const struct cell *cell, struct bench_done *out) {
+  struct session_state *state = user;
+  *out = (struct bench_done){0};
+  for (size_t i = 0; i < state->earlier.cell_count; i++) {
+    const struct cell_data *data = &state->earlier.cells[i];
+    if (strcmp(data->cell.key, cell->key)) continue;
+    for (size_t k = 0; k < data->incarnation_count; k++) {
+      const struct incarnation *one = &data->incarnations[k];
+      if (one->number >= out->next_number) out->next_number = one->number + 1;
+      if (one->status == STATUS_interrupted) continue;
+      out->complete++;
+      out->has_failed |= one->status != STATUS_ok && one->status != STATUS_unverified &&
+                         one->status != STATUS_wrong;
+    }
+    for (size_t k = 0; k < data->block_count; k++)
+      if (data->blocks[k].incarnation >= out->next_number)
+        out->next_number = data->blocks[k].incarnation + 1;
+  }
+}
+
+static hone_status on_block(void *user, const struct block *block) {
+  struct session_state *state = user;
+  struct block copy = *block;
+  memcpy(copy.study, state->row.key, sizeof copy.study);
+  return store_put_block(state->ctx, state->store, &copy);
+}
+
+static hone_status on_incarnation(void *user, const struct incarnation *incarnation) {
+  struct session_state *state = user;
+  struct incarnation copy = *incarnation;
+  memcpy(copy.study, state->row.key, sizeof copy.study);
+  return store_put_incarnation(state->ctx, state->store, &copy);
+}
+
+static void on_progress(void *user, const struct bench_progress *progress) {
+  struct session_state *state = user;
+  struct text line = {0};
+  if (!state->shows_progress) return;
+  text_printf(&line, "[%zu/%zu] ", progress->step, progress->step_count);
+  text_put_safe(&line, progress->model ? progress->model : "", 40);
+  text_printf(&line, " %s %s", progress->backend ? progress->backend : "",
+              progress->phase ? progress->phase : "");
+  if (progress->seconds_left > 0)
+    text_printf(&line, ", %d:%02d left", (int)(progress->seconds_left / 60),
+                (int)progress->seconds_left % 60);
+  int width = (int)line.length;
+  if (line.at)
+    fprintf(stderr, "\r%s%*s", line.at, state->line_width > width ? state->line_width - width : 0,
+            "");
+  fflush(stderr);
+  state->line_width = width;
+  text_deinit(&line);
+}
+
+/* -- the verb -----------------------------------------------------------------------------------
+ */
+
+/* 0, or what MEASURING.md says of studies in which nothing ran or nothing is right. */
+static int study_code(struct session_state *state) {
+  static struct study_data data;
+  static struct summary summary;
+  size_t ok = 0, wrong = 0;
+  const char *testing = getenv("HONE_TESTING");
+  if (store_read_study(state->ctx, state->store, state->arena, state->row.key, &data) ||
+      summarise(state->ctx, state->arena, &data, testing && !strcmp(testing, "1"), &summary))
+    return report_failure(state->ctx);
+  for (size_t i = 0; i < summary.record_count; i++) {
+    ok += summary.records[i].status == STATUS_ok || summary.records[i].status == STATUS_unverified;
+    wrong += summary.records[i].status == STATUS_wrong;
+  }
+  return ok ? 0 : wrong ? 4 : 3;
+}
+
+static hone_status run_study(struct session_state *state, const struct bench_options *options) {
+  struct bench_callbacks callbacks = {.user = state,
+                                      .begin = on_begin,
+                                      .done = on_done,
+                                      .block = on_block,
+                                      .incarnation = on_incarnation,
+                                      .progress = on_progress};
+  struct sigaction action = {.sa_handler = on_signal}, old_int, old_term, old_hup;
+  sigaction(SIGINT, &action, &old_int);
+  sigaction(SIGTERM, &action, &old_term);
+  sigaction(SIGHUP, &action, &old_hup);
+  hone_status status = bench_run(state->ctx, options, &callbacks);
+  sigaction(SIGINT, &old_int, NULL);
+  sigaction(SIGTERM, &old_term, NULL);
+  sigaction(SIGHUP, &old_hup, NULL);
+  clear_line(state);
+  if (!status && !options->is_dry_run)
+    status = store_finish_study(state->ctx, state->store, state->row.key);
+  return status;
+}
+
+/* What was measured before an interrupt is shown as well; the failure stays the result. */
+static int finish(struct session_state *state, hone_status status) {
+  int code = status ? report_failure(state->ctx) : 0;
+  if (status && status != HONE_E_INTERRUPTED) return code;
+  if (has(state->args, FLAG_dry_run) || !state->row.key[0]) return code;
+  ctx_clear(state->ctx);
+  if (show_study(state->ctx, state->args, state->store, state->row.key))
+    return report_failure(state->ctx);
+  return code ? code : study_code(state);
+}
+
+int verb_bench(struct ctx *ctx, struct args *args) {
+  static struct session_state state;
+  static struct lists lists;
+  struct bench_options options;
+  state = (struct session_state){
+      .ctx = ctx, .args = args, .shows_progress = isatty(2) && !has(args, FLAG_quiet)};
+  if (read_options(ctx, args, &lists, &options)) return report_failure(ctx);
+  if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
+  int code;
+  if (store_open(ctx, value_of(args, FLAG_store, NULL), true, &state.store)) {
+    code = report_failure(ctx);
+  } else {
+    code = finish(&state, run_study(&state, &options));
+    store_close(state.store);
+  }
+  arena_destroy(state.arena);
+  return code;
+}

@@ -1,0 +1,64 @@
+/* hone compile: a model to C, a library or an executable, with what it cost. */
+#include "cli.h"
+
+static void dump(void *user, const char *stage, const char *text, size_t length) {
+  (void)user, (void)stage;
+  fwrite(text, 1, length, stdout);
+}
+
+static bool is_known_stage(const char *stage) {
+  return !strcmp(stage, "import") || !strcmp(stage, "plan") || !strcmp(stage, "emit") ||
+         pass_find(stage);
+}
+
+static hone_status check_stages(struct ctx *ctx, const struct args *args) {
+  static const enum flag_id flags[] = {FLAG_dump_after, FLAG_stop_after};
+  for (size_t i = 0; i < COUNT(flags); i++) {
+    const char *stage = value_of(args, flags[i], NULL);
+    if (stage && !is_known_stage(stage))
+      return fail(ctx, HONE_E_USAGE, place_name(stage),
+                  "no such stage: import, plan, emit, or a pass ('hone list passes')");
+  }
+  return HONE_OK;
+}
+
+static void print_report(const struct args *args, const struct compile_report *report,
+                         double import_ms, const char *path) {
+  char arena[32], weights[32], artifact[32];
+  if (has(args, FLAG_quiet)) return;
+  format_bytes(arena, (double)report->arena_bytes);
+  format_bytes(weights, (double)report->weights_bytes);
+  format_bytes(artifact, (double)report->artifact_bytes);
+  fprintf(stderr, "%s: %s%s; %zu nodes, %zu steps; arena %s, weights %s\n", path, artifact,
+          report->from_cache ? " (from cache)" : "", report->node_count, report->step_count, arena,
+          weights);
+  fprintf(stderr,
+          "import %.1f ms, passes %.1f ms, plan %.1f ms, emit %.1f ms, C compiler %.1f ms\n",
+          import_ms, report->passes_ms, report->plan_ms, report->emit_ms, report->toolchain_ms);
+}
+
+static hone_status compile(struct ctx *ctx, const struct args *args) {
+  const char *path;
+  struct model model;
+  struct compile_options options;
+  struct compile_report report;
+  TRY(one_word(ctx, args, "model", &path));
+  TRY(check_stages(ctx, args));
+  bool stops = has(args, FLAG_stop_after);
+  if (!has(args, FLAG_output) && !stops)
+    return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.so, FILE.a, FILE.c or FILE is missing");
+  TRY(read_compile_options(ctx, args, &options));
+  options.dump = dump;
+  uint64_t start = clock_ns();
+  TRY(load_model(ctx, args, path, &model));
+  double import_ms = (double)(clock_ns() - start) / 1e6;
+  hone_status status =
+      compile_model(ctx, &model, &options, value_of(args, FLAG_output, "-"), &report);
+  model_unload(&model);
+  if (!status && !stops) print_report(args, &report, import_ms, args->values[FLAG_output]);
+  return status;
+}
+
+int verb_compile(struct ctx *ctx, struct args *args) {
+  return compile(ctx, args) ? report_failure(ctx) : 0;
+}

@@ -1,0 +1,139 @@
+/* hone inspect: what a model is and what this machine allows at best. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct facts {
+  double flops, bytes, parameters, parameter_bytes;
+  size_t counts[OP_COUNT];
+};
+
+static void gather(const struct graph *graph, struct facts *facts) {
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    double flops, bytes;
+    node_cost(graph->nodes.at[i], &flops, &bytes);
+    facts->flops += flops;
+    facts->bytes += bytes;
+    facts->counts[graph->nodes.at[i]->op->id]++;
+  }
+  for (size_t i = 0; i < graph->values.count; i++) {
+    const struct value *value = graph->values.at[i];
+    if (!value->constant || value->producer || !dtype_is_float(value->dtype)) continue;
+    facts->parameters += (double)tensor_count(value->constant);
+    facts->parameter_bytes += (double)value->constant->bytes;
+  }
+}
+
+static void print_values(const char *title, struct value *const *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct text line = {0};
+    text_printf(&line, "%s %zu  ", title, i);
+    text_put_safe(&line, values[i]->name, 200);
+    text_printf(&line, ": %s", dtype_name(values[i]->dtype));
+    shape_print(&line, &values[i]->shape);
+    if (line.at) puts(line.at);
+    text_deinit(&line);
+  }
+}
+
+static void print_ops(const struct facts *facts) {
+  printf("operators");
+  for (int i = 1; i < OP_COUNT; i++)
+    if (facts->counts[i]) printf("  %s %zu", op_table[i].name, facts->counts[i]);
+  printf("\n");
+}
+
+/* max(FLOPs / P, bytes / B): unique bytes once, at the bandwidth of that working set. */
+static double limit_ms(const struct facts *facts, const struct model *model,
+                       const struct peaks *peaks) {
+  double unique = facts->parameter_bytes;
+  for (size_t i = 0; i < model->graph->inputs.count; i++) {
+    int64_t count;
+    if (shape_count(&model->graph->inputs.at[i]->shape, &count)) unique += (double)count * 4;
+  }
+  return 1e3 * fmax(facts->flops / peaks->f32_flops, unique / peaks_bandwidth(peaks, unique));
+}
+
+static hone_status measure(struct ctx *ctx, const struct facts *facts, const struct model *model,
+                           json_t *json) {
+  struct peaks peaks;
+  int threads = usable_core_count();
+  TRY(peaks_measure(ctx, threads, 600000000, &peaks));
+  double limit = limit_ms(facts, model, &peaks);
+  printf("limit     %.4g ms on %d threads (FMA peak %.0f GFLOP/s, direct algorithms)\n", limit,
+         threads, peaks.f32_flops / 1e9);
+  json_object_set_new(json, "limit_ms", json_real(limit));
+  return HONE_OK;
+}
+
+static json_t *values_json(struct value *const *values, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    json_t *shape = json_array();
+    for (int d = 0; d < values[i]->shape.rank; d++)
+      json_array_append_new(shape, json_integer(values[i]->shape.dims[d]));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", values[i]->name, "dtype",
+                                          dtype_name(values[i]->dtype), "shape", shape));
+  }
+  return list;
+}
+
+static hone_status write_json(struct ctx *ctx, const struct args *args, const struct model *model,
+                              const struct facts *facts, json_t *json) {
+  json_object_set_new(json, "schema", json_integer(1));
+  json_object_set_new(json, "inputs",
+                      values_json(model->graph->inputs.at, model->graph->inputs.count));
+  json_object_set_new(json, "outputs",
+                      values_json(model->graph->outputs.at, model->graph->outputs.count));
+  json_object_set_new(json, "parameters", json_real(facts->parameters));
+  json_object_set_new(json, "flops", json_real(facts->flops));
+  json_object_set_new(json, "bytes", json_real(facts->bytes));
+  json_t *ops = json_object();
+  for (int i = 1; i < OP_COUNT; i++)
+    if (facts->counts[i])
+      json_object_set_new(ops, op_table[i].name, json_integer((json_int_t)facts->counts[i]));
+  json_object_set_new(json, "operators", ops);
+  char *dumped = json_dumps(json, JSON_INDENT(2));
+  if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
+  struct text text = {0};
+  text_printf(&text, "%s\n", dumped);
+  free(dumped);
+  hone_status status = write_output(ctx, args->values[FLAG_json], &text);
+  text_deinit(&text);
+  return status;
+}
+
+static hone_status show(struct ctx *ctx, const struct args *args, const struct model *model,
+                        json_t *json) {
+  static struct facts facts;
+  char flops[32], bytes[32], parameters[32];
+  bool json_only = !strcmp(value_of(args, FLAG_json, ""), "-");
+  gather(model->graph, &facts);
+  if (!json_only) {
+    format_count(flops, facts.flops);
+    format_bytes(bytes, facts.bytes);
+    format_count(parameters, facts.parameters);
+    print_values("input ", model->graph->inputs.at, model->graph->inputs.count);
+    print_values("output", model->graph->outputs.at, model->graph->outputs.count);
+    printf("nodes     %zu\n", model->graph->nodes.count);
+    print_ops(&facts);
+    printf("parameters %s (%.0f)\nFLOPs     %s\nbytes     %s read and written over all nodes\n",
+           parameters, facts.parameters, flops, bytes);
+    if (!has(args, FLAG_no_measure)) TRY(measure(ctx, &facts, model, json));
+  }
+  return has(args, FLAG_json) ? write_json(ctx, args, model, &facts, json) : HONE_OK;
+}
+
+int verb_inspect(struct ctx *ctx, struct args *args) {
+  const char *path;
+  struct model model;
+  if (one_word(ctx, args, "model", &path) || load_model(ctx, args, path, &model))
+    return report_failure(ctx);
+  json_t *json = json_object();
+  hone_status status = show(ctx, args, &model, json);
+  json_decref(json);
+  model_unload(&model);
+  return status ? report_failure(ctx) : 0;
+}

@@ -1,0 +1,244 @@
+/* hone run and hone verify: a model once, by the compiled artifact or by the reference. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_IO = BENCH_MAX_IO };
+
+struct runner {
+  struct ctx *ctx;
+  const struct args *args;
+  struct arena *arena;
+  struct model model;
+  hone_tensor inputs[MOST_IO], outputs[MOST_IO], expected[MOST_IO];
+  struct loaded loaded;
+  struct team *team;
+  bool is_loaded;
+};
+
+static hone_status compile_and_load(struct runner *r) {
+  struct compile_options options;
+  char dir[4096], path[4200];
+  TRY(read_compile_options(r->ctx, r->args, &options));
+  TRY(dir_temporary(r->ctx, dir));
+  snprintf(path, sizeof path, "%s/model.so", dir);
+  hone_status status = compile_model(r->ctx, &r->model, &options, path, NULL);
+  char symbol[128];
+  snprintf(symbol, sizeof symbol, "%s_artifact", options.prefix ? options.prefix : "hone_model");
+  if (!status) status = artifact_load(r->ctx, path, symbol, &r->loaded);
+  if (!status) {
+    r->is_loaded = true;
+    status = team_create(r->ctx, options.threads, false, &r->team);
+  }
+  dir_remove_tree(dir);
+  return status;
+}
+
+static hone_status run_compiled(struct runner *r) {
+  const void *in[MOST_IO];
+  void *out[MOST_IO];
+  for (size_t i = 0; i < r->model.graph->inputs.count; i++) in[i] = r->inputs[i].data;
+  for (size_t i = 0; i < r->model.graph->outputs.count; i++) out[i] = r->outputs[i].data;
+  struct hone_io io = {in, out, NULL, NULL};
+  int32_t status =
+      r->loaded.info->run(r->loaded.weights, r->loaded.arena, &io, team_interface(r->team));
+  if (status)
+    return fail(r->ctx, (hone_status)status, place_none(), "an index in the data is out of range");
+  return HONE_OK;
+}
+
+static void close_runner(struct runner *r) {
+  team_destroy(r->team);
+  if (r->is_loaded) artifact_unload(&r->loaded);
+  model_unload(&r->model);
+  arena_destroy(r->arena);
+}
+
+static hone_status open_runner(struct runner *r, const char *path) {
+  TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
+  TRY(load_model(r->ctx, r->args, path, &r->model));
+  if (r->model.graph->inputs.count > MOST_IO || r->model.graph->outputs.count > MOST_IO)
+    return fail(r->ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MOST_IO);
+  return make_outputs(r->ctx, &r->model, r->arena, r->outputs);
+}
+
+static void print_tensor(const char *name, const hone_tensor *tensor) {
+  struct tensor view = {
+      .dtype = tensor->dtype, .shape = {.rank = tensor->rank}, .data = tensor->data};
+  struct text line = {0};
+  memcpy(view.shape.dims, tensor->shape, sizeof view.shape.dims);
+  size_t count = tensor_count(&view), not_finite = 0, finite = 0;
+  double least = INFINITY, most = -INFINITY, sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    double x = tensor_f64(&view, i);
+    if (!isfinite(x)) {
+      not_finite++;
+      continue;
+    }
+    finite++;
+    least = fmin(least, x);
+    most = fmax(most, x);
+    sum += x;
+  }
+  text_put_safe(&line, name, 200);
+  text_printf(&line, ": %s", dtype_name(tensor->dtype));
+  shape_print(&line, &view.shape);
+  if (finite)
+    text_printf(&line, "  min %.6g  mean %.6g  max %.6g", least, sum / (double)finite, most);
+  if (not_finite) text_printf(&line, "  not finite: %zu", not_finite);
+  text_puts(&line, "  [");
+  for (size_t i = 0; i < count && i < 8; i++)
+    text_printf(&line, "%s%.6g", i ? ", " : "", tensor_f64(&view, i));
+  text_puts(&line, count > 8 ? ", ...]\n" : "]\n");
+  if (line.at) fputs(line.at, stdout);
+  text_deinit(&line);
+}
+
+static hone_status show_outputs(struct runner *r) {
+  const char *dir = value_of(r->args, FLAG_output, NULL);
+  if (dir) TRY(dir_create(r->ctx, dir));
+  for (size_t i = 0; i < r->model.graph->outputs.count; i++) {
+    print_tensor(r->model.graph->outputs.at[i]->name, &r->outputs[i]);
+    if (!dir) continue;
+    char path[4200];
+    snprintf(path, sizeof path, "%s/out_%zu.npy", dir, i);
+    TRY(npy_write(r->ctx, path, &r->outputs[i]));
+  }
+  return HONE_OK;
+}
+
+/* -- an artifact instead of a model: its own description says all
+ * ----------------------------------- */
+
+static bool is_artifact(const char *path) {
+  size_t n = strlen(path);
+  return n > 3 && !strcmp(path + n - 3, ".so");
+}
+
+static hone_status describe(struct runner *r, const struct hone_io_info *info, int32_t count,
+                            struct graph *graph, bool inputs) {
+  for (int32_t i = 0; i < count; i++) {
+    struct value *value;
+    struct shape shape = {.rank = info[i].rank};
+    memcpy(shape.dims, info[i].dims, (size_t)info[i].rank * sizeof *shape.dims);
+    TRY(graph_input(r->ctx, graph, info[i].name, (hone_dtype)info[i].dtype, &shape, &value));
+    if (inputs) continue;
+    graph->inputs.count--;
+    value->is_input = false;
+    TRY(graph_output(r->ctx, graph, value));
+  }
+  return HONE_OK;
+}
+
+static hone_status open_artifact(struct runner *r, const char *path) {
+  int64_t threads;
+  char symbol[128];
+  snprintf(symbol, sizeof symbol, "%s_artifact", value_of(r->args, FLAG_prefix, "hone_model"));
+  TRY(int_of(r->ctx, r->args, FLAG_threads, 1, 4096, usable_core_count(), &threads));
+  TRY(artifact_load(r->ctx, path, symbol, &r->loaded));
+  r->is_loaded = true;
+  if (r->loaded.info->input_count > MOST_IO || r->loaded.info->output_count > MOST_IO)
+    return fail(r->ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MOST_IO);
+  TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
+  TRY(arena_create(r->ctx, 0, &r->model.arena));
+  TRY(graph_create(r->ctx, r->model.arena, &r->model.graph));
+  TRY(describe(r, r->loaded.info->inputs, r->loaded.info->input_count, r->model.graph, true));
+  TRY(describe(r, r->loaded.info->outputs, r->loaded.info->output_count, r->model.graph, false));
+  TRY(make_outputs(r->ctx, &r->model, r->arena, r->outputs));
+  return team_create(r->ctx, (int)threads, false, &r->team);
+}
+
+static hone_status run(struct runner *r) {
+  const char *path;
+  TRY(one_word(r->ctx, r->args, "model", &path));
+  bool artifact = is_artifact(path), reference = has(r->args, FLAG_reference);
+  if (artifact)
+    TRY(open_artifact(r, path));
+  else
+    TRY(open_runner(r, path));
+  TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, 0, r->inputs));
+  if (!artifact && !reference) TRY(compile_and_load(r));
+  if (reference)
+    TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->outputs));
+  else
+    TRY(run_compiled(r));
+  return show_outputs(r);
+}
+
+int verb_run(struct ctx *ctx, struct args *args) {
+  static struct runner r;
+  r = (struct runner){.ctx = ctx, .args = args};
+  hone_status status = run(&r);
+  close_runner(&r);
+  return status ? report_failure(ctx) : 0;
+}
+
+/* -- verify -------------------------------------------------------------------------------------
+ */
+
+static hone_status read_expected(struct runner *r, const char *dir) {
+  for (size_t i = 0; i < r->model.graph->outputs.count; i++) {
+    const struct value *value = r->model.graph->outputs.at[i];
+    char path[4200];
+    hone_tensor expect = {.dtype = value->dtype, .rank = value->shape.rank}, read;
+    memcpy(expect.shape, value->shape.dims, sizeof expect.shape);
+    snprintf(path, sizeof path, "%s/out_%zu.npy", dir, i);
+    TRY(npy_read(r->ctx, path, &expect, &read));
+    int64_t have = 1, want;
+    for (int d = 0; d < read.rank; d++) have *= read.shape[d];
+    bool fits = shape_count(&value->shape, &want) && read.dtype == value->dtype && have == want;
+    if (fits) memcpy(r->expected[i].data, read.data, (size_t)want * (dtype_bits(value->dtype) / 8));
+    free(read.data);
+    if (!fits)
+      return fail(r->ctx, HONE_E_SHAPE, place_file(path), "is not %s with %lld elements",
+                  dtype_name(value->dtype), (long long)want);
+  }
+  return HONE_OK;
+}
+
+static void print_accuracy(const char *what, int set, const struct accuracy *accuracy) {
+  printf("%-10s set %d  max abs %.3g  max rel %.3g  rel L2 %.3g  cosine %.9g  %s%s\n", what, set,
+         accuracy->max_abs_diff, accuracy->max_rel_diff, accuracy->rel_l2, accuracy->cosine,
+         accuracy->is_within ? "ok" : "DIFFERS ", accuracy->is_within ? "" : accuracy->where);
+}
+
+/* One input set: compiled against the reference, and against given outputs. */
+static hone_status verify_set(struct runner *r, int set, const char *expected_dir, bool *ok) {
+  TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, set, r->inputs));
+  TRY(run_compiled(r));
+  for (int pass = 0; pass < (expected_dir ? 2 : 1); pass++) {
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    if (pass)
+      TRY(read_expected(r, expected_dir));
+    else
+      TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
+    for (size_t i = 0; i < r->model.graph->outputs.count; i++)
+      accuracy_add(&accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i],
+                   r->outputs[i].data, "fp32");
+    print_accuracy(pass ? "expected" : "reference", set, &accuracy);
+    *ok &= accuracy.is_within;
+  }
+  return HONE_OK;
+}
+
+static hone_status verify(struct runner *r) {
+  const char *path, *expected_dir = value_of(r->args, FLAG_expected, NULL);
+  bool ok = true, given = has(r->args, FLAG_input) || has(r->args, FLAG_inputs);
+  TRY(one_word(r->ctx, r->args, "model", &path));
+  TRY(open_runner(r, path));
+  TRY(make_outputs(r->ctx, &r->model, r->arena, r->expected));
+  TRY(compile_and_load(r));
+  for (int set = 0; set < (given ? 1 : 2); set++) TRY(verify_set(r, set, expected_dir, &ok));
+  return ok ? HONE_OK
+            : fail(r->ctx, HONE_E_ACCURACY, place_name(path), "outputs differ from the reference");
+}
+
+int verb_verify(struct ctx *ctx, struct args *args) {
+  static struct runner r;
+  r = (struct runner){.ctx = ctx, .args = args};
+  hone_status status = verify(&r);
+  close_runner(&r);
+  return status ? report_failure(ctx) : 0;
+}

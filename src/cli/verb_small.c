@@ -1,0 +1,102 @@
+/* Small verbs over hone's tables: list, explain, help. */
+#include "cli.h"
+
+#include <stdlib.h>
+
+static void list_ops(void) {
+  static const char *const classes[] = {"elementwise", "contraction", "reduction", "movement",
+                                        "indexed",     "recurrent",   "control",   "generator"};
+  for (int i = 1; i < OP_COUNT; i++) {
+    const struct op *op = &op_table[i];
+    printf("%-12s %-28s since %-3d inputs %d..%d  %-12s %s\n",
+           op->domain[0] ? op->domain : "ai.onnx", op->name, op->since, op->min_inputs,
+           op->max_inputs, classes[op->class], op->expression ? op->expression : "");
+  }
+}
+static void list_kernels(void) {
+  for (size_t i = 0; i < kernel_count; i++)
+    printf("%-24s %-10s %s\n", kernel_table[i].name, problem_kind_name(kernel_table[i].kind),
+           kernel_table[i].text);
+  for (size_t i = 0; i < plain_count; i++)
+    printf("%-24s %-10s %s\n", plain_table[i].op, "plain", plain_table[i].text);
+}
+static void list_passes(void) {
+  for (size_t i = 0; i < pass_count; i++)
+    printf("%2zu %-36s %s\n", i + 1, pass_pipeline[i].name, pass_pipeline[i].reason);
+}
+static void list_backends(void) {
+  for (size_t i = 0; i < backend_count; i++)
+    if (backend_find(backend_list[i]->name))
+      printf("%-14s %-20s reads %-8s %s\n", backend_list[i]->name, backend_list[i]->title,
+             backend_list[i]->formats,
+             backend_list[i]->package ? backend_list[i]->package : "built in");
+}
+static void list_errors(void) {
+  for (int i = 1; i < HONE_STATUS_COUNT; i++)
+    printf("%-14s exit %-4d %s\n", hone_status_name((hone_status)i),
+           status_exit_code((hone_status)i), status_remedy((hone_status)i));
+}
+static void list_limits(void) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    printf("%-22s %-16lld %s\n", limit_name(i), (long long)ctx.limits[i], limit_text(i));
+}
+static void list_columns(void) {
+  for (size_t i = 0; i < column_count; i++)
+    printf("%-28s %-4s %s\n", columns[i].key, columns[i].unit, columns[i].help);
+}
+static void list_verbs(void) {
+  for (size_t i = 0; i < verb_count; i++) printf("%-10s %s\n", verbs[i].name, verbs[i].help);
+}
+
+static const struct {
+  const char *name;
+  void (*print)(void);
+} lists[] = {{"ops", list_ops},           {"kernels", list_kernels}, {"passes", list_passes},
+             {"backends", list_backends}, {"errors", list_errors},   {"limits", list_limits},
+             {"columns", list_columns},   {"verbs", list_verbs}};
+
+int verb_list(struct ctx *ctx, struct args *args) {
+  const char *what;
+  if (one_word(ctx, args, "table", &what)) return report_failure(ctx);
+  for (size_t i = 0; i < COUNT(lists); i++)
+    if (!strcmp(lists[i].name, what)) {
+      lists[i].print();
+      return 0;
+    }
+  REFUSE(ctx, HONE_E_USAGE, place_name(what),
+         "no such table; there are ops, kernels, passes, backends, errors, limits, columns, verbs");
+  return report_failure(ctx);
+}
+
+int verb_explain(struct ctx *ctx, struct args *args) {
+  const char *what;
+  if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
+  for (int i = 1; i < HONE_STATUS_COUNT; i++) {
+    const char *name = hone_status_name((hone_status)i);
+    if (strcmp(name, what) && strcmp(name + 2, what)) continue;
+    printf("%s (exit code %d)\n  %s\n", name, status_exit_code((hone_status)i),
+           status_remedy((hone_status)i));
+    return 0;
+  }
+  REFUSE(ctx, HONE_E_USAGE, place_name(what), "no such error; 'hone list errors' shows them");
+  return report_failure(ctx);
+}
+
+int verb_help(struct ctx *ctx, struct args *args) {
+  (void)ctx;
+  const struct verb *verb = args->word_count ? verb_find(args->words[0]) : NULL;
+  if (verb) {
+    printf("hone %s %s\n  %s\n\n", verb->name, verb->usage, verb->help);
+    print_flags(stdout, verb->name);
+    return 0;
+  }
+  printf("hone %s: the fastest correct way to run a model on this machine, with evidence\n\n",
+         HONE_VERSION);
+  for (size_t i = 0; i < verb_count; i++) printf("  hone %-10s %s\n", verbs[i].name, verbs[i].help);
+  printf(
+      "\n'hone help VERB' shows its flags. A model is an ONNX file or zoo:NAME ('hone zoo "
+      "list').\n");
+  return 0;
+}
