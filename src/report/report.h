@@ -23,8 +23,7 @@ struct summary {
    Records come out grouped by model, shapes, batch, threads and scenario in order of first appearance;
    in a group ranked ones first, fastest first, then measured ones without rank, then the rest.
    Each ranked record is compared with the group's fastest and with its native row (a: the record, b: what
-   it is compared with), an --aa copy with its original.
-   Limits come from the study's options: {"limits_ms": {"CELL KEY": ms}}; without them n/a. */
+   it is compared with), an --aa copy with its original. */
 MUST_USE hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
                                bool with_synthetic, struct summary *out);
 

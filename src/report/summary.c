@@ -7,7 +7,6 @@
  */
 #include "report.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -436,22 +435,6 @@ static MUST_USE hone_status compare_group(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* -- limits ---------------------------------------------------------------------------------------
- */
-
-static void fill_limits(const struct study_row *study, struct record *records, size_t count) {
-  json_error_t error;
-  json_t *options = json_loads(study->options_json, 0, &error);
-  const json_t *limits = json_object_get(options, "limits_ms");
-  for (size_t i = 0; i < count; i++) {
-    const json_t *limit = json_object_get(limits, records[i].cell.key);
-    if (!json_is_number(limit) || !(json_number_value(limit) > 0)) continue;
-    records[i].limit_ms = json_number_value(limit);
-    records[i].limit_share = records[i].limit_ms / records[i].p50_ms;
-  }
-  json_decref(options);
-}
-
 /* -- all of it ------------------------------------------------------------------------------------
  */
 
@@ -474,6 +457,10 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   TRY(make_sample_set(ctx, arena, data, &out->set));
   TRY(fill_latency(ctx, arena, &out->set, seed, record));
   TRY(fill_outcome(ctx, arena, data, record));
+  if (data->cell.limit_ms > 0) {
+    record->limit_ms = data->cell.limit_ms;
+    record->limit_share = record->limit_ms / record->p50_ms;
+  }
   fill_noise(data, record);
   fill_repeat(record);
   return HONE_OK;
@@ -521,7 +508,6 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
   for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
   fill_ranks(out);
-  fill_limits(&data->row, out->records, out->record_count);
   for (size_t begin = 0, end; begin < out->record_count; begin = end) {
     end = group_end(out, begin);
     TRY(compare_group(ctx, arena, (const struct ordered *const *)rows, out, begin, end, &all));

@@ -38,6 +38,7 @@ static const char *const sql_types[] = {"TEXT", "INTEGER", "REAL", "TEXT", "TEXT
 
 static const struct stored_field study_fields[] = {
     ROW(study_row, "key", key, TEXT),
+    ROW(study_row, "plan", plan, TEXT),
     ROW(study_row, "fingerprint", fingerprint, TEXT),
     ROW(study_row, "name", name, TEXT),
     ROW(study_row, "command", command, TEXT),
@@ -64,6 +65,7 @@ static const struct stored_field cell_fields[] = {
     ROW(stored_cell, "scenario", cell.scenario, TEXT),
     ROW(stored_cell, "cache_state", cell.cache_state, TEXT),
     ROW(stored_cell, "label", cell.label, INT),
+    ROW(stored_cell, "limit_ms", cell.limit_ms, DOUBLE),
 };
 static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "study", study, TEXT),

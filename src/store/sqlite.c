@@ -18,6 +18,7 @@ struct store {
   char path[4096];
   int lock_fd; /* -1: opened for reading */
   bool is_broken;
+  char plan[33], study[33]; /* of store_begin_study: the first stands for the second */
 };
 
 /* -- errors -------------------------------------------------------------------------------------
@@ -343,31 +344,39 @@ void store_close(struct store *store) {
 /* -- writing ------------------------------------------------------------------------------------
  */
 
+static const char *study_meant(const struct store *store, const char *name) {
+  return *name && !strcmp(name, store->plan) ? store->study : name;
+}
+
 hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
                            const struct cell *cell) {
   struct stored_cell *row = calloc(1, sizeof *row);
   if (!row) return fail(ctx, HONE_E_OOM, place_none(), "no memory to store a cell");
   row->cell = *cell;
-  snprintf(row->study, sizeof row->study, "%s", study);
+  snprintf(row->study, sizeof row->study, "%s", study_meant(store, study));
   const hone_status status = put(ctx, store, TABLE_cell, row);
   free(row);
   return status;
 }
 
 hone_status store_put_block(struct ctx *ctx, struct store *store, const struct block *block) {
-  return put(ctx, store, TABLE_block, block);
+  struct block row = *block;
+  snprintf(row.study, sizeof row.study, "%s", study_meant(store, block->study));
+  return put(ctx, store, TABLE_block, &row);
 }
 
 hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
                                   const struct incarnation *incarnation) {
-  return put(ctx, store, TABLE_incarnation, incarnation);
+  struct incarnation row = *incarnation;
+  snprintf(row.study, sizeof row.study, "%s", study_meant(store, incarnation->study));
+  return put(ctx, store, TABLE_incarnation, &row);
 }
 
 hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study) {
   sqlite3_stmt *statement = NULL;
   bool more;
   TRY(prepare(ctx, store, "UPDATE study SET finished = 1 WHERE key = ?", &statement));
-  hone_status status = bind_key(ctx, store, statement, 1, study);
+  hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
   if (!status) status = step(ctx, store, statement, &more);
   if (!status && sqlite3_changes(store->database) != 1)
     status = fail(ctx, HONE_E_NOFILE, place_name(study), "no such study in the store");
@@ -394,11 +403,12 @@ static MUST_USE hone_status one_study(struct ctx *ctx, struct store *store, cons
   return status;
 }
 
-hone_status store_find_study(struct ctx *ctx, struct store *store, const char *key,
+#define NEWEST_FIRST "ORDER BY started_unix_ms DESC, rowid DESC"
+
+hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,
                              const char *fingerprint, struct study_row *out, bool *out_found) {
-  return one_study(ctx, store,
-                   "WHERE key = ? AND fingerprint = ? ORDER BY started_unix_ms DESC, rowid DESC",
-                   key, fingerprint, out, out_found);
+  return one_study(ctx, store, "WHERE plan = ? AND fingerprint = ? " NEWEST_FIRST, plan,
+                   fingerprint, out, out_found);
 }
 
 hone_status store_put_study(struct ctx *ctx, struct store *store, const struct study_row *row) {
@@ -414,7 +424,54 @@ hone_status store_put_study(struct ctx *ctx, struct store *store, const struct s
   return status ? status : put(ctx, store, TABLE_study, row);
 }
 
-#define NEWEST_FIRST "ORDER BY started_unix_ms DESC, rowid DESC"
+/* The first key of this plan and time that no study has. */
+static MUST_USE hone_status fresh_key(struct ctx *ctx, struct store *store, struct study_row *row,
+                                      struct study_row *scratch) {
+  bool is_taken = true;
+  for (int n = 0; is_taken; n++) {
+    char text[160];
+    const int length = snprintf(text, sizeof text, "%s\n%s\n%llu\n%d", row->plan, row->fingerprint,
+                                (unsigned long long)row->started_unix_ms, n);
+    hash_hex(row->key, text, (size_t)length);
+    TRY(one_study(ctx, store, "WHERE key = ?", row->key, NULL, scratch, &is_taken));
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status choose_study(struct ctx *ctx, struct store *store,
+                                         struct study_row *row, bool may_resume,
+                                         struct study_row *there, bool *out_resumed) {
+  if (row->key[0]) {
+    TRY(one_study(ctx, store, "WHERE key = ?", row->key, NULL, there, out_resumed));
+    if (!*out_resumed)
+      return fail(ctx, HONE_E_NOFILE, place_name(row->key), "no such study in the store");
+    if (strcmp(there->plan, row->plan) != 0)
+      return fail(ctx, HONE_E_USAGE, place_name(row->key), "this study measured something else");
+    if (strcmp(there->fingerprint, row->fingerprint) != 0)
+      return fail(ctx, HONE_E_USAGE, place_name(row->key),
+                  "this study was measured on another machine or software");
+  } else if (may_resume) {
+    TRY(store_find_study(ctx, store, row->plan, row->fingerprint, there, out_resumed));
+    *out_resumed = *out_resumed && !there->finished;
+  }
+  if (!*out_resumed) return fresh_key(ctx, store, row, there);
+  memcpy(row->key, there->key, sizeof row->key);
+  row->started_unix_ms = there->started_unix_ms;
+  return HONE_OK;
+}
+
+hone_status store_begin_study(struct ctx *ctx, struct store *store, struct study_row *row,
+                              bool may_resume, bool *out_resumed) {
+  struct study_row *there = calloc(1, sizeof *there);
+  *out_resumed = false;
+  if (!there) return fail(ctx, HONE_E_OOM, place_none(), "no memory to begin a study");
+  hone_status status = choose_study(ctx, store, row, may_resume, there, out_resumed);
+  if (!status) status = store_put_study(ctx, store, row);
+  if (!status) memcpy(store->plan, row->plan, sizeof store->plan);
+  if (!status) memcpy(store->study, row->key, sizeof store->study);
+  free(there);
+  return status;
+}
 
 /* "last" or "last~N": -1 if it is neither. */
 static int64_t steps_back(const char *which) {
@@ -516,6 +573,33 @@ static MUST_USE hone_status select_of_cell(struct ctx *ctx, struct store *store,
   hone_status status = bind_key(ctx, store, *out, 1, study);
   if (!status) status = bind_key(ctx, store, *out, 2, cell);
   if (status) sqlite3_finalize(*out);
+  return status;
+}
+
+hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
+                                const char *cell, struct cell_progress *out) {
+  sqlite3_stmt *statement = NULL;
+  bool more = false;
+  *out = (struct cell_progress){0};
+  TRY(prepare(ctx, store,
+              "SELECT count(*) FILTER (WHERE status <> 'interrupted'), max(number), "
+              "count(*) FILTER (WHERE status NOT IN ('ok', 'interrupted')), "
+              "(SELECT max(incarnation) FROM block WHERE study = ?1 AND cell = ?2) "
+              "FROM incarnation WHERE study = ?1 AND cell = ?2",
+              &statement));
+  hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
+  if (!status) status = bind_key(ctx, store, statement, 2, cell);
+  if (!status) status = step(ctx, store, statement, &more);
+  if (!status && more) {
+    const bool has_any = sqlite3_column_type(statement, 1) != SQLITE_NULL;
+    const bool has_block = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+    const int told = has_any ? sqlite3_column_int(statement, 1) : -1;
+    const int measured = has_block ? sqlite3_column_int(statement, 3) : -1;
+    out->complete = sqlite3_column_int(statement, 0);
+    out->next_number = (told > measured ? told : measured) + 1;
+    out->has_failed = sqlite3_column_int(statement, 2) > 0;
+  }
+  sqlite3_finalize(statement);
   return status;
 }
 

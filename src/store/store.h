@@ -14,8 +14,8 @@ MUST_USE hone_status store_open(struct ctx *ctx, const char *path, bool write, s
 void store_close(struct store *store);
 
 struct study_row {
-  char key[33];         /* hash of its cells' canonical text and options; unique in a store: a run that
-                           must not resume an earlier one, or another machine, has another key */
+  char key[33];         /* unique in a store: one run */
+  char plan[33];        /* hash of its cells' canonical text and options; a rerun has the same */
   char fingerprint[33];
   char name[128];       /* user's, any text */
   char command[2048];
@@ -24,6 +24,21 @@ struct study_row {
   uint64_t started_unix_ms;
   bool finished;
 };
+/* The usual way to start: row with all but the key. With may_resume the newest unfinished study of the
+   same plan and fingerprint goes on (*out_resumed; row->key and row->started_unix_ms are its own), else a
+   new one begins; a key given names the study to go on with, E_USAGE if its plan or fingerprint is another.
+   From then on the plan's hash stands for the study's key in all puts below, so that a bench, which knows
+   only the plan, need not care. */
+MUST_USE hone_status store_begin_study(struct ctx *ctx, struct store *store, struct study_row *row,
+                                       bool may_resume, bool *out_resumed);
+/* What earlier runs left of a cell: incarnations that ended for good (not interrupted), the first unused
+   number, and whether one of them failed. */
+struct cell_progress {
+  int complete, next_number;
+  bool has_failed;
+};
+MUST_USE hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
+                                         const char *cell, struct cell_progress *out);
 /* Idempotent: what is there stays. E_USAGE if the key is there with another fingerprint. */
 MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store, const struct study_row *row);
 MUST_USE hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
@@ -34,8 +49,8 @@ MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store, const
 MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
                                            const struct incarnation *incarnation);
 MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
-/* The newest study with this key and fingerprint, or *out_found false. */
-MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *key,
+/* The newest study with this plan and fingerprint, or *out_found false. */
+MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,
                                       const char *fingerprint, struct study_row *out, bool *out_found);
 /* By key prefix, name (the newest of that name), "last", or "last~N" (N before it). E_NOFILE; E_USAGE for
    a prefix of several. */

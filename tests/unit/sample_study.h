@@ -152,6 +152,7 @@ static hone_status sample_cell(struct ctx *ctx, struct arena *arena, struct rand
   cell->batch = 1;
   cell->threads = 8;
   cell->label = backend->label;
+  cell->limit_ms = model->limit_ms;
   cell_key(cell);
   data->incarnation_count = backend->ms ? 3 : 1;
   TRY(NEW_ARRAY(ctx, arena, data->incarnations, data->incarnation_count));
@@ -185,19 +186,13 @@ static hone_status sample_study(struct ctx *ctx, struct arena *arena, uint64_t s
   size_t count = 0;
   for (size_t m = 0; m < COUNT(sample_models); m++) count += sample_models[m].count;
   TRY(NEW_ARRAY(ctx, arena, out->cells, count));
-  size_t used =
-      (size_t)snprintf(out->row.options_json, sizeof out->row.options_json, "{\"limits_ms\": {");
   for (size_t m = 0; m < COUNT(sample_models); m++)
     for (size_t b = 0; b < sample_models[m].count; b++) {
       struct sample_backend backend = sample_models[m].backends[b];
       if (!strcmp(backend.name, "native")) backend.ms *= slower;
       struct cell_data *data = &out->cells[out->cell_count++];
       TRY(sample_cell(ctx, arena, &random, &sample_models[m], &backend, data));
-      used += (size_t)snprintf(out->row.options_json + used, sizeof out->row.options_json - used,
-                               "%s\"%s\": %g", out->cell_count > 1 ? ", " : "", data->cell.key,
-                               sample_models[m].limit_ms);
     }
-  snprintf(out->row.options_json + used, sizeof out->row.options_json - used, "}}");
   return HONE_OK;
 }
 
