@@ -104,34 +104,34 @@ static void sample_facts(const struct sample_backend *backend, int number,
       .status = backend->status,
       .stage = backend->stage,
       .flags = backend->flags,
-      .compile_ms = backend->compile_ms ? backend->compile_ms * (1 + .02 * number) : NAN,
-      .load_ms = backend->load_ms ? backend->load_ms : NAN,
-      .first_inference_ms = backend->ms ? backend->ms * 3 : NAN,
-      .warmup_ms = backend->ms ? backend->ms * 20 : NAN,
-      .import_ms = backend->ms ? 12.5 : NAN,
+      .compile_ms = backend->compile_ms > 0 ? backend->compile_ms * (1 + .02 * number) : NAN,
+      .load_ms = backend->load_ms > 0 ? backend->load_ms : NAN,
+      .first_inference_ms = backend->ms > 0 ? backend->ms * 3 : NAN,
+      .warmup_ms = backend->ms > 0 ? backend->ms * 20 : NAN,
+      .import_ms = backend->ms > 0 ? 12.5 : NAN,
       .cached_compile_ms = NAN,
       .rss_import = -1,
       .rss_compile = -1,
       .rss_load = -1,
-      .rss_steady = backend->steady_mb ? (int64_t)(backend->steady_mb * mb) : -1,
-      .rss_peak = backend->steady_mb ? (int64_t)(backend->steady_mb * 1.35 * mb) : -1,
-      .rss_slope = backend->ms ? 0 : NAN,
-      .artifact_bytes = backend->size_mb ? (int64_t)(backend->size_mb * mb) : -1,
+      .rss_steady = backend->steady_mb > 0 ? (int64_t)(backend->steady_mb * mb) : -1,
+      .rss_peak = backend->steady_mb > 0 ? (int64_t)(backend->steady_mb * 1.35 * mb) : -1,
+      .rss_slope = backend->ms > 0 ? 0 : NAN,
+      .artifact_bytes = backend->size_mb > 0 ? (int64_t)(backend->size_mb * mb) : -1,
       .arena_bytes = -1,
-      .floor_ns = backend->ms ? 900 : NAN,
-      .effective_threads = backend->ms ? 8 : -1,
-      .fallback_share = backend->ms ? 0 : NAN,
-      .max_abs_diff = backend->ms ? backend->rel_l2 * 12 : NAN,
-      .max_rel_diff = backend->ms ? backend->rel_l2 * 3 : NAN,
-      .rel_l2 = backend->ms ? backend->rel_l2 : NAN,
-      .cosine = backend->ms ? 1 - backend->rel_l2 * backend->rel_l2 : NAN,
-      .top1 = backend->ms ? 1 : NAN,
+      .floor_ns = backend->ms > 0 ? 900 : NAN,
+      .effective_threads = backend->ms > 0 ? 8 : -1,
+      .fallback_share = backend->ms > 0 ? 0 : NAN,
+      .max_abs_diff = backend->ms > 0 ? backend->rel_l2 * 12 : NAN,
+      .max_rel_diff = backend->ms > 0 ? backend->rel_l2 * 3 : NAN,
+      .rel_l2 = backend->ms > 0 ? backend->rel_l2 : NAN,
+      .cosine = backend->ms > 0 ? 1 - backend->rel_l2 * backend->rel_l2 : NAN,
+      .top1 = backend->ms > 0 ? 1 : NAN,
   };
   snprintf(out->reason, sizeof out->reason, "%s", backend->reason);
   snprintf(out->engine_version, sizeof out->engine_version, "%s", backend->version);
-  snprintf(out->effective_device, sizeof out->effective_device, "%s", backend->ms ? "cpu" : "");
+  snprintf(out->effective_device, sizeof out->effective_device, "%s", backend->ms > 0 ? "cpu" : "");
   snprintf(out->effective_precision, sizeof out->effective_precision, "%s",
-           backend->ms ? "fp32" : "");
+           backend->ms > 0 ? "fp32" : "");
 }
 
 static hone_status sample_cell(struct ctx *ctx, struct arena *arena, struct random *random,
@@ -154,11 +154,11 @@ static hone_status sample_cell(struct ctx *ctx, struct arena *arena, struct rand
   cell->label = backend->label;
   cell->limit_ms = model->limit_ms;
   cell_key(cell);
-  data->incarnation_count = backend->ms ? 3 : 1;
+  data->incarnation_count = backend->ms > 0 ? 3 : 1;
   TRY(NEW_ARRAY(ctx, arena, data->incarnations, data->incarnation_count));
   for (size_t i = 0; i < data->incarnation_count; i++)
     sample_facts(backend, (int)i, &data->incarnations[i]);
-  return backend->ms ? sample_blocks(ctx, arena, random, backend, data) : HONE_OK;
+  return backend->ms > 0 ? sample_blocks(ctx, arena, random, backend, data) : HONE_OK;
 }
 
 /* `slower` scales the native row, for a second study to compare with. */
