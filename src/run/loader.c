@@ -1,24 +1,22 @@
-/* Loader: opens a compiled .so, checks that it is whole, of this ABI and together with its weights,
- * and maps the arena that its runs need.
+/* Loader: opens a compiled .so, checks that it is whole, of this ABI and together with its weights
+ * (weights.c), and maps the arena that its runs need.
  *
- * The weights are inside the library, or in the file NAME.weights beside NAME.so:
- * the packed weights from offset 0, info->weights_bytes of them, then struct hone_weights_footer.
  * An artifact is code: it is loaded only because the user named it; a damaged file is an error, a
  * hostile one is not defended against.
  *
  * Invariant: on failure nothing stays open; on success every pointer of struct loaded stays valid
  * until artifact_unload.
  */
-#include "run.h"
+#include "run_internal.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define GUARD_BYTES 65536u /* no access, on both sides of the arena */
-#define HUGE_PAGE (2u << 20)
 #define DEFAULT_SYMBOL "hone_model_artifact"
 #define SYMBOL_ENDING "_artifact"
 #define MAX_SYMBOL 128
@@ -152,45 +150,15 @@ static hone_status find_info(struct ctx *ctx, const char *path, const char *symb
   return HONE_OK;
 }
 
-/* NAME.so -> NAME.weights */
-static bool weights_path(const char *path, char out[4096]) {
-  size_t length = strlen(path);
-  if (length > 3 && !strcmp(path + length - 3, ".so")) length -= 3;
-  int n = snprintf(out, 4096, "%.*s.weights", (int)length, path);
-  return n > 0 && n < 4096;
-}
-
-static hone_status check_weights(struct ctx *ctx, const char *path, const struct mapping *file,
-                                 const struct hone_artifact_info *info) {
-  size_t size;
-  if (!checked_add((size_t)info->weights_bytes, sizeof(struct hone_weights_footer), &size))
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "impossible size of weights");
-  if (file->size != size)
-    return fail(ctx, HONE_E_IO, place_file(path), "%zu bytes, the artifact needs %zu", file->size,
-                size);
-  struct hone_weights_footer footer;
-  memcpy(&footer, file->data + info->weights_bytes, sizeof footer);
-  if (memcmp(footer.magic, HONE_WEIGHTS_MAGIC, sizeof footer.magic) ||
-      footer.weights_bytes != info->weights_bytes)
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a weights file of hone");
-  if (memcmp(footer.build_id, info->build_id, sizeof footer.build_id))
-    return fail(ctx, HONE_E_IO, place_file(path),
-                "these weights belong to another build (%.32s, the artifact is %s)",
-                footer.build_id, info->build_id);
-  return HONE_OK;
-}
-
-static hone_status load_weights(struct ctx *ctx, const char *path, struct loaded *out) {
-  out->weights = out->info->weights;
-  if (out->weights || !out->info->weights_bytes) return HONE_OK;
-  char file[4096];
-  if (!weights_path(path, file))
-    return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
-  TRY(file_map(ctx, file, &out->weights_file));
-  TRY(check_weights(ctx, file, &out->weights_file, out->info));
-  madvise((void *)(uintptr_t)out->weights_file.data, out->weights_file.size, MADV_WILLNEED);
-  out->weights = out->weights_file.data;
-  return HONE_OK;
+/* Every page is touched now, so that no run pays a fault; memory that is not there is an error here
+   and not a signal later. */
+static bool populate(uint8_t *data, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (!madvise(data, bytes, MADV_POPULATE_WRITE)) return true;
+  if (errno != EINVAL) return false; /* EINVAL: a kernel before 5.14 */
+#endif
+  for (size_t i = 0; i < bytes; i += 4096) *(volatile uint8_t *)(data + i) = 0;
+  return true;
 }
 
 /* Guard pages stand on both sides; the arena ends where the upper one begins, to the next 64 bytes,
@@ -211,12 +179,8 @@ static hone_status map_arena(struct ctx *ctx, const char *path, struct loaded *o
   if (bytes && mprotect(arena, bytes, PROT_READ | PROT_WRITE))
     return fail(ctx, HONE_E_OOM, place_file(path), "no memory for an arena of %zu bytes", bytes);
   if (bytes >= HUGE_PAGE) madvise(arena, bytes, MADV_HUGEPAGE);
-    /* every page is touched now, so that no run pays a fault; memory that is not there is an error
-       here and not a signal later */
-#ifdef MADV_POPULATE_WRITE
-  if (bytes && madvise(arena, bytes, MADV_POPULATE_WRITE))
-#endif
-    for (size_t i = 0; i < bytes; i += 4096) *(volatile uint8_t *)(arena + i) = 0;
+  if (bytes && !populate(arena, bytes))
+    return fail(ctx, HONE_E_OOM, place_file(path), "no memory for an arena of %zu bytes", bytes);
   size_t slack = bytes - ((size_t)out->info->arena_bytes + 63) / 64 * 64;
   out->arena = arena + (bytes >= HUGE_PAGE ? 0 : slack);
   out->arena_bytes = (size_t)out->info->arena_bytes;
@@ -230,7 +194,7 @@ hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
   hone_status status = open_library(ctx, path, &out->library, found);
   if (!symbol) symbol = found[0] ? found : DEFAULT_SYMBOL;
   if (!status) status = find_info(ctx, path, symbol, out);
-  if (!status) status = load_weights(ctx, path, out);
+  if (!status) status = weights_load(ctx, path, out);
   if (!status) status = map_arena(ctx, path, out);
   if (status) artifact_unload(out);
   return status;
@@ -238,7 +202,7 @@ hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
 
 void artifact_unload(struct loaded *loaded) {
   if (loaded->arena_map) munmap(loaded->arena_map, loaded->arena_map_bytes);
-  file_unmap(&loaded->weights_file);
+  weights_unload(loaded);
   if (loaded->library) dlclose(loaded->library);
   memset(loaded, 0, sizeof *loaded);
 }

@@ -22,7 +22,9 @@ struct loaded {
   const struct hone_artifact_info *info;
   void *library;
   struct mapping weights_file; /* when not embedded */
-  const void *weights;
+  const void *weights;         /* embedded, in that file, or a copy in huge pages */
+  void *weights_map;           /* of the copy */
+  size_t weights_map_bytes;
   void *arena; /* mmap'ed, populated, guard pages on both sides */
   size_t arena_bytes;
   void *arena_map; /* with the guards */

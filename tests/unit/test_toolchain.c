@@ -214,6 +214,27 @@ static void build_large(const char *path, const float *weights, size_t bytes) {
   text_deinit(&texts[1]);
 }
 
+/* So large that the loader copies them; the copy is whole, and goes with the artifact. */
+static void copied_weights(void **state) {
+  (void)state;
+  size_t bytes = (33u << 20) + 4;
+  float *weights = malloc(bytes);
+  for (size_t i = 0; i < bytes / sizeof *weights; i++) weights[i] = (float)i;
+  build_large(in_folder("copied.so"), weights, bytes);
+  for (int i = 0; i < 3; i++) {
+    struct ctx ctx;
+    ctx_init(&ctx);
+    struct loaded loaded;
+    assert_int_equal(artifact_load(&ctx, in_folder("copied.so"), NULL, &loaded), HONE_OK);
+    assert_memory_equal(loaded.weights, weights, bytes);
+    /* where pages were dropped, the file still gives them */
+    if (loaded.info->weights) assert_memory_equal(loaded.info->weights, weights, bytes);
+    artifact_unload(&loaded);
+  }
+  free(weights);
+  unlink(in_folder("copied.so"));
+}
+
 static void large_weights(void **state) {
   (void)state;
   float *weights = malloc(LARGE);
@@ -547,6 +568,7 @@ int main(void) {
       cmocka_unit_test(exports_one_symbol),
       cmocka_unit_test(c_file_and_weights),
       cmocka_unit_test(archive_links),
+      cmocka_unit_test(copied_weights),
       cmocka_unit_test(large_weights),
       cmocka_unit_test(insertion_refuses_other_files),
       cmocka_unit_test_setup(program_runs, program_setup),
