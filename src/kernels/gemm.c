@@ -14,7 +14,7 @@ struct tiling {
   int64_t tile_rows, tile_columns, column_tiles, wide_tiles;
   int64_t vectors, k_unroll;
   int64_t tap_block, depth_block;
-  int64_t unit_tiles, unit_panels;
+  int64_t unit_tiles, unit_panels, ahead;
   /* not in the text */
   int64_t columns, taps, taps_x, depth, k_all, tiles, panels, panel_width;
 };
@@ -178,6 +178,7 @@ static void choose_units(struct tiling *t, const struct kernel_target *target) {
   if (b_stays) blocks = max_i64(blocks, min_i64(t->tiles, ceil_div(2 * goal, others)));
   blocks = min_i64(blocks, t->tiles);
   t->unit_tiles = ceil_div(t->tiles, blocks);
+  if (b_bytes > l2 / 2 && t->unit_tiles > 1) t->ahead = ceil_div(t->panel_width, t->unit_tiles);
   if (!b_stays) { /* some panels together, so that a's rows in L1 serve several */
     int64_t units = others * blocks;
     if (units >= 8 * goal) t->unit_panels = min_i64(4, units / (8 * goal));
@@ -214,6 +215,7 @@ static int write_defines(const struct tiling *t, struct kernel_define defines[KE
       {"DEPTH_BLOCK", t->depth_block},
       {"UNIT_TILES", t->unit_tiles},
       {"UNIT_PANELS", t->unit_panels},
+      {"AHEAD", t->ahead},
   };
   _Static_assert(sizeof all / sizeof all[0] <= KERNEL_DEFINES_MAX,
                  "more defines than a row may have");

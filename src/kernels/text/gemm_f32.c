@@ -9,7 +9,7 @@
  * A unit is (outer, panels, inner, tiles): outer has its own b, inner shares it. From choose():
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
- * UNIT_TILES UNIT_PANELS. */
+ * UNIT_TILES UNIT_PANELS AHEAD (floats of the next panel that each k fetches into L2; 0: none). */
 #ifdef A_ROW /* gemm */
 #define COLUMNS_ N
 #define TAPS_Y 1
@@ -52,6 +52,7 @@
 /* One block of k for one panel: what the tiles share. */
 struct PASTE_(NAME, block) {
   const float *b;
+  const float *ahead; /* what comes after this panel */
   float *c;
   const float *const *e;
   long column; /* of the output, first of the panel */
@@ -77,11 +78,18 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
           acc[0][y][x][v] = load_lanes_(c + y * C_Y + x * C_X + v * LANES,
                                         v == vectors - 1 ? lanes : LANES);
   const float *b = s->b;
+#if AHEAD
+  const float *ahead = s->ahead;
+#endif
   for (long ty = 0; ty < s->taps; ty++)
     for (long tx = 0; tx < TAPS_X; tx++) {
       const float *p = a + ty * TAP_Y + tx * TAP_X;
       long k = 0;
-      for (; k + K_UNROLL <= s->depth; k += K_UNROLL, b += NR * K_UNROLL)
+      for (; k + K_UNROLL <= s->depth; k += K_UNROLL, b += NR * K_UNROLL) {
+#if AHEAD
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += AHEAD * K_UNROLL;
+#endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {
           vec w[VECTORS];
           UNROLL for (int v = 0; v < vectors; v++) w[v] = loadu_(b + u * NR + v * LANES);
@@ -91,6 +99,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
               UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] += t * w[v];
             }
         }
+      }
 #if K_UNROLL > 1
       for (; k < s->depth; k++, b += NR)
         UNROLL for (int y = 0; y < rows; y++)
@@ -137,9 +146,12 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
 }
 
 /* The tiles [begin, end) of one image; o: the image's first element in c. */
-INLINE_ void PASTE_(NAME, tiles)(const struct PASTE_(NAME, block) *s, const float *a, long o,
+INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, block) *s, const float *a, long o,
                                  long begin, long end, const int vectors) {
   for (long t = begin; t < end; t++) {
+#if AHEAD
+    s->ahead += s->taps * TAPS_X * s->depth * AHEAD;
+#endif
     const long row = t / COLUMN_TILES * TILE_ROWS, tile = t % COLUMN_TILES;
 #if WIDE_TILES < COLUMN_TILES
     const long column = tile * (TILE_COLUMNS - 1) + (tile < WIDE_TILES ? tile : WIDE_TILES);
@@ -193,6 +205,7 @@ static void NAME(const float *a, const float *b, float *c, const float *const *e
         const float *a_block = a_image + tap * TAP_Y + k;
         for (long panel = first_panel; panel < last_panel; panel++) {
           s.b = b + ((outer * PANELS + panel) * K_ALL + tap * TAPS_X * DEPTH + k) * NR;
+          s.ahead = s.b + K_ALL * NR - s.taps * TAPS_X * s.depth * AHEAD;
           s.column = channel + panel * NR;
           s.lanes = LANES;
           const long at = o + panel * NR;
