@@ -35,7 +35,7 @@ struct job {
   const char *name;
   const struct kernel *kernel;
   kernel_function *run;
-  float *a, *b, *c, *e[3];
+  float *a, *b, *c, *e[3], *scratch;
   long units;
   double best_ns;
 };
@@ -61,6 +61,8 @@ static void job_open(struct job *job, const struct isa *isa, void *library, int 
     job->b = packed;
   }
   for (int i = 0; i < 3; i++) job->e[i] = floats(n.columns);
+  job->scratch = floats(
+      job->kernel->scratch_bytes ? (int64_t)(job->kernel->scratch_bytes(p, &isa->target) / 4) : 1);
   job->units = (long)job->kernel->units(p, &isa->target);
   job->best_ns = 1e30;
 }
@@ -72,7 +74,7 @@ static void job_time(struct job *job) {
   long repeat = job->best_ns < 1e29 ? 1 + (long)(200e3 / job->best_ns) : 1;
   uint64_t start = clock_ns();
   for (long i = 0; i < repeat; i++)
-    job->run(job->a, job->b, job->c, (const float *const *)job->e, NULL, 0, job->units);
+    job->run(job->a, job->b, job->c, (const float *const *)job->e, job->scratch, 0, job->units);
   double ns = since(start) / (double)repeat;
   if (ns < job->best_ns) job->best_ns = ns;
 }
@@ -97,8 +99,8 @@ static void print_all(const struct job *jobs, int count, const struct isa *isa, 
          "GFLOP/s", "% peak");
   for (int i = 0; i < count; i++) {
     double flops = 2 * problem_macs(&jobs[i].problem) / jobs[i].best_ns;
-    printf("%-22s %10.2f %9.1f %7.1f\n", jobs[i].name, jobs[i].best_ns / 1e3, flops,
-           100 * flops / peak);
+    printf("%-22s %10.2f %9.1f %7.1f  %s\n", jobs[i].name, jobs[i].best_ns / 1e3, flops,
+           100 * flops / peak, jobs[i].kernel->name);
     total += jobs[i].best_ns;
   }
   printf("%-22s %10.2f\n", "sum", total / 1e3);

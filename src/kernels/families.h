@@ -30,12 +30,16 @@ static inline int64_t lanes_of(const struct kernel_target *target) {
 PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
 PACKED_FAMILY(depthwise)
+PACKED_FAMILY(winograd)
 FAMILY(pool)
 FAMILY(softmax)
 FAMILY(layernorm)
 FAMILY(reduce)
 #undef PACKED_FAMILY
 #undef FAMILY
+double conv_cost(const struct problem *problem, const struct kernel_target *target);
+double winograd_cost(const struct problem *problem, const struct kernel_target *target);
+size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel_target *target);
 int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target);
 
 #endif

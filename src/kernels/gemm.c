@@ -303,3 +303,15 @@ void conv_pack(const struct problem *problem, const struct kernel_target *target
             *packed++ = n < t.columns ? b[((group * t.columns + n) * ic + i) * area + tap] : 0.0f;
           }
 }
+
+/* The direct convolution; the clock of the machine does not matter, only the ratio to other rows.
+ */
+double conv_cost(const struct problem *problem, const struct kernel_target *target) {
+  struct tiling t;
+  tiling_init(&t, problem, target);
+  double threads = (double)max_i64(1, target->threads);
+  double cycles = tiling_cycles(&t, target) * (double)(t.outer * t.inner) / threads;
+  double weights =
+      (double)(t.outer * t.k_all * t.panels * t.panel_width) * 4 / 9.0 / (threads > 1 ? 1.5 : 1);
+  return (cycles > weights ? cycles : weights) / 3.8 / 0.97;
+}

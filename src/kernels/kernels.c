@@ -15,10 +15,11 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
-#define KERNEL_ROW(name, kind, text, features, family, bytes, pack, pack_text, pack_units, cost) \
-  {#name,           PROBLEM_##kind, text,  features, family##_accepts,                           \
-   family##_choose, family##_units, bytes, pack,     pack_text,                                  \
-   pack_units,      NULL,           cost},
+#define KERNEL_ROW(name, kind, text, features, family, bytes, pack, pack_text, pack_units, \
+                   scratch, cost)                                                          \
+  {#name,           PROBLEM_##kind, text,  features, family##_accepts,                     \
+   family##_choose, family##_units, bytes, pack,     pack_text,                            \
+   pack_units,      scratch,        cost},
 const struct kernel kernel_table[] = {
 #include "kernels.def"
 };
