@@ -32,7 +32,6 @@ struct session_state {
   const struct args *args;
   struct store *store;
   struct study_row row;
-  struct study_data earlier; /* blocks of the interrupted study that goes on */
   struct arena *arena;
   struct peaks peaks[8]; /* by thread count */
   int peak_threads[8];
@@ -267,26 +266,6 @@ static uint64_t unix_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The newest study with this key on this machine goes on unless it is finished or --resume never.
- */
-static hone_status find_earlier(struct session_state *state, const struct bench_study *study,
-                                const char *fingerprint, const char *when) {
-  bool found;
-  if (!strcmp(when, "never")) return HONE_OK;
-  if (*when) {
-    TRY(store_get_study(state->ctx, state->store, when, &state->row));
-    if (strncmp(state->row.key, study->key, 24) || strcmp(state->row.fingerprint, fingerprint))
-      return fail(state->ctx, HONE_E_USAGE, place_name(when),
-                  "that study had other cells, options or another machine");
-    found = true;
-  } else {
-    TRY(store_find_study(state->ctx, state->store, study->key, fingerprint, &state->row, &found));
-  }
-  if (!found || state->row.finished) return HONE_OK;
-  state->resumes = true;
-  return store_read_study(state->ctx, state->store, state->arena, state->row.key, &state->earlier);
-}
-
 static void command_line(const struct args *args, char *out, size_t size) {
   size_t n = (size_t)snprintf(out, size, "hone bench");
   for (size_t i = 0; i < args->word_count && n < size; i++)
@@ -300,23 +279,28 @@ static void command_line(const struct args *args, char *out, size_t size) {
     }
 }
 
-static hone_status new_row(struct session_state *state, const struct bench_study *study,
+static void describe_study(struct session_state *state, const struct bench_study *study,
                            const struct fingerprint *print) {
-  json_t *limits = json_object(), *options;
   state->row = (struct study_row){.started_unix_ms = unix_ms()};
-  snprintf(state->row.key, sizeof state->row.key, "%s", study->key);
+  snprintf(state->row.plan, sizeof state->row.plan, "%s", study->key);
   snprintf(state->row.fingerprint, sizeof state->row.fingerprint, "%s", print->key);
   snprintf(state->row.name, sizeof state->row.name, "%s", value_of(state->args, FLAG_name, ""));
   command_line(state->args, state->row.command, sizeof state->row.command);
-  for (size_t i = 0; i < study->cell_count; i++) {
-    double limit = limit_ms(state, &study->cases[study->cell_case[i]], study->cells[i].threads);
-    if (isfinite(limit)) json_object_set_new(limits, study->cells[i].key, json_real(limit));
-  }
-  options = json_pack("{s:o}", "limits_ms", limits);
   store_json(machine_json(state, print), state->row.machine_json, sizeof state->row.machine_json);
-  if (!store_json(options, state->row.options_json, sizeof state->row.options_json))
-    warn(state->ctx, "too many cells to keep their limits");
-  return HONE_OK;
+  snprintf(state->row.options_json, sizeof state->row.options_json, "{}");
+}
+
+/* --resume STUDY goes on with that one, never begins anew, else the same command's newest goes on.
+ */
+static hone_status begin_study(struct session_state *state) {
+  const char *when = value_of(state->args, FLAG_resume, "");
+  if (*when && strcmp(when, "never")) {
+    struct study_row named;
+    TRY(store_get_study(state->ctx, state->store, when, &named));
+    memcpy(state->row.key, named.key, sizeof state->row.key);
+  }
+  return store_begin_study(state->ctx, state->store, &state->row, strcmp(when, "never") != 0,
+                           &state->resumes);
 }
 
 static hone_status on_begin(void *user, const struct bench_study *study) {
@@ -327,55 +311,41 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     return HONE_OK;
   }
   TRY(fingerprint_read(state->ctx, &print));
-  TRY(find_earlier(state, study, print.key, value_of(state->args, FLAG_resume, "")));
-  if (!state->resumes) {
-    TRY(measure_peaks(state, study));
-    TRY(new_row(state, study, &print));
-  }
+  TRY(measure_peaks(state, study));
+  describe_study(state, study, &print);
+  TRY(begin_study(state));
   clear_line(state);
   if (!has(state->args, FLAG_quiet))
     fprintf(stderr, "%s study %.12s: %zu cells, about %.1f minutes\n",
-            state->resumes ? "resuming" : "new", study->key, study->cell_count,
+            state->resumes ? "resuming" : "new", state->row.key, study->cell_count,
             study->estimate.seconds / 60);
-  if (state->resumes) return HONE_OK;
-  TRY(store_put_study(state->ctx, state->store, &state->row));
-  for (size_t i = 0; i < study->cell_count; i++)
-    TRY(store_put_cell(state->ctx, state->store, state->row.key, &study->cells[i]));
+  for (size_t i = 0; i < study->cell_count; i++) {
+    struct cell cell = study->cells[i];
+    double limit = limit_ms(state, &study->cases[study->cell_case[i]], cell.threads);
+    cell.limit_ms = isfinite(limit) ? limit : 0;
+    TRY(store_put_cell(state->ctx, state->store, state->row.key, &cell));
+  }
   return HONE_OK;
 }
 
+/* A cell of which nothing can be read starts from the beginning: the store says why at the first
+ * put. */
 static void on_done(void *user, const struct cell *cell, struct bench_done *out) {
   struct session_state *state = user;
+  struct cell_progress progress;
   *out = (struct bench_done){0};
-  for (size_t i = 0; i < state->earlier.cell_count; i++) {
-    const struct cell_data *data = &state->earlier.cells[i];
-    if (strcmp(data->cell.key, cell->key)) continue;
-    for (size_t k = 0; k < data->incarnation_count; k++) {
-      const struct incarnation *one = &data->incarnations[k];
-      if (one->number >= out->next_number) out->next_number = one->number + 1;
-      if (one->status == STATUS_interrupted) continue;
-      out->complete++;
-      out->has_failed |= one->status != STATUS_ok && one->status != STATUS_unverified &&
-                         one->status != STATUS_wrong;
-    }
-    for (size_t k = 0; k < data->block_count; k++)
-      if (data->blocks[k].incarnation >= out->next_number)
-        out->next_number = data->blocks[k].incarnation + 1;
-  }
+  if (store_cell_progress(state->ctx, state->store, state->row.key, cell->key, &progress)) return;
+  *out = (struct bench_done){progress.complete, progress.next_number, progress.has_failed};
 }
 
 static hone_status on_block(void *user, const struct block *block) {
   struct session_state *state = user;
-  struct block copy = *block;
-  memcpy(copy.study, state->row.key, sizeof copy.study);
-  return store_put_block(state->ctx, state->store, &copy);
+  return store_put_block(state->ctx, state->store, block);
 }
 
 static hone_status on_incarnation(void *user, const struct incarnation *incarnation) {
   struct session_state *state = user;
-  struct incarnation copy = *incarnation;
-  memcpy(copy.study, state->row.key, sizeof copy.study);
-  return store_put_incarnation(state->ctx, state->store, &copy);
+  return store_put_incarnation(state->ctx, state->store, incarnation);
 }
 
 static void on_progress(void *user, const struct bench_progress *progress) {
