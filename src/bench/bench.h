@@ -76,6 +76,7 @@ struct bench_case {
   char data_dir[4096];       /* in_SET_I.npy, out_SET_I.npy */
   int64_t value_bytes;       /* of all inputs and outputs of one set */
   double reference_s;        /* how long the reference took; 0 from the cache */
+  bool is_from_peers;        /* hone could not read or evaluate it: engines made the data */
   enum record_status status; /* STATUS_ok, or why no backend can be measured */
   enum record_stage stage;
   char reason[1024];
@@ -292,6 +293,10 @@ bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy
 MUST_USE hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                     size_t index, uint64_t seed, int set, hone_tensor *out);
 
+/* The same without a graph: integers that no graph explains are ones. */
+MUST_USE hone_status input_fill(struct ctx *ctx, const char *name, const hone_tensor *tensor,
+                                size_t index, uint64_t seed, int set);
+
 /* -- prepare.c (in the worker): model -> ONNX file, input sets, reference outputs
  * ------------------ */
 MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **out_reply);
@@ -325,6 +330,10 @@ MUST_USE hone_status case_describe(struct bench *bench, const char *model, int b
                                    struct bench_case *out);
 /* Input sets and reference outputs, from the cache or computed now. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
+/* peers.c: without a reference, two engines that agree serve; else outputs stay unverified. */
+MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one);
+/* Reads a worker's "described"; false if it is not sound. */
+bool case_take_description(const json_t *reply, struct bench_case *one);
 /* rounds.c: all cells of one case, interleaved. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each

@@ -36,17 +36,19 @@ static bool read_values(const json_t *list, struct backend_tensor *out, size_t *
   return true;
 }
 
-static hone_status count_bytes(struct ctx *ctx, struct bench_case *one) {
+static bool count_bytes(struct bench_case *one) {
+  struct ctx ctx;
+  ctx_init(&ctx);
   one->value_bytes = 0;
   for (size_t i = 0; i < one->input_count + one->output_count; i++) {
     const struct backend_tensor *value =
         i < one->input_count ? &one->inputs[i] : &one->outputs[i - one->input_count];
     size_t bytes;
-    TRY(tensor_bytes(ctx, value->name, &value->info, &bytes));
-    if (!checked_add(one->value_bytes, (int64_t)bytes, &one->value_bytes))
-      return fail(ctx, HONE_E_LIMIT, place_name(value->name), "too many bytes");
+    if (tensor_bytes(&ctx, value->name, &value->info, &bytes) ||
+        !checked_add(one->value_bytes, (int64_t)bytes, &one->value_bytes))
+      return false;
   }
-  return HONE_OK;
+  return true;
 }
 
 static void set_failure(struct bench_case *one, const struct worker_end *end) {
@@ -55,18 +57,22 @@ static void set_failure(struct bench_case *one, const struct worker_end *end) {
   snprintf(one->reason, sizeof one->reason, "%s", end->reason);
 }
 
-static hone_status take_description(struct bench *bench, const json_t *reply,
-                                    struct bench_case *one) {
+bool case_take_description(const json_t *reply, struct bench_case *one) {
   snprintf(one->path, sizeof one->path, "%s", message_text(reply, "path"));
   snprintf(one->hash, sizeof one->hash, "%s", message_text(reply, "hash"));
   snprintf(one->shapes, sizeof one->shapes, "%s", message_text(reply, "shapes"));
   one->flops = message_number(reply, "flops");
   one->bytes = message_number(reply, "bytes");
-  if (read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
-      read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count))
-    return count_bytes(bench->ctx, one);
-  return fail(bench->ctx, HONE_E_TYPE, place_name(one->model),
-              "has an input or output that cannot be measured");
+  return read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
+         read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count) &&
+         count_bytes(one);
+}
+
+static void take_description(const json_t *reply, struct bench_case *one) {
+  if (case_take_description(reply, one)) return;
+  one->status = STATUS_unsupported;
+  one->stage = STAGE_import;
+  snprintf(one->reason, sizeof one->reason, "an input or output cannot be measured");
 }
 
 hone_status case_describe(struct bench *bench, const char *model, int batch,
@@ -84,16 +90,15 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
                 "shapes", optional_text(bench->options.shapes), "side_files_from",
                 optional_text(bench->options.side_files_from), "cache_dir", bench->cache_dir),
       "described", ASK_PATIENT, &end);
-  hone_status status = HONE_OK;
   if (!reply)
     set_failure(out, &end);
   else
-    status = take_description(bench, reply, out);
+    take_description(reply, out);
   json_decref(reply);
   worker_close(&worker, 1000000000ull);
   if (!reply && end.status == STATUS_interrupted)
     return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
-  return status;
+  return !reply && end.stage == STAGE_import ? case_from_peers(bench, out) : HONE_OK;
 }
 
 /* -- reference ----------------------------------------------------------------------------------
@@ -175,6 +180,7 @@ static hone_status compute_sets(struct bench *bench, struct bench_case *one, con
 }
 
 hone_status case_reference(struct bench *bench, struct bench_case *one) {
+  if (one->is_from_peers) return HONE_OK; /* made while it was described */
   char key[33], temporary[4096 + 32];
   TRY(reference_key(bench, one, key));
   snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
@@ -189,5 +195,6 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
   if (is_whole && rename(temporary, one->data_dir) && access(one->data_dir, R_OK))
     status = fail(bench->ctx, HONE_E_WRITE, place_file(one->data_dir), "%s", strerror(errno));
   dir_remove_tree(temporary);
+  if (!status && !is_whole) status = case_from_peers(bench, one);
   return status;
 }

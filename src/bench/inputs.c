@@ -92,25 +92,39 @@ static void fill_integers(const struct tensor *tensor, size_t count, int64_t row
   }
 }
 
+/* rows: of the smallest table that the values index; 0: none is known. */
+static hone_status fill(struct ctx *ctx, const char *name, const struct tensor *tensor,
+                        int64_t rows, size_t index, uint64_t seed, int set) {
+  struct random random;
+  random_init(&random, seed * 1000003u + (uint64_t)set * 1009u + index);
+  size_t count = tensor_count(tensor);
+  bool is_mask_input = is_mask(name);
+  if (dtype_is_float(tensor->dtype))
+    fill_floats(tensor, count, is_mask_input, &random);
+  else if (dtype_is_integer(tensor->dtype) || tensor->dtype == HONE_BOOL)
+    fill_integers(tensor, count, tensor->dtype == HONE_BOOL ? 0 : rows, is_mask_input, &random);
+  else
+    return fail(ctx, HONE_E_TYPE, place_name(name), "no values can be made up for %s",
+                dtype_name(tensor->dtype));
+  return HONE_OK;
+}
+
 hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                            size_t index, uint64_t seed, int set, hone_tensor *out) {
   const struct value *input = graph->inputs.at[index];
   struct tensor *tensor;
   TRY(tensor_create(ctx, arena, input->dtype, &input->shape, &tensor));
-  struct random random;
-  random_init(&random, seed * 1000003u + (uint64_t)set * 1009u + index);
-  size_t count = tensor_count(tensor);
-  bool is_mask_input = is_mask(input->name);
-  if (dtype_is_float(input->dtype))
-    fill_floats(tensor, count, is_mask_input, &random);
-  else if (dtype_is_integer(input->dtype) || input->dtype == HONE_BOOL)
-    fill_integers(tensor, count, input->dtype == HONE_BOOL ? 0 : table_rows(graph, input),
-                  is_mask_input, &random);
-  else
-    return fail(ctx, HONE_E_TYPE, place_name(input->name), "no values can be made up for %s",
-                dtype_name(input->dtype));
+  TRY(fill(ctx, input->name, tensor, table_rows(graph, input), index, seed, set));
   *out = (hone_tensor){
       .data = (void *)(uintptr_t)tensor->data, .dtype = input->dtype, .rank = input->shape.rank};
   memcpy(out->shape, input->shape.dims, (size_t)out->rank * sizeof *out->shape);
   return HONE_OK;
+}
+
+hone_status input_fill(struct ctx *ctx, const char *name, const hone_tensor *tensor, size_t index,
+                       uint64_t seed, int set) {
+  struct tensor view = {
+      .dtype = tensor->dtype, .shape = {.rank = tensor->rank}, .data = tensor->data};
+  memcpy(view.shape.dims, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+  return fill(ctx, name, &view, 0, index, seed, set);
 }
