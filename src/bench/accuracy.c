@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#define STEP_SLACK 1.001 /* a difference of whole steps, in floats */
+
 static const struct tolerance {
   const char *precision;
   double rel_l2, max_rel;
@@ -56,7 +58,7 @@ struct sums {
   double diff_square, reference_square, actual_square, product, max_diff, max_reference, max_rel;
 };
 
-static void add_element(struct sums *sums, double r, double a) {
+static void add_element(struct sums *sums, double r, double a, double step) {
   sums->count++;
   if (!isfinite(r) || !isfinite(a)) {
     bool is_same = (isnan(r) && isnan(a)) || r == a;
@@ -71,7 +73,7 @@ static void add_element(struct sums *sums, double r, double a) {
   sums->max_diff = fmax(sums->max_diff, diff);
   sums->max_reference = fmax(sums->max_reference, fabs(r));
   if (r != 0) sums->max_rel = fmax(sums->max_rel, diff / fabs(r));
-  if (diff > 1) sums->above_one++;
+  if (diff > step * STEP_SLACK) sums->above_one++;
 }
 
 /* Share of rows (last dimension) whose largest element is at the same place. */
@@ -108,24 +110,25 @@ void accuracy_merge(struct accuracy *into, const struct accuracy *from) {
   into->is_within = into->is_within && from->is_within;
 }
 
-static bool is_within(const struct sums *s, hone_dtype dtype, const char *precision, double rel_l2,
-                      double max_rel) {
+static bool is_within(const struct sums *s, hone_dtype dtype, const char *precision, double step,
+                      double rel_l2, double max_rel) {
   if (s->misplaced) return false;
-  if (dtype == HONE_I8 || dtype == HONE_U8)
-    return s->max_diff <= 4 && (double)s->above_one <= 0.01 * (double)s->count;
+  if (step > 0)
+    return s->max_diff <= 4 * step * STEP_SLACK && (double)s->above_one <= 0.01 * (double)s->count;
   if (!dtype_is_float(dtype)) return s->max_diff == 0;
   const struct tolerance *tolerance = find_tolerance(precision);
   return rel_l2 <= tolerance->rel_l2 && max_rel <= tolerance->max_rel;
 }
 
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
-                  const void *actual, const char *precision) {
+                  const void *actual, const char *precision, double step) {
   struct sums s = {0};
   size_t count = 1;
   for (int32_t i = 0; i < expected->rank; i++) count *= (size_t)expected->shape[i];
+  if (expected->dtype == HONE_I8 || expected->dtype == HONE_U8) step = 1;
   for (size_t i = 0; i < count; i++)
     add_element(&s, element(expected->data, expected->dtype, i),
-                element(actual, expected->dtype, i));
+                element(actual, expected->dtype, i), step);
   /* an output of zeros has no scale of its own: 1e-3 stands in */
   double scale = fmax(s.max_reference, 1e-3), norm = sqrt(fmax(s.reference_square, 1e-6));
   double infinite = s.misplaced ? INFINITY : 0;
@@ -138,7 +141,7 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
                     : (s.reference_square > 0) == (s.actual_square > 0),
       .top1 = top1(expected, actual, count),
   };
-  one.is_within = is_within(&s, expected->dtype, precision, one.rel_l2, s.max_diff / scale);
+  one.is_within = is_within(&s, expected->dtype, precision, step, one.rel_l2, s.max_diff / scale);
   if (!one.is_within) {
     char shown[128];
     safe_copy(shown, sizeof shown, name);

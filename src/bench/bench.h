@@ -73,11 +73,13 @@ struct bench_case {
   double flops, bytes; /* of one inference, sums over the nodes; NaN unknown */
   size_t input_count, output_count;
   struct backend_tensor inputs[BENCH_MAX_IO], outputs[BENCH_MAX_IO];
-  char data_dir[4096];       /* in_SET_I.npy, out_SET_I.npy */
-  int64_t value_bytes;       /* of all inputs and outputs of one set */
-  double reference_s;        /* how long the reference took; 0 from the cache */
-  bool is_from_peers;        /* hone could not read or evaluate it: engines made the data */
-  enum record_status status; /* STATUS_ok, or why no backend can be measured */
+  double steps[BENCH_MAX_IO]; /* of outputs that were just dequantised: the scale; else 0 */
+  char tolerance[8];          /* whose tolerance holds: the file's own precision, "fp32" */
+  char data_dir[4096];        /* in_SET_I.npy, out_SET_I.npy */
+  int64_t value_bytes;        /* of all inputs and outputs of one set */
+  double reference_s;         /* how long the reference took; 0 from the cache */
+  bool is_from_peers;         /* hone could not read or evaluate it: engines made the data */
+  enum record_status status;  /* STATUS_ok, or why no backend can be measured */
   enum record_stage stage;
   char reason[1024];
 };
@@ -242,8 +244,9 @@ struct accuracy {
   char where[512]; /* the first output that is not, with its figures */
 };
 void accuracy_init(struct accuracy *accuracy);
+/* step: the quantisation step of this output; 0: it is not quantised. */
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
-                  const void *actual, const char *precision);
+                  const void *actual, const char *precision, double step);
 void accuracy_merge(struct accuracy *into, const struct accuracy *from);
 
 /* -- loop.c: the same code for all C backends
@@ -256,7 +259,8 @@ struct loop {
   const struct backend *backend;
   struct session *session;
   const struct backend_io *io;
-  const char *precision;
+  const char *precision; /* whose tolerance holds */
+  double steps[BENCH_MAX_IO];
   struct run_set sets[BENCH_SETS];
   size_t *output_bytes;
   size_t next_set;

@@ -15,6 +15,13 @@
 
 static json_t *optional_text(const char *text) { return json_string(text ? text : ""); }
 
+/* A folder or file of the user's, as a worker must be told it. */
+static json_t *absolute_path(const char *path) {
+  char absolute[4096];
+  if (!path) return json_string("");
+  return json_string(realpath(path, absolute) ? absolute : path);
+}
+
 /* Reads [{name, dtype, shape}] as a worker sent it. */
 static bool read_values(const json_t *list, struct backend_tensor *out, size_t *out_count) {
   *out_count = json_array_size(list);
@@ -32,6 +39,14 @@ static bool read_values(const json_t *list, struct backend_tensor *out, size_t *
       if (!json_is_integer(dim) || json_integer_value(dim) < 0) return false;
       out[i].info.shape[d] = json_integer_value(dim);
     }
+  }
+  return true;
+}
+
+static bool read_steps(const json_t *outputs, struct bench_case *one) {
+  for (size_t i = 0; i < one->output_count; i++) {
+    double step = message_number(json_array_get(outputs, i), "step");
+    one->steps[i] = isfinite(step) && step > 0 ? step : 0;
   }
   return true;
 }
@@ -61,11 +76,12 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
   snprintf(one->path, sizeof one->path, "%s", message_text(reply, "path"));
   snprintf(one->hash, sizeof one->hash, "%s", message_text(reply, "hash"));
   snprintf(one->shapes, sizeof one->shapes, "%s", message_text(reply, "shapes"));
+  snprintf(one->tolerance, sizeof one->tolerance, "%s", message_text(reply, "tolerance"));
   one->flops = message_number(reply, "flops");
   one->bytes = message_number(reply, "bytes");
   return read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
          read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count) &&
-         count_bytes(one);
+         read_steps(json_object_get(reply, "outputs"), one) && count_bytes(one);
 }
 
 static void take_description(const json_t *reply, struct bench_case *one) {
@@ -81,14 +97,18 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   snprintf(out->model, sizeof out->model, "%s", model);
   hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
   bench_report(bench, NULL, model, "prepare");
+  bool is_file = strncmp(model, "zoo:", 4) != 0;
+  if (is_file && !realpath(model, out->path)) /* a worker has another current folder */
+    return fail(bench->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
   struct worker worker;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
   struct worker_end end;
   json_t *reply = worker_ask(
       &worker,
-      json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "do", "describe", "model", model, "batch", batch,
-                "shapes", optional_text(bench->options.shapes), "side_files_from",
-                optional_text(bench->options.side_files_from), "cache_dir", bench->cache_dir),
+      json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "do", "describe", "model",
+                is_file ? out->path : model, "batch", batch, "shapes",
+                optional_text(bench->options.shapes), "side_files_from",
+                absolute_path(bench->options.side_files_from), "cache_dir", bench->cache_dir),
       "described", ASK_PATIENT, &end);
   if (!reply)
     set_failure(out, &end);
@@ -146,7 +166,7 @@ static json_t *reference_command(const struct bench *bench, const struct bench_c
     inputs_dir[0] = 0;
   return json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:i, s:o, s:s}", "do", "reference", "path",
                    one->path, "shapes", one->shapes, "side_files_from",
-                   optional_text(bench->options.side_files_from), "dir", dir, "seed",
+                   absolute_path(bench->options.side_files_from), "dir", dir, "seed",
                    (json_int_t)bench->options.seed, "set", set, "files", files, "inputs_dir",
                    inputs_dir);
 }

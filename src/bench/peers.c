@@ -39,6 +39,8 @@ static bool make_outputs(struct bench *bench, const struct backend *backend, str
     memcpy(seen.hash, one->hash, sizeof seen.hash);
     seen.flops = one->flops;
     seen.bytes = one->bytes;
+    memcpy(seen.tolerance, one->tolerance, sizeof seen.tolerance);
+    memcpy(seen.steps, one->steps, sizeof seen.steps);
   }
   if (is_made) *one = seen;
   json_decref(reply);
@@ -73,8 +75,6 @@ static void remove_outputs(const struct bench_case *one) {
 
 /* What the worker opens: the user's file and shapes, in a folder of this study. */
 static hone_status begin_case(struct bench *bench, struct bench_case *one) {
-  if (!one->path[0] && !realpath(one->model, one->path))
-    return fail(bench->ctx, HONE_E_NOFILE, place_file(one->model), "cannot be found any more");
   if (!one->shapes[0] && bench->options.shapes)
     snprintf(one->shapes, sizeof one->shapes, "%s", bench->options.shapes);
   snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/peer-%d", bench->dir,
@@ -94,6 +94,8 @@ hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
     first++;
   if (status || first == backend_count) return status; /* nobody runs it: the first reason stands */
   one->status = STATUS_ok;
+  one->stage = STAGE_none;
+  one->reason[0] = 0;
   one->is_from_peers = true;
   for (size_t k = 0; !status && k < backend_count; k++)
     if (k != first && may_serve(backend_list[k]) && agrees(bench, backend_list[k], one, &status))

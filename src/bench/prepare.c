@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,12 +60,31 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
 /* -- describe -----------------------------------------------------------------------------------
  */
 
+/* The scale of an output that a DequantizeLinear made, 0 for others. */
+static double output_step(const struct value *value) {
+  const struct node *node = value->producer;
+  if (!node || strcmp(node->op->name, "DequantizeLinear")) return 0;
+  const struct value *scale = node_input(node, 1);
+  bool is_single = scale && scale->constant && tensor_count(scale->constant) == 1;
+  return is_single ? fabs(tensor_f64(scale->constant, 0)) : 0;
+}
+
+/* The lowest precision in which the file itself computes. */
+static const char *file_precision(const struct graph *graph) {
+  const char *precision = "fp32";
+  for (size_t i = 0; i < graph->values.count; i++) {
+    if (graph->values.at[i]->dtype == HONE_BF16) return "bf16";
+    if (graph->values.at[i]->dtype == HONE_F16) precision = "fp16";
+  }
+  return precision;
+}
+
 static json_t *describe_value(const struct value *value) {
   json_t *shape = json_array();
   for (int i = 0; i < value->shape.rank; i++)
     json_array_append_new(shape, json_integer(value->shape.dims[i]));
-  return json_pack("{s:s, s:i, s:o}", "name", value->name, "dtype", (int)value->dtype, "shape",
-                   shape);
+  return json_pack("{s:s, s:i, s:o, s:f}", "name", value->name, "dtype", (int)value->dtype, "shape",
+                   shape, "step", output_step(value));
 }
 
 static json_t *describe_values(struct value *const *values, size_t count) {
@@ -121,13 +141,13 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   }
   struct text shapes = {0};
   hone_status status = shapes_text(ctx, graph, 0, &shapes);
-  *out_reply = status
-                   ? NULL
-                   : json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "event", "described",
-                               "path", path, "hash", model->content_hash, "shapes",
-                               shapes.at ? shapes.at : "", "flops", flops, "bytes", bytes, "inputs",
-                               describe_values(graph->inputs.at, graph->inputs.count), "outputs",
-                               describe_values(graph->outputs.at, graph->outputs.count));
+  *out_reply = status ? NULL
+                      : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "event",
+                                  "described", "path", path, "hash", model->content_hash, "shapes",
+                                  shapes.at ? shapes.at : "", "tolerance", file_precision(graph),
+                                  "flops", flops, "bytes", bytes, "inputs",
+                                  describe_values(graph->inputs.at, graph->inputs.count), "outputs",
+                                  describe_values(graph->outputs.at, graph->outputs.count));
   text_deinit(&shapes);
   if (!status && !*out_reply)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");

@@ -60,12 +60,17 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
   const char *engine = pair_value(options->engines, options->engine_count, cell->backend);
   char path[4096];
   if (!engine || !realpath(engine, path)) snprintf(path, sizeof path, "%s", engine ? engine : "");
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:o, s:o}", "do",
-                   "open", "backend", cell->backend, "model", one->path, "shapes", one->shapes,
-                   "precision", cell->precision, "threads", cell->threads, "options", cell->options,
-                   "engine", path, "use_cache", use_cache, "dir", one->data_dir, "seed",
-                   (json_int_t)options->seed, "inputs", names_of(one->inputs, one->input_count),
-                   "outputs", names_of(one->outputs, one->output_count));
+  json_t *steps = json_array();
+  for (size_t i = 0; i < one->output_count; i++)
+    json_array_append_new(steps, json_real(one->steps[i]));
+  bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
+  return json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:o, s:o, s:o, s:s}", "do", "open",
+      "backend", cell->backend, "model", one->path, "shapes", one->shapes, "precision",
+      cell->precision, "threads", cell->threads, "options", cell->options, "engine", path,
+      "use_cache", use_cache, "dir", one->data_dir, "seed", (json_int_t)options->seed, "inputs",
+      names_of(one->inputs, one->input_count), "outputs", names_of(one->outputs, one->output_count),
+      "steps", steps, "tolerance", is_lower ? one->tolerance : cell->precision);
 }
 
 /* -- options ------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ struct state {
   char cell[33];
   enum record_stage stage;
   const struct backend *backend;
-  char model[4096], shapes[8192], options[512], engine[4096], precision[32], dir[4096];
+  char model[4096], shapes[8192], options[512], engine[4096], precision[32], tolerance[32],
+      dir[4096];
   char work_dir[4096]; /* our own folder; an engine may change the current one */
   struct backend_request request;
   struct backend_facts facts;
@@ -147,6 +148,7 @@ static hone_status read_request(struct ctx *ctx, struct state *state, const json
   copy_text(state->engine, sizeof state->engine, command, "engine");
   copy_text(state->precision, sizeof state->precision, command, "precision");
   copy_text(state->dir, sizeof state->dir, command, "dir");
+  copy_text(state->tolerance, sizeof state->tolerance, command, "tolerance");
   state->request = (struct backend_request){
       .model_path = state->model,
       .shapes = state->shapes[0] ? state->shapes : NULL,
@@ -190,6 +192,8 @@ static hone_status read_data(struct ctx *ctx, struct state *state, const char *k
                              size_t place, const struct backend_tensor *wanted, hone_tensor *out) {
   char path[4096], here[256], there[256];
   data_path(path, state->dir, kind, set, place);
+  *out = wanted->info;
+  if (kind[0] == 'o' && access(path, F_OK)) return HONE_OK; /* no reference: data stays NULL */
   TRY(npy_read(ctx, path, &wanted->info, out));
   if (same_form(&wanted->info, out)) return HONE_OK;
   shape_text(&wanted->info, there);
@@ -214,10 +218,12 @@ static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *
     TRY(read_data(ctx, state, "in", index, find_named(names, io->inputs[i].name, i), &io->inputs[i],
                   &set->inputs[i]));
   names = json_object_get(command, "outputs");
+  const json_t *steps = json_object_get(command, "steps");
   for (size_t i = 0; i < io->output_count; i++) {
     size_t *bytes = &state->loop.output_bytes[i];
-    TRY(read_data(ctx, state, "out", index, find_named(names, io->outputs[i].name, i),
-                  &io->outputs[i], &set->expected[i]));
+    size_t place = find_named(names, io->outputs[i].name, i);
+    state->loop.steps[i] = fmax(0, json_number_value(json_array_get(steps, place)));
+    TRY(read_data(ctx, state, "out", index, place, &io->outputs[i], &set->expected[i]));
     TRY(tensor_bytes(ctx, io->outputs[i].name, &set->expected[i], bytes));
     set->outputs[i] = set->expected[i];
     if (posix_memalign(&set->outputs[i].data, 64, *bytes + 64))
@@ -297,7 +303,7 @@ static hone_status open_cell(struct ctx *ctx, struct state *state, const json_t 
   TRY(check_counts(ctx, state, command));
   state->loop.backend = state->backend;
   state->loop.io = &state->io;
-  state->loop.precision = state->precision;
+  state->loop.precision = state->tolerance;
   random_init(&state->loop.random, (uint64_t)message_int(command, "seed", 0) ^ (uint64_t)getpid());
   state->loop.output_bytes = calloc(state->io.output_count + 1, sizeof *state->loop.output_bytes);
   if (!state->loop.output_bytes)

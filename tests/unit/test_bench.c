@@ -164,7 +164,7 @@ static bool within(hone_dtype dtype, int64_t count, const void *expected, const 
       .data = (void *)(uintptr_t)expected, .dtype = dtype, .rank = 1, .shape = {count}};
   struct accuracy accuracy;
   accuracy_init(&accuracy);
-  accuracy_add(&accuracy, "y", &tensor, actual, "fp32");
+  accuracy_add(&accuracy, "y", &tensor, actual, "fp32", 0);
   assert_int_equal(accuracy.is_within, accuracy.where[0] == 0);
   return accuracy.is_within;
 }
@@ -195,6 +195,14 @@ static void tolerances(void **state) {
   assert_true(within(HONE_U8, 200, steps, one_off));
   assert_false(within(HONE_U8, 200, steps, many_off));
   assert_false(within(HONE_U8, 200, steps, far_off));
+  struct accuracy dequantised; /* floats that stand for steps of 1/256 */
+  const float one_step[4] = {1 + 1.0f / 256, -2, 3, 4};
+  const hone_tensor tensor = {.data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 1, .shape = {4}};
+  accuracy_init(&dequantised);
+  accuracy_add(&dequantised, "y", &tensor, one_step, "fp32", 1.0 / 256);
+  assert_true(dequantised.is_within);
+  accuracy_add(&dequantised, "y", &tensor, far, "fp32", 1.0 / 2048);
+  assert_false(dequantised.is_within);
 }
 
 static void the_worst_output_stands(void **state) {
@@ -204,8 +212,8 @@ static void the_worst_output_stands(void **state) {
       .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 2, .shape = {1, 2}};
   struct accuracy accuracy;
   accuracy_init(&accuracy);
-  accuracy_add(&accuracy, "bad\n", &tensor, b, "fp32");
-  accuracy_add(&accuracy, "good", &tensor, a, "fp32");
+  accuracy_add(&accuracy, "bad\n", &tensor, b, "fp32", 0);
+  accuracy_add(&accuracy, "good", &tensor, a, "fp32", 0);
   assert_false(accuracy.is_within);
   assert_true(accuracy.top1 == 0);
   assert_true(accuracy.max_abs_diff == 1);
