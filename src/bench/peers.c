@@ -84,7 +84,8 @@ static hone_status begin_case(struct bench *bench, struct bench_case *one) {
 
 hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
   bool is_zoo = !strncmp(one->model, "zoo:", 4);
-  if ((is_zoo && !one->path[0]) || bench_is_interrupted(bench)) return HONE_OK;
+  bool has_inputs = bench->options.input_count || bench->options.inputs_dir; /* not to be made up */
+  if ((is_zoo && !one->path[0]) || has_inputs || bench_is_interrupted(bench)) return HONE_OK;
   TRY(begin_case(bench, one));
   size_t first = 0;
   hone_status status = HONE_OK;
