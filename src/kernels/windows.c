@@ -25,7 +25,11 @@ int depthwise_choose(const struct problem *problem, const struct kernel_target *
   defines[0] = (struct kernel_define){"BLOCK", block};
   defines[1] = (struct kernel_define){"BLOCKS", blocks};
   defines[2] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
-  return 3;
+  /* The rows of taps stay in half of L1. */
+  int64_t row_bytes = problem->kh * problem->iw * 4, lanes = lanes_of(target);
+  int64_t channels = (int64_t)target->l1_bytes / 2 / row_bytes / lanes * lanes;
+  defines[3] = (struct kernel_define){"CHANNELS", min_i64(problem->ic, max_i64(lanes, channels))};
+  return 4;
 }
 
 int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target) {

@@ -1,8 +1,8 @@
 /* One filter a channel: channels are lanes, blocks of output columns stay in registers, a row of taps
  * reads each input vector once. Padding is inside: rows are clipped, columns outside count as zero.
  * b is packed [channel vector][KH][KW][LANES], zero-padded. A unit is one output row of one image.
- * From choose(): BLOCK (columns of the wide blocks), BLOCKS (in a row), WIDE_BLOCKS (the others have
- * one column less). */
+ * From choose(): CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (in a row),
+ * WIDE_BLOCKS (the others have one column less). */
 #define TAIL (IC % LANES)
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
 
@@ -45,45 +45,56 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
 #endif
 }
 
-/* All channels of one block of columns. */
+/* Channels [j, last) of one block of columns. */
 INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
                                     const float *const *e, long left, long top, long bottom, long o,
-                                    const int columns) {
+                                    long j, long last, const int columns) {
   const int checked = left < 0 || left + SPAN(columns) > IW;
-  long j = 0;
+#define BLOCK_(lanes, checked)                                                                     \
+  PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, (lanes), \
+                      (checked))
   if (checked)
-    for (; j + LANES <= IC; j += LANES)
-      PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, LANES, 1);
+    for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 1);
   else
-    for (; j + LANES <= IC; j += LANES)
-      PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, LANES, 0);
+    for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 0);
 #if TAIL
-  PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, TAIL, 1);
+  if (j < last) BLOCK_(TAIL, 1);
 #endif
+#undef BLOCK_
 }
 
+/* Channels [channel, last) of one output row. */
+static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const float *const *e,
+                              long u, long channel, long last) {
+  const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
+  long top = 0, bottom = KH;
+  while (top < KH && first + top * DH < 0) top++;
+  while (bottom > top && first + (bottom - 1) * DH >= IH) bottom--;
+  const float *rows = a + image * I_IMAGE + first * I_ROW;
+  const long o = image * O_IMAGE + y * O_ROW;
+  long x = 0;
+  for (int block = 0; block < BLOCKS; block++)
+#if WIDE_BLOCKS < BLOCKS
+    if (block >= WIDE_BLOCKS) {
+      PASTE_(NAME, channels)
+      (rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, channel, last, BLOCK - 1);
+      x += BLOCK - 1;
+    } else
+#endif
+    {
+      PASTE_(NAME, channels)
+      (rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, channel, last, BLOCK);
+      x += BLOCK;
+    }
+}
+
+/* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
 static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
                  long begin, long end) {
   (void)scratch;
-  for (long u = begin; u < end; u++) {
-    const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
-    long top = 0, bottom = KH;
-    while (top < KH && first + top * DH < 0) top++;
-    while (bottom > top && first + (bottom - 1) * DH >= IH) bottom--;
-    const float *rows = a + image * I_IMAGE + first * I_ROW;
-    const long o = image * O_IMAGE + y * O_ROW;
-    long x = 0;
-    for (int block = 0; block < BLOCKS; block++)
-#if WIDE_BLOCKS < BLOCKS
-      if (block >= WIDE_BLOCKS) {
-        PASTE_(NAME, channels)(rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, BLOCK - 1);
-        x += BLOCK - 1;
-      } else
-#endif
-      {
-        PASTE_(NAME, channels)(rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, BLOCK);
-        x += BLOCK;
-      }
+  for (long channel = 0; channel < IC; channel += CHANNELS) {
+    const long last = channel + CHANNELS < IC ? channel + CHANNELS : IC;
+    for (long u = begin; u < end; u++) PASTE_(NAME, row)(a, b, c, e, u, channel, last);
   }
 }
 #undef TAIL

@@ -29,7 +29,7 @@ static void NAME(const float *a, const float *b, float *c, const float *const *e
       vec d = fill_lanes_(load_lanes_(x + j, COLUMNS % LANES) - mean, COLUMNS % LANES, (vec){0});
       sum[1] += pass ? d * d : d;
 #endif
-      const vec total = splat_(sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])) / (float)COLUMNS);
+      const vec total = sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])) / splat_((float)COLUMNS);
       if (pass) variance = total;
       else mean = total;
     }

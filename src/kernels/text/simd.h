@@ -83,8 +83,7 @@ INLINE_ void store_lanes_(float *p, vec x, long n) {
 }
 #endif
 
-/* Masks as all-ones lanes; blendv_: a where the mask holds, else b. ------------------------------
- */
+/* Masks as all-ones lanes; blendv_: a where the mask holds, else b ------------------------------- */
 #if HONE_VECTOR_BYTES == 32 && defined __AVX2__
 INLINE_ vec blendv_(veci mask, vec a, vec b) { return __builtin_ia32_blendvps256(b, a, (vec)mask); }
 #else
@@ -138,13 +137,39 @@ INLINE_ vec copysignv_(vec x, vec sign) {
   veci s = (veci){0} + INT32_MIN;
   return (vec)(((veci)x & ~s) | ((veci)sign & s));
 }
-/* Largest lane, sum of lanes: a fixed tree. */
-INLINE_ float sum_lanes_(vec x) {
-  float t[LANES];
-  *(vecu *)t = x;
-  for (int w = LANES / 2; w; w /= 2)
-    for (int i = 0; i < w; i++) t[i] += t[i + w];
-  return t[0];
+/* Lanes moved down by n, around the end. */
+#if LANES == 16
+#define ROTATE_(x, n)                                                                            \
+  __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6,       \
+                          (n) + 7, (n) + 8, (n) + 9, (n) + 10, (n) + 11, (n) + 12, (n) + 13,     \
+                          (n) + 14, (n) + 15)
+#elif LANES == 8
+#define ROTATE_(x, n)                                                                            \
+  __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7)
+#else
+#define ROTATE_(x, n) __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3)
+#endif
+/* Sum of all lanes, in every lane: a fixed tree. */
+INLINE_ vec sum_lanes_(vec x) {
+#if LANES > 8
+  x += ROTATE_(x, 8);
+#endif
+#if LANES > 4
+  x += ROTATE_(x, 4);
+#endif
+  x += ROTATE_(x, 2);
+  return x + ROTATE_(x, 1);
+}
+/* Largest of all lanes, in every lane; not for NaN. */
+INLINE_ vec max_lanes_(vec x) {
+#if LANES > 8
+  x = MAX2_(x, ROTATE_(x, 8));
+#endif
+#if LANES > 4
+  x = MAX2_(x, ROTATE_(x, 4));
+#endif
+  x = MAX2_(x, ROTATE_(x, 2));
+  return MAX2_(x, ROTATE_(x, 1));
 }
 
 /* Rounding --------------------------------------------------------------------------------------

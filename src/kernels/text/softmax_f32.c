@@ -16,10 +16,7 @@ static void NAME(const float *a, const float *b, float *c, const float *const *e
     high[1] = MAX2_(high[1], fill_lanes_(load_lanes_(x + j, COLUMNS % LANES), COLUMNS % LANES,
                                          splat_(-INFINITY)));
 #endif
-    const vec all = MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3]));
-    float most = all[0];
-    for (int i = 1; i < LANES; i++) most = all[i] > most ? all[i] : most;
-    const vec top = splat_(most);
+    const vec top = max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3])));
     for (j = 0; j + 4 * LANES <= COLUMNS; j += 4 * LANES)
       UNROLL for (int i = 0; i < 4; i++) {
         vec t = expv_(loadu_(x + j + i * LANES) - top);
@@ -36,7 +33,7 @@ static void NAME(const float *a, const float *b, float *c, const float *const *e
     sum[1] += rest;
     store_lanes_(y + j, rest, COLUMNS % LANES);
 #endif
-    const vec scale = splat_(1.0f / sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])));
+    const vec scale = splat_(1.0f) / sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3]));
     for (j = 0; j < COLUMNS; j += LANES) {
       const long n = COLUMNS - j < LANES ? COLUMNS - j : LANES;
       vec t = load_lanes_(y + j, n) * scale;
