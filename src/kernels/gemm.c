@@ -170,7 +170,9 @@ static void choose_units(struct tiling *t, const struct kernel_target *target) {
           b_bytes = t->k_all * t->panel_width * t->panels * 4;
   int64_t goal = 4 * threads;
   int64_t fit_tiles = max_i64(1, l2 / 2 / a_tile_bytes);
-  bool b_stays = b_bytes <= l2 / 2 && t->tiles >= goal;
+  /* Panels share out evenly and all of a stays in L2: one panel a unit. */
+  bool a_stays = fit_tiles >= t->tiles && t->outer * t->inner * t->panels % threads == 0;
+  bool b_stays = b_bytes <= l2 / 2 && t->tiles >= goal && !a_stays;
   t->unit_panels = b_stays ? t->panels : 1;
   int64_t blocks = ceil_div(t->tiles, fit_tiles);
   int64_t others = t->outer * t->inner * ceil_div(t->panels, t->unit_panels);

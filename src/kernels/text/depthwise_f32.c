@@ -19,9 +19,11 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
     const float *w = b + ty * KW * LANES;
 #if DW == 1 && KW <= 7
     vec in[SPAN(BLOCK)];
-    UNROLL for (int i = 0; i < SPAN(columns); i++)
+    UNROLL for (int i = 0; i < SPAN(columns); i++) {
       in[i] = checked && (left + i < 0 || left + i >= IW) ? (vec){0}
                                                           : load_lanes_(row + i * I_PIXEL, lanes);
+      IN_REGISTER_(in[i]);
+    }
     UNROLL for (int tx = 0; tx < KW; tx++) {
       vec tap = loadu_(w + tx * LANES);
       UNROLL for (int x = 0; x < columns; x++) acc[x] += in[x * SW + tx] * tap;
@@ -37,12 +39,14 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
     }
 #endif
   }
-  UNROLL for (int x = 0; x < columns; x++) store_lanes_(c + o + x * O_PIXEL, acc[x], lanes);
   (void)j;
+  UNROLL for (int x = 0; x < columns; x++) {
+    const long at = o + x * O_PIXEL;
 #if HAS_EPILOGUE
-  for (long at = o; at < o + columns * O_PIXEL; at += O_PIXEL)
-    store_lanes_(c + at, EPILOGUE(load_lanes_(c + at, lanes), at, j, lanes), lanes);
+    acc[x] = EPILOGUE(acc[x], at, j, lanes);
 #endif
+    store_lanes_(c + at, acc[x], lanes);
+  }
 }
 
 /* Channels [j, last) of one block of columns. */

@@ -123,6 +123,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
         UNROLL for (int v = 0; v < vectors; v++) {
           const long n = v == vectors - 1 ? lanes : LANES;
           const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
+          (void)at, (void)j, (void)n;
           acc[0][y][x][v] = EPILOGUE(acc[0][y][x][v], at, j, n);
         }
 #endif
@@ -140,6 +141,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
         for (int v = 0; v < vectors; v++) {
           const long n = v == vectors - 1 ? lanes : LANES;
           const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
+          (void)j;
           store_lanes_(s->c + at, EPILOGUE(load_lanes_(s->c + at, n), at, j, n), n);
         }
 #endif

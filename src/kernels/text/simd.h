@@ -32,6 +32,14 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #else
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
+/* Keeps x in a register where the compiler would rather read memory again for each use. */
+#if defined __x86_64__ && !defined __clang__ && defined __AVX512F__
+#define IN_REGISTER_(x) __asm__("" : "+v"(x))
+#elif defined __x86_64__ && !defined __clang__
+#define IN_REGISTER_(x) __asm__("" : "+x"(x))
+#else
+#define IN_REGISTER_(x) ((void)0)
+#endif
 #define INLINE_ static inline __attribute__((always_inline, unused))
 
 /* Memory ----------------------------------------------------------------------------------------
