@@ -70,7 +70,12 @@ struct bench_case {
   char hash[33];     /* of the model's bytes and side files */
   char shapes[8192]; /* of every input, "x[1,3,224,224],..." */
   int batch;
-  double flops, bytes; /* of one inference, sums over the nodes; NaN unknown */
+  int64_t weights_bytes;    /* of its constants; -1 unknown */
+  size_t contraction_count; /* contractions: what no fusion can take away */
+  struct bench_step {
+    double flops, bytes; /* bytes: read and written once */
+  } * contractions;      /* in the study's arena */
+  double flops, bytes;   /* of one inference, sums over the nodes; NaN unknown */
   size_t input_count, output_count;
   struct backend_tensor inputs[BENCH_MAX_IO], outputs[BENCH_MAX_IO];
   double steps[BENCH_MAX_IO]; /* of outputs that were just dequantised: the scale; else 0 */
@@ -129,6 +134,11 @@ struct bench_callbacks {
    incarnation with STATUS_interrupted counts only while its cell has nothing better. */
 MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
                                const struct bench_callbacks *callbacks);
+
+/* limit.c: the shortest time of one inference that the measured peaks allow, by the direct
+   algorithm: the sum over contractions of max(FLOPs / P, bytes / B(bytes)), and never less than
+   moving inputs, outputs and weights once. NaN: not known. */
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks);
 
 /* The hidden verb `hone worker`, argv[1] = "worker": returns the exit code. */
 int worker_main(int argc, char **argv);
@@ -303,7 +313,13 @@ MUST_USE hone_status input_fill(struct ctx *ctx, const char *name, const hone_te
 
 /* -- prepare.c (in the worker): model -> ONNX file, input sets, reference outputs
  * ------------------ */
-MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **out_reply);
+/* The scale of an output that a DequantizeLinear made, 0 for others. */
+double output_step(const struct value *value);
+/* The lowest precision in which the file itself computes: whose tolerance holds. */
+const char *file_precision(const struct graph *graph);
+/* dir: the worker's own, for costs.npy. */
+MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
+                                      json_t **out_reply);
 MUST_USE hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply);
 /* Paths of the data files of a case. */
 void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out" */, int set,

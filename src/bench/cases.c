@@ -79,6 +79,7 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
   snprintf(one->tolerance, sizeof one->tolerance, "%s", message_text(reply, "tolerance"));
   one->flops = message_number(reply, "flops");
   one->bytes = message_number(reply, "bytes");
+  one->weights_bytes = message_int(reply, "weights_bytes", -1);
   return read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
          read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count) &&
          read_steps(json_object_get(reply, "outputs"), one) && count_bytes(one);
@@ -89,6 +90,23 @@ static void take_description(const json_t *reply, struct bench_case *one) {
   one->status = STATUS_unsupported;
   one->stage = STAGE_import;
   snprintf(one->reason, sizeof one->reason, "an input or output cannot be measured");
+}
+
+/* Without them the case has no limit; that is no failure. */
+static void read_costs(struct bench *bench, const struct worker *worker, struct bench_case *one) {
+  char path[4096 + 16];
+  snprintf(path, sizeof path, "%s/costs.npy", worker->dir);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor tensor = {.data = NULL};
+  if (npy_read(&ctx, path, NULL, &tensor)) return;
+  bool is_sound = tensor.dtype == HONE_F64 && tensor.rank == 2 && tensor.shape[1] == 2;
+  size_t count = is_sound ? (size_t)tensor.shape[0] : 0;
+  if (is_sound && !NEW_ARRAY(&ctx, bench->arena, one->contractions, count)) {
+    memcpy(one->contractions, tensor.data, count * sizeof *one->contractions);
+    one->contraction_count = count;
+  }
+  free(tensor.data);
 }
 
 hone_status case_describe(struct bench *bench, const char *model, int batch,
@@ -114,6 +132,7 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
     set_failure(out, &end);
   else
     take_description(reply, out);
+  if (reply) read_costs(bench, &worker, out);
   json_decref(reply);
   worker_close(&worker, 1000000000ull);
   if (!reply && end.status == STATUS_interrupted)

@@ -38,6 +38,7 @@ static bool make_outputs(struct bench *bench, const struct backend *backend, str
   if (is_made && one->input_count) { /* hone read it before: its own facts stand */
     memcpy(seen.hash, one->hash, sizeof seen.hash);
     seen.flops = one->flops;
+    seen.weights_bytes = one->weights_bytes;
     seen.bytes = one->bytes;
     memcpy(seen.tolerance, one->tolerance, sizeof seen.tolerance);
     memcpy(seen.steps, one->steps, sizeof seen.steps);

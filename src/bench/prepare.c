@@ -61,7 +61,7 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
  */
 
 /* The scale of an output that a DequantizeLinear made, 0 for others. */
-static double output_step(const struct value *value) {
+double output_step(const struct value *value) {
   const struct node *node = value->producer;
   if (!node || strcmp(node->op->name, "DequantizeLinear")) return 0;
   const struct value *scale = node_input(node, 1);
@@ -70,7 +70,7 @@ static double output_step(const struct value *value) {
 }
 
 /* The lowest precision in which the file itself computes. */
-static const char *file_precision(const struct graph *graph) {
+const char *file_precision(const struct graph *graph) {
   const char *precision = "fp32";
   for (size_t i = 0; i < graph->values.count; i++) {
     if (graph->values.at[i]->dtype == HONE_BF16) return "bf16";
@@ -126,6 +126,35 @@ static hone_status load_batch(struct ctx *ctx, const char *path, struct import_o
   return status;
 }
 
+/* FLOPs and bytes of each contraction, as costs.npy [n, 2] in the worker's folder. */
+static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const char *dir) {
+  double *costs = calloc(graph->nodes.count + 1, 2 * sizeof *costs);
+  if (!costs) return fail(ctx, HONE_E_OOM, place_none(), "no memory for costs");
+  int64_t count = 0;
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.at[i]->op->class == OP_CONTRACTION) {
+      node_cost(graph->nodes.at[i], &costs[2 * count], &costs[2 * count + 1]);
+      count++;
+    }
+  const hone_tensor tensor = {.data = costs, .dtype = HONE_F64, .rank = 2, .shape = {count, 2}};
+  char path[4096 + 16];
+  snprintf(path, sizeof path, "%s/costs.npy", dir);
+  hone_status status = npy_write(ctx, path, &tensor);
+  free(costs);
+  return status;
+}
+
+static int64_t constant_bytes(const struct graph *graph) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < graph->values.count; i++) {
+    const struct tensor *constant = graph->values.at[i]->constant;
+    if (constant && !graph->values.at[i]->producer &&
+        !checked_add(sum, (int64_t)constant->bytes, &sum))
+      return -1;
+  }
+  return sum;
+}
+
 static hone_status reply_description(struct ctx *ctx, const char *path, const struct model *model,
                                      json_t **out_reply) {
   const struct graph *graph = model->graph;
@@ -141,13 +170,14 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   }
   struct text shapes = {0};
   hone_status status = shapes_text(ctx, graph, 0, &shapes);
-  *out_reply = status ? NULL
-                      : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "event",
-                                  "described", "path", path, "hash", model->content_hash, "shapes",
-                                  shapes.at ? shapes.at : "", "tolerance", file_precision(graph),
-                                  "flops", flops, "bytes", bytes, "inputs",
-                                  describe_values(graph->inputs.at, graph->inputs.count), "outputs",
-                                  describe_values(graph->outputs.at, graph->outputs.count));
+  *out_reply =
+      status ? NULL
+             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:o, s:o}", "event", "described",
+                         "path", path, "hash", model->content_hash, "shapes",
+                         shapes.at ? shapes.at : "", "tolerance", file_precision(graph), "flops",
+                         flops, "bytes", bytes, "weights_bytes", (json_int_t)constant_bytes(graph),
+                         "inputs", describe_values(graph->inputs.at, graph->inputs.count),
+                         "outputs", describe_values(graph->outputs.at, graph->outputs.count));
   text_deinit(&shapes);
   if (!status && !*out_reply)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");
@@ -175,7 +205,8 @@ static const char *text_or_null(const json_t *command, const char *key) {
   return *text ? text : NULL;
 }
 
-hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **out_reply) {
+hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
+                             json_t **out_reply) {
   char path[4096];
   TRY(model_file_path(ctx, command, path));
   bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4);
@@ -183,7 +214,8 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, json_t **ou
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
   TRY(load_batch(ctx, path, &import, is_zoo ? 1 : (int)message_int(command, "batch", 1), &model));
-  hone_status status = reply_description(ctx, path, &model, out_reply);
+  hone_status status = write_costs(ctx, model.graph, dir);
+  if (!status) status = reply_description(ctx, path, &model, out_reply);
   model_unload(&model);
   return status;
 }

@@ -39,6 +39,7 @@ static const struct field described_fields[] = {
     {"tolerance", FIELD_TEXT, true, 4, 7},
     {"flops", FIELD_NUMBER, true, 0, 1e18},
     {"bytes", FIELD_NUMBER, true, 0, 1e18},
+    {"weights_bytes", FIELD_INT, true, -1, MAX_BYTES},
     {"inputs", FIELD_LIST, false, 0, BENCH_MAX_IO},
     {"outputs", FIELD_LIST, false, 1, BENCH_MAX_IO},
 };

@@ -155,11 +155,22 @@ static const char *display_name(const struct bench_options *o, const char *path)
   return base;
 }
 
+/* "key=value;..." from every --backend-option of this backend. */
+static void join_options(const struct bench_options *o, const char *backend, char out[512]) {
+  size_t length = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < o->backend_option_count; i++) {
+    const struct bench_pair *pair = &o->backend_options[i];
+    if (strcmp(pair->name, backend) || !pair->value[0] || length >= 511) continue;
+    int n = snprintf(out + length, 512 - length, "%s%s", length ? ";" : "", pair->value);
+    length += n > 0 ? (size_t)n : 0;
+  }
+}
+
 static void fill_cell(const struct bench *bench, const struct bench_case *one, const char *backend,
                       int threads, int label, struct cell *out) {
   const struct bench_options *o = &bench->options;
   *out = (struct cell){.batch = one->batch, .threads = threads, .label = label};
-  const char *options = pair_value(o->backend_options, o->backend_option_count, backend);
   snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
   snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
   snprintf(out->model_hash, sizeof out->model_hash, "%s", one->hash);
@@ -168,8 +179,8 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one, c
   else
     hash_hex(out->shapes, one->shapes, strlen(one->shapes));
   snprintf(out->backend, sizeof out->backend, "%s", backend);
-  snprintf(out->variant, sizeof out->variant, "%s", options && *options ? options : "default");
-  snprintf(out->options, sizeof out->options, "%s", options ? options : "");
+  join_options(o, backend, out->options);
+  snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");
   snprintf(out->route, sizeof out->route, "onnx");
   snprintf(out->device, sizeof out->device, "cpu");
   snprintf(out->precision, sizeof out->precision, "%s", o->precision);

@@ -477,7 +477,7 @@ static hone_status probe(struct ctx *ctx, struct state *state, const json_t *com
 static hone_status describe_model(struct ctx *ctx, struct state *state, const json_t *command,
                                   json_t **out_reply) {
   enter(state, STAGE_import);
-  return prepare_describe(ctx, command, out_reply);
+  return prepare_describe(ctx, command, state->work_dir, out_reply);
 }
 static hone_status make_reference(struct ctx *ctx, struct state *state, const json_t *command,
                                   json_t **out_reply) {

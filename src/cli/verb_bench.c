@@ -208,14 +208,9 @@ static bool store_json(json_t *json, char *out, size_t size) {
   return fits;
 }
 
-/* Roofline by MEASURING.md: max(FLOPs / P, bytes / B) with P and B of the same thread count. */
 static double limit_ms(const struct session_state *state, const struct bench_case *c, int threads) {
   for (size_t i = 0; i < state->peak_count; i++)
-    if (state->peak_threads[i] == threads && isfinite(c->flops))
-      return 1e3 *
-             fmax(c->flops / state->peaks[i].f32_flops,
-                  (double)c->value_bytes /
-                      peaks_bandwidth(&state->peaks[i], fmax((double)c->value_bytes, 262144)));
+    if (state->peak_threads[i] == threads) return bench_limit_ms(c, &state->peaks[i]);
   return NAN;
 }
 

@@ -1,0 +1,23 @@
+/* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
+ * machine's measured peaks at the same thread count, so the same formula holds for every backend.
+ */
+#include "bench.h"
+
+#include <math.h>
+
+#define SMALLEST_WORKING_SET 262144.0 /* where the measured curve begins */
+
+static double move_s(const struct peaks *peaks, double bytes) {
+  return bytes / peaks_bandwidth(peaks, fmax(bytes, SMALLEST_WORKING_SET));
+}
+
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
+  if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peaks->f32_flops > 0)) return NAN;
+  double sum_s = 0;
+  for (size_t i = 0; i < one->contraction_count; i++) {
+    const struct bench_step *step = &one->contractions[i];
+    sum_s += fmax(step->flops / peaks->f32_flops, move_s(peaks, step->bytes));
+  }
+  double compulsory_s = move_s(peaks, (double)one->value_bytes + (double)one->weights_bytes);
+  return 1e3 * fmax(sum_s, compulsory_s);
+}
