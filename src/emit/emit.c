@@ -165,17 +165,25 @@ static bool all_serial(const struct plan *plan) {
   return true;
 }
 
+/* Whether any step of the group of joined steps that begins at `first` runs on all threads. */
+static bool group_is_shared(const struct plan *plan, size_t first) {
+  for (size_t i = first; i < plan->steps.count && (i == first || plan->steps.at[i]->joined); i++)
+    if (!plan->steps.at[i]->serial) return true;
+  return false;
+}
+
 static void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   text_puts(e->out,
             "static void body(void *argument, int32_t thread, int32_t count) {\n  struct frame "
             "*const f = argument;\n"
             "  const long t = thread, n = count;\n  (void)f, (void)t, (void)n;\n");
-  /* Steps of thread 0 in a row need no barrier between them; a shared step needs one before and behind. */
+  /* Steps of thread 0 in a row need no barrier between them; a group with a shared step needs one before
+     and behind. */
   bool shared_before = false;
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
-    if (i && !step->joined && (shared_before || !step->serial)) {
+    if (i && !step->joined && (shared_before || group_is_shared(plan, i))) {
       text_puts(e->out, "  barrier(f);\n");
       shared_before = false;
     }
