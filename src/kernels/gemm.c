@@ -218,6 +218,7 @@ static int write_defines(const struct tiling *t, struct kernel_define defines[KE
       {"UNIT_TILES", t->unit_tiles},
       {"UNIT_PANELS", t->unit_panels},
       {"AHEAD", t->ahead},
+      {"EPILOGUE_IN_REGISTERS", t->k_all <= 256},
   };
   _Static_assert(sizeof all / sizeof all[0] <= KERNEL_DEFINES_MAX,
                  "more defines than a row may have");

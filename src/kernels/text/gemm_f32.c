@@ -9,7 +9,8 @@
  * A unit is (outer, panels, inner, tiles): outer has its own b, inner shares it. From choose():
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
- * UNIT_TILES UNIT_PANELS AHEAD (floats of the next panel that each k fetches into L2; 0: none). */
+ * UNIT_TILES UNIT_PANELS AHEAD (floats of the next panel that each k fetches into L2; 0: none)
+ * EPILOGUE_IN_REGISTERS (1: k is so short that one more pass over the tile would count). */
 #ifdef A_ROW /* gemm */
 #define COLUMNS_ N
 #define TAPS_Y 1
@@ -45,9 +46,6 @@
 #define TILE_BLOCKS ((TILES + UNIT_TILES - 1) / UNIT_TILES)
 #define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
 #define K_ALL ((long)TAPS_Y * TAPS_X * DEPTH)
-#ifndef EPILOGUE_IN_REGISTERS /* 1: a few instructions, worth repeating for each register */
-#define EPILOGUE_IN_REGISTERS 0
-#endif
 
 /* One block of k for one panel: what the tiles share. */
 struct PASTE_(NAME, block) {
