@@ -127,7 +127,8 @@ static void emit_cast(struct text *out, const struct operation *o, const char *n
   if (o->result == HONE_BOOL)
     text_printf(out, "    const %s %s = %s != 0;\n", type, name, x->name);
   else if (dtype_is_float(x->dtype) && !dtype_is_float(o->result))
-    text_printf(out, "    const %s %s = (%s)cast_i64_((double)%s);\n", type, name, type, x->name);
+    text_printf(out, "    const %s %s = (%s)%s((double)%s);\n", type, name, type,
+                o->result == HONE_U64 ? "cast_u64_" : "cast_i64_", x->name);
   else
     text_printf(out, "    const %s %s = (%s)%s;\n", type, name, type, x->name);
 }

@@ -265,6 +265,7 @@ hone_status add_node(struct builder *builder, struct scope *scope, struct raw_no
   TRY(resolve_inputs(builder, scope, node));
   const struct raw_function *function = function_of(builder, node);
   if (function) return note_call(builder, function, scope, node);
+  TRY(check_attributes(builder->reader.ctx, node));
   if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
   if (!was_upgraded) TRY(check_opset(builder, node));
   trim_inputs(node);
@@ -331,6 +332,7 @@ static hone_status build_graph(struct builder *builder, struct wire message, int
   struct raw_graph raw;
   size_t first_pending = reader->pending.count;
   TRY(read_graph(reader, message, depth, &raw));
+  if (!scope->parent) builder->main = raw;
   adopt_pending(builder, first_pending, scope);
   scope->graph->name = raw.name;
   TRY(add_constants(builder, scope, &raw));

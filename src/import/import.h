@@ -249,6 +249,7 @@ struct builder {
   size_t file_bytes, work_bytes; /* of the model; of function bodies read so far */
   VEC(struct graph *) graphs;    /* all, the main graph first */
   VEC(struct fixup) fixups;
+  struct raw_graph main; /* what the file declares of the main graph */
 };
 MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);
 /* Version of a domain in the model, or in the function being expanded; 0: not imported. */
@@ -268,6 +269,12 @@ MUST_USE hone_status add_identity(struct builder *builder, struct graph *graph, 
 /* A node from resolved parts. */
 MUST_USE hone_status build_node(struct builder *builder, struct graph *graph,
                                 const struct raw_node *raw, struct node **out);
+
+/* -- attributes.c ---------------------------------------------------------------------------------
+ */
+/* E_FORMAT where a node of ai.onnx or ai.onnx.ml has an attribute that no operator has, or of
+   another kind than the specification gives it: reading on would take the default in its place. */
+MUST_USE hone_status check_attributes(struct ctx *ctx, const struct raw_node *node);
 
 /* -- functions.c ----------------------------------------------------------------------------------
  */

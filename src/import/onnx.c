@@ -79,6 +79,37 @@ static hone_status hash_files(struct ctx *ctx, struct model_file *file, const ui
   return status;
 }
 
+/* What the file says of its outputs against what its nodes make. Real files hold stale shapes, so a
+   shape is a warning (--strict: an error); a type that differs has no reading. */
+static hone_status check_output(struct builder *builder, const struct raw_value *said,
+                                const struct value *made) {
+  struct ctx *ctx = builder->reader.ctx;
+  if (said->dtype && said->dtype != made->dtype)
+    return fail(ctx, HONE_E_TYPE, place_name(said->name), "an output declared as %s that is %s",
+                dtype_name(said->dtype), dtype_name(made->dtype));
+  if (!said->has_shape) return HONE_OK;
+  bool same = said->rank == made->shape.rank;
+  for (int d = 0; same && d < said->rank; d++)
+    same = said->dims[d].value < 0 || said->dims[d].value == made->shape.dims[d];
+  if (same) return HONE_OK;
+  struct text shape = {0};
+  shape_print(&shape, &made->shape);
+  hone_status status = text_finish(ctx, &shape);
+  if (!status && builder->options->strict)
+    status = fail(ctx, HONE_E_SHAPE, place_name(said->name),
+                  "an output declared with another shape than it has: %s", shape.at);
+  else if (!status)
+    warn(ctx, "output \"%s\" is declared with another shape than it has: %s", said->name, shape.at);
+  text_deinit(&shape);
+  return status;
+}
+
+static hone_status check_outputs(struct builder *builder, const struct graph *graph) {
+  for (size_t i = 0; i < graph->outputs.count && i < builder->main.outputs.count; i++)
+    TRY(check_output(builder, &builder->main.outputs.at[i], graph->outputs.at[i]));
+  return HONE_OK;
+}
+
 /* Everything after the bytes are there. */
 static hone_status import_bytes(struct builder *builder, const uint8_t *bytes, size_t size,
                                 struct graph **out_graph) {
@@ -86,6 +117,7 @@ static hone_status import_bytes(struct builder *builder, const uint8_t *bytes, s
   TRY(build_model(builder, (struct wire){bytes, bytes + size, bytes}, out_graph));
   TRY(graph_infer(ctx, *out_graph));
   TRY(upgrade_finish(builder, *out_graph));
+  TRY(check_outputs(builder, *out_graph));
   TRY(graph_verify(ctx, *out_graph));
   return hash_files(ctx, builder->reader.sides->file, bytes, size);
 }

@@ -78,8 +78,9 @@ static inline void put_input(struct buf *graph, const char *name, int dtype, con
   struct buf value = value_info(name, dtype, dims);
   put_msg(graph, 11, &value);
 }
+/* An output whose type is left to its node. */
 static inline void put_output(struct buf *graph, const char *name) {
-  struct buf value = value_info(name, 1, NULL);
+  struct buf value = value_info(name, 0, NULL);
   put_msg(graph, 12, &value);
 }
 

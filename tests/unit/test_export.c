@@ -160,7 +160,7 @@ static void nested_graphs_come_back(void **state) {
         "graph(x: f32[3]) -> (y) {\n"
         "  y: f32[3] = Relu(x) body=graph b(i: i64[]) -> (q) {\n"
         "    k = const f32[3] [1.0, 2.0, 3.0]\n"
-        "    q = Add(x, k) deep=graph d() -> (r) {\n"
+        "    q = Add(x, k) body=graph d() -> (r) {\n"
         "      r = Relu(k)\n"
         "    }\n"
         "  }\n"
@@ -171,7 +171,7 @@ static void nested_graphs_come_back(void **state) {
   const struct attribute *body = node_attribute(back->nodes.at[0], "body");
   assert_non_null(body);
   assert_int_equal(body->graph->nodes.count, 1);
-  assert_non_null(node_attribute(body->graph->nodes.at[0], "deep"));
+  assert_non_null(node_attribute(body->graph->nodes.at[0], "body"));
   expect_ok(f, export_onnx(&f->ctx, back, 17, &again));
   assert_true(again.length > 0);
   model_file_close(&file);

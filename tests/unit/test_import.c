@@ -486,8 +486,49 @@ static void attribute_limits(void **state) {
     put_input(&graph, "x", 1, "1");
     put_output(&graph, "y");
     struct buf model = model_of(13, &graph);
-    expect(&model, NULL, extra ? HONE_E_LIMIT : HONE_OK, NULL);
+    expect(&model, NULL, extra ? HONE_E_LIMIT : HONE_E_FORMAT, extra ? NULL : "\"a0\"");
   }
+}
+
+/* Ignoring one of these would compute something else than the file asks for. */
+static void attributes_that_no_operator_has(void **state) {
+  (void)state;
+  struct buf graph = {0}, attributes = {0};
+  attr_int(&attributes, "alhpa", 2);
+  put_node(&graph, "Elu", "x", "y", &attributes);
+  put_input(&graph, "x", 1, "1");
+  put_output(&graph, "y");
+  struct buf model = model_of(13, &graph);
+  expect(&model, NULL, HONE_E_FORMAT, "\"alhpa\"");
+  graph = (struct buf){0}, attributes = (struct buf){0};
+  attr_int(&attributes, "alpha", 2);
+  put_node(&graph, "Elu", "x", "y", &attributes);
+  put_input(&graph, "x", 1, "1");
+  put_output(&graph, "y");
+  model = model_of(13, &graph);
+  expect(&model, NULL, HONE_E_FORMAT, "\"alpha\" of Elu is an integer");
+}
+
+static void outputs_declared_otherwise(void **state) {
+  (void)state;
+  struct buf graph = {0}, value = value_info("y", 7, "1");
+  put_node(&graph, "Elu", "x", "y", NULL);
+  put_input(&graph, "x", 1, "2");
+  put_msg(&graph, 12, &value);
+  struct buf model = model_of(13, &graph);
+  expect(&model, NULL, HONE_E_TYPE, "i64");
+  graph = (struct buf){0}, value = value_info("y", 1, "1");
+  put_node(&graph, "Elu", "x", "y", NULL);
+  put_input(&graph, "x", 1, "2");
+  put_msg(&graph, 12, &value);
+  model = model_of(13, &graph);
+  expect(&model, NULL, HONE_OK, NULL); /* a stale shape is common: a warning */
+  graph = (struct buf){0}, value = value_info("y", 1, "1");
+  put_node(&graph, "Elu", "x", "y", NULL);
+  put_input(&graph, "x", 1, "2");
+  put_msg(&graph, 12, &value);
+  model = model_of(13, &graph);
+  expect(&model, &(struct import_options){.strict = true}, HONE_E_SHAPE, "[2]");
 }
 
 static void attributes_without_a_type(void **state) {
@@ -843,6 +884,8 @@ int main(void) {
       cmocka_unit_test(row_36_hostile_names),
       cmocka_unit_test(name_limits),
       cmocka_unit_test(attribute_limits),
+      cmocka_unit_test(attributes_that_no_operator_has),
+      cmocka_unit_test(outputs_declared_otherwise),
       cmocka_unit_test(attributes_without_a_type),
       cmocka_unit_test(a_nul_in_a_name_is_shown),
       cmocka_unit_test(row_38_many_names),

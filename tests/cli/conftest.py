@@ -1,0 +1,19 @@
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import hone as command  # noqa: E402
+
+
+@pytest.fixture
+def hone(tmp_path):
+    return command.Sandbox(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def shared_hone(tmp_path_factory):
+    """One sandbox, and so one artifact cache, for tests that only read models."""
+    return command.Sandbox(tmp_path_factory.mktemp("shared"))

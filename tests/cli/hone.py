@@ -1,0 +1,128 @@
+"""What every test here needs: the command under test, run with folders of its own and watched."""
+
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
+SHARED = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")).resolve()
+
+# Exit codes by error id, as src/base/errors.def states them.
+CODES = {
+    "E_IO": 74, "E_NOFILE": 66, "E_WRITE": 73, "E_PATH": 77, "E_FORMAT": 65, "E_LIMIT": 65,
+    "E_TYPE": 65, "E_SHAPE": 65, "E_UNSUP": 65, "E_NUM": 65, "E_OOM": 71, "E_TIMEOUT": 124,
+    "E_CRASH": 70, "E_TRUST": 77, "E_BUSY": 75, "E_MISSING": 69, "E_USAGE": 2, "E_ACCURACY": 6,
+    "E_INTERRUPTED": 130, "E_INTERNAL": 70,
+}
+
+
+class Result:
+    """One finished command: code (negative: died by that signal), out, err (bytes), seconds, rss."""
+
+    def __init__(self, args, code, out, err, seconds, rss):
+        self.args, self.code, self.seconds, self.rss = args, code, seconds, rss
+        self.out, self.err = out, err
+
+    @property
+    def text(self):
+        return self.out.decode("utf-8", "replace")
+
+    @property
+    def errors(self):
+        return self.err.decode("utf-8", "replace")
+
+    @property
+    def id(self):
+        """The error id of the message, or None."""
+        for line in self.errors.splitlines():
+            words = line.replace(":", " ").split()
+            if len(words) > 1 and words[0] == "hone" and words[1].startswith("E_"):
+                return words[1]
+        return None
+
+    def __repr__(self):
+        return (f"{' '.join(map(repr, self.args))[:400]}\ncode {self.code}, {self.seconds:.2f} s, "
+                f"{self.rss >> 20} MiB\n-- out\n{self.text[-1500:]}\n-- err\n{self.errors[-1500:]}")
+
+
+class Sandbox:
+    """Runs the command with data, cache and temporary folders of its own under one folder."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("HONE", "XDG_", "LC_", "LANG"))}
+        for name, key in (("data", "XDG_DATA_HOME"), ("cache", "XDG_CACHE_HOME"),
+                          ("tmp", "TMPDIR")):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+            self.env[key] = str(self.folder / name)
+
+    def start(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+              stderr=subprocess.PIPE, limits=(), program=None, **more):
+        env = {**self.env, **(env or {})}
+        env = {k: v for k, v in env.items() if v is not None}
+
+        def before():
+            for which, value in limits:
+                resource.setrlimit(which, (value, value))
+
+        return subprocess.Popen([program or HONE, *args], env=env, cwd=cwd or self.folder,
+                                stdin=stdin, stdout=stdout, stderr=stderr,
+                                preexec_fn=before if limits else None, **more)
+
+    def __call__(self, *args, timeout=60, **more):
+        begin = time.monotonic()
+        child = self.start(*args, **more)
+        streams = {"out": b"", "err": b""}
+
+        def read(name, stream):
+            streams[name] = stream.read()
+
+        readers = [threading.Thread(target=read, args=(name, stream))
+                   for name, stream in (("out", child.stdout), ("err", child.stderr)) if stream]
+        for reader in readers:
+            reader.start()
+        watch = threading.Timer(timeout, lambda: os.kill(child.pid, signal.SIGKILL))
+        watch.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        watch.cancel()
+        seconds = time.monotonic() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        for reader in readers:
+            reader.join()
+        return Result([str(a) for a in args], child.returncode, streams["out"], streams["err"],
+                      seconds, usage.ru_maxrss * 1024)
+
+
+def refused(result, wanted, part=None):
+    """The command ended with one of the wanted error ids, its exit code, and says the part."""
+    wanted = wanted.split()
+    assert result.id in wanted, result
+    assert result.code == CODES[result.id], result
+    if part:
+        assert part in result.errors, result
+
+
+def sound(result, code=0):
+    assert result.code == code, result
+
+
+def processes_with(text):
+    """Process ids whose environment or command line holds the text."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if (text.encode() in (entry / "cmdline").read_bytes() or
+                    text.encode() in (entry / "environ").read_bytes()):
+                if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                    found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
