@@ -55,6 +55,7 @@ struct backend {
   const char *package; /* PyPI requirement that `hone backends install` pins, or NULL */
   int package_mb;      /* about what it takes on disk */
   bool testing_only;   /* exists only with HONE_TESTING=1 */
+  bool ships_model;    /* artifact_bytes counts libraries only: the model's files ship beside them */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
@@ -110,6 +111,9 @@ MUST_USE hone_status engine_dir(struct ctx *ctx, const char *name, char out[4096
 MUST_USE hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_path,
                                  const char *pattern, char out[4096]);
 /* Own virtual environment, pinned requirement. progress: one line at a time, may be NULL. */
+/* Sizes of the files in the folder of `library` that this process has mapped: what of an engine must
+   ship to run what is open now. -1 unknown. */
+int64_t engine_mapped_bytes(const char *library);
 MUST_USE hone_status engine_install(struct ctx *ctx, const struct backend *backend,
                                     void (*progress)(void *user, const char *line), void *user);
 MUST_USE hone_status engine_remove(struct ctx *ctx, const struct backend *backend);

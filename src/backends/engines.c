@@ -87,6 +87,29 @@ hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_pa
               pattern, name);
 }
 
+int64_t engine_mapped_bytes(const char *library) {
+  char line[PATH_SIZE + 256], last[PATH_SIZE] = "", real[PATH_SIZE] = "";
+  const char *slash = realpath(library, real) ? strrchr(real, '/') : NULL;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  int64_t bytes = 0;
+  if (!maps || !slash) {
+    if (maps) fclose(maps);
+    return -1;
+  }
+  size_t length = (size_t)(slash - real) + 1;
+  while (fgets(line, sizeof line, maps)) {
+    line[strcspn(line, "\n")] = 0;
+    const char *path = strchr(line, '/');
+    struct stat info;
+    /* the segments of one file stand together */
+    if (!path || strncmp(path, real, length) || !strcmp(path, last)) continue;
+    snprintf(last, sizeof last, "%.*s", (int)sizeof last - 1, path);
+    if (!stat(path, &info)) bytes += (int64_t)info.st_size;
+  }
+  fclose(maps);
+  return bytes ? bytes : -1;
+}
+
 static hone_status run_step(struct ctx *ctx, const char *const *argv, const char *hint) {
   struct process_options options = {
       .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = INSTALL_TIMEOUT_NS};

@@ -362,6 +362,7 @@ static hone_status open_engine(struct ctx *ctx, struct session *s,
   snprintf(facts->precision, sizeof facts->precision, "fp32");
   facts->threads = request->threads;
   facts->fallback_share = 0; /* the CPU provider is the only one that was given */
+  facts->artifact_bytes = engine_mapped_bytes(path);
   return HONE_OK;
 }
 
@@ -410,6 +411,7 @@ const struct backend backend_onnxruntime = {
     .formats = "onnx",
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,
+    .ships_model = true,
     .describe = describe,
     .prepare = NULL, /* the engine compiles while it loads */
     .open = open_session,

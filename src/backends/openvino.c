@@ -375,6 +375,7 @@ static hone_status open_engine(struct ctx *ctx, struct session *s,
                                                properties.at, &s->compiled),
             "compile"));
   read_facts(s, facts);
+  facts->artifact_bytes = engine_mapped_bytes(path);
   return read_io(ctx, s, out_io);
 }
 
@@ -443,6 +444,7 @@ const struct backend backend_openvino = {
     .formats = "onnx",
     .package = "openvino==2026.4.1",
     .package_mb = 200,
+    .ships_model = true,
     .describe = describe,
     .prepare = NULL, /* the engine compiles while it loads */
     .open = open_session,

@@ -71,6 +71,7 @@ struct bench_case {
   char shapes[8192]; /* of every input, "x[1,3,224,224],..." */
   int batch;
   int64_t weights_bytes;    /* of its constants; -1 unknown */
+  int64_t file_bytes;       /* of the model and its side files; 0 unknown */
   size_t contraction_count; /* contractions: what no fusion can take away */
   struct bench_step {
     double flops, bytes; /* bytes: read and written once */

@@ -80,6 +80,7 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
   one->flops = message_number(reply, "flops");
   one->bytes = message_number(reply, "bytes");
   one->weights_bytes = message_int(reply, "weights_bytes", -1);
+  one->file_bytes = message_int(reply, "file_bytes", 0);
   return read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
          read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count) &&
          read_steps(json_object_get(reply, "outputs"), one) && count_bytes(one);

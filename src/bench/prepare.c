@@ -155,6 +155,14 @@ static int64_t constant_bytes(const struct graph *graph) {
   return sum;
 }
 
+/* What ships with an engine that reads the model itself. */
+static json_int_t file_bytes(const struct model *model) {
+  json_int_t bytes = (json_int_t)model->file.main.size;
+  for (size_t i = 0; i < model->file.sides.count; i++)
+    bytes += (json_int_t)model->file.sides.at[i].size;
+  return bytes;
+}
+
 static hone_status reply_description(struct ctx *ctx, const char *path, const struct model *model,
                                      json_t **out_reply) {
   const struct graph *graph = model->graph;
@@ -170,14 +178,15 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   }
   struct text shapes = {0};
   hone_status status = shapes_text(ctx, graph, 0, &shapes);
-  *out_reply =
-      status ? NULL
-             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:o, s:o}", "event", "described",
-                         "path", path, "hash", model->content_hash, "shapes",
-                         shapes.at ? shapes.at : "", "tolerance", file_precision(graph), "flops",
-                         flops, "bytes", bytes, "weights_bytes", (json_int_t)constant_bytes(graph),
-                         "inputs", describe_values(graph->inputs.at, graph->inputs.count),
-                         "outputs", describe_values(graph->outputs.at, graph->outputs.count));
+  *out_reply = status
+                   ? NULL
+                   : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "event",
+                               "described", "path", path, "hash", model->content_hash, "shapes",
+                               shapes.at ? shapes.at : "", "tolerance", file_precision(graph),
+                               "flops", flops, "bytes", bytes, "weights_bytes",
+                               (json_int_t)constant_bytes(graph), "file_bytes", file_bytes(model),
+                               "inputs", describe_values(graph->inputs.at, graph->inputs.count),
+                               "outputs", describe_values(graph->outputs.at, graph->outputs.count));
   text_deinit(&shapes);
   if (!status && !*out_reply)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");

@@ -40,6 +40,7 @@ static const struct field described_fields[] = {
     {"flops", FIELD_NUMBER, true, 0, 1e18},
     {"bytes", FIELD_NUMBER, true, 0, 1e18},
     {"weights_bytes", FIELD_INT, true, -1, MAX_BYTES},
+    {"file_bytes", FIELD_INT, true, 0, MAX_BYTES},
     {"inputs", FIELD_LIST, false, 0, BENCH_MAX_IO},
     {"outputs", FIELD_LIST, false, 1, BENCH_MAX_IO},
 };

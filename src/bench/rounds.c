@@ -85,7 +85,17 @@ static void take_end(struct member *member, const struct worker_end *end) {
   member->is_live = false;
 }
 
-static void take_opened(struct member *member, const json_t *reply) {
+/* Libraries as the worker saw them, and the model's files where these ship as well. */
+static int64_t shipped_bytes(const struct bench *bench, const struct member *member,
+                             const json_t *reply) {
+  const struct bench_study *study = &bench->study;
+  const struct backend *backend = backend_find(member->cell->backend);
+  int64_t bytes = message_int(reply, "artifact_bytes", -1);
+  if (bytes < 0 || !backend || !backend->ships_model) return bytes;
+  return bytes + study->cases[study->cell_case[member->progress->cell]].file_bytes;
+}
+
+static void take_opened(const struct bench *bench, struct member *member, const json_t *reply) {
   struct incarnation *r = &member->record;
   snprintf(r->engine_version, sizeof r->engine_version, "%s", message_text(reply, "version"));
   snprintf(r->effective_device, sizeof r->effective_device, "%s", message_text(reply, "device"));
@@ -94,7 +104,7 @@ static void take_opened(struct member *member, const json_t *reply) {
   snprintf(r->output_hash, sizeof r->output_hash, "%s", message_text(reply, "output_hash"));
   r->effective_threads = (int)message_int(reply, "threads", 0);
   r->fallback_share = message_number(reply, "fallback_share");
-  r->artifact_bytes = message_int(reply, "artifact_bytes", -1);
+  r->artifact_bytes = shipped_bytes(bench, member, reply);
   r->arena_bytes = message_int(reply, "arena_bytes", -1);
   r->flags = (uint32_t)message_int(reply, "flags", 0);
   r->import_ms = message_number(reply, "import_ms");
@@ -126,7 +136,7 @@ static bool ask_open(struct bench *bench, struct member *member) {
     take_end(member, &end);
     return false;
   }
-  take_opened(member, reply);
+  take_opened(bench, member, reply);
   json_decref(reply);
   return true;
 }

@@ -261,6 +261,8 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
   for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
   if (record->status == STATUS_ok) TRY(join_incarnations(ctx, arena, data, &record->worst));
+  /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
+  if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
     record->status = STATUS_unverified;
     record->stage = STAGE_verify;

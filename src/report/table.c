@@ -18,6 +18,7 @@ enum table_column {
   COL_NATIVE,
   COL_THROUGHPUT,
   COL_COMPILE,
+  COL_CACHED,
   COL_LOAD,
   COL_MEMORY,
   COL_SIZE,
@@ -35,9 +36,10 @@ static const struct {
     [COL_P50] = {"p50", false, 0},          [COL_WIDTH] = {"\xc2\xb1", false, 9},
     [COL_BEST] = {"vs fastest", true, 0},   [COL_NATIVE] = {"vs native", true, 8},
     [COL_THROUGHPUT] = {"per s", false, 2}, [COL_COMPILE] = {"compile", false, 7},
-    [COL_LOAD] = {"load", false, 1},        [COL_MEMORY] = {"memory", false, 6},
-    [COL_SIZE] = {"size", false, 3},        [COL_LIMIT] = {"% limit", false, 5},
-    [COL_ACCURACY] = {"rel L2", false, 4},  [COL_FLAGS] = {"flags", true, 0},
+    [COL_CACHED] = {"cached", false, 1},    [COL_LOAD] = {"load", false, 6},
+    [COL_MEMORY] = {"memory", false, 5},    [COL_SIZE] = {"size", false, 3},
+    [COL_LIMIT] = {"% limit", false, 5},    [COL_ACCURACY] = {"rel L2", false, 4},
+    [COL_FLAGS] = {"flags", true, 0},
 };
 
 /* The shown text of one group: [rows][COL_COUNT], rows counted from the group's first record. */
@@ -87,6 +89,10 @@ static void fill_figures(const struct sheet *sheet, size_t i, struct text *cells
   if (!record->rank) text_puts(&cells[COL_BEST], status_text(record->status));
   put_significant(&cells[COL_THROUGHPUT], record->throughput_per_s, 4);
   if (is_known(facts->compile_ms)) put_ms(&cells[COL_COMPILE], facts->compile_ms);
+  if (is_known(facts->cached_compile_ms)) put_ms(&cells[COL_CACHED], facts->cached_compile_ms);
+  if (is_known(facts->load_ms) && !is_known(facts->compile_ms) &&
+      !is_known(facts->cached_compile_ms))
+    LITERAL(&cells[COL_COMPILE], "in load");
   if (is_known(facts->load_ms)) put_ms(&cells[COL_LOAD], facts->load_ms);
   if (facts->rss_peak >= 0) put_bytes(&cells[COL_MEMORY], (double)facts->rss_peak);
   if (facts->artifact_bytes >= 0) put_bytes(&cells[COL_SIZE], (double)facts->artifact_bytes);
