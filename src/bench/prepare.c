@@ -144,15 +144,33 @@ static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const
   return status;
 }
 
+/* What one use of a constant reads: of a table only the rows that are looked up. */
+static double bytes_read(const struct node *node, size_t input) {
+  const struct tensor *constant = node->inputs[input]->constant;
+  double all = (double)constant->bytes, rows = dtype_bits(constant->dtype) / 8.0;
+  if (input || strcmp(node->op->name, "Gather") || !node->outputs[0]) return all;
+  for (int d = 0; d < node->outputs[0]->shape.rank; d++)
+    rows *= (double)node->outputs[0]->shape.dims[d];
+  return rows < all ? rows : all;
+}
+
+/* Bytes of constants that one inference has to read, each at most once. -1: no memory. */
 static int64_t constant_bytes(const struct graph *graph) {
-  int64_t sum = 0;
-  for (size_t i = 0; i < graph->values.count; i++) {
-    const struct tensor *constant = graph->values.at[i]->constant;
-    if (constant && !graph->values.at[i]->producer &&
-        !checked_add(sum, (int64_t)constant->bytes, &sum))
-      return -1;
+  double *read = calloc(graph->values.count + 1, sizeof *read), sum = 0;
+  if (!read) return -1;
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct node *node = graph->nodes.at[n];
+    for (size_t i = 0; i < node->input_count; i++) {
+      const struct value *value = node->inputs[i];
+      if (!value || !value->constant || value->producer || value->index >= graph->values.count)
+        continue;
+      read[value->index] =
+          fmin((double)value->constant->bytes, read[value->index] + bytes_read(node, i));
+    }
   }
-  return sum;
+  for (size_t i = 0; i < graph->values.count; i++) sum += read[i];
+  free(read);
+  return (int64_t)fmin(sum, 9e18);
 }
 
 /* What ships with an engine that reads the model itself. */
