@@ -360,6 +360,11 @@ MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */
 MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
+/* leftovers.c: a fresh folder, locked while the descriptor is open; removes those of dead studies.
+ */
+MUST_USE hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd);
+/* Keeps the reference data that was used last. */
+void references_trim(const char *dir);
 /* What every worker is started with; its folder is a fresh one. */
 MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
                                   struct worker *out);

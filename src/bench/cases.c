@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -224,7 +225,10 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
   char key[33], temporary[4096 + 32];
   TRY(reference_key(bench, one, key));
   snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
-  if (!access(one->data_dir, R_OK)) return HONE_OK;
+  if (!access(one->data_dir, R_OK)) {
+    utimensat(AT_FDCWD, one->data_dir, NULL, 0); /* used now: kept longest */
+    return HONE_OK;
+  }
   snprintf(temporary, sizeof temporary, "%s.%d", one->data_dir, (int)getpid());
   TRY(dir_create(bench->ctx, temporary));
   uint64_t start = clock_ns();
@@ -235,6 +239,8 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
   if (is_whole && rename(temporary, one->data_dir) && access(one->data_dir, R_OK))
     status = fail(bench->ctx, HONE_E_WRITE, place_file(one->data_dir), "%s", strerror(errno));
   dir_remove_tree(temporary);
+  *strrchr(temporary, '/') = 0;
+  references_trim(temporary);
   if (!status && !is_whole) status = case_from_peers(bench, one);
   return status;
 }

@@ -308,12 +308,14 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
   else
     TRY(dir_user(ctx, "cache", bench.cache_dir));
   TRY(arena_create(ctx, 0, &bench.arena));
-  hone_status status = dir_temporary(ctx, bench.dir);
+  int lock_fd = -1;
+  hone_status status = study_folder(ctx, bench.dir, &lock_fd);
   if (!status) {
     harness_begin(&bench.harness);
     status = run_study(&bench);
     harness_finish(&bench.harness);
     dir_remove_tree(bench.dir);
+    close(lock_fd);
   }
   arena_destroy(bench.arena);
   return status;
