@@ -10,7 +10,9 @@
  *   EPILOGUE(x, o, j, lanes)  the fused program on vector x: o = element offset of x in the output,
  *                             j = its column (channel), lanes = valid lanes (LANES or fewer)
  *   HAS_EPILOGUE              0 or 1
- * and simd.h, which stands once at the top of every generated file.
+ * A pack_text gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
+ * a (softmax, layernorm: a may be c). e[0] of layernorm is its bias.
+ * And simd.h, which stands once at the top of every generated file.
  */
 #ifndef HONE_KERNELS_H
 #define HONE_KERNELS_H
