@@ -166,6 +166,25 @@ hone_status infer_pow(struct ctx *ctx, struct graph *graph, struct node *node) {
 }
 
 /* x of an integer type: results outside its range saturate. */
+static void set_saturated(const struct tensor *out, size_t i, double x) {
+  if (dtype_is_float(out->dtype)) {
+    tensor_set_f64(out, i, x);
+    return;
+  }
+  unsigned bits = dtype_bits(out->dtype);
+  static const hone_dtype unsigned_types[] = {HONE_U4, HONE_U8, HONE_U16, HONE_U32, HONE_U64};
+  bool is_unsigned = false;
+  for (size_t k = 0; k < COUNT(unsigned_types); k++) is_unsigned |= out->dtype == unsigned_types[k];
+  double high = ldexp(1, (int)bits - !is_unsigned), low = is_unsigned ? 0 : -high;
+  if (isnan(x))
+    tensor_set_i64(out, i, 0);
+  else if (x >= high)
+    tensor_set_i64(out, i, is_unsigned ? -1 : (int64_t)(UINT64_MAX >> (65 - bits)));
+  else if (x <= low)
+    tensor_set_i64(out, i, is_unsigned ? 0 : (int64_t)(UINT64_MAX << (bits - 1)));
+  else
+    tensor_set_i64(out, i, is_unsigned ? (int64_t)(uint64_t)x : (int64_t)x);
+}
 
 hone_status eval_pow(struct ctx *ctx, struct arena *scratch, const struct node *node,
                      const struct tensor *const *in, struct tensor *const *out) {
@@ -181,7 +200,7 @@ hone_status eval_pow(struct ctx *ctx, struct arena *scratch, const struct node *
   const struct tensor *pair[] = {in[0], &y};
   TRY(elementwise_apply(ctx, node->op, node_place(node), 0, 0, pair, 2, wide));
   for (size_t i = 0; i < tensor_count(wide); i++)
-    tensor_set_f64(out[0], i, ((const double *)wide->data)[i]);
+    set_saturated(out[0], i, ((const double *)wide->data)[i]);
   return HONE_OK;
 }
 
@@ -322,9 +341,8 @@ hone_status infer_cast_like(struct ctx *ctx, struct graph *graph, struct node *n
 }
 
 /* A float32 goes straight to 16 bits: through double it would be the same, since double is exact.
-   To integers, where the standard leaves what does not fit open: towards zero, NaN is 0, what 64
-   bits cannot hold is the nearest end, narrower types keep the low bits. Generated C does the same.
- */
+   To integers, where the standard leaves what does not fit open: towards zero, NaN is 0, what 64 bits
+   cannot hold is the nearest end, narrower types keep the low bits. Generated C does the same. */
 hone_status eval_cast(struct ctx *ctx, struct arena *scratch, const struct node *node,
                       const struct tensor *const *in, struct tensor *const *out) {
   (void)ctx, (void)scratch, (void)node;
