@@ -65,7 +65,9 @@ static void confine(int64_t threads, int64_t memory_bytes) {
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, MAX_FILE_BYTES);
   set_limit(RLIMIT_NOFILE, MAX_OPEN_FILES);
-#ifndef __SANITIZE_ADDRESS__ /* its shadow memory counts as data */
+#ifdef __SANITIZE_ADDRESS__
+  (void)memory_bytes; /* its shadow memory counts as data */
+#else
   /* the harness looks at the resident set; this catches what grows faster than it looks */
   if (memory_bytes > 0)
     set_limit(RLIMIT_DATA, (uint64_t)memory_bytes + (uint64_t)memory_bytes / 4 + DATA_SLACK);
