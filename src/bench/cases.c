@@ -88,7 +88,14 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
 }
 
 static void take_description(const json_t *reply, struct bench_case *one) {
-  if (case_take_description(reply, one)) return;
+  if (case_take_description(reply, one)) {
+    /* 0: as the model has it; what that is, is known of a zoo: model */
+    if (!strncmp(one->model, "zoo:", 4) && one->input_count && one->inputs[0].info.rank)
+      one->batch = (int)one->inputs[0].info.shape[0];
+    else if (!one->batch)
+      one->batch = 1;
+    return;
+  }
   one->status = STATUS_unsupported;
   one->stage = STAGE_import;
   snprintf(one->reason, sizeof one->reason, "an input or output cannot be measured");

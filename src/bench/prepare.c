@@ -213,14 +213,14 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
 
 static hone_status model_file_path(struct ctx *ctx, const json_t *command, char out[4096]) {
   const char *name = message_text(command, "model");
-  int batch = (int)message_int(command, "batch", 1);
+  int batch = (int)message_int(command, "batch", 0);
   if (strncmp(name, "zoo:", 4)) {
     if (realpath(name, out)) return HONE_OK;
     return fail(ctx, HONE_E_NOFILE, place_file(name), "%s", strerror(errno));
   }
   struct text spec = {0};
   text_puts(&spec, name);
-  if (batch != 1 && !strstr(name, "batch=")) text_printf(&spec, ",batch=%d", batch);
+  if (batch > 0 && !strstr(name, "batch=")) text_printf(&spec, ",batch=%d", batch);
   hone_status status = text_finish(ctx, &spec);
   if (!status) status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
   text_deinit(&spec);

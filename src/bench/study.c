@@ -132,7 +132,7 @@ static hone_status describe_cases(struct bench *bench) {
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cases, o->model_count * batches));
   for (size_t m = 0; m < o->model_count; m++)
     for (size_t b = 0; b < batches; b++)
-      TRY(case_describe(bench, o->models[m], o->batch_count ? o->batches[b] : 1,
+      TRY(case_describe(bench, o->models[m], o->batch_count ? o->batches[b] : 0,
                         &study->cases[study->case_count++]));
   return HONE_OK;
 }

@@ -261,17 +261,49 @@ static uint64_t unix_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void command_line(const struct args *args, char *out, size_t size) {
-  size_t n = (size_t)snprintf(out, size, "hone bench");
-  for (size_t i = 0; i < args->word_count && n < size; i++)
-    n += (size_t)snprintf(out + n, size - n, " %s", args->words[i]);
+/* " --flag value" for every use of a flag that `wanted` accepts, quoted for a shell. */
+static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), struct text *out) {
   for (int f = 0; f < FLAG_ID_COUNT; f++)
-    for (size_t i = 0; i < args->repeated[f].count && n < size; i++) {
+    for (size_t i = 0; wanted((enum flag_id)f) && i < args->repeated[f].count; i++) {
       char spelling[64];
       const char *value = args->repeated[f].at[i];
-      n += (size_t)snprintf(out + n, size - n, " %s%s%s", flag_spelling((enum flag_id)f, spelling),
-                            *value ? " " : "", value);
+      text_printf(out, " %s", flag_spelling((enum flag_id)f, spelling));
+      if (!*value) continue;
+      text_puts(out, " ");
+      put_shell_word(out, value);
     }
+}
+
+/* What another command needs for the same figures, besides the cell itself. */
+static bool changes_figures(enum flag_id flag) {
+  static const enum flag_id flags[] = {
+      FLAG_engine,   FLAG_shape,        FLAG_side_files_from, FLAG_input,  FLAG_inputs,
+      FLAG_min_time, FLAG_max_time,     FLAG_min_samples,     FLAG_warmup, FLAG_rounds,
+      FLAG_timeout,  FLAG_incarnations, FLAG_memory_limit,    FLAG_seed,   FLAG_limit};
+  for (size_t i = 0; i < COUNT(flags); i++)
+    if (flags[i] == flag) return true;
+  return false;
+}
+static bool is_no_model(enum flag_id flag) { return flag != FLAG_model; /* among the words */ }
+
+static void command_line(const struct args *args, char *out, size_t size) {
+  struct text text = {0};
+  text_puts(&text, "hone bench");
+  for (size_t i = 0; i < args->word_count; i++) {
+    text_puts(&text, args->words[i][0] == '-' ? " ./" : " ");
+    put_shell_word(&text, args->words[i]);
+  }
+  put_flags(args, is_no_model, &text);
+  snprintf(out, size, "%s", text.at && text.length < size ? text.at : "");
+  text_deinit(&text);
+}
+
+/* {"flags": ...}: what the report adds to the command that repeats a row. */
+static void describe_options(const struct args *args, char *out, size_t size) {
+  struct text flags = {0};
+  put_flags(args, changes_figures, &flags);
+  store_json(json_pack("{s:s}", "flags", flags.at ? flags.at : ""), out, size);
+  text_deinit(&flags);
 }
 
 static void describe_study(struct session_state *state, const struct bench_study *study,
@@ -282,7 +314,7 @@ static void describe_study(struct session_state *state, const struct bench_study
   snprintf(state->row.name, sizeof state->row.name, "%s", value_of(state->args, FLAG_name, ""));
   command_line(state->args, state->row.command, sizeof state->row.command);
   store_json(machine_json(state, print), state->row.machine_json, sizeof state->row.machine_json);
-  snprintf(state->row.options_json, sizeof state->row.options_json, "{}");
+  describe_options(state->args, state->row.options_json, sizeof state->row.options_json);
 }
 
 /* --resume STUDY goes on with that one, never begins anew, else the same command's newest goes on.

@@ -91,6 +91,8 @@ void put_plain(struct text *out, double x);       /* five digits, no more than n
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
 void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
+/* One word of a POSIX shell command, in quotes unless it is plain. */
+void put_shell_word(struct text *out, const char *word);
 void put_row_name(struct text *out, const struct record *record);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);

@@ -7,6 +7,7 @@
  */
 #include "report.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -293,43 +294,44 @@ static void fill_noise(const struct cell_data *data, struct record *record) {
 /* -- the command that measures a row again --------------------------------------------------------
  */
 
-/* One word of a POSIX shell command, in quotes unless it is plain. */
-static void put_word(struct text *out, const char *word) {
-  static const char plain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    text_puts(out, word);
-    return;
+/* "key=value;..." of the backend, each as a flag. */
+static void put_backend_options(struct text *out, const struct cell *cell) {
+  for (const char *at = cell->options; *at;) {
+    const size_t length = strcspn(at, ";");
+    char option[sizeof cell->backend + sizeof cell->options + 2];
+    snprintf(option, sizeof option, "%s.%.*s", cell->backend, (int)length, at);
+    text_puts(out, " --backend-option ");
+    if (length) put_shell_word(out, option);
+    at += length + (at[length] == ';');
   }
-  text_puts(out, "'");
-  for (; *word; word++) {
-    if (*word == '\'')
-      text_puts(out, "'\\''");
-    else
-      text_append(out, word, 1);
-  }
-  text_puts(out, "'");
 }
 
-static void fill_repeat(struct record *record) {
+/* Flags that hold for every row of the study, quoted already by who wrote them. */
+static void put_study_flags(struct text *out, const struct study_row *study) {
+  json_error_t error;
+  json_t *options = json_loads(study->options_json, 0, &error);
+  const char *flags = json_string_value(json_object_get(options, "flags"));
+  if (flags) text_puts(out, flags);
+  json_decref(options);
+}
+
+static void fill_repeat(const struct study_row *study, struct record *record) {
   const struct cell *cell = &record->cell;
   struct text out = {0};
   text_puts(&out, "hone bench ");
   const char *model =
       strncmp(cell->model, "zoo:", 4) && cell->model_path[0] ? cell->model_path : cell->model;
   if (model[0] == '-') text_puts(&out, "./");
-  put_word(&out, model);
+  put_shell_word(&out, model);
   text_puts(&out, " --backend ");
-  put_word(&out, cell->backend);
-  if (cell->variant[0] && strcmp(cell->variant, "default") != 0 && cell->options[0]) {
-    text_puts(&out, " --backend-option ");
-    put_word(&out, cell->options);
-  }
+  put_shell_word(&out, cell->backend);
+  put_backend_options(&out, cell);
   text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
   if (cell->precision[0]) {
     text_puts(&out, " --precision ");
-    put_word(&out, cell->precision);
+    put_shell_word(&out, cell->precision);
   }
+  put_study_flags(&out, study);
   if (!out.failed && out.length < sizeof record->repeat)
     memcpy(record->repeat, out.at, out.length + 1);
   text_deinit(&out);
@@ -447,8 +449,9 @@ static bool is_synthetic(const struct cell_data *data) {
 }
 
 static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
-                                        const struct cell_data *data, uint64_t seed,
+                                        const struct study_row *study, const struct cell_data *data,
                                         struct ordered *out) {
+  const uint64_t seed = seed_of(study->key);
   struct record *record = &out->record;
   record->cell = data->cell;
   double *const none[] = {&record->p50_ms,   &record->p50_lo_ms,   &record->p50_hi_ms,
@@ -464,7 +467,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
     record->limit_share = record->limit_ms / record->p50_ms;
   }
   fill_noise(data, record);
-  fill_repeat(record);
+  fill_repeat(study, record);
   return HONE_OK;
 }
 
@@ -481,7 +484,7 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
   for (size_t i = 0; i < data->cell_count; i++) {
     if (!with_synthetic && is_synthetic(&data->cells[i])) continue;
     TRY(NEW(ctx, arena, rows[count]));
-    TRY(make_record(ctx, arena, &data->cells[i], seed_of(data->row.key), rows[count]));
+    TRY(make_record(ctx, arena, &data->row, &data->cells[i], rows[count]));
     rows[count]->place = count;
     rows[count]->group = group_of(rows, count, &rows[count]->record);
     count++;

@@ -164,3 +164,21 @@ void put_verdict(struct text *out, const struct summary *summary, size_t i, size
       return;
   }
 }
+
+/* One word of a POSIX shell command, in quotes unless it is plain. */
+void put_shell_word(struct text *out, const char *word) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";
+  if (*word && strspn(word, plain) == strlen(word)) {
+    text_puts(out, word);
+    return;
+  }
+  text_puts(out, "'");
+  for (; *word; word++) {
+    if (*word == '\'')
+      text_puts(out, "'\\''");
+    else
+      text_append(out, word, 1);
+  }
+  text_puts(out, "'");
+}

@@ -499,6 +499,23 @@ static void repeat_commands_are_quoted(void **state) {
   free_fixture(f);
 }
 
+/* It carries the row's own options and those of the study that change figures. */
+static void repeat_commands_are_whole(void **state) {
+  (void)state;
+  struct fixture *f = make_thin_fixture();
+  plant(f, "a=1;b c=2");
+  strcpy(f->data.row.options_json, "{\"flags\": \" --seed 7 --rounds 3\"}");
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  const struct record *record = &f->summary.records[0];
+  char wanted[256];
+  snprintf(wanted, sizeof wanted, " --backend-option %s.a=1 --backend-option '%s.b c=2' --batch ",
+           record->cell.backend, record->cell.backend);
+  assert_non_null(strstr(record->repeat, wanted));
+  const char *end = record->repeat + strlen(record->repeat) - strlen(" --seed 7 --rounds 3");
+  assert_string_equal(end, " --seed 7 --rounds 3");
+  free_fixture(f);
+}
+
 static void widths_are_columns(void **state) {
   (void)state;
   assert_int_equal(shown_width("abc"), 3);
@@ -546,6 +563,7 @@ int main(void) {
       cmocka_unit_test(csv_reads_back_equal),
       cmocka_unit_test(json_keeps_hostile_text),
       cmocka_unit_test(repeat_commands_are_quoted),
+      cmocka_unit_test(repeat_commands_are_whole),
       cmocka_unit_test(widths_are_columns),
       cmocka_unit_test(the_page_stands_alone),
   };
