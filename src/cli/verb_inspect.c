@@ -10,19 +10,27 @@ struct facts {
   size_t counts[OP_COUNT];
 };
 
-static void gather(const struct graph *graph, struct facts *facts) {
+/* Running statistics of a normalisation are not trained: they do not count as parameters. */
+static bool is_statistic(const struct node *node, size_t input) {
+  return is_op(node, OP_BatchNormalization) && input >= 3;
+}
+
+static void gather(const struct graph *graph, bool *is_counted, struct facts *facts) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct node *node = graph->nodes.at[i];
     double flops, bytes;
-    node_cost(graph->nodes.at[i], &flops, &bytes);
+    node_cost(node, &flops, &bytes);
     facts->flops += flops;
     facts->bytes += bytes;
-    facts->counts[graph->nodes.at[i]->op->id]++;
-  }
-  for (size_t i = 0; i < graph->values.count; i++) {
-    const struct value *value = graph->values.at[i];
-    if (!value->constant || value->producer || !dtype_is_float(value->dtype)) continue;
-    facts->parameters += (double)tensor_count(value->constant);
-    facts->parameter_bytes += (double)value->constant->bytes;
+    facts->counts[node->op->id]++;
+    for (size_t k = 0; k < node->input_count; k++) {
+      const struct value *value = node->inputs[k];
+      if (!value || !value->constant || !dtype_is_float(value->dtype) || is_counted[value->index])
+        continue;
+      is_counted[value->index] = true;
+      facts->parameter_bytes += (double)value->constant->bytes;
+      if (!is_statistic(node, k)) facts->parameters += (double)tensor_count(value->constant);
+    }
   }
 }
 
@@ -110,7 +118,9 @@ static hone_status show(struct ctx *ctx, const struct args *args, const struct m
   static struct facts facts;
   char flops[32], bytes[32], parameters[32];
   bool json_only = !strcmp(value_of(args, FLAG_json, ""), "-");
-  gather(model->graph, &facts);
+  bool *is_counted;
+  TRY(NEW_ARRAY(ctx, model->arena, is_counted, model->graph->values.count));
+  gather(model->graph, is_counted, &facts);
   if (!json_only) {
     format_count(flops, facts.flops);
     format_bytes(bytes, facts.bytes);
