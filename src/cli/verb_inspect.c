@@ -10,9 +10,10 @@ struct facts {
   size_t counts[OP_COUNT];
 };
 
-/* Running statistics of a normalisation are not trained: they do not count as parameters. */
-static bool is_statistic(const struct node *node, size_t input) {
-  return is_op(node, OP_BatchNormalization) && input >= 3;
+/* Neither running statistics of a normalisation nor scalars of a formula are trained. */
+static bool is_trained(const struct node *node, size_t input) {
+  if (is_op(node, OP_BatchNormalization) && input >= 3) return false;
+  return node->inputs[input]->shape.rank > 0;
 }
 
 static void gather(const struct graph *graph, bool *is_counted, struct facts *facts) {
@@ -29,7 +30,7 @@ static void gather(const struct graph *graph, bool *is_counted, struct facts *fa
         continue;
       is_counted[value->index] = true;
       facts->parameter_bytes += (double)value->constant->bytes;
-      if (!is_statistic(node, k)) facts->parameters += (double)tensor_count(value->constant);
+      if (is_trained(node, k)) facts->parameters += (double)tensor_count(value->constant);
     }
   }
 }
