@@ -1,5 +1,5 @@
-# hone. `make` builds, `make bench` shows the main job, `make test` runs every test; both set up what is
-# missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan.
+# hone. `make` builds, `make bench` shows the main job, `make test` runs every test; all three set up what
+# is missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan, WERROR=-Werror.
 SHELL := /bin/sh
 VARIANT ?= release
 BUILD ?= $(if $(filter release,$(VARIANT)),build,build/$(VARIANT))
@@ -9,16 +9,19 @@ PYTHON ?= python3
 CC ?= cc
 VERSION := 0.1.0
 
-PACKAGES := jansson sqlite3 libxxhash libcrypto hwloc
-WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+PACKAGES := jansson sqlite3 libxxhash libcrypto
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 OPTIMISE_release := -O2 -g
 OPTIMISE_debug := -O0 -g3
 OPTIMISE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS += -Iinclude -D_GNU_SOURCE
-CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden -ffp-contract=off \
-          -pthread $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-LDLIBS += $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm -pthread
-LDFLAGS += $(filter -fsanitize=%,$(OPTIMISE_$(VARIANT)))
+# Asked once and not before the first compilation: set-up may install the packages during this very run.
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
+PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
+override CPPFLAGS += -Iinclude -D_GNU_SOURCE
+override CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden \
+          -ffp-contract=off -pthread $(PACKAGE_CFLAGS)
+override LDLIBS += $(PACKAGE_LIBS) -ldl -lm -pthread
+override LDFLAGS += $(filter -fsanitize=%,$(OPTIMISE_$(VARIANT)))
 
 SOURCES := $(wildcard src/*/*.c zoo/*.c)
 CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
@@ -29,19 +32,27 @@ LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 
-.PHONY: all clean unit-tests
+.PHONY: all clean unit-tests FORCE
 all: $(BUILD)/hone $(BUILD)/libhone.a $(BUILD)/libhone.so
 
 include $(wildcard make/*.mk)
 
-$(BUILD)/obj/%.o: %.c
+# Present when the packages are; changed when the compiler or its flags are.
+$(BUILD)/packages.ok: tools/setup.sh
+	@tools/setup.sh build
+	@mkdir -p $(@D) && touch $@
+$(BUILD)/flags: FORCE | $(BUILD)/packages.ok
+	@echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' >$@
+FORCE:
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/embedded.c: $(TEXTS) tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	tools/embed.sh $@ $(TEXTS)
-$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c
+$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 

@@ -1,0 +1,35 @@
+# make test: set-up included, everything, one line at the end. make asan, make debug: other builds; make format.
+UNIT_ASAN := test_base test_graph test_import test_import_types test_external test_upgrade test_store test_passes \
+             test_record test_export
+ASAN_TESTS := $(wildcard $(patsubst %,tests/unit/%.c,$(UNIT_ASAN)))
+
+.PHONY: test test-built asan debug test-engines check-format format
+test: setup-test setup-engines
+	@$(MAKE) --no-print-directory test-built
+test-built: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native
+	@$(MAKE) --no-print-directory VARIANT=asan BUILD=$(BUILD)/asan $(ASAN_TESTS:tests/unit/%.c=$(BUILD)/asan/tests/%)
+	@python3 tests/run.py --build $(BUILD)
+
+# Every unit test with the address and undefined-behaviour sanitizers.
+asan: $(BUILD)/packages.ok
+	@tools/setup.sh test
+	@$(MAKE) --no-print-directory VARIANT=asan unit-tests
+debug: $(BUILD)/packages.ok
+	@$(MAKE) --no-print-directory VARIANT=debug all
+
+# Where the whole conformance suite and every model of the zoo stand on this machine's engines.
+test-engines: setup-test setup-engines
+	@$(MAKE) --no-print-directory conformance conformance-native test-zoo TEST_PYTHON=$(abspath $(TESTENV))/bin/python
+	$(BUILD)/hone bench zoo:mlp zoo:conv zoo:transformer --backend native,onnxruntime,openvino \
+	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
+
+FORMATTED := $(wildcard src/*/*.[ch] zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
+check-format:
+	clang-format --dry-run -Werror $(FORMATTED)
+format:
+	clang-format -i $(FORMATTED)
+
+# The pages that come from hone's own tables.
+.PHONY: docs
+docs: $(BUILD)/hone
+	tools/reference_docs.sh $(BUILD)/hone

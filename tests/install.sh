@@ -1,0 +1,35 @@
+#!/bin/sh
+# What `make install` leaves is enough for a user: the example builds from the installed files alone, against the
+# shared and the static library, and runs; uninstall leaves nothing. usage: install.sh [BUILD]
+set -eu
+build=${1:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+make=${MAKE:-make}
+"$make" -s install BUILD="$build" DESTDIR="$work/root" PREFIX=/opt/hone >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+at=$work/root/opt/hone
+
+[ "$("$at/bin/hone" --version)" = "$("$build/hone" --version)" ]
+PKG_CONFIG_PATH=$at/lib/pkgconfig
+PKG_CONFIG_SYSROOT_DIR=$work/root
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+cp examples/run_artifact.c "$work/user.c"
+flags=$(pkg-config --cflags --libs hone | sed "s#$work/root$work/root#$work/root#g")
+# shellcheck disable=SC2086 # flags, one word each
+${CC:-cc} "$work/user.c" -o "$work/shared" $flags
+LD_LIBRARY_PATH=$at/lib "$work/shared" zoo:mlp "$work/mlp.so" >"$work/shared.out"
+unset PKG_CONFIG_SYSROOT_DIR
+libs=$(pkg-config --libs jansson sqlite3 libxxhash libcrypto)
+# shellcheck disable=SC2086
+${CC:-cc} "$work/user.c" -o "$work/static" -I"$at/include" "$at/lib/libhone.a" $libs -ldl -lm -pthread
+"$work/static" zoo:mlp "$work/mlp2.so" >"$work/static.out"
+cmp "$work/shared.out" "$work/static.out"
+grep -q 'output 0' "$work/shared.out"
+# only what hone.h declares leaves the shared library
+nm -D --defined-only "$at/lib/libhone.so" | awk '$3 !~ /^hone_/ {print "exported: " $3; bad = 1} END {exit bad}'
+grep -q '^\.TH HONE 1' "$at/share/man/man1/hone.1"
+
+"$make" -s uninstall BUILD="$build" DESTDIR="$work/root" PREFIX=/opt/hone >"$work/log" 2>&1
+left=$(find "$work/root" ! -type d)
+[ -z "$left" ] || { echo "uninstall left $left"; exit 1; }
+echo "tests/install.sh: installed, used and removed"

@@ -1,0 +1,100 @@
+"""Runs every test, one step a line, and counts: run.py [--build DIR] [--only WORD] [--list]
+
+A step is a command. Its tests are what it reports (cmocka, pytest), else the step itself is one. A failing
+step shows its output and the command that repeats it; the others still run.
+"""
+import argparse
+import glob
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CONFORMANCE_SHORT = "_(relu|conv|matmul|gemm|softmax|reduce_sum|batchnorm|layer_norm|averagepool|maxpool|resize|gather|slice|concat)"
+
+
+def steps(build, python):
+    yield "layers", ["python3", "tools/check_layers.py"]
+    yield "length", ["python3", "tools/check_length.py"]
+    yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]
+    for program in sorted(glob.glob(f"{build}/tests/test_*")):
+        if not program.endswith(".d"):
+            yield os.path.basename(program), [program]
+    for program in sorted(glob.glob(f"{build}/asan/tests/test_*")):
+        if not program.endswith(".d"):
+            yield f"asan {os.path.basename(program)}", [program]
+    yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference"]
+    yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
+                                        "--status", "native.txt", CONFORMANCE_SHORT]
+    if os.path.isdir("tests/cli"):
+        yield "cli", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/cli"]
+    yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
+    yield "install", ["tests/install.sh", build]
+    yield "report page", ["tests/report/page.sh", build]
+    yield "documents", ["python3", "tests/docs.py", build]
+
+
+def count(output, ok):
+    """Tests that a step reported as passed and failed; a step that reports none is one."""
+    passed = sum(map(int, re.findall(r"\[  PASSED  \] (\d+) test", output)))
+    failed = sum(map(int, re.findall(r"\[  FAILED  \].*?(\d+) test\(s\), listed below", output)))
+    for number, word in re.findall(r"\b(\d+) (passed|failed|errors?)\b", output.splitlines()[-1] if output else ""):
+        passed, failed = (passed + int(number), failed) if word == "passed" else (passed, failed + int(number))
+    if ok:
+        return max(passed, 1), 0
+    return passed, max(failed, 1)
+
+
+def environment(build, python):
+    """Tests leave the user's own store alone but use the engines installed there."""
+    env = dict(os.environ, HONE_TEST_PYTHON=python, HONE_BUILD=build)
+    env.pop("MAKEFLAGS", None)
+    env.pop("MAKELEVEL", None)
+    return env
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--only", default="", help="steps whose name contains this")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    python = os.environ.get("HONE_TEST_PYTHON") or str(ROOT / "build/testenv/bin/python")
+    env = environment(options.build, python)
+    logs = ROOT / options.build / "test-logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    total_passed = total_failed = 0
+    start = time.monotonic()
+    failures = []
+    for name, command in steps(options.build, python):
+        if options.only not in name:
+            continue
+        if options.list:
+            print(f"{name:30} {' '.join(command)}")
+            continue
+        began = time.monotonic()
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
+        output = done.stdout.decode(errors="replace")
+        (logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
+        passed, failed = count(output, done.returncode == 0)
+        total_passed, total_failed = total_passed + passed, total_failed + failed
+        print(f"{'ok' if not failed else 'FAILED':7} {name:30} {passed:5} passed {failed:3} failed "
+              f"{time.monotonic() - began:7.1f} s", flush=True)
+        if failed:
+            failures.append(name)
+            print("\n".join("  | " + line for line in output.splitlines()[-60:]))
+            print(f"  repeat: {' '.join(command)}", flush=True)
+    if options.list:
+        return 0
+    minutes = (time.monotonic() - start) / 60
+    print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
+    print(f"tests: {total_passed} passed, {total_failed} failed")
+    return 1 if total_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

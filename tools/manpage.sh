@@ -1,0 +1,25 @@
+#!/bin/sh
+# The manual page, made from the command's own help, so that both say the same: manpage.sh HONE >hone.1
+set -eu
+hone=$1
+escape() { sed 's/\\/\\e/g; s/^\([.'"'"']\)/\\\&\1/; s/-/\\-/g'; }
+
+printf '.\\" Made by tools/manpage.sh from `hone help`.\n'
+printf '.TH HONE 1 "" "%s" "User Commands"\n' "$("$hone" --version)"
+printf '.SH NAME\nhone \\- measure machine\\-learning compilers side by side, and compile ONNX to C\n'
+printf '.SH SYNOPSIS\n.B hone\n.I VERB\n[...]\n'
+printf '.SH DESCRIPTION\n'
+printf 'hone answers with evidence: what is the fastest correct way to run this model on this machine?\n'
+printf 'A model is an ONNX file or a built\\-in one, zoo:NAME.\n'
+printf '.SH VERBS\n'
+"$hone" list verbs | while read -r verb rest; do
+  printf '.SS %s\n.nf\n' "$verb"
+  "$hone" help "$verb" | escape
+  printf '.fi\n'
+done
+printf '.SH ERRORS\nEvery failure has an id, a place and a remedy; these are the ids and exit codes.\n.nf\n'
+"$hone" list errors | escape
+printf '.fi\n'
+printf '.SH FILES\n.nf\n~/.local/share/hone/results.db   studies (or $XDG_DATA_HOME)\n' | escape
+printf '~/.local/share/hone/engines/     engines that hone installed\n' | escape
+printf '~/.cache/hone/                   compiled artifacts (or $XDG_CACHE_HOME)\n.fi\n' | escape
