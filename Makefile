@@ -32,6 +32,15 @@ LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 
+# All cores, unless the command line says otherwise; sub-makes share them.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+# V=1 shows the commands, otherwise one short line each.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '%-5s %s\n' $(1) '$(@:$(BUILD)/%=%)')
+
 .PHONY: all clean unit-tests FORCE
 all: $(BUILD)/hone $(BUILD)/libhone.a $(BUILD)/libhone.so
 
@@ -47,29 +56,36 @@ FORCE:
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/embedded.c: $(TEXTS) tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	tools/embed.sh $@ $(TEXTS)
+	$(call say,embed)
+	$(Q)tools/embed.sh $@ $(TEXTS)
 $(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 $(BUILD)/libhone.a: $(LIB_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,ar)
+	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libhone.so: $(LIB_OBJECTS)
-	$(CC) -shared -Wl,-soname,libhone.so.0 $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,link)
+	$(Q)$(CC) -shared -Wl,-soname,libhone.so.0 $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/hone: $(CLI_OBJECTS) $(BUILD)/libhone.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -rdynamic
+	$(call say,link)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -rdynamic
 
 # Unit tests: one cmocka program a file, linked against everything but the command line.
 unit-tests: $(UNIT_TESTS)
 	@set -e; for t in $(UNIT_TESTS); do echo "== $$t"; $$t; done
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhone.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS) -lcmocka
+	$(call say,test)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS) -lcmocka
 
 clean:
 	rm -rf $(BUILD)

@@ -3,7 +3,8 @@ TEST_PYTHON ?= $(if $(HONE_TEST_PYTHON),$(HONE_TEST_PYTHON),build/testenv/bin/py
 
 .PHONY: conformance bless-conformance conformance-native bless-conformance-native
 $(BUILD)/reference $(BUILD)/native: $(BUILD)/%: tests/tools/%.c $(BUILD)/libhone.a
-	$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
 conformance: $(BUILD)/reference
 	$(TEST_PYTHON) tests/conformance/run.py --tool $(BUILD)/reference
 bless-conformance: $(BUILD)/reference

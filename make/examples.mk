@@ -5,6 +5,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 examples: $(EXAMPLES)
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libhone.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 $(WARNINGS) -Iinclude $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(call say,cc)
+	$(Q)$(CC) -std=c11 -O2 $(WARNINGS) -Iinclude $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
 test-examples: $(EXAMPLES)
 	$(BUILD)/examples/run_artifact zoo:mlp $(BUILD)/examples/mlp.so

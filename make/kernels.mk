@@ -1,4 +1,5 @@
 # The kernels' own benchmark: build/bench-kernels [--isa NAME] [FILTER].
 $(BUILD)/bench-kernels: bench/kernels.c bench/kernel_problems.def tests/unit/kernel_snippet.h tests/unit/kernel_reference.h $(BUILD)/libhone.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)

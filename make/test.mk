@@ -33,3 +33,4 @@ format:
 .PHONY: docs
 docs: $(BUILD)/hone
 	tools/reference_docs.sh $(BUILD)/hone
+

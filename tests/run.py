@@ -49,8 +49,8 @@ def count(output, ok):
 
 
 def environment(build, python):
-    """Tests leave the user's own store alone but use the engines installed there."""
-    env = dict(os.environ, HONE_TEST_PYTHON=python, HONE_BUILD=build)
+    """Tests leave the user's own store and cache alone but use the engines installed there."""
+    env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(ROOT / build / "test-cache"))
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
     return env

@@ -82,7 +82,7 @@ static size_t list_entries(DIR *dir, struct entry *entries, size_t capacity, int
     memcpy(entries[count].name, item->d_name, KEY_LENGTH + 1);
     entries[count].size = status.st_size;
     /* the artifact may be the user's own file under a second name: its times are not ours to set */
-    snprintf(sum_name, sizeof sum_name, "%s.sum", item->d_name);
+    snprintf(sum_name, sizeof sum_name, "%s.sum", entries[count].name);
     entries[count++].used = fstatat(dirfd(dir), sum_name, &sum, 0) ? status.st_mtim : sum.st_mtim;
     *out_total += status.st_size;
   }
