@@ -76,15 +76,15 @@ static void emit_pointers(struct text *out, const char *declaration, const struc
   text_puts(out, count ? "};\n" : "NULL};\n");
 }
 
-static void emit_range(struct text *out, const struct step *step) {
+static void emit_range(struct text *out, const struct step *step, int scratch_threads) {
   if (step->serial) {
     text_printf(out, "  if (t) return;\n  (void)count;\n  const long begin = 0, end = %lldl;\n",
                 (long long)step->units);
     return;
   }
   if (step->scratch)
-    text_printf(out, "  if (count > %d) count = %d;\n  if (t >= count) return;\n", PLAN_MAX_THREADS,
-                PLAN_MAX_THREADS);
+    text_printf(out, "  if (count > %d) count = %d;\n  if (t >= count) return;\n", scratch_threads,
+                scratch_threads);
   text_printf(out, "  const long begin = %lldl * t / count, end = %lldl * (t + 1) / count;\n",
               (long long)step->units, (long long)step->units);
 }
@@ -150,7 +150,7 @@ static hone_status emit_step(struct emitter *e, size_t i) {
               shape.at ? shape.at : "");
   text_deinit(&shape);
   text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);
-  emit_range(e->out, step);
+  emit_range(e->out, step, e->plan->scratch_threads);
   emit_call(e->out, step, number);
   text_puts(e->out, "}\n\n");
   return HONE_OK;

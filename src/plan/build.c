@@ -459,7 +459,9 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(bind_inputs(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));
   TRY(bind_outputs(&b));
-  set_lifetimes(plan, PLAN_MAX_THREADS);
+  /* room for more threads than planned for, but not for every machine's */
+  plan->scratch_threads = options->threads > 4 ? options->threads : 4;
+  set_lifetimes(plan, plan->scratch_threads);
   TRY(plan_memory(ctx, arena, plan));
   *out = plan;
   return HONE_OK;

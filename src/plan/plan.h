@@ -90,11 +90,10 @@ struct plan {
   VEC(struct step *) steps;
   VEC(struct buffer *) buffers;
   size_t arena_bytes, weights_bytes;
+  int scratch_threads;      /* threads that get scratch memory; further ones rest in steps that need it */
   size_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
 };
 
-/* Threads that get scratch memory; further ones rest in steps that need it. */
-enum { PLAN_MAX_THREADS = 16 };
 
 struct plan_options {
   const struct target *target;

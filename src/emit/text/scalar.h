@@ -1,5 +1,7 @@
 /* Scalar helpers of elementwise expressions, by element class: f32_, f64_ and i64_ before the names of the
    closed set. Integers are exact: they wrap, x / 0 is 0. `u`: the operands are unsigned 64-bit. */
+/* a file uses few of them */
+#define HONE_SCALAR_FUNCTION static inline __attribute__((unused))
 #define f32_C(k) ((float)(k))
 #define f64_C(k) ((double)(k))
 #define f32_select_(m, a, b) ((m) != 0 ? (a) : (b))
@@ -17,60 +19,60 @@
 #define f64_and_ f32_and_
 #define f64_or_ f32_or_
 #define HONE_SCALAR(T, p, s)                                                                     \
-  static inline T p##abs_(T x) { return fabs##s(x); }                                            \
-  static inline T p##min_(T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; }          \
-  static inline T p##max_(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; }          \
-  static inline T p##sqrt_(T x) { return sqrt##s(x); }                                           \
-  static inline T p##exp_(T x) { return exp##s(x); }                                             \
-  static inline T p##log_(T x) { return log##s(x); }                                             \
-  static inline T p##pow_(T x, T y) { return pow##s(x, y); }                                     \
-  static inline T p##sin_(T x) { return sin##s(x); }                                             \
-  static inline T p##cos_(T x) { return cos##s(x); }                                             \
-  static inline T p##tan_(T x) { return tan##s(x); }                                             \
-  static inline T p##asin_(T x) { return asin##s(x); }                                           \
-  static inline T p##acos_(T x) { return acos##s(x); }                                           \
-  static inline T p##atan_(T x) { return atan##s(x); }                                           \
-  static inline T p##sinh_(T x) { return sinh##s(x); }                                           \
-  static inline T p##cosh_(T x) { return cosh##s(x); }                                           \
-  static inline T p##asinh_(T x) { return asinh##s(x); }                                         \
-  static inline T p##acosh_(T x) { return acosh##s(x); }                                         \
-  static inline T p##atanh_(T x) { return atanh##s(x); }                                         \
-  static inline T p##tanh_(T x) { return tanh##s(x); }                                           \
-  static inline T p##erf_(T x) { return erf##s(x); }                                             \
-  static inline T p##floor_(T x) { return floor##s(x); }                                         \
-  static inline T p##ceil_(T x) { return ceil##s(x); }                                           \
-  static inline T p##trunc_(T x) { return trunc##s(x); }                                         \
-  static inline T p##round_(T x) { return rint##s(x); }                                          \
-  static inline T p##sign_(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }                  \
-  static inline T p##mod_(T x, T y) { return fmod##s(x, y); }                                    \
-  static inline int p##isnan_(T x) { return x != x; }                                            \
-  static inline int p##isinf_(T x) { return x - x != 0 && x == x; }
+  HONE_SCALAR_FUNCTION T p##abs_(T x) { return fabs##s(x); }                                            \
+  HONE_SCALAR_FUNCTION T p##min_(T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; }          \
+  HONE_SCALAR_FUNCTION T p##max_(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; }          \
+  HONE_SCALAR_FUNCTION T p##sqrt_(T x) { return sqrt##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##exp_(T x) { return exp##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##log_(T x) { return log##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##pow_(T x, T y) { return pow##s(x, y); }                                     \
+  HONE_SCALAR_FUNCTION T p##sin_(T x) { return sin##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##cos_(T x) { return cos##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##tan_(T x) { return tan##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##asin_(T x) { return asin##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##acos_(T x) { return acos##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##atan_(T x) { return atan##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##sinh_(T x) { return sinh##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##cosh_(T x) { return cosh##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##asinh_(T x) { return asinh##s(x); }                                         \
+  HONE_SCALAR_FUNCTION T p##acosh_(T x) { return acosh##s(x); }                                         \
+  HONE_SCALAR_FUNCTION T p##atanh_(T x) { return atanh##s(x); }                                         \
+  HONE_SCALAR_FUNCTION T p##tanh_(T x) { return tanh##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##erf_(T x) { return erf##s(x); }                                             \
+  HONE_SCALAR_FUNCTION T p##floor_(T x) { return floor##s(x); }                                         \
+  HONE_SCALAR_FUNCTION T p##ceil_(T x) { return ceil##s(x); }                                           \
+  HONE_SCALAR_FUNCTION T p##trunc_(T x) { return trunc##s(x); }                                         \
+  HONE_SCALAR_FUNCTION T p##round_(T x) { return rint##s(x); }                                          \
+  HONE_SCALAR_FUNCTION T p##sign_(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }                  \
+  HONE_SCALAR_FUNCTION T p##mod_(T x, T y) { return fmod##s(x, y); }                                    \
+  HONE_SCALAR_FUNCTION int p##isnan_(T x) { return x != x; }                                            \
+  HONE_SCALAR_FUNCTION int p##isinf_(T x) { return x - x != 0 && x == x; }
 HONE_SCALAR(float, f32_, f)
 HONE_SCALAR(double, f64_, )
 
-static inline int64_t i64_add_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
-static inline int64_t i64_sub_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
-static inline int64_t i64_mul_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }
-static inline int64_t i64_neg_(int64_t x) { return i64_sub_(0, x); }
-static inline int64_t i64_div_(int64_t x, int64_t y, int u) {
+HONE_SCALAR_FUNCTION int64_t i64_add_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
+HONE_SCALAR_FUNCTION int64_t i64_sub_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
+HONE_SCALAR_FUNCTION int64_t i64_mul_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }
+HONE_SCALAR_FUNCTION int64_t i64_neg_(int64_t x) { return i64_sub_(0, x); }
+HONE_SCALAR_FUNCTION int64_t i64_div_(int64_t x, int64_t y, int u) {
   if (!y) return 0;
   if (u) return (int64_t)((uint64_t)x / (uint64_t)y);
   return y == -1 ? i64_neg_(x) : x / y;
 }
 /* The remainder has the divisor's sign (Python); fmod: the dividend's (C). */
-static inline int64_t i64_mod_(int64_t x, int64_t y, int u, int fmod) {
+HONE_SCALAR_FUNCTION int64_t i64_mod_(int64_t x, int64_t y, int u, int fmod) {
   if (!y) return 0;
   if (u) return (int64_t)((uint64_t)x % (uint64_t)y);
   if (y == -1) return 0;
   int64_t r = x % y;
   return !fmod && r && (r ^ y) < 0 ? r + y : r;
 }
-static inline int64_t i64_lt_(int64_t x, int64_t y, int u) { return u ? (uint64_t)x < (uint64_t)y : x < y; }
-static inline int64_t i64_le_(int64_t x, int64_t y, int u) { return !i64_lt_(y, x, u); }
-static inline int64_t i64_min_(int64_t x, int64_t y, int u) { return i64_lt_(x, y, u) ? x : y; }
-static inline int64_t i64_max_(int64_t x, int64_t y, int u) { return i64_lt_(x, y, u) ? y : x; }
-static inline int64_t i64_abs_(int64_t x, int u) { return !u && x < 0 ? i64_neg_(x) : x; }
-static inline int64_t i64_pow_(int64_t x, int64_t y, int u) {
+HONE_SCALAR_FUNCTION int64_t i64_lt_(int64_t x, int64_t y, int u) { return u ? (uint64_t)x < (uint64_t)y : x < y; }
+HONE_SCALAR_FUNCTION int64_t i64_le_(int64_t x, int64_t y, int u) { return !i64_lt_(y, x, u); }
+HONE_SCALAR_FUNCTION int64_t i64_min_(int64_t x, int64_t y, int u) { return i64_lt_(x, y, u) ? x : y; }
+HONE_SCALAR_FUNCTION int64_t i64_max_(int64_t x, int64_t y, int u) { return i64_lt_(x, y, u) ? y : x; }
+HONE_SCALAR_FUNCTION int64_t i64_abs_(int64_t x, int u) { return !u && x < 0 ? i64_neg_(x) : x; }
+HONE_SCALAR_FUNCTION int64_t i64_pow_(int64_t x, int64_t y, int u) {
   if (!u && y < 0) return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
   int64_t result = 1;
   for (uint64_t rest = (uint64_t)y; rest; rest >>= 1, x = i64_mul_(x, x))
@@ -78,7 +80,7 @@ static inline int64_t i64_pow_(int64_t x, int64_t y, int u) {
   return result;
 }
 /* Towards zero; NaN is 0, what does not fit is the nearest int64, narrower types wrap. */
-static inline int64_t cast_i64_(double x) {
+HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
   if (x != x) return 0;
   if (x >= 0x1p63) return INT64_MAX;
   if (x <= -0x1p63) return INT64_MIN;
