@@ -86,6 +86,6 @@ HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
   if (x <= -0x1p63) return INT64_MIN;
   return (int64_t)x;
 }
-static inline uint64_t cast_u64_(double x) {
+HONE_SCALAR_FUNCTION uint64_t cast_u64_(double x) {
   return x >= 0x1p64 ? UINT64_MAX : x >= 0x1p63 ? (uint64_t)x : (uint64_t)cast_i64_(x);
 }
