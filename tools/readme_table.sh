@@ -3,8 +3,12 @@
 set -eu
 bench=$1 readme=$2 picture=$3
 [ -s "$bench/bench.md" ] || { echo "no $bench/bench.md: run make bench first" >&2; exit 1; }
-awk -v table="$bench/bench.md" '
-  /<!-- bench -->/ { print; while ((getline line < table) > 0) print line; inside = 1 }
+machine=$(python3 -c 'import json, sys
+m = json.load(open(sys.argv[1]))["machine"]
+print("%s, %s cores, %.0f GB, %s, %s" % (m["cpu"], m["cores_usable"], m["ram_bytes"] / 1e9, m["kernel"], m["compiler"]))
+' "$bench/bench.json")
+awk -v machine="On $machine:" -v table="$bench/bench.md" '
+  /<!-- bench -->/ { print; print machine; print ""; while ((getline line < table) > 0) { sub(/^## /, "### ", line); print line }; inside = 1 }
   /<!-- \/bench -->/ { inside = 0 }
   !inside && !/<!-- bench -->/' "$readme" >"$readme.tmp"
 mv "$readme.tmp" "$readme"
