@@ -1,4 +1,4 @@
-/* The list of backends, and what all of them share: option text, shapes text, tensor sizes. */
+/* The list of backends, and what all of them share: sessions, option text, shapes text, sizes. */
 #include "backends.h"
 
 #include <fcntl.h>
@@ -44,6 +44,59 @@ void backend_io_destroy(struct backend_io *io) {
   free(io->inputs);
   free(io->outputs);
   *io = (struct backend_io){0};
+}
+
+hone_status session_open(struct ctx *ctx, const struct backend *backend,
+                         const struct backend_request *request, struct session **out,
+                         struct backend_facts *facts, struct backend_io *out_io) {
+  *out_io = (struct backend_io){0};
+  struct session *session = calloc(1, backend->session_size);
+  if (!session) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
+  hone_status status = backend->open(ctx, session, request, facts, out_io);
+  if (status) {
+    backend_io_destroy(out_io);
+    session_close(backend, session);
+    return status;
+  }
+  *out = session;
+  return HONE_OK;
+}
+
+void session_close(const struct backend *backend, struct session *session) {
+  backend->close(session);
+  free(session);
+}
+
+void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  (void)ctx, (void)engine_path;
+  out->status = BACKEND_READY;
+  snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);
+}
+
+hone_status wait_nothing(struct ctx *ctx, struct session *session) {
+  (void)ctx, (void)session;
+  return HONE_OK;
+}
+
+hone_status identity_io(struct ctx *ctx, const struct backend_request *request,
+                        struct backend_io *out, size_t *out_bytes) {
+  TRY(backend_io_create(ctx, 1, 1, out));
+  struct backend_tensor *x = &out->inputs[0], *y = &out->outputs[0];
+  snprintf(x->name, sizeof x->name, "x");
+  x->info = (hone_tensor){.dtype = HONE_F32, .rank = 1, .shape = {1}};
+  shapes_find(request->shapes, "x", &x->info.rank, x->info.shape);
+  *y = *x;
+  snprintf(y->name, sizeof y->name, "y");
+  return tensor_bytes(ctx, x->name, &x->info, out_bytes);
+}
+
+void identity_facts(const struct backend_request *request, struct backend_facts *facts) {
+  snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
+  snprintf(facts->device, sizeof facts->device, "cpu");
+  snprintf(facts->precision, sizeof facts->precision, "%s", request->precision);
+  facts->threads = 1;
+  facts->fallback_share = 0;
+  facts->flags = FLAG_MASK(synthetic);
 }
 
 bool option_next(const char **at, char key[64], char value[256]) {

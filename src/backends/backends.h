@@ -61,17 +61,26 @@ struct backend {
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
   hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request,
                          struct backend_facts *facts);
-  /* facts: as prepare left them. On failure nothing stays open. */
-  hone_status (*open)(struct ctx *ctx, const struct backend_request *request, struct session **out,
-                      struct backend_facts *facts, struct backend_io *out_io);
+  size_t session_size;
+  /* Fills a session of zeros. facts: as prepare left them. After a failure close is called too. */
+  hone_status (*open)(struct ctx *ctx, struct session *session,
+                      const struct backend_request *request, struct backend_facts *facts,
+                      struct backend_io *out_io);
   /* Makes input set `set` of dense host tensors known (engine's own tensors, copied or wrapped
      once); outputs are readable host memory afterwards. */
   hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
                       const hone_tensor *outputs);
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
   hone_status (*wait)(struct ctx *ctx, struct session *session);
+  /* Releases what the session holds, opened or half opened; its own memory is not the backend's. */
   void (*close)(struct session *session);
 };
+
+/* On failure nothing stays open. The caller ends it with session_close and frees the lists. */
+MUST_USE hone_status session_open(struct ctx *ctx, const struct backend *backend,
+                                  const struct backend_request *request, struct session **out,
+                                  struct backend_facts *facts, struct backend_io *out_io);
+void session_close(const struct backend *backend, struct session *session);
 
 /* -- backends.c ---------------------------------------------------------------------------------
  */
@@ -84,6 +93,16 @@ extern const size_t backend_count;
 const struct backend *backend_find(const char *name);
 
 #define BACKEND_MAX_SETS 16
+/* describe of an engine that is part of this program. */
+void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+/* wait of an engine whose submit returns when the outputs are written. */
+hone_status wait_nothing(struct ctx *ctx, struct session *session);
+/* The test engines: one input "x" of the request's shape (or f32[1]) and one output "y" of the same
+   form. *out_bytes: size of each. */
+MUST_USE hone_status identity_io(struct ctx *ctx, const struct backend_request *request,
+                                 struct backend_io *out, size_t *out_bytes);
+/* What they say of themselves: this version, one thread of the CPU, synthetic. */
+void identity_facts(const struct backend_request *request, struct backend_facts *facts);
 /* Every field unknown. */
 void backend_facts_init(struct backend_facts *facts);
 MUST_USE hone_status backend_io_create(struct ctx *ctx, size_t input_count, size_t output_count,

@@ -233,12 +233,6 @@ static enum cheat find_cheat(const char *options) {
 /* -- the seven functions ------------------------------------------------------------------------
  */
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  (void)ctx, (void)engine_path;
-  out->status = BACKEND_READY;
-  snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);
-}
-
 static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
                            struct backend_facts *facts) {
   (void)facts;
@@ -260,45 +254,21 @@ static hone_status read_script(struct ctx *ctx, const char *options, struct sess
   return HONE_OK;
 }
 
-static void describe_io(const struct backend_request *request, struct backend_io *io) {
-  struct backend_tensor *x = &io->inputs[0], *y = &io->outputs[0];
-  char wanted[256];
-  snprintf(x->name, sizeof x->name, "x");
-  x->info = (hone_tensor){.dtype = HONE_F32, .rank = 1, .shape = {1}};
-  shapes_find(request->shapes, "x", &x->info.rank, x->info.shape);
-  *y = *x;
-  snprintf(y->name, sizeof y->name, "y");
-  if (!option_get(request->options, "output", wanted)) return;
-  if (!strcmp(wanted, "shape")) y->info.shape[0]++;
-  if (!strcmp(wanted, "dtype")) y->info.dtype = HONE_I32;
-}
-
-static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
-                                struct session **out, struct backend_facts *facts,
+static hone_status open_session(struct ctx *ctx, struct session *s,
+                                const struct backend_request *request, struct backend_facts *facts,
                                 struct backend_io *out_io) {
-  TRY(act(ctx, request->options, "open"));
-  struct session *s = calloc(1, sizeof *s);
-  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
+  char wanted[256];
   size_t bytes = 0;
-  hone_status status = read_script(ctx, request->options, s);
-  if (!status) status = backend_io_create(ctx, 1, 1, out_io);
-  if (!status) {
-    describe_io(request, out_io);
-    status = tensor_bytes(ctx, "x", &out_io->inputs[0].info, &bytes);
-    if (status) backend_io_destroy(out_io);
-  }
-  if (status) {
-    free(s);
-    return status;
+  TRY(act(ctx, request->options, "open"));
+  TRY(identity_io(ctx, request, out_io, &bytes));
+  TRY(read_script(ctx, request->options, s));
+  hone_tensor *y = &out_io->outputs[0].info;
+  if (option_get(request->options, "output", wanted)) {
+    if (!strcmp(wanted, "shape")) y->shape[0]++;
+    if (!strcmp(wanted, "dtype")) y->dtype = HONE_I32;
   }
   s->count = bytes / sizeof(float);
-  snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
-  snprintf(facts->device, sizeof facts->device, "cpu");
-  snprintf(facts->precision, sizeof facts->precision, "%s", request->precision);
-  facts->threads = 1;
-  facts->fallback_share = 0;
-  facts->flags = FLAG_MASK(synthetic);
-  *out = s;
+  identity_facts(request, facts);
   return HONE_OK;
 }
 
@@ -332,17 +302,11 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   return HONE_OK;
 }
 
-static hone_status wait_done(struct ctx *ctx, struct session *s) {
-  (void)ctx, (void)s;
-  return HONE_OK;
-}
-
 static void close_session(struct session *s) {
   struct ctx ctx;
   ctx_init(&ctx);
   hone_status ignored = act(&ctx, s->options, "close");
   (void)ignored;
-  free(s);
 }
 
 const struct backend backend_fake = {
@@ -350,11 +314,12 @@ const struct backend backend_fake = {
     .title = "fake",
     .formats = "onnx",
     .testing_only = true,
-    .describe = describe,
+    .describe = describe_built_in,
     .prepare = prepare,
+    .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait_done,
+    .wait = wait_nothing,
     .close = close_session,
 };

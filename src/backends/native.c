@@ -17,12 +17,6 @@ struct session {
   struct native_set sets[BACKEND_MAX_SETS];
 };
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  (void)ctx, (void)engine_path;
-  out->status = BACKEND_READY;
-  snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);
-}
-
 static hone_status artifact_path(struct ctx *ctx, const struct backend_request *request,
                                  const char *name, char out[4096]) {
   int n = snprintf(out, 4096, "%s/%s", request->work_dir, name);
@@ -89,12 +83,11 @@ static void close_session(struct session *s) {
   }
   if (s->team) team_destroy(s->team);
   if (s->loaded.library) artifact_unload(&s->loaded);
-  free(s);
 }
 
-static hone_status open_artifact(struct ctx *ctx, struct session *s,
-                                 const struct backend_request *request, struct backend_facts *facts,
-                                 struct backend_io *out_io) {
+static hone_status open_session(struct ctx *ctx, struct session *s,
+                                const struct backend_request *request, struct backend_facts *facts,
+                                struct backend_io *out_io) {
   char path[4096];
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_load(ctx, path, NULL, &s->loaded));
@@ -110,21 +103,6 @@ static hone_status open_artifact(struct ctx *ctx, struct session *s,
   facts->threads = team_interface(s->team)->thread_count;
   facts->arena_bytes = (int64_t)info->arena_bytes;
   facts->fallback_share = 0;
-  return HONE_OK;
-}
-
-static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
-                                struct session **out, struct backend_facts *facts,
-                                struct backend_io *out_io) {
-  struct session *s = calloc(1, sizeof *s);
-  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
-  hone_status status = open_artifact(ctx, s, request, facts, out_io);
-  if (status) {
-    backend_io_destroy(out_io);
-    close_session(s);
-    return status;
-  }
-  *out = s;
   return HONE_OK;
 }
 
@@ -150,20 +128,16 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
               place_none(), "the compiled model returned an error");
 }
 
-static hone_status wait_done(struct ctx *ctx, struct session *s) {
-  (void)ctx, (void)s; /* run is synchronous */
-  return HONE_OK;
-}
-
 const struct backend backend_native = {
     .name = "native",
     .title = "hone",
     .formats = "onnx",
-    .describe = describe,
+    .describe = describe_built_in,
     .prepare = prepare,
+    .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait_done,
+    .wait = wait_nothing, /* run is synchronous */
     .close = close_session,
 };

@@ -331,12 +331,12 @@ static void close_session(struct session *s) {
   if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
   if (s->options) API(s, RELEASE_SESSION_OPTIONS, void, void *)(s->options);
   if (s->environment) API(s, RELEASE_ENV, void, void *)(s->environment);
-  free(s); /* the library stays: its threads may still be ending */
+  /* the library stays: its threads may still be ending */
 }
 
-static hone_status open_engine(struct ctx *ctx, struct session *s,
-                               const struct backend_request *request, struct backend_facts *facts,
-                               struct backend_io *out_io) {
+static hone_status open_session(struct ctx *ctx, struct session *s,
+                                const struct backend_request *request, struct backend_facts *facts,
+                                struct backend_io *out_io) {
   char path[4096];
   const struct ort_base *base;
   TRY(load_library(ctx, request->engine_path, path, &s->library, &base));
@@ -366,21 +366,6 @@ static hone_status open_engine(struct ctx *ctx, struct session *s,
   return HONE_OK;
 }
 
-static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
-                                struct session **out, struct backend_facts *facts,
-                                struct backend_io *out_io) {
-  struct session *s = calloc(1, sizeof *s);
-  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
-  hone_status status = open_engine(ctx, s, request, facts, out_io);
-  if (status) {
-    backend_io_destroy(out_io);
-    close_session(s);
-    return status;
-  }
-  *out = s;
-  return HONE_OK;
-}
-
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   struct tensor_set *at = &s->sets[set];
@@ -400,11 +385,6 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   return result ? check(ctx, s, result, "run") : HONE_OK;
 }
 
-static hone_status wait_done(struct ctx *ctx, struct session *s) {
-  (void)ctx, (void)s; /* Run is synchronous */
-  return HONE_OK;
-}
-
 const struct backend backend_onnxruntime = {
     .name = "onnxruntime",
     .title = "ONNX Runtime",
@@ -414,9 +394,10 @@ const struct backend backend_onnxruntime = {
     .ships_model = true,
     .describe = describe,
     .prepare = NULL, /* the engine compiles while it loads */
+    .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait_done,
+    .wait = wait_nothing, /* Run is synchronous */
     .close = close_session,
 };

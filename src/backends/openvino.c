@@ -352,12 +352,11 @@ static void close_session(struct session *s) {
   if (s->compiled) s->api.ov_compiled_model_free(s->compiled);
   if (s->model) s->api.ov_model_free(s->model);
   if (s->core) s->api.ov_core_free(s->core);
-  free(s);
 }
 
-static hone_status open_engine(struct ctx *ctx, struct session *s,
-                               const struct backend_request *request, struct backend_facts *facts,
-                               struct backend_io *out_io) {
+static hone_status open_session(struct ctx *ctx, struct session *s,
+                                const struct backend_request *request, struct backend_facts *facts,
+                                struct backend_io *out_io) {
   char path[4096];
   TRY(load_library(ctx, request->engine_path, path, s));
   TRY(try_element_types(ctx, s));
@@ -377,21 +376,6 @@ static hone_status open_engine(struct ctx *ctx, struct session *s,
   read_facts(s, facts);
   facts->artifact_bytes = engine_mapped_bytes(path);
   return read_io(ctx, s, out_io);
-}
-
-static hone_status open_session(struct ctx *ctx, const struct backend_request *request,
-                                struct session **out, struct backend_facts *facts,
-                                struct backend_io *out_io) {
-  struct session *s = calloc(1, sizeof *s);
-  if (!s) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
-  hone_status status = open_engine(ctx, s, request, facts, out_io);
-  if (status) {
-    backend_io_destroy(out_io);
-    close_session(s);
-    return status;
-  }
-  *out = s;
-  return HONE_OK;
 }
 
 static hone_status wrap(struct ctx *ctx, const struct session *s, const hone_tensor *tensor,
@@ -433,11 +417,6 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   return code ? check(ctx, s, code, "run") : HONE_OK;
 }
 
-static hone_status wait_done(struct ctx *ctx, struct session *s) {
-  (void)ctx, (void)s; /* infer is synchronous; start_async and wait cost 40 to 120 us more */
-  return HONE_OK;
-}
-
 const struct backend backend_openvino = {
     .name = "openvino",
     .title = "OpenVINO",
@@ -447,9 +426,10 @@ const struct backend backend_openvino = {
     .ships_model = true,
     .describe = describe,
     .prepare = NULL, /* the engine compiles while it loads */
+    .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait_done,
+    .wait = wait_nothing, /* infer is; start_async and wait cost 40 to 120 us more */
     .close = close_session,
 };

@@ -290,7 +290,8 @@ static hone_status open_backend(struct ctx *ctx, struct state *state) {
   }
   enter(state, STAGE_load);
   start = clock_ns();
-  TRY(state->backend->open(ctx, &state->request, &state->loop.session, &state->facts, &state->io));
+  TRY(session_open(ctx, state->backend, &state->request, &state->loop.session, &state->facts,
+                   &state->io));
   state->load_ms = (double)(clock_ns() - start) / 1e6;
   state->rss_load = resident_bytes();
   return HONE_OK;
@@ -519,7 +520,7 @@ static hone_status obey(struct ctx *ctx, struct state *state, const json_t *comm
 }
 
 static void release(struct state *state) {
-  if (state->loop.session) state->backend->close(state->loop.session);
+  if (state->loop.session) session_close(state->backend, state->loop.session);
   for (size_t set = 0; set < BENCH_SETS; set++) {
     struct run_set *at = &state->loop.sets[set];
     for (size_t i = 0; at->inputs && i < state->io.input_count; i++) free(at->inputs[i].data);

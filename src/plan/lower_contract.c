@@ -63,12 +63,38 @@ static bool read_conv(const struct node *node, struct geometry *g) {
   return true;
 }
 
+/* What every kernel over windows is asked; the kind, channels and strides are the caller's. */
+static struct problem window_problem(const struct geometry *g) {
+  return (struct problem){.dtype = HONE_F32,
+                          .images = g->n,
+                          .ih = g->h,
+                          .iw = g->w,
+                          .ic = g->c,
+                          .oh = g->oh,
+                          .ow = g->ow,
+                          .kh = g->kh,
+                          .kw = g->kw,
+                          .sh = g->sh,
+                          .sw = g->sw,
+                          .dh = g->dh,
+                          .dw = g->dw};
+}
+
 /* Strides of [n, c, (h,) w] as image, row, pixel. */
 static void image_strides(const struct view *view, int64_t *image, int64_t *row, int64_t *pixel) {
   int rank = view->shape.rank;
   *image = view->stride[0];
   *pixel = view->stride[rank - 1];
   *row = rank == 4 ? view->stride[2] : view->shape.dims[rank - 1] * *pixel;
+}
+
+/* Of input 0 and output 0 of a node, when both are dense and channels last. */
+static void dense_strides(const struct node *node, struct problem *problem) {
+  struct view like;
+  view_channels_last(&like, NULL, HONE_F32, &node->inputs[0]->shape);
+  image_strides(&like, &problem->i_image, &problem->i_row, &problem->i_pixel);
+  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
+  image_strides(&like, &problem->o_image, &problem->o_row, &problem->o_pixel);
 }
 
 static hone_status packed_weights(struct builder *b, const struct kernel *kernel,
@@ -163,28 +189,12 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
 hone_status lower_depthwise(struct builder *b, const struct node *node, bool *out_done) {
   struct geometry g;
   if (!read_conv(node, &g) || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
-  struct problem problem = {.kind = PROBLEM_depthwise,
-                            .dtype = HONE_F32,
-                            .images = g.n,
-                            .ih = g.h,
-                            .iw = g.w,
-                            .ic = g.c,
-                            .oh = g.oh,
-                            .ow = g.ow,
-                            .oc = g.oc,
-                            .kh = g.kh,
-                            .kw = g.kw,
-                            .sh = g.sh,
-                            .sw = g.sw,
-                            .dh = g.dh,
-                            .dw = g.dw,
-                            .pt = g.pt,
-                            .pl = g.pl};
-  struct view like;
-  view_channels_last(&like, NULL, HONE_F32, &node->inputs[0]->shape);
-  image_strides(&like, &problem.i_image, &problem.i_row, &problem.i_pixel);
-  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
-  image_strides(&like, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  struct problem problem = window_problem(&g);
+  problem.kind = PROBLEM_depthwise;
+  problem.oc = g.oc;
+  problem.pt = g.pt;
+  problem.pl = g.pl;
+  dense_strides(node, &problem);
   const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
   if (!kernel) return HONE_OK;
   struct view x, y;
@@ -199,25 +209,11 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   if (!read_conv(node, &g)) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
-  struct problem problem = {.kind = PROBLEM_conv,
-                            .dtype = HONE_F32,
-                            .images = g.n,
-                            .ih = g.h,
-                            .iw = g.w,
-                            .ic = g.c,
-                            .oh = g.oh,
-                            .ow = g.ow,
-                            .oc = g.oc,
-                            .kh = g.kh,
-                            .kw = g.kw,
-                            .sh = g.sh,
-                            .sw = g.sw,
-                            .dh = g.dh,
-                            .dw = g.dw,
-                            .groups = g.groups,
-                            .i_image = 1,
-                            .i_row = 1,
-                            .i_pixel = 1};
+  struct problem problem = window_problem(&g);
+  problem.kind = PROBLEM_conv;
+  problem.oc = g.oc;
+  problem.groups = g.groups;
+  problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
   if (!kernel_choose(&problem, &b->plan->kernel_target)) return HONE_OK;
   TRY(padded_input(b, node, &g, &ih, &iw, &x));
   TRY(conv_output(b, node, &y));
@@ -486,29 +482,13 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
   if ((x->shape.rank != 3 && x->shape.rank != 4) || node_int(node, "ceil_mode", 0)) return HONE_OK;
   struct geometry g;
   read_geometry(node, &x->shape, &node->outputs[0]->shape, kernel_shape, &g);
-  int mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;
-  struct problem problem = {.kind = PROBLEM_pool,
-                            .dtype = HONE_F32,
-                            .images = g.n,
-                            .ih = g.h,
-                            .iw = g.w,
-                            .ic = g.c,
-                            .oh = g.oh,
-                            .ow = g.ow,
-                            .kh = g.kh,
-                            .kw = g.kw,
-                            .sh = g.sh,
-                            .sw = g.sw,
-                            .dh = g.dh,
-                            .dw = g.dw,
-                            .pt = g.pt,
-                            .pl = g.pl,
-                            .mode = mode};
-  struct view like, in, out;
-  view_channels_last(&like, NULL, HONE_F32, &x->shape);
-  image_strides(&like, &problem.i_image, &problem.i_row, &problem.i_pixel);
-  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
-  image_strides(&like, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  struct problem problem = window_problem(&g);
+  problem.kind = PROBLEM_pool;
+  problem.pt = g.pt;
+  problem.pl = g.pl;
+  problem.mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;
+  dense_strides(node, &problem);
+  struct view in, out;
   const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
   if (!kernel) return HONE_OK;
   struct step *step;

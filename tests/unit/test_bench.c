@@ -1,7 +1,7 @@
 /* bench without faults: the protocol's tables, tolerances, the timed loop with a backend of this
  * file, and whole studies of test backends: rounds, labels, resume. This program is its own worker.
  */
-#include "unit.h"
+#include "identity_case.h"
 
 #include "bench/bench.h"
 
@@ -383,31 +383,6 @@ static void inputs_stay_within_tables(void **state) {
 
 /* -- studies -------------------------------------------------------------------------------------
  */
-
-/* graph(x: f32[4]) -> (y) { y = Identity(x) } */
-static const char identity_model[] =
-    "\x08\x08:"
-    "7\n\x10\n\x01x\x12\x01y\"\x08Identity\x12\x01gZ\x0f\n\x01x\x12\n\n\x08\x08\x01\x12\x04"
-    "\n\x02\x08\x04"
-    "b\x0f\n\x01y\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x04"
-    "B\x04\n\x00\x10\x0d";
-static char folder[4096], model_path[4200];
-
-static int set_up(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  setenv("HONE_TESTING", "1", 1);
-  if (dir_temporary(&ctx, folder)) return -1;
-  snprintf(model_path, sizeof model_path, "%s/identity.onnx", folder);
-  return file_write_atomic(&ctx, model_path, identity_model, sizeof identity_model - 1, 0600) ? -1
-                                                                                              : 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
-}
 
 /* What a store would keep. */
 struct memory {

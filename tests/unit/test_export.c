@@ -1,6 +1,6 @@
 /* export: what is written is read back and computes the same; the same graph gives the same bytes;
  * fused programs come out as nodes; what an opset cannot say is refused. */
-#include "unit.h"
+#include "graph_case.h"
 #include "export/export.h"
 #include "import/import.h"
 #include "passes/passes.h"
@@ -8,25 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-struct fixture {
-  struct ctx ctx;
-  struct arena *arena;
-  struct graph *graph;
-};
-
-static int setup(void **state) {
-  static struct fixture f;
-  memset(&f, 0, sizeof f);
-  ctx_init(&f.ctx);
-  assert_int_equal(arena_create(&f.ctx, 0, &f.arena), HONE_OK);
-  *state = &f;
-  return 0;
-}
-static int teardown(void **state) {
-  arena_destroy(((struct fixture *)*state)->arena);
-  return 0;
-}
 
 static void expect_ok(struct fixture *f, hone_status status) {
   if (status) print_error("%s\n", f->ctx.message);

@@ -2,7 +2,7 @@
  * ends exactly as its row says, the sound one is measured whole, and nothing is left behind: no
  * process, no descriptor, no folder. This program is its own worker.
  */
-#include "unit.h"
+#include "identity_case.h"
 
 #include "bench/bench.h"
 
@@ -30,14 +30,6 @@ static const struct fault_row {
 #include "../faults/faults.def"
 #undef FAULT
 };
-
-/* graph(x: f32[4]) -> (y) { y = Identity(x) } */
-static const char identity_model[] =
-    "\x08\x08:"
-    "7\n\x10\n\x01x\x12\x01y\"\x08Identity\x12\x01gZ\x0f\n\x01x\x12\n\n\x08\x08\x01\x12\x04"
-    "\n\x02\x08\x04"
-    "b\x0f\n\x01y\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x04"
-    "B\x04\n\x00\x10\x0d";
 
 struct outcome {
   struct cell cells[4];
@@ -76,25 +68,6 @@ static hone_status take_incarnation(void *user, const struct incarnation *incarn
   assert_true(out->end_count < COUNT(out->ends));
   out->ends[out->end_count++] = *incarnation;
   return HONE_OK;
-}
-
-static char folder[4096], model_path[4200];
-
-static int set_up(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  setenv("HONE_TESTING", "1", 1);
-  if (dir_temporary(&ctx, folder)) return -1;
-  snprintf(model_path, sizeof model_path, "%s/identity.onnx", folder);
-  return file_write_atomic(&ctx, model_path, identity_model, sizeof identity_model - 1, 0600) ? -1
-                                                                                              : 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
 }
 
 static hone_status run_with(const char *fake_options, const volatile sig_atomic_t *interrupted,

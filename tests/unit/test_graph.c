@@ -1,29 +1,9 @@
 /* graph: shapes, tensors of every type, building, replacing, sorting, sweeping, verifying, text. */
-#include "unit.h"
-#include "ops/ops.h"
-
-struct fixture {
-  struct ctx ctx;
-  struct arena *arena;
-  struct graph *graph;
-};
+#include "graph_case.h"
 
 static void op_name(const struct op *op, const char **domain, const char **name) {
   *domain = op->domain;
   *name = op->name;
-}
-
-static int setup(void **state) {
-  static struct fixture f;
-  memset(&f, 0, sizeof f);
-  ctx_init(&f.ctx);
-  assert_int_equal(arena_create(&f.ctx, 0, &f.arena), HONE_OK);
-  *state = &f;
-  return 0;
-}
-static int teardown(void **state) {
-  arena_destroy(((struct fixture *)*state)->arena);
-  return 0;
 }
 
 static hone_status parse(struct fixture *f, const char *text) {

@@ -1,30 +1,11 @@
 /* zoo: specifications, published parameter counts, and weights and activations that a kernel test
  * can trust: variance near 1, nothing denormal, infinite or saturated. The small models run through
  * the reference; the big ones are run by an independent engine in tests/zoo. */
-#include "unit.h"
-#include "ops/ops.h"
+#include "graph_case.h"
 #include "../zoo/zoo.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-struct fixture {
-  struct ctx ctx;
-  struct arena *arena;
-};
-
-static int setup(void **state) {
-  static struct fixture f;
-  memset(&f, 0, sizeof f);
-  ctx_init(&f.ctx);
-  assert_int_equal(arena_create(&f.ctx, 0, &f.arena), HONE_OK);
-  *state = &f;
-  return 0;
-}
-static int teardown(void **state) {
-  arena_destroy(((struct fixture *)*state)->arena);
-  return 0;
-}
 
 static struct graph *build(struct fixture *f, const char *spec) {
   struct graph *graph = NULL;

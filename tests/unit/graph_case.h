@@ -1,0 +1,26 @@
+/* graph_case: what a test of one graph starts from: a context, an arena, and the graph it reads. */
+#ifndef HONE_GRAPH_CASE_H
+#define HONE_GRAPH_CASE_H
+#include "unit.h"
+#include "ops/ops.h"
+
+struct fixture {
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+};
+
+static inline int setup(void **state) {
+  static struct fixture f;
+  memset(&f, 0, sizeof f);
+  ctx_init(&f.ctx);
+  assert_int_equal(arena_create(&f.ctx, 0, &f.arena), HONE_OK);
+  *state = &f;
+  return 0;
+}
+
+static inline int teardown(void **state) {
+  arena_destroy(((struct fixture *)*state)->arena);
+  return 0;
+}
+#endif
