@@ -99,7 +99,7 @@ class Rig:
     """(median, fastest, floor) in ns of both engines."""
     command = [self.args.hone, "bench", model, "--threads", str(threads), "-t",
                str(self.args.seconds), "--rounds", "3", "--incarnations", "1", "--no-measure",
-               "--resume", "never", "-q", "--store", os.path.join(self.folder, "store.db"),
+               "--warmup", "0.3", "--resume", "never", "-q", "--store", os.path.join(self.folder, "store.db"),
                "--json", os.path.join(self.folder, "hone.json"), "--backend", ",".join(self.libraries)]
     for name, path in self.libraries.items():
       command += ["--engine", f"{name}={path}"]

@@ -1,6 +1,7 @@
 /* The list of backends, and what all of them share: sessions, option text, shapes text, sizes. */
 #include "backends.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -194,4 +195,13 @@ int64_t resident_bytes(void) {
   second[1 + strcspn(second + 1, " \n")] = 0;
   int64_t pages;
   return parse_i64(second + 1, 0, INT64_MAX / 65536, &pages) ? pages * sysconf(_SC_PAGESIZE) : -1;
+}
+
+int process_thread_count(void) {
+  DIR *folder = opendir("/proc/self/task");
+  int count = 0;
+  if (!folder) return 0;
+  for (struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
 }

@@ -123,6 +123,8 @@ MUST_USE hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_
                                   size_t *out_bytes);
 /* Resident bytes of this process now. */
 int64_t resident_bytes(void);
+/* Threads of this process now; 0 unknown. */
+int process_thread_count(void);
 
 /* engines.c: folder of an installed engine: dir_user("data")/engines/NAME; E_MISSING if none. */
 MUST_USE hone_status engine_dir(struct ctx *ctx, const char *name, char out[4096]);

@@ -347,6 +347,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
             "environment"));
   TRY(check(ctx, s, API(s, CREATE_SESSION_OPTIONS, ort_result, void **)(&s->options), "options"));
   TRY(set_options(ctx, s, request));
+  int threads_before = process_thread_count();
   TRY(check(ctx, s,
             API(s, CREATE_SESSION, ort_result, void *, const char *, void *, void **)(
                 s->environment, request->model_path, s->options, &s->session),
@@ -360,7 +361,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   safe_copy(facts->version, sizeof facts->version, base->get_version());
   snprintf(facts->device, sizeof facts->device, "CPUExecutionProvider");
   snprintf(facts->precision, sizeof facts->precision, "fp32");
-  facts->threads = request->threads;
+  /* the caller works as well; the engine has no call that tells */
+  facts->threads = 1 + process_thread_count() - threads_before;
   facts->fallback_share = 0; /* the CPU provider is the only one that was given */
   facts->artifact_bytes = engine_mapped_bytes(path);
   return HONE_OK;

@@ -38,6 +38,12 @@ struct session_state {
   size_t peak_count;
   bool resumes, shows_progress;
   int line_width;
+  struct phase_time { /* where the time went, for --verbose */
+    char name[16];
+    uint64_t ns;
+  } phases[16];
+  size_t phase_count, phase; /* the last is the one that runs */
+  uint64_t phase_start_ns;
 };
 
 /* -- options ------------------------------------------------------------------------------------
@@ -231,6 +237,19 @@ static hone_status measure_peaks(struct session_state *state, const struct bench
 /* -- callbacks ----------------------------------------------------------------------------------
  */
 
+static void enter_phase(struct session_state *state, const char *name) {
+  uint64_t now = clock_ns();
+  if (state->phase_count) state->phases[state->phase].ns += now - state->phase_start_ns;
+  state->phase_start_ns = now;
+  for (state->phase = 0; state->phase < state->phase_count; state->phase++)
+    if (!strcmp(state->phases[state->phase].name, name)) return;
+  if (state->phase_count == COUNT(state->phases)) {
+    state->phase--;
+    return;
+  }
+  snprintf(state->phases[state->phase_count++].name, sizeof state->phases[0].name, "%s", name);
+}
+
 static void clear_line(struct session_state *state) {
   if (state->line_width) fprintf(stderr, "\r%*s\r", state->line_width, "");
   state->line_width = 0;
@@ -338,6 +357,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     return HONE_OK;
   }
   TRY(fingerprint_read(state->ctx, &print));
+  enter_phase(state, "peaks");
   TRY(measure_peaks(state, study));
   describe_study(state, study, &print);
   TRY(begin_study(state));
@@ -375,8 +395,19 @@ static hone_status on_incarnation(void *user, const struct incarnation *incarnat
   return store_put_incarnation(state->ctx, state->store, incarnation);
 }
 
+static void print_phases(struct session_state *state) {
+  if (!has(state->args, FLAG_verbose) || !state->phase_count) return;
+  enter_phase(state, "end");
+  fprintf(stderr, "time:");
+  for (size_t i = 0; i + 1 < state->phase_count; i++)
+    fprintf(stderr, "%s %s %.1f s", i ? "," : "", state->phases[i].name,
+            (double)state->phases[i].ns / 1e9);
+  fprintf(stderr, "\n");
+}
+
 static void on_progress(void *user, const struct bench_progress *progress) {
   struct session_state *state = user;
+  enter_phase(state, progress->phase ? progress->phase : "");
   struct text line = {0};
   if (!state->shows_progress) return;
   text_printf(&line, "[%zu/%zu] ", progress->step, progress->step_count);
@@ -430,6 +461,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   sigaction(SIGTERM, &old_term, NULL);
   sigaction(SIGHUP, &old_hup, NULL);
   clear_line(state);
+  print_phases(state);
   if (!status && !options->is_dry_run)
     status = store_finish_study(state->ctx, state->store, state->row.key);
   return status;

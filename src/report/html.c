@@ -151,7 +151,9 @@ static void put_answer(struct html html, const struct summary *summary, size_t b
     return;
   }
   put_name(html, best);
-  if (decided)
+  if (decided && is_tied(summary, begin))
+    LITERAL(html.out, " has the lowest median, which ties with another: ");
+  else if (decided)
     LITERAL(html.out, " is the fastest correct way to run this model here: ");
   else
     LITERAL(html.out, " has the lowest median so far: ");
@@ -208,7 +210,7 @@ static const struct {
     {"vs native", "verdict", "ratio of medians to hone's own compiler"},
     {"per s", "num rate", "throughput at this batch"},
     {"compile", "num", "compile time, cold"},
-    {"memory", "num", "peak resident set of the process"},
+    {"memory", "num", "resident set while running"},
     {"% limit", "num limit", "share of what this machine's peaks allow at best"},
 };
 enum {
@@ -305,7 +307,7 @@ static void put_verdict_cell(struct html html, const struct group *group, int he
   } else if (is_best) {
     text_printf(html.out, "<span class=\"pill %s\">%s</span>",
                 is_decided(group->summary, i) ? "best" : "undecided",
-                is_decided(group->summary, i) ? "fastest" : "lowest so far");
+                first_text(group->summary, i));
   } else if (comparison) {
     text_printf(html.out, "<span class=\"pill %s\" title=\"95 %% interval ",
                 verdict_text(comparison->verdict));
@@ -361,8 +363,9 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
   begin_cell(html, H_COMPILE, record->worst.compile_ms);
   put_ms(html.out, record->worst.compile_ms);
   end_cell(html);
-  begin_cell(html, H_MEMORY, record->worst.rss_peak >= 0 ? (double)record->worst.rss_peak : NAN);
-  put_bytes(html.out, (double)record->worst.rss_peak);
+  const double memory = (double)memory_of(record);
+  begin_cell(html, H_MEMORY, memory >= 0 ? memory : NAN);
+  put_bytes(html.out, memory);
   end_cell(html);
   put_limit_cell(html, record);
   text_printf(html.out,

@@ -65,6 +65,10 @@ const struct cell_data *cell_data_of(const struct summary *summary, const struct
 uint64_t seed_of(const char *key);
 /* Some row was decided against row i, or there is none to decide. */
 bool is_decided(const struct summary *summary, size_t i);
+/* Another backend's row ties with row i. */
+bool is_tied(const struct summary *summary, size_t i);
+/* The word for a group's first row: "fastest", "first, tied", "lowest so far". */
+const char *first_text(const struct summary *summary, size_t i);
 /* Smallest relative difference that the --aa pair ending at record i could show, NaN if it is none. */
 double aa_resolution(const struct summary *summary, size_t i);
 
@@ -93,6 +97,8 @@ void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word);
+/* Resident set while it ran, else the highest seen; -1 unknown. */
+int64_t memory_of(const struct record *record);
 void put_row_name(struct text *out, const struct record *record);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);

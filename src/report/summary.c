@@ -410,6 +410,22 @@ bool is_decided(const struct summary *summary, size_t i) {
   return !has_any;
 }
 
+bool is_tied(const struct summary *summary, size_t i) {
+  for (size_t c = 0; c < summary->comparison_count; c++) {
+    const struct comparison *comparison = &summary->comparisons[c];
+    if (comparison->b == i && comparison->verdict == VERDICT_tie &&
+        summary->records[comparison->a].rank && !summary->records[comparison->a].cell.label)
+      return true;
+  }
+  return false;
+}
+
+const char *first_text(const struct summary *summary, size_t i) {
+  return !is_decided(summary, i) ? "lowest so far"
+         : is_tied(summary, i)   ? "first, tied"
+                                 : "fastest";
+}
+
 double aa_resolution(const struct summary *summary, size_t i) {
   for (size_t c = 0; summary->records[i].cell.label > 0 && c < summary->comparison_count; c++) {
     const struct comparison *comparison = &summary->comparisons[c];

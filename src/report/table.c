@@ -94,7 +94,7 @@ static void fill_figures(const struct sheet *sheet, size_t i, struct text *cells
       !is_known(facts->cached_compile_ms))
     LITERAL(&cells[COL_COMPILE], "in load");
   if (is_known(facts->load_ms)) put_ms(&cells[COL_LOAD], facts->load_ms);
-  if (facts->rss_peak >= 0) put_bytes(&cells[COL_MEMORY], (double)facts->rss_peak);
+  if (memory_of(record) >= 0) put_bytes(&cells[COL_MEMORY], (double)memory_of(record));
   if (facts->artifact_bytes >= 0) put_bytes(&cells[COL_SIZE], (double)facts->artifact_bytes);
   if (is_known(record->limit_share)) put_percent(&cells[COL_LIMIT], record->limit_share);
   if (is_known(facts->rel_l2)) put_scientific(&cells[COL_ACCURACY], facts->rel_l2);
@@ -303,6 +303,24 @@ static MUST_USE hone_status put_group(struct ctx *ctx, struct tty tty,
 /* -- what the figures are worth -------------------------------------------------------------------
  */
 
+/* What the marks of this table mean. */
+static void put_flag_notes(struct tty tty, const struct summary *summary) {
+  uint32_t flags = 0;
+  bool passes_limit = false;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    flags |= summary->records[i].flags;
+    passes_limit |= summary->records[i].limit_share > 1.005;
+  }
+  for (int f = 0; f < FLAG_BIT_COUNT; f++)
+    if (flags & (1u << f))
+      text_printf(tty.out, "%s: %s\n", flag_text((enum record_flag)f),
+                  flag_help((enum record_flag)f));
+  if (passes_limit)
+    LITERAL(tty.out,
+            "over 100 % of the limit: an algorithm with fewer FLOPs than the definition has, or a "
+            "probe that was disturbed\n");
+}
+
 static void put_footer(struct tty tty, const struct summary *summary) {
   size_t samples = 0, undecided = 0;
   int processes = 0, rounds = 0;
@@ -320,6 +338,7 @@ static void put_footer(struct tty tty, const struct summary *summary) {
       "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
       "of p50; tie: the interval of the ratio holds 1\n",
       samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
+  put_flag_notes(tty, summary);
   if (undecided)
     LITERAL(tty.out, "undecided: a verdict needs 3 processes and 12 rounds of both sides\n");
   if (!summary->study.finished)

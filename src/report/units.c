@@ -106,7 +106,10 @@ void put_half_width(struct text *out, const struct record *record) {
     return;
   }
   LITERAL(out, "\xc2\xb1");
-  put_percent(out, half / record->p50_ms);
+  if (half > record->p50_ms)
+    LITERAL(out, ">100 %"); /* nothing is known but the order of size */
+  else
+    put_percent(out, half / record->p50_ms);
 }
 
 void put_time(struct text *out, uint64_t unix_ms) {
@@ -118,6 +121,10 @@ void put_time(struct text *out, uint64_t unix_ms) {
     return;
   }
   text_puts(out, text);
+}
+
+int64_t memory_of(const struct record *record) {
+  return record->worst.rss_steady >= 0 ? record->worst.rss_steady : record->worst.rss_peak;
 }
 
 void put_row_name(struct text *out, const struct record *record) {
@@ -141,8 +148,7 @@ void put_verdict(struct text *out, const struct summary *summary, size_t i, size
   if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
   const struct comparison *comparison = find_comparison(summary, i, against);
   if (!comparison) {
-    if (i == against && summary->records[i].rank == 1)
-      text_puts(out, is_decided(summary, i) ? "fastest" : "lowest so far");
+    if (i == against && summary->records[i].rank == 1) text_puts(out, first_text(summary, i));
     return;
   }
   const double ratio = comparison->ratio.value;
