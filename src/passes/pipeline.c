@@ -2,8 +2,10 @@
 #include "rewrite.h"
 
 const struct pass pass_pipeline[] = {
+    {"lower-trees", pass_lower_trees,
+     "first of all: no kernel knows a tree; what it becomes is improved like anything else"},
     {"fold-constants", pass_fold_constants,
-     "first: what depends on constants alone should not hide patterns from the others"},
+     "early: what depends on constants alone should not hide patterns from the others"},
     {"fold-identity", pass_fold_identity, "nodes that do nothing stand between those that match"},
     {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions,
      "exporters repeat themselves; patterns ask for values that are used once"},

@@ -23,7 +23,7 @@ MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const s
                                    visit_fn *visit, size_t *out_changes);
 /* Readers of `from` shall read `to`; counts as a change. */
 MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
-/* A new node in front of what reads it, with its one output inferred. */
+/* A new node with one output, to be inferred by node_infer once its attributes are set. */
 MUST_USE hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
                                   size_t input_count, struct node **out);
 /* The only reader is the one that asks, and the graph does not hand the value out. */
@@ -44,6 +44,6 @@ bool is_pure(const struct node *node);
 pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,
     pass_eliminate_dead_code, pass_reduce_strength, pass_recognise_layernorm, pass_normalise_gemm,
     pass_widen_gemm, pass_fold_batchnorm, pass_merge_reshapes, pass_cancel_transposes,
-    pass_fuse_elementwise;
+    pass_fuse_elementwise, pass_lower_trees;
 
 #endif
