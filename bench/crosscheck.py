@@ -9,7 +9,7 @@ its own copy of the same release); all get the same CPUs. Only ratios within a r
 A cell agrees if |median ratio - 1| is within max(3 %, the A/A resolution), or if the difference of
 the medians is not above the difference of the two floors (an identity model through either path):
 then it is the caller's cost and not the model's (verdict "floors"). Undecided: the interval of the
-ratio holds 1 but is wider than what had to be shown. Exit code 1 if a cell differs, 5 if one is
+ratio holds 1 but is wider than what had to be shown, or hone's own two runs differ by over 10 %. Exit code 1 if a cell differs, 5 if one is
 undecided. "fastest" is the ratio of the fastest samples of all rounds, which other programs disturb
 least.
 
@@ -30,6 +30,7 @@ import tempfile
 
 MODELS = ["zoo:mlp", "zoo:mobilenet_v3_small", "zoo:transformer"]
 TOLERANCE = 0.03
+MOST = 0.10  # where not even this can be shown, agreement would say nothing
 
 # graph g(x: f32[4]) -> (y: f32[4]) { y = Identity(x) }: the model that hone measures floors with
 IDENTITY = (bytes([8, 8, 0x3A, 55, 0x0A, 16, 0x0A, 1]) + b"x" + bytes([0x12, 1]) + b"y"
@@ -179,9 +180,9 @@ def judge(rounds, engine, other_floor):
   floor = statistics.median(r["floor", engine] for r in rounds if ("floor", engine) in r)
   resolution = max(TOLERANCE, high - 1, 1 - low)
   extra = abs(ratio - 1) * hone
-  verdict = ("agrees" if abs(ratio - 1) <= resolution else
+  verdict = ("agrees" if abs(ratio - 1) <= min(resolution, MOST) else
              "floors" if extra <= abs(other_floor - floor) else
-             "undecided" if ratio_low <= 1 <= ratio_high else "DIFFERS")
+             "undecided" if ratio_low <= 1 <= ratio_high or resolution > MOST else "DIFFERS")
   return {"hone": hone, "ratio": ratio, "low": ratio_low, "high": ratio_high,
           "fastest": fastest["other"] / min(fastest["a"], fastest["b"]),
           "resolution": resolution, "floor": floor, "other_floor": other_floor,

@@ -89,11 +89,9 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
 
 static void take_description(const json_t *reply, struct bench_case *one) {
   if (case_take_description(reply, one)) {
-    /* 0: as the model has it; what that is, is known of a zoo: model */
+    /* without --batch a model is taken as it is; what that is, is known of a zoo: model */
     if (!strncmp(one->model, "zoo:", 4) && one->input_count && one->inputs[0].info.rank)
       one->batch = (int)one->inputs[0].info.shape[0];
-    else if (!one->batch)
-      one->batch = 1;
     return;
   }
   one->status = STATUS_unsupported;
@@ -120,7 +118,7 @@ static void read_costs(struct bench *bench, const struct worker *worker, struct 
 
 hone_status case_describe(struct bench *bench, const char *model, int batch,
                           struct bench_case *out) {
-  *out = (struct bench_case){.batch = batch, .flops = NAN, .bytes = NAN};
+  *out = (struct bench_case){.batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
   snprintf(out->model, sizeof out->model, "%s", model);
   hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
   bench_report(bench, NULL, model, "prepare");

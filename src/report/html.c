@@ -139,7 +139,7 @@ static void put_figures(struct html html, const struct record *record) {
   put_half_width(html.out, record);
   LITERAL(html.out, "</span>, ");
   put_significant(html.out, record->throughput_per_s, 4);
-  LITERAL(html.out, " a second.");
+  LITERAL(html.out, " samples a second.");
 }
 
 static void put_answer(struct html html, const struct summary *summary, size_t begin, size_t end) {
@@ -361,7 +361,11 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
   put_significant(html.out, record->throughput_per_s, 4);
   end_cell(html);
   begin_cell(html, H_COMPILE, record->worst.compile_ms);
-  put_ms(html.out, record->worst.compile_ms);
+  if (compiles_in_load(record))
+    LITERAL(html.out,
+            "<span class=\"quiet\" title=\"the engine compiles while it loads\">in load</span>");
+  else
+    put_ms(html.out, record->worst.compile_ms);
   end_cell(html);
   const double memory = (double)memory_of(record);
   begin_cell(html, H_MEMORY, memory >= 0 ? memory : NAN);
@@ -452,12 +456,18 @@ static void put_failures(struct html html, const struct group *group) {
   bool is_open = false;
   for (size_t i = group->begin; i < group->end; i++) {
     const struct record *record = &group->summary->records[i];
-    if (record->rank) continue;
+    struct text names = {0};
+    if (record->rank || !put_failed_names(&names, group->summary, group->begin, group->end, i)) {
+      text_deinit(&names);
+      continue;
+    }
     if (!is_open) LITERAL(html.out, "<h3>Not ranked</h3>\n<ul class=\"failures\">\n");
     is_open = true;
     text_printf(html.out, "<li><span class=\"pill bad\" title=\"%s\">%s</span> ",
                 status_help(record->status), status_text(record->status));
-    put_name(html, record);
+    LITERAL(html.out, "<b>");
+    html_take(html, &names);
+    LITERAL(html.out, "</b>");
     if (record->stage != STAGE_none)
       text_printf(html.out, " <span class=\"quiet\">at %s</span>", stage_text(record->stage));
     LITERAL(html.out, "<p>");
@@ -471,7 +481,9 @@ static void put_aa(struct html html, const struct group *group) {
   for (size_t i = group->begin; i < group->end; i++) {
     const double resolution = aa_resolution(group->summary, i);
     if (isnan(resolution)) continue;
-    LITERAL(html.out, "<p class=\"quiet\">The same backend measured twice: differences below ");
+    LITERAL(html.out, "<p class=\"quiet\">");
+    html_text(html, group->summary->records[i].cell.backend);
+    LITERAL(html.out, " measured twice: differences below ");
     put_percent(html.out, resolution);
     LITERAL(html.out, " cannot be shown on this machine now.</p>\n");
   }

@@ -97,6 +97,12 @@ void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word);
+/* The backends of a group that ended as row i did, each once; false if an earlier row names it. */
+bool put_failed_names(struct text *out, const struct summary *summary, size_t begin, size_t end,
+                      size_t i);
+/* From the model's file to the first inference, caches off: compile and load. NaN unknown. */
+double ready_ms(const struct record *record);
+bool compiles_in_load(const struct record *record);
 /* Resident set while it ran, else the highest seen; -1 unknown. */
 int64_t memory_of(const struct record *record);
 void put_row_name(struct text *out, const struct record *record);

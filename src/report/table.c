@@ -90,9 +90,7 @@ static void fill_figures(const struct sheet *sheet, size_t i, struct text *cells
   put_significant(&cells[COL_THROUGHPUT], record->throughput_per_s, 4);
   if (is_known(facts->compile_ms)) put_ms(&cells[COL_COMPILE], facts->compile_ms);
   if (is_known(facts->cached_compile_ms)) put_ms(&cells[COL_CACHED], facts->cached_compile_ms);
-  if (is_known(facts->load_ms) && !is_known(facts->compile_ms) &&
-      !is_known(facts->cached_compile_ms))
-    LITERAL(&cells[COL_COMPILE], "in load");
+  if (compiles_in_load(record)) LITERAL(&cells[COL_COMPILE], "in load");
   if (is_known(facts->load_ms)) put_ms(&cells[COL_LOAD], facts->load_ms);
   if (memory_of(record) >= 0) put_bytes(&cells[COL_MEMORY], (double)memory_of(record));
   if (facts->artifact_bytes >= 0) put_bytes(&cells[COL_SIZE], (double)facts->artifact_bytes);
@@ -199,14 +197,20 @@ static void put_row(struct tty tty, const struct sheet *sheet, size_t i) {
   LITERAL(tty.out, "\n");
 }
 
+static bool name_failures(const struct sheet *sheet, size_t i, struct text *out) {
+  struct text names = {0};
+  bool is_first = put_failed_names(&names, sheet->summary, sheet->begin, sheet->end, i);
+  tty_text((struct tty){out, false}, shown(&names), 80);
+  text_deinit(&names);
+  return is_first;
+}
+
 /* "  openvino  unsupported at convert: the engine's words" */
-static void put_failure(struct tty tty, const struct record *record, size_t name_width,
-                        size_t width) {
-  struct text name = {0};
-  fill_name(record, &name);
+static void put_failure(struct tty tty, const struct record *record, const char *names,
+                        size_t name_width, size_t width) {
   LITERAL(tty.out, "     ");
-  text_puts(tty.out, shown(&name));
-  const size_t used = shown_width(shown(&name));
+  text_puts(tty.out, names);
+  const size_t used = shown_width(names);
   put_repeated(tty.out, (name_width > used ? name_width - used : 0) + 2);
   begin_color(tty, RED);
   text_puts(tty.out, status_text(record->status));
@@ -217,34 +221,39 @@ static void put_failure(struct tty tty, const struct record *record, size_t name
     tty_text(tty, record->reason, width > 60 ? 3 * width : 180);
   }
   LITERAL(tty.out, "\n");
-  if (name.failed) tty.out->failed = true;
-  text_deinit(&name);
 }
 
-static size_t widest_name(const struct summary *summary, size_t begin, size_t end) {
+static size_t widest_names(const struct sheet *sheet) {
   size_t widest = 0;
-  for (size_t i = begin; i < end; i++) {
-    struct text name = {0};
-    fill_name(&summary->records[i], &name);
-    const size_t width = shown_width(shown(&name));
-    if (width > widest) widest = width;
-    text_deinit(&name);
+  for (size_t i = sheet->begin; i < sheet->end; i++) {
+    struct text names = {0};
+    if (!sheet->summary->records[i].rank && name_failures(sheet, i, &names)) {
+      const size_t width = shown_width(shown(&names));
+      if (width > widest) widest = width;
+    }
+    text_deinit(&names);
   }
   return widest;
 }
 
 static void put_reasons(struct tty tty, const struct sheet *sheet, size_t width) {
   bool is_first = true;
-  const size_t widest = widest_name(sheet->summary, sheet->begin, sheet->end);
+  const size_t widest = widest_names(sheet);
   for (size_t i = sheet->begin; i < sheet->end; i++) {
-    if (sheet->summary->records[i].rank) continue;
+    struct text names = {0};
+    if (sheet->summary->records[i].rank || !name_failures(sheet, i, &names)) {
+      text_deinit(&names);
+      continue;
+    }
     if (is_first) {
       begin_color(tty, DIM);
       LITERAL(tty.out, "  not ranked\n");
       end_color(tty, DIM);
     }
     is_first = false;
-    put_failure(tty, &sheet->summary->records[i], widest, width);
+    put_failure(tty, &sheet->summary->records[i], shown(&names), widest, width);
+    if (names.failed) tty.out->failed = true;
+    text_deinit(&names);
   }
 }
 
@@ -268,7 +277,9 @@ static void put_aa(struct tty tty, const struct sheet *sheet) {
   for (size_t i = sheet->begin; i < sheet->end; i++) {
     const double resolution = aa_resolution(sheet->summary, i);
     if (isnan(resolution)) continue;
-    LITERAL(tty.out, "  the same backend twice: differences below ");
+    LITERAL(tty.out, "  ");
+    tty_text(tty, sheet->summary->records[i].cell.backend, 40);
+    LITERAL(tty.out, " twice: differences below ");
     put_percent(tty.out, resolution);
     LITERAL(tty.out, " cannot be shown on this machine now\n");
   }

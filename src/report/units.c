@@ -123,6 +123,40 @@ void put_time(struct text *out, uint64_t unix_ms) {
   text_puts(out, text);
 }
 
+static bool same_end(const struct record *a, const struct record *b) {
+  return !a->rank && !b->rank && a->status == b->status && a->stage == b->stage &&
+         !strcmp(a->reason, b->reason);
+}
+
+bool put_failed_names(struct text *out, const struct summary *summary, size_t begin, size_t end,
+                      size_t i) {
+  const struct record *records = summary->records;
+  for (size_t k = begin; k < i; k++)
+    if (same_end(&records[k], &records[i])) return false;
+  for (size_t k = i; k < end; k++) {
+    bool is_new = same_end(&records[k], &records[i]);
+    for (size_t j = i; is_new && j < k; j++)
+      is_new = strcmp(records[j].cell.backend, records[k].cell.backend) ||
+               !same_end(&records[j], &records[i]);
+    if (!is_new) continue;
+    if (out->length) LITERAL(out, ", ");
+    text_puts(out, records[k].cell.backend);
+  }
+  return true;
+}
+
+double ready_ms(const struct record *record) {
+  const struct incarnation *facts = &record->worst;
+  if (!(facts->load_ms >= 0)) return NAN;
+  if (facts->compile_ms >= 0) return facts->compile_ms + facts->load_ms;
+  return isnan(facts->cached_compile_ms) ? facts->load_ms : NAN;
+}
+
+bool compiles_in_load(const struct record *record) {
+  const struct incarnation *facts = &record->worst;
+  return facts->load_ms >= 0 && isnan(facts->compile_ms) && isnan(facts->cached_compile_ms);
+}
+
 int64_t memory_of(const struct record *record) {
   return record->worst.rss_steady >= 0 ? record->worst.rss_steady : record->worst.rss_peak;
 }
