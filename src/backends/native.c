@@ -51,6 +51,7 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   struct compile_options options = {.threads = request->threads};
   char level[256], path[4096], weights[4096];
   TRY(read_options(ctx, request, &options, level));
+  TRY(features_check(ctx, place_name(options.target.level), options.target.features));
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_path(ctx, request, "model.weights", weights));
   struct import_options import = {.shapes = request->shapes};
@@ -91,6 +92,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   char path[4096];
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_load(ctx, path, NULL, &s->loaded));
+  TRY(features_check(ctx, place_file(path), s->loaded.info->flags));
   TRY(team_create(ctx, request->threads, true, &s->team));
   const struct hone_artifact_info *info = s->loaded.info;
   TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));

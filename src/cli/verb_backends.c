@@ -104,7 +104,7 @@ int verb_doctor(struct ctx *ctx, struct args *args) {
   static struct fingerprint print;
   struct target target;
   bool healthy = true;
-  hone_status status = toolchain_describe(ctx, NULL, compiler);
+  hone_status status = toolchain_describe(ctx, NULL, NULL, compiler);
   doctor_line("C compiler", !status,
               status ? "needed to compile, not to run: apt-get install gcc" : compiler);
   healthy &= !status;

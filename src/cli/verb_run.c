@@ -21,6 +21,7 @@ static hone_status compile_and_load(struct runner *r) {
   struct compile_options options;
   char dir[4096], path[4200];
   TRY(read_compile_options(r->ctx, r->args, &options));
+  TRY(features_check(r->ctx, place_name(options.target.level), options.target.features));
   TRY(dir_temporary(r->ctx, dir));
   snprintf(path, sizeof path, "%s/model.so", dir);
   hone_status status = compile_model(r->ctx, &r->model, &options, path, NULL);
@@ -138,6 +139,7 @@ static hone_status open_artifact(struct runner *r, const char *path) {
   TRY(int_of(r->ctx, r->args, FLAG_threads, 1, 4096, usable_core_count(), &threads));
   TRY(artifact_load(r->ctx, path, symbol, &r->loaded));
   r->is_loaded = true;
+  TRY(features_check(r->ctx, place_file(path), r->loaded.info->flags));
   if (r->loaded.info->input_count > MOST_IO || r->loaded.info->output_count > MOST_IO)
     return fail(r->ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MOST_IO);
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));

@@ -5,6 +5,21 @@
 
 #include "../run/run.h"
 
+/* The artifact's words for features are those of machine. */
+_Static_assert((int)HONE_NEEDS_SSE42 == CPU_SSE42 && (int)HONE_NEEDS_AVX == CPU_AVX &&
+                   (int)HONE_NEEDS_AVX2 == CPU_AVX2 && (int)HONE_NEEDS_FMA == CPU_FMA &&
+                   (int)HONE_NEEDS_F16C == CPU_F16C && (int)HONE_NEEDS_AVX512 == CPU_AVX512 &&
+                   (int)HONE_NEEDS_AVX512_VNNI == CPU_AVX512_VNNI &&
+                   (int)HONE_NEEDS_AVX512_BF16 == CPU_AVX512_BF16 &&
+                   (int)HONE_NEEDS_AVX512_FP16 == CPU_AVX512_FP16 &&
+                   (int)HONE_NEEDS_AMX_TILE == CPU_AMX_TILE &&
+                   (int)HONE_NEEDS_AMX_INT8 == CPU_AMX_INT8 &&
+                   (int)HONE_NEEDS_AMX_BF16 == CPU_AMX_BF16 &&
+                   (int)HONE_NEEDS_AVX_VNNI == CPU_AVX_VNNI && (int)HONE_NEEDS_BMI == CPU_BMI2 &&
+                   (int)HONE_NEEDS_NEON == CPU_NEON && (int)HONE_NEEDS_DOTPROD == CPU_DOTPROD &&
+                   (int)HONE_NEEDS_I8MM == CPU_I8MM,
+               "feature bits of artifact.h and machine.h");
+
 struct hone_model {
   struct model model;
 };
@@ -85,8 +100,10 @@ hone_status hone_artifact_open(hone_context *context, const char *path, int32_t 
   if (!artifact) return fail(context, HONE_E_OOM, place_none(), "no memory for an artifact");
   hone_status status = artifact_load(context, path, NULL, &artifact->loaded);
   if (!status) {
-    status =
-        team_create(context, threads > 0 ? threads : usable_core_count(), false, &artifact->team);
+    status = features_check(context, place_file(path), artifact->loaded.info->flags);
+    if (!status)
+      status =
+          team_create(context, threads > 0 ? threads : usable_core_count(), false, &artifact->team);
     if (status) artifact_unload(&artifact->loaded);
   }
   if (status)

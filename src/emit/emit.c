@@ -299,10 +299,11 @@ static void emit_info(struct emitter *e, const char *prefix, struct emitted *mad
                 "#define PACKED %s_weights\n#else\n#define PACKED NULL\n#endif\n",
                 prefix, prefix);
   text_printf(e->out,
-              "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0, \"%s\", "
+              "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
               "\"hone %s\", %zuu, %zuu, %s,\n"
               "  input_count, output_count, inputs, outputs, run};\n\n",
-              made->build_id, HONE_VERSION, e->plan->arena_bytes, made->weights_bytes,
+              e->plan->target.features, made->build_id, HONE_VERSION, e->plan->arena_bytes,
+              made->weights_bytes,
               as_text ? "packed" : "PACKED");
   text_printf(e->out,
               "__attribute__((visibility(\"default\"))) const struct hone_artifact_info "

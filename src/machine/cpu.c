@@ -147,6 +147,16 @@ void features_print(uint32_t features, char *out, size_t size) {
   }
 }
 
+hone_status features_check(struct ctx *ctx, struct place place, uint32_t needed) {
+  char names[256];
+  uint32_t missing = needed & ~cpu_features();
+  if (!missing) return HONE_OK;
+  features_print(missing, names, sizeof names);
+  return fail(ctx, HONE_E_UNSUP, place,
+              "needs %s, which this processor lacks; compile the model with another --cpu",
+              names[0] ? names : "features that this hone does not know");
+}
+
 bool read_line(const char *path, char *out, size_t size) {
   FILE *file = fopen(path, "re");
   if (!file) return false;

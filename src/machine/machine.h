@@ -41,6 +41,9 @@ MUST_USE hone_status target_init(struct ctx *ctx, const char *triple, const char
 /* True if code for `target` runs here. */
 bool target_runs_here(const struct target *target);
 uint32_t cpu_features(void);
+/* E_UNSUP with the names of the features that this processor lacks. `needed`: enum cpu_feature, as
+   the flags of an artifact. */
+MUST_USE hone_status features_check(struct ctx *ctx, struct place place, uint32_t needed);
 
 /* Cores this process may use: affinity and cgroup quota respected; at least 1. */
 int usable_core_count(void);

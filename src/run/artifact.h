@@ -36,9 +36,30 @@ struct hone_io {
   int64_t *const *output_dims;      /* written when not NULL */
 };
 
+/* Bits of hone_artifact_info.flags. Without them the code ends by an illegal instruction. */
+enum {
+  HONE_NEEDS_SSE42 = 1 << 0, /* and SSSE3, SSE4.1, POPCNT, CMPXCHG16B */
+  HONE_NEEDS_AVX = 1 << 1,
+  HONE_NEEDS_AVX2 = 1 << 2,
+  HONE_NEEDS_FMA = 1 << 3,
+  HONE_NEEDS_F16C = 1 << 4,
+  HONE_NEEDS_AVX512 = 1 << 5, /* F, BW, CD, DQ, VL */
+  HONE_NEEDS_AVX512_VNNI = 1 << 6,
+  HONE_NEEDS_AVX512_BF16 = 1 << 7,
+  HONE_NEEDS_AVX512_FP16 = 1 << 8,
+  HONE_NEEDS_AMX_TILE = 1 << 9,
+  HONE_NEEDS_AMX_INT8 = 1 << 10,
+  HONE_NEEDS_AMX_BF16 = 1 << 11,
+  HONE_NEEDS_AVX_VNNI = 1 << 12,
+  HONE_NEEDS_BMI = 1 << 13, /* 1 and 2 */
+  HONE_NEEDS_NEON = 1 << 20,
+  HONE_NEEDS_DOTPROD = 1 << 21,
+  HONE_NEEDS_I8MM = 1 << 22
+};
+
 struct hone_artifact_info {
   uint32_t abi;
-  uint32_t flags;
+  uint32_t flags;          /* what the processor must have, below */
   const char *build_id;    /* 32 hex digits: hash of the generated text and weights */
   const char *generator;   /* "hone 0.1.0" */
   uint64_t arena_bytes;    /* 64-byte aligned memory that run needs */

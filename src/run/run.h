@@ -30,7 +30,8 @@ struct loaded {
   void *arena_map; /* with the guards */
   size_t arena_map_bytes;
 };
-/* symbol NULL: the one that the library exports. Checks abi, sizes and build id of the .weights
+/* Its code may need more than this processor has: compare info->flags before the first run.
+   symbol NULL: the one that the library exports. Checks abi, sizes and build id of the .weights
    file. */
 MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                                    struct loaded *out);

@@ -81,13 +81,9 @@ static hone_status compile_main(struct ctx *ctx, const struct build *build) {
   struct arguments arguments = {0};
   compiler_start(&build->compiler, &arguments);
   /* without the target's -m flags: it must run far enough to say that the processor does not fit */
-  const char *const rest[] = {"-std=gnu11", "-O2", build->prefix_map, build->entry, NULL};
+  const char *const rest[] = {"-std=gnu11", "-O2",    build->prefix_map, build->entry, "-c",
+                              "-o",         "main.o", "main.c",          NULL};
   arguments_add(&arguments, rest);
-  uint32_t features = build->options->target->features;
-  if (features & CPU_AVX2) argument(&arguments, "-DHONE_NEEDS_AVX2");
-  if (features & CPU_AVX512) argument(&arguments, "-DHONE_NEEDS_AVX512");
-  const char *const last[] = {"-c", "-o", "main.o", "main.c", NULL};
-  arguments_add(&arguments, last);
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "main.o");
 }
 

@@ -1,8 +1,9 @@
 /* The C compiler: which one, what it is, and its flags.
  *
  * It is one word, never a command line: --cc, else $HONE_CC, else the first of cc, gcc, clang in
- * PATH (for another architecture: TRIPLE-gcc, else clang with --target). $CC is ignored: it often
- * carries flags, and an artifact must not depend on it.
+ * PATH (for another architecture: TRIPLE-gcc, else clang; a clang is told --target, a gcc that
+ * makes other code is refused). $CC is ignored: it often carries flags, and an artifact must not
+ * depend on it.
  */
 #include "toolchain_internal.h"
 
@@ -11,17 +12,18 @@
 
 #define DESCRIBE_NS 20000000000ull
 
-bool triple_is_native(const char *triple) {
 #if defined(__x86_64__)
-  const char *arch = "x86_64-";
+#define NATIVE_ARCH "x86_64"
 #elif defined(__aarch64__)
-  const char *arch = "aarch64-";
+#define NATIVE_ARCH "aarch64"
 #elif defined(__riscv)
-  const char *arch = "riscv64-";
+#define NATIVE_ARCH "riscv64"
 #else
-  const char *arch = "?";
+#define NATIVE_ARCH "?"
 #endif
-  return !triple || !strncmp(triple, arch, strlen(arch));
+
+bool triple_is_native(const char *triple) {
+  return !triple || !strncmp(triple, NATIVE_ARCH "-", strlen(NATIVE_ARCH "-"));
 }
 
 /* "Debian clang version 14.0.6" or "cc (Debian 12.2.0-14) 12.2.0" to "clang 14.0.6 (...)". */
@@ -80,6 +82,30 @@ static hone_status no_compiler(struct ctx *ctx, const char *named, const char *t
               !strncmp(triple, "x86_64", 6) ? "x86-64-linux-gnu" : triple);
 }
 
+/* A gcc makes code for one architecture alone: named for another target, it would fail far from the
+   cause. */
+static hone_status check_architecture(struct ctx *ctx, const struct compiler *compiler,
+                                      const char *triple) {
+  const char *argv[] = {compiler->program, "-dumpmachine", NULL};
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = DESCRIBE_NS, .output_limit = 4096};
+  struct process_result result;
+  TRY(process_run(ctx, &options, &result));
+  const char *machine = result.output.at ? result.output.at : "";
+  size_t length = strcspn(machine, "-");
+  hone_status status = HONE_OK;
+  /* a compiler that does not know the question is taken at its word */
+  if (!result.exit_code && !result.timed_out && machine[length] == '-' &&
+      strncmp(machine, triple, length + 1)) {
+    char words[80];
+    snprintf(words, sizeof words, "%.*s", (int)strcspn(machine, "\n"), machine);
+    status = fail(ctx, HONE_E_USAGE, place_name(compiler->program),
+                  "makes code for %s, the target is %s", words, triple);
+  }
+  text_deinit(&result.output);
+  return status;
+}
+
 hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
                           struct compiler *out) {
   memset(out, 0, sizeof *out);
@@ -101,14 +127,14 @@ hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
                   attempt.message);
     if (!is_native && out->is_clang)
       snprintf(out->target_flag, sizeof out->target_flag, "--target=%s", triple);
-    return HONE_OK;
+    return named && !is_native && !out->is_clang ? check_architecture(ctx, out, triple) : HONE_OK;
   }
   return no_compiler(ctx, named, triple);
 }
 
-hone_status toolchain_describe(struct ctx *ctx, const char *cc, char out[128]) {
+hone_status toolchain_describe(struct ctx *ctx, const char *cc, const char *triple, char out[128]) {
   struct compiler compiler;
-  TRY(compiler_find(ctx, cc, NULL, &compiler));
+  TRY(compiler_find(ctx, cc, triple, &compiler));
   snprintf(out, 128, "%s", compiler.description);
   return HONE_OK;
 }

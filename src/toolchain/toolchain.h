@@ -33,8 +33,10 @@ struct build_options {
   uint64_t timeout_ns; /* for the whole build; 0: 10 minutes */
 };
 /* "gcc 12.2.0 (Debian 12.2.0-14)": the family and what the compiler says of itself. cc as in
-   build_options. E_MISSING. */
-MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, char out[128]);
+   build_options, triple NULL: this machine's. E_MISSING; E_USAGE for a named compiler that makes
+   code for another processor. */
+MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, const char *triple,
+                                        char out[128]);
 /* Builds and moves the result to `path` atomically; the compiler's own words are in the failure. */
 MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                                      const struct build_options *options, const char *path);

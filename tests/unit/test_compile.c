@@ -43,6 +43,7 @@ static void compile_and_run(struct scene *s, const char *name, const char *level
   if (!target_runs_here(&options.target)) return;
   check(s, compile_model(&s->ctx, &s->model, &options, path, NULL));
   check(s, artifact_load(&s->ctx, path, NULL, &loaded));
+  assert_int_equal(loaded.info->flags, options.target.features);
   for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, what);
   artifact_unload(&loaded);
 }

@@ -149,7 +149,33 @@ static void every_target_equals_the_reference(void **state) {
   }
 }
 
+/* On a processor of 2008 a program for AVX2 says so; it does not end by a signal. */
+static void a_program_says_what_the_processor_lacks(void **state) {
+  static struct scene s;
+  struct compile_options options = {.threads = 1, .no_cache = true};
+  char path[4200];
+  (void)state;
+  if (!is_installed("qemu-x86_64")) {
+    print_message("skipped: needs qemu-user\n");
+    return;
+  }
+  open_scene(&s, "tests/compile/residual-convs.hg");
+  snprintf(path, sizeof path, "%s/program", s.dir);
+  check(&s, target_init(&s.ctx, "x86_64-linux-gnu", "avx2", &options.target));
+  check(&s, compile_model(&s.ctx, &s.model, &options, path, NULL));
+  const char *const argv[] = {"qemu-x86_64", "-cpu", "Nehalem", path, "x.npy", NULL};
+  struct process_options child = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 60000000000ULL};
+  struct process_result result;
+  check(&s, process_run(&s.ctx, &child, &result));
+  assert_int_equal(result.exit_code, 69);
+  assert_non_null(strstr(result.output.at, "AVX2"));
+  text_deinit(&result.output);
+  close_scene(&s);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_target_equals_the_reference)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_target_equals_the_reference),
+                                     cmocka_unit_test(a_program_says_what_the_processor_lacks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

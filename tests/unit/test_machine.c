@@ -267,12 +267,28 @@ static void bandwidth_is_interpolated(void **state) {
   assert_true(peaks_bandwidth(&peaks, 4096) == 0);
 }
 
+static void missing_features_are_named(void **state) {
+  struct ctx ctx;
+  (void)state;
+  ctx_init(&ctx);
+  uint32_t has = cpu_features();
+  assert_int_equal(features_check(&ctx, place_none(), has), HONE_OK);
+  assert_int_equal(features_check(&ctx, place_none(), 0), HONE_OK);
+  /* no processor is both x86 and Arm */
+  uint32_t foreign = has & CPU_NEON ? CPU_AVX512 : CPU_DOTPROD;
+  assert_int_equal(features_check(&ctx, place_none(), has | foreign), HONE_E_UNSUP);
+  assert_non_null(strstr(ctx.message, has & CPU_NEON ? "avx512" : "dotprod"));
+  ctx_clear(&ctx);
+  assert_int_equal(features_check(&ctx, place_none(), 1u << 31), HONE_E_UNSUP);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(levels_are_known),
       cmocka_unit_test(unknown_targets),
       cmocka_unit_test(host_runs_here),
       cmocka_unit_test(compilers_accept_flags),
+      cmocka_unit_test(missing_features_are_named),
       cmocka_unit_test(features_equal_cpuinfo),
       cmocka_unit_test(cores_follow_affinity),
       cmocka_unit_test(quotas_bind),

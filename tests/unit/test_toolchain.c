@@ -408,6 +408,11 @@ static void same_input_same_bytes(void **state) {
 
 /* -- compilers that fail (ROBUSTNESS row 55) --------------------------------------------------- */
 
+#ifdef __x86_64__
+#define FOREIGN "aarch64-linux-gnu"
+#else
+#define FOREIGN "x86_64-linux-gnu"
+#endif
 #define VERSION "#!/bin/sh\n[ \"$1\" = --version ] && echo 'fake 1.0' && exit 0\n"
 
 static hone_status with_compiler(const char *script, uint64_t timeout_ns, char message[2048]) {
@@ -451,24 +456,41 @@ static void missing_compilers(void **state) {
   for (size_t i = 0; i < COUNT(names); i++) {
     struct ctx ctx;
     ctx_init(&ctx);
-    assert_int_equal(toolchain_describe(&ctx, names[i], out), HONE_E_MISSING);
+    assert_int_equal(toolchain_describe(&ctx, names[i], NULL, out), HONE_E_MISSING);
     assert_non_null(strstr(ctx.message, "apt-get install gcc"));
     ctx_clear(&ctx);
     setenv("HONE_CC", names[i], 1);
-    assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_E_MISSING);
+    assert_int_equal(toolchain_describe(&ctx, NULL, NULL, out), HONE_E_MISSING);
     unsetenv("HONE_CC");
   }
   struct ctx ctx;
   ctx_init(&ctx);
   setenv("CC", "gcc; id", 1); /* of no concern */
-  assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_OK);
+  assert_int_equal(toolchain_describe(&ctx, NULL, NULL, out), HONE_OK);
   unsetenv("CC");
   assert_true(!strncmp(out, "gcc ", 4) || !strncmp(out, "clang ", 6));
   char *path = strdup(getenv("PATH"));
   setenv("PATH", "/nonexistent", 1);
-  assert_int_equal(toolchain_describe(&ctx, NULL, out), HONE_E_MISSING);
+  assert_int_equal(toolchain_describe(&ctx, NULL, NULL, out), HONE_E_MISSING);
+  ctx_clear(&ctx);
+  assert_int_equal(toolchain_describe(&ctx, NULL, FOREIGN, out), HONE_E_MISSING);
+  assert_non_null(strstr(ctx.message, "apt-get install gcc-"));
   setenv("PATH", path, 1);
   free(path);
+}
+
+/* It is found out before anything is compiled. */
+static void a_compiler_of_another_processor(void **state) {
+  (void)state;
+  char out[128], path[4200];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  const char *text = VERSION "case $1 in -dumpmachine) echo m68k-linux-gnu;; esac\n";
+  snprintf(path, sizeof path, "%s", in_folder("other-gcc"));
+  write_file("other-gcc", text, strlen(text), 0755);
+  assert_int_equal(toolchain_describe(&ctx, path, NULL, out), HONE_OK);
+  assert_int_equal(toolchain_describe(&ctx, path, FOREIGN, out), HONE_E_USAGE);
+  assert_non_null(strstr(ctx.message, "m68k-linux-gnu"));
 }
 
 static void bad_requests(void **state) {
@@ -577,6 +599,7 @@ int main(void) {
       cmocka_unit_test(same_input_same_bytes),
       cmocka_unit_test(failing_compilers),
       cmocka_unit_test(missing_compilers),
+      cmocka_unit_test(a_compiler_of_another_processor),
       cmocka_unit_test(bad_requests),
       cmocka_unit_test(no_temporary_folder_stays),
       cmocka_unit_test(cache_checks_bytes),

@@ -8,6 +8,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "artifact.h"
 
+#if defined __x86_64__
+#include <cpuid.h>
+#elif defined __aarch64__
+#include <sys/auxv.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -427,20 +432,70 @@ static void parse(int argc, char **argv, const struct hone_artifact_info *info,
 /* -- run -----------------------------------------------------------------------------------------
  */
 
+#if defined __x86_64__
+/* A feature is there if cpuid says so and the system saves the registers that it needs. */
+static uint32_t processor_features(void) {
+  enum { LEAF_1_C, LEAF_7_B, LEAF_7_C, LEAF_7_D, LEAF_7_1_A };
+  enum { NO_STATE, YMM, ZMM };
+  static const struct {
+    uint32_t feature, bits;
+    int at, state;
+  } rows[] = {
+      {HONE_NEEDS_SSE42, 1u << 20 | 1u << 23 | 1u << 13 | 1u << 9, LEAF_1_C, NO_STATE},
+      {HONE_NEEDS_AVX, 1u << 28, LEAF_1_C, YMM},
+      {HONE_NEEDS_AVX2, 1u << 5, LEAF_7_B, YMM},
+      {HONE_NEEDS_FMA, 1u << 12, LEAF_1_C, YMM},
+      {HONE_NEEDS_F16C, 1u << 29, LEAF_1_C, YMM},
+      {HONE_NEEDS_AVX512, 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31, LEAF_7_B, ZMM},
+      {HONE_NEEDS_AVX512_VNNI, 1u << 11, LEAF_7_C, ZMM},
+      {HONE_NEEDS_AVX512_BF16, 1u << 5, LEAF_7_1_A, ZMM},
+      {HONE_NEEDS_AVX512_FP16, 1u << 23, LEAF_7_D, ZMM},
+      {HONE_NEEDS_AMX_TILE, 1u << 24, LEAF_7_D, ZMM},
+      {HONE_NEEDS_AMX_INT8, 1u << 25, LEAF_7_D, ZMM},
+      {HONE_NEEDS_AMX_BF16, 1u << 22, LEAF_7_D, ZMM},
+      {HONE_NEEDS_AVX_VNNI, 1u << 4, LEAF_7_1_A, YMM},
+      {HONE_NEEDS_BMI, 1u << 3 | 1u << 8, LEAF_7_B, NO_STATE},
+  };
+  uint32_t r[5] = {0}, a, b, c, d, has = 0;
+  int states[] = {1, __builtin_cpu_supports("avx") != 0, __builtin_cpu_supports("avx512f") != 0};
+  if (__get_cpuid(1, &a, &b, &c, &d)) r[LEAF_1_C] = c;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    r[LEAF_7_B] = b, r[LEAF_7_C] = c, r[LEAF_7_D] = d;
+    if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) r[LEAF_7_1_A] = a;
+  }
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if ((r[rows[i].at] & rows[i].bits) == rows[i].bits && states[rows[i].state])
+      has |= rows[i].feature;
+  return has;
+}
+#elif defined __aarch64__
+static uint32_t processor_features(void) {
+  uint32_t has = HONE_NEEDS_NEON;
+  if (getauxval(AT_HWCAP) >> 20 & 1) has |= HONE_NEEDS_DOTPROD;
+  if (getauxval(AT_HWCAP2) >> 13 & 1) has |= HONE_NEEDS_I8MM;
+  return has;
+}
+#else
+static uint32_t processor_features(void) { return 0; }
+#endif
+
 /* The code was compiled for a feature level; on a lesser processor it would die by SIGILL. */
-static void check_processor(void) {
-  const char *missing = NULL;
-#ifdef HONE_NEEDS_AVX2
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) missing = "AVX2 and FMA";
-#endif
-#ifdef HONE_NEEDS_AVX512
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl"))
-    missing = "AVX-512";
-#endif
-  if (missing)
-    die(MISSING,
-        "compiled for a processor with %s, which this one lacks; compile with another --cpu",
-        missing);
+static void check_processor(uint32_t needed) {
+  static const char *const names[32] = {
+      "SSE4.2",       "AVX",     "AVX2",         "FMA",
+      "F16C",         "AVX-512", "AVX-512 VNNI", "AVX-512 BF16",
+      "AVX-512 FP16", "AMX",     "AMX INT8",     "AMX BF16",
+      "AVX-VNNI",     "BMI2",    [20] = "NEON",  [21] = "dot products",
+      [22] = "i8mm"};
+  uint32_t missing = needed & ~processor_features();
+  if (!missing) return;
+  char list[512] = "";
+  for (int i = 0; i < 32; i++) {
+    if (!(missing >> i & 1)) continue;
+    size_t n = strlen(list);
+    snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", names[i] ? names[i] : "?");
+  }
+  die(MISSING, "compiled for a processor with more than this one has; missing: %s", list);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -507,7 +562,7 @@ int main(int argc, char **argv) {
   options.threads = processors < MAX_THREADS ? (int32_t)processors : MAX_THREADS;
   options.files = allocate((size_t)(argc > 0 ? argc : 1) * sizeof *options.files);
   parse(argc, argv, info, &options);
-  check_processor();
+  check_processor(info->flags);
   struct hone_team team = team_start(options.threads, processors);
   run(info, &options, &team);
   return fflush(stdout) ? NO_WRITE : 0;
