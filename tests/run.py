@@ -38,14 +38,21 @@ def steps(build, python):
 
 
 def count(output, ok):
-    """Tests that a step reported as passed and failed; a step that reports none is one."""
-    passed = sum(map(int, re.findall(r"\[  PASSED  \] (\d+) test", output)))
-    failed = sum(map(int, re.findall(r"\[  FAILED  \].*?(\d+) test\(s\), listed below", output)))
-    for number, word in re.findall(r"\b(\d+) (passed|failed|errors?)\b", output.splitlines()[-1] if output else ""):
-        passed, failed = (passed + int(number), failed) if word == "passed" else (passed, failed + int(number))
-    if ok:
-        return max(passed, 1), 0
-    return passed, max(failed, 1)
+    """Tests that a step reports as passed, failed and left out; a step that reports none is one."""
+    found = {"passed": 0, "failed": 0, "skipped": 0}
+    for number in re.findall(r"\[  PASSED  \] (\d+) test", output):
+        found["passed"] += int(number)
+    for word, number in re.findall(r"\[  (FAILED|SKIPPED)\s*\] (\d+) test\(s\), listed below", output):
+        found[word.lower()] += int(number)
+    last = output.splitlines()[-1] if output else ""
+    for number, word in re.findall(r"\b(\d+) (passed|failed|error|skipped)", last):
+        found["failed" if word == "error" else word] += int(number)
+    found["skipped"] += ": skipped:" in last
+    if not ok:
+        found["failed"] = max(found["failed"], 1)
+    elif not any(found.values()):
+        found["passed"] = 1
+    return found
 
 
 def environment(build, python):
@@ -67,7 +74,7 @@ def main():
     env = environment(options.build, python)
     logs = ROOT / options.build / "test-logs"
     logs.mkdir(parents=True, exist_ok=True)
-    total_passed = total_failed = 0
+    total = {"passed": 0, "failed": 0, "skipped": 0}
     start = time.monotonic()
     failures = []
     for name, command in steps(options.build, python):
@@ -80,11 +87,12 @@ def main():
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
         output = done.stdout.decode(errors="replace")
         (logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
-        passed, failed = count(output, done.returncode == 0)
-        total_passed, total_failed = total_passed + passed, total_failed + failed
-        print(f"{'ok' if not failed else 'FAILED':7} {name:30} {passed:5} passed {failed:3} failed "
-              f"{time.monotonic() - began:7.1f} s", flush=True)
-        if failed:
+        found = count(output, done.returncode == 0)
+        for word, number in found.items():
+            total[word] += number
+        words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
+        print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {time.monotonic() - began:7.1f} s {words}", flush=True)
+        if found["failed"]:
             failures.append(name)
             print("\n".join("  | " + line for line in output.splitlines()[-60:]))
             print(f"  repeat: {' '.join(command)}", flush=True)
@@ -92,8 +100,9 @@ def main():
         return 0
     minutes = (time.monotonic() - start) / 60
     print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
-    print(f"tests: {total_passed} passed, {total_failed} failed")
-    return 1 if total_failed else 0
+    skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
+    print(f"tests: {total['passed']} passed, {total['failed']} failed{skipped}")
+    return 1 if total["failed"] else 0
 
 
 if __name__ == "__main__":
