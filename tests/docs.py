@@ -60,6 +60,14 @@ def run_blocks(page, build):
     return len(blocks), failed
 
 
+def git(*words):
+    """What git answers; nothing where there is no git or no history, as in an unpacked archive."""
+    try:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    except FileNotFoundError:
+        return ""
+
+
 def dead_references(page):
     text = (ROOT / page).read_text()
     prose = re.sub(r"```.*?```", "", text, flags=re.S)
@@ -69,10 +77,9 @@ def dead_references(page):
     for name in re.findall(r"`([\w./-]+)`", prose):
         if name.startswith(FILE_ROOTS) and "*" not in name and not (ROOT / name).exists():
             yield f"{page}: names {name}, which is not there"
-    has_history = (ROOT / ".git").exists()
-    for commit in re.findall(r"commit `([0-9a-f]{7,40})`", prose) if has_history else ():
-        found = subprocess.run(["git", "cat-file", "-e", commit + "^{commit}"], cwd=ROOT, capture_output=True, check=False)
-        if found.returncode:
+    is_whole = git("rev-parse", "--is-shallow-repository") == "false"
+    for commit in re.findall(r"[Cc]ommit `([0-9a-f]{7,40})`", prose) if is_whole else ():
+        if git("cat-file", "-t", commit) != "commit":
             yield f"{page}: points at commit {commit}, which is not there"
 
 
