@@ -112,17 +112,19 @@ def sound(result, code=0):
     assert result.code == code, result
 
 
-def processes_with(text):
-    """Process ids whose environment or command line holds the text."""
+def processes_of(folder):
+    """Living processes that work in the folder or name it in their environment or command line."""
     found = []
+    text = str(folder).encode()
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            if (text.encode() in (entry / "cmdline").read_bytes() or
-                    text.encode() in (entry / "environ").read_bytes()):
-                if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                    found.append(int(entry.name))
+            state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            where = os.readlink(entry / "cwd").encode()
         except OSError:
             continue
+        if state != "Z" and (text in words or where.startswith(text)):
+            found.append(int(entry.name))
     return found
