@@ -75,6 +75,7 @@ MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *ar
 /* Text to a file, or to stdout for "-". */
 MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct text *text);
 bool wants_color(const struct args *args);
+bool wants_synthetic(const struct args *args); /* rows of the test backends */
 /* --input, --inputs, else seeded values of the set. Payload in `arena`. */
 MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
                                  const struct model *model, struct arena *arena, int set,

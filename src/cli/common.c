@@ -75,6 +75,11 @@ hone_status write_output(struct ctx *ctx, const char *path, const struct text *t
   return HONE_OK;
 }
 
+bool wants_synthetic(const struct args *args) {
+  const char *testing = getenv("HONE_TESTING");
+  return has(args, FLAG_with_synthetic) || (testing && !strcmp(testing, "1"));
+}
+
 bool wants_color(const struct args *args) {
   const char *when = value_of(args, FLAG_color, "auto");
   if (!strcmp(when, "always")) return true;
@@ -226,9 +231,7 @@ hone_status show_study(struct ctx *ctx, const struct args *args, struct store *s
   TRY(store_get_study(ctx, store, which, &row));
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = store_read_study(ctx, store, arena, row.key, &data);
-  const char *testing = getenv("HONE_TESTING");
-  bool synthetic = has(args, FLAG_with_synthetic) || (testing && !strcmp(testing, "1"));
-  if (!status) status = summarise(ctx, arena, &data, synthetic, &summary);
+  if (!status) status = summarise(ctx, arena, &data, wants_synthetic(args), &summary);
   if (!status) status = show_summary(ctx, args, &summary);
   arena_destroy(arena);
   return status;

@@ -434,9 +434,8 @@ static int study_code(struct session_state *state) {
   static struct study_data data;
   static struct summary summary;
   size_t ok = 0, wrong = 0;
-  const char *testing = getenv("HONE_TESTING");
   if (store_read_study(state->ctx, state->store, state->arena, state->row.key, &data) ||
-      summarise(state->ctx, state->arena, &data, testing && !strcmp(testing, "1"), &summary))
+      summarise(state->ctx, state->arena, &data, wants_synthetic(state->args), &summary))
     return report_failure(state->ctx);
   for (size_t i = 0; i < summary.record_count; i++) {
     ok += summary.records[i].status == STATUS_ok || summary.records[i].status == STATUS_unverified;

@@ -15,13 +15,14 @@ int verb_report(struct ctx *ctx, struct args *args) {
   return status ? report_failure(ctx) : 0;
 }
 
-static hone_status read_summary(struct ctx *ctx, struct store *store, struct arena *arena,
-                                const char *which, struct study_data *data, struct summary *out) {
+static hone_status read_summary(struct ctx *ctx, const struct args *args, struct store *store,
+                                struct arena *arena, const char *which, struct study_data *data,
+                                struct summary *out) {
   struct study_row *row;
   TRY(NEW(ctx, arena, row));
   TRY(store_get_study(ctx, store, which, row));
   TRY(store_read_study(ctx, store, arena, row->key, data));
-  return summarise(ctx, arena, data, false, out);
+  return summarise(ctx, arena, data, wants_synthetic(args), out);
 }
 
 static hone_status compare(struct ctx *ctx, const struct args *args, struct store *store,
@@ -30,8 +31,8 @@ static hone_status compare(struct ctx *ctx, const struct args *args, struct stor
   static struct summary a, b;
   struct text text = {0};
   struct render_options options = {.color = wants_color(args)};
-  TRY(read_summary(ctx, store, arena, args->words[0], &before, &a));
-  TRY(read_summary(ctx, store, arena, args->words[1], &after, &b));
+  TRY(read_summary(ctx, args, store, arena, args->words[0], &before, &a));
+  TRY(read_summary(ctx, args, store, arena, args->words[1], &after, &b));
   hone_status status = render_compare(ctx, &a, &b, &options, &text);
   if (!status) status = write_output(ctx, "-", &text);
   text_deinit(&text);
