@@ -80,17 +80,28 @@ static bool write_parts(int fd, const struct file_part *parts, size_t count) {
   return true;
 }
 
+/* A new file under a name of its own; unlike mkstemp's, its mode is what the user's umask leaves.
+ */
+static int create_beside(const char *dir, const char *base, unsigned mode, char *out, size_t size) {
+  for (unsigned turn = 0; turn < 100; turn++) {
+    unsigned long long mark = clock_ns() * 0x9e3779b97f4a7c15u ^ (unsigned long long)getpid();
+    snprintf(out, size, "%s/.%.200s.%08llx", dir, base, mark >> 32);
+    int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
 hone_status file_write_parts(struct ctx *ctx, const char *path, const struct file_part *parts,
                              size_t count, unsigned mode) {
   char dir[4096], temporary[4096 + 300];
   const char *base;
   TRY(split_path(ctx, path, dir, &base));
-  snprintf(temporary, sizeof temporary, "%s/.%s.XXXXXX", dir, base);
-  int fd = mkostemp(temporary, O_CLOEXEC);
+  int fd = create_beside(dir, base, mode, temporary, sizeof temporary);
   if (fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));
-  bool ok = write_parts(fd, parts, count) && !fchmod(fd, mode) && !fsync(fd);
+  bool ok = write_parts(fd, parts, count) && !fsync(fd);
   int error = errno;
   if (close(fd) && ok) ok = false, error = errno;
   if (ok && rename(temporary, path)) ok = false, error = errno;

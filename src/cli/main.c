@@ -56,23 +56,70 @@ static int child_died(struct ctx *ctx, int signal) {
   return report_failure(ctx);
 }
 
+static volatile sig_atomic_t child_pid;
+
+static void pass_on(int signal) { kill(child_pid, signal); }
+
+/* The child answers Ctrl-C itself; what is sent to this process alone is handed on to it. */
+static void watch_signals(pid_t pid) {
+  struct sigaction action = {.sa_handler = pass_on};
+  child_pid = pid;
+  signal(SIGINT, SIG_IGN);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGHUP, &action, NULL);
+}
+
+/* Kills what the child left running, a C compiler for one: as its subreaper this process inherits
+   every orphan, and orphans of those in the next turn. */
+static void end_orphans(void) {
+  for (int turn = 0; turn < 100; turn++) {
+    char path[64], list[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof list - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0) return;
+    list[n] = 0;
+    for (char *at = list, *end; *at; at = end + strspn(end, " ")) {
+      long pid = strtol(at, &end, 10);
+      if (end == at) break;
+      kill((pid_t)pid, SIGKILL);
+      while (waitpid((pid_t)pid, NULL, 0) < 0 && errno == EINTR) continue;
+    }
+  }
+}
+
+static void be_child(struct ctx *ctx, const struct verb *verb, struct args *args, pid_t parent,
+                     const char *folder) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(130);
+  if (*folder) setenv("TMPDIR", folder, 1);
+  int code = verb->run(ctx, args);
+  fflush(NULL);
+  _exit(code);
+}
+
+/* Whatever way the child ends, its temporary files and its own children go with it. */
 static int run_in_child(struct ctx *ctx, const struct verb *verb, struct args *args) {
+  char folder[4096];
+  pid_t parent = getpid();
+  if (dir_temporary(ctx, folder)) folder[0] = 0; /* a verb that needs one says so itself */
+  ctx_clear(ctx);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   fflush(NULL);
   pid_t pid = fork();
+  if (!pid) be_child(ctx, verb, args, parent, folder);
+  int status = 0, error = errno;
+  if (pid > 0) {
+    watch_signals(pid);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    end_orphans();
+  }
+  if (*folder) dir_remove_tree(folder);
   if (pid < 0) {
-    REFUSE(ctx, HONE_E_OOM, place_none(), "cannot fork: %s", strerror(errno));
+    REFUSE(ctx, HONE_E_OOM, place_none(), "cannot fork: %s", strerror(error));
     return report_failure(ctx);
   }
-  if (!pid) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int code = verb->run(ctx, args);
-    fflush(NULL);
-    _exit(code);
-  }
-  signal(SIGINT, SIG_IGN); /* the child answers it */
-  int status;
-  while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return 70;
   return WIFEXITED(status) ? WEXITSTATUS(status) : child_died(ctx, WTERMSIG(status));
 }
 

@@ -324,19 +324,21 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
   if (input->unit_count != 1)
     return fail(ctx, HONE_E_INTERNAL, place_file(path), "%zu units for one C file",
                 input->unit_count);
+  char weights[4096] = "";
+  bool is_new = false;
   if (input->weights_bytes) {
-    char weights[4096];
     TRY(beside(ctx, path, "weights", weights));
+    is_new = access(weights, F_OK) != 0;
     TRY(write_weights(ctx, input, weights));
   }
-  TRY(write_header(ctx, input, path));
-  return file_write_atomic(ctx, path, input->units[0], input->unit_lengths[0], 0644);
+  hone_status status = file_write_atomic(ctx, path, input->units[0], input->unit_lengths[0], 0644);
+  if (status && is_new) unlink(weights); /* of no use alone */
+  return status ? status : write_header(ctx, input, path);
 }
 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
   build->job_count = build->input->unit_count + (artifact_kind_of(path) == ARTIFACT_EXE);
   TRY(compile_all(ctx, build));
-  TRY(write_header(ctx, build->input, path));
   build->inserts =
       build->embeds && has_large_section(build) && artifact_kind_of(path) != ARTIFACT_A;
   bool done = false;
@@ -375,6 +377,7 @@ hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
   snprintf(build.prefix_map, sizeof build.prefix_map, "-ffile-prefix-map=%s=.", build.directory);
   snprintf(build.entry, sizeof build.entry, "-DHONE_ARTIFACT=%s_artifact", build.prefix);
   hone_status status = build_in(ctx, &build, path);
+  if (!status) status = write_header(ctx, input, path); /* after what it describes */
   dir_remove_tree(build.directory);
   return status;
 }
