@@ -94,6 +94,9 @@ static hone_status begin(struct fuser *f, struct group *g, struct node *root, ui
   return add_value(f, g, root->outputs[0], arg, position);
 }
 
+/* Max, Min, Sum: their expression joins two operands. */
+static bool is_variadic(const struct node *node) { return node->op->max_inputs < 0; }
+
 /* Clip's bounds are parameters of the step, not operands. */
 static size_t operand_count(const struct node *node) {
   return is_op(node, OP_Clip) ? 1 : node->input_count;
@@ -127,7 +130,8 @@ static bool is_step(const struct fuser *f, const struct group *g, const struct n
   if (node->op->class != OP_ELEMENTWISE || !node->op->expression || node->fused_count ||
       node->output_count != 1 || !node->outputs[0])
     return false;
-  if (operand_count(node) < 1 || operand_count(node) > COUNT(node->fused[0].args)) return false;
+  size_t least = is_variadic(node) ? 2 : 1;
+  if (operand_count(node) < least || operand_count(node) > COUNT(node->fused[0].args)) return false;
   for (size_t i = 0; i < operand_count(node); i++)
     if (!graph_owns(f->graph, node->inputs[i])) return false;
   return shape_equal(&node->outputs[0]->shape, &g->values[0]->shape) &&
@@ -152,14 +156,22 @@ static hone_status operand(struct fuser *f, struct group *g, struct value *value
   return HONE_OK;
 }
 
+/* One step; of Max, Min and Sum over more than two operands one for each further operand. */
 static hone_status take(struct fuser *f, struct group *g, const struct node *node,
                         uint32_t position) {
   struct fused_step step = {.op = node->op, .dtype = node->outputs[0]->dtype};
-  step.arg_count = (int)operand_count(node);
+  int count = (int)operand_count(node), args[COUNT(step.args)];
+  step.arg_count = is_variadic(node) ? 2 : count;
   if (!elementwise_parameters(node, &step.alpha, &step.beta))
     return fail(f->ctx, HONE_E_INTERNAL, node_place(node), "parameters are not known");
-  for (int a = 0; a < step.arg_count; a++) TRY(operand(f, g, node->inputs[a], &step.args[a]));
+  for (int a = 0; a < count; a++) TRY(operand(f, g, node->inputs[a], &args[a]));
+  memcpy(step.args, args, sizeof args);
   VEC_PUSH(f->ctx, f->graph->arena, &g->steps, step);
+  for (int a = step.arg_count; a < count; a++) {
+    step.args[0] = (int)g->steps.count - 1;
+    step.args[1] = args[a];
+    VEC_PUSH(f->ctx, f->graph->arena, &g->steps, step);
+  }
   return add_value(f, g, node->outputs[0], (int)g->steps.count - 1, position);
 }
 

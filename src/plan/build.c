@@ -351,6 +351,59 @@ static hone_status lower_empty(struct builder *b, const struct node *node) {
   return HONE_OK;
 }
 
+/* A fused program that no lowering of its node takes (more batch levels than the kernel has, an
+   empty inner dimension): the node without it, then the program over its result. Sum of one operand
+   hands that on unchanged. */
+static hone_status unfuse(struct builder *b, const struct node *node, struct node **out_own,
+                          struct node **out_program) {
+  size_t own = own_input_count(node);
+  struct value *raw;
+  struct fused_step *fused;
+  TRY(NEW(b->ctx, b->arena, raw));
+  *raw = (struct value){.name = node->outputs[0]->name,
+                        .dtype = node->outputs[0]->dtype, /* fused programs keep the type */
+                        .has_shape = true,
+                        .shape = node->outputs[0]->shape,
+                        .index = b->value_count++};
+  TRY(NEW(b->ctx, b->arena, *out_own));
+  **out_own = *node;
+  (*out_own)->input_count = own;
+  (*out_own)->fused_input_count = (*out_own)->fused_count = 0;
+  TRY(NEW_ARRAY(b->ctx, b->arena, (*out_own)->outputs, node->output_count));
+  memcpy((*out_own)->outputs, node->outputs, node->output_count * sizeof *node->outputs);
+  (*out_own)->outputs[0] = raw;
+  TRY(NEW(b->ctx, b->arena, *out_program));
+  **out_program = (struct node){.op = &op_table[OP_Sum],
+                                .name = node->name,
+                                .index = node->index,
+                                .input_count = 1 + node->fused_input_count,
+                                .output_count = 1,
+                                .outputs = node->outputs,
+                                .fused_input_count = node->fused_input_count,
+                                .fused_count = node->fused_count};
+  TRY(NEW_ARRAY(b->ctx, b->arena, (*out_program)->inputs, 1 + node->fused_input_count));
+  (*out_program)->inputs[0] = raw;
+  for (size_t i = 0; i < node->fused_input_count; i++)
+    (*out_program)->inputs[1 + i] = node->inputs[own + i];
+  TRY(NEW_ARRAY(b->ctx, b->arena, fused, node->fused_count));
+  memcpy(fused, node->fused, node->fused_count * sizeof *fused);
+  for (size_t s = 0; s < node->fused_count; s++)
+    for (int k = 0; k < fused[s].arg_count; k++)
+      if (fused[s].args[k] < FUSED_SELF) /* inputs begin at 1, not at `own` */
+        fused[s].args[k] = FUSED_INPUT(FUSED_INPUT_INDEX(fused[s].args[k]) - (int)own + 1);
+  (*out_program)->fused = fused;
+  return HONE_OK;
+}
+
+static hone_status lower_node(struct builder *b, const struct node *node);
+
+static hone_status lower_unfused(struct builder *b, const struct node *node, bool *out_done) {
+  struct node *own, *program;
+  TRY(unfuse(b, node, &own, &program));
+  TRY(lower_node(b, own)); /* once: it has no program of its own */
+  return lower_elementwise(b, program, out_done);
+}
+
 static hone_status lower_node(struct builder *b, const struct node *node) {
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, node);
@@ -363,6 +416,7 @@ static hone_status lower_node(struct builder *b, const struct node *node) {
       if (lowerings[i].op == node->op->id && !plain_find(node->op->name))
         TRY(lowerings[i].lower(b, node, &done));
   if (!done) TRY(lower_plain(b, node, &done));
+  if (!done && node->fused_count) TRY(lower_unfused(b, node, &done));
   if (!done)
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
                 "no kernel for operator %s with %s elements", node->op->name,
@@ -372,7 +426,7 @@ static hone_status lower_node(struct builder *b, const struct node *node) {
 
 static hone_status find_readers(struct builder *b) {
   TRY(graph_uses(b->ctx, b->arena, b->graph, &b->uses));
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, b->graph->values.count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, b->graph->values.count + b->graph->nodes.count));
   for (size_t n = 0; n < b->graph->nodes.count; n++) {
     const struct node *node = b->graph->nodes.at[n];
     for (size_t i = 0; i < node->input_count; i++)
@@ -454,7 +508,9 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
                              .features = options->target->features,
                              .threads = options->threads};
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
-  TRY(NEW_ARRAY(ctx, arena, b.values, graph->values.count));
+  /* and one more for each node whose fused program may have to be split off */
+  TRY(NEW_ARRAY(ctx, arena, b.values, graph->values.count + graph->nodes.count));
+  b.value_count = (uint32_t)graph->values.count;
   TRY(find_readers(&b));
   TRY(bind_inputs(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));

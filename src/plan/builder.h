@@ -18,6 +18,7 @@ struct builder {
   struct plan *plan;
   const struct plan_options *options;
   struct value_state *values; /* by value index */
+  uint32_t value_count;       /* of the graph, and of those that lowering makes */
   uint32_t *uses;             /* by value index */
   const struct node **reader; /* the only node that reads the value, or NULL */
 };

@@ -438,6 +438,14 @@ static bool make_matmul(struct gen *g) {
       else if (r > 1 && other->shape.dims[r - 1] == k) y = transposed(g, other);
     }
   if (!y && chance(g, 10)) y = noise_of(g, "0.3", 1, k, 0, 0);
+  if (!y && chance(g, 25) && rank > 2) {
+    struct shape shape = x->shape;
+    shape.dims[rank - 2] = k;
+    shape.dims[rank - 1] = between(g, 1, 9);
+    for (int i = 0; i < rank - 2; i++)
+      if (chance(g, 40)) shape.dims[i] = shape.dims[i] == 1 ? between(g, 1, 3) : 1;
+    y = noise(g, &shape, "0.3");
+  }
   if (!y && chance(g, 25) && rank > 2)
     y = noise_of(g, "0.3", 3, chance(g, 50) ? x->shape.dims[rank - 3] : 1, k, a_dim(g));
   if (!y && chance(g, 10)) return apply2(g, "MatMul", noise_of(g, "0.3", 2, a_dim(g),
@@ -931,7 +939,7 @@ static void make_inputs(struct gen *g) {
     if (is_image) shape.rank = 4;
     for (int d = 0; d < shape.rank; d++)
       shape.dims[d] = d == 0 && shape.rank > 2 ? between(g, 1, 3) : a_dim(g);
-    if (chance(g, 3) && shape.rank) shape.dims[below(g, shape.rank)] = 0;
+    if (chance(g, 4) && shape.rank) shape.dims[below(g, shape.rank)] = 0;
     while (1) {
       int64_t size, *widest = &shape.dims[0];
       if (!shape_count(&shape, &size) || size <= 12000) break;
