@@ -116,6 +116,17 @@ static void read_costs(struct bench *bench, const struct worker *worker, struct 
   free(tensor.data);
 }
 
+/* What peers read of a file that hone refused must have the batch that was asked for: a file with a fixed
+   batch is not measured under another one's name. */
+static void check_batch(struct bench_case *one, int batch, const struct worker_end *refusal) {
+  if (batch <= 1 || one->status != STATUS_ok || !one->input_count || !one->inputs[0].info.rank ||
+      one->inputs[0].info.shape[0] == batch)
+    return;
+  one->status = STATUS_unsupported;
+  one->stage = STAGE_import;
+  snprintf(one->reason, sizeof one->reason, "batch %d: %.900s", batch, refusal->reason);
+}
+
 hone_status case_describe(struct bench *bench, const char *model, int batch,
                           struct bench_case *out) {
   *out = (struct bench_case){.batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
@@ -144,7 +155,10 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   worker_close(&worker, 1000000000ull);
   if (!reply && end.status == STATUS_interrupted)
     return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
-  return !reply && end.stage == STAGE_import ? case_from_peers(bench, out) : HONE_OK;
+  if (reply || end.stage != STAGE_import) return HONE_OK;
+  TRY(case_from_peers(bench, out));
+  check_batch(out, batch, &end);
+  return HONE_OK;
 }
 
 /* -- reference ----------------------------------------------------------------------------------

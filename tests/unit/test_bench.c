@@ -623,6 +623,24 @@ static void a_damaged_model_fails_its_cells_only(void **state) {
   free(memory);
 }
 
+/* No figure of batch 1 under the name of batch 8. */
+static void a_fixed_batch_is_not_renamed(void **state) {
+  (void)state;
+  struct ctx ctx;
+  static const int batches[] = {8};
+  struct memory *memory = new_memory();
+  const struct bench_options options = {
+      .batches = batches, .batch_count = 1, .incarnations = 1, .rounds = 1};
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  assert_true(memory->end_count > 0);
+  for (size_t i = 0; i < memory->end_count; i++) {
+    assert_int_not_equal(memory->ends[i].status, STATUS_ok);
+    assert_int_equal(memory->ends[i].stage, STAGE_import);
+    assert_non_null(strstr(memory->ends[i].reason, "E_SHAPE"));
+  }
+  free(memory);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -645,6 +663,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(given_inputs_are_used),
       cmocka_unit_test(dead_folders_are_removed),
       cmocka_unit_test(a_damaged_model_fails_its_cells_only),
+      cmocka_unit_test(a_fixed_batch_is_not_renamed),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
