@@ -51,12 +51,13 @@ static bool match_core(const struct rewrite *r, const struct node *div, struct m
   if (!is_square_of(mean_square->inputs[0], d)) return false;
   if (!last_axes(mean, &m->axis) || !last_axes(mean_square, &axis) || axis != m->axis) return false;
   m->x = sub->inputs[0];
-  return m->x->dtype == HONE_F32 && m->epsilon > 0;
+  return m->x->dtype == HONE_F32 && m->epsilon > 0 &&
+         shape_equal(&m->x->shape, &div->outputs[0]->shape);
 }
 
 /* A constant over exactly the normalised axes. */
 static bool fits(const struct value *constant, const struct match *m) {
-  if (!constant->constant || constant->dtype != m->x->dtype) return false;
+  if (!constant || !constant->constant || constant->dtype != m->x->dtype) return false;
   int count = m->x->shape.rank - m->axis, skip = constant->shape.rank - count;
   if (skip < 0) return false;
   for (int i = 0; i < skip; i++)
@@ -118,7 +119,11 @@ static struct node *match_tail(const struct rewrite *r, const struct node *node,
     if (m->axis < 0) m->axis += m->x->shape.rank;
     *out_constant = node->inputs[1 - k];
     bool is_other_output = norm->output_count > 1 && norm->outputs[1];
-    if (m->x->dtype == HONE_F32 && !is_other_output && fits(*out_constant, m)) return norm;
+    /* a scale may be known only at run time, or broadcast; a constant of higher rank than x changes
+       the result's shape */
+    if (m->x->dtype == HONE_F32 && !is_other_output && fits(*out_constant, m) &&
+        fits(norm->inputs[1], m) && shape_equal(&m->x->shape, &node->outputs[0]->shape))
+      return norm;
   }
   return NULL;
 }

@@ -2,6 +2,9 @@
 #include "rewrite.h"
 
 hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to) {
+  if (from->dtype != to->dtype || !shape_equal(&from->shape, &to->shape))
+    return fail(r->ctx, HONE_E_INTERNAL, place_name(from->name),
+                "a pass replaces a value by one of another type or shape");
   TRY(substitution_add(r->ctx, r->graph, &r->map, from, to));
   /* the reads add up; too high an estimate only makes later single-use questions careful */
   while (r->uses.count <= to->index) VEC_PUSH(r->ctx, r->graph->arena, &r->uses, 0);

@@ -209,6 +209,25 @@ static hone_status run_threads(struct checker *c, const struct loaded *loaded, e
   return HONE_OK;
 }
 
+/* The artifact says of itself what the graph says. */
+static hone_status check_info(struct checker *c, const struct hone_artifact_info *info) {
+  const struct graph *graph = c->s->graph;
+  bool same = (size_t)info->input_count == graph->inputs.count &&
+              (size_t)info->output_count == graph->outputs.count;
+  for (size_t i = 0; same && i < graph->outputs.count; i++) {
+    const struct hone_io_info *io = &info->outputs[i];
+    const struct value *value = graph->outputs.at[i];
+    same = io->dtype == (int32_t)value->dtype && io->rank == value->shape.rank &&
+           !memcmp(io->dims, value->shape.dims, sizeof(int64_t) * (size_t)io->rank) &&
+           !strcmp(io->name, value->name);
+    if (!same)
+      return fail(&c->s->ctx, HONE_E_INTERNAL, place_name(value->name),
+                  "the artifact describes output %zu otherwise", i);
+  }
+  return same ? HONE_OK
+              : fail(&c->s->ctx, HONE_E_INTERNAL, place_none(), "the artifact has other counts");
+}
+
 static hone_status compile_and_run(struct checker *c, const char *dir, enum verdict *out) {
   struct compile_options options = {
       .threads = 2, .no_cache = true, .no_passes = c->variant->no_passes};
@@ -220,7 +239,8 @@ static hone_status compile_and_run(struct checker *c, const char *dir, enum verd
   if (!target_runs_here(&options.target)) return HONE_OK;
   TRY(compile_model(&c->s->ctx, &model, &options, path, NULL));
   TRY(artifact_load(&c->s->ctx, path, NULL, &loaded));
-  hone_status status = run_threads(c, &loaded, out);
+  hone_status status = check_info(c, loaded.info);
+  if (!status) status = run_threads(c, &loaded, out);
   artifact_unload(&loaded);
   return status;
 }

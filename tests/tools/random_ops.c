@@ -222,6 +222,11 @@ static struct value *partner(struct gen *g, const struct value *x) {
     if (chance(g, 35)) shape.dims[i] = 1;
     else if (shape.dims[i] == 1 && chance(g, 20)) shape.dims[i] = a_dim(g);
   }
+  if (chance(g, 6) && shape.rank < 5) { /* of higher rank than x */
+    for (int i = x->shape.rank; i-- > 0;) shape.dims[i + 1] = x->shape.dims[i];
+    shape.rank = x->shape.rank + 1;
+    shape.dims[0] = 1;
+  }
   int64_t count;
   if (!shape_count(&shape, &count) || count > 4096) return NULL;
   if (x->dtype == HONE_F32) return noise(g, &shape, chance(g, 50) ? "0.5" : "1");
@@ -555,8 +560,11 @@ static bool make_norm(struct gen *g) {
       if (is_op(node, OP_LRN)) set_int(g, node, "size", between(g, 1, 5));
       break;
     default: {
-      struct value *bias = chance(g, 70) ? noise(g, &scale, "0.5") : NULL;
-      node = begin(g, "LayerNormalization", 1, bias ? 3 : 2, x, noise(g, &scale, "1"), bias);
+      struct value *bias = chance(g, 70) ? noise(g, &scale, "0.5") : NULL, *factor = NULL;
+      if (chance(g, 20)) factor = pick(g, HONE_F32, 1, 1); /* at run time, or one for all */
+      if (!factor && chance(g, 10)) factor = noise_of(g, "1", 1, 1, 0, 0);
+      if (!factor) factor = noise(g, &scale, "1");
+      node = begin(g, "LayerNormalization", 1, bias ? 3 : 2, x, factor, bias);
       set_int(g, node, "axis", axis);
       if (chance(g, 30)) set_float(g, node, "epsilon", 0.001);
     }
@@ -831,7 +839,8 @@ static bool make_layernorm_parts(struct gen *g) {
       apply1(g, "Sqrt", apply2(g, "Add", mean(g, square, axis), scalar(g, chance(g, 80) ? 1e-5 : 1)));
   struct value *y = apply2(g, "Div", c, deviation);
   if (chance(g, 85)) y = apply2(g, "Mul", y, noise_of(g, "1", 1, d, 0, 0));
-  if (chance(g, 85)) y = apply2(g, "Add", y, noise_of(g, "0.5", 1, d, 0, 0));
+  if (chance(g, 10)) y = apply2(g, "Add", y, noise_of(g, "0.5", 3, 1, 1, d));
+  else if (chance(g, 85)) y = apply2(g, "Add", y, noise_of(g, "0.5", 1, d, 0, 0));
   return y != NULL;
 }
 
