@@ -79,7 +79,7 @@ struct bench_case {
   double flops, bytes;   /* of one inference, sums over the nodes; NaN unknown */
   size_t input_count, output_count;
   struct backend_tensor inputs[BENCH_MAX_IO], outputs[BENCH_MAX_IO];
-  double steps[BENCH_MAX_IO]; /* of outputs that were just dequantised: the scale; else 0 */
+  double steps[BENCH_MAX_IO]; /* of outputs of quantised graphs; else 0 */
   char tolerance[8];          /* whose tolerance holds: the file's own precision, "fp32" */
   char data_dir[4096];        /* in_SET_I.npy, out_SET_I.npy */
   int64_t value_bytes;        /* of all inputs and outputs of one set */
@@ -312,12 +312,17 @@ MUST_USE hone_status input_generate(struct ctx *ctx, struct arena *arena, const 
 MUST_USE hone_status input_fill(struct ctx *ctx, const char *name, const hone_tensor *tensor,
                                 size_t index, uint64_t seed, int set);
 
+/* -- steps.c ------------------------------------------------------------------------------------
+ */
+/* Of every output the size of the coarsest quantiser behind it, in the output's own numbers; 0: not
+   quantised, or not known. */
+MUST_USE hone_status output_steps(struct ctx *ctx, const struct graph *graph, double *out);
+/* Whose tolerance holds: "int8" for a graph that quantises what it computes, else the lowest
+   precision in which the file computes. */
+const char *file_precision(const struct graph *graph);
+
 /* -- prepare.c (in the worker): model -> ONNX file, input sets, reference outputs
  * ------------------ */
-/* The scale of an output that a DequantizeLinear made, 0 for others. */
-double output_step(const struct value *value);
-/* The lowest precision in which the file itself computes: whose tolerance holds. */
-const char *file_precision(const struct graph *graph);
 /* dir: the worker's own, for costs.npy. */
 MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
                                       json_t **out_reply);

@@ -60,36 +60,19 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
 /* -- describe -----------------------------------------------------------------------------------
  */
 
-/* The scale of an output that a DequantizeLinear made, 0 for others. */
-double output_step(const struct value *value) {
-  const struct node *node = value->producer;
-  if (!node || strcmp(node->op->name, "DequantizeLinear")) return 0;
-  const struct value *scale = node_input(node, 1);
-  bool is_single = scale && scale->constant && tensor_count(scale->constant) == 1;
-  return is_single ? fabs(tensor_f64(scale->constant, 0)) : 0;
-}
-
-/* The lowest precision in which the file itself computes. */
-const char *file_precision(const struct graph *graph) {
-  const char *precision = "fp32";
-  for (size_t i = 0; i < graph->values.count; i++) {
-    if (graph->values.at[i]->dtype == HONE_BF16) return "bf16";
-    if (graph->values.at[i]->dtype == HONE_F16) precision = "fp16";
-  }
-  return precision;
-}
-
-static json_t *describe_value(const struct value *value) {
+static json_t *describe_value(const struct value *value, double step) {
   json_t *shape = json_array();
   for (int i = 0; i < value->shape.rank; i++)
     json_array_append_new(shape, json_integer(value->shape.dims[i]));
   return json_pack("{s:s, s:i, s:o, s:f}", "name", value->name, "dtype", (int)value->dtype, "shape",
-                   shape, "step", output_step(value));
+                   shape, "step", step);
 }
 
-static json_t *describe_values(struct value *const *values, size_t count) {
+/* steps: of each value, or NULL. */
+static json_t *describe_values(struct value *const *values, size_t count, const double *steps) {
   json_t *list = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(list, describe_value(values[i]));
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, describe_value(values[i], steps ? steps[i] : 0));
   return list;
 }
 
@@ -187,7 +170,8 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   if (graph->inputs.count > BENCH_MAX_IO || graph->outputs.count > BENCH_MAX_IO)
     return fail(ctx, HONE_E_LIMIT, place_file(path), "more than %d inputs or outputs",
                 BENCH_MAX_IO);
-  double flops = 0, bytes = 0;
+  double flops = 0, bytes = 0, steps[BENCH_MAX_IO];
+  TRY(output_steps(ctx, graph, steps));
   for (size_t i = 0; i < graph->nodes.count; i++) {
     double node_flops, node_bytes;
     node_cost(graph->nodes.at[i], &node_flops, &node_bytes);
@@ -196,15 +180,15 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   }
   struct text shapes = {0};
   hone_status status = shapes_text(ctx, graph, 0, &shapes);
-  *out_reply = status
-                   ? NULL
-                   : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "event",
-                               "described", "path", path, "hash", model->content_hash, "shapes",
-                               shapes.at ? shapes.at : "", "tolerance", file_precision(graph),
-                               "flops", flops, "bytes", bytes, "weights_bytes",
-                               (json_int_t)constant_bytes(graph), "file_bytes", file_bytes(model),
-                               "inputs", describe_values(graph->inputs.at, graph->inputs.count),
-                               "outputs", describe_values(graph->outputs.at, graph->outputs.count));
+  *out_reply =
+      status ? NULL
+             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "event",
+                         "described", "path", path, "hash", model->content_hash, "shapes",
+                         shapes.at ? shapes.at : "", "tolerance", file_precision(graph), "flops",
+                         flops, "bytes", bytes, "weights_bytes", (json_int_t)constant_bytes(graph),
+                         "file_bytes", file_bytes(model), "inputs",
+                         describe_values(graph->inputs.at, graph->inputs.count, NULL), "outputs",
+                         describe_values(graph->outputs.at, graph->outputs.count, steps));
   text_deinit(&shapes);
   if (!status && !*out_reply)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");

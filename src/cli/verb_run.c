@@ -211,14 +211,16 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
   TRY(run_compiled(r));
   for (int pass = 0; pass < (expected_dir ? 2 : 1); pass++) {
     struct accuracy accuracy;
+    double steps[MOST_IO];
     accuracy_init(&accuracy);
+    TRY(output_steps(r->ctx, r->model.graph, steps));
     if (pass)
       TRY(read_expected(r, expected_dir));
     else
       TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
     for (size_t i = 0; i < r->model.graph->outputs.count; i++)
       accuracy_add(&accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i],
-                   r->outputs[i].data, "fp32", 0);
+                   r->outputs[i].data, file_precision(r->model.graph), steps[i]);
     print_accuracy(pass ? "expected" : "reference", set, &accuracy);
     *ok &= accuracy.is_within;
   }

@@ -206,6 +206,61 @@ static void tolerances(void **state) {
   assert_false(dequantised.is_within);
 }
 
+/* y: Softmax behind a step of 0.125; z: the same as bytes of 1/256; w: a product ends the step. */
+static const char quantised_graph[] =
+    "graph(x: f32[1,4]) -> (y, z, w) {\n"
+    "  s = const f32[1] fill=0.125\n"
+    "  t = const f32[1] fill=0.00390625\n"
+    "  m = const f32[4,4] seed=1\n"
+    "  q = QuantizeLinear(x, s)\n"
+    "  d = DequantizeLinear(q, s)\n"
+    "  r = Transpose(d) perm=[1,0]\n"
+    "  y = Softmax(r) axis=0\n"
+    "  z = QuantizeLinear(y, t)\n"
+    "  w = MatMul(d, m)\n"
+    "}\n";
+
+static void steps_pass_what_hands_them_on(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  double steps[3];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  hone_status status = graph_parse(&ctx, arena, quantised_graph, sizeof quantised_graph - 1, op_find,
+                                   &graph);
+  if (!status) status = graph_infer(&ctx, graph);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
+  assert_true(steps[0] == 0.125 && steps[1] == 32 && steps[2] == 0);
+  assert_string_equal(file_precision(graph), "int8");
+  arena_destroy(arena);
+}
+
+static bool within_steps(const float *r, const float *a, int64_t count, const char *precision,
+                         double step) {
+  const hone_tensor tensor = {
+      .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 1, .shape = {count}};
+  struct accuracy accuracy;
+  accuracy_init(&accuracy);
+  accuracy_add(&accuracy, "y", &tensor, a, precision, step);
+  return accuracy.is_within;
+}
+
+/* All of it lies within one step, but only the first is near. */
+static void a_coarse_step_is_no_free_pass(void **state) {
+  (void)state;
+  const float r[4] = {0.1f, 0.02f, 0.01f, 0.0f}, near[4] = {0.09f, 0.03f, 0.01f, 0.0f},
+              uniform[4] = {0.03f, 0.03f, 0.03f, 0.03f}, scaled[4] = {0.103f, 0.0206f, 0.0103f, 0};
+  assert_true(within_steps(r, near, 4, "int8", 0.125));
+  assert_false(within_steps(r, uniform, 4, "int8", 0.125));
+  assert_true(within_steps(r, scaled, 4, "int8", 0));
+  assert_false(within_steps(r, scaled, 4, "fp32", 0));
+  assert_false(within_steps(r, uniform, 4, "int8", 0));
+}
+
 static void the_worst_output_stands(void **state) {
   (void)state;
   const float r[2] = {1, 2}, a[2] = {1, 2}, b[2] = {2, 1};
@@ -651,6 +706,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(backends_for_testing_are_hidden),
       cmocka_unit_test(a_missing_engine_says_what_helps),
       cmocka_unit_test(tolerances),
+      cmocka_unit_test(steps_pass_what_hands_them_on),
+      cmocka_unit_test(a_coarse_step_is_no_free_pass),
       cmocka_unit_test(the_worst_output_stands),
       cmocka_unit_test(the_loop_rotates_and_checks),
       cmocka_unit_test(the_loop_finds_skipped_work),
