@@ -80,6 +80,8 @@ static hone_status read_option(struct ctx *ctx, const char *spec, const char **a
     return fail(ctx, HONE_E_USAGE, place_name(spec), "%s must be a number from 1 to %d", name,
                 LARGEST_OPTION);
   *field = parsed;
+  if (value[m] == ',' && !value[m + 1])
+    return fail(ctx, HONE_E_USAGE, place_name(spec), "nothing follows the last comma");
   *at = value + m + (value[m] == ',');
   return HONE_OK;
 }
@@ -97,6 +99,8 @@ hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, st
   struct builder b = {.ctx = ctx};
   TRY(arena_string(ctx, arena, rest, n, &name));
   TRY(find_model(ctx, name, &model));
+  if (rest[n] == ',' && !rest[n + 1])
+    return fail(ctx, HONE_E_USAGE, place_name(spec), "nothing follows the last comma");
   TRY(read_options(ctx, spec, zoo_models[model].default_spec, true, &b.options));
   TRY(read_options(ctx, spec, rest + n + (rest[n] == ','), false, &b.options));
   TRY(graph_create(ctx, arena, &b.graph));

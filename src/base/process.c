@@ -61,15 +61,40 @@ static bool is_allowed(const char *entry) {
   return false;
 }
 
+#define PATH_ROOM 64
+
+/* "PATH=" and its absolute entries: a tool must not run what lies in the current folder, and
+   without any PATH gcc does not find its own parts. out has room for `path` and PATH_ROOM. */
+static char *clean_path(const char *path, char *out) {
+  size_t used = 5;
+  memcpy(out, "PATH=", 6);
+  for (const char *at = path ? path : ""; *at;) {
+    size_t length = strcspn(at, ":");
+    if (*at == '/') {
+      if (used > 5) out[used++] = ':';
+      memcpy(out + used, at, length);
+      used += length;
+    }
+    at += length + (at[length] == ':');
+  }
+  if (used == 5)
+    memcpy(out, "PATH=/usr/local/bin:/usr/bin:/bin", 34);
+  else
+    out[used] = 0;
+  return out;
+}
+
 /* Messages of tools in one language and one number format. The array is malloc'ed. */
 static char **clean_environment(void) {
   size_t count = 0;
   while (environ && environ[count]) count++;
-  char **result = calloc(count + 2, sizeof *result);
+  const char *path = getenv("PATH");
+  char **result = calloc(1, (count + 3) * sizeof *result + strlen(path ? path : "") + PATH_ROOM);
   if (!result) return NULL;
   size_t kept = 0;
   for (size_t i = 0; i < count; i++)
-    if (is_allowed(environ[i])) result[kept++] = environ[i];
+    if (is_allowed(environ[i]) && strncmp(environ[i], "PATH=", 5)) result[kept++] = environ[i];
+  result[kept++] = clean_path(path, (char *)(result + count + 3));
   result[kept] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
   return result;
 }
@@ -185,8 +210,9 @@ struct start {
 static int raised(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10); }
 
 static void reset_signals(void) {
-  static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM, SIGALRM, SIGUSR1,
-                                SIGUSR2, SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGBUS,  SIGSEGV};
+  static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
+                                SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGTSTP,
+                                SIGTTIN, SIGTTOU, SIGBUS,  SIGSEGV, SIGXFSZ};
   for (size_t i = 0; i < COUNT(signals); i++) signal(signals[i], SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

@@ -480,6 +480,13 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
     worker_kill(worker, TERM_GRACE_NS);
     return NULL;
   }
+  if (!command) { /* a text that JSON cannot hold, or no memory: waiting for a reply would be long
+                   */
+    *out_end = (struct worker_end){.stage = worker->stage};
+    set_end(out_end, STATUS_error, "cannot be asked: a text is not UTF-8, or memory is short");
+    worker_kill(worker, TERM_GRACE_NS);
+    return NULL;
+  }
   worker_tell(worker, command);
   return worker_hear(worker, expected, kind, out_end);
 }

@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { LEAST_STACK = 1 << 20 };
 
 #define M true
 const struct verb verbs[] = {
@@ -56,6 +59,16 @@ static int child_died(struct ctx *ctx, int signal) {
   return report_failure(ctx);
 }
 
+/* A full disk or a closed reader behind stdout is an error, not silence. */
+static int finish_output(int code) {
+  if (fflush(stdout) || ferror(stdout)) {
+    if (errno == EPIPE) return code ? code : 74;
+    fprintf(stderr, "hone: E_WRITE: cannot write the standard output: %s\n", strerror(errno));
+    return code ? code : 73;
+  }
+  return code;
+}
+
 static volatile sig_atomic_t child_pid;
 
 static void pass_on(int signal) { kill(child_pid, signal); }
@@ -94,7 +107,7 @@ static void be_child(struct ctx *ctx, const struct verb *verb, struct args *args
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(130);
   if (*folder) setenv("TMPDIR", folder, 1);
-  int code = verb->run(ctx, args);
+  int code = finish_output(verb->run(ctx, args));
   fflush(NULL);
   _exit(code);
 }
@@ -131,14 +144,12 @@ static void hold_standard_descriptors(void) {
       _exit(74);
 }
 
-/* A full disk or a closed reader behind stdout is an error, not silence. */
-static int finish_output(int code) {
-  if (fflush(stdout) || ferror(stdout)) {
-    if (errno == EPIPE) return code ? code : 74;
-    fprintf(stderr, "hone: E_WRITE: cannot write the standard output: %s\n", strerror(errno));
-    return code ? code : 73;
-  }
-  return code;
+/* hone's frames are bounded, but not as small as the least stack that the system can be told. */
+static hone_status check_stack(struct ctx *ctx) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LEAST_STACK) return HONE_OK;
+  return fail(ctx, HONE_E_OOM, place_none(), "a stack of %llu KiB is too small: 'ulimit -s %d'",
+              (unsigned long long)limit.rlim_cur >> 10, LEAST_STACK >> 10);
 }
 
 int main(int argc, char **argv) {
@@ -147,6 +158,7 @@ int main(int argc, char **argv) {
   hold_standard_descriptors();
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* 'ulimit -f': then write() says so */
   ctx_init(&ctx);
   ctx.warn = print_warning;
   if (argc < 2) {
@@ -166,7 +178,8 @@ int main(int argc, char **argv) {
       args.words[args.word_count++] = verb->name;
       return finish_output(verb_help(&ctx, &args));
     }
-  if (args_parse(&ctx, argc, argv, verb, &args) || apply_limits(&ctx, &args))
+  if (args_parse(&ctx, argc, argv, verb, &args) || apply_limits(&ctx, &args) ||
+      (verb->touches_model && check_stack(&ctx)))
     return report_failure(&ctx);
   int code = verb->touches_model && !has(&args, FLAG_no_fork) ? run_in_child(&ctx, verb, &args)
                                                               : verb->run(&ctx, &args);

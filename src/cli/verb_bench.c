@@ -129,12 +129,29 @@ static hone_status check_words(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+/* Workers are asked in JSON, and the study keeps the command: both hold UTF-8 only. */
+static hone_status check_text(struct ctx *ctx, const char *text) {
+  json_t *json = json_string(text);
+  if (!json) return fail(ctx, HONE_E_USAGE, place_name(text), "is not UTF-8");
+  json_decref(json);
+  return HONE_OK;
+}
+
+static hone_status check_texts(struct ctx *ctx, const struct args *args) {
+  for (size_t i = 0; i < args->word_count; i++) TRY(check_text(ctx, args->words[i]));
+  for (int f = 0; f < FLAG_ID_COUNT; f++)
+    for (size_t i = 0; i < args->repeated[f].count; i++)
+      TRY(check_text(ctx, args->repeated[f].at[i]));
+  return HONE_OK;
+}
+
 static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
                                 struct bench_options *out) {
   int64_t number;
   if (!args->word_count)
     return fail(ctx, HONE_E_USAGE, place_none(),
                 "which model? 'hone zoo list' names the built-in ones");
+  TRY(check_texts(ctx, args));
   TRY(check_words(ctx, args));
   *out = (struct bench_options){.models = args->words,
                                 .model_count = args->word_count,

@@ -131,8 +131,10 @@ static hone_status build(struct run *run, const struct emitted *emitted, const c
   bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep,
        hit = false;
   if (use_cache) {
+    struct ctx quiet = *run->ctx; /* a cache that does not work is no reason to fail */
     TRY(cache_key(run, emitted, path, key));
-    TRY(cache_lookup(run->ctx, key, cached, &hit));
+    use_cache = !cache_lookup(&quiet, key, cached, &hit);
+    if (!use_cache) warn(run->ctx, "no artifact cache: %s", quiet.message);
   }
   if (hit) {
     TRY(copy_file(run->ctx, cached, path, kind == ARTIFACT_A ? 0644 : 0755));

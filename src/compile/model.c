@@ -29,6 +29,10 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
                        struct model *out) {
   static const struct import_options defaults;
   memset(out, 0, sizeof *out);
+  if (zoo_is_spec(path) && options && options->shapes)
+    return fail(
+        ctx, HONE_E_USAGE, place_name(path),
+        "--shape is for files; a built-in model takes its sizes in its name ('hone zoo list')");
   TRY(arena_create(ctx, 0, &out->arena));
   hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, out)
                                          : load_file(ctx, path, options ? options : &defaults, out);
