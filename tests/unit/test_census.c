@@ -1,0 +1,349 @@
+/* A census of the assembly: the loop in which a kernel spends its time is what it should be, with
+ * each compiler and instruction set, run or not by this machine. No spilled vector, no scalar
+ * multiply-add, no call, and as many multiply-adds as the tile has.
+ *
+ * A product loop is an innermost loop whose vector arithmetic is multiply-adds alone; the hottest
+ * is the one with most of them. Compilers that are not installed are skipped with a word. */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "kernel_snippet.h"
+
+#define GEMM(m, n, k)                                                     \
+  "gemm f32 m" #m " n" #n " k" #k " batch01 batch11 a_row" #k " b_row" #n \
+  " b_column1 b_batches1 c_row" #n
+/* images1, kernel 3 x 3, stride 1; sizes with the padding inside */
+#define CONV(i, ic, o, oc, row, image)                                    \
+  "conv f32 images1 ih" #i " iw" #i " ic" #ic " oh" #o " ow" #o " oc" #oc \
+  " kh3 kw3 sh1 sw1 dh1 dw1 groups1 i_image" #image " i_row" #row " i_pixel" #ic
+
+/* The multiply-adds of one pass of the loop are a multiple of the product of these defines. */
+static const struct subject {
+  const char *kernel, *factors[4], *problem;
+} subjects[] = {
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(128, 768, 768)},
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(197, 768, 3072)},
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(4, 256, 784)},
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(1, 1000, 2048)},
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(128, 64, 128)},
+    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(256, 16, 64)},
+    {"conv_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     CONV(30, 128, 28, 128, 3840, 115200) " o_image100352 o_row3584 o_pixel128"},
+    {"conv_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     CONV(9, 512, 7, 512, 4608, 41472) " o_image25088 o_row3584 o_pixel512"},
+    {"conv_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     "conv f32 images1 ih230 iw230 ic3 oh112 ow112 oc64 kh7 kw7 sh2 sw2 dh1 dw1 groups1 "
+     "i_image158700 i_row690 i_pixel3 o_image802816 o_row7168 o_pixel64"},
+    {"conv_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     "conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
+     "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256"},
+    {"conv_winograd_f32",
+     {"GROUP", "VECTORS"},
+     CONV(58, 64, 56, 64, 3712, 215296) " o_image200704 o_row3584 o_pixel64"},
+    {"conv_winograd_f32",
+     {"GROUP", "VECTORS"},
+     CONV(16, 256, 14, 256, 4096, 65536) " o_image50176 o_row3584 o_pixel256"},
+    {"depthwise_f32",
+     {"BLOCK", "KW"},
+     "depthwise f32 images1 ih56 iw56 ic144 oh56 ow56 oc144 kh3 kw3 sh1 sw1 dh1 dw1 pt1 pl1 "
+     "i_image451584 i_row8064 i_pixel144 o_image451584 o_row8064 o_pixel144"},
+    {"depthwise_f32",
+     {"BLOCK", "KW"},
+     "depthwise f32 images1 ih112 iw112 ic96 oh56 ow56 oc96 kh3 kw3 sh2 sw2 dh1 dw1 pt1 pl1 "
+     "i_image1204224 i_row10752 i_pixel96 o_image301056 o_row5376 o_pixel96"},
+    {"depthwise_f32",
+     {"BLOCK", "KW"},
+     "depthwise f32 images1 ih14 iw14 ic480 oh14 ow14 oc480 kh5 kw5 sh1 sw1 dh1 dw1 pt2 pl2 "
+     "i_image94080 i_row6720 i_pixel480 o_image94080 o_row6720 o_pixel480"},
+};
+
+static const struct isa neon = {
+    "neon", {16, 32, 64 << 10, 512 << 10, 1 << 20, 2}, {"-march=armv8-a", NULL}};
+/* How the assembly of an architecture says what the census counts. */
+static const struct syntax {
+  const char *fma, *scalar_fma[2], *arithmetic[3], *call, *jumps[3], *vectors[3], *stack[3];
+} x86 = {"vfmadd",
+         {"ss", "sd"},
+         {"vaddps", "vsubps", "vmulps"},
+         "call",
+         {"j"},
+         {"%zmm", "%ymm", "%xmm"},
+         {"(%rsp", "(%rbp"}},
+  arm = {"fmla",     {"fmadd"},      {"fadd", "fsub", "fmul"}, "bl", {"b", "cb", "tb"},
+         {"v", "q"}, {"[sp", "[x29"}};
+
+static const struct maker {
+  const char *title, *program, *target; /* target: clang's flag, else NULL */
+  const struct isa *isa;
+  const struct syntax *syntax;
+} makers[] = {
+    {"gcc avx2", "gcc", NULL, &isas[1], &x86},
+    {"gcc avx512", "gcc", NULL, &isas[2], &x86},
+    {"gcc neon", "aarch64-linux-gnu-gcc", NULL, &neon, &arm},
+    {"clang avx2", "clang", "--target=x86_64-linux-gnu", &isas[1], &x86},
+    {"clang avx512", "clang", "--target=x86_64-linux-gnu", &isas[2], &x86},
+    {"clang neon", "clang", "--target=aarch64-linux-gnu", &neon, &arm},
+};
+
+/* -- assembly ---------------------------------------------------------------------------------- */
+
+enum { MOST_LINES = 60000, MOST_LOOPS = 4000 };
+
+struct line {
+  const char *text, *operands; /* operands NULL: a label */
+  size_t length;               /* of a label's or an instruction's name */
+};
+struct listing {
+  struct line lines[MOST_LINES];
+  size_t count;
+  struct loop {
+    size_t first, last;
+  } loops[MOST_LOOPS];
+  size_t loop_count;
+  bool has_frame; /* rbp or x29 points to the stack */
+};
+struct census {
+  int instructions, fma, scalar_fma, stack, calls, arithmetic;
+};
+
+static bool starts_with(const struct line *line, const char *word) {
+  return word && !strncmp(line->text, word, strlen(word));
+}
+
+static bool has_any(const char *text, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count && words[i]; i++)
+    if (strstr(text, words[i])) return true;
+  return false;
+}
+
+static bool starts_with_any(const struct line *line, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count && words[i]; i++)
+    if (starts_with(line, words[i])) return true;
+  return false;
+}
+
+/* Labels and instructions; directives and comments fall out. Cuts `text` into strings. */
+static void read_lines(struct listing *out, char *text) {
+  out->count = 0;
+  for (char *at = text; *at;) {
+    char *end = at + strcspn(at, "\n"), *next = *end ? end + 1 : end;
+    *end = 0;
+    char *word = at + strspn(at, " \t");
+    size_t length = strcspn(word, " \t:");
+    bool label = word[length] == ':';
+    if (*word && *word != '#' && *word != '/' && (label || *word != '.')) {
+      assert_true(out->count < MOST_LINES);
+      out->lines[out->count++] = (struct line){word, label ? NULL : word + length, length};
+    }
+    at = next;
+  }
+}
+
+static size_t find_label(const struct listing *listing, size_t before, const char *name) {
+  for (size_t i = before; i-- > 0;)
+    if (!listing->lines[i].operands && listing->lines[i].length == strlen(name) &&
+        !strncmp(listing->lines[i].text, name, strlen(name)))
+      return i;
+  return SIZE_MAX;
+}
+
+/* Every jump backwards ends a loop. */
+static void find_loops(struct listing *out, const struct syntax *syntax) {
+  out->loop_count = 0;
+  for (size_t i = 0; i < out->count; i++) {
+    const struct line *line = &out->lines[i];
+    if (!line->operands || !starts_with_any(line, syntax->jumps, COUNT(syntax->jumps)) ||
+        starts_with(line, syntax->call))
+      continue;
+    const char *target = strstr(line->operands, ".L");
+    char name[64];
+    if (!target) continue;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(target, " \t,#"), target);
+    size_t first = find_label(out, i, name);
+    if (first == SIZE_MAX) continue;
+    assert_true(out->loop_count < MOST_LOOPS);
+    out->loops[out->loop_count++] = (struct loop){first, i};
+  }
+}
+
+static bool is_innermost(const struct listing *listing, size_t index) {
+  struct loop outer = listing->loops[index];
+  for (size_t i = 0; i < listing->loop_count; i++)
+    if (i != index && listing->loops[i].first >= outer.first &&
+        listing->loops[i].last <= outer.last)
+      return false;
+  return true;
+}
+
+/* A packed multiply-add names a vector register with all its lanes; a scalar one does not. */
+static bool is_scalar(const struct line *line, const struct syntax *syntax) {
+  if (syntax == &arm) return starts_with(line, syntax->scalar_fma[0]);
+  const char *end = line->text + line->length - 2;
+  return starts_with(line, syntax->fma) && (!strncmp(end, "ss", 2) || !strncmp(end, "sd", 2));
+}
+
+static bool touches_stack(const struct line *line, const struct syntax *syntax, bool has_frame) {
+  if (!has_any(line->operands, syntax->vectors, COUNT(syntax->vectors))) return false;
+  if (strstr(line->operands, syntax->stack[0])) return true;
+  return has_frame && strstr(line->operands, syntax->stack[1]);
+}
+
+static struct census count_loop(const struct listing *listing, struct loop loop,
+                                const struct syntax *syntax) {
+  struct census out = {0};
+  for (size_t i = loop.first; i <= loop.last; i++) {
+    const struct line *line = &listing->lines[i];
+    if (!line->operands) continue;
+    out.instructions++;
+    out.scalar_fma += is_scalar(line, syntax);
+    out.fma += starts_with(line, syntax->fma) && !is_scalar(line, syntax);
+    out.arithmetic += starts_with_any(line, syntax->arithmetic, COUNT(syntax->arithmetic));
+    out.calls += starts_with(line, syntax->call) && strncmp(line->text, "ble", 3) &&
+                 strncmp(line->text, "blt", 3) && strncmp(line->text, "bls", 3);
+    out.stack += touches_stack(line, syntax, listing->has_frame);
+  }
+  return out;
+}
+
+/* -- subjects ---------------------------------------------------------------------------------- */
+
+static bool is_installed(const char *program) {
+  struct ctx ctx;
+  struct process_result result = {0};
+  const char *const argv[] = {program, "--version", NULL};
+  ctx_init(&ctx);
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 20000000000ULL};
+  bool ok = !process_run(&ctx, &options, &result) && !result.exit_code;
+  text_deinit(&result.output);
+  return ok;
+}
+
+/* folder/k.c to folder/k.s with the flags of generated code. */
+static void compile_to_assembly(struct ctx *ctx, const struct maker *maker, const char *folder) {
+  const char *argv[40] = {maker->program,
+                          "-std=gnu11",
+                          "-O2",
+                          "-fPIC",
+                          "-fvisibility=hidden",
+                          "-ffp-contract=fast",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-fno-tree-vectorize",
+                          "-fno-tree-slp-vectorize",
+                          "-fno-semantic-interposition",
+                          "-Wno-psabi"};
+  size_t n = 12;
+  for (size_t i = 0; maker->isa->flags[i]; i++) argv[n++] = maker->isa->flags[i];
+  if (maker->target) argv[n++] = maker->target;
+  argv[n++] = "-S";
+  argv[n++] = "k.c";
+  argv[n++] = "-o";
+  argv[n++] = "k.s";
+  struct process_options options = {
+      .argv = argv, .directory = folder, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
+  struct process_result result;
+  assert_int_equal(process_run(ctx, &options, &result), HONE_OK);
+  if (result.exit_code) print_error("%.*s\n", (int)result.output.length, result.output.at);
+  assert_int_equal(result.exit_code, 0);
+  text_deinit(&result.output);
+}
+
+static int expected_fma(const struct subject *subject, const struct kernel *kernel,
+                        const struct problem *problem, const struct isa *isa) {
+  struct kernel_define defines[KERNEL_DEFINES_MAX];
+  int count = kernel->choose(problem, &isa->target, defines), product = 1, found = 0;
+  for (size_t i = 0; i < COUNT(subject->factors) && subject->factors[i]; i++, found--) {
+    for (int k = 0; k < count; k++)
+      if (!strcmp(defines[k].name, subject->factors[i])) {
+        product *= (int)defines[k].value;
+        found++;
+      }
+    if (!strcmp(subject->factors[i], "KW")) product *= (int)problem->kw, found++;
+  }
+  assert_int_equal(found, 0); /* every factor is one define */
+  return product;
+}
+
+/* Prints a row of the census; false if the loop is not what it should be. */
+static bool judge(const struct listing *listing, const struct maker *maker,
+                  const struct subject *subject, int expected) {
+  struct census hottest = {0};
+  int stack = 0;
+  for (size_t i = 0; i < listing->loop_count; i++) {
+    if (!is_innermost(listing, i)) continue;
+    struct census census = count_loop(listing, listing->loops[i], maker->syntax);
+    if (!census.fma || census.arithmetic) continue;
+    if (2 * census.fma >= expected) stack += census.stack; /* smaller tiles at the edges too */
+    if (census.fma > hottest.fma) hottest = census;
+  }
+  bool ok =
+      hottest.fma && hottest.fma % expected == 0 && !stack && !hottest.scalar_fma && !hottest.calls;
+  print_message("%-12s %-18s %4d instructions %4d fma (tile %3d) %2d stack %d scalar %d calls%s\n",
+                maker->title, subject->kernel, hottest.instructions, hottest.fma, expected, stack,
+                hottest.scalar_fma, hottest.calls, ok ? "" : "  <--");
+  if (!ok) print_message("  %s\n", subject->problem);
+  return ok;
+}
+
+static bool examine(struct ctx *ctx, struct listing *listing, const char *folder,
+                    const struct maker *maker, const struct subject *subject) {
+  char path[4200];
+  struct problem problem;
+  struct text text = {0};
+  struct mapping file;
+  const struct kernel *kernel = kernel_find(subject->kernel);
+  assert_non_null(kernel);
+  assert_true(problem_parse(subject->problem, &problem));
+  if (!kernel->accepts(&problem, &maker->isa->target)) return true;
+  snippet_begin(&text, maker->isa);
+  snippet_add(&text, maker->isa, kernel, &problem, 0, NULL);
+  assert_int_equal(text_finish(ctx, &text), HONE_OK);
+  snprintf(path, sizeof path, "%s/k.c", folder);
+  assert_int_equal(file_write_atomic(ctx, path, text.at, text.length, 0600), HONE_OK);
+  text_deinit(&text);
+  compile_to_assembly(ctx, maker, folder);
+  snprintf(path, sizeof path, "%s/k.s", folder);
+  assert_int_equal(file_map(ctx, path, &file), HONE_OK);
+  char *copy = malloc(file.size + 1);
+  assert_non_null(copy);
+  memcpy(copy, file.data, file.size);
+  copy[file.size] = 0;
+  file_unmap(&file);
+  listing->has_frame = strstr(copy, "%rsp, %rbp") || strstr(copy, "mov\tx29, sp");
+  read_lines(listing, copy);
+  find_loops(listing, maker->syntax);
+  bool ok = judge(listing, maker, subject, expected_fma(subject, kernel, &problem, maker->isa));
+  free(copy);
+  return ok;
+}
+
+static void hottest_loops_are_clean(void **state) {
+  static struct listing listing;
+  struct ctx ctx;
+  char folder[4096];
+  int failures = 0;
+  (void)state;
+  ctx_init(&ctx);
+  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  for (size_t m = 0; m < COUNT(makers); m++) {
+    if (!is_installed(makers[m].program)) {
+      print_message("skipped: %s needs %s\n", makers[m].title, makers[m].program);
+      continue;
+    }
+    for (size_t i = 0; i < COUNT(subjects); i++)
+      failures += !examine(&ctx, &listing, folder, &makers[m], &subjects[i]);
+  }
+  dir_remove_tree(folder);
+  assert_int_equal(failures, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hottest_loops_are_clean)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
