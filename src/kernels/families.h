@@ -17,6 +17,9 @@ static inline int64_t lanes_of(const struct kernel_target *target) {
   return target->vector_bytes / 4;
 }
 
+/* Rows of `vectors` accumulators that fit in registers beside one row of b and a broadcast a. */
+int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
+
 #define FAMILY(name)                                                                      \
   bool name##_accepts(const struct problem *problem, const struct kernel_target *target); \
   int name##_choose(const struct problem *problem, const struct kernel_target *target,    \

@@ -14,11 +14,13 @@ bool depthwise_accepts(const struct problem *problem, const struct kernel_target
   return window_is_sound(problem) && problem->oc == problem->ic;
 }
 
-/* Columns of a block: accumulators and the input vectors of one row of taps stay in registers. */
+/* Columns of a block: accumulators and the input vectors of one row of taps stay in registers, and
+   two more vectors; with three taps in a row gcc 12 spills one unless there is room for a third. */
 int depthwise_choose(const struct problem *problem, const struct kernel_target *target,
                      struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  int64_t most = 8;
-  while (most > 1 && most + (most - 1) * problem->sw + problem->kw + 2 > target->vector_registers)
+  int64_t most = 8, others = problem->kw <= 3 ? 3 : 2;
+  while (most > 1 &&
+         most + (most - 1) * problem->sw + problem->kw + others > target->vector_registers)
     most--;
   int64_t blocks = ceil_div(problem->ow, max_i64(2, most));
   int64_t block = ceil_div(problem->ow, blocks);

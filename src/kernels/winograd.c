@@ -30,7 +30,7 @@ static void cut_blocks(struct winograd *w, const struct problem *p,
   /* Panels are shared out only where the blocks cannot be. */
   bool even = w->blocks * images % threads == 0 || w->blocks * images >= 4 * threads;
   w->unit_panels = even ? w->panels : ceil_div(w->panels, 2 * threads);
-  int64_t capacity = max_i64(1, (target->vector_registers - w->vectors - 1) / w->vectors);
+  int64_t capacity = tile_capacity(w->vectors, target);
   w->groups = ceil_div(w->block, capacity);
   w->group = ceil_div(w->block, w->groups);
   w->wide_groups = w->groups - (w->group * w->groups - w->block);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "kernel_snippet.h"
+#include "toolchain/toolchain_internal.h"
 
 #define GEMM(m, n, k)                                                     \
   "gemm f32 m" #m " n" #n " k" #k " batch01 batch11 a_row" #k " b_row" #n \
@@ -62,8 +63,6 @@ static const struct subject {
      "i_image94080 i_row6720 i_pixel480 o_image94080 o_row6720 o_pixel480"},
 };
 
-static const struct isa neon = {
-    "neon", {16, 32, 64 << 10, 512 << 10, 1 << 20, 2}, {"-march=armv8-a", NULL}};
 /* How the assembly of an architecture says what the census counts. */
 static const struct syntax {
   const char *fma, *scalar_fma[2], *arithmetic[3], *call, *jumps[3], *vectors[3], *stack[3];
@@ -78,16 +77,15 @@ static const struct syntax {
          {"v", "q"}, {"[sp", "[x29"}};
 
 static const struct maker {
-  const char *title, *program, *target; /* target: clang's flag, else NULL */
-  const struct isa *isa;
+  const char *title, *cc, *triple, *level;
   const struct syntax *syntax;
 } makers[] = {
-    {"gcc avx2", "gcc", NULL, &isas[1], &x86},
-    {"gcc avx512", "gcc", NULL, &isas[2], &x86},
-    {"gcc neon", "aarch64-linux-gnu-gcc", NULL, &neon, &arm},
-    {"clang avx2", "clang", "--target=x86_64-linux-gnu", &isas[1], &x86},
-    {"clang avx512", "clang", "--target=x86_64-linux-gnu", &isas[2], &x86},
-    {"clang neon", "clang", "--target=aarch64-linux-gnu", &neon, &arm},
+    {"gcc avx2", "gcc", "x86_64-linux-gnu", "avx2", &x86},
+    {"gcc avx512", "gcc", "x86_64-linux-gnu", "avx512", &x86},
+    {"gcc neon", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu", "neon", &arm},
+    {"clang avx2", "clang", "x86_64-linux-gnu", "avx2", &x86},
+    {"clang avx512", "clang", "x86_64-linux-gnu", "avx512", &x86},
+    {"clang neon", "clang", "aarch64-linux-gnu", "neon", &arm},
 };
 
 /* -- assembly ---------------------------------------------------------------------------------- */
@@ -212,46 +210,56 @@ static struct census count_loop(const struct listing *listing, struct loop loop,
 
 /* -- subjects ---------------------------------------------------------------------------------- */
 
-static bool is_installed(const char *program) {
+/* Who compiles, for what, and how. */
+struct workshop {
   struct ctx ctx;
-  struct process_result result = {0};
-  const char *const argv[] = {program, "--version", NULL};
-  ctx_init(&ctx);
-  struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 20000000000ULL};
-  bool ok = !process_run(&ctx, &options, &result) && !result.exit_code;
-  text_deinit(&result.output);
-  return ok;
+  const struct maker *maker;
+  struct compiler compiler;
+  struct target target;
+  struct isa isa;
+  char folder[4096];
+  struct listing listing;
+};
+
+static bool open_workshop(struct workshop *w, const struct maker *maker) {
+  ctx_init(&w->ctx);
+  w->maker = maker;
+  hone_status status = compiler_find(&w->ctx, maker->cc, maker->triple, &w->compiler);
+  if (status == HONE_E_MISSING || status == HONE_E_USAGE) return false;
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(target_init(&w->ctx, maker->triple, maker->level, &w->target), HONE_OK);
+  w->isa = (struct isa){maker->level,
+                        {.vector_bytes = w->target.vector_bytes,
+                         .vector_registers = w->target.vector_registers,
+                         .l1_bytes = w->target.l1_bytes,
+                         .l2_bytes = w->target.l2_bytes,
+                         .features = w->target.features,
+                         .threads = 2},
+                        {NULL}};
+  return true;
 }
 
-/* folder/k.c to folder/k.s with the flags of generated code. */
-static void compile_to_assembly(struct ctx *ctx, const struct maker *maker, const char *folder) {
-  const char *argv[40] = {maker->program,
-                          "-std=gnu11",
-                          "-O2",
-                          "-fPIC",
-                          "-fvisibility=hidden",
-                          "-ffp-contract=fast",
-                          "-fno-math-errno",
-                          "-fno-trapping-math",
-                          "-fno-tree-vectorize",
-                          "-fno-tree-slp-vectorize",
-                          "-fno-semantic-interposition",
-                          "-Wno-psabi"};
-  size_t n = 12;
-  for (size_t i = 0; maker->isa->flags[i]; i++) argv[n++] = maker->isa->flags[i];
-  if (maker->target) argv[n++] = maker->target;
-  argv[n++] = "-S";
-  argv[n++] = "k.c";
-  argv[n++] = "-o";
-  argv[n++] = "k.s";
-  struct process_options options = {
-      .argv = argv, .directory = folder, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
-  struct process_result result;
-  assert_int_equal(process_run(ctx, &options, &result), HONE_OK);
-  if (result.exit_code) print_error("%.*s\n", (int)result.output.length, result.output.at);
-  assert_int_equal(result.exit_code, 0);
-  text_deinit(&result.output);
+/* folder/k.c to folder/k.s, as generated code is compiled; the text of the latter. */
+static char *compile_to_assembly(struct workshop *w, const struct text *text) {
+  struct arguments arguments = {0};
+  struct mapping file;
+  char path[4200];
+  assert_int_equal(put_file(&w->ctx, w->folder, "k.c", text->at, text->length), HONE_OK);
+  compiler_flags(&w->compiler, &w->target, false, &arguments);
+  const char *const rest[] = {"-S", "-o", "k.s", "k.c", NULL};
+  arguments_add(&arguments, rest);
+  hone_status status =
+      tool_run(&w->ctx, &arguments, w->folder, clock_ns() + 300000000000ULL, "k.s");
+  if (status) print_error("%s\n", w->ctx.message);
+  assert_int_equal(status, HONE_OK);
+  snprintf(path, sizeof path, "%s/k.s", w->folder);
+  assert_int_equal(file_map(&w->ctx, path, &file), HONE_OK);
+  char *copy = malloc(file.size + 1);
+  assert_non_null(copy);
+  memcpy(copy, file.data, file.size);
+  copy[file.size] = 0;
+  file_unmap(&file);
+  return copy;
 }
 
 static int expected_fma(const struct subject *subject, const struct kernel *kernel,
@@ -291,55 +299,40 @@ static bool judge(const struct listing *listing, const struct maker *maker,
   return ok;
 }
 
-static bool examine(struct ctx *ctx, struct listing *listing, const char *folder,
-                    const struct maker *maker, const struct subject *subject) {
-  char path[4200];
+static bool examine(struct workshop *w, const struct subject *subject) {
   struct problem problem;
   struct text text = {0};
-  struct mapping file;
   const struct kernel *kernel = kernel_find(subject->kernel);
   assert_non_null(kernel);
   assert_true(problem_parse(subject->problem, &problem));
-  if (!kernel->accepts(&problem, &maker->isa->target)) return true;
-  snippet_begin(&text, maker->isa);
-  snippet_add(&text, maker->isa, kernel, &problem, 0, NULL);
-  assert_int_equal(text_finish(ctx, &text), HONE_OK);
-  snprintf(path, sizeof path, "%s/k.c", folder);
-  assert_int_equal(file_write_atomic(ctx, path, text.at, text.length, 0600), HONE_OK);
+  assert_true(kernel->accepts(&problem, &w->isa.target));
+  snippet_begin(&text, &w->isa);
+  snippet_add(&text, &w->isa, kernel, &problem, 0, NULL);
+  assert_int_equal(text_finish(&w->ctx, &text), HONE_OK);
+  char *assembly = compile_to_assembly(w, &text);
   text_deinit(&text);
-  compile_to_assembly(ctx, maker, folder);
-  snprintf(path, sizeof path, "%s/k.s", folder);
-  assert_int_equal(file_map(ctx, path, &file), HONE_OK);
-  char *copy = malloc(file.size + 1);
-  assert_non_null(copy);
-  memcpy(copy, file.data, file.size);
-  copy[file.size] = 0;
-  file_unmap(&file);
-  listing->has_frame = strstr(copy, "%rsp, %rbp") || strstr(copy, "mov\tx29, sp");
-  read_lines(listing, copy);
-  find_loops(listing, maker->syntax);
-  bool ok = judge(listing, maker, subject, expected_fma(subject, kernel, &problem, maker->isa));
-  free(copy);
+  w->listing.has_frame = strstr(assembly, "%rsp, %rbp") || strstr(assembly, "mov\tx29, sp");
+  read_lines(&w->listing, assembly);
+  find_loops(&w->listing, w->maker->syntax);
+  bool ok = judge(&w->listing, w->maker, subject, expected_fma(subject, kernel, &problem, &w->isa));
+  free(assembly);
   return ok;
 }
 
 static void hottest_loops_are_clean(void **state) {
-  static struct listing listing;
-  struct ctx ctx;
-  char folder[4096];
+  static struct workshop w;
   int failures = 0;
   (void)state;
-  ctx_init(&ctx);
-  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  ctx_init(&w.ctx);
+  assert_int_equal(dir_temporary(&w.ctx, w.folder), HONE_OK);
   for (size_t m = 0; m < COUNT(makers); m++) {
-    if (!is_installed(makers[m].program)) {
-      print_message("skipped: %s needs %s\n", makers[m].title, makers[m].program);
+    if (!open_workshop(&w, &makers[m])) {
+      print_message("skipped: %s needs %s\n", makers[m].title, makers[m].cc);
       continue;
     }
-    for (size_t i = 0; i < COUNT(subjects); i++)
-      failures += !examine(&ctx, &listing, folder, &makers[m], &subjects[i]);
+    for (size_t i = 0; i < COUNT(subjects); i++) failures += !examine(&w, &subjects[i]);
   }
-  dir_remove_tree(folder);
+  dir_remove_tree(w.folder);
   assert_int_equal(failures, 0);
 }
 
