@@ -15,6 +15,7 @@ struct gen {
   size_t count;
   bool exact[MOST_VALUES]; /* not rounded: the same bits whatever computes it */
   unsigned constants;
+  int weights[64]; /* by maker */
 };
 
 static void must(const struct gen *g, hone_status status) {
@@ -267,9 +268,9 @@ static bool make_variadic(struct gen *g) {
 static bool make_compare(struct gen *g) {
   static const char *const names[] = {"Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual"};
   struct value *x = pick(g, chance(g, 60) ? HONE_F32 : HONE_I64, 0, 5);
-  if (!x || !g->exact[x->index]) return false;
-  struct value *y = partner(g, x);
-  if (!y || !g->exact[y->index]) return false;
+  if (!x) return false;
+  struct value *y = g->exact[x->index] ? partner(g, x) : scalar(g, 0.3125);
+  if (!y || (!g->exact[y->index] && g->exact[x->index])) return false;
   return apply2(g, names[below(g, COUNT(names))], x, y) != NULL;
 }
 
@@ -927,12 +928,21 @@ static const struct {
     {make_shape_change, 4}, {make_conv_transpose, 1}, {make_layernorm_parts, 2},
 };
 
+/* Each graph knows only some of the makers, so that rare ones meet each other (swarm testing: Groce
+   et al. 2012). */
+static void choose_makers(struct gen *g) {
+  int keep = (int)between(g, 20, 100);
+  for (size_t i = 0; i < COUNT(makers); i++)
+    g->weights[i] = chance(g, keep) ? makers[i].weight + (int)below(g, 4) : 0;
+  g->weights[0] += 1;
+}
+
 static void make_some(struct gen *g) {
   int total = 0, at;
-  for (size_t i = 0; i < COUNT(makers); i++) total += makers[i].weight;
+  for (size_t i = 0; i < COUNT(makers); i++) total += g->weights[i];
   at = (int)below(g, total);
   for (size_t i = 0; i < COUNT(makers); i++)
-    if ((at -= makers[i].weight) < 0) {
+    if ((at -= g->weights[i]) < 0) {
       (void)makers[i].make(g);
       return;
     }
@@ -956,7 +966,7 @@ static void make_inputs(struct gen *g) {
         if (shape.dims[d] > *widest) widest = &shape.dims[d];
       *widest /= 2;
     }
-    hone_dtype dtype = chance(g, 82) || !i ? HONE_F32 : chance(g, 60) ? HONE_I64 : HONE_BOOL;
+    hone_dtype dtype = chance(g, 65) || !i ? HONE_F32 : chance(g, 60) ? HONE_I64 : HONE_BOOL;
     snprintf(name, sizeof name, "x%d", i);
     must(g, graph_input(&g->s->ctx, g->graph, name, dtype, &shape, &value));
     must(g, scene_input(g->s, value));
@@ -975,6 +985,7 @@ hone_status random_graph(struct scene *s, uint64_t seed) {
   g.graph = s->graph;
   s->graph->name = "random";
   make_inputs(&g);
+  choose_makers(&g);
   size_t wanted = (size_t)(chance(&g, 25) ? between(&g, 1, 5) : between(&g, 6, 40));
   for (int i = 0; i < 400 && s->graph->nodes.count < wanted; i++) make_some(&g);
   /* what nothing reads, and some that is read as well; now and then an input, or one twice */
