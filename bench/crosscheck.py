@@ -4,14 +4,15 @@
 Three models, 1 and 2 threads. Rounds in random order of: hone (twice, the A/A pair), a plain ONNX
 Runtime loop in Python (bound inputs and outputs, perf_counter_ns), OpenVINO's own benchmark_app.
 hone loads the engine libraries of the Python that runs this file (ONNX Runtime's Python module has
-its own copy of the same release); all get the same CPUs. Only ratios within a round are used: what disturbs the machine disturbs a whole round.
+its own copy of the same release); all get the same CPUs. Only ratios within a round are used: what
+disturbs the machine disturbs a whole round.
 
 A cell agrees if |median ratio - 1| is within max(3 %, the A/A resolution), or if the difference of
 the medians is not above the difference of the two floors (an identity model through either path):
 then it is the caller's cost and not the model's (verdict "floors"). Undecided: the interval of the
-ratio holds 1 but is wider than what had to be shown, or hone's own two runs differ by over 10 %. Exit code 1 if a cell differs, 5 if one is
-undecided. "fastest" is the ratio of the fastest samples of all rounds, which other programs disturb
-least.
+ratio holds 1 but is wider than what had to be shown, or hone's own two runs differ by over 10 %.
+"quiet" is the ratio of the lowest medians of all rounds: each tool in its least disturbed round.
+Exit code 1 if a cell differs, 5 if one is undecided.
 
 Needs numpy, onnxruntime and openvino in this Python (make crosscheck takes HONE_TEST_PYTHON).
 """
@@ -69,7 +70,7 @@ def loop(duration):
 gc.disable()
 loop(0.3)
 samples = sorted(loop(seconds))
-json.dump([samples[len(samples) // 2], samples[0]], sys.stdout)
+json.dump(samples[len(samples) // 2], sys.stdout)
 """
 
 
@@ -84,8 +85,12 @@ def run(command, threads, env=None):
 
 
 def libraries():
-  import onnxruntime
-  import openvino
+  try:
+    import onnxruntime
+    import openvino
+  except ImportError as error:
+    sys.exit(f"{sys.executable}: {error}: pip install numpy onnxruntime openvino, the same releases "
+             "as the engines that hone installed")
   def first(module, pattern):
     return sorted(glob.glob(os.path.join(os.path.dirname(module.__file__), pattern)))[0]
   return {"onnxruntime": first(onnxruntime, "capi/libonnxruntime.so*"),
@@ -97,11 +102,12 @@ class Rig:
     self.args, self.folder, self.libraries = args, folder, libraries()
 
   def hone(self, model, threads):
-    """(median, fastest, floor) in ns of both engines."""
+    """(median, floor) in ns of both engines."""
     command = [self.args.hone, "bench", model, "--threads", str(threads), "-t",
                str(self.args.seconds), "--rounds", "3", "--incarnations", "1", "--no-measure",
-               "--warmup", "0.3", "--resume", "never", "-q", "--store", os.path.join(self.folder, "store.db"),
-               "--json", os.path.join(self.folder, "hone.json"), "--backend", ",".join(self.libraries)]
+               "--warmup", "0.3", "--resume", "never", "-q", "--store",
+               os.path.join(self.folder, "store.db"), "--json",
+               os.path.join(self.folder, "hone.json"), "--backend", ",".join(self.libraries)]
     for name, path in self.libraries.items():
       command += ["--engine", f"{name}={path}"]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -111,8 +117,7 @@ class Rig:
     for record in records:
       if record["status"] != "ok":
         sys.exit(f"{model}: {record['backend']}: {record['status']}: {record['reason']}")
-      latency = record["latency_ms"]
-      result[record["backend"]] = (latency["p50"] * 1e6, latency["min"] * 1e6, record["floor_ns"])
+      result[record["backend"]] = (record["latency_ms"]["p50"] * 1e6, record["floor_ns"])
     os.unlink(os.path.join(self.folder, "hone.json"))
     return result
 
@@ -126,21 +131,18 @@ class Rig:
     text = run([program, "-m", model, "-d", "CPU", "-hint", "none", "-nstreams", "1", "-nthreads",
                 str(threads), "-infer_precision", "f32", "-api", "sync", "-t",
                 str(max(1, round(self.args.seconds)))], threads)
-    times = []
-    for name in ["Median", "Min"]:
-      found = re.search(name + r":\s+([0-9.]+) (\w+)", text)
-      if not found:
-        sys.exit(f"benchmark_app printed no {name}:\n{text[-1500:]}")
-      times.append(float(found[1]) * (1e6 if found[2] == "ms" else 1e3))
-    return times
+    found = re.search(r"Median:\s+([0-9.]+) (\w+)", text)
+    if not found:
+      sys.exit(f"benchmark_app printed no median:\n{text[-1500:]}")
+    return float(found[1]) * (1e6 if found[2] == "ms" else 1e3)
 
   def floors(self, threads):
     path = os.path.join(self.folder, "identity.onnx")
     with open(path, "wb") as file:
       file.write(IDENTITY)
     # a model that streams its weights leaves Python no caches: neither does the sweep
-    return {"onnxruntime": statistics.median(self.loop(path, threads, "sweep")[0] for _ in range(3)),
-            "openvino": statistics.median(self.app(path, threads)[0] for _ in range(2))}
+    return {"onnxruntime": statistics.median(self.loop(path, threads, "sweep") for _ in range(3)),
+            "openvino": statistics.median(self.app(path, threads) for _ in range(2))}
 
 
 def interval(ratios, seed=1):
@@ -159,12 +161,12 @@ def measure(rig, model, path, threads):
     draw.shuffle(tools)
     for tool in tools:
       if tool == "loop":
-        seen["other", "onnxruntime"], seen["other min", "onnxruntime"] = rig.loop(path, threads)
+        seen["other", "onnxruntime"] = rig.loop(path, threads)
       elif tool == "app":
-        seen["other", "openvino"], seen["other min", "openvino"] = rig.app(path, threads)
+        seen["other", "openvino"] = rig.app(path, threads)
       else:
-        for engine, (p50, fastest, floor) in rig.hone(path, threads).items():
-          seen[tool, engine], seen[tool + " min", engine] = p50, fastest
+        for engine, (p50, floor) in rig.hone(path, threads).items():
+          seen[tool, engine] = p50
           if floor is not None:
             seen["floor", engine] = floor
     rounds.append(seen)
@@ -173,7 +175,7 @@ def measure(rig, model, path, threads):
 
 def judge(rounds, engine, other_floor):
   _, low, high = interval([r["b", engine] / r["a", engine] for r in rounds])
-  fastest = {tool: min(r[tool + " min", engine] for r in rounds) for tool in ["a", "b", "other"]}
+  quiet = {tool: min(r[tool, engine] for r in rounds) for tool in ["a", "b", "other"]}
   ratio, ratio_low, ratio_high = interval(
       [r["other", engine] / math.sqrt(r["a", engine] * r["b", engine]) for r in rounds])
   hone = statistics.median(math.sqrt(r["a", engine] * r["b", engine]) for r in rounds)
@@ -184,7 +186,7 @@ def judge(rounds, engine, other_floor):
              "floors" if extra <= abs(other_floor - floor) else
              "undecided" if ratio_low <= 1 <= ratio_high or resolution > MOST else "DIFFERS")
   return {"hone": hone, "ratio": ratio, "low": ratio_low, "high": ratio_high,
-          "fastest": fastest["other"] / min(fastest["a"], fastest["b"]),
+          "quiet": quiet["other"] / min(quiet["a"], quiet["b"]),
           "resolution": resolution, "floor": floor, "other_floor": other_floor,
           "verdict": verdict}
 
@@ -203,7 +205,7 @@ def main():
     print(f"{datetime.date.today()}, load average {os.getloadavg()[0]:.1f}, "
           f"{args.rounds} rounds; medians in us; other: the ORT loop, or benchmark_app")
     print(f"{'model':24}{'thr':>4} {'engine':12}{'hone':>9}{'other':>9}{'ratio':>7}"
-          f"{'interval':>14}{'within':>8}{'fastest':>9}{'floors':>13}  verdict")
+          f"{'interval':>14}{'within':>8}{'quiet':>9}{'floors':>13}  verdict")
     for model in args.models.split(","):
       path = os.path.join(folder, model.replace(":", "_") + ".onnx")
       subprocess.run([args.hone, "zoo", "write", model, "-o", path], check=True,
@@ -216,7 +218,7 @@ def main():
           print(f"{model:24}{threads:4} {engine:12}{v['hone'] / 1e3:9.1f}"
                 f"{v['hone'] * v['ratio'] / 1e3:9.1f}{v['ratio']:7.3f}"
                 f"  {v['low']:5.3f}-{v['high']:5.3f}{100 * v['resolution']:6.1f} %"
-                f"{v['fastest']:9.3f}{v['floor'] / 1e3:6.1f}/{v['other_floor'] / 1e3:5.1f}  {v['verdict']}", flush=True)
+                f"{v['quiet']:9.3f}{v['floor'] / 1e3:6.1f}/{v['other_floor'] / 1e3:5.1f}  {v['verdict']}", flush=True)
           differing += v["verdict"] == "DIFFERS"
           undecided += v["verdict"] == "undecided"
   return 1 if differing else 5 if undecided else 0
