@@ -182,9 +182,10 @@ def judge(rounds, engine, other_floor):
   floor = statistics.median(r["floor", engine] for r in rounds if ("floor", engine) in r)
   resolution = max(TOLERANCE, high - 1, 1 - low)
   extra = abs(ratio - 1) * hone
-  verdict = ("agrees" if abs(ratio - 1) <= min(resolution, MOST) else
+  verdict = ("undecided" if resolution > MOST else
+             "agrees" if abs(ratio - 1) <= resolution else
              "floors" if extra <= abs(other_floor - floor) else
-             "undecided" if ratio_low <= 1 <= ratio_high or resolution > MOST else "DIFFERS")
+             "undecided" if ratio_low <= 1 <= ratio_high else "DIFFERS")
   return {"hone": hone, "ratio": ratio, "low": ratio_low, "high": ratio_high,
           "quiet": quiet["other"] / min(quiet["a"], quiet["b"]),
           "resolution": resolution, "floor": floor, "other_floor": other_floor,
