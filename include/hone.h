@@ -128,7 +128,8 @@ typedef struct hone_compile_options {
   int32_t debug;      /* 1: -g -O1 and assertions */
 } hone_compile_options;
 
-/* Writes a .c, .so, .a or executable, chosen by the ending of path, and a typed header beside it. */
+/* Writes a .c, .so, .a or, with any other ending of path, an executable; and a typed header beside
+   it. */
 HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context, const hone_model *model,
                                                       const hone_compile_options *options,
                                                       const char *path);

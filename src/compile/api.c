@@ -241,7 +241,9 @@ hone_status hone_builder_constant(hone_builder *builder, const hone_tensor *tens
   TRY(builder_ready(builder));
   TRY(read_shape(builder, tensor->rank, tensor->shape, &dims));
   TRY(tensor_create(builder->ctx, builder->model.arena, tensor->dtype, &dims, &copy));
-  memcpy((void *)(uintptr_t)copy->data, tensor->data, copy->bytes);
+  if (copy->bytes && !tensor->data)
+    return fail(builder->ctx, HONE_E_USAGE, place_none(), "a constant without data");
+  if (copy->bytes) memcpy((void *)(uintptr_t)copy->data, tensor->data, copy->bytes);
   TRY(graph_constant(builder->ctx, builder->model.graph, NULL, copy, &value));
   *out_value = (int32_t)value->index;
   return HONE_OK;
@@ -253,6 +255,11 @@ static hone_status set_attribute(hone_builder *builder, struct node *node,
   struct graph *graph = builder->model.graph;
   struct arena *arena = builder->model.arena;
   struct attribute attribute = {.count = from->count};
+  if (!from->string && !from->ints && !from->floats)
+    return fail(ctx, HONE_E_USAGE, place_name(from->name), "an attribute without a value");
+  if (from->is_scalar && from->count != 1)
+    return fail(ctx, HONE_E_USAGE, place_name(from->name), "%zu values for a single one",
+                from->count);
   TRY(arena_string(ctx, arena, from->name, strlen(from->name), &attribute.name));
   if (from->string) {
     attribute.kind = ATTRIBUTE_STRING;
@@ -276,11 +283,38 @@ static hone_status set_attribute(hone_builder *builder, struct node *node,
   return node_set(ctx, graph, node, &attribute);
 }
 
+static hone_status append_node(hone_builder *builder, const struct op *op,
+                               struct value *const *inputs, size_t input_count,
+                               const hone_attribute *attributes, size_t attribute_count,
+                               int32_t *out_values, size_t output_count) {
+  struct graph *graph = builder->model.graph;
+  struct node *node;
+  TRY(graph_node(builder->ctx, graph, op, inputs, input_count, output_count, &node));
+  for (size_t i = 0; i < attribute_count; i++) TRY(set_attribute(builder, node, &attributes[i]));
+  TRY(node_infer(builder->ctx, graph, node));
+  for (size_t i = 0; i < output_count; i++) out_values[i] = (int32_t)node->outputs[i]->index;
+  return HONE_OK;
+}
+
+/* A node that is refused leaves nothing behind. */
+static hone_status try_node(hone_builder *builder, const struct op *op, struct value *const *inputs,
+                            size_t input_count, const hone_attribute *attributes,
+                            size_t attribute_count, int32_t *out_values, size_t output_count) {
+  struct graph *graph = builder->model.graph;
+  size_t nodes = graph->nodes.count, values = graph->values.count;
+  hone_status status = append_node(builder, op, inputs, input_count, attributes, attribute_count,
+                                   out_values, output_count);
+  if (status) {
+    graph->nodes.count = nodes;
+    graph->values.count = values;
+  }
+  return status;
+}
+
 hone_status hone_builder_node(hone_builder *builder, const char *op_name, const int32_t *inputs,
                               size_t input_count, const hone_attribute *attributes,
                               size_t attribute_count, int32_t *out_values, size_t output_count) {
   struct value *list[MAX_IO];
-  struct node *node;
   TRY(builder_ready(builder));
   const struct op *op = op_find("", op_name);
   if (!op) return fail(builder->ctx, HONE_E_UNSUP, place_name(op_name), "no such operator");
@@ -294,17 +328,20 @@ hone_status hone_builder_node(hone_builder *builder, const char *op_name, const 
     list[i] = NULL;
     if (inputs[i] != -1) TRY(find_value(builder, inputs[i], &list[i]));
   }
-  TRY(graph_node(builder->ctx, builder->model.graph, op, list, input_count, output_count, &node));
-  for (size_t i = 0; i < attribute_count; i++) TRY(set_attribute(builder, node, &attributes[i]));
-  TRY(node_infer(builder->ctx, builder->model.graph, node));
-  for (size_t i = 0; i < output_count; i++) out_values[i] = (int32_t)node->outputs[i]->index;
-  return HONE_OK;
+  return try_node(builder, op, list, input_count, attributes, attribute_count, out_values,
+                  output_count);
 }
 
+/* A value that has a name to keep is handed out through a copy with the output's own. */
 hone_status hone_builder_output(hone_builder *builder, const char *name, int32_t value) {
   struct value *found;
   TRY(builder_ready(builder));
   TRY(find_value(builder, value, &found));
+  if (found->is_input || found->is_output || found->constant) {
+    int32_t copy = -1;
+    TRY(try_node(builder, &op_table[OP_Identity], &found, 1, NULL, 0, &copy, 1));
+    TRY(find_value(builder, copy, &found));
+  }
   TRY(arena_string(builder->ctx, builder->model.arena, name, strlen(name), &found->name));
   return graph_output(builder->ctx, builder->model.graph, found);
 }
