@@ -56,6 +56,25 @@ static hone_status replace_output(struct ctx *ctx, struct graph *graph, size_t k
   return HONE_OK;
 }
 
+static hone_status replace_outputs(struct ctx *ctx, struct graph *graph, struct substitution *map,
+                                   const struct op *identity) {
+  struct value **before;
+  TRY(NEW_ARRAY(ctx, graph->arena, before, graph->outputs.count));
+  for (size_t k = 0; k < graph->outputs.count; k++) {
+    struct value *from = before[k] = graph->outputs.at[k];
+    struct value *to = substitution_find(map, graph, from);
+    if (to == from) continue;
+    size_t first = k; /* a value that stands twice among the outputs has its new one already */
+    for (size_t j = 0; j < k && !from->is_output && first == k; j++)
+      if (before[j] == from) first = j;
+    if (first < k)
+      graph->outputs.at[k] = graph->outputs.at[first];
+    else
+      TRY(replace_output(ctx, graph, k, to, identity));
+  }
+  return HONE_OK;
+}
+
 hone_status graph_substitute(struct ctx *ctx, struct graph *graph, struct substitution *map,
                              const struct op *identity) {
   struct graph_list graphs;
@@ -67,11 +86,7 @@ hone_status graph_substitute(struct ctx *ctx, struct graph *graph, struct substi
     for (size_t k = 0; at != graph && k < at->outputs.count; k++)
       at->outputs.at[k] = substitution_find(map, graph, at->outputs.at[k]);
   }
-  for (size_t k = 0; k < graph->outputs.count; k++) {
-    struct value *from = graph->outputs.at[k], *to = substitution_find(map, graph, from);
-    if (to != from) TRY(replace_output(ctx, graph, k, to, identity));
-  }
-  return HONE_OK;
+  return replace_outputs(ctx, graph, map, identity);
 }
 
 hone_status graph_replace(struct ctx *ctx, struct graph *graph, struct value *from,

@@ -44,6 +44,13 @@ static void compile_and_run(struct scene *s, const char *name, const char *level
   check(s, compile_model(&s->ctx, &s->model, &options, path, NULL));
   check(s, artifact_load(&s->ctx, path, NULL, &loaded));
   assert_int_equal(loaded.info->flags, options.target.features);
+  for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
+    const struct hone_io_info *io = &loaded.info->outputs[i];
+    const struct value *value = s->model.graph->outputs.at[i];
+    if (strcmp(io->name, value->name) || io->rank != value->shape.rank ||
+        memcmp(io->dims, value->shape.dims, sizeof(int64_t) * (size_t)io->rank))
+      test_failed("%s: the artifact gives output %zu another name or shape", what, i);
+  }
   for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, what);
   artifact_unload(&loaded);
 }
