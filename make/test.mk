@@ -6,7 +6,7 @@ ASAN_TESTS := $(wildcard $(patsubst %,tests/unit/%.c,$(UNIT_ASAN)))
 .PHONY: test test-built asan debug test-engines check-format format
 test: setup-test setup-engines
 	@$(MAKE) --no-print-directory test-built
-test-built: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native
+test-built: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native $(BUILD)/random-graphs
 	@$(MAKE) --no-print-directory VARIANT=asan BUILD=$(BUILD)/asan $(ASAN_TESTS:tests/unit/%.c=$(BUILD)/asan/tests/%)
 	@python3 tests/run.py --build $(BUILD)
 

@@ -31,6 +31,7 @@ def steps(build, python):
                                         "--status", "native.txt", CONFORMANCE_SHORT]
     if os.path.isdir("tests/cli"):
         yield "cli", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/cli"]
+    yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
     yield "install", ["tests/install.sh", build]
     yield "report page", ["tests/report/page.sh", build]

@@ -5,9 +5,9 @@
  *
  * Each random graph (or each graph in a file) is evaluated by the reference, compiled in several
  * variants and run with 1, 2 and 3 threads over an arena full of NaN. A failing graph is made
- * smaller by cutting nodes off as long as it fails in the same way, and printed in text form with the
- * command that builds it again. How far an answer may be from the reference: what the project allows
- * anywhere, and at least what shaking each value by one rounding does to it. */
+ * smaller by cutting nodes off as long as it fails in the same way, and printed in text form with
+ * the command that builds it again. How far an answer may be from the reference: what the project
+ * allows anywhere, and at least what shaking each value by one rounding does to it. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@
 
 enum verdict { GOOD, WRONG, OTHER_BITS, INACCURATE, NOT_COMPILED, CRASHED };
 static const char *const verdict_names[] = {
-    "good", "differs from the reference", "other bits with other threads", "inaccurate",
-    "does not compile", "crashed"};
+    "good",       "differs from the reference", "other bits with other threads",
+    "inaccurate", "does not compile",           "crashed"};
 
 static const struct variant {
   const char *name, *level;
   bool no_passes;
 } variants[] = {
-    {"host", "host", false}, {"plain", "host", true},         {"baseline", "baseline", false},
+    {"host", "host", false}, {"plain", "host", true},     {"baseline", "baseline", false},
     {"avx2", "avx2", false}, {"avx512", "avx512", false},
 };
 
@@ -40,8 +40,10 @@ struct distance distance(const struct tensor *expected, const struct tensor *act
   for (size_t i = 0; i < tensor_count(expected); i++) {
     double x = tensor_f64(expected, i), y = tensor_f64(actual, i);
     if (!isfinite(x)) d.finite = false;
-    if (x == y || (isnan(x) && isnan(y))) y = x;
-    else d.same = false;
+    if (x == y || (isnan(x) && isnan(y)))
+      y = x;
+    else
+      d.same = false;
     double e = x == y || isnan(x) ? 0 : fabs(x - y);
     if (isnan(y) && !isnan(x)) e = INFINITY;
     l2 += e * e;
@@ -62,8 +64,7 @@ static hone_status shake(struct scene *s, uint64_t seed, const struct tensor *fr
   random_init(&random, seed);
   TRY(tensor_copy(&s->ctx, s->arena, from, &copy));
   for (size_t i = 0; from->dtype == HONE_F32 && i < tensor_count(from); i++)
-    tensor_set_f64(copy, i,
-                   tensor_f64(from, i) * (1 + 2.4e-7 * (random_uniform(&random) - 0.5)));
+    tensor_set_f64(copy, i, tensor_f64(from, i) * (1 + 2.4e-7 * (random_uniform(&random) - 0.5)));
   *out = copy;
   return HONE_OK;
 }
@@ -120,8 +121,7 @@ hone_status scene_node(struct scene *s, const struct node *node) {
 }
 
 static hone_status scene_evaluate(struct scene *s) {
-  for (size_t i = 0; i < s->graph->inputs.count; i++)
-    TRY(scene_input(s, s->graph->inputs.at[i]));
+  for (size_t i = 0; i < s->graph->inputs.count; i++) TRY(scene_input(s, s->graph->inputs.at[i]));
   for (size_t i = 0; i < s->graph->nodes.count; i++) TRY(scene_node(s, s->graph->nodes.at[i]));
   for (size_t i = 0; i < s->graph->outputs.count; i++) { /* outputs that are constants */
     const struct value *value = s->graph->outputs.at[i];
@@ -139,7 +139,8 @@ static hone_status scene_open(struct scene *s) {
 }
 static void scene_close(struct scene *s) { arena_destroy(s->arena); }
 
-/* -- one variant of one graph, in a process of its own -------------------------------------------- */
+/* -- one variant of one graph, in a process of its own --------------------------------------------
+ */
 
 struct checker {
   struct scene *s;
@@ -155,9 +156,10 @@ static enum verdict judge(const struct checker *c, size_t output, int threads) {
   const struct tensor *truth = c->s->truth[value->index], *actual = c->outputs[output];
   struct distance d = distance(truth, actual), r = distance(truth, c->s->shaken[value->index]);
   snprintf(c->message, c->room,
-           "%s, %d threads, output %zu \"%s\": L2 %.3g of %.3g, most %.3g of %.3g (rounding: %.3g, %.3g)",
-           c->variant->name, threads, output, value->name, d.l2, d.size_l2, d.most, d.size_most, r.l2,
-           r.most);
+           "%s, %d threads, output %zu \"%s\": L2 %.3g of %.3g, most %.3g of %.3g (rounding: %.3g, "
+           "%.3g)",
+           c->variant->name, threads, output, value->name, d.l2, d.size_l2, d.most, d.size_most,
+           r.l2, r.most);
   if (!dtype_is_float(value->dtype)) return d.same || !r.same ? GOOD : WRONG;
   if (d.l2 > fmax(1e-4 * d.size_l2, 40 * r.l2) || d.most > fmax(1e-3 * d.size_most, 40 * r.most))
     return WRONG;
@@ -169,7 +171,8 @@ static enum verdict judge(const struct checker *c, size_t output, int threads) {
    only. Lives until the process ends. */
 static hone_status guarded(struct ctx *ctx, size_t bytes, bool at_front, char **out) {
   size_t page = 4096, inner = (bytes + page - 1) / page * page;
-  char *map = mmap(NULL, inner + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *map =
+      mmap(NULL, inner + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) ||
       mprotect(map + page + inner, page, PROT_NONE))
     return fail(ctx, HONE_E_OOM, place_none(), "no guarded memory");
@@ -177,7 +180,8 @@ static hone_status guarded(struct ctx *ctx, size_t bytes, bool at_front, char **
   return HONE_OK;
 }
 
-static hone_status guard_all(struct checker *c, bool at_front, const void **inputs, void **outputs) {
+static hone_status guard_all(struct checker *c, bool at_front, const void **inputs,
+                             void **outputs) {
   struct graph *graph = c->s->graph;
   char *at;
   for (size_t i = 0; i < graph->inputs.count; i++) {
@@ -317,7 +321,8 @@ static enum verdict check(struct scene *s, const struct variant *variant, const 
   return CRASHED;
 }
 
-/* -- making a failing graph smaller --------------------------------------------------------------- */
+/* -- making a failing graph smaller ---------------------------------------------------------------
+ */
 
 struct failure {
   const struct variant *variant;
@@ -336,8 +341,8 @@ static hone_status drop_inputs(struct scene *s) {
   return graph_sweep(&s->ctx, s->graph, &removed);
 }
 
-/* The graph of `from` with one change: output `at` dropped, or node `at` cut off (its outputs become
-   inputs). */
+/* The graph of `from` with one change: output `at` dropped, or node `at` cut off (its outputs
+   become inputs). */
 static hone_status smaller(struct scene *s, const struct graph *from, bool cut, size_t at) {
   size_t removed;
   TRY(graph_copy(&s->ctx, s->arena, from, &s->graph));
@@ -374,8 +379,10 @@ static bool try_smaller(struct scene *s, const char *dir, struct failure *failur
   bool good = !smaller(&other, s->graph, cut, at) && other.graph->outputs.count &&
               check(&other, failure->variant, dir, message, sizeof message) == failure->verdict;
   if (good) memcpy(failure->message, message, sizeof message);
-  if (good) *s = other; /* the larger arena stays: names and constants are shared with it */
-  else scene_close(&other);
+  if (good)
+    *s = other; /* the larger arena stays: names and constants are shared with it */
+  else
+    scene_close(&other);
   return good;
 }
 
@@ -401,8 +408,10 @@ static void print_graph(struct scene *s) {
     end = end ? end + 1 : line + strlen(line);
     char *list = strstr(line, "] [");
     bool is_noise = sscanf(line, " c%u_%lf = const", &seed, &scale) == 2 && list && list < end;
-    if (is_noise) printf("%.*s seed=%u scale=%g\n", (int)(list + 1 - line), line, seed, scale);
-    else printf("%.*s", (int)(end - line), line);
+    if (is_noise)
+      printf("%.*s seed=%u scale=%g\n", (int)(list + 1 - line), line, seed, scale);
+    else
+      printf("%.*s", (int)(end - line), line);
   }
   text_deinit(&text);
 }
@@ -510,8 +519,9 @@ int main(int argc, char **argv) {
   uint64_t start = clock_ns();
   ctx_init(&ctx);
   if (!read_options(argc, argv, &o)) {
-    fprintf(stderr, "usage: random-graphs [--seed N] [--count N] [--seconds S] [--variant NAME] "
-                    "[--show SEED] [FILE.hg ...]\n");
+    fprintf(stderr,
+            "usage: random-graphs [--seed N] [--count N] [--seconds S] [--variant NAME] "
+            "[--show SEED] [FILE.hg ...]\n");
     return 2;
   }
   if (o.show >= 0) return show(o.show);
@@ -522,7 +532,7 @@ int main(int argc, char **argv) {
     failed += check_seed(&o, o.seed + i);
   }
   dir_remove_tree(o.dir);
-  printf("%lld graphs from seed %lld, %lld failed, %.1f s\n", (long long)done, (long long)o.seed,
-         (long long)failed, (double)(clock_ns() - start) / 1e9);
+  printf("%lld passed, %lld failed; graphs from seed %lld, %.1f s\n", (long long)(done - failed),
+         (long long)failed, (long long)o.seed, (double)(clock_ns() - start) / 1e9);
   return failed != 0;
 }

@@ -1,6 +1,6 @@
 /* Generator of valid random graphs. Each maker below draws operands from the pool of values made so
- * far, adds one node or a small pattern, and `commit` keeps it only if it is well-behaved: inferred,
- * small, finite, and not sensitive to rounding (the shaken values stay close). */
+ * far, adds one node or a small pattern, and `commit` keeps it only if it is well-behaved:
+ * inferred, small, finite, and not sensitive to rounding (the shaken values stay close). */
 #include "random_graphs.h"
 
 #include <math.h>
@@ -155,8 +155,7 @@ static bool is_small(const struct node *node) {
 /* The first output, or NULL: the node was not fit and is gone. */
 static struct value *commit(struct gen *g, struct node *node) {
   bool good = g->graph->values.count + 64 < MOST_VALUES &&
-              !node_infer(&g->s->ctx, g->graph, node) && is_small(node) &&
-              !scene_node(g->s, node);
+              !node_infer(&g->s->ctx, g->graph, node) && is_small(node) && !scene_node(g->s, node);
   for (size_t i = 0; good && i < node->output_count; i++) good = is_tame(g, node->outputs[i]);
   if (!good) {
     ctx_clear(&g->s->ctx);
@@ -184,12 +183,12 @@ static struct value *apply2(struct gen *g, const char *op, struct value *x, stru
 
 static bool make_unary(struct gen *g) {
   static const char *const names[] = {
-      "Neg",  "Abs",  "Relu", "Relu", "Relu", "Sigmoid",  "Tanh",        "Erf",       "Gelu",
-      "Exp",  "Elu",  "Selu", "Celu", "Mish", "Softplus", "HardSigmoid", "HardSwish", "LeakyRelu",
-      "Sin",  "Cos",  "Atan", "Sinh", "Cosh", "Softsign", "Asinh",       "Swish",     "Identity",
-      "Sqrt", "Log",  "Reciprocal"};
-  static const char *const steps[] = {"Floor", "Ceil", "Round", "Sign", "ThresholdedRelu",
-                                      "Shrink", "IsNaN"};
+      "Neg",       "Abs",       "Relu",     "Relu", "Relu", "Sigmoid",   "Tanh",     "Erf",
+      "Gelu",      "Exp",       "Elu",      "Selu", "Celu", "Mish",      "Softplus", "HardSigmoid",
+      "HardSwish", "LeakyRelu", "Sin",      "Cos",  "Atan", "Sinh",      "Cosh",     "Softsign",
+      "Asinh",     "Swish",     "Identity", "Sqrt", "Log",  "Reciprocal"};
+  static const char *const steps[] = {"Floor",           "Ceil",   "Round", "Sign",
+                                      "ThresholdedRelu", "Shrink", "IsNaN"};
   struct value *x = pick(g, HONE_F32, 0, 6);
   if (!x) return false;
   const char *name = names[below(g, COUNT(names))];
@@ -201,7 +200,8 @@ static bool make_unary(struct gen *g) {
   }
   struct node *node = begin(g, name, 1, 1, x);
   if (!strcmp(name, "Gelu") && chance(g, 50)) set_string(g, node, "approximate", "tanh");
-  if (chance(g, 40) && (!strcmp(name, "LeakyRelu") || !strcmp(name, "Elu") || !strcmp(name, "Celu")))
+  if (chance(g, 40) &&
+      (!strcmp(name, "LeakyRelu") || !strcmp(name, "Elu") || !strcmp(name, "Celu")))
     set_float(g, node, "alpha", 0.25 * (double)between(g, 1, 8));
   if (chance(g, 40) && !strcmp(name, "HardSigmoid")) set_float(g, node, "beta", 0.3);
   return commit(g, node) != NULL;
@@ -220,8 +220,10 @@ static struct value *partner(struct gen *g, const struct value *x) {
   for (int i = drop; i < shape.rank; i++) shape.dims[i - drop] = shape.dims[i];
   shape.rank -= drop;
   for (int i = 0; i < shape.rank; i++) {
-    if (chance(g, 35)) shape.dims[i] = 1;
-    else if (shape.dims[i] == 1 && chance(g, 20)) shape.dims[i] = a_dim(g);
+    if (chance(g, 35))
+      shape.dims[i] = 1;
+    else if (shape.dims[i] == 1 && chance(g, 20))
+      shape.dims[i] = a_dim(g);
   }
   if (chance(g, 6) && shape.rank < 5) { /* of higher rank than x */
     for (int i = x->shape.rank; i-- > 0;) shape.dims[i + 1] = x->shape.dims[i];
@@ -236,8 +238,8 @@ static struct value *partner(struct gen *g, const struct value *x) {
 }
 
 static bool make_binary(struct gen *g) {
-  static const char *const names[] = {"Add", "Add", "Add", "Mul", "Mul", "Sub",
-                                      "Max", "Min", "Div", "PRelu"};
+  static const char *const names[] = {"Add", "Add", "Add", "Mul", "Mul",
+                                      "Sub", "Max", "Min", "Div", "PRelu"};
   struct value *x = pick(g, chance(g, 85) ? HONE_F32 : HONE_I64, 0, 6);
   struct value *y = x ? partner(g, x) : NULL;
   if (!y) return false;
@@ -290,7 +292,7 @@ static bool make_where(struct gen *g) {
 }
 
 static bool make_cast(struct gen *g) {
-  static const hone_dtype types[] = {HONE_F32, HONE_F32, HONE_F32, HONE_I64,
+  static const hone_dtype types[] = {HONE_F32, HONE_F32,  HONE_F32, HONE_I64,
                                      HONE_I32, HONE_BOOL, HONE_F64, HONE_U8};
   struct value *x = pick(g, HONE_UNDEFINED, 0, 5);
   hone_dtype to = types[below(g, COUNT(types))];
@@ -317,7 +319,8 @@ static bool make_clip(struct gen *g) {
 }
 
 static bool make_integer(struct gen *g) {
-  static const char *const names[] = {"Add", "Sub", "Mul", "Mod", "Max", "Min", "Div", "BitwiseAnd"};
+  static const char *const names[] = {"Add", "Sub", "Mul", "Mod",
+                                      "Max", "Min", "Div", "BitwiseAnd"};
   struct value *x = pick(g, HONE_I64, 0, 5), *y = x ? partner(g, x) : NULL;
   if (chance(g, 20)) return apply1(g, chance(g, 50) ? "Neg" : "Abs", x) != NULL;
   return apply2(g, names[below(g, COUNT(names))], x, y) != NULL;
@@ -440,8 +443,10 @@ static bool make_matmul(struct gen *g) {
       struct value *other = pick(g, HONE_F32, 1, 5);
       if (!other) break;
       int r = other->shape.rank;
-      if (other->shape.dims[r > 1 ? r - 2 : 0] == k) y = other;
-      else if (r > 1 && other->shape.dims[r - 1] == k) y = transposed(g, other);
+      if (other->shape.dims[r > 1 ? r - 2 : 0] == k)
+        y = other;
+      else if (r > 1 && other->shape.dims[r - 1] == k)
+        y = transposed(g, other);
     }
   if (!y && chance(g, 10)) y = noise_of(g, "0.3", 1, k, 0, 0);
   if (!y && chance(g, 25) && rank > 2) {
@@ -454,8 +459,10 @@ static bool make_matmul(struct gen *g) {
   }
   if (!y && chance(g, 25) && rank > 2)
     y = noise_of(g, "0.3", 3, chance(g, 50) ? x->shape.dims[rank - 3] : 1, k, a_dim(g));
-  if (!y && chance(g, 10)) return apply2(g, "MatMul", noise_of(g, "0.3", 2, a_dim(g),
-                                 rank > 1 ? x->shape.dims[rank - 2] : k, 0), x) != NULL;
+  if (!y && chance(g, 10))
+    return apply2(g, "MatMul",
+                  noise_of(g, "0.3", 2, a_dim(g), rank > 1 ? x->shape.dims[rank - 2] : k, 0),
+                  x) != NULL;
   if (!y) y = noise_of(g, "0.3", 2, k, a_dim(g), 0);
   y = apply2(g, "MatMul", x, y);
   if (y && chance(g, 40) && y->shape.rank)
@@ -470,12 +477,23 @@ static bool make_gemm(struct gen *g) {
   int64_t m = x->shape.dims[ta], k = x->shape.dims[!ta], n = a_dim(g);
   struct value *w = tb ? noise_of(g, "0.3", 2, n, k, 0) : noise_of(g, "0.3", 2, k, n, 0);
   switch (below(g, 6)) {
-    case 0: c = noise_of(g, "0.5", 1, n, 0, 0); break;
-    case 1: c = noise_of(g, "0.5", 2, 1, n, 0); break;
-    case 2: c = noise_of(g, "0.5", 2, m, 1, 0); break;
-    case 3: c = noise_of(g, "0.5", 2, m, n, 0); break;
-    case 4: c = scalar(g, 0.5); break;
-    default: break;
+    case 0:
+      c = noise_of(g, "0.5", 1, n, 0, 0);
+      break;
+    case 1:
+      c = noise_of(g, "0.5", 2, 1, n, 0);
+      break;
+    case 2:
+      c = noise_of(g, "0.5", 2, m, 1, 0);
+      break;
+    case 3:
+      c = noise_of(g, "0.5", 2, m, n, 0);
+      break;
+    case 4:
+      c = scalar(g, 0.5);
+      break;
+    default:
+      break;
   }
   struct node *node = begin(g, "Gemm", 1, c ? 3 : 2, x, w, c);
   if (ta) set_int(g, node, "transA", 1);
@@ -507,9 +525,9 @@ static bool make_pool(struct gen *g) {
 }
 
 static bool make_reduce(struct gen *g) {
-  static const char *const names[] = {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin",
-                                      "ReduceMean", "ReduceL1",  "ReduceL2",  "ReduceSumSquare",
-                                      "ReduceProd", "ReduceLogSumExp"};
+  static const char *const names[] = {
+      "ReduceMean", "ReduceSum", "ReduceMax",       "ReduceMin",  "ReduceMean",
+      "ReduceL1",   "ReduceL2",  "ReduceSumSquare", "ReduceProd", "ReduceLogSumExp"};
   struct value *x = pick(g, chance(g, 90) ? HONE_F32 : HONE_I64, 0, 5);
   if (!x) return false;
   int64_t axes[8];
@@ -519,7 +537,8 @@ static bool make_reduce(struct gen *g) {
   const char *name = names[below(g, COUNT(names) - (x->dtype == HONE_I64 ? 3 : 0))];
   if (x->dtype == HONE_I64 && strcmp(name, "ReduceL2") == 0) name = "ReduceSum";
   bool has_axes = count || chance(g, 30);
-  struct node *node = begin(g, name, 1, has_axes ? 2 : 1, x, has_axes ? ints(g, axes, count) : NULL);
+  struct node *node =
+      begin(g, name, 1, has_axes ? 2 : 1, x, has_axes ? ints(g, axes, count) : NULL);
   if (chance(g, 50)) set_int(g, node, "keepdims", 0);
   if (!count && chance(g, 20)) set_int(g, node, "noop_with_empty_axes", 1);
   return commit(g, node) != NULL;
@@ -629,10 +648,14 @@ static bool make_reshape(struct gen *g) {
   if (chance(g, 40)) { /* merge neighbours or split one dimension */
     for (int i = 0; i < x->shape.rank; i++) {
       int64_t d = x->shape.dims[i];
-      if (count && chance(g, 40)) to[count - 1] *= d;
-      else if (d % 2 == 0 && chance(g, 30)) to[count++] = 2, to[count++] = d / 2;
-      else if (d % 3 == 0 && chance(g, 30)) to[count++] = d / 3, to[count++] = 3;
-      else to[count++] = d;
+      if (count && chance(g, 40))
+        to[count - 1] *= d;
+      else if (d % 2 == 0 && chance(g, 30))
+        to[count++] = 2, to[count++] = d / 2;
+      else if (d % 3 == 0 && chance(g, 30))
+        to[count++] = d / 3, to[count++] = 3;
+      else
+        to[count++] = d;
     }
   } else {
     for (int i = 0; i < 4 && left > 1 && chance(g, 75); i++) {
@@ -688,9 +711,9 @@ static bool make_slice(struct gen *g) {
     count++;
   }
   if (!count) return false;
-  struct value *y = commit(g, begin(g, "Slice", 1, chance(g, 70) ? 5 : 4, x, ints(g, starts, count),
-                                    ints(g, ends, count), ints(g, axes, count),
-                                    ints(g, steps, count)));
+  struct value *y =
+      commit(g, begin(g, "Slice", 1, chance(g, 70) ? 5 : 4, x, ints(g, starts, count),
+                      ints(g, ends, count), ints(g, axes, count), ints(g, steps, count)));
   return y != NULL;
 }
 
@@ -757,8 +780,8 @@ static bool make_pad(struct gen *g) {
     pads[i] = chance(g, 50) ? 0 : chance(g, 15) ? -1 : between(g, 1, 3);
   bool fill = x->dtype == HONE_F32 && chance(g, 50);
   const char *mode = modes[chance(g, 60) ? 0 : below(g, 4)];
-  struct node *node = begin(g, "Pad", 1, fill ? 3 : 2, x, ints(g, pads, 2 * n),
-                            fill ? scalar(g, 0.25) : NULL);
+  struct node *node =
+      begin(g, "Pad", 1, fill ? 3 : 2, x, ints(g, pads, 2 * n), fill ? scalar(g, 0.25) : NULL);
   if (strcmp(mode, "constant")) set_string(g, node, "mode", mode);
   return commit(g, node) != NULL;
 }
@@ -770,8 +793,9 @@ static bool make_gather(struct gen *g) {
   double at[8];
   for (int i = 0; i < 8; i++) at[i] = d ? (double)(between(g, -d, d - 1)) : 0;
   if (chance(g, 40)) index = pick(g, HONE_I64, 0, 2);
-  if (!index) index = chance(g, 50) ? listed(g, HONE_I64, 0, at, 1)
-                                    : listed(g, HONE_I64, 1, at, (size_t)between(g, 1, 8));
+  if (!index)
+    index = chance(g, 50) ? listed(g, HONE_I64, 0, at, 1)
+                          : listed(g, HONE_I64, 1, at, (size_t)between(g, 1, 8));
   struct node *node = begin(g, "Gather", 1, 2, x, index);
   set_int(g, node, "axis", axis);
   return commit(g, node) != NULL;
@@ -794,8 +818,7 @@ static bool make_resize(struct gen *g) {
   const char *mode = modes[below(g, 3)];
   struct node *node = begin(g, "Resize", 1, 3, x, NULL, listed(g, HONE_F32, 1, scales, 4));
   set_string(g, node, "mode", mode);
-  if (!strcmp(mode, "nearest"))
-    set_string(g, node, "coordinate_transformation_mode", "asymmetric");
+  if (!strcmp(mode, "nearest")) set_string(g, node, "coordinate_transformation_mode", "asymmetric");
   return commit(g, node) != NULL;
 }
 
@@ -808,7 +831,8 @@ static bool make_triangle(struct gen *g) {
   return commit(g, node) != NULL;
 }
 
-/* -- patterns that passes and plans look for ---------------------------------------------------- */
+/* -- patterns that passes and plans look for ----------------------------------------------------
+ */
 
 static bool make_gelu(struct gen *g) {
   struct value *x = pick(g, HONE_F32, 1, 4);
@@ -836,12 +860,14 @@ static bool make_layernorm_parts(struct gen *g) {
   struct value *c = apply2(g, "Sub", x, mean(g, x, axis)), *square;
   if (!c) return false;
   square = chance(g, 50) ? apply2(g, "Pow", c, scalar(g, 2)) : apply2(g, "Mul", c, c);
-  struct value *deviation =
-      apply1(g, "Sqrt", apply2(g, "Add", mean(g, square, axis), scalar(g, chance(g, 80) ? 1e-5 : 1)));
+  struct value *deviation = apply1(
+      g, "Sqrt", apply2(g, "Add", mean(g, square, axis), scalar(g, chance(g, 80) ? 1e-5 : 1)));
   struct value *y = apply2(g, "Div", c, deviation);
   if (chance(g, 85)) y = apply2(g, "Mul", y, noise_of(g, "1", 1, d, 0, 0));
-  if (chance(g, 10)) y = apply2(g, "Add", y, noise_of(g, "0.5", 3, 1, 1, d));
-  else if (chance(g, 85)) y = apply2(g, "Add", y, noise_of(g, "0.5", 1, d, 0, 0));
+  if (chance(g, 10))
+    y = apply2(g, "Add", y, noise_of(g, "0.5", 3, 1, 1, d));
+  else if (chance(g, 85))
+    y = apply2(g, "Add", y, noise_of(g, "0.5", 1, d, 0, 0));
   return y != NULL;
 }
 
@@ -888,7 +914,8 @@ static bool make_attention(struct gen *g) {
 static bool make_gate(struct gen *g) { /* squeeze and excite, or Swish written out */
   struct value *x = pick(g, HONE_F32, 1, 4);
   if (!x || elements(x) == 0) return false;
-  if (x->shape.rank < 4 || chance(g, 50)) return apply2(g, "Mul", x, apply1(g, "Sigmoid", x)) != NULL;
+  if (x->shape.rank < 4 || chance(g, 50))
+    return apply2(g, "Mul", x, apply1(g, "Sigmoid", x)) != NULL;
   struct value *p = apply1(g, "GlobalAveragePool", x);
   struct value *q = p ? convolve(g, p, x->shape.dims[1], 1, 1) : NULL;
   return apply2(g, "Mul", x, apply1(g, "Sigmoid", q)) != NULL;
@@ -916,15 +943,18 @@ static const struct {
   bool (*make)(struct gen *g);
   int weight;
 } makers[] = {
-    {make_unary, 12},     {make_binary, 14},     {make_power, 2},     {make_variadic, 2},
-    {make_compare, 3},    {make_logic, 2},       {make_where, 3},     {make_cast, 3},
-    {make_clip, 2},       {make_integer, 3},     {make_batchnorm, 4}, {make_conv, 12},
-    {make_matmul, 10},    {make_gemm, 5},        {make_pool, 6},      {make_reduce, 6},
-    {make_softmax, 3},    {make_norm, 4},        {make_arg, 1},       {make_cumulative, 1},
-    {make_transpose, 6},  {make_reshape, 7},     {make_slice, 6},     {make_split, 4},
-    {make_concat, 5},     {make_expand, 4},      {make_pad, 4},       {make_gather, 4},
-    {make_blocks, 2},     {make_resize, 1},      {make_triangle, 1},  {make_gelu, 2},
-    {make_gate, 2},       {make_branches, 2},    {make_residual, 3},  {make_attention, 2},
+    {make_unary, 12},       {make_binary, 14},        {make_power, 2},
+    {make_variadic, 2},     {make_compare, 3},        {make_logic, 2},
+    {make_where, 3},        {make_cast, 3},           {make_clip, 2},
+    {make_integer, 3},      {make_batchnorm, 4},      {make_conv, 12},
+    {make_matmul, 10},      {make_gemm, 5},           {make_pool, 6},
+    {make_reduce, 6},       {make_softmax, 3},        {make_norm, 4},
+    {make_arg, 1},          {make_cumulative, 1},     {make_transpose, 6},
+    {make_reshape, 7},      {make_slice, 6},          {make_split, 4},
+    {make_concat, 5},       {make_expand, 4},         {make_pad, 4},
+    {make_gather, 4},       {make_blocks, 2},         {make_resize, 1},
+    {make_triangle, 1},     {make_gelu, 2},           {make_gate, 2},
+    {make_branches, 2},     {make_residual, 3},       {make_attention, 2},
     {make_shape_change, 4}, {make_conv_transpose, 1}, {make_layernorm_parts, 2},
 };
 
