@@ -1,8 +1,9 @@
 # Random graphs through the compiler against the reference: build/random-graphs [--seed N] [--count N].
 $(BUILD)/random-graphs: tests/tools/random_graphs.c tests/tools/random_ops.c tests/tools/random_graphs.h $(BUILD)/libhone.a
-	$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $(filter %.c,$^) -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $(filter %.c,$^) -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
 
 # The short form that `make test` runs: always the same graphs.
 .PHONY: random-short
 random-short: $(BUILD)/random-graphs
-	$(BUILD)/random-graphs --seed 1000 --count 60
+	$(BUILD)/random-graphs --seed 1000 --count 20

@@ -29,6 +29,7 @@ def steps(build, python):
     yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
+    yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "20"]
     if os.path.isdir("tests/cli"):
         yield "cli", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/cli"]
     yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
