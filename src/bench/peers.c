@@ -11,21 +11,32 @@
 
 #define PEER_CELL "peer"
 
-static void make_cell(const struct bench *bench, const char *backend, struct cell *out) {
-  *out = (struct cell){.batch = 1, .threads = usable_core_count()};
-  snprintf(out->backend, sizeof out->backend, "%s", backend);
-  snprintf(out->precision, sizeof out->precision, "%s", bench->options.precision);
+/* What the study tells a test engine to do; other engines serve with their defaults. */
+static const char *script_of(const struct bench *bench, const struct backend *backend) {
+  const struct bench_options *o = &bench->options;
+  for (size_t i = 0; backend->testing_only && i < o->backend_option_count; i++)
+    if (!strcmp(o->backend_options[i].name, backend->name)) return o->backend_options[i].value;
+  return "";
 }
 
-/* hone itself is no peer: it is what could not read the model. */
-static bool may_serve(const struct backend *backend) {
-  return !backend->testing_only && backend->package;
+static void make_cell(const struct bench *bench, const struct backend *backend, struct cell *out) {
+  *out = (struct cell){.batch = 1, .threads = usable_core_count()};
+  snprintf(out->backend, sizeof out->backend, "%s", backend->name);
+  snprintf(out->precision, sizeof out->precision, "%s", bench->options.precision);
+  snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
+}
+
+/* hone itself is no peer: it is what could not read the model. A test engine is one if told so. */
+static bool may_serve(const struct bench *bench, const struct backend *backend) {
+  char value[256];
+  if (backend->testing_only) return option_get(script_of(bench, backend), "peer", value);
+  return backend->package != NULL;
 }
 
 static bool make_outputs(struct bench *bench, const struct backend *backend, struct bench_case *one,
                          hone_status *out_status) {
   struct cell cell;
-  make_cell(bench, backend->name, &cell);
+  make_cell(bench, backend, &cell);
   struct worker worker;
   *out_status = bench_worker(bench, PEER_CELL, cell.threads, &worker);
   if (*out_status) return false;
@@ -52,7 +63,7 @@ static bool make_outputs(struct bench *bench, const struct backend *backend, str
 static bool agrees(struct bench *bench, const struct backend *backend, const struct bench_case *one,
                    hone_status *out_status) {
   struct cell cell;
-  make_cell(bench, backend->name, &cell);
+  make_cell(bench, backend, &cell);
   struct worker worker;
   *out_status = bench_worker(bench, PEER_CELL, cell.threads, &worker);
   if (*out_status) return false;
@@ -90,9 +101,9 @@ hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
   TRY(begin_case(bench, one));
   size_t first = 0;
   hone_status status = HONE_OK;
-  while (
-      !status && first < backend_count &&
-      !(may_serve(backend_list[first]) && make_outputs(bench, backend_list[first], one, &status)))
+  while (!status && first < backend_count &&
+         !(may_serve(bench, backend_list[first]) &&
+           make_outputs(bench, backend_list[first], one, &status)))
     first++;
   if (status || first == backend_count) return status; /* nobody runs it: the first reason stands */
   one->status = STATUS_ok;
@@ -100,7 +111,8 @@ hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
   one->reason[0] = 0;
   one->is_from_peers = true;
   for (size_t k = 0; !status && k < backend_count; k++)
-    if (k != first && may_serve(backend_list[k]) && agrees(bench, backend_list[k], one, &status))
+    if (k != first && may_serve(bench, backend_list[k]) &&
+        agrees(bench, backend_list[k], one, &status))
       return HONE_OK;
   remove_outputs(one);
   return status;

@@ -678,6 +678,33 @@ static void a_damaged_model_fails_its_cells_only(void **state) {
   free(memory);
 }
 
+/* hone cannot read the model: two engines that agree serve as its reference, two that do not are
+   no reference, and then no row is ranked. */
+static void engines_that_agree_are_the_reference(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char path[4200];
+  snprintf(path, sizeof path, "%s/unreadable.onnx", folder);
+  assert_int_equal(file_write_atomic(&ctx, path, identity_model, 40, 0600), HONE_OK);
+  const char *models[] = {path}, *said[] = {"peer=1", "peer=1;cheat=wrong"};
+  for (size_t disagree = 0; disagree < 2; disagree++) {
+    const struct bench_pair pairs[] = {{"fake", said[disagree]}, {"null", "peer=1"}};
+    struct memory *memory = new_memory();
+    const struct bench_options options = {.models = models,
+                                          .model_count = 1,
+                                          .incarnations = 1,
+                                          .rounds = 1,
+                                          .backend_options = pairs,
+                                          .backend_option_count = COUNT(pairs)};
+    assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+    assert_int_equal(memory->end_count, 2);
+    for (size_t i = 0; i < 2; i++)
+      assert_int_equal(memory->ends[i].status, disagree ? STATUS_unverified : STATUS_ok);
+    free(memory);
+  }
+}
+
 /* No figure of batch 1 under the name of batch 8. */
 static void a_fixed_batch_is_not_renamed(void **state) {
   (void)state;
@@ -721,6 +748,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(dead_folders_are_removed),
       cmocka_unit_test(a_damaged_model_fails_its_cells_only),
       cmocka_unit_test(a_fixed_batch_is_not_renamed),
+      cmocka_unit_test(engines_that_agree_are_the_reference),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
