@@ -22,7 +22,7 @@ from hone import processes_of, refused, sound
 ROUNDS, INCARNATIONS = 4, 2
 QUICK = ["--rounds", str(ROUNDS), "--incarnations", str(INCARNATIONS), "--min-time", "0.01",
          "--min-samples", "3", "--warmup", "0.005", "--no-measure", "--threads", "1"]
-KILLS = int(os.environ.get("HONE_KILLS", "30"))
+KILLS = int(os.environ.get("HONE_KILLS", "20"))
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ REFUSED = {
     "micro_kws_m/model_qop_softmax.onnx": ("E_UNSUP", "com.microsoft"),
     "silero_vad/model.onnx": ("E_UNSUP", "If"),
     "squeezenet_fp16/model.onnx": ("E_UNSUP", "f16"),
-    "tree_models/xgb_classifier.onnx": ("E_UNSUP", "TreeEnsembleClassifier"),
-    "tree_models/xgb_regressor.onnx": ("E_UNSUP", "TreeEnsembleRegressor"),
 }
 # Relative L2 beyond 1e-4, and why.
 LOOSER = {"magika_v3_3/model.onnx": (5e-4, "ONNX Runtime too is 1.2e-4 from the evaluation in double"),
@@ -110,7 +108,7 @@ def test_collection(shared_hone, tmp_path, name, entry, variant):
         if name in REFUSED:
             expect, part = REFUSED[name]
             refused(shared_hone("run", path, *words, timeout=120), expect, part)
-            return
+            return  # when this fails because it runs, the row has done its work: take it out
         sound(shared_hone("run", path, *words, "-o", tmp_path / "out", timeout=180))
         for k, one in enumerate(about["outputs"]):
             want = stored(folder / variant["io"] / case / one["file"], {**one, "stride": 1})
