@@ -1,0 +1,166 @@
+/* Allocation faults, one by one (once, and from then on for ever): every operation of the compiler
+ * answers E_OOM or succeeds, never crashes, and leaves nothing allocated. This program's malloc
+ * stands in front of glibc's own. */
+#include "unit.h"
+#include "compile/compile.h"
+#include "export/export.h"
+
+#include <stdlib.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *pointer, size_t size);
+void __libc_free(void *pointer);
+
+static struct {
+  bool armed, for_ever;
+  long countdown, live;
+} faults;
+
+static bool must_fail(void) {
+  if (!faults.armed) return false;
+  faults.countdown--;
+  return faults.countdown == 0 || (faults.for_ever && faults.countdown < 0);
+}
+static void *counted(void *pointer) {
+  faults.live += pointer != NULL;
+  return pointer;
+}
+void *malloc(size_t size) { return must_fail() ? NULL : counted(__libc_malloc(size)); }
+void *calloc(size_t count, size_t size) {
+  return must_fail() ? NULL : counted(__libc_calloc(count, size));
+}
+void *realloc(void *pointer, size_t size) {
+  if (must_fail()) return NULL;
+  return pointer ? __libc_realloc(pointer, size) : counted(__libc_malloc(size));
+}
+void free(void *pointer) {
+  faults.live -= pointer != NULL;
+  __libc_free(pointer);
+}
+
+static const char model_text[] =
+    "graph(x: f32[2,3,9,9]) -> (y) {\n"
+    "  w = const f32[8,3,3,3] seed=1\n"
+    "  d = const f32[10,8] seed=2\n"
+    "  b = const f32[10] seed=3\n"
+    "  a = Conv(x, w) pads=[1,1,1,1]\n"
+    "  r = Relu(a)\n"
+    "  p = GlobalAveragePool(r)\n"
+    "  f = Flatten(p)\n"
+    "  g = Gemm(f, d, b) transB=1\n"
+    "  y = Softmax(g) axis=-1\n"
+    "}\n";
+static struct text model_bytes; /* the same as ONNX */
+
+static hone_status read_text(struct ctx *ctx, struct arena *arena, struct graph **out) {
+  TRY(graph_parse(ctx, arena, model_text, sizeof model_text - 1, op_find, out));
+  return graph_infer(ctx, *out);
+}
+
+static hone_status compile_graph(struct ctx *ctx, struct arena *arena, struct graph *graph) {
+  struct target target;
+  struct plan *plan;
+  struct emitted emitted;
+  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  TRY(target_init(ctx, NULL, "baseline", &target));
+  TRY(passes_run(ctx, graph, &pipeline));
+  TRY(plan_build(ctx, arena, graph, &(struct plan_options){.target = &target, .threads = 2},
+                 &plan));
+  TRY(emit_plan(ctx, arena, plan, &(struct emit_options){NULL}, &emitted));
+  emitted_deinit(&emitted);
+  return HONE_OK;
+}
+
+static hone_status do_compile(struct ctx *ctx, struct arena *arena) {
+  struct graph *graph;
+  TRY(read_text(ctx, arena, &graph));
+  return compile_graph(ctx, arena, graph);
+}
+
+static hone_status do_export(struct ctx *ctx, struct arena *arena) {
+  struct graph *graph;
+  struct text bytes = {0};
+  TRY(read_text(ctx, arena, &graph));
+  hone_status status = export_onnx(ctx, graph, 17, &bytes);
+  text_deinit(&bytes);
+  return status;
+}
+
+static hone_status do_import(struct ctx *ctx, struct arena *arena) {
+  struct import_options options = {0};
+  struct model_file file;
+  struct graph *graph;
+  memset(&file, 0, sizeof file);
+  hone_status status = import_onnx_bytes(ctx, arena, (const uint8_t *)model_bytes.at,
+                                         model_bytes.length, &options, &file, &graph);
+  model_file_close(&file);
+  return status;
+}
+
+static hone_status do_reference(struct ctx *ctx, struct arena *arena) {
+  static float x[2 * 3 * 9 * 9], y[20];
+  struct graph *graph;
+  hone_tensor in = {x, HONE_F32, 4, {2, 3, 9, 9}}, out = {y, HONE_F32, 2, {2, 10}};
+  TRY(read_text(ctx, arena, &graph));
+  return reference_run(ctx, graph, &in, &out);
+}
+
+typedef hone_status operation(struct ctx *ctx, struct arena *arena);
+
+static hone_status attempt(operation *run) {
+  static struct ctx ctx;
+  struct arena *arena;
+  ctx_init(&ctx);
+  hone_status status = arena_create(&ctx, 0, &arena);
+  if (status) return status;
+  status = run(&ctx, arena);
+  arena_destroy(arena);
+  return status;
+}
+
+/* Until the operation needs fewer allocations than the one that fails. */
+static void survive(operation *run, bool for_ever) {
+  enum { MOST = 5000 };
+  assert_int_equal(attempt(run), HONE_OK); /* what is allocated once for ever is there */
+  long n = 1;
+  for (; n < MOST; n++) {
+    long before = faults.live;
+    faults.for_ever = for_ever;
+    faults.countdown = n;
+    faults.armed = true;
+    hone_status status = attempt(run);
+    faults.armed = false;
+    bool reached = faults.countdown <= 0;
+    assert_int_equal(faults.live, before);
+    if (!reached) {
+      assert_int_equal(status, HONE_OK);
+      break;
+    }
+    if (status) assert_int_equal(status, HONE_E_OOM);
+  }
+  assert_true(n > 2 && n < MOST);
+}
+
+static void every_operation_survives(void **state) {
+  static operation *const operations[] = {do_compile, do_export, do_import, do_reference};
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(read_text(&ctx, arena, &graph), HONE_OK);
+  assert_int_equal(export_onnx(&ctx, graph, 17, &model_bytes), HONE_OK);
+  arena_destroy(arena);
+  for (size_t i = 0; i < COUNT(operations); i++) {
+    survive(operations[i], false);
+    survive(operations[i], true);
+  }
+  text_deinit(&model_bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation_survives)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
