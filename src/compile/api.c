@@ -24,11 +24,10 @@ struct hone_model {
   struct model model;
 };
 
-static bool fill_info(const struct value *value, const char **out_name, hone_tensor *out_info) {
+static void fill_info(const struct value *value, const char **out_name, hone_tensor *out_info) {
   *out_name = value->name;
   *out_info = (hone_tensor){.dtype = value->dtype, .rank = value->shape.rank};
   memcpy(out_info->shape, value->shape.dims, sizeof out_info->shape);
-  return true;
 }
 
 hone_status hone_model_load(hone_context *context, const char *path,
@@ -63,15 +62,15 @@ size_t hone_model_output_count(const hone_model *model) {
 hone_status hone_model_input(const hone_model *model, size_t i, const char **out_name,
                              hone_tensor *out_info) {
   if (i >= hone_model_input_count(model)) return HONE_E_USAGE;
-  return fill_info(model->model.graph->inputs.at[i], out_name, out_info) ? HONE_OK
-                                                                         : HONE_E_INTERNAL;
+  fill_info(model->model.graph->inputs.at[i], out_name, out_info);
+  return HONE_OK;
 }
 
 hone_status hone_model_output(const hone_model *model, size_t i, const char **out_name,
                               hone_tensor *out_info) {
   if (i >= hone_model_output_count(model)) return HONE_E_USAGE;
-  return fill_info(model->model.graph->outputs.at[i], out_name, out_info) ? HONE_OK
-                                                                          : HONE_E_INTERNAL;
+  fill_info(model->model.graph->outputs.at[i], out_name, out_info);
+  return HONE_OK;
 }
 
 hone_status hone_model_compile(hone_context *context, const hone_model *model,

@@ -22,12 +22,13 @@ static void split(const int64_t *size, int rank, bool can_chunk, int *out_inner,
   *out_units = units;
 }
 
-static bool mergeable(const struct loop_nest *nest, int outer, size_t operands, const int64_t *size,
+/* Whether a dimension of `size` with these strides continues the dimension `outer` in every
+ * operand. */
+static bool mergeable(const struct loop_nest *nest, int outer, size_t operands, int64_t size,
                       int64_t out_stride, const int64_t *stride) {
-  (void)size;
-  if (nest->out_stride[outer] != out_stride * nest->size[outer + 1]) return false;
+  if (nest->out_stride[outer] != out_stride * size) return false;
   for (size_t k = 0; k < operands; k++)
-    if (nest->stride[k][outer] != stride[k] * nest->size[outer + 1]) return false;
+    if (nest->stride[k][outer] != stride[k] * size) return false;
   return true;
 }
 
@@ -42,12 +43,11 @@ void plan_loops(const struct step *step, struct loop_nest *out) {
     int at = nest.rank;
     int64_t stride[LOOP_OPERANDS];
     for (size_t k = 0; k < step->input_count; k++) stride[k] = step->inputs[k].stride[d];
-    nest.size[at] = to->shape.dims[d];
-    if (at && (nest.size[at] = to->shape.dims[d],
-               mergeable(&nest, at - 1, step->input_count, NULL, to->stride[d], stride))) {
-      at--;
-      nest.size[at] *= to->shape.dims[d];
+    if (at &&
+        mergeable(&nest, at - 1, step->input_count, to->shape.dims[d], to->stride[d], stride)) {
+      nest.size[--at] *= to->shape.dims[d];
     } else {
+      nest.size[at] = to->shape.dims[d];
       nest.rank++;
     }
     nest.out_stride[at] = to->stride[d];
