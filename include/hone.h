@@ -130,13 +130,15 @@ typedef struct hone_compile_options {
 
 /* Writes a .c, .so, .a or, with any other ending of path, an executable; and a typed header beside
    it. */
-HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context, const hone_model *model,
+HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context,
+                                                      const hone_model *model,
                                                       const hone_compile_options *options,
                                                       const char *path);
 
 /* Loads a .so made by hone_model_compile. threads 0: one per usable core. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, const char *path,
-                                                      int32_t threads, hone_artifact **out_artifact);
+                                                      int32_t threads,
+                                                      hone_artifact **out_artifact);
 HONE_API void hone_artifact_close(hone_artifact *artifact);
 /* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
@@ -156,10 +158,10 @@ HONE_API HONE_MUST_USE hone_status hone_builder_constant(hone_builder *builder,
                                                          int32_t *out_value);
 typedef struct hone_attribute {
   const char *name;
-  const int64_t *ints;  /* ints, or NULL */
-  const float *floats;  /* floats, or NULL */
-  const char *string;   /* a string, or NULL */
-  size_t count;         /* of ints or floats; is_scalar makes a single one an int or float attribute */
+  const int64_t *ints; /* ints, or NULL */
+  const float *floats; /* floats, or NULL */
+  const char *string;  /* a string, or NULL */
+  size_t count; /* of ints or floats; is_scalar makes a single one an int or float attribute */
   int32_t is_scalar;
 } hone_attribute;
 /* Adds an operator of the ONNX default domain; value -1 leaves an optional input out. */
@@ -171,7 +173,8 @@ HONE_API HONE_MUST_USE hone_status hone_builder_node(hone_builder *builder, cons
 HONE_API HONE_MUST_USE hone_status hone_builder_output(hone_builder *builder, const char *name,
                                                        int32_t value);
 /* Infers shapes and hands the graph over; the builder is empty afterwards. */
-HONE_API HONE_MUST_USE hone_status hone_builder_finish(hone_builder *builder, hone_model **out_model);
+HONE_API HONE_MUST_USE hone_status hone_builder_finish(hone_builder *builder,
+                                                       hone_model **out_model);
 
 #ifdef __cplusplus
 }

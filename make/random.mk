@@ -2,8 +2,3 @@
 $(BUILD)/random-graphs: tests/tools/random_graphs.c tests/tools/random_ops.c tests/tools/random_graphs.h $(BUILD)/libhone.a
 	$(call say,cc)
 	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $(filter %.c,$^) -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
-
-# The short form that `make test` runs: always the same graphs.
-.PHONY: random-short
-random-short: $(BUILD)/random-graphs
-	$(BUILD)/random-graphs --seed 1000 --count 20

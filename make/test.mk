@@ -24,8 +24,10 @@ test-engines: setup-test setup-engines
 	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
 
 FORMATTED := $(wildcard src/*/*.[ch] zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
+# Only the version of Debian 12: others lay some lines differently.
 check-format:
-	clang-format --dry-run -Werror $(FORMATTED)
+	@if ! clang-format --version 2>/dev/null | grep -q 'version 14\.'; then echo "skipped: check-format needs clang-format 14"; \
+	else clang-format --dry-run -Werror $(FORMATTED); fi
 format:
 	clang-format -i $(FORMATTED)
 

@@ -19,6 +19,7 @@ CONFORMANCE_SHORT = "_(relu|conv|matmul|gemm|softmax|reduce_sum|batchnorm|layer_
 def steps(build, python):
     yield "layers", ["python3", "tools/check_layers.py"]
     yield "length", ["python3", "tools/check_length.py"]
+    yield "format", ["make", "-s", "check-format"]
     yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]
     for program in sorted(glob.glob(f"{build}/tests/test_*")):
         if not program.endswith(".d"):
@@ -29,9 +30,8 @@ def steps(build, python):
     yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
-    yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "20"]
     if os.path.isdir("tests/cli"):
-        yield "cli", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/cli"]
+        yield "cli", [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/cli"]
     yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
     yield "install", ["tests/install.sh", build]
@@ -39,17 +39,25 @@ def steps(build, python):
     yield "documents", ["python3", "tests/docs.py", build]
 
 
+def skips(output):
+    """What a step left out, each with its reason: "skipped: ..." of programs and scripts, pytest's own."""
+    lines = re.findall(r"(?:^|: )skipped: (.+)$", output, re.MULTILINE)
+    for number, reason in re.findall(r"^SKIPPED \[(\d+)\] \S+ (.+)$", output, re.MULTILINE):
+        lines += [reason] * int(number)
+    return lines
+
+
 def count(output, ok):
     """Tests that a step reports as passed, failed and left out; a step that reports none is one."""
     found = {"passed": 0, "failed": 0, "skipped": 0}
     for number in re.findall(r"\[  PASSED  \] (\d+) test", output):
         found["passed"] += int(number)
-    for word, number in re.findall(r"\[  (FAILED|SKIPPED)\s*\] (\d+) test\(s\), listed below", output):
-        found[word.lower()] += int(number)
+    for number in re.findall(r"\[  FAILED  \] (\d+) test\(s\), listed below", output):
+        found["failed"] += int(number)
     last = output.splitlines()[-1] if output else ""
-    for number, word in re.findall(r"\b(\d+) (passed|failed|error|skipped)", last):
+    for number, word in re.findall(r"\b(\d+) (passed|failed|error)", last):
         found["failed" if word == "error" else word] += int(number)
-    found["skipped"] += ": skipped:" in last
+    found["skipped"] += len(skips(output))
     if not ok:
         found["failed"] = max(found["failed"], 1)
     elif not any(found.values()):
@@ -79,6 +87,7 @@ def main():
     total = {"passed": 0, "failed": 0, "skipped": 0}
     start = time.monotonic()
     failures = []
+    left_out = {}
     for name, command in steps(options.build, python):
         if options.only not in name:
             continue
@@ -92,6 +101,8 @@ def main():
         found = count(output, done.returncode == 0)
         for word, number in found.items():
             total[word] += number
+        for reason in skips(output):
+            left_out[reason] = left_out.get(reason, 0) + 1
         words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
         print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {time.monotonic() - began:7.1f} s {words}", flush=True)
         if found["failed"]:
@@ -102,6 +113,8 @@ def main():
         return 0
     minutes = (time.monotonic() - start) / 60
     print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
+    if left_out:
+        print("skipped: " + "; ".join(f"{reason}{f' ({n} times)' if n > 1 else ''}" for reason, n in left_out.items()))
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"tests: {total['passed']} passed, {total['failed']} failed{skipped}")
     return 1 if total["failed"] else 0

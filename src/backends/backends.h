@@ -55,7 +55,7 @@ struct backend {
   const char *package; /* PyPI requirement that `hone backends install` pins, or NULL */
   int package_mb;      /* about what it takes on disk */
   bool testing_only;   /* exists only with HONE_TESTING=1 */
-  bool ships_model;    /* artifact_bytes counts libraries only: the model's files ship beside them */
+  bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */

@@ -18,10 +18,10 @@
 #define MUST_USE __attribute__((warn_unused_result))
 #define PRINTF(at, first) __attribute__((format(printf, at, first)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TRY(call)                   \
-  do {                              \
-    hone_status try_ = (call);      \
-    if (try_) return try_;          \
+#define TRY(call)              \
+  do {                         \
+    hone_status try_ = (call); \
+    if (try_) return try_;     \
   } while (0)
 
 /* -- context.c: errors, warnings, limits ------------------------------------------------------ */
@@ -50,8 +50,8 @@ enum limit_id {
 };
 
 struct ctx {
-  hone_status status;    /* of the first failure, HONE_OK before */
-  char message[2048];    /* "E_SHAPE at node 3 \"conv1\": ...", control characters escaped */
+  hone_status status; /* of the first failure, HONE_OK before */
+  char message[2048]; /* "E_SHAPE at node 3 \"conv1\": ...", control characters escaped */
   int64_t limits[LIMIT_COUNT];
   void (*warn)(void *user, const char *message); /* NULL: warnings are dropped */
   void *warn_user;
@@ -60,8 +60,8 @@ struct ctx {
 void ctx_init(struct ctx *ctx);
 /* Forgets the failure, keeps limits. */
 void ctx_clear(struct ctx *ctx);
-MUST_USE PRINTF(4, 5) hone_status fail(struct ctx *ctx, hone_status id, struct place at,
-                                       const char *format, ...);
+MUST_USE PRINTF(4, 5) hone_status
+    fail(struct ctx *ctx, hone_status id, struct place at, const char *format, ...);
 PRINTF(2, 3) void warn(struct ctx *ctx, const char *format, ...);
 const char *status_remedy(hone_status status);
 int status_exit_code(hone_status status);
@@ -106,10 +106,10 @@ size_t arena_used(const struct arena *arena);
 MUST_USE hone_status vec_grow(struct ctx *ctx, struct arena *arena, void *at_pointer, size_t count,
                               size_t *capacity, size_t size);
 /* Room for one more, then count++; the new element is vec.at[vec.count - 1]. */
-#define VEC_PUSH(ctx, arena, vec, ...)                                                             \
-  do {                                                                                             \
+#define VEC_PUSH(ctx, arena, vec, ...)                                                            \
+  do {                                                                                            \
     TRY(vec_grow((ctx), (arena), &(vec)->at, (vec)->count, &(vec)->capacity, sizeof *(vec)->at)); \
-    (vec)->at[(vec)->count++] = (__VA_ARGS__);                                                     \
+    (vec)->at[(vec)->count++] = (__VA_ARGS__);                                                    \
   } while (0)
 
 /* -- text.c: a growing string on the heap; failure to grow is remembered, seen by text_finish --- */
@@ -233,12 +233,12 @@ struct process_options {
   size_t output_limit;         /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
 };
 struct process_result {
-  int exit_code;        /* -1 if it died by a signal */
-  int signal;           /* 0 if it exited */
+  int exit_code; /* -1 if it died by a signal */
+  int signal;    /* 0 if it exited */
   bool timed_out;
   uint64_t wall_ns;
   long peak_rss_bytes;
-  struct text output;   /* stdout and stderr, head and tail; the caller text_deinits it */
+  struct text output; /* stdout and stderr, head and tail; the caller text_deinits it */
 };
 /* Runs to the end. E_MISSING if the program is not found; a non-zero exit is not a failure here. */
 MUST_USE hone_status process_run(struct ctx *ctx, const struct process_options *options,

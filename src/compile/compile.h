@@ -23,11 +23,11 @@ void model_unload(struct model *model);
 
 struct compile_options {
   struct target target;
-  int threads;             /* tuned for; the artifact runs with any number */
+  int threads; /* tuned for; the artifact runs with any number */
   const char *cc, *prefix, *keep;
   bool debug;
   bool no_cache;
-  bool no_passes;          /* plain kernels, for differential tests */
+  bool no_passes;                      /* plain kernels, for differential tests */
   const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
   void (*dump)(void *user, const char *stage, const char *text, size_t length);
   void *user;

@@ -17,7 +17,8 @@ hone_status emit_shared(struct emitter *e, const struct text *body, const char *
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
   *out_number = e->next_number++;
   VEC_PUSH(e->ctx, e->arena, &e->shared, (struct shared){copy, body->length, *out_number});
-  text_printf(e->out, "#define NAME k%d\nstatic NOIPA %s NAME%s;\n", *out_number, result, parameters);
+  text_printf(e->out, "#define NAME k%d\nstatic NOIPA %s NAME%s;\n", *out_number, result,
+              parameters);
   text_append(e->out, body->at, body->length);
   text_puts(e->out, "#undef NAME\n\n");
   return HONE_OK;
@@ -255,8 +256,10 @@ static void emit_prelude(struct emitter *e) {
   text_puts(e->out,
             "#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) HONE_NAME_(a, b)\n"
             "#if defined __GNUC__ && !defined __clang__\n"
-            "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without effect */\n"
-            "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) splat_((float)(k))\n\n"
+            "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
+            "effect */\n"
+            "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
+            "splat_((float)(k))\n\n"
             "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
             "void *const *inputs;\n"
             "  void *const *outputs;\n  const struct hone_team *team;\n  int32_t status;\n};\n"
@@ -303,8 +306,7 @@ static void emit_info(struct emitter *e, const char *prefix, struct emitted *mad
               "\"hone %s\", %zuu, %zuu, %s,\n"
               "  input_count, output_count, inputs, outputs, run};\n\n",
               e->plan->target.features, made->build_id, HONE_VERSION, e->plan->arena_bytes,
-              made->weights_bytes,
-              as_text ? "packed" : "PACKED");
+              made->weights_bytes, as_text ? "packed" : "PACKED");
   text_printf(e->out,
               "__attribute__((visibility(\"default\"))) const struct hone_artifact_info "
               "*%s_artifact(void);\n"

@@ -6,10 +6,10 @@
 
 struct emitted {
   size_t unit_count;
-  struct text *units;      /* C texts in an arena-owned array; emitted_deinit frees the texts */
+  struct text *units; /* C texts in an arena-owned array; emitted_deinit frees the texts */
   struct text header;
-  void *weights;           /* packed, 64-byte aligned, page-rounded; mmap'ed */
-  size_t weights_bytes;    /* 0 when they stand in the text (up to 64 KiB) */
+  void *weights;        /* packed, 64-byte aligned, page-rounded; mmap'ed */
+  size_t weights_bytes; /* 0 when they stand in the text (up to 64 KiB) */
   size_t mapped_bytes;
   char build_id[33];
 };

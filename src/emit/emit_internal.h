@@ -8,13 +8,20 @@ struct emitter {
   struct ctx *ctx;
   struct arena *arena;
   const struct plan *plan;
-  struct text *out;       /* the C text so far */
-  VEC(struct shared { const char *body; size_t length; int number; }) shared;
+  struct text *out; /* the C text so far */
+  VEC(struct shared {
+    const char *body;
+    size_t length;
+    int number;
+  })
+  shared;
   int next_number;
 };
 
 /* What follows "static NOIPA " and "NAME" in a function's prototype, by what calls it. */
-#define KERNEL_PARAMETERS "(const float *a, const float *b, float *c, const float *const *e, float *scratch, long begin, long end)"
+#define KERNEL_PARAMETERS                                                                          \
+  "(const float *a, const float *b, float *c, const float *const *e, float *scratch, long begin, " \
+  "long end)"
 #define PACK_PARAMETERS "(const float *b, float *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 #define PLAIN_PARAMETERS "(const void *const *in, void *const *out, void *scratch)"
@@ -35,8 +42,8 @@ void emit_float(struct text *out, double x);
 
 /* The node's own operation (elementwise nodes) and its fused program as C statements.
    Inputs are named i0, i1, ...; the raw result r, steps t0, t1, ...; *out_result names the last. */
-MUST_USE hone_status emit_program(struct emitter *e, struct text *out, const struct node *node, bool vector,
-                                  char out_result[32]);
+MUST_USE hone_status emit_program(struct emitter *e, struct text *out, const struct node *node,
+                                  bool vector, char out_result[32]);
 
 /* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);

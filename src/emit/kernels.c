@@ -129,7 +129,9 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
   text_append(&body, text, length);
   for (size_t i = 0; i < d->count; i++) text_printf(&body, "#undef %s\n", d->at[i].name);
   if (epilogue) text_puts(&body, "#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
-  if (!status) status = emit_shared(e, &body, "void", epilogue ? KERNEL_PARAMETERS : PACK_PARAMETERS, out_number);
+  if (!status)
+    status =
+        emit_shared(e, &body, "void", epilogue ? KERNEL_PARAMETERS : PACK_PARAMETERS, out_number);
   text_deinit(&body);
   free(d);
   return status;

@@ -106,9 +106,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   const char *type = c_type(step->outputs[0].dtype);
   int outer = nest.rank - nest.inner, middle = nest.rank - 1;
   if (nest.inner == 0) outer = 0;
-  text_puts(
-      &body,
-      "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  text_puts(&body, "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
   text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, nest.size, outer);
   if (nest.inner == 2)
@@ -219,12 +217,12 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   plan_copy_loops(step, &inner, &chunk, &units);
   int outer = inner ? rank - inner : 0;
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size;
-  text_puts(
-      &body,
-      "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
-  text_printf(
-      &body, "  typedef %s __attribute__((may_alias)) element;\n  const element fill = (element)0x%llxu;\n  (void)fill;\n",
-      element_type(dtype_bytes(step->inputs[0].dtype)), (unsigned long long)step->fill_bits);
+  text_puts(&body, "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  text_printf(&body,
+              "  typedef %s __attribute__((may_alias)) element;\n  const element fill = "
+              "(element)0x%llxu;\n  (void)fill;\n",
+              element_type(dtype_bytes(step->inputs[0].dtype)),
+              (unsigned long long)step->fill_bits);
   text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);

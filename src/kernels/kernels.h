@@ -27,8 +27,8 @@ struct kernel_target {
   int vector_bytes;     /* 16, 32, 64 */
   int vector_registers; /* 16 or 32 */
   size_t l1_bytes, l2_bytes;
-  uint32_t features;    /* enum cpu_feature of machine.h */
-  int threads;          /* the count the plan is tuned for; any other count gives the same bits */
+  uint32_t features; /* enum cpu_feature of machine.h */
+  int threads;       /* the count the plan is tuned for; any other count gives the same bits */
 };
 
 enum problem_kind {
@@ -54,10 +54,10 @@ struct kernel_define {
 #define KERNEL_DEFINES_MAX 16
 
 struct kernel {
-  const char *name;       /* "gemm_f32" */
+  const char *name; /* "gemm_f32" */
   enum problem_kind kind;
-  const char *text;       /* file under src/kernels/text/, embedded: kernel_text() */
-  uint32_t features;      /* target bits that must be there */
+  const char *text;  /* file under src/kernels/text/, embedded: kernel_text() */
+  uint32_t features; /* target bits that must be there */
   bool (*accepts)(const struct problem *problem, const struct kernel_target *target);
   /* Tile sizes; returns how many defines were written. */
   int (*choose)(const struct problem *problem, const struct kernel_target *target,
@@ -81,7 +81,8 @@ struct kernel {
 extern const struct kernel kernel_table[];
 extern const size_t kernel_count;
 /* First row of the table that accepts; NULL if none does (then the plain kernel serves). */
-const struct kernel *kernel_choose(const struct problem *problem, const struct kernel_target *target);
+const struct kernel *kernel_choose(const struct problem *problem,
+                                   const struct kernel_target *target);
 const struct kernel *kernel_find(const char *name);
 
 /* Embedded text by file name ("gemm_f32.c", "simd.h", "plain/TopK.c"); NULL if there is none. */
@@ -109,9 +110,9 @@ const char *problem_kind_name(enum problem_kind kind);
  * The text gives ONNX defaults with #ifndef, and may #define helpers if it #undefs them at its end.
  * Run-time indices are range-checked: return HONE_E_SHAPE (8). */
 struct plain_kernel {
-  const char *op;   /* ONNX name, default domain */
-  const char *text; /* "plain/TopK.c" */
-  int scratch;      /* scratch bytes = this x (sum of all input and output bytes) */
+  const char *op;     /* ONNX name, default domain */
+  const char *text;   /* "plain/TopK.c" */
+  int scratch;        /* scratch bytes = this x (sum of all input and output bytes) */
   const char *define; /* "REDUCE_OP 2": one more #define before the text and #undef after; NULL */
 };
 extern const struct plain_kernel plain_table[];

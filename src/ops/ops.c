@@ -7,8 +7,8 @@
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct op op_table[OP_COUNT] = {
 #define OP(domain, name, since, min_in, max_in, min_out, max_out, class, infer, eval) \
-  [OP_##name] = {OP_##name, domain,     #name, since, min_in, max_in, min_out,        \
-                 max_out,   OP_##class, infer, eval,  NULL,   NULL,   0,      0},
+  [OP_##name] = {OP_##name,  domain, #name, since, min_in, max_in, min_out, max_out,  \
+                 OP_##class, infer,  eval,  NULL,  NULL,   0,      0},
 #include "ops.def"
 #undef OP
 #define UNARY(name, a, b, text) \

@@ -45,7 +45,7 @@ struct op {
      beta; NULL otherwise */
   const char *expression;
   const char *integer; /* its row in integer.def, or NULL: not defined for integers and bool */
-  double alpha, beta;           /* defaults of the attributes that the expression calls alpha, beta */
+  double alpha, beta;  /* defaults of the attributes that the expression calls alpha, beta */
 };
 
 extern const struct op op_table[OP_COUNT];

@@ -17,10 +17,10 @@ enum buffer_place { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_WEIGHTS, BUFFER_ARENA };
 
 struct buffer {
   enum buffer_place place;
-  int index;         /* of the model's input or output */
+  int index; /* of the model's input or output */
   size_t bytes;
-  size_t offset;     /* in the arena or the weights, 64-byte aligned */
-  int first, last;   /* steps between which an arena buffer lives */
+  size_t offset;   /* in the arena or the weights, 64-byte aligned */
+  int first, last; /* steps between which an arena buffer lives */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
   const struct kernel *pack;
@@ -31,9 +31,9 @@ struct buffer {
 struct view {
   struct buffer *buffer;
   hone_dtype dtype;
-  struct shape shape;             /* logical */
-  int64_t offset;                 /* elements */
-  int64_t stride[HONE_MAX_RANK];  /* elements; 0 where broadcast */
+  struct shape shape;            /* logical */
+  int64_t offset;                /* elements */
+  int64_t stride[HONE_MAX_RANK]; /* elements; 0 where broadcast */
 };
 
 /* An operand of a fused program or elementwise loop. */
@@ -59,12 +59,12 @@ struct step {
   bool joined;             /* independent of the step before: no barrier between the two */
   /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
   size_t input_count, output_count;
-  struct view *inputs;     /* buffer NULL: operand missing */
+  struct view *inputs; /* buffer NULL: operand missing */
   struct view *outputs;
   /* kernel */
   const struct kernel *kernel;
   struct problem problem;
-  struct buffer *scratch;  /* one slice a thread */
+  struct buffer *scratch; /* one slice a thread */
   size_t scratch_slice;
   /* the node's bias, if any, then the fused inputs in order: operands of the epilogue */
   bool has_bias;
@@ -78,7 +78,7 @@ struct step {
     int64_t to, from;      /* strides */
     int64_t before, inner; /* border before, elements taken from the source */
   } copy[2 * HONE_MAX_RANK];
-  uint64_t fill_bits;      /* border element */
+  uint64_t fill_bits; /* border element */
   /* plain */
   const struct plain_kernel *plain;
 };
@@ -90,10 +90,9 @@ struct plan {
   VEC(struct step *) steps;
   VEC(struct buffer *) buffers;
   size_t arena_bytes, weights_bytes;
-  int scratch_threads;      /* threads that get scratch memory; further ones rest in steps that need it */
+  int scratch_threads; /* threads that get scratch memory; further ones rest in steps that need it */
   size_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
 };
-
 
 struct plan_options {
   const struct target *target;
@@ -109,7 +108,8 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
                         const struct value *extra);
 
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
-void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype, const struct shape *shape);
+void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
+                const struct shape *shape);
 bool view_is_dense(const struct view *view); /* logical row-major; dimensions of 1 do not matter */
 /* [n, spatial..., c] dense, for rank >= 3 */
 bool view_is_channels_last(const struct view *view);
@@ -138,7 +138,8 @@ struct loop_nest {
 /* Dimensions in the output's physical order, merged as far as all operands allow. */
 void plan_loops(const struct step *step, struct loop_nest *out);
 /* inner and units of a copy step's loops, by the same rule. */
-void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk, int64_t *out_units);
+void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
+                     int64_t *out_units);
 
 /* -- memory.c ----------------------------------------------------------------------------------- */
 MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);

@@ -48,16 +48,17 @@ struct cell {
   char model_hash[33];
   char shapes[512];
   char backend[32];
-  char variant[64];      /* "default", or the options */
-  char options[512];     /* "key=value;..." for the backend */
-  char route[64];        /* "onnx" */
-  char device[32];       /* "cpu" */
-  char precision[16];    /* asked: "fp32" */
+  char variant[64];   /* "default", or the options */
+  char options[512];  /* "key=value;..." for the backend */
+  char route[64];     /* "onnx" */
+  char device[32];    /* "cpu" */
+  char precision[16]; /* asked: "fp32" */
   int batch, threads;
-  char scenario[32];     /* "single" */
-  char cache_state[16];  /* "warm" */
-  int label;             /* 0; --aa gives the second copy 1 */
-  double limit_ms;       /* the machine's limit for it (MEASURING: % of limit); 0 unknown; not in the key */
+  char scenario[32];    /* "single" */
+  char cache_state[16]; /* "warm" */
+  int label;            /* 0; --aa gives the second copy 1 */
+  double
+      limit_ms; /* the machine's limit for it (MEASURING: % of limit); 0 unknown; not in the key */
   char key[33];
 };
 void cell_key(struct cell *cell); /* fills key */
@@ -77,9 +78,9 @@ struct block {
   int incarnation, round;
   uint64_t *samples; /* ns each, owner: who made the block */
   size_t sample_count;
-  uint64_t *rewarm;  /* ns each, the phase before, not counted */
+  uint64_t *rewarm; /* ns each, the phase before, not counted */
   size_t rewarm_count;
-  int verified;      /* outputs of timed iterations compared in this block */
+  int verified; /* outputs of timed iterations compared in this block */
   struct noise noise;
   uint64_t started_unix_ms;
 };
@@ -98,7 +99,7 @@ struct incarnation {
   int64_t rss_import, rss_compile, rss_load, rss_steady, rss_peak; /* bytes, -1 unknown */
   double rss_slope; /* bytes per inference over the run */
   int64_t artifact_bytes, arena_bytes;
-  double floor_ns;  /* identity model through the same path */
+  double floor_ns; /* identity model through the same path */
   char engine_version[64], effective_device[64], effective_precision[32];
   int effective_threads;
   double fallback_share;
@@ -115,24 +116,32 @@ struct record {
   uint32_t flags;
   int incarnations, rounds;
   size_t sample_count;
-  double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms, max_ms; /* NaN: n/a */
+  double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
+      max_ms; /* NaN: n/a */
   double throughput_per_s;
   double limit_ms, limit_share; /* roofline limit and its share reached */
   struct incarnation worst;     /* of the incarnations: first of a failure, else medians/maxima */
   struct noise noise;           /* worst of the blocks */
-  int rank;                     /* 1 = fastest among ranked of the same model, batch and threads; 0: not ranked */
-  char repeat[2048];            /* the command that measures this row again */
+  int rank; /* 1 = fastest among ranked of the same model, batch and threads; 0: not ranked */
+  char repeat[2048]; /* the command that measures this row again */
 };
 
 /* One field of a record, from columns.def. */
 /* The last three are numbers in the struct and words outside. */
-enum column_type { COLUMN_TEXT, COLUMN_INT, COLUMN_DOUBLE, COLUMN_STATUS, COLUMN_STAGE, COLUMN_FLAGS };
+enum column_type {
+  COLUMN_TEXT,
+  COLUMN_INT,
+  COLUMN_DOUBLE,
+  COLUMN_STATUS,
+  COLUMN_STAGE,
+  COLUMN_FLAGS
+};
 struct column {
   const char *key;   /* JSON key, CSV header: "latency_ms.p50" */
   const char *title; /* report heading */
   const char *unit;
   enum column_type type;
-  int since;         /* schema version that added it */
+  int since;           /* schema version that added it */
   size_t offset, size; /* in struct record */
   const char *help;
 };
@@ -141,6 +150,7 @@ extern const size_t column_count;
 bool column_is_number(const struct column *column); /* INT or DOUBLE */
 /* Value of a column: text into `out` ("" for n/a), numbers also as double. */
 void column_format(const struct record *record, const struct column *column, struct text *out);
-double column_number(const struct record *record, const struct column *column); /* NaN if text, n/a */
+double column_number(const struct record *record,
+                     const struct column *column); /* NaN if text, n/a */
 
 #endif

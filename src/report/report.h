@@ -44,8 +44,8 @@ const struct renderer *renderer_find(const char *name);
 /* Two studies side by side: matching cells with ratio, interval, verdict; flagged where the
    fingerprints differ. */
 MUST_USE hone_status render_compare(struct ctx *ctx, const struct summary *before,
-                                    const struct summary *after, const struct render_options *options,
-                                    struct text *out);
+                                    const struct summary *after,
+                                    const struct render_options *options, struct text *out);
 
 /* -- inside the folder -------------------------------------------------------------------------- */
 
@@ -84,8 +84,8 @@ const char *fact_find(const struct fact *facts, size_t count, const char *key);
 /* units.c: numbers for people; nothing for NaN but the dash that all sinks share */
 void put_number(struct text *out, double x, int decimals); /* '.' in every locale */
 void put_significant(struct text *out, double x, int digits);
-void put_ms(struct text *out, double ms);         /* "812 ns", "4.81 ms", "1.2 s" */
-void put_latency(struct text *out, double ms);    /* one digit more */
+void put_ms(struct text *out, double ms);      /* "812 ns", "4.81 ms", "1.2 s" */
+void put_latency(struct text *out, double ms); /* one digit more */
 void put_tick(struct text *out, double ms);
 void put_bytes(struct text *out, double bytes);   /* "97.5 MB" */
 void put_percent(struct text *out, double share); /* "61 %" */
@@ -93,7 +93,7 @@ void put_ratio(struct text *out, double ratio);   /* "1.82x" */
 void put_scientific(struct text *out, double x);  /* "2.1e-07", "0" */
 void put_plain(struct text *out, double x);       /* five digits, no more than needed */
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
-void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
+void put_time(struct text *out, uint64_t unix_ms);                  /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word);

@@ -12,8 +12,8 @@
 #define HONE_ARTIFACT_ABI 1
 
 struct hone_io_info {
-  const char *name;    /* NUL-terminated bytes, any UTF-8 */
-  int32_t dtype;       /* as ONNX TensorProto.DataType */
+  const char *name; /* NUL-terminated bytes, any UTF-8 */
+  int32_t dtype;    /* as ONNX TensorProto.DataType */
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
   int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
@@ -59,12 +59,12 @@ enum {
 
 struct hone_artifact_info {
   uint32_t abi;
-  uint32_t flags;          /* what the processor must have, below */
-  const char *build_id;    /* 32 hex digits: hash of the generated text and weights */
-  const char *generator;   /* "hone 0.1.0" */
-  uint64_t arena_bytes;    /* 64-byte aligned memory that run needs */
+  uint32_t flags;        /* what the processor must have, below */
+  const char *build_id;  /* 32 hex digits: hash of the generated text and weights */
+  const char *generator; /* "hone 0.1.0" */
+  uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
-  const void *weights;     /* embedded packed weights, or NULL: read them from the .weights file */
+  const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
   /* 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */

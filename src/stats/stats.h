@@ -22,16 +22,17 @@ struct sample_set {
     struct sample_round {
       const double *samples; /* ns, any order */
       size_t count;
-    } *rounds;
-  } *processes;
+    } * rounds;
+  } * processes;
 };
 struct interval {
   double value, low, high;
 };
 /* Median of all samples with a hierarchical bootstrap interval: processes resampled, then rounds
    (Kalibera & Jones 2013). resamples e.g. 2000. E_OOM. */
-MUST_USE hone_status bootstrap_median(struct ctx *ctx, const struct sample_set *set, double confidence,
-                                      int resamples, uint64_t seed, struct interval *out);
+MUST_USE hone_status bootstrap_median(struct ctx *ctx, const struct sample_set *set,
+                                      double confidence, int resamples, uint64_t seed,
+                                      struct interval *out);
 /* Ratio median(a)/median(b), same resampling, the same rounds drawn for both. */
 MUST_USE hone_status bootstrap_ratio(struct ctx *ctx, const struct sample_set *a,
                                      const struct sample_set *b, double confidence, int resamples,
@@ -40,8 +41,8 @@ MUST_USE hone_status bootstrap_ratio(struct ctx *ctx, const struct sample_set *a
 enum verdict { VERDICT_undecided, VERDICT_tie, VERDICT_faster, VERDICT_slower };
 const char *verdict_text(enum verdict verdict);
 struct verdict_rule {
-  int min_processes; /* 3 */
-  int min_rounds;    /* 12, of both sides */
+  int min_processes;          /* 3 */
+  int min_rounds;             /* 12, of both sides */
   double floor_difference_ns; /* a lead smaller than this is a tie */
 };
 /* a against b: faster if the whole interval of a/b lies below 1. */

@@ -14,10 +14,10 @@ MUST_USE hone_status store_open(struct ctx *ctx, const char *path, bool write, s
 void store_close(struct store *store);
 
 struct study_row {
-  char key[33];         /* unique in a store: one run */
-  char plan[33];        /* hash of its cells' canonical text and options; a rerun has the same */
+  char key[33];  /* unique in a store: one run */
+  char plan[33]; /* hash of its cells' canonical text and options; a rerun has the same */
   char fingerprint[33];
-  char name[128];       /* user's, any text */
+  char name[128]; /* user's, any text */
   char command[2048];
   char machine_json[8192]; /* fingerprint and peaks */
   char options_json[4096];
@@ -40,18 +40,21 @@ struct cell_progress {
 MUST_USE hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
                                          const char *cell, struct cell_progress *out);
 /* Idempotent: what is there stays. E_USAGE if the key is there with another fingerprint. */
-MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store, const struct study_row *row);
+MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store,
+                                     const struct study_row *row);
 MUST_USE hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
                                     const struct cell *cell);
 /* Idempotent by (study, cell, incarnation, round): the first one stays. */
-MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store, const struct block *block);
+MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store,
+                                     const struct block *block);
 /* By (study, cell, number): the last one stays. */
 MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
                                            const struct incarnation *incarnation);
 MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
 /* The newest study with this plan and fingerprint, or *out_found false. */
 MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,
-                                      const char *fingerprint, struct study_row *out, bool *out_found);
+                                      const char *fingerprint, struct study_row *out,
+                                      bool *out_found);
 /* By key prefix, name (the newest of that name), "last", or "last~N" (N before it). E_NOFILE; E_USAGE for
    a prefix of several. */
 MUST_USE hone_status store_get_study(struct ctx *ctx, struct store *store, const char *which,
@@ -67,7 +70,7 @@ struct study_data {
     struct block *blocks;
     size_t incarnation_count;
     struct incarnation *incarnations;
-  } *cells;
+  } * cells;
 };
 MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena *arena,
                                       const char *key, struct study_data *out);

@@ -65,8 +65,8 @@ int main(int count, char **arguments) {
     fputs("usage: reference [--shape SHAPES] MODEL OUTPUT_PREFIX [INPUT.npy ...]\n", stderr);
     return 2;
   }
-  hone_status status = run(&ctx, &session, has_shapes ? arguments[2] : NULL, count - first,
-                           arguments + first);
+  hone_status status =
+      run(&ctx, &session, has_shapes ? arguments[2] : NULL, count - first, arguments + first);
   if (status) fprintf(stderr, "%s\n", ctx.message);
   end(&session);
   return status_exit_code(status);

@@ -85,8 +85,10 @@ static void every_half_survives_the_round_trip(void **state) {
   (void)state;
   for (uint32_t h = 0; h < 65536; h++) {
     float x = f16_to_f32((uint16_t)h);
-    if (isnan(x)) assert_true(isnan(f16_to_f32(f32_to_f16(x))));
-    else assert_int_equal(f32_to_f16(x), h);
+    if (isnan(x))
+      assert_true(isnan(f16_to_f32(f32_to_f16(x))));
+    else
+      assert_int_equal(f32_to_f16(x), h);
     float y = bf16_to_f32((uint16_t)h);
     if (!isnan(y)) assert_int_equal(f32_to_bf16(y), h);
   }

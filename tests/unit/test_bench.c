@@ -228,8 +228,8 @@ static void steps_pass_what_hands_them_on(void **state) {
   double steps[3];
   ctx_init(&ctx);
   assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
-  hone_status status = graph_parse(&ctx, arena, quantised_graph, sizeof quantised_graph - 1, op_find,
-                                   &graph);
+  hone_status status =
+      graph_parse(&ctx, arena, quantised_graph, sizeof quantised_graph - 1, op_find, &graph);
   if (!status) status = graph_infer(&ctx, graph);
   if (status) print_error("%s\n", ctx.message);
   assert_int_equal(status, HONE_OK);

@@ -52,7 +52,7 @@ static void every_model_is_read(void **state) {
   int failed = 0;
   snprintf(pattern, sizeof pattern, "%s/*/*.onnx", models_folder());
   if (glob(pattern, 0, NULL, &found)) {
-    print_message("no models at %s: set HONE_SHARED\n", models_folder());
+    print_message("skipped: no models at %s: set HONE_SHARED\n", models_folder());
     skip();
   }
   for (size_t i = 0; i < found.gl_pathc; i++)

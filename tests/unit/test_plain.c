@@ -62,11 +62,14 @@ static const struct ops_case cases[] = {
      "f32[1,1,4,4]~rand - f32[4]=1,1,0.8,0.8", "*"},
     {"Resize", "mode=cubic exclude_outside=1", "f32[1,1,4,4]~rand - f32[4]=1,1,2,0.8", "*"},
     {"Resize", "mode=linear antialias=1", "f32[1,1,9,8]~rand - f32[4]=1,1,0.4,0.5", "*"},
-    {"Resize", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric axes=[2,3]",
+    {"Resize",
+     "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric axes=[2,3]",
      "u8[1,1,3,4]~rand - - i64[2]=7,2", "*"},
-    {"Resize", "mode=linear coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=9.0",
+    {"Resize",
+     "mode=linear coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=9.0",
      "f32[1,1,4,4]~rand f32[8]~0,0,0.2,0.1,1,1,1.4,0.8 - i64[4]=1,1,3,3", "*"},
-    {"ScatterElements", "axis=1 reduction=add", "f32[2,3]~rand i64[2,2]~0,-1,2,2 f32[2,2]~rand", "*"},
+    {"ScatterElements", "axis=1 reduction=add", "f32[2,3]~rand i64[2,2]~0,-1,2,2 f32[2,2]~rand",
+     "*"},
     {"ScatterElements", "reduction=max", "u8[3,2]~rand i32[2,2]~0,2,1,1 u8[2,2]~rand", "*"},
     {"ScatterND", "reduction=mul", "i64[4,2]~rand i64[2,1]~1,-1 i64[2,2]~rand", "*"},
     {"ScatterND", "", "f32[2,3]~rand i64[2,2]~1,1,0,2 f32[2]~rand", "*"},
@@ -74,7 +77,8 @@ static const struct ops_case cases[] = {
     {"GatherND", "batch_dims=1", "f32[2,3,2]~rand i64[2,2,1]~0,-1,2,1", "*"},
     {"LSTM", "hidden_size=4 direction=bidirectional",
      "f32[3,2,5]~rand f32[2,16,5]~rand f32[2,16,4]~rand f32[2,32]~rand i32[2]~3,2 f32[2,2,4]~rand "
-     "f32[2,2,4]~rand f32[2,12]~rand", "* * *"},
+     "f32[2,2,4]~rand f32[2,12]~rand",
+     "* * *"},
     {"LSTM", "hidden_size=3", "f32[2,1,2]~rand f32[1,12,2]~rand f32[1,12,3]~rand", "*"},
     {"GRU", "hidden_size=3 direction=reverse linear_before_reset=1",
      "f32[3,2,4]~rand f32[1,9,4]~rand f32[1,9,3]~rand f32[1,18]~rand", "* *"},
@@ -138,8 +142,10 @@ static const struct ops_case cases[] = {
     {"ConvInteger", "pads=[1,1,1,1] strides=[2,1]",
      "u8[1,2,5,5]~rand u8[3,2,3,3]~rand u8[]~4 u8[3]~1,2,3", "*"},
     {"QLinearConv", "group=2 pads=[1,0]",
-     "u8[1,4,9]~rand f32[]=0.5 u8[]=3 i8[4,2,3]~rand f32[4]=0.1,0.2,0.3,0.1 i8[4]=0,0,0,0 f32[]=1.7 "
-     "u8[]=9 i32[4]~rand", "*"},
+     "u8[1,4,9]~rand f32[]=0.5 u8[]=3 i8[4,2,3]~rand f32[4]=0.1,0.2,0.3,0.1 i8[4]=0,0,0,0 "
+     "f32[]=1.7 "
+     "u8[]=9 i32[4]~rand",
+     "*"},
     {"ConstantOfShape", "", "i64[2]=3,4", "*"},
     {"Shape", "start=1", "f32[2,3,4]", "*"},
     {"Size", "", "f32[2,3,4]", "*"},
@@ -160,9 +166,9 @@ static const char *c_type_of(hone_dtype dtype) {
   static const struct {
     hone_dtype dtype;
     const char *name;
-  } types[] = {{HONE_F32, "float"},    {HONE_F64, "double"},   {HONE_I64, "int64_t"},
-               {HONE_I32, "int32_t"},  {HONE_I16, "int16_t"},  {HONE_I8, "int8_t"},
-               {HONE_U64, "uint64_t"}, {HONE_U32, "uint32_t"}, {HONE_U16, "uint16_t"},
+  } types[] = {{HONE_F32, "float"},    {HONE_F64, "double"},        {HONE_I64, "int64_t"},
+               {HONE_I32, "int32_t"},  {HONE_I16, "int16_t"},       {HONE_I8, "int8_t"},
+               {HONE_U64, "uint64_t"}, {HONE_U32, "uint32_t"},      {HONE_U16, "uint16_t"},
                {HONE_U8, "uint8_t"},   {HONE_BOOL, "unsigned char"}};
   for (size_t i = 0; i < COUNT(types); i++)
     if (types[i].dtype == dtype) return types[i].name;
@@ -180,8 +186,8 @@ static void put_operand(struct text *text, const char *side, size_t k, const str
   if (value) assert_true(shape_count(&value->shape, &count));
   text_printf(text, "#define %s%zu_PRESENT %d\n#define %s%zu_T %s\n", side, k, value != NULL, side,
               k, value ? c_type_of(value->dtype) : "float");
-  text_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side, k,
-              value ? value->shape.rank : 0, side, k, (long long)count, side, k);
+  text_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side,
+              k, value ? value->shape.rank : 0, side, k, (long long)count, side, k);
   put_list(text, value ? value->shape.dims : NULL, value ? (size_t)value->shape.rank : 0);
 }
 
@@ -215,8 +221,8 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
   const char *body = hone_embedded_text(file, &length);
   if (!body) case_fails("%s is not embedded", file);
   struct text text = {0};
-  text_printf(&text, "#define NAME plain_%zu\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n", number,
-              node->input_count, node->output_count);
+  text_printf(&text, "#define NAME plain_%zu\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n",
+              number, node->input_count, node->output_count);
   for (size_t k = 0; k < node->input_count; k++) put_operand(&text, "IN", k, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) put_operand(&text, "OUT", k, node->outputs[k]);
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
@@ -224,8 +230,10 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
   text_append(out, text.at, text.length);
   text_append(out, body, length);
   put_undefs(out, text.at, text.length);
-  text_printf(out, "int run_%zu(const void *const *in, void *const *out, void *scratch) "
-                   "{ return plain_%zu(in, out, scratch); }\n", number, number);
+  text_printf(out,
+              "int run_%zu(const void *const *in, void *const *out, void *scratch) "
+              "{ return plain_%zu(in, out, scratch); }\n",
+              number, number);
   text_deinit(&text);
 }
 
@@ -236,13 +244,27 @@ static void *compile_text(struct ctx *ctx, const struct text *text, char folder[
   snprintf(library, sizeof library, "%s/plain.so", folder);
   REQUIRE(file_write_atomic(ctx, source, text->at, text->length, 0600));
   const char *cc = getenv("HONE_PLAIN_CC"), *flag = getenv("HONE_PLAIN_FLAGS");
-  const char *const argv[] = {cc ? cc : "cc", "-std=gnu11", "-O1", "-Wall", "-Werror",
-                              "-Wno-unused-function", "-Wno-tautological-compare",
-                              "-Wno-type-limits", flag ? flag : "-g0", "-shared", "-fPIC", "-o",
-                              library, source, "-lm", NULL};
+  const char *const argv[] = {cc ? cc : "cc",
+                              "-std=gnu11",
+                              "-O1",
+                              "-Wall",
+                              "-Werror",
+                              "-Wno-unused-function",
+                              "-Wno-tautological-compare",
+                              "-Wno-type-limits",
+                              flag ? flag : "-g0",
+                              "-shared",
+                              "-fPIC",
+                              "-o",
+                              library,
+                              source,
+                              "-lm",
+                              NULL};
   struct process_result result;
-  REQUIRE(process_run(ctx, &(struct process_options){.argv = argv, .fd_in = -1, .fd_out = -1,
-                                                     .timeout_ns = 120000000000u}, &result));
+  REQUIRE(process_run(ctx,
+                      &(struct process_options){
+                          .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 120000000000u},
+                      &result));
   if (result.exit_code) case_fails("cc: %.2000s", result.output.at ? result.output.at : "");
   text_deinit(&result.output);
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -300,7 +322,8 @@ static void kernels_equal_the_reference(void **state) {
   struct text text = {0};
   struct ctx ctx;
   ctx_init(&ctx);
-  text_puts(&text, "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
+  text_puts(&text,
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     hone_status status = run_case(c, &runs[i]);

@@ -12,11 +12,8 @@ static struct process_result run(const char *const *argv, uint64_t timeout_ns, s
   struct ctx ctx;
   ctx_init(&ctx);
   struct process_result result;
-  struct process_options options = {.argv = argv,
-                                    .fd_in = -1,
-                                    .fd_out = -1,
-                                    .timeout_ns = timeout_ns,
-                                    .output_limit = limit};
+  struct process_options options = {
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = timeout_ns, .output_limit = limit};
   assert_int_equal(process_run(&ctx, &options, &result), HONE_OK);
   return result;
 }
@@ -59,8 +56,8 @@ static void missing_program(void **state) {
 
 static void output_is_head_and_tail(void **state) {
   (void)state;
-  const char *argv[] = {"sh", "-c", "printf HEAD; head -c 300000 /dev/zero | tr '\\0' x; printf TAIL",
-                        NULL};
+  const char *argv[] = {"sh", "-c",
+                        "printf HEAD; head -c 300000 /dev/zero | tr '\\0' x; printf TAIL", NULL};
   struct process_result result = run(argv, 0, 1000);
   assert_int_equal(result.exit_code, 0);
   assert_true(result.output.length > 2000 && result.output.length < 2100);
@@ -117,7 +114,8 @@ static void descriptors_are_handed_over(void **state) {
   int to[2], from[2], stray = open("/dev/null", O_RDONLY); /* not close-on-exec on purpose */
   assert_int_equal(pipe2(to, O_CLOEXEC) | pipe2(from, O_CLOEXEC), 0);
   assert_int_equal(write(to[1], "ping\n", 5), 5);
-  const char *argv[] = {"sh", "-c", "read x <&3; echo \"got $x\" >&4; ls /proc/self/fd | wc -l", NULL};
+  const char *argv[] = {"sh", "-c", "read x <&3; echo \"got $x\" >&4; ls /proc/self/fd | wc -l",
+                        NULL};
   struct process_options options = {.argv = argv, .fd_in = to[0], .fd_out = from[1]};
   struct process_result result;
   assert_int_equal(process_run(&ctx, &options, &result), HONE_OK);
@@ -147,10 +145,14 @@ static void many_children_leak_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arguments_are_literal),       cmocka_unit_test(exit_code_and_signal),
-      cmocka_unit_test(missing_program),             cmocka_unit_test(output_is_head_and_tail),
-      cmocka_unit_test(environment_is_clean),        cmocka_unit_test(timeout_ends_the_whole_group),
-      cmocka_unit_test(descriptors_are_handed_over), cmocka_unit_test(many_children_leak_nothing),
+      cmocka_unit_test(arguments_are_literal),
+      cmocka_unit_test(exit_code_and_signal),
+      cmocka_unit_test(missing_program),
+      cmocka_unit_test(output_is_head_and_tail),
+      cmocka_unit_test(environment_is_clean),
+      cmocka_unit_test(timeout_ends_the_whole_group),
+      cmocka_unit_test(descriptors_are_handed_over),
+      cmocka_unit_test(many_children_leak_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,10 @@
 
 static const char toy_unit_0[] =
     "const struct hone_artifact_info *PREFIX(artifact)(void);\n"
-    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long end);\n"
-    "struct job { const float *w; const struct hone_io *io; float *arena; const struct hone_team *team; };\n"
+    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long "
+    "end);\n"
+    "struct job { const float *w; const struct hone_io *io; float *arena; const struct hone_team "
+    "*team; };\n"
     "static void work(void *argument, int32_t t, int32_t n) {\n"
     "  struct job *job = argument;\n"
     "  long begin = 4l * t / n, end = 4l * (t + 1) / n;\n"
@@ -18,7 +20,8 @@ static const char toy_unit_0[] =
     "  if (job->team) job->team->barrier(job->team->self);\n"
     "  /* reads what the others wrote: the rows in reverse order */\n"
     "  for (long r = begin; r < end; r++)\n"
-    "    for (int i = 0; i < 8; i++) ((float *)job->io->outputs[0])[r * 8 + i] = job->arena[(3 - r) * 8 + i];\n"
+    "    for (int i = 0; i < 8; i++) ((float *)job->io->outputs[0])[r * 8 + i] = job->arena[(3 - "
+    "r) * 8 + i];\n"
     "}\n"
     "static int32_t run(const void *weights, void *arena, const struct hone_io *io,\n"
     "                   const struct hone_team *team) {\n"
@@ -36,13 +39,16 @@ static const char toy_unit_0[] =
     "static const struct hone_io_info in[] = {{\"x\", 1, 2, d48, -1}, {\"shift\", 1, 1, d1, -1}};\n"
     "static const struct hone_io_info out[] = {{\"y\\033[31m\", 1, 2, d48, -1}};\n"
     "static const struct hone_artifact_info info = {HONE_ARTIFACT_ABI, 0,\n"
-    "  \"" TOY_BUILD_ID "\", \"hone test\", 4 * 8 * sizeof(float), 32, WEIGHTS, 2, 1, in, out, run};\n"
+    "  \"" TOY_BUILD_ID
+    "\", \"hone test\", 4 * 8 * sizeof(float), 32, WEIGHTS, 2, 1, in, out, run};\n"
     "__attribute__((visibility(\"default\")))\n"
     "const struct hone_artifact_info *PREFIX(artifact)(void) { return &info; }\n";
 
 static const char toy_unit_1[] =
-    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long end);\n"
-    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long end) {\n"
+    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long "
+    "end);\n"
+    "void PREFIX(step)(const float *w, const float *x, const float *s, float *y, long begin, long "
+    "end) {\n"
     "  for (long r = begin; r < end; r++)\n"
     "    for (int i = 0; i < 8; i++) y[r * 8 + i] = x[r * 8 + i] * w[i] + s[0];\n"
     "}\n";
