@@ -19,7 +19,7 @@ static hone_status load_zoo(struct ctx *ctx, const char *spec, struct model *mod
 
 static hone_status load_file(struct ctx *ctx, const char *path,
                              const struct import_options *options, struct model *model) {
-  TRY(import_onnx(ctx, model->arena, path, options, &model->file, &model->graph));
+  TRY(import_model(ctx, model->arena, path, options, &model->file, &model->graph));
   memcpy(model->content_hash, model->file.content_hash, sizeof model->content_hash);
   memcpy(model->sha256, model->file.sha256, sizeof model->sha256);
   return HONE_OK;

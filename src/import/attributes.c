@@ -5,7 +5,7 @@
  * integer belongs would change the result without a word. Source: the schemas of ai.onnx and
  * ai.onnx.ml.
  */
-#include "import.h"
+#include "onnx.h"
 
 static const char *const kind_names[] = {
     [ATTRIBUTE_FLOAT] = "a float",           [ATTRIBUTE_INT] = "an integer",

@@ -5,7 +5,7 @@
  * no recursion, and the limit on nodes counts what they expand to. A function that comes back to
  * itself is an error.
  */
-#include "import.h"
+#include "onnx.h"
 
 const struct value absent_value = {.name = ""};
 

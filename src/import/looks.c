@@ -44,16 +44,18 @@ static bool has_code_suffix(const char *path) {
   return false;
 }
 
-hone_status looks_check(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size) {
+hone_status format_find(struct ctx *ctx, const struct source *source, read_format_fn **out_read) {
   for (size_t i = 0; i < COUNT(formats); i++) {
-    if (size < formats[i].at + formats[i].length ||
-        memcmp(bytes + formats[i].at, formats[i].magic, formats[i].length))
+    if (source->size < formats[i].at + formats[i].length ||
+        memcmp(source->bytes + formats[i].at, formats[i].magic, formats[i].length))
       continue;
-    if (has_code_suffix(path))
-      return fail(ctx, HONE_E_TRUST, place_file(path),
+    if (has_code_suffix(source->path))
+      return fail(ctx, HONE_E_TRUST, place_file(source->path),
                   "%s of this kind carries code; export with torch.onnx.export or tf2onnx",
                   formats[i].name);
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "not ONNX: looks like %s", formats[i].name);
+    return fail(ctx, HONE_E_FORMAT, place_file(source->path), "not ONNX: looks like %s",
+                formats[i].name);
   }
+  *out_read = read_onnx;
   return HONE_OK;
 }

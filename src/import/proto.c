@@ -5,7 +5,7 @@
  * read (doc strings, metadata, value_info, quantisation annotations) are skipped.
  * Source: onnx.proto (IR version 14).
  */
-#include "import.h"
+#include "onnx.h"
 
 /* Reads one field of a message into `into`. */
 typedef hone_status field_fn(struct reader *reader, const struct wire_field *field, uint32_t *seen,

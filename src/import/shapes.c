@@ -6,6 +6,23 @@
  */
 #include "import.h"
 
+bool dtype_supported(int64_t number) {
+  return number > 0 && number < 64 && number != 14 && number != 15 &&
+         (number == HONE_STRING || dtype_bits((hone_dtype)number));
+}
+
+/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too.
+ */
+hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
+                        const struct shape *shape, int64_t *out_elements, size_t *out_bytes) {
+  struct shape filled = *shape;
+  for (int i = 0; i < filled.rank; i++) filled.dims[i] += filled.dims[i] == 0;
+  TRY(extent(ctx, at, dtype, &filled, out_elements, out_bytes));
+  return extent(ctx, at, dtype, shape, out_elements, out_bytes);
+}
+
+/* -- open dimensions ---- */
+
 struct binding {
   int64_t value;
   bool is_default;

@@ -4,7 +4,7 @@
  * The dense form is bounded by limit fold_bytes, so that a few bytes cannot ask for a huge array.
  * Source: onnx.proto, SparseTensorProto.
  */
-#include "import.h"
+#include "onnx.h"
 
 struct sparse {
   const struct tensor *values, *indices;

@@ -9,7 +9,7 @@
  *   13 external_data   14 data_location (1: external)
  * Source: onnx.proto, TensorProto.
  */
-#include "import.h"
+#include "onnx.h"
 
 enum {
   DIMS = 1,
@@ -45,21 +45,6 @@ struct found {
   struct external external;
   size_t offset;
 };
-
-bool dtype_supported(int64_t number) {
-  return number > 0 && number < 64 && number != 14 && number != 15 &&
-         (number == HONE_STRING || dtype_bits((hone_dtype)number));
-}
-
-/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too.
- */
-hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
-                        const struct shape *shape, int64_t *out_elements, size_t *out_bytes) {
-  struct shape filled = *shape;
-  for (int i = 0; i < filled.rank; i++) filled.dims[i] += filled.dims[i] == 0;
-  TRY(extent(ctx, at, dtype, &filled, out_elements, out_bytes));
-  return extent(ctx, at, dtype, shape, out_elements, out_bytes);
-}
 
 static struct place at_of(const struct found *found) {
   return found->name && *found->name ? place_name(found->name) : place_offset(found->offset);

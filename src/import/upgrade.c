@@ -7,7 +7,7 @@
  * (upgrade_finish then makes the two frequent cases direct).
  * Source: the ONNX operator change log.
  */
-#include "import.h"
+#include "onnx.h"
 
 struct rewrite {
   struct builder *builder;

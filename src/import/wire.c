@@ -8,7 +8,7 @@
  *   tag     varint = number << 3 | type        type 0 varint, 1 eight bytes, 2 varint length +
  * bytes, 5 four bytes; 3 and 4 (groups), 6 and 7 are refused Source: Protocol Buffers, "Encoding".
  */
-#include "import.h"
+#include "onnx.h"
 
 size_t wire_offset(const struct wire *wire, const uint8_t *at) {
   return (size_t)(at - wire->start);

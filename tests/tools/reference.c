@@ -29,7 +29,7 @@ static hone_status run(struct ctx *ctx, struct session *s, const char *shapes, i
                        char **arguments) {
   const struct import_options options = {.shapes = shapes};
   TRY(arena_create(ctx, 0, &s->arena));
-  TRY(import_onnx(ctx, s->arena, arguments[0], &options, &s->file, &s->graph));
+  TRY(import_model(ctx, s->arena, arguments[0], &options, &s->file, &s->graph));
   if ((size_t)count != s->graph->inputs.count + 2)
     return fail(ctx, HONE_E_USAGE, place_none(), "%d inputs given, the model has %zu", count - 2,
                 s->graph->inputs.count);

@@ -27,8 +27,8 @@ static inline struct loaded load(struct buf *model, const struct import_options 
   l.ctx.warn = count_warning;
   l.ctx.warn_user = &l.warnings;
   assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
-  l.status = import_onnx_bytes(&l.ctx, l.arena, l.bytes.at ? l.bytes.at : (const uint8_t *)"",
-                               l.bytes.n, options, &l.file, &l.graph);
+  l.status = import_bytes(&l.ctx, l.arena, l.bytes.at ? l.bytes.at : (const uint8_t *)"", l.bytes.n,
+                          options, &l.file, &l.graph);
   return l;
 }
 

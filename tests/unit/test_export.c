@@ -63,8 +63,8 @@ static void round_trip(struct fixture *f, int opset, void (*look)(const struct g
   struct graph *back;
   float *before = run(f, f->graph);
   expect_ok(f, export_onnx(&f->ctx, f->graph, opset, &bytes));
-  expect_ok(f, import_onnx_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length,
-                                 &options, &file, &back));
+  expect_ok(f, import_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length, &options,
+                            &file, &back));
   float *after = run(f, back);
   for (size_t i = 0; i < element_count(f->graph->outputs.at[0]); i++)
     assert_true(fabsf(before[i] - after[i]) <= 1e-6f * fmaxf(1, fabsf(before[i])));
@@ -147,8 +147,8 @@ static void nested_graphs_come_back(void **state) {
         "  }\n"
         "}");
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &bytes));
-  expect_ok(f, import_onnx_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length,
-                                 &options, &file, &back));
+  expect_ok(f, import_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length, &options,
+                            &file, &back));
   const struct attribute *body = node_attribute(back->nodes.at[0], "body");
   assert_non_null(body);
   assert_int_equal(body->graph->nodes.count, 1);

@@ -66,7 +66,7 @@ static struct loaded load_path(const char *path, const struct import_options *op
   struct loaded l = {0};
   ctx_init(&l.ctx);
   assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
-  l.status = import_onnx(&l.ctx, l.arena, path, options, &l.file, &l.graph);
+  l.status = import_model(&l.ctx, l.arena, path, options, &l.file, &l.graph);
   return l;
 }
 

@@ -36,7 +36,7 @@ static bool import_one(const char *path, const char *file) {
   struct loaded l = {0};
   ctx_init(&l.ctx);
   assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
-  l.status = import_onnx(&l.ctx, l.arena, path, &options, &l.file, &l.graph);
+  l.status = import_model(&l.ctx, l.arena, path, &options, &l.file, &l.graph);
   bool is_refused = l.status == HONE_E_UNSUP && refusal && strstr(l.ctx.message, refusal);
   if (is_refused) print_message("%s: refused as listed: %s\n", file, l.ctx.message);
   if (l.status && !is_refused) print_error("%s: %s\n", file, l.ctx.message);

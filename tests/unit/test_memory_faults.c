@@ -92,8 +92,8 @@ static hone_status do_import(struct ctx *ctx, struct arena *arena) {
   struct model_file file;
   struct graph *graph;
   memset(&file, 0, sizeof file);
-  hone_status status = import_onnx_bytes(ctx, arena, (const uint8_t *)model_bytes.at,
-                                         model_bytes.length, &options, &file, &graph);
+  hone_status status = import_bytes(ctx, arena, (const uint8_t *)model_bytes.at, model_bytes.length,
+                                    &options, &file, &graph);
   model_file_close(&file);
   return status;
 }

@@ -106,7 +106,7 @@ static int run_case(const char *name) {
   size_t in_count = read_tensors(&l.ctx, name, "in", inputs);
   size_t out_count = read_tensors(&l.ctx, name, "out", expected);
   int result = 0;
-  l.status = import_onnx(&l.ctx, l.arena, path, NULL, &l.file, &l.graph);
+  l.status = import_model(&l.ctx, l.arena, path, NULL, &l.file, &l.graph);
   if (l.status == HONE_E_UNSUP && strstr(l.ctx.message, "not supported"))
     result = -1;
   else if (!l.status && l.graph->inputs.count == in_count)
@@ -144,7 +144,7 @@ static void single_axis_softmax_is_direct(void **state) {
     struct loaded l = {0};
     ctx_init(&l.ctx);
     assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
-    l.status = import_onnx(&l.ctx, l.arena, path, NULL, &l.file, &l.graph);
+    l.status = import_model(&l.ctx, l.arena, path, NULL, &l.file, &l.graph);
     assert_ok(&l);
     assert_int_equal(l.graph->nodes.count, 1);
     assert_string_equal(l.graph->outputs.at[0]->name, "o0");

@@ -4,7 +4,7 @@
  * Every value of a graph is declared before its nodes are resolved, so nodes may come in any order;
  * graph_sort settles it at the end. Graphs inside attributes wait in a list: no recursion.
  */
-#include "import.h"
+#include "onnx.h"
 
 struct place place_raw(const struct raw_node *node) {
   return (struct place){PLACE_NODE, node->index, node->name};
