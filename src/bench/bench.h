@@ -1,10 +1,11 @@
 /* bench: a study of cells, each measured in worker processes, interleaved in rounds. Hands blocks
  * and incarnations to callbacks and knows no store. MEASURING.md's rules in code.
  *
- *   study.c     the entry point: options -> cases (models prepared) -> cells -> groups
+ *   study.c     the entry point: options.c -> cases.c (models prepared) -> cells.c -> rounds.c
  *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close
  *   harness.c   the process tree of one worker: start, ask, stop, continue, end; every end a status
- *   worker.c    the other side: one process, one backend, one cell (or one model to prepare)
+ *   worker.c    the other side: one process, one backend, one cell (or one model to prepare);
+ *               worker.h lists its files
  *   protocol.c  the lines between them, checked against tables
  *   loop.c      the timed loop
  */
@@ -334,7 +335,7 @@ void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out"
 /* -- inside a study -----------------------------------------------------------------------------
  */
 
-/* A study while it runs: shared by study.c, cases.c and rounds.c. */
+/* A study while it runs: shared by the files of this folder but the worker's. */
 struct bench {
   struct ctx *ctx;
   struct bench_options options; /* no zeros left where a default exists */
@@ -350,6 +351,13 @@ struct bench {
   size_t step, step_count;
   uint64_t start_ns;
 };
+/* options.c: names and files that do not exist, and defaults in place of zeros. */
+MUST_USE hone_status options_check(struct ctx *ctx, const struct bench_options *options);
+void options_set_defaults(struct bench_options *options, struct harness *harness);
+/* cells.c */
+MUST_USE hone_status study_expand(struct bench *bench);
+MUST_USE hone_status study_key(struct bench *bench);
+void study_estimate(struct bench *bench); /* of time, memory and disk */
 /* cases.c: one case from a model and a batch; a failure to prepare is in its status, not returned.
  */
 MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
@@ -370,11 +378,12 @@ MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
 MUST_USE hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd);
 /* Keeps the reference data that was used last. */
 void references_trim(const char *dir);
-/* What every worker is started with; its folder is a fresh one. */
+/* commands.c: what every worker is started with; its folder is a fresh one. */
 MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
                                   struct worker *out);
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
+/* progress.c */
 bool bench_is_interrupted(const struct bench *bench);
 void bench_report(struct bench *bench, const struct cell *cell, const char *model,
                   const char *phase);

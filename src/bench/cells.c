@@ -1,0 +1,137 @@
+/* From cases to cells, and the study's key: it covers the cells and every option that changes figures,
+ * so that the same command resumes and another one does not.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *base_name(const char *path) {
+  const char *slash = strncmp(path, "zoo:", 4) ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path;
+}
+
+/* The base name, or with its folder where two models of the study share it. */
+static const char *display_name(const struct bench_options *o, const char *path) {
+  const char *base = base_name(path);
+  for (size_t i = 0; i < o->model_count; i++) {
+    if (!strcmp(o->models[i], path) || strcmp(base_name(o->models[i]), base) || base == path)
+      continue;
+    const char *folder = base - 1;
+    while (folder > path && folder[-1] != '/') folder--;
+    return folder;
+  }
+  return base;
+}
+
+/* "key=value;..." from every --backend-option of this backend. */
+static void join_options(const struct bench_options *o, const char *backend, char out[512]) {
+  size_t length = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < o->backend_option_count; i++) {
+    const struct bench_pair *pair = &o->backend_options[i];
+    if (strcmp(pair->name, backend) || !pair->value[0] || length >= 511) continue;
+    int n = snprintf(out + length, 512 - length, "%s%s", length ? ";" : "", pair->value);
+    length += n > 0 ? (size_t)n : 0;
+  }
+}
+
+static void fill_cell(const struct bench *bench, const struct bench_case *one, const char *backend,
+                      int threads, int label, struct cell *out) {
+  const struct bench_options *o = &bench->options;
+  *out = (struct cell){.batch = one->batch, .threads = threads, .label = label};
+  snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
+  snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
+  snprintf(out->model_hash, sizeof out->model_hash, "%s", one->hash);
+  if (strlen(one->shapes) < sizeof out->shapes)
+    memcpy(out->shapes, one->shapes, strlen(one->shapes) + 1);
+  else
+    hash_hex(out->shapes, one->shapes, strlen(one->shapes));
+  snprintf(out->backend, sizeof out->backend, "%s", backend);
+  join_options(o, backend, out->options);
+  snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");
+  snprintf(out->route, sizeof out->route, "onnx");
+  snprintf(out->device, sizeof out->device, "cpu");
+  snprintf(out->precision, sizeof out->precision, "%s", o->precision);
+  snprintf(out->scenario, sizeof out->scenario, "single");
+  snprintf(out->cache_state, sizeof out->cache_state, "warm");
+  cell_key(out);
+}
+
+static void add_cell(struct bench_study *study, size_t case_index, const struct cell *cell) {
+  for (size_t i = 0; i < study->cell_count; i++)
+    if (!strcmp(study->cells[i].key, cell->key)) return; /* named twice: measured once */
+  study->cell_case[study->cell_count] = case_index;
+  study->cells[study->cell_count++] = *cell;
+}
+
+static size_t list_backends(const struct bench_options *o, const char **out) {
+  size_t count = 0;
+  for (size_t i = 0; i < o->backend_count; i++) out[count++] = o->backends[i];
+  for (size_t i = 0; !o->backend_count && i < backend_count; i++)
+    if (!backend_list[i]->testing_only) out[count++] = backend_list[i]->name;
+  return count;
+}
+
+hone_status study_expand(struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  struct bench_study *study = &bench->study;
+  const char **backends;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, backends, o->backend_count + backend_count));
+  size_t per_case = list_backends(o, backends), labels = o->aa ? 2 : 1;
+  size_t threads = o->thread_count ? o->thread_count : 1;
+  size_t most = study->case_count * per_case * threads * labels;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cells, most));
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cell_case, most));
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->floors, most));
+  for (size_t c = 0; c < study->case_count; c++)
+    for (size_t t = 0; t < threads; t++)
+      for (size_t b = 0; b < per_case; b++)
+        for (size_t label = 0; label < labels; label++) {
+          struct cell cell;
+          int thread_count = o->thread_count ? o->threads[t] : usable_core_count();
+          fill_cell(bench, &study->cases[c], backends[b], thread_count, (int)label, &cell);
+          add_cell(study, c, &cell);
+        }
+  for (size_t i = 0; i < study->cell_count; i++) bench->floors[i] = NAN;
+  return HONE_OK;
+}
+
+hone_status study_key(struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  struct text text = {0};
+  for (size_t i = 0; i < bench->study.cell_count; i++)
+    text_printf(&text, "%s\n", bench->study.cells[i].key);
+  char times[3][32];
+  format_f64(times[0], o->min_time_s);
+  format_f64(times[1], o->max_time_s);
+  format_f64(times[2], o->warmup_s);
+  text_printf(&text, "%d %d %d %s %s %s %llu %s\n", o->min_samples, o->incarnations, o->rounds,
+              times[0], times[1], times[2], (unsigned long long)o->seed, HONE_VERSION);
+  for (size_t i = 0; i < o->engine_count; i++)
+    text_printf(&text, "engine %s=%s\n", o->engines[i].name, o->engines[i].value);
+  for (size_t i = 0; i < o->input_count; i++)
+    text_printf(&text, "input %s=%s\n", o->inputs[i].name, o->inputs[i].value);
+  text_printf(&text, "inputs %s\n", o->inputs_dir ? o->inputs_dir : "");
+  hone_status status = text_finish(bench->ctx, &text);
+  if (!status) hash_hex(bench->study.key, text.at, text.length);
+  text_deinit(&text);
+  return status;
+}
+
+/* Rough, from the work: 2 s to start and warm a worker, the slices, the reference at 1 GFLOP/s. */
+void study_estimate(struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  struct bench_estimate *e = &bench->study.estimate;
+  *e = (struct bench_estimate){.cells = bench->study.cell_count,
+                               .workers = bench->study.cell_count * (size_t)o->incarnations};
+  for (size_t c = 0; c < bench->study.case_count; c++) {
+    const struct bench_case *one = &bench->study.cases[c];
+    if (isfinite(one->flops)) e->seconds += one->flops / 1e9 * BENCH_SETS / usable_core_count();
+    e->disk_bytes += (uint64_t)one->value_bytes * BENCH_SETS;
+    if (isfinite(one->bytes)) e->memory_bytes += (uint64_t)one->bytes * 2;
+  }
+  e->seconds += (double)e->workers * 2 + (double)e->cells * (o->min_time_s + o->rounds * 0.03);
+  int per_incarnation = (o->rounds + o->incarnations - 1) / o->incarnations;
+  bench->step_count = e->workers * (size_t)(1 + per_incarnation);
+}

@@ -1,0 +1,56 @@
+/* What the user asked for, checked before anything is started. */
+#include "bench.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static hone_status check_backends(struct ctx *ctx, const struct bench_options *options) {
+  for (size_t i = 0; i < options->backend_count; i++) {
+    const char *name = options->backends[i], *nearest = backend_list[0]->name;
+    if (backend_find(name)) continue;
+    for (size_t k = 0; k < backend_count; k++)
+      if (!backend_list[k]->testing_only &&
+          edit_distance(name, backend_list[k]->name) < edit_distance(name, nearest))
+        nearest = backend_list[k]->name;
+    return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend; did you mean %s?", nearest);
+  }
+  return HONE_OK;
+}
+
+static hone_status check_models(struct ctx *ctx, const struct bench_options *options) {
+  if (!options->model_count) return fail(ctx, HONE_E_USAGE, place_none(), "no model was named");
+  for (size_t i = 0; i < options->model_count; i++) {
+    const char *model = options->models[i];
+    if (strncmp(model, "zoo:", 4) && access(model, R_OK))
+      return fail(ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
+  }
+  for (size_t i = 0; i < options->input_count; i++)
+    if (access(options->inputs[i].value, R_OK))
+      return fail(ctx, HONE_E_NOFILE, place_file(options->inputs[i].value), "%s", strerror(errno));
+  return HONE_OK;
+}
+
+#define DEFAULT(field, value) \
+  if ((field) == 0) (field) = (value)
+void options_set_defaults(struct bench_options *o, struct harness *harness) {
+  uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  if (!o->precision) o->precision = "fp32";
+  DEFAULT(o->min_samples, 30);
+  DEFAULT(o->min_time_s, 1);
+  DEFAULT(o->max_time_s, 20);
+  DEFAULT(o->warmup_s, 1);
+  DEFAULT(o->incarnations, 3);
+  DEFAULT(o->rounds, 12);
+  DEFAULT(o->timeout_s, 600);
+  DEFAULT(o->memory_limit_bytes, ram / 10 * 8);
+  if (o->rounds < o->incarnations) o->rounds = o->incarnations;
+  *harness = (struct harness){.worker_path = o->worker_path,
+                              .memory_bytes = o->memory_limit_bytes,
+                              .timeout_ns = (uint64_t)(o->timeout_s * 1e9),
+                              .interrupted = o->interrupted};
+}
+
+hone_status options_check(struct ctx *ctx, const struct bench_options *options) {
+  TRY(check_backends(ctx, options));
+  return check_models(ctx, options);
+}

@@ -1,0 +1,66 @@
+/* The worker's own side of the pipe: what the files of `hone worker` share. The harness sees none of it.
+ *
+ *   confine.c       limits that it sets itself before any engine is loaded
+ *   worker_say.c    answers, stages and failures
+ *   worker_open.c   one cell: request, engine, input sets, first inferences
+ *   worker_slice.c  warm-up and slices
+ *   worker_probe.c  an engine in place of the reference
+ *   worker.c        the table of commands, and the loop that obeys them
+ */
+#ifndef HONE_BENCH_WORKER_H
+#define HONE_BENCH_WORKER_H
+
+#include "bench.h"
+
+struct state {
+  char cell[33];
+  enum record_stage stage;
+  const struct backend *backend;
+  char model[4096], shapes[8192], options[512], engine[4096], precision[32], tolerance[32],
+      dir[4096];
+  char work_dir[4096]; /* our own folder; an engine may change the current one */
+  struct backend_request request;
+  struct backend_facts facts;
+  struct backend_io io;
+  struct loop loop;
+  double compile_ms, load_ms, first_ms;
+  int64_t rss_compile, rss_load;
+  struct accuracy accuracy; /* so far */
+  char output_hash[33];
+};
+
+/* -- confine.c ----------------------------------------------------------------------------------
+ */
+/* Limits on files, descriptors and memory, no new privileges, the first `threads` CPUs. 0: no limit. */
+void confine(int64_t threads, int64_t memory_bytes);
+
+/* -- worker_say.c -------------------------------------------------------------------------------
+ */
+/* Sends a message (taken) in the name of the cell; false if the harness is gone. */
+bool answer(const struct state *state, json_t *message);
+/* A stage begins: its time limit too. */
+void enter(struct state *state, enum record_stage stage);
+void answer_failure(const struct state *state, const struct ctx *ctx);
+void set_accuracy(json_t *message, const struct accuracy *accuracy);
+int64_t peak_resident_bytes(void); /* -1 unknown */
+
+/* -- worker_open.c ------------------------------------------------------------------------------
+ */
+/* The command's words into state->request, and the backend that it names. */
+MUST_USE hone_status read_request(struct ctx *ctx, struct state *state, const json_t *command);
+MUST_USE hone_status open_backend(struct ctx *ctx, struct state *state);
+MUST_USE hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
+                               json_t **out_reply);
+void release_cell(struct state *state);
+
+/* -- worker_slice.c, worker_probe.c -------------------------------------------------------------
+ */
+MUST_USE hone_status warm_up(struct ctx *ctx, struct state *state, const json_t *command,
+                             json_t **out_reply);
+MUST_USE hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *command,
+                                   json_t **out_reply);
+/* Inputs by the engine's own list, and the outputs that it gives for them. */
+MUST_USE hone_status probe(struct ctx *ctx, struct state *state, const json_t *command,
+                           json_t **out_reply);
+
+#endif

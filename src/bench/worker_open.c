@@ -1,0 +1,230 @@
+/* One cell in a worker: the engine opens the model, the input sets are bound, and the first inference
+ * on every set is compared with the reference before anything is timed.
+ */
+#include "worker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void copy_text(char *out, size_t size, const json_t *command, const char *key) {
+  snprintf(out, size, "%s", message_text(command, key));
+}
+
+hone_status read_request(struct ctx *ctx, struct state *state, const json_t *command) {
+  copy_text(state->model, sizeof state->model, command, "model");
+  copy_text(state->shapes, sizeof state->shapes, command, "shapes");
+  copy_text(state->options, sizeof state->options, command, "options");
+  copy_text(state->engine, sizeof state->engine, command, "engine");
+  copy_text(state->precision, sizeof state->precision, command, "precision");
+  copy_text(state->dir, sizeof state->dir, command, "dir");
+  copy_text(state->tolerance, sizeof state->tolerance, command, "tolerance");
+  state->request = (struct backend_request){
+      .model_path = state->model,
+      .shapes = state->shapes[0] ? state->shapes : NULL,
+      .precision = state->precision,
+      .threads = (int)message_int(command, "threads", 1),
+      .options = state->options,
+      .engine_path = state->engine[0] ? state->engine : NULL,
+      .work_dir = state->work_dir,
+      .use_cache = message_bool(command, "use_cache"),
+  };
+  const char *name = message_text(command, "backend");
+  state->backend = backend_find(name);
+  if (!state->backend) return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend");
+  return HONE_OK;
+}
+
+static bool same_form(const hone_tensor *a, const hone_tensor *b) {
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
+}
+
+/* Place of the engine's tensor in the model's list: by name, else by position. */
+static size_t find_named(const json_t *names, const char *name, size_t otherwise) {
+  for (size_t i = 0; i < json_array_size(names); i++)
+    if (!strcmp(json_string_value(json_array_get(names, i)), name)) return i;
+  return otherwise;
+}
+
+static void shape_text(const hone_tensor *tensor, char out[256]) {
+  struct text text = {0};
+  text_printf(&text, "%s[", dtype_name(tensor->dtype));
+  for (int32_t i = 0; i < tensor->rank; i++)
+    text_printf(&text, "%s%lld", i ? "," : "", (long long)tensor->shape[i]);
+  text_puts(&text, "]");
+  snprintf(out, 256, "%s", text.at ? text.at : "");
+  text_deinit(&text);
+}
+
+/* Reads the file of one tensor; it must have the form that the engine says. */
+static hone_status read_data(struct ctx *ctx, struct state *state, const char *kind, int set,
+                             size_t place, const struct backend_tensor *wanted, hone_tensor *out) {
+  char path[4096], here[256], there[256];
+  data_path(path, state->dir, kind, set, place);
+  *out = wanted->info;
+  if (kind[0] == 'o' && access(path, F_OK)) return HONE_OK; /* no reference: data stays NULL */
+  TRY(npy_read(ctx, path, &wanted->info, out));
+  if (same_form(&wanted->info, out)) return HONE_OK;
+  shape_text(&wanted->info, there);
+  shape_text(out, here);
+  bool is_output = kind[0] == 'o';
+  if (is_output) state->stage = STAGE_verify;
+  return fail(ctx, is_output ? HONE_E_ACCURACY : HONE_E_SHAPE, place_name(wanted->name),
+              "the engine has %s, the model %s", there, here);
+}
+
+static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *command,
+                            int index) {
+  struct backend_io *io = &state->io;
+  struct run_set *set = &state->loop.sets[index];
+  set->inputs = calloc(io->input_count + 1, sizeof *set->inputs);
+  set->outputs = calloc(io->output_count + 1, sizeof *set->outputs);
+  set->expected = calloc(io->output_count + 1, sizeof *set->expected);
+  if (!set->inputs || !set->outputs || !set->expected)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  const json_t *names = json_object_get(command, "inputs");
+  for (size_t i = 0; i < io->input_count; i++)
+    TRY(read_data(ctx, state, "in", index, find_named(names, io->inputs[i].name, i), &io->inputs[i],
+                  &set->inputs[i]));
+  names = json_object_get(command, "outputs");
+  const json_t *steps = json_object_get(command, "steps");
+  for (size_t i = 0; i < io->output_count; i++) {
+    size_t *bytes = &state->loop.output_bytes[i];
+    size_t place = find_named(names, io->outputs[i].name, i);
+    state->loop.steps[i] = fmax(0, json_number_value(json_array_get(steps, place)));
+    TRY(read_data(ctx, state, "out", index, place, &io->outputs[i], &set->expected[i]));
+    TRY(tensor_bytes(ctx, io->outputs[i].name, &set->expected[i], bytes));
+    set->outputs[i] = set->expected[i];
+    if (posix_memalign(&set->outputs[i].data, 64, *bytes + 64))
+      return fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
+  }
+  return HONE_OK;
+}
+
+static hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command) {
+  size_t inputs = json_array_size(json_object_get(command, "inputs"));
+  size_t outputs = json_array_size(json_object_get(command, "outputs"));
+  if (state->io.input_count != inputs)
+    return fail(ctx, HONE_E_SHAPE, place_none(), "the engine has %zu inputs, the model %zu",
+                state->io.input_count, inputs);
+  if (state->io.output_count == outputs) return HONE_OK;
+  state->stage = STAGE_verify;
+  return fail(ctx, HONE_E_ACCURACY, place_none(), "the engine has %zu outputs, the model %zu",
+              state->io.output_count, outputs);
+}
+
+static void hash_outputs(struct state *state, size_t set) {
+  struct text all = {0};
+  for (size_t i = 0; i < state->io.output_count; i++) {
+    char one[33];
+    hash_hex(one, state->loop.sets[set].outputs[i].data, state->loop.output_bytes[i]);
+    text_puts(&all, one);
+  }
+  hash_hex(state->output_hash, all.at ? all.at : "", all.length);
+  text_deinit(&all);
+}
+
+static hone_status wrong_outputs(struct ctx *ctx, struct state *state, const char *when) {
+  state->stage = STAGE_verify;
+  return fail(ctx, HONE_E_ACCURACY, place_none(), "%s: %s", when, state->accuracy.where);
+}
+
+/* The first inference on every set, compared with the reference. */
+static hone_status first_inferences(struct ctx *ctx, struct state *state) {
+  for (size_t set = 0; set < BENCH_SETS; set++) {
+    uint64_t ns;
+    loop_poison(&state->loop, set);
+    TRY(loop_once(ctx, &state->loop, &ns));
+    if (set) continue;
+    state->first_ms = (double)ns / 1e6;
+    hash_outputs(state, set);
+  }
+  enter(state, STAGE_verify);
+  for (size_t set = 0; set < BENCH_SETS; set++) loop_compare(&state->loop, set, &state->accuracy);
+  if (!state->accuracy.is_within) return wrong_outputs(ctx, state, "first inference");
+  enter(state, STAGE_run);
+  return HONE_OK;
+}
+
+hone_status open_backend(struct ctx *ctx, struct state *state) {
+  uint64_t start;
+  if (state->backend->prepare) {
+    enter(state, STAGE_compile);
+    start = clock_ns();
+    TRY(state->backend->prepare(ctx, &state->request, &state->facts));
+    state->compile_ms = (double)(clock_ns() - start) / 1e6;
+    state->rss_compile = resident_bytes();
+  }
+  enter(state, STAGE_load);
+  start = clock_ns();
+  TRY(session_open(ctx, state->backend, &state->request, &state->loop.session, &state->facts,
+                   &state->io));
+  state->load_ms = (double)(clock_ns() - start) / 1e6;
+  state->rss_load = resident_bytes();
+  return HONE_OK;
+}
+
+static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t *command) {
+  enter(state, STAGE_load);
+  TRY(read_request(ctx, state, command));
+  backend_facts_init(&state->facts);
+  accuracy_init(&state->accuracy);
+  TRY(open_backend(ctx, state));
+  TRY(check_counts(ctx, state, command));
+  state->loop.backend = state->backend;
+  state->loop.io = &state->io;
+  state->loop.precision = state->tolerance;
+  random_init(&state->loop.random, (uint64_t)message_int(command, "seed", 0) ^ (uint64_t)getpid());
+  state->loop.output_bytes = calloc(state->io.output_count + 1, sizeof *state->loop.output_bytes);
+  if (!state->loop.output_bytes)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
+  enter(state, STAGE_run);
+  for (int set = 0; set < BENCH_SETS; set++) {
+    TRY(make_set(ctx, state, command, set));
+    TRY(state->backend->bind(ctx, state->loop.session, set, state->loop.sets[set].inputs,
+                             state->loop.sets[set].outputs));
+  }
+  return first_inferences(ctx, state);
+}
+
+static json_t *opened_message(const struct state *state) {
+  const struct backend_facts *facts = &state->facts;
+  json_t *message = json_pack(
+      "{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:b, s:i, s:f, s:f, s:I, s:I, s:I, s:s}", "event",
+      "opened", "version", facts->version, "device", facts->device, "precision", facts->precision,
+      "threads", facts->threads, "artifact_bytes", (json_int_t)facts->artifact_bytes, "arena_bytes",
+      (json_int_t)facts->arena_bytes, "from_cache", facts->from_cache, "flags", (int)facts->flags,
+      "load_ms", state->load_ms, "first_ms", state->first_ms, "rss_import",
+      (json_int_t)facts->rss_import, "rss_compile", (json_int_t)state->rss_compile, "rss_load",
+      (json_int_t)state->rss_load, "output_hash", state->output_hash);
+  if (!message) return NULL;
+  message_set_number(message, "fallback_share", facts->fallback_share);
+  message_set_number(message, "import_ms", facts->import_ms);
+  message_set_number(message, "compile_ms", state->compile_ms);
+  set_accuracy(message, &state->accuracy);
+  return message;
+}
+
+hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
+                      json_t **out_reply) {
+  if (state->backend) return fail(ctx, HONE_E_INTERNAL, place_none(), "a cell is open already");
+  TRY(begin_cell(ctx, state, command));
+  *out_reply = opened_message(state);
+  return HONE_OK;
+}
+
+void release_cell(struct state *state) {
+  if (state->loop.session) session_close(state->backend, state->loop.session);
+  for (size_t set = 0; set < BENCH_SETS; set++) {
+    struct run_set *at = &state->loop.sets[set];
+    for (size_t i = 0; at->inputs && i < state->io.input_count; i++) free(at->inputs[i].data);
+    for (size_t i = 0; at->outputs && i < state->io.output_count; i++) free(at->outputs[i].data);
+    for (size_t i = 0; at->expected && i < state->io.output_count; i++) free(at->expected[i].data);
+    free(at->inputs);
+    free(at->outputs);
+    free(at->expected);
+  }
+  free(state->loop.output_bytes);
+  backend_io_destroy(&state->io);
+}
