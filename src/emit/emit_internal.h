@@ -26,10 +26,13 @@ struct emitter {
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 #define PLAIN_PARAMETERS "(const void *const *in, void *const *out, void *scratch)"
 
-/* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is new:
-   steps of one shape share one function. The name is prefix and number: k3. */
+/* -- shared.c ------------------------------------------------------------------------------------ */
+/* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is
+   new: steps of one shape share one function. The name is prefix and number: k3. */
 MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, const char *result,
                                  const char *parameters, int *out_number);
+/* "(const float *)(f->arena + 64) + 12" */
+void emit_address(struct text *out, const struct view *view, bool is_const);
 
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
@@ -51,7 +54,17 @@ MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *
 MUST_USE hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number);
-/* "(const float *)(f->arena + 64) + 12" */
-void emit_address(struct text *out, const struct view *view, bool is_const);
+
+/* -- steps.c: step i as a function s<i>, and the body that it calls if that is new ------------------ */
+MUST_USE hone_status emit_step(struct emitter *e, size_t i);
+
+/* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
+void emit_prelude(struct emitter *e);
+void emit_run(struct emitter *e);
+/* side: "input" or "output" */
+void emit_io(struct text *out, const char *side, struct value *const *values, size_t count);
+MUST_USE hone_status make_weights(struct emitter *e, struct emitted *out);
+void emit_info(struct emitter *e, const char *prefix, struct emitted *made);
+MUST_USE hone_status emit_header(struct emitter *e, const char *prefix, struct text *out);
 
 #endif

@@ -34,25 +34,6 @@ static void collect(const struct emitter *e, const struct step *step, struct def
   }
 }
 
-static void emit_bias(struct text *out, const struct node *node) {
-  double alpha = is_op(node, OP_Gemm) ? node_float(node, "alpha", 1) : 1;
-  double beta = is_op(node, OP_Gemm) ? node_float(node, "beta", 1) : 1;
-  text_puts(out, "    vec r = ");
-  if (alpha != 1) {
-    text_puts(out, "splat_((float)");
-    emit_float(out, alpha);
-    text_puts(out, ") * ");
-  }
-  text_puts(out, "x");
-  if (beta == 1)
-    text_puts(out, " + b;\n");
-  else {
-    text_puts(out, " + splat_((float)");
-    emit_float(out, beta);
-    text_puts(out, ") * b;\n");
-  }
-}
-
 static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind) {
   const char *at = kind == OPERAND_FULL ? "o" : "j";
   if (kind == OPERAND_SCALAR)
@@ -64,17 +45,10 @@ static void emit_operand(struct text *out, const char *name, size_t k, enum oper
                 name, k, at, k, at);
 }
 
-static bool needs_epilogue(const struct step *step) {
-  const struct node *node = step->node;
-  if (is_op(node, OP_LayerNormalization)) return false; /* its operand is the kernel's own */
-  if (is_op(node, OP_Gemm) && node_float(node, "alpha", 1) != 1) return true;
-  return step->has_bias || node->fused_count;
-}
-
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct node *node = step->node;
   char result[32], name[32];
-  if (!needs_epilogue(step)) {
+  if (!step->epilogue.has_bias && !node->fused_count) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
@@ -82,23 +56,13 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
             "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec x, "
             "const float *const *e, long o, long j, long lanes) {\n");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
-  if (step->has_bias) {
-    emit_operand(out, "b", 0, step->operand_kinds[0]);
-    emit_bias(out, node);
-  } else {
-    double alpha = is_op(node, OP_Gemm) ? node_float(node, "alpha", 1) : 1;
-    text_puts(out, "    vec r = x");
-    if (alpha != 1) {
-      text_puts(out, " * splat_((float)");
-      emit_float(out, alpha);
-      text_puts(out, ")");
-    }
-    text_puts(out, ";\n");
-  }
+  if (step->epilogue.has_bias) emit_operand(out, "b", 0, step->epilogue.kinds[0]);
+  text_puts(out, step->epilogue.has_bias ? "    vec r = x + b;\n" : "    vec r = x;\n");
   for (size_t k = 0; k < node->fused_input_count; k++) {
-    size_t input = node->input_count - node->fused_input_count + k, operand = k + step->has_bias;
+    size_t input = node->input_count - node->fused_input_count + k,
+           operand = k + step->epilogue.has_bias;
     snprintf(name, sizeof name, "i%zu", input);
-    emit_operand(out, name, operand, step->operand_kinds[operand]);
+    emit_operand(out, name, operand, step->epilogue.kinds[operand]);
   }
   TRY(emit_program(e, out, node, true, result));
   text_printf(out, "    return %s;\n}\n", result);

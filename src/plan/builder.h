@@ -23,35 +23,32 @@ struct builder {
   const struct node **reader; /* the only node that reads the value, or NULL */
 };
 
-/* *out_done stays false if the node is not of the kind that this lowering knows. */
-typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
-lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_gemm, lower_pool,
-    lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
-    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain;
+/* -- nodes.c ------------------------------------------------------------------------------------- */
+bool all_f32(const struct node *node);           /* inputs, outputs and fused steps */
+size_t own_input_count(const struct node *node); /* without fused inputs */
+/* Fills b->uses and b->reader. */
+MUST_USE hone_status find_readers(struct builder *b);
 
-/* -- build.c ------------------------------------------------------------------------------------
- */
+/* -- places.c: where values lie ------------------------------------------------------------------ */
 MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
                                 struct buffer **out);
-MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
-                              size_t inputs, size_t outputs, struct step **out);
+MUST_USE hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out);
+/* A new arena buffer with the shape and strides of `like`. */
+MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
 /* The view in which the value was made; constants get a weights buffer at first use. */
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
-/* The value with exactly these strides (buffer and offset of `wanted` are ignored): an existing
-   copy or a new copy step. */
-MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
-                                    const struct view *wanted, struct view *out);
-MUST_USE hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out);
-MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
-                                          struct view *out);
 /* Declares where a value lies without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
 /* A new place for a value that a step writes: strides of `like`; the model's output where that
- * fits. */
+   fits. */
 MUST_USE hone_status make_output(struct builder *b, const struct value *value,
                                  const struct view *like, struct view *out);
 /* True if the value ends, through reshapes only, in a graph output that needs logical order. */
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
+
+/* -- steps.c ------------------------------------------------------------------------------------- */
+MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
+                              size_t inputs, size_t outputs, struct step **out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* Copy with a constant border: before[i] elements of border in front of logical dim i of `to`. */
@@ -59,16 +56,40 @@ MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
                                      const struct view *from, const struct view *to,
                                      const int64_t before[HONE_MAX_RANK], uint64_t fill_bits,
                                      struct step **out);
-/* Operands of the epilogue: bias (may be NULL) and the node's fused inputs, placed against `out`.
-   column: the logical dimension of `out` that is the kernel's column. */
-MUST_USE hone_status set_epilogue(struct builder *b, struct step *step, const struct value *bias,
-                                  const struct view *out, int column);
-/* Copies that set_epilogue appended (from index `at` on) belong before the step that reads them. */
-void move_behind(struct builder *b, struct step *step, size_t at);
-/* Chooses scratch, units and serial for a kernel step whose kernel and problem are set. */
-MUST_USE hone_status finish_kernel_step(struct builder *b, struct step *step, double flops);
+/* The value with exactly these strides (buffer and offset of `wanted` are ignored): an existing
+   copy or a new copy step. */
+MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
+                                    const struct view *wanted, struct view *out);
+MUST_USE hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out);
+MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
+                                          struct view *out);
+/* A kernel step: its operands in order a, b, c, its epilogue (NULL: none), units, scratch, serial. */
+MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,
+                                const struct kernel *kernel, const struct problem *problem,
+                                const struct view views[3], const struct epilogue *epilogue,
+                                double flops, struct step **out);
 
-bool all_f32(const struct node *node);
-size_t own_input_count(const struct node *node); /* without fused inputs */
+/* -- ends.c -------------------------------------------------------------------------------------- */
+MUST_USE hone_status bind_inputs(struct builder *b);
+/* Copies every output that no step wrote in its place. */
+MUST_USE hone_status bind_outputs(struct builder *b);
+
+/* -- epilogue.c: what a kernel applies to its results before it stores them ------------------------ */
+/* bias (may be NULL) and the node's fused inputs, placed against `out`; copies that they need become
+   steps now. column: the logical dimension of `out` that is the kernel's column. */
+MUST_USE hone_status make_epilogue(struct builder *b, const struct node *node,
+                                   const struct value *bias, const struct view *out, int column,
+                                   struct epilogue *epilogue);
+
+/* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
+/* *out_done stays false if the node is not of the kind that this lowering knows. */
+typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
+lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_gemm, lower_pool,
+    lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
+    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain;
+
+/* -- lower.c ------------------------------------------------------------------------------------- */
+/* The steps of one node: the table of lowerings in order, the plain kernel last. E_UNSUP: none. */
+MUST_USE hone_status lower_node(struct builder *b, const struct node *node);
 
 #endif

@@ -150,19 +150,6 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   return add_copy_border(b, node, &from, out, before, 0, &step);
 }
 
-static hone_status kernel_step(struct builder *b, const struct node *node,
-                               const struct kernel *kernel, const struct problem *problem,
-                               const struct view *a, const struct view *weights,
-                               const struct view *c, struct step **out) {
-  TRY(new_step(b, STEP_KERNEL, node, 2, 1, out));
-  (*out)->kernel = kernel;
-  (*out)->problem = *problem;
-  (*out)->inputs[0] = *a;
-  (*out)->inputs[1] = *weights;
-  (*out)->outputs[0] = *c;
-  return HONE_OK;
-}
-
 static hone_status conv_output(struct builder *b, const struct node *node, struct view *out) {
   struct view like;
   view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
@@ -174,16 +161,15 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
                                const struct view *x, const struct view *y) {
   struct buffer raw;
   struct view weights, packed;
+  struct epilogue epilogue;
   struct step *step;
   double flops, bytes;
   constant_operand(node->inputs[1], &raw, &weights);
   TRY(packed_weights(b, kernel, problem, &weights, &packed));
-  TRY(kernel_step(b, node, kernel, problem, x, &packed, y, &step));
-  size_t at = b->plan->steps.count;
-  TRY(set_epilogue(b, step, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1));
-  move_behind(b, step, at);
+  TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1, &epilogue));
   node_cost(node, &flops, &bytes);
-  return finish_kernel_step(b, step, flops);
+  return add_kernel(b, node, kernel, problem, (struct view[]){*x, packed, *y}, &epilogue, flops,
+                    &step);
 }
 
 hone_status lower_depthwise(struct builder *b, const struct node *node, bool *out_done) {
@@ -329,18 +315,17 @@ static hone_status add_product(struct builder *b, const struct node *node, const
                                const struct kernel *kernel, const struct problem *problem,
                                const struct value *bias) {
   struct view packed;
+  struct epilogue epilogue;
   struct step *step;
   double flops, bytes;
   if (p->b_constant)
     TRY(packed_weights(b, kernel, problem, &p->b, &packed));
   else
     TRY(pack_step(b, node, kernel, problem, &p->b, &packed));
-  TRY(kernel_step(b, node, kernel, problem, &p->a, &packed, &p->c, &step));
-  size_t at = b->plan->steps.count;
-  TRY(set_epilogue(b, step, bias, &p->c, p->c.shape.rank - 1));
-  move_behind(b, step, at);
+  TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
   node_cost(node, &flops, &bytes);
-  return finish_kernel_step(b, step, flops);
+  return add_kernel(b, node, kernel, problem, (struct view[]){p->a, packed, p->c}, &epilogue, flops,
+                    &step);
 }
 
 /* If the only reader is a Transpose, write in the order that makes it dense. */
@@ -429,7 +414,8 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
 hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
   const struct value *bias = own_input_count(node) > 2 ? node->inputs[2] : NULL;
-  if (!all_f32(node)) return HONE_OK;
+  bool scaled = node_float(node, "alpha", 1) != 1 || (bias && node_float(node, "beta", 1) != 1);
+  if (!all_f32(node) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
   struct product p = {.b_constant = bv->constant != NULL};
   struct buffer raw;
   struct problem problem;
@@ -494,7 +480,7 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
   struct step *step;
   TRY(ensure_channels_last(b, x, &in));
   TRY(conv_output(b, node, &out));
-  TRY(kernel_step(b, node, kernel, &problem, &in, &(struct view){0}, &out, &step));
   *out_done = true;
-  return finish_kernel_step(b, step, (double)(g.n * g.oc * g.oh * g.ow * g.kh * g.kw) * 4);
+  return add_kernel(b, node, kernel, &problem, (struct view[]){in, {0}, out}, NULL,
+                    (double)(g.n * g.oc * g.oh * g.ow * g.kh * g.kw) * 4, &step);
 }

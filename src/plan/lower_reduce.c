@@ -2,21 +2,6 @@
  * LayerNormalization. */
 #include "builder.h"
 
-static hone_status one_input_step(struct builder *b, const struct node *node,
-                                  const struct problem *problem, const struct view *in,
-                                  const struct view *out, double flops, bool *out_done,
-                                  struct step **out_step) {
-  const struct kernel *kernel = kernel_choose(problem, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
-  TRY(new_step(b, STEP_KERNEL, node, 2, 1, out_step));
-  (*out_step)->kernel = kernel;
-  (*out_step)->problem = *problem;
-  (*out_step)->inputs[0] = *in;
-  (*out_step)->outputs[0] = *out;
-  *out_done = true;
-  return finish_kernel_step(b, *out_step, flops);
-}
-
 static int reduce_mode(enum op_id op) {
   switch (op) {
     case OP_ReduceSum:
@@ -99,13 +84,15 @@ static hone_status reduce_axes(struct builder *b, const struct node *node, const
   p.r_stride = p.columns;
   p.i_stride = p.k * p.columns;
   p.o_stride = p.columns;
-  if (!kernel_choose(&p, &b->plan->kernel_target)) return HONE_OK;
+  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
   kept_view(&x.shape, reduced, kept, kept_count, &full);
   if (!view_reshape(&full, &yv->shape, &like)) return HONE_OK;
   TRY(make_output(b, yv, &like, &y));
   struct step *step;
-  return one_input_step(b, node, &p, &x, &y, (double)(p.rows * p.k * p.columns) * 2, out_done,
-                        &step);
+  *out_done = true;
+  return add_kernel(b, node, kernel, &p, (struct view[]){x, {0}, y}, NULL,
+                    (double)(p.rows * p.k * p.columns) * 2, &step);
 }
 
 hone_status lower_reduce(struct builder *b, const struct node *node, bool *out_done) {
@@ -152,13 +139,16 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
   if (axis < 0) axis += rank;
   if (!all_f32(node) || node->fused_count || rank < 1 || axis != rank - 1) return HONE_OK;
   rows_of(&xv->shape, rank - 1, &p);
-  if (!kernel_choose(&p, &b->plan->kernel_target)) return HONE_OK;
+  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
   struct view x, like, y;
   TRY(ensure_dense(b, xv, &x));
   view_dense(&like, NULL, HONE_F32, &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
-  return one_input_step(b, node, &p, &x, &y, (double)(p.rows * p.columns) * 20, out_done, &step);
+  *out_done = true;
+  return add_kernel(b, node, kernel, &p, (struct view[]){x, {0}, y}, NULL,
+                    (double)(p.rows * p.columns) * 20, &step);
 }
 
 hone_status lower_layernorm(struct builder *b, const struct node *node, bool *out_done) {
@@ -179,21 +169,24 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   int64_t n;
   if (!shape_count(&scale->shape, &n) || n != p.columns) return HONE_OK;
   if (bias && (!shape_count(&bias->shape, &n) || n != p.columns)) return HONE_OK;
-  if (!kernel_choose(&p, &b->plan->kernel_target)) return HONE_OK;
+  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
+  if (!kernel) return HONE_OK;
   struct view x, like, y, s, t;
   TRY(ensure_dense(b, xv, &x));
   TRY(ensure_dense(b, scale, &s));
   if (bias) TRY(ensure_dense(b, bias, &t));
   view_dense(&like, NULL, HONE_F32, &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
-  struct step *step = NULL;
-  TRY(one_input_step(b, node, &p, &x, &y, (double)(p.rows * p.columns) * 8, out_done, &step));
-  step->inputs[1] = s;
-  if (!bias) return HONE_OK;
-  TRY(NEW_ARRAY(b->ctx, b->arena, step->operands, 1));
-  TRY(NEW_ARRAY(b->ctx, b->arena, step->operand_kinds, 1));
-  step->operand_count = 1;
-  step->operands[0] = t;
-  step->operand_kinds[0] = OPERAND_COLUMN;
-  return HONE_OK;
+  struct step *step;
+  struct epilogue own = {0}; /* its bias is the kernel's own operand */
+  if (bias) {
+    own.count = 1;
+    TRY(NEW_ARRAY(b->ctx, b->arena, own.operands, 1));
+    TRY(NEW_ARRAY(b->ctx, b->arena, own.kinds, 1));
+    own.operands[0] = t;
+    own.kinds[0] = OPERAND_COLUMN;
+  }
+  *out_done = true;
+  return add_kernel(b, node, kernel, &p, (struct view[]){x, s, y}, &own,
+                    (double)(p.rows * p.columns) * 8, &step);
 }

@@ -43,6 +43,14 @@ enum operand_kind {
   OPERAND_SCALAR  /* one element */
 };
 
+/* What a kernel applies to its results: the bias, if any, then the fused inputs in order. */
+struct epilogue {
+  bool has_bias;
+  size_t count;
+  struct view *operands;
+  enum operand_kind *kinds;
+};
+
 enum step_kind {
   STEP_KERNEL,      /* a row of kernels.def */
   STEP_PACK,        /* packs a run-time b for the next kernel step */
@@ -66,11 +74,7 @@ struct step {
   struct problem problem;
   struct buffer *scratch; /* one slice a thread */
   size_t scratch_slice;
-  /* the node's bias, if any, then the fused inputs in order: operands of the epilogue */
-  bool has_bias;
-  size_t operand_count;
-  struct view *operands;
-  enum operand_kind *operand_kinds;
+  struct epilogue epilogue;
   /* copy: output dims in physical order with the source's stride and border, in elements */
   int copy_rank;
   struct copy_dim {
@@ -141,6 +145,7 @@ void plan_loops(const struct step *step, struct loop_nest *out);
 void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
                      int64_t *out_units);
 
-/* -- memory.c ----------------------------------------------------------------------------------- */
+/* -- lifetimes.c, memory.c ----------------------------------------------------------------------- */
+void set_lifetimes(struct plan *plan); /* and the size of scratch for plan->scratch_threads */
 MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);
 #endif

@@ -1,0 +1,114 @@
+/* What a model says of itself: the exported description, and the typed header. */
+#include "emit_internal.h"
+
+/* Names as numbers: text of a model never stands in the C file. */
+static void emit_name(struct text *out, const char *name) {
+  for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+    text_printf(out, "0x%02x,", *p);
+  text_puts(out, "0");
+}
+
+void emit_io(struct text *out, const char *side, struct value *const *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    text_printf(out, "static const char %s%zu_name[] = {", side, i);
+    emit_name(out, values[i]->name);
+    text_printf(out, "};\nstatic const int64_t %s%zu_dims[] = {", side, i);
+    for (int d = 0; d < values[i]->shape.rank; d++)
+      text_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
+    text_puts(out, "0};\n");
+  }
+  text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1},\n", side, i, (int)values[i]->dtype,
+                values[i]->shape.rank, side, i);
+  text_puts(out, count ? "};\n" : "  {0}};\n");
+  text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
+}
+
+enum { TEXT_WEIGHTS = 64 << 10 };
+
+static void emit_weights(struct emitter *e, const struct emitted *made) {
+  if (!made->weights_bytes) {
+    text_puts(e->out, "static const uint32_t packed[1];\n");
+    return;
+  }
+  text_puts(e->out, "static const uint32_t packed[] __attribute__((aligned(64))) = {");
+  for (size_t i = 0; i < made->weights_bytes / 4; i++) {
+    uint32_t word;
+    memcpy(&word, (const char *)made->weights + 4 * i, 4);
+    text_printf(e->out, "%s0x%xu,", i % 12 ? "" : "\n", word);
+  }
+  text_puts(e->out, "};\n");
+}
+
+void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
+  bool as_text = made->weights_bytes <= TEXT_WEIGHTS;
+  char hash[33];
+  struct text id = {0};
+  hash_hex(hash, made->weights, made->weights_bytes);
+  text_puts(&id, hash);
+  hash_hex(hash, e->out->at, e->out->length);
+  text_puts(&id, hash);
+  hash_hex(made->build_id, id.at, id.length);
+  text_deinit(&id);
+  if (as_text)
+    emit_weights(e, made);
+  else
+    text_printf(e->out,
+                "#ifdef HONE_EMBEDDED_WEIGHTS\nextern const unsigned char %s_weights[] "
+                "__attribute__((visibility(\"hidden\")));\n"
+                "#define PACKED %s_weights\n#else\n#define PACKED NULL\n#endif\n",
+                prefix, prefix);
+  text_printf(e->out,
+              "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
+              "\"hone %s\", %zuu, %zuu, %s,\n"
+              "  input_count, output_count, inputs, outputs, run};\n\n",
+              e->plan->target.features, made->build_id, HONE_VERSION, e->plan->arena_bytes,
+              made->weights_bytes, as_text ? "packed" : "PACKED");
+  text_printf(e->out,
+              "__attribute__((visibility(\"default\"))) const struct hone_artifact_info "
+              "*%s_artifact(void);\n"
+              "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
+              prefix, prefix);
+  if (as_text) made->weights_bytes = 0;
+}
+
+static void emit_header_io(struct text *out, const char *prefix, const char *side,
+                           struct value *const *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct text shape = {0};
+    shape_print(&shape, &values[i]->shape);
+    text_printf(out,
+                "/* %s %zu: %s%s; its name, as bytes: */\nstatic const char %s_%s_%zu_name[] = {",
+                side, i, dtype_name(values[i]->dtype), shape.at ? shape.at : "", prefix, side, i);
+    emit_name(out, values[i]->name);
+    text_printf(out, "};\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n",
+                c_type(values[i]->dtype) ? c_type(values[i]->dtype) : "unsigned char", prefix, side,
+                i, prefix, side, i, values[i]->shape.rank);
+    text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
+    for (int d = 0; d < values[i]->shape.rank; d++)
+      text_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
+    text_puts(out, "0};\n");
+    text_deinit(&shape);
+  }
+}
+
+hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
+  const struct graph *graph = e->plan->graph;
+  size_t length = 0;
+  const char *abi = hone_embedded_text("run/artifact.h", &length);
+  if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
+  text_printf(out,
+              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n",
+              HONE_VERSION);
+  text_append(out, abi, length);
+  text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
+              graph->inputs.count, prefix, graph->outputs.count);
+  emit_header_io(out, prefix, "input", graph->inputs.at, graph->inputs.count);
+  emit_header_io(out, prefix, "output", graph->outputs.at, graph->outputs.count);
+  text_printf(out,
+              "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
+              "*%s_artifact(void);\n",
+              prefix);
+  return text_finish(e->ctx, out);
+}

@@ -1,0 +1,32 @@
+/* The top of the C text: headers, the vector and scalar helpers, the ABI, the frame. */
+#include "emit_internal.h"
+
+void emit_prelude(struct emitter *e) {
+  const struct plan *plan = e->plan;
+  text_printf(
+      e->out,
+      "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
+      HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
+      plan->target.level);
+  text_puts(e->out,
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
+  text_printf(e->out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
+  static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h"};
+  for (size_t i = 0; i < COUNT(texts); i++) {
+    size_t length = 0;
+    const char *text = hone_embedded_text(texts[i], &length);
+    if (text) text_append(e->out, text, length);
+  }
+  text_puts(e->out,
+            "#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) HONE_NAME_(a, b)\n"
+            "#if defined __GNUC__ && !defined __clang__\n"
+            "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
+            "effect */\n"
+            "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
+            "splat_((float)(k))\n\n"
+            "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
+            "void *const *inputs;\n"
+            "  void *const *outputs;\n  const struct hone_team *team;\n  int32_t status;\n};\n"
+            "static inline void barrier(const struct frame *f) {\n  if (f->team) "
+            "f->team->barrier(f->team->self);\n}\n\n");
+}

@@ -1,0 +1,112 @@
+/* One C function a step: its share of the units, its addresses, and the call of what it does. */
+#include "emit_internal.h"
+
+static hone_status emit_body(struct emitter *e, const struct step *step, int *out_number) {
+  switch (step->kind) {
+    case STEP_KERNEL:
+      return emit_kernel(e, step, out_number);
+    case STEP_PACK:
+      return emit_pack(e, step, out_number);
+    case STEP_ELEMENTWISE:
+      return emit_elementwise(e, step, out_number);
+    case STEP_COPY:
+      return emit_copy(e, step, out_number);
+    case STEP_PLAIN:
+      return emit_plain(e, step, out_number);
+  }
+  return fail(e->ctx, HONE_E_INTERNAL, place_none(), "step kind %d", (int)step->kind);
+}
+
+static void emit_pointers(struct text *out, const char *declaration, const struct view *views,
+                          size_t count, bool is_const) {
+  text_printf(out, "  %s[] = {", declaration);
+  for (size_t i = 0; i < count; i++) {
+    if (i) text_puts(out, ", ");
+    if (views[i].buffer)
+      emit_address(out, &views[i], is_const);
+    else
+      text_puts(out, "NULL");
+  }
+  text_puts(out, count ? "};\n" : "NULL};\n");
+}
+
+static void emit_range(struct text *out, const struct step *step, int scratch_threads) {
+  if (step->serial) {
+    text_printf(out, "  if (t) return;\n  (void)count;\n  const long begin = 0, end = %lldl;\n",
+                (long long)step->units);
+    return;
+  }
+  if (step->scratch)
+    text_printf(out, "  if (count > %d) count = %d;\n  if (t >= count) return;\n", scratch_threads,
+                scratch_threads);
+  text_printf(out, "  const long begin = %lldl * t / count, end = %lldl * (t + 1) / count;\n",
+              (long long)step->units, (long long)step->units);
+}
+
+static void emit_scratch(struct text *out, const struct step *step, const char *type) {
+  if (!step->scratch)
+    text_puts(out, "NULL");
+  else
+    text_printf(out, "(%s *)(f->arena + %zu + (size_t)t * %zu)", type, step->scratch->offset,
+                step->scratch_slice);
+}
+
+static void emit_call(struct text *out, const struct step *step, int number) {
+  switch (step->kind) {
+    case STEP_KERNEL:
+      emit_pointers(out, "const float *const e", step->epilogue.operands, step->epilogue.count,
+                    true);
+      text_printf(out, "  k%d(", number);
+      emit_address(out, &step->inputs[0], true);
+      text_puts(out, ", ");
+      if (step->inputs[1].buffer)
+        emit_address(out, &step->inputs[1], true);
+      else
+        text_puts(out, "NULL");
+      text_puts(out, ", ");
+      emit_address(out, &step->outputs[0], false);
+      text_puts(out, ", e, ");
+      emit_scratch(out, step, "float");
+      text_puts(out, ", begin, end);\n");
+      break;
+    case STEP_PACK:
+      text_printf(out, "  k%d(", number);
+      emit_address(out, &step->inputs[0], true);
+      text_puts(out, ", ");
+      emit_address(out, &step->outputs[0], false);
+      text_puts(out, ", begin, end);\n");
+      break;
+    case STEP_ELEMENTWISE:
+    case STEP_COPY:
+      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
+      text_printf(out, "  k%d(", number);
+      emit_address(out, &step->outputs[0], false);
+      text_puts(out, ", from, begin, end);\n");
+      break;
+    case STEP_PLAIN:
+      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
+      emit_pointers(out, "void *const to", step->outputs, step->output_count, false);
+      text_printf(out, "  (void)begin, (void)end;\n  const int32_t status = k%d(from, to, ",
+                  number);
+      emit_scratch(out, step, "void");
+      text_puts(out, ");\n  if (status && !f->status) f->status = status;\n");
+      break;
+  }
+}
+
+hone_status emit_step(struct emitter *e, size_t i) {
+  const struct step *step = e->plan->steps.at[i];
+  int number;
+  TRY(emit_body(e, step, &number));
+  struct text shape = {0};
+  for (size_t k = 0; k < step->output_count; k++)
+    if (step->outputs[k].buffer) shape_print(&shape, &step->outputs[k].shape);
+  text_printf(e->out, "/* step %zu: %s -> %s */\n", i, step->node ? step->node->op->name : "layout",
+              shape.at ? shape.at : "");
+  text_deinit(&shape);
+  text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);
+  emit_range(e->out, step, e->plan->scratch_threads);
+  emit_call(e->out, step, number);
+  text_puts(e->out, "}\n\n");
+  return HONE_OK;
+}

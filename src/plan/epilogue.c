@@ -1,0 +1,73 @@
+/* Operands of a fused program, placed against the output of the kernel that applies it. */
+#include "builder.h"
+
+/* Whether `view`, broadcast to the output, is one element a column. */
+static bool is_column(const struct view *view, int column) {
+  for (int i = 0; i < view->shape.rank; i++)
+    if (i != column && view->shape.dims[i] != 1 && view->stride[i]) return false;
+  return view->shape.dims[column] == 1 || view->stride[column] == 1;
+}
+
+static bool is_scalar(const struct view *view) {
+  for (int i = 0; i < view->shape.rank; i++)
+    if (view->shape.dims[i] != 1 && view->stride[i]) return false;
+  return true;
+}
+
+static hone_status place_operand(struct builder *b, const struct value *value,
+                                 const struct view *out, int column, struct view *view,
+                                 enum operand_kind *kind) {
+  struct view made;
+  TRY(get_view(b, value, &made));
+  view_broadcast(&made, &out->shape, view);
+  if (is_scalar(view)) {
+    *kind = OPERAND_SCALAR;
+  } else if (is_column(view, column) && out->shape.dims[column] != 1) {
+    *kind = OPERAND_COLUMN;
+  } else if (shape_equal(&value->shape, &out->shape)) {
+    *kind = OPERAND_FULL;
+    return ensure_strides(b, value, out, view);
+  } else {
+    struct view full;
+    struct step *step;
+    *kind = OPERAND_FULL;
+    TRY(arena_view(b, out, &full));
+    TRY(add_copy(b, NULL, view, &full, &step));
+    *view = full;
+  }
+  return HONE_OK;
+}
+
+/* One element a column, whatever the rank of the output. */
+static hone_status place_bias(struct builder *b, const struct node *node, const struct value *bias,
+                              const struct view *out, int column, struct view *view,
+                              enum operand_kind *kind) {
+  struct view made, wide = {0};
+  struct shape shape = {.rank = out->shape.rank};
+  if (bias->shape.rank != 1 || out->shape.rank == 1 ||
+      bias->shape.dims[0] != out->shape.dims[column])
+    return place_operand(b, bias, out, column, view, kind);
+  TRY(get_view(b, bias, &made));
+  for (int i = 0; i < shape.rank; i++) shape.dims[i] = i == column ? bias->shape.dims[0] : 1;
+  if (!view_reshape(&made, &shape, &wide))
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "bias is not one-dimensional");
+  view_broadcast(&wide, &out->shape, view);
+  *kind = is_scalar(view) ? OPERAND_SCALAR : OPERAND_COLUMN;
+  return HONE_OK;
+}
+
+hone_status make_epilogue(struct builder *b, const struct node *node, const struct value *bias,
+                          const struct view *out, int column, struct epilogue *epilogue) {
+  size_t own = own_input_count(node), k = 0, count = node->input_count - own + (bias != NULL);
+  *epilogue = (struct epilogue){.has_bias = bias != NULL, .count = count};
+  TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->operands, count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->kinds, count));
+  if (bias) {
+    TRY(place_bias(b, node, bias, out, column, &epilogue->operands[k], &epilogue->kinds[k]));
+    k++;
+  }
+  for (size_t i = own; i < node->input_count; i++, k++)
+    TRY(place_operand(b, node->inputs[i], out, column, &epilogue->operands[k],
+                      &epilogue->kinds[k]));
+  return HONE_OK;
+}

@@ -1,0 +1,129 @@
+/* One node to steps: a table of lowerings tried in order, the plain kernel last. */
+#include "builder.h"
+
+/* Tried in order; each op has one row, the plain kernel serves what none takes. */
+static const struct {
+  enum op_id op;
+  lower_fn *lower;
+} lowerings[] = {
+    {OP_Identity, lower_view},
+    {OP_Reshape, lower_view},
+    {OP_Flatten, lower_view},
+    {OP_Squeeze, lower_view},
+    {OP_Unsqueeze, lower_view},
+    {OP_Transpose, lower_view},
+    {OP_Expand, lower_view},
+    {OP_Slice, lower_view},
+    {OP_Dropout, lower_view},
+    {OP_Gather, lower_view},
+    {OP_Split, lower_split},
+    {OP_Concat, lower_concat},
+    {OP_Pad, lower_pad},
+    {OP_Tile, lower_tile},
+    {OP_DepthToSpace, lower_blocks},
+    {OP_SpaceToDepth, lower_blocks},
+    {OP_Conv, lower_depthwise},
+    {OP_Conv, lower_conv},
+    {OP_MatMul, lower_matmul},
+    {OP_Gemm, lower_gemm},
+    {OP_MaxPool, lower_pool},
+    {OP_AveragePool, lower_pool},
+    {OP_GlobalAveragePool, lower_global_pool},
+    {OP_GlobalMaxPool, lower_global_pool},
+    {OP_ReduceSum, lower_reduce},
+    {OP_ReduceMean, lower_reduce},
+    {OP_ReduceMax, lower_reduce},
+    {OP_ReduceMin, lower_reduce},
+    {OP_ReduceProd, lower_reduce},
+    {OP_Softmax, lower_softmax},
+    {OP_LayerNormalization, lower_layernorm},
+};
+
+static bool has_elements(const struct node *node) {
+  for (size_t i = 0; i < node->output_count; i++) {
+    int64_t count;
+    if (node->outputs[i] && (!shape_count(&node->outputs[i]->shape, &count) || count)) return true;
+  }
+  return false;
+}
+
+static hone_status lower_empty(struct builder *b, const struct node *node) {
+  for (size_t i = 0; i < node->output_count; i++) {
+    struct view view;
+    if (!node->outputs[i]) continue;
+    view_dense(&view, NULL, node->outputs[i]->dtype, &node->outputs[i]->shape);
+    TRY(make_output(b, node->outputs[i], &view, &view));
+  }
+  return HONE_OK;
+}
+
+/* A fused program that no lowering of its node takes (more batch levels than the kernel has, an
+   empty inner dimension): the node without it, then the program over its result. Sum of one operand
+   hands that on unchanged. */
+static hone_status unfuse(struct builder *b, const struct node *node, struct node **out_own,
+                          struct node **out_program) {
+  size_t own = own_input_count(node);
+  struct value *raw;
+  struct fused_step *fused;
+  TRY(NEW(b->ctx, b->arena, raw));
+  *raw = (struct value){.name = node->outputs[0]->name,
+                        .dtype = node->outputs[0]->dtype, /* fused programs keep the type */
+                        .has_shape = true,
+                        .shape = node->outputs[0]->shape,
+                        .index = b->value_count++};
+  TRY(NEW(b->ctx, b->arena, *out_own));
+  **out_own = *node;
+  (*out_own)->input_count = own;
+  (*out_own)->fused_input_count = (*out_own)->fused_count = 0;
+  TRY(NEW_ARRAY(b->ctx, b->arena, (*out_own)->outputs, node->output_count));
+  memcpy((*out_own)->outputs, node->outputs, node->output_count * sizeof *node->outputs);
+  (*out_own)->outputs[0] = raw;
+  TRY(NEW(b->ctx, b->arena, *out_program));
+  **out_program = (struct node){.op = &op_table[OP_Sum],
+                                .name = node->name,
+                                .index = node->index,
+                                .input_count = 1 + node->fused_input_count,
+                                .output_count = 1,
+                                .outputs = node->outputs,
+                                .fused_input_count = node->fused_input_count,
+                                .fused_count = node->fused_count};
+  TRY(NEW_ARRAY(b->ctx, b->arena, (*out_program)->inputs, 1 + node->fused_input_count));
+  (*out_program)->inputs[0] = raw;
+  for (size_t i = 0; i < node->fused_input_count; i++)
+    (*out_program)->inputs[1 + i] = node->inputs[own + i];
+  TRY(NEW_ARRAY(b->ctx, b->arena, fused, node->fused_count));
+  memcpy(fused, node->fused, node->fused_count * sizeof *fused);
+  for (size_t s = 0; s < node->fused_count; s++)
+    for (int k = 0; k < fused[s].arg_count; k++)
+      if (fused[s].args[k] < FUSED_SELF) /* inputs begin at 1, not at `own` */
+        fused[s].args[k] = FUSED_INPUT(FUSED_INPUT_INDEX(fused[s].args[k]) - (int)own + 1);
+  (*out_program)->fused = fused;
+  return HONE_OK;
+}
+
+static hone_status lower_unfused(struct builder *b, const struct node *node, bool *out_done) {
+  struct node *own, *program;
+  TRY(unfuse(b, node, &own, &program));
+  TRY(lower_node(b, own)); /* once: it has no program of its own */
+  return lower_elementwise(b, program, out_done);
+}
+
+hone_status lower_node(struct builder *b, const struct node *node) {
+  bool done = false;
+  if (!has_elements(node)) return lower_empty(b, node);
+  for (size_t i = 0; i < COUNT(lowerings) && !b->options->plain && !done; i++)
+    if (lowerings[i].op == node->op->id) TRY(lowerings[i].lower(b, node, &done));
+  if (!done && (node->op->class == OP_ELEMENTWISE || node->op->id == OP_Identity))
+    TRY(lower_elementwise(b, node, &done));
+  if (!done && b->options->plain)
+    for (size_t i = 0; i < COUNT(lowerings) && !done; i++) /* what has no plain text: movement */
+      if (lowerings[i].op == node->op->id && !plain_find(node->op->name))
+        TRY(lowerings[i].lower(b, node, &done));
+  if (!done) TRY(lower_plain(b, node, &done));
+  if (!done && node->fused_count) TRY(lower_unfused(b, node, &done));
+  if (!done)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "no kernel for operator %s with %s elements", node->op->name,
+                node->outputs[0] ? dtype_name(node->outputs[0]->dtype) : "no");
+  return HONE_OK;
+}

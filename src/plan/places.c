@@ -1,0 +1,97 @@
+/* Where values lie: buffers, the view in which a value was made, and its copies in other orders. */
+#include "builder.h"
+
+hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
+                       struct buffer **out) {
+  struct buffer *buffer;
+  TRY(NEW(b->ctx, b->arena, buffer));
+  *buffer = (struct buffer){.place = place, .bytes = bytes, .first = -1, .last = -1};
+  VEC_PUSH(b->ctx, b->arena, &b->plan->buffers, buffer);
+  *out = buffer;
+  return HONE_OK;
+}
+
+void set_view(struct builder *b, const struct value *value, const struct view *view) {
+  b->values[value->index] = (struct value_state){.count = 1, .views = {*view}};
+}
+
+static hone_status constant_view(struct builder *b, const struct value *value, struct view *out) {
+  struct buffer *buffer;
+  TRY(new_buffer(b, BUFFER_WEIGHTS, value->constant->bytes, &buffer));
+  buffer->tensor = value->constant;
+  view_dense(out, buffer, value->dtype, &value->shape);
+  return HONE_OK;
+}
+
+hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
+  struct value_state *state = &b->values[value->index];
+  if (!state->count) {
+    if (!value->constant)
+      return fail(b->ctx, HONE_E_INTERNAL, place_name(value->name), "value read before it is made");
+    TRY(constant_view(b, value, &state->views[0]));
+    state->count = 1;
+  }
+  *out = state->views[0];
+  return HONE_OK;
+}
+
+hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out) {
+  if (!shape_count(shape, out))
+    return fail(b->ctx, HONE_E_LIMIT, place_none(), "too many elements");
+  return HONE_OK;
+}
+
+hone_status arena_view(struct builder *b, const struct view *like, struct view *out) {
+  int64_t elements;
+  TRY(element_count(b, &like->shape, &elements));
+  *out = *like;
+  out->offset = 0;
+  return new_buffer(b, BUFFER_ARENA, (size_t)elements * dtype_bytes(like->dtype), &out->buffer);
+}
+
+static bool only_reshapes(const struct node *node) {
+  if (node->fused_count) return false;
+  switch (node->op->id) {
+    case OP_Reshape:
+    case OP_Flatten:
+    case OP_Squeeze:
+    case OP_Unsqueeze:
+    case OP_Identity:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool ends_in_output(const struct builder *b, const struct value *value, int *out_index) {
+  for (;;) {
+    if (value->is_output) {
+      for (size_t i = 0; i < b->graph->outputs.count; i++)
+        if (b->graph->outputs.at[i] == value) {
+          *out_index = (int)i;
+          return true;
+        }
+      return false;
+    }
+    const struct node *reader = b->reader[value->index];
+    if (!reader || !only_reshapes(reader)) return false;
+    value = reader->outputs[0];
+  }
+}
+
+hone_status make_output(struct builder *b, const struct value *value, const struct view *like,
+                        struct view *out) {
+  int index;
+  int64_t elements;
+  TRY(element_count(b, &value->shape, &elements));
+  if (view_is_dense(like) && ends_in_output(b, value, &index)) {
+    *out = *like;
+    out->offset = 0;
+    TRY(new_buffer(b, BUFFER_OUTPUT, (size_t)elements * dtype_bytes(like->dtype), &out->buffer));
+    out->buffer->index = index;
+  } else {
+    TRY(arena_view(b, like, out));
+  }
+  set_view(b, value, out);
+  return HONE_OK;
+}

@@ -1,0 +1,120 @@
+/* New steps: any kind, copies with their loops, and what every kernel step is told. */
+#include "builder.h"
+
+hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node, size_t inputs,
+                     size_t outputs, struct step **out) {
+  struct step *step;
+  TRY(NEW(b->ctx, b->arena, step));
+  step->kind = kind;
+  step->node = node;
+  step->input_count = inputs;
+  step->output_count = outputs;
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->inputs, inputs));
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->outputs, outputs));
+  VEC_PUSH(b->ctx, b->arena, &b->plan->steps, step);
+  *out = step;
+  return HONE_OK;
+}
+
+/* Adjacent dimensions without border merge where both sides are contiguous. */
+static void push_copy_dim(struct step *step, struct copy_dim dim) {
+  if (dim.size == 1 && dim.inner == 1) return;
+  if (step->copy_rank) {
+    struct copy_dim *outer = &step->copy[step->copy_rank - 1];
+    bool bare = dim.inner == dim.size && outer->inner == outer->size;
+    if (bare && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
+      outer->size *= dim.size;
+      outer->inner = outer->size;
+      outer->to = dim.to;
+      outer->from = dim.from;
+      return;
+    }
+  }
+  step->copy[step->copy_rank++] = dim;
+}
+
+hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  struct step *step;
+  int order[HONE_MAX_RANK];
+  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->fill_bits = fill_bits;
+  view_order(to, order);
+  for (int i = 0; i < to->shape.rank; i++) {
+    int d = order[i];
+    push_copy_dim(step, (struct copy_dim){.size = to->shape.dims[d],
+                                          .to = to->stride[d],
+                                          .from = from->stride[d],
+                                          .before = before[d],
+                                          .inner = from->shape.dims[d]});
+  }
+  int inner;
+  int64_t chunk, elements;
+  TRY(element_count(b, &to->shape, &elements));
+  plan_copy_loops(step, &inner, &chunk, &step->units);
+  step->serial = elements < 16384;
+  *out = step;
+  return HONE_OK;
+}
+
+hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
+                     const struct view *to, struct step **out) {
+  static const int64_t none[HONE_MAX_RANK];
+  return add_copy_border(b, node, from, to, none, 0, out);
+}
+
+hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
+                           struct view *out) {
+  struct view made;
+  TRY(get_view(b, value, &made));
+  struct value_state *state = &b->values[value->index];
+  for (int i = 0; i < state->count; i++)
+    if (view_same_strides(&state->views[i], wanted)) {
+      *out = state->views[i];
+      memcpy(out->stride, wanted->stride, sizeof out->stride); /* dimensions of 1 too */
+      return HONE_OK;
+    }
+  struct step *step;
+  TRY(arena_view(b, wanted, out));
+  TRY(add_copy(b, NULL, &made, out, &step));
+  if (state->count < COPIES) state->views[state->count++] = *out;
+  return HONE_OK;
+}
+
+hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out) {
+  struct view wanted;
+  view_dense(&wanted, NULL, value->dtype, &value->shape);
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status ensure_channels_last(struct builder *b, const struct value *value, struct view *out) {
+  struct view wanted;
+  view_channels_last(&wanted, NULL, value->dtype, &value->shape);
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status add_kernel(struct builder *b, const struct node *node, const struct kernel *kernel,
+                       const struct problem *problem, const struct view views[3],
+                       const struct epilogue *epilogue, double flops, struct step **out) {
+  const struct kernel_target *target = &b->plan->kernel_target;
+  struct step *step;
+  TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
+  step->kernel = kernel;
+  step->problem = *problem;
+  step->inputs[0] = views[0];
+  step->inputs[1] = views[1];
+  step->outputs[0] = views[2];
+  if (epilogue) step->epilogue = *epilogue;
+  step->units = kernel->units(problem, target);
+  step->serial = flops < 200e3 || step->units < 2;
+  *out = step;
+  size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target) : 0;
+  if (!slice) return HONE_OK;
+  if (!checked_align(slice, 64, &step->scratch_slice))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
+  return new_buffer(b, BUFFER_ARENA, 0,
+                    &step->scratch); /* sized by set_lifetimes for all threads */
+}
