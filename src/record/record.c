@@ -192,6 +192,7 @@ void cell_key(struct cell *cell) {
   FIELD(scenario);
   FIELD(cache_state);
   NUMBER(label);
+  if (cell->copy) NUMBER(copy); /* keys of earlier releases stay as they are */
 #undef FIELD
 #undef NUMBER
   hash_hex(cell->key, canonical, at < size ? at : size);

@@ -1,7 +1,8 @@
 /* fields: the tables of the store, and rows between structs and SQL.
  *
  * A table here gives the CREATE, INSERT and SELECT text, the binding and the reading of a row, so a
- * new field is one row. SQL text is made of these names alone; values are always bound. Samples are
+ * new field is one row, a ROW_SINCE with the next STORE_VERSION and what older rows have instead.
+ * Released rows never change: stores of every version open in every later one. SQL text is made of these names alone; values are always bound. Samples are
  * blobs of little-endian u64. NaN is NULL. A stored row is untrusted: what does not fit its field
  * is E_FORMAT.
  */
@@ -25,15 +26,21 @@ struct stored_field {
   enum field_type type;
   size_t offset, size; /* in the row's struct */
   size_t count_offset; /* FIELD_BLOB: of the element count */
+  int since;           /* the first schema with this field */
+  const char *before;  /* SQL literal that rows of older schemas have instead */
 };
 static const char *const sql_types[] = {"TEXT", "INTEGER", "REAL", "TEXT", "TEXT", "TEXT", "BLOB"};
 
-#define ROW(type, name, member, kind) \
-  { name, FIELD_##kind, offsetof(struct type, member), sizeof((struct type *)0)->member, 0 }
+#define ROW_SINCE(version, before, type, name, member, kind)                                \
+  {                                                                                         \
+    name, FIELD_##kind, offsetof(struct type, member), sizeof((struct type *)0)->member, 0, \
+        version, before                                                                     \
+  }
+#define ROW(type, name, member, kind) ROW_SINCE(1, NULL, type, name, member, kind)
 #define BLOB_ROW(type, name, member, count)                                            \
   {                                                                                    \
     name, FIELD_BLOB, offsetof(struct type, member), sizeof((struct type *)0)->member, \
-        offsetof(struct type, count)                                                   \
+        offsetof(struct type, count), 1, NULL                                          \
   }
 
 static const struct stored_field study_fields[] = {
@@ -66,6 +73,7 @@ static const struct stored_field cell_fields[] = {
     ROW(stored_cell, "cache_state", cell.cache_state, TEXT),
     ROW(stored_cell, "label", cell.label, INT),
     ROW(stored_cell, "limit_ms", cell.limit_ms, DOUBLE),
+    ROW_SINCE(2, "0", stored_cell, "copy", cell.copy, INT),
 };
 static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "study", study, TEXT),
@@ -131,34 +139,53 @@ const struct stored_table stored_tables[TABLE_COUNT] = {
                      "ON CONFLICT DO NOTHING"},
 };
 
-void sql_create(const struct stored_table *table, struct text *out) {
+void sql_create(const struct stored_table *table, int version, struct text *out) {
   text_printf(out, "CREATE TABLE %s (", table->name);
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
+    if (field->since > version) continue;
     text_printf(out, "%s %s%s, ", field->name, sql_types[field->type],
                 field->type == FIELD_DOUBLE ? "" : " NOT NULL");
   }
   text_printf(out, "%s) STRICT", table->constraints);
 }
 
-static void put_names(const struct stored_table *table, struct text *out) {
-  for (size_t i = 0; i < table->field_count; i++)
-    text_printf(out, "%s%s", i ? ", " : "", table->fields[i].name);
+/* Every field's name, or what stands for it in rows of that version. */
+static void put_names(const struct stored_table *table, int version, struct text *out) {
+  for (size_t i = 0; i < table->field_count; i++) {
+    const struct stored_field *field = &table->fields[i];
+    text_printf(out, "%s%s", i ? ", " : "", field->since > version ? field->before : field->name);
+  }
 }
 
 /* OR REPLACE where a table names no conflict rule: the last one stays. */
 void sql_insert(const struct stored_table *table, struct text *out) {
   text_printf(out, "INSERT%s INTO %s (", table->on_conflict ? "" : " OR REPLACE", table->name);
-  put_names(table, out);
+  put_names(table, STORE_VERSION, out);
   text_puts(out, ") VALUES (");
   for (size_t i = 0; i < table->field_count; i++) text_puts(out, i ? ", ?" : "?");
   text_printf(out, ") %s", table->on_conflict ? table->on_conflict : "");
 }
 
-void sql_select(const struct stored_table *table, const char *rest, struct text *out) {
+void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out) {
   text_puts(out, "SELECT ");
-  put_names(table, out);
+  put_names(table, version, out);
   text_printf(out, " FROM %s %s", table->name, rest);
+}
+
+/* The new table takes the old one's name, so that its text in the schema is sql_create's to the
+   letter; rows keep their order. */
+void sql_migrate(const struct stored_table *table, int from, struct text *out) {
+  bool differs = false;
+  for (size_t i = 0; i < table->field_count; i++) differs |= table->fields[i].since > from;
+  if (!differs) return;
+  text_printf(out, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
+  sql_create(table, STORE_VERSION, out);
+  text_printf(out, ";\nINSERT INTO %s (", table->name);
+  put_names(table, STORE_VERSION, out);
+  text_puts(out, ") SELECT ");
+  put_names(table, from, out);
+  text_printf(out, " FROM old_%s ORDER BY rowid;\nDROP TABLE old_%s;\n", table->name, table->name);
 }
 
 static int bind_text(sqlite3_stmt *statement, int at, const char *text, size_t capacity) {

@@ -93,7 +93,7 @@ hone_status guard_header(struct ctx *ctx, const char *path, const uint8_t header
         "written by a newer hone (schema %u, this one knows %d): update hone, or name another "
         "store with --store FILE",
         version, STORE_VERSION);
-  return version == STORE_VERSION ? HONE_OK : foreign(ctx, path, "no schema version");
+  return version ? HONE_OK : foreign(ctx, path, "no schema version");
 }
 
 hone_status guard_size(struct ctx *ctx, const char *path, const uint8_t header[100],

@@ -17,6 +17,7 @@ struct store {
   sqlite3 *database;
   char path[4096];
   int lock_fd; /* -1: opened for reading */
+  int version; /* of the schema in the file */
   bool is_broken;
   char plan[33], study[33]; /* of store_begin_study: the first stands for the second */
 };
@@ -84,7 +85,7 @@ static MUST_USE hone_status prepare_select(struct ctx *ctx, struct store *store,
                                            enum stored_table_id table, const char *rest,
                                            sqlite3_stmt **out) {
   struct text sql = {0};
-  sql_select(&stored_tables[table], rest, &sql);
+  sql_select(&stored_tables[table], store->version, rest, &sql);
   hone_status status = text_finish(ctx, &sql);
   if (!status) status = prepare(ctx, store, sql.at, out);
   text_deinit(&sql);
@@ -160,7 +161,7 @@ static MUST_USE hone_status create_schema(struct ctx *ctx, struct store *store) 
   text_printf(&sql, "BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;\n",
               STORE_APPLICATION_ID, STORE_VERSION);
   for (size_t i = 0; i < TABLE_COUNT; i++) {
-    sql_create(&stored_tables[i], &sql);
+    sql_create(&stored_tables[i], STORE_VERSION, &sql);
     text_puts(&sql, ";\n");
   }
   text_puts(&sql, "COMMIT");
@@ -170,12 +171,39 @@ static MUST_USE hone_status create_schema(struct ctx *ctx, struct store *store) 
   return status;
 }
 
-static bool is_our_object(const char *type, const char *name, const char *sql) {
+/* The tables as create_schema makes them, with the rows that were there. Foreign keys are looked at
+   once at the end: in between a table is away. */
+static MUST_USE hone_status migrate(struct ctx *ctx, struct store *store) {
+  struct text sql = {0};
+  text_printf(&sql,
+              "PRAGMA foreign_keys=OFF; PRAGMA legacy_alter_table=ON; BEGIN IMMEDIATE; "
+              "PRAGMA user_version=%d;\n",
+              STORE_VERSION);
+  for (size_t i = 0; i < TABLE_COUNT; i++) sql_migrate(&stored_tables[i], store->version, &sql);
+  hone_status status = text_finish(ctx, &sql);
+  if (!status) status = execute(ctx, store, sql.at);
+  text_deinit(&sql);
+  sqlite3_stmt *statement = NULL;
+  bool is_broken = false;
+  if (!status) status = prepare(ctx, store, "PRAGMA foreign_key_check", &statement);
+  if (!status) status = step(ctx, store, statement, &is_broken);
+  sqlite3_finalize(statement);
+  if (!status && is_broken)
+    status = fail(ctx, HONE_E_FORMAT, place_file(store->path),
+                  "the store is damaged: a row belongs to nothing; it was left as it is");
+  if (!status) status = execute(ctx, store, "COMMIT");
+  if (status) sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+  if (!status) store->version = STORE_VERSION;
+  return status ? status
+                : execute(ctx, store, "PRAGMA legacy_alter_table=OFF; PRAGMA foreign_keys=ON");
+}
+
+static bool is_our_object(int version, const char *type, const char *name, const char *sql) {
   if (!type || !name) return false;
   if (!strcmp(type, "index")) return !sql && !strncmp(name, "sqlite_autoindex_", 17);
   for (size_t i = 0; !strcmp(type, "table") && sql && i < TABLE_COUNT; i++) {
     struct text want = {0};
-    sql_create(&stored_tables[i], &want);
+    sql_create(&stored_tables[i], version, &want);
     const bool is_equal =
         !want.failed && !strcmp(name, stored_tables[i].name) && !strcmp(want.at, sql);
     text_deinit(&want);
@@ -194,7 +222,7 @@ static MUST_USE hone_status check_objects(struct ctx *ctx, struct store *store,
     const char *type = (const char *)sqlite3_column_text(statement, 0);
     const char *name = (const char *)sqlite3_column_text(statement, 1);
     const char *sql = (const char *)sqlite3_column_text(statement, 2);
-    if (!is_our_object(type, name, sql))
+    if (!is_our_object(store->version, type, name, sql))
       return fail(ctx, HONE_E_FORMAT, place_file(store->path),
                   "not a hone store: it holds a %.16s that hone never makes; it was left as it is",
                   type ? type : "thing");
@@ -232,6 +260,16 @@ static MUST_USE hone_status read_header(struct ctx *ctx, struct store *store, ui
   return rc ? sqlite_failed(ctx, store, rc) : HONE_OK;
 }
 
+static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
+  sqlite3_stmt *statement = NULL;
+  bool more = false;
+  hone_status status = prepare(ctx, store, "PRAGMA user_version", &statement);
+  if (!status) status = step(ctx, store, statement, &more);
+  store->version = more ? sqlite3_column_int(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return status;
+}
+
 /* Inside a read transaction, so that no writer is half-way and a dead one is rolled back. A store
    whose creation was rolled back is empty again. */
 static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, bool *out_empty) {
@@ -244,6 +282,8 @@ static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, b
   sqlite3_reset(statement);
   if (!status) status = read_header(ctx, store, header, &size);
   *out_empty = !status && size == 0;
+  if (!status) status = read_version(ctx, store);
+  if (!status && size > 0) status = guard_header(ctx, store->path, header, size);
   if (!status && size > 0) status = check_objects(ctx, store, statement);
   if (!status && size > 0) status = guard_size(ctx, store->path, header, size);
   sqlite3_finalize(statement);
@@ -304,7 +344,9 @@ static MUST_USE hone_status open_database(struct ctx *ctx, struct store *store, 
   if (!is_empty) TRY(check_pages(ctx, store));
   TRY(execute(ctx, store, "PRAGMA query_only=OFF"));
   TRY(configure(ctx, store, true));
-  return is_empty ? create_schema(ctx, store) : HONE_OK;
+  if (!is_empty) return store->version < STORE_VERSION ? migrate(ctx, store) : HONE_OK;
+  store->version = STORE_VERSION;
+  return create_schema(ctx, store);
 }
 
 static MUST_USE hone_status open_guarded(struct ctx *ctx, struct store *store, bool write) {

@@ -8,7 +8,9 @@
 
 struct store;
 /* path NULL: dir_user("data")/results.db. write: takes the lock, E_BUSY if another process holds it;
-   a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. A network
+   a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. A store of an
+   earlier schema is read as it is, and brought up in one transaction when opened for writing; a later one is
+   E_FORMAT. A network
    file system is E_UNSUP. Reading a store that does not exist is E_NOFILE. */
 MUST_USE hone_status store_open(struct ctx *ctx, const char *path, bool write, struct store **out);
 void store_close(struct store *store);
@@ -81,7 +83,7 @@ MUST_USE hone_status store_list_studies(struct ctx *ctx, struct store *store, st
 /* -- inside the folder -------------------------------------------------------------------------- */
 
 #define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */
-#define STORE_VERSION 1
+#define STORE_VERSION 2                 /* raised with the first new field after a release */
 
 /* fields.c: rows of structs and rows of SQL, from the same tables */
 struct sqlite3_stmt;
@@ -98,9 +100,12 @@ struct stored_table {
 };
 enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
 extern const struct stored_table stored_tables[TABLE_COUNT];
-void sql_create(const struct stored_table *table, struct text *out);
+/* version: the schema of the file, 1 to STORE_VERSION. */
+void sql_create(const struct stored_table *table, int version, struct text *out);
 void sql_insert(const struct stored_table *table, struct text *out);
-void sql_select(const struct stored_table *table, const char *rest, struct text *out);
+void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out);
+/* Brings a table of that version to STORE_VERSION; nothing where they are equal. */
+void sql_migrate(const struct stored_table *table, int from, struct text *out);
 /* Binds parameters 1 to field_count; text and blobs must live until the statement is reset. */
 MUST_USE int row_bind(struct sqlite3_stmt *statement, const struct stored_table *table,
                       const void *row);
