@@ -199,6 +199,8 @@ uint16_t f32_to_bf16(float x);
 void hash_hex(char out[33], const void *data, size_t size);
 /* SHA-256 as 64 hex digits. E_INTERNAL if libcrypto fails. */
 MUST_USE hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size);
+/* Appends RFC 4648 base64 in one line. E_LIMIT above 1 GiB. */
+MUST_USE hone_status base64_put(struct ctx *ctx, struct text *out, const void *data, size_t size);
 
 /* -- clock.c ---------------------------------------------------------------------------------- */
 

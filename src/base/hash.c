@@ -1,7 +1,9 @@
 /* Identity: XXH3-128 for keys, SHA-256 where someone could want to forge. */
 #include "base.h"
 
+#include <limits.h>
 #include <openssl/evp.h>
+#include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -17,5 +19,16 @@ hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t s
   if (EVP_Digest(data, size, digest, &length, EVP_sha256(), NULL) != 1 || length != 32)
     return fail(ctx, HONE_E_INTERNAL, place_none(), "SHA-256 is not available");
   for (unsigned i = 0; i < 32; i++) snprintf(out + 2 * i, 3, "%02x", digest[i]);
+  return HONE_OK;
+}
+
+hone_status base64_put(struct ctx *ctx, struct text *out, const void *data, size_t size) {
+  if (size > INT_MAX / 2)
+    return fail(ctx, HONE_E_LIMIT, place_none(), "%zu bytes are too many for base64", size);
+  unsigned char *encoded = malloc(size / 3 * 4 + 5);
+  if (!encoded) return fail(ctx, HONE_E_OOM, place_none(), "no memory for base64");
+  const int length = EVP_EncodeBlock(encoded, data, (int)size);
+  text_append(out, (const char *)encoded, (size_t)length);
+  free(encoded);
   return HONE_OK;
 }

@@ -9,110 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-void html_take(struct html html, struct text *untrusted) {
-  if (untrusted->failed) html.out->failed = true;
-  html_text(html, untrusted->at ? untrusted->at : "");
-  text_deinit(untrusted);
-}
-
-int color_of_backend(const struct summary *summary, size_t i) {
-  int color = 1;
-  if (is_native(&summary->records[i])) return 0;
-  for (size_t j = 0; j < summary->record_count; j++) {
-    const char *backend = summary->records[j].cell.backend;
-    if (!strcmp(backend, summary->records[i].cell.backend)) return 1 + (color - 1) % 7;
-    bool is_first = !is_native(&summary->records[j]);
-    for (size_t k = 0; k < j && is_first; k++)
-      is_first = strcmp(summary->records[k].cell.backend, backend) != 0;
-    color += is_first;
-  }
-  return color;
-}
-
-static double place_on(const struct axis *axis, double value) {
-  const double share = log(value / axis->low) / log(axis->high / axis->low);
-  return axis->from + fmin(fmax(share, 0), 1) * (axis->to - axis->from);
-}
-
-/* name="12.3" */
-#define ATTRIBUTE(html, name, x)         \
-  do {                                   \
-    LITERAL((html).out, " " name "=\""); \
-    put_number((html).out, (x), 1);      \
-    LITERAL((html).out, "\"");           \
-  } while (0)
-
-static void put_line(struct html html, const char *class_name, double x1, double y1, double x2,
-                     double y2) {
-  text_printf(html.out, "<line class=\"%s\"", class_name);
-  ATTRIBUTE(html, "x1", x1);
-  ATTRIBUTE(html, "y1", y1);
-  ATTRIBUTE(html, "x2", x2);
-  ATTRIBUTE(html, "y2", y2);
-  LITERAL(html.out, "/>");
-}
-
-static void put_rect(struct html html, const char *class_name, double x, double y, double width,
-                     double height) {
-  text_printf(html.out, "<rect class=\"%s\"", class_name);
-  ATTRIBUTE(html, "x", x);
-  ATTRIBUTE(html, "y", y);
-  ATTRIBUTE(html, "width", width);
-  ATTRIBUTE(html, "height", height);
-  LITERAL(html.out, " rx=\"2\"/>");
-}
-
-/* Opens a <text>; the caller writes it and closes with end_text. */
-static void begin_text(struct html html, const char *class_name, double x, double y) {
-  text_printf(html.out, "<text class=\"%s\"", class_name);
-  ATTRIBUTE(html, "x", x);
-  ATTRIBUTE(html, "y", y);
-  LITERAL(html.out, ">");
-}
-static void end_text(struct html html) { LITERAL(html.out, "</text>"); }
-
-/* Short enough for a chart's label. */
-static void put_name(struct html html, const struct record *record, size_t max) {
-  struct text name = {0}, shown = {0};
-  text_puts(&name, record->cell.backend);
-  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
-    text_printf(&name, " %s", record->cell.variant);
-  if (record->cell.label > 0) text_puts(&name, " again");
-  text_put_safe(&shown, name.at ? name.at : "", max);
-  if (name.failed) html.out->failed = true;
-  text_deinit(&name);
-  html_take(html, &shown);
-}
-
-/* -- ticks ----------------------------------------------------------------------------------------
- */
-
-enum { TICKS = 12 };
-
-/* Round values: decades where the axis is long, 1-2-5 where it is shorter, even steps where it is
- * short. */
-static int choose_ticks(const struct axis *axis, double ticks[TICKS]) {
-  static const double steps[] = {1, 2, 5};
-  const double ratio = axis->high / axis->low;
-  int count = 0;
-  if (ratio < 6) {
-    const double raw = (axis->high - axis->low) / 4, power = pow(10, floor(log10(raw)));
-    const double step = power * (raw / power < 1.5   ? 1
-                                 : raw / power < 3.5 ? 2
-                                 : raw / power < 7.5 ? 5
-                                                     : 10);
-    for (double k = ceil(axis->low / step); k * step <= axis->high && count < TICKS; k++)
-      ticks[count++] = k * step;
-    return count;
-  }
-  for (double power = floor(log10(axis->low)); power <= ceil(log10(axis->high)); power++)
-    for (size_t i = 0; i < (ratio < 120 ? 3 : 1); i++) {
-      const double tick = steps[i] * pow(10, power);
-      if (tick >= axis->low && tick <= axis->high && count < TICKS) ticks[count++] = tick;
-    }
-  return count;
-}
-
 /* -- latency distributions
  * -------------------------------------------------------------------------- */
 
@@ -146,16 +42,16 @@ hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t 
 
 void chart_latency_axis(struct html html, const struct axis *axis) {
   double ticks[TICKS], last = -100;
-  const int count = choose_ticks(axis, ticks);
+  const int count = axis_ticks(axis, ticks);
   text_printf(html.out, "<svg class=\"axis\" viewBox=\"0 0 %d 18\" aria-hidden=\"true\">",
               STRIP_WIDTH);
   for (int i = 0; i < count; i++) {
-    const double x = place_on(axis, ticks[i]);
-    put_line(html, "tick", x, 14, x, 18);
+    const double x = axis_place(axis, ticks[i]);
+    svg_line(html, "tick", x, 14, x, 18);
     if (x - last < 52 || x < 16 || x > STRIP_WIDTH - 16) continue;
-    begin_text(html, "middle", x, 10);
+    svg_begin_text(html, "middle", x, 10);
     put_tick(html.out, ticks[i]);
-    end_text(html);
+    svg_end_text(html);
     last = x;
   }
   LITERAL(html.out, "</svg>");
@@ -166,7 +62,7 @@ static void count_bins(const struct cell_data *data, const struct axis *axis, do
   for (size_t b = 0; b < data->block_count; b++)
     for (size_t s = 0; s < data->blocks[b].sample_count; s++) {
       const double ms = fmax((double)data->blocks[b].samples[s] * 1e-6, 1e-6);
-      const double share = (place_on(axis, ms) - axis->from) / (axis->to - axis->from);
+      const double share = (axis_place(axis, ms) - axis->from) / (axis->to - axis->from);
       raw[(int)fmin(share * BINS, BINS - 1)]++;
     }
   for (int i = 0; i < BINS; i++)
@@ -223,15 +119,15 @@ hone_status chart_distribution(struct ctx *ctx, struct html html, const struct s
   text_printf(html.out, "<svg class=\"strip\" viewBox=\"0 0 %d %d\" role=\"img\">", STRIP_WIDTH,
               STRIP_HEIGHT);
   put_strip_label(html, record);
-  put_line(html, "base", axis->from, STRIP_HEIGHT / 2.0, axis->to, STRIP_HEIGHT / 2.0);
+  svg_line(html, "base", axis->from, STRIP_HEIGHT / 2.0, axis->to, STRIP_HEIGHT / 2.0);
   put_outline(html, axis, bins, color);
   if (isfinite(record->p50_lo_ms) && record->p50_lo_ms > 0) {
-    const double low = place_on(axis, record->p50_lo_ms);
-    put_rect(html, "interval", low, 1, fmax(place_on(axis, record->p50_hi_ms) - low, 1),
+    const double low = axis_place(axis, record->p50_lo_ms);
+    svg_rect(html, "interval", low, 1, fmax(axis_place(axis, record->p50_hi_ms) - low, 1),
              STRIP_HEIGHT - 2);
   }
-  const double median = place_on(axis, fmax(record->p50_ms, 1e-6));
-  put_line(html, "median", median, 1, median, STRIP_HEIGHT - 1);
+  const double median = axis_place(axis, fmax(record->p50_ms, 1e-6));
+  svg_line(html, "median", median, 1, median, STRIP_HEIGHT - 1);
   LITERAL(html.out, "</svg>");
   return HONE_OK;
 }
@@ -252,37 +148,31 @@ static bool is_plotted(const struct record *record) {
   return record->rank > 0 && ready_ms(record) > 0 && record->p50_ms > 0;
 }
 
-static void widen(struct axis *axis) {
-  const double margin = fmax(pow(axis->high / axis->low, 0.12), 1.15);
-  axis->low /= margin;
-  axis->high *= margin;
-}
-
 static void put_grid(struct html html, const struct axis *x, const struct axis *y) {
   double ticks[TICKS];
-  for (int i = 0, count = choose_ticks(x, ticks); i < count; i++) {
-    const double at = place_on(x, ticks[i]);
-    put_line(html, "grid", at, PLOT_TOP, at, PLOT_BOTTOM);
-    begin_text(html, "middle", at, PLOT_BOTTOM + 16);
+  for (int i = 0, count = axis_ticks(x, ticks); i < count; i++) {
+    const double at = axis_place(x, ticks[i]);
+    svg_line(html, "grid", at, PLOT_TOP, at, PLOT_BOTTOM);
+    svg_begin_text(html, "middle", at, PLOT_BOTTOM + 16);
     put_tick(html.out, ticks[i]);
-    end_text(html);
+    svg_end_text(html);
   }
   double last = 1e9;
-  for (int i = 0, count = choose_ticks(y, ticks); i < count; i++) {
-    const double at = place_on(y, ticks[i]);
-    put_line(html, "grid", PLOT_LEFT, at, PLOT_RIGHT, at);
+  for (int i = 0, count = axis_ticks(y, ticks); i < count; i++) {
+    const double at = axis_place(y, ticks[i]);
+    svg_line(html, "grid", PLOT_LEFT, at, PLOT_RIGHT, at);
     if (last - at < 16) continue;
-    begin_text(html, "end", PLOT_LEFT - 8, at + 4);
+    svg_begin_text(html, "end", PLOT_LEFT - 8, at + 4);
     put_tick(html.out, ticks[i]);
-    end_text(html);
+    svg_end_text(html);
     last = at;
   }
-  begin_text(html, "end", PLOT_RIGHT, PLOT_HEIGHT - 8);
+  svg_begin_text(html, "end", PLOT_RIGHT, PLOT_HEIGHT - 8);
   LITERAL(html.out, "time to be ready \xe2\x86\x92");
-  end_text(html);
-  begin_text(html, "", 4, 12);
+  svg_end_text(html);
+  svg_begin_text(html, "", 4, 12);
   LITERAL(html.out, "\xe2\x86\x91 median latency");
-  end_text(html);
+  svg_end_text(html);
 }
 
 /* The rows that no other beats in both: ranks ascend in latency, so each must compile faster than
@@ -294,7 +184,7 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
     if (!is_plotted(record) || ready_ms(record) >= best) continue;
-    const double at_x = place_on(x, ready_ms(record)), at_y = place_on(y, record->p50_ms);
+    const double at_x = axis_place(x, ready_ms(record)), at_y = axis_place(y, record->p50_ms);
     text_puts(html.out, is_open ? "H" : "<path class=\"frontier\" d=\"M");
     put_number(html.out, at_x, 1);
     text_puts(html.out, is_open ? " V" : " ");
@@ -306,20 +196,6 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
   if (is_open) LITERAL(html.out, "\"/>");
 }
 
-struct label_place {
-  double x, y;
-};
-/* Moves a label down until it is clear of those before it. */
-static double clear_place(const struct label_place *labels, size_t count, double x, double y) {
-  for (int tries = 0; tries < 12; tries++) {
-    size_t i = 0;
-    while (i < count && (fabs(labels[i].y - y) >= 13 || fabs(labels[i].x - x) >= 84)) i++;
-    if (i == count) return y;
-    y += 4;
-  }
-  return y;
-}
-
 static void put_points(struct html html, const struct summary *summary, size_t begin, size_t end,
                        const struct axis *x, const struct axis *y) {
   struct label_place labels[32];
@@ -327,12 +203,12 @@ static void put_points(struct html html, const struct summary *summary, size_t b
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
     if (!is_plotted(record)) continue;
-    const double at_x = place_on(x, ready_ms(record)), at_y = place_on(y, record->p50_ms);
+    const double at_x = axis_place(x, ready_ms(record)), at_y = axis_place(y, record->p50_ms);
     text_printf(html.out, "<g><circle class=\"point c%d\"", color_of_backend(summary, i));
-    ATTRIBUTE(html, "cx", at_x);
-    ATTRIBUTE(html, "cy", at_y);
+    SVG_ATTRIBUTE(html, "cx", at_x);
+    SVG_ATTRIBUTE(html, "cy", at_y);
     LITERAL(html.out, " r=\"6\"><title>");
-    put_name(html, record, 80);
+    svg_name(html, record, 80);
     LITERAL(html.out, ": ");
     put_latency(html.out, record->p50_ms);
     LITERAL(html.out, ", compiled in ");
@@ -340,11 +216,11 @@ static void put_points(struct html html, const struct summary *summary, size_t b
     LITERAL(html.out, "</title></circle>");
     if (count < COUNT(labels) && record->cell.label == 0) {
       const bool is_right = at_x > PLOT_RIGHT - 150;
-      const double label_y = clear_place(labels, count, at_x, at_y + 4);
+      const double label_y = label_clear(labels, count, at_x, at_y + 4);
       labels[count++] = (struct label_place){at_x, label_y};
-      begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
-      put_name(html, record, 24);
-      end_text(html);
+      svg_begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
+      svg_name(html, record, 24);
+      svg_end_text(html);
     }
     LITERAL(html.out, "</g>");
   }
@@ -364,8 +240,8 @@ void chart_compile_against_speed(struct html html, const struct summary *summary
     count++;
   }
   if (count < 2) return;
-  widen(&x);
-  widen(&y);
+  axis_widen(&x);
+  axis_widen(&y);
   LITERAL(html.out,
           "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left is "
           "better; the dashed "
@@ -391,17 +267,17 @@ static void put_memory_row(struct html html, const struct summary *summary, size
   const double left = 144, room = 320;
   const double peak = (double)record->worst.rss_peak, steady = (double)record->worst.rss_steady;
   char class_name[24];
-  begin_text(html, "name end", left - 10, y + 14);
-  put_name(html, record, 18);
-  end_text(html);
+  svg_begin_text(html, "name end", left - 10, y + 14);
+  svg_name(html, record, 18);
+  svg_end_text(html);
   snprintf(class_name, sizeof class_name, "light c%d", color_of_backend(summary, i));
-  put_rect(html, class_name, left, y, fmax(peak / most * room, 2), 20);
+  svg_rect(html, class_name, left, y, fmax(peak / most * room, 2), 20);
   snprintf(class_name, sizeof class_name, "bar c%d", color_of_backend(summary, i));
   if (steady > 0)
-    put_rect(html, class_name, left, y, fmax(fmin(steady, peak) / most * room, 2), 20);
-  begin_text(html, "", left + peak / most * room + 8, y + 14);
+    svg_rect(html, class_name, left, y, fmax(fmin(steady, peak) / most * room, 2), 20);
+  svg_begin_text(html, "", left + peak / most * room + 8, y + 14);
   put_bytes(html.out, peak);
-  end_text(html);
+  svg_end_text(html);
 }
 
 void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end) {

@@ -93,7 +93,9 @@ void put_ratio(struct text *out, double ratio);   /* "1.82x" */
 void put_scientific(struct text *out, double x);  /* "2.1e-07", "0" */
 void put_plain(struct text *out, double x);       /* five digits, no more than needed */
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
-void put_time(struct text *out, uint64_t unix_ms);                  /* "2026-01-31 12:00 UTC" */
+/* Any column of columns.def in its unit; untrusted text. */
+void put_column(struct text *out, const struct record *record, const struct column *column);
+void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word);
@@ -155,11 +157,40 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
 hone_status render_html(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out);
 
-/* charts.c: inline SVG without style attributes (the page's policy forbids them) */
+/* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
+enum { COLOR_COUNT = 16, TICKS = 12 };
+/* Class c0 to c15 of the page's style. A known engine has its color in every report, another the same
+   one on the whole page. */
+int color_of_backend(const struct summary *summary, size_t i);
 struct axis {
   double low, high; /* of the values, positive; logarithmic */
   double from, to;  /* of the drawing */
 };
+double axis_place(const struct axis *axis, double value);
+void axis_widen(struct axis *axis);
+int axis_ticks(const struct axis *axis, double ticks[TICKS]);
+/* name="12.3" */
+#define SVG_ATTRIBUTE(html, name, x)     \
+  do {                                   \
+    LITERAL((html).out, " " name "=\""); \
+    put_number((html).out, (x), 1);      \
+    LITERAL((html).out, "\"");           \
+  } while (0)
+void svg_line(struct html html, const char *class_name, double x1, double y1, double x2, double y2);
+void svg_rect(struct html html, const char *class_name, double x, double y, double width,
+              double height);
+/* Opens a <text>; the caller writes it and closes with svg_end_text. */
+void svg_begin_text(struct html html, const char *class_name, double x, double y);
+void svg_end_text(struct html html);
+void svg_name(struct html html, const struct record *record, size_t max);
+struct label_place {
+  double x, y;
+};
+double label_clear(const struct label_place *labels, size_t count, double x, double y);
+/* Escapes and frees. */
+void html_take(struct html html, struct text *untrusted);
+
+/* charts.c, chart_scaling.c */
 /* Holds the samples of all measured rows of a group, but for the slowest half per cent. */
 MUST_USE hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t begin,
                                   size_t end, struct axis *out);
@@ -170,8 +201,57 @@ MUST_USE hone_status chart_distribution(struct ctx *ctx, struct html html,
 void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
                                  size_t end);
 void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end);
-/* The same backend has the same color on the whole page: 0 native, 1 to 7. */
-int color_of_backend(const struct summary *summary, size_t i);
-/* Escapes and frees. */
-void html_take(struct html html, struct text *untrusted);
+/* Throughput of each engine over the batches or the threads of one model, one figure for each value
+   of the other. `begins`: the model's groups. Nothing where neither varies. */
+void chart_scaling(struct html html, const struct summary *summary, const size_t *begins,
+                   size_t count);
+
+/* matrix.c: models x engines, what the page, the terminal and README begin with */
+struct engine {
+  size_t record;       /* one of its rows: names, color */
+  size_t ranked, wins; /* groups in which it has a rank; in which it is first, alone or tied */
+  double ratio;        /* geometric mean of median / fastest median over its ranked groups */
+  double ready_ms;     /* geometric means over the groups where they are known; NaN: nowhere */
+  double memory_bytes;
+};
+struct matrix {
+  size_t group_count, engine_count;
+  size_t *begins;         /* [group_count] first record of each group */
+  struct engine *engines; /* most ranks first, then the lowest mean ratio */
+  size_t *cells;          /* [group_count][engine_count] record, SIZE_MAX where there is none */
+};
+MUST_USE hone_status matrix_make(struct ctx *ctx, struct arena *arena,
+                                 const struct summary *summary, struct matrix *out);
+/* The same file or built-in model, whose bytes may differ with the batch. */
+bool same_model(const struct cell *a, const struct cell *b);
+size_t model_count(const struct summary *summary, const struct matrix *matrix);
+/* The column of a record, its --aa copy too; SIZE_MAX if there is none. */
+size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i);
+/* Median latency by the group's fastest; NaN without a rank. */
+double matrix_ratio(const struct matrix *matrix, const struct summary *summary, size_t group,
+                    size_t engine);
+/* The row is its group's first or ties with it. */
+bool is_among_first(const struct summary *summary, size_t i, size_t begin);
+/* Geometric mean of latency of b by latency of a over the groups where both have ranks, and their
+   number. */
+double matrix_lead(const struct matrix *matrix, const struct summary *summary, size_t a, size_t b,
+                   size_t *out_groups);
+
+/* html_*.c: parts of the page */
+struct page {
+  const struct summary *summary;
+  const struct matrix *matrix;
+  struct html html;
+};
+void html_matrix(const struct page *page);
+void html_row_name(struct html html, const struct record *record);
+/* id="r..." of a row: the same for the same cell in every report. */
+void html_row_id(struct html html, const struct record *record);
+void html_repeat(struct html html, const char *command);
+MUST_USE hone_status html_group(struct ctx *ctx, const struct page *page, size_t begin, size_t end);
+MUST_USE hone_status html_machine(struct ctx *ctx, struct arena *arena, const struct page *page);
+void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end);
+/* The page's style, script and policy; up to <main>. */
+MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *title);
+void html_foot(struct html html);
 #endif

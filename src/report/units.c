@@ -123,6 +123,22 @@ void put_time(struct text *out, uint64_t unix_ms) {
   text_puts(out, text);
 }
 
+void put_column(struct text *out, const struct record *record, const struct column *column) {
+  const double number = column_number(record, column);
+  if (!strcmp(column->unit, "B"))
+    put_bytes(out, number);
+  else if (!strcmp(column->unit, "ms"))
+    put_latency(out, number);
+  else if (!strcmp(column->unit, "ns"))
+    put_ms(out, number * 1e-6);
+  else if (!strcmp(column->unit, "share"))
+    put_percent(out, number);
+  else if (column->type == COLUMN_DOUBLE)
+    put_plain(out, number);
+  else
+    column_format(record, column, out);
+}
+
 static bool same_end(const struct record *a, const struct record *b) {
   return !a->rank && !b->rank && a->status == b->status && a->stage == b->stage &&
          !strcmp(a->reason, b->reason);

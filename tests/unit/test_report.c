@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include "sample_study.h"
 
@@ -21,10 +22,10 @@ static struct fixture *make_fixture(uint64_t seed, double slower) {
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   return f;
 }
-/* Where only the text counts: one model, few samples, fast. */
+/* Where only the text counts: two models, few samples, fast. */
 static struct fixture *make_thin_fixture(void) {
   struct fixture *f = make_fixture(1, 1);
-  f->data.cell_count = COUNT(sample_resnet);
+  f->data.cell_count = COUNT(sample_resnet) + COUNT(sample_bert);
   for (size_t i = 0; i < f->data.cell_count; i++)
     if (f->data.cells[i].block_count > 0) {
       f->data.cells[i].block_count = 1;
@@ -111,6 +112,67 @@ static void synthetic_rows_show_only_if_asked(void **state) {
   assert_int_equal(f->summary.record_count, all - 1);
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, true, &f->summary), HONE_OK);
   assert_int_equal(f->summary.record_count, all);
+  free_fixture(f);
+}
+
+/* Ratios of medians in the matrix, and means only over what has a rank. */
+static void the_matrix_counts_ranked_rows_only(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  const struct summary *s = &f->summary;
+  struct matrix m;
+  assert_int_equal(matrix_make(&f->ctx, f->arena, s, &m), HONE_OK);
+  assert_int_equal(m.group_count, 3);
+  assert_int_equal(m.engine_count, 7); /* the copy of --aa is none */
+  assert_string_equal(s->records[m.engines[0].record].cell.backend, "native");
+  assert_int_equal(m.engines[0].ranked, 3);
+  assert_int_equal(m.engines[0].wins, 2);
+  for (size_t e = 0; e < m.engine_count; e++) {
+    double product = 1;
+    size_t ranked = 0;
+    for (size_t g = 0; g < m.group_count; g++) {
+      const size_t i = m.cells[g * m.engine_count + e];
+      const double ratio = matrix_ratio(&m, s, g, e);
+      assert_int_equal(isnan(ratio), i == SIZE_MAX || s->records[i].rank == 0);
+      if (isnan(ratio)) continue;
+      assert_true(ratio == s->records[i].p50_ms / s->records[m.begins[g]].p50_ms);
+      product *= ratio;
+      ranked++;
+    }
+    assert_int_equal(m.engines[e].ranked, ranked);
+    if (ranked) assert_true(fabs(m.engines[e].ratio - pow(product, 1.0 / (double)ranked)) < 1e-9);
+    if (!ranked) assert_true(isnan(m.engines[e].ratio)); /* xla was wrong, tflite absent */
+  }
+  assert_true(m.engines[3].ranked == 2 && m.engines[5].ranked == 0);
+  size_t groups;
+  const double lead = matrix_lead(&m, s, 0, 3, &groups); /* tvm: where both have ranks */
+  assert_int_equal(groups, 2);
+  assert_true(lead > 1.4 && lead < 1.8);
+  free_fixture(f);
+}
+
+/* One engine, one color: in every study for the known ones, another for each of the others. */
+static void an_engine_keeps_its_color(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  struct summary *s = &f->summary;
+  int native = -1, openvino = -1;
+  for (size_t i = 0; i < s->record_count; i++) {
+    const int color = color_of_backend(s, i);
+    assert_in_range(color, 0, COLOR_COUNT - 1);
+    for (size_t k = 0; k < s->record_count; k++)
+      assert_int_equal(color == color_of_backend(s, k),
+                       !strcmp(s->records[i].cell.backend, s->records[k].cell.backend));
+    if (!strcmp(s->records[i].cell.backend, "native")) native = color;
+    if (!strcmp(s->records[i].cell.backend, "openvino")) openvino = color;
+  }
+  assert_int_equal(native, 0);
+  for (size_t i = 0; i < s->record_count; i++)
+    if (strcmp(s->records[i].cell.backend, "openvino") != 0)
+      snprintf(s->records[i].cell.backend, sizeof s->records[i].cell.backend, "mine%zu", i % 5);
+  for (size_t i = 0; i < s->record_count; i++)
+    assert_int_equal(color_of_backend(s, i) == openvino,
+                     !strcmp(s->records[i].cell.backend, "openvino"));
   free_fixture(f);
 }
 
@@ -539,6 +601,18 @@ static void the_page_stands_alone(void **state) {
       " src=", "url(", "@import", "http:", "https:", "<link", " style="};
   for (size_t i = 0; i < COUNT(outside); i++) assert_null(strstr(out.at, outside[i]));
   assert_int_equal(count_of(out.at, "<script>"), 1);
+  /* the downloads are the files themselves */
+  struct text json = render(f, "json");
+  const char *data = strstr(out.at, "href=\"data:application/json;base64,");
+  assert_non_null(data);
+  data = strchr(data, ',') + 1;
+  unsigned char *decoded = calloc(1, strlen(data));
+  const int length =
+      EVP_DecodeBlock(decoded, (const unsigned char *)data, (int)strcspn(data, "\""));
+  assert_in_range(length, (int)json.length, (int)json.length + 2); /* rounded up to three bytes */
+  assert_memory_equal(decoded, json.at, json.length);
+  free(decoded);
+  text_deinit(&json);
   assert_int_equal(count_of(out.at, "<svg"), count_of(out.at, "</svg>"));
   assert_int_equal(count_of(out.at, "class=\"strip\""), 13 + 1);
   const char *page = getenv("HONE_TEST_PAGE");
@@ -552,6 +626,8 @@ int main(void) {
       cmocka_unit_test(ranks_and_verdicts_are_right),
       cmocka_unit_test(what_was_never_compared_has_no_rank),
       cmocka_unit_test(synthetic_rows_show_only_if_asked),
+      cmocka_unit_test(the_matrix_counts_ranked_rows_only),
+      cmocka_unit_test(an_engine_keeps_its_color),
       cmocka_unit_test(percentiles_need_their_samples),
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),

@@ -1,4 +1,4 @@
-/* The report's page: theme, sorting, folding, copying. All of it is comfort; the page reads without. */
+/* The report's page: theme, engine switches, sorting, folding, copying. All of it is comfort; the page reads without. */
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -38,10 +38,82 @@
       .forEach(function (body) { table.appendChild(body); });
   }
 
-  function fold(button) {
-    var isOpen = button.closest("tbody").classList.toggle("is-open");
-    button.setAttribute("aria-expanded", String(isOpen));
+  /* -- engines that are shown: hidden columns, rows and points; ratios to the fastest that is left -- */
+
+  var heats = [[1.1, "h1"], [1.5, "h2"], [2.5, "h3"], [5, "h4"], [Infinity, "h5"]];
+  function heatOf(ratio) {
+    if (ratio < 1.005) return "h0";
+    for (var i = 0; i < heats.length; i++) if (ratio < heats[i][0] || i === heats.length - 1) return heats[i][1];
   }
+  function textOf(ratio) { return ratio.toFixed(ratio < 1.1 ? 3 : ratio < 10 ? 2 : ratio < 100 ? 1 : 0) + "x"; }
+  function toArray(list) { return Array.prototype.slice.call(list); }
+  function remember(cell) {
+    if (cell.honeHtml === undefined) { cell.honeHtml = cell.innerHTML; cell.honeClass = cell.className; }
+  }
+  function restore(cell) {
+    remember(cell);
+    cell.innerHTML = cell.honeHtml;
+    cell.className = cell.honeClass;
+  }
+  /* The first of the row is hidden: ratios to the next one, without verdicts, which were never made. */
+  function rateRow(row, sums) {
+    var cells = toArray(row.querySelectorAll("td[data-ms]")).filter(function (c) { return !c.hidden; });
+    var all = row.querySelectorAll("td[data-ms]");
+    var fastest = Math.min.apply(null, cells.map(function (c) { return parseFloat(c.dataset.ms); }));
+    var first = Math.min.apply(null, toArray(all).map(function (c) { return parseFloat(c.dataset.ms); }));
+    cells.forEach(function (cell) {
+      var ratio = parseFloat(cell.dataset.ms) / fastest, sum = sums[cell.dataset.engine];
+      restore(cell);
+      sum.log += Math.log(ratio);
+      sum.count++;
+      if (fastest === first) return;
+      cell.className = heatOf(ratio);
+      cell.querySelector("a").firstChild.textContent = ratio === 1 ? "first of these" : textOf(ratio);
+      toArray(cell.querySelector("a").childNodes).slice(1).forEach(function (n) {
+        if (n.nodeName !== "SMALL") n.remove();
+      });
+    });
+  }
+  function rate() {
+    var table = document.querySelector(".matrix table"), sums = {};
+    table.querySelectorAll(".mean td").forEach(function (cell) { sums[cell.dataset.engine] = { log: 0, count: 0 }; });
+    table.querySelectorAll("tbody tr").forEach(function (row) { rateRow(row, sums); });
+    table.querySelectorAll(".mean td").forEach(function (cell) {
+      var sum = sums[cell.dataset.engine];
+      restore(cell);
+      if (!sum.count) return;
+      cell.querySelector("b").textContent = textOf(Math.exp(sum.log / sum.count));
+      cell.className = heatOf(Math.exp(sum.log / sum.count));
+    });
+  }
+  function switchEngine(button) {
+    var shown = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(shown));
+    document.querySelectorAll('[data-engine="' + button.dataset.switch + '"]').forEach(function (element) {
+      if (shown) element.removeAttribute("hidden");
+      else element.setAttribute("hidden", "");
+    });
+    rate();
+  }
+
+  function setOpen(body, isOpen) {
+    body.classList.toggle("is-open", isOpen);
+    body.querySelector(".open").setAttribute("aria-expanded", String(isOpen));
+  }
+  function fold(button) {
+    var body = button.closest("tbody");
+    setOpen(body, !body.classList.contains("is-open"));
+  }
+  /* A row that the address names is unfolded. */
+  function openTarget() {
+    var id = location.hash.slice(1), body = id && document.getElementById(id);
+    if (body && body.tagName === "TBODY") {
+      setOpen(body, true);
+      body.scrollIntoView();
+    }
+  }
+  document.addEventListener("DOMContentLoaded", openTarget);
+  addEventListener("hashchange", openTarget);
 
   function select(code) {
     var range = document.createRange();
@@ -66,9 +138,11 @@
 
   document.addEventListener("click", function (event) {
     var button = event.target.closest("button"), row = event.target.closest("tr.row");
+    if (event.target.closest("a")) return;
     if (!button && row && getSelection().isCollapsed) button = row.querySelector(".open");
     if (!button) return;
     if (button.id === "theme") switchTheme();
+    else if (button.classList.contains("switch")) switchEngine(button);
     else if (button.classList.contains("sort")) sortBy(button);
     else if (button.classList.contains("open")) fold(button);
     else if (button.classList.contains("copy")) copy(button);

@@ -1,0 +1,140 @@
+/* matrix: which engine is how fast on which model, the whole study in one table.
+ *
+ * In: a summary. Out: one row a group (model, shapes, batch, threads), one column an engine with its
+ * options and precision. Only ranked rows count: an engine that is wrong or failed has no ratio
+ * there, and its mean says over how many groups it is taken. Copies of --aa are no column.
+ */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool same_engine(const struct cell *a, const struct cell *b) {
+  return !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
+         !strcmp(a->options, b->options) && !strcmp(a->precision, b->precision) &&
+         !strcmp(a->route, b->route) && !strcmp(a->device, b->device);
+}
+
+bool same_model(const struct cell *a, const struct cell *b) {
+  return !strcmp(a->model, b->model) &&
+         (!strncmp(a->model, "zoo:", 4) || !strcmp(a->model_path, b->model_path));
+}
+
+size_t model_count(const struct summary *summary, const struct matrix *matrix) {
+  size_t count = 0;
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    bool is_new = true;
+    for (size_t k = 0; is_new && k < g; k++)
+      is_new = !same_model(&summary->records[matrix->begins[k]].cell,
+                           &summary->records[matrix->begins[g]].cell);
+    count += is_new;
+  }
+  return count;
+}
+
+size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i) {
+  for (size_t e = 0; e < matrix->engine_count; e++)
+    if (same_engine(&summary->records[matrix->engines[e].record].cell, &summary->records[i].cell))
+      return e;
+  return SIZE_MAX;
+}
+
+double matrix_ratio(const struct matrix *matrix, const struct summary *summary, size_t group,
+                    size_t engine) {
+  const size_t i = matrix->cells[group * matrix->engine_count + engine];
+  if (i == SIZE_MAX || summary->records[i].rank == 0) return NAN;
+  return summary->records[i].p50_ms / summary->records[matrix->begins[group]].p50_ms;
+}
+
+bool is_among_first(const struct summary *summary, size_t i, size_t begin) {
+  const struct comparison *comparison = find_comparison(summary, i, begin);
+  if (summary->records[i].rank == 0) return false;
+  return i == begin || (comparison && comparison->verdict == VERDICT_tie);
+}
+
+double matrix_lead(const struct matrix *matrix, const struct summary *summary, size_t a, size_t b,
+                   size_t *out_groups) {
+  double sum = 0;
+  *out_groups = 0;
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    const double x = matrix_ratio(matrix, summary, g, a), y = matrix_ratio(matrix, summary, g, b);
+    if (!(x > 0) || !(y > 0)) continue;
+    sum += log(y / x);
+    ++*out_groups;
+  }
+  return *out_groups ? exp(sum / (double)*out_groups) : NAN;
+}
+
+struct mean {
+  double sum;
+  size_t count;
+};
+static void mean_add(struct mean *mean, double x) {
+  if (!(x > 0) || !isfinite(x)) return;
+  mean->sum += log(x);
+  mean->count++;
+}
+static double mean_of(const struct mean *mean) {
+  return mean->count ? exp(mean->sum / (double)mean->count) : NAN;
+}
+
+static void fill_engine(const struct matrix *matrix, const struct summary *summary, size_t e) {
+  struct engine *engine = &matrix->engines[e];
+  struct mean ratio = {0}, ready = {0}, memory = {0};
+  engine->ranked = engine->wins = 0;
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    const size_t i = matrix->cells[g * matrix->engine_count + e];
+    if (i == SIZE_MAX || summary->records[i].rank == 0) continue;
+    engine->ranked++;
+    engine->wins += is_among_first(summary, i, matrix->begins[g]);
+    mean_add(&ratio, matrix_ratio(matrix, summary, g, e));
+    mean_add(&ready, ready_ms(&summary->records[i]));
+    mean_add(&memory, (double)memory_of(&summary->records[i]));
+  }
+  engine->ratio = mean_of(&ratio);
+  engine->ready_ms = mean_of(&ready);
+  engine->memory_bytes = mean_of(&memory);
+}
+
+/* Fails last; equal ones stay in the order of the study. */
+static int compare_engines(const void *a, const void *b) {
+  const struct engine *x = a, *y = b;
+  if (x->ranked != y->ranked) return x->ranked > y->ranked ? -1 : 1;
+  if (x->ranked && x->ratio != y->ratio) return x->ratio < y->ratio ? -1 : 1;
+  return (x->record > y->record) - (x->record < y->record);
+}
+
+/* One column for each engine of the summary, one row for each group; cells from there. */
+static void fill_cells(const struct matrix *matrix, const struct summary *summary) {
+  for (size_t k = 0; k < matrix->group_count * matrix->engine_count; k++)
+    matrix->cells[k] = SIZE_MAX;
+  for (size_t g = 0; g < matrix->group_count; g++)
+    for (size_t i = matrix->begins[g], end = group_end(summary, i); i < end; i++) {
+      const size_t e = matrix_engine_of(matrix, summary, i);
+      if (e == SIZE_MAX || summary->records[i].cell.label > 0) continue;
+      size_t *cell = &matrix->cells[g * matrix->engine_count + e];
+      if (*cell == SIZE_MAX) *cell = i;
+    }
+}
+
+hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summary *summary,
+                        struct matrix *out) {
+  size_t size;
+  *out = (struct matrix){0};
+  TRY(NEW_ARRAY(ctx, arena, out->begins, summary->record_count + 1));
+  TRY(NEW_ARRAY(ctx, arena, out->engines, summary->record_count + 1));
+  for (size_t i = 0; i < summary->record_count; i = group_end(summary, i))
+    out->begins[out->group_count++] = i;
+  for (size_t i = 0; i < summary->record_count; i++)
+    if (summary->records[i].cell.label == 0 && matrix_engine_of(out, summary, i) == SIZE_MAX)
+      out->engines[out->engine_count++] = (struct engine){.record = i};
+  if (!checked_mul(out->group_count, out->engine_count, &size) || !checked_add(size, 1, &size))
+    return fail(ctx, HONE_E_LIMIT, place_none(), "too many rows for a matrix");
+  TRY(NEW_ARRAY(ctx, arena, out->cells, size));
+  fill_cells(out, summary);
+  for (size_t e = 0; e < out->engine_count; e++) fill_engine(out, summary, e);
+  if (out->engine_count)
+    qsort(out->engines, out->engine_count, sizeof *out->engines, compare_engines);
+  fill_cells(out, summary);
+  return HONE_OK;
+}
