@@ -24,7 +24,8 @@ struct emitter {
   "long end)"
 #define PACK_PARAMETERS "(const float *b, float *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
-#define PLAIN_PARAMETERS "(const void *const *in, void *const *out, void *scratch)"
+#define PLAIN_PARAMETERS \
+  "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
 
 /* -- shared.c ------------------------------------------------------------------------------------ */
 /* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is

@@ -206,9 +206,11 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
   const char *text = kernel_text(step->plain->text, &length);
   hone_status status =
       text ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", step->plain->text);
-  text_printf(&body, "/* plain %s */\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n",
-              node->op->name, step->input_count, step->output_count);
-  text_puts(&undo, "#undef IN_COUNT\n#undef OUT_COUNT\n");
+  text_printf(&body,
+              "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
+              "#define OUT_COUNT %zu\n",
+              node->op->name, (long long)step->units, step->input_count, step->output_count);
+  text_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
   if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
     text_printf(&body, "#define %s\n", step->plain->define);
     text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),

@@ -18,7 +18,8 @@ void emit_prelude(struct emitter *e) {
     if (text) text_append(e->out, text, length);
   }
   text_puts(e->out,
-            "#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) HONE_NAME_(a, b)\n"
+            "#define PLAIN_LINES 64\n#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) "
+            "HONE_NAME_(a, b)\n"
             "#if defined __GNUC__ && !defined __clang__\n"
             "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
             "effect */\n"

@@ -86,10 +86,11 @@ static void emit_call(struct text *out, const struct step *step, int number) {
     case STEP_PLAIN:
       emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
       emit_pointers(out, "void *const to", step->outputs, step->output_count, false);
-      text_printf(out, "  (void)begin, (void)end;\n  const int32_t status = k%d(from, to, ",
-                  number);
+      text_printf(out, "  const int32_t status = k%d(from, to, ", number);
       emit_scratch(out, step, "void");
-      text_puts(out, ");\n  if (status && !f->status) f->status = status;\n");
+      text_puts(out,
+                ", begin, end);\n"
+                "  if (status) __atomic_store_n(&f->status, status, __ATOMIC_RELAXED);\n");
       break;
   }
 }

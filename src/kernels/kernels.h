@@ -98,25 +98,6 @@ int64_t problem_number(const struct problem *problem, int index);
 int problem_number_count(enum problem_kind kind);
 const char *problem_kind_name(enum problem_kind kind);
 
-/* Plain kernels: one text an op, correct for every shape, attribute and element type, one thread.
- * File text/plain/OP.c defines  static int NAME(const void *const *in, void *const *out, void *scratch)
- * (0, or a hone_status number) using, all literals:
- *   IN_COUNT OUT_COUNT, and for each k:  INk_PRESENT (0/1), INk_T (C type: float, double, int64_t,
- *   ..., unsigned char for bool), INk_RANK, INk_DIMS {a,b,..} (at least one entry), INk_COUNT;
- *   OUTk_* likewise. Operands are dense row-major in ONNX order.
- *   ATTR_name        an int or float attribute of the node; only those present are defined
- *   ATTR_name        {a,b,..} for ints/floats, with ATTR_name_COUNT
- *   ATTR_name_IS_word 1  for a string attribute (word in a closed list, e.g. ATTR_mode_IS_linear)
- * The text gives ONNX defaults with #ifndef, and may #define helpers if it #undefs them at its end.
- * Run-time indices are range-checked: return HONE_E_SHAPE (8). */
-struct plain_kernel {
-  const char *op;     /* ONNX name, default domain */
-  const char *text;   /* "plain/TopK.c" */
-  int scratch;        /* scratch bytes = this x (sum of all input and output bytes) */
-  const char *define; /* "REDUCE_OP 2": one more #define before the text and #undef after; NULL */
-};
-extern const struct plain_kernel plain_table[];
-extern const size_t plain_count;
-const struct plain_kernel *plain_find(const char *op);
+#include "plain.h" /* plain kernels: the last candidate of every operator */
 
 #endif

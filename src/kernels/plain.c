@@ -1,76 +1,190 @@
 /* plain: the table of plain kernels, sorted by operator. Several operators may share a text that a
- * define turns into one of them. */
+ * define turns into one of them. The rules before it count a row's independent units. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "kernels.h"
 
+static int64_t count_between(const struct plain_shape *shape, int first, int last) {
+  int64_t count = 1;
+  for (int k = first; k < last && k < shape->rank; k++) count *= shape->dims[k];
+  return count;
+}
+
+static const struct plain_shape *first_output(const struct plain_problem *p) {
+  size_t k = 0;
+  while (k + 1 < p->out_count && p->out[k].rank < 0) k++;
+  return &p->out[k];
+}
+
+static int64_t units_one(const struct plain_problem *p) {
+  (void)p;
+  return 1;
+}
+
+/* One element of the first output. */
+static int64_t units_elements(const struct plain_problem *p) {
+  const struct plain_shape *out = first_output(p);
+  return count_between(out, 0, out->rank);
+}
+
+/* The last dimension of the first output at one place of the others. */
+static int64_t units_rows(const struct plain_problem *p) {
+  const struct plain_shape *out = first_output(p);
+  return count_between(out, 0, out->rank - 1);
+}
+
+/* One channel of one image of the first output: [n, c, ...]. */
+static int64_t units_planes(const struct plain_problem *p) {
+  return count_between(first_output(p), 0, 2);
+}
+
+/* Lines along an axis of input 0, [outer, axis, inner]: PLAIN_LINES neighbours of inner at a time. */
+static int64_t lines_along(const struct plain_problem *p, int64_t axis) {
+  int rank = p->in[0].rank;
+  if (axis < 0) axis += rank;
+  int64_t inner = count_between(&p->in[0], (int)axis + 1, rank);
+  return count_between(&p->in[0], 0, (int)axis) * ((inner + PLAIN_LINES - 1) / PLAIN_LINES);
+}
+
+static int64_t units_lines(const struct plain_problem *p) {
+  return lines_along(p, p->attribute(p->node, "axis", -1));
+}
+
+static int64_t units_lines_first(const struct plain_problem *p) {
+  return lines_along(p, p->attribute(p->node, "axis", 0));
+}
+
+/* One group of channels of one image. */
+static int64_t units_groups(const struct plain_problem *p) {
+  return p->in[0].dims[0] * p->attribute(p->node, "num_groups", 1);
+}
+
+/* What lies behind `axis` in input 0, normalised together. */
+static int64_t units_norms(const struct plain_problem *p) {
+  int64_t axis = p->attribute(p->node, "axis", -1);
+  return count_between(&p->in[0], 0, (int)(axis < 0 ? axis + p->in[0].rank : axis));
+}
+
+/* For what is known at run time only: the text splits the lines it finds into so many shares. */
+static int64_t units_shares(const struct plain_problem *p) {
+  (void)p;
+  return 64;
+}
+
+/* One sequence of one direction: the recurrent weights are [directions, gates, hidden]. */
+static int64_t units_sequences(const struct plain_problem *p) {
+  return p->in[2].dims[0] * p->in[0].dims[p->attribute(p->node, "layout", 0) ? 0 : 1];
+}
+
+static size_t scratch_recurrent(const struct plain_problem *p) {
+  return 6 * (size_t)p->in[2].dims[2] * sizeof(float);
+}
+
+/* Two lists of places along the axis. */
+static size_t scratch_sort(const struct plain_problem *p) {
+  int64_t axis = p->attribute(p->node, "axis", -1);
+  const struct plain_shape *in = &p->in[0];
+  return 2 * (size_t)in->dims[axis < 0 ? axis + in->rank : axis] * sizeof(int64_t);
+}
+
+/* One row of `inner` of Gather's output [outer, indices, inner]. */
+static int64_t units_gathers(const struct plain_problem *p) {
+  int64_t axis = p->attribute(p->node, "axis", 0);
+  return count_between(&p->in[0], 0, (int)(axis < 0 ? axis + p->in[0].rank : axis)) *
+         count_between(&p->in[1], 0, p->in[1].rank);
+}
+
+/* One address, the last dimension of the indices. */
+static int64_t units_addresses(const struct plain_problem *p) {
+  return count_between(&p->in[1], 0, p->in[1].rank - 1);
+}
+
+/* One row of a matrix product; a vector on the right leaves no column, one on the left no row. */
+static int64_t units_products(const struct plain_problem *p) {
+  const struct plain_shape *right = &p->in[p->in_count > 6 ? 3 : 1];
+  const struct plain_shape *out = first_output(p);
+  return count_between(out, 0, out->rank - (right->rank > 1));
+}
+
+/* One step of one batch. */
+static int64_t units_steps(const struct plain_problem *p) { return count_between(&p->in[0], 0, 2); }
+
+/* One place of the outermost dimension that is not the axis. */
+static int64_t units_slabs(const struct plain_problem *p) {
+  int64_t axis = p->attribute(p->node, "axis", 0);
+  bool is_first = axis == 0 || axis + p->in[0].rank == 0;
+  return p->in[0].rank < 2 ? 1 : p->in[0].dims[is_first ? 1 : 0];
+}
+
 const struct plain_kernel plain_table[] = {
-    {"ArgMax", "plain/ArgMinMax.c", 0, "ARG_MAX 1"},
-    {"ArgMin", "plain/ArgMinMax.c", 0, "ARG_MAX 0"},
-    {"AveragePool", "plain/Pool.c", 0, "POOL_MODE 0"},
-    {"BatchNormalization", "plain/BatchNormalization.c", 0, NULL},
-    {"BitShift", "plain/Pairs.c", 0, "PAIR_OP 1"},
-    {"Clip", "plain/Clip.c", 0, NULL},
-    {"ConstantOfShape", "plain/ConstantOfShape.c", 0, NULL},
-    {"Conv", "plain/Conv.c", 0, NULL},
-    {"ConvInteger", "plain/ConvInteger.c", 0, "QLINEAR 0"},
-    {"ConvTranspose", "plain/ConvTranspose.c", 0, NULL},
-    {"CumProd", "plain/CumSum.c", 0, "CUMULATIVE_PRODUCT 1"},
-    {"CumSum", "plain/CumSum.c", 0, "CUMULATIVE_PRODUCT 0"},
-    {"DequantizeLinear", "plain/DequantizeLinear.c", 0, NULL},
-    {"DynamicQuantizeLinear", "plain/DynamicQuantizeLinear.c", 0, NULL},
-    {"EyeLike", "plain/EyeLike.c", 0, NULL},
-    {"GRU", "plain/GRU.c", 1, NULL},
-    {"Gather", "plain/Gather.c", 0, NULL},
-    {"GatherElements", "plain/GatherElements.c", 0, NULL},
-    {"GatherND", "plain/GatherND.c", 0, NULL},
-    {"Gemm", "plain/Gemm.c", 0, NULL},
-    {"GlobalAveragePool", "plain/GlobalPool.c", 0, "POOL_MODE 0"},
-    {"GlobalLpPool", "plain/GlobalPool.c", 0, "POOL_MODE 2"},
-    {"GlobalMaxPool", "plain/GlobalPool.c", 0, "POOL_MODE 1"},
-    {"GroupNormalization", "plain/GroupNormalization.c", 0, NULL},
-    {"Hardmax", "plain/Hardmax.c", 0, NULL},
-    {"InstanceNormalization", "plain/InstanceNormalization.c", 0, NULL},
-    {"LRN", "plain/LRN.c", 0, NULL},
-    {"LSTM", "plain/LSTM.c", 1, NULL},
-    {"LayerNormalization", "plain/LayerNormalization.c", 0, NULL},
-    {"LogSoftmax", "plain/Softmax.c", 0, "SOFTMAX_LOG 1"},
-    {"LpNormalization", "plain/LpNormalization.c", 0, NULL},
-    {"LpPool", "plain/Pool.c", 0, "POOL_MODE 2"},
-    {"MatMul", "plain/MatMul.c", 0, NULL},
-    {"MatMulInteger", "plain/MatMulInteger.c", 0, "QLINEAR 0"},
-    {"MaxPool", "plain/Pool.c", 0, "POOL_MODE 1"},
-    {"MeanVarianceNormalization", "plain/MeanVarianceNormalization.c", 2, NULL},
-    {"Mod", "plain/Pairs.c", 0, "PAIR_OP 2"},
-    {"OneHot", "plain/OneHot.c", 0, NULL},
-    {"Pad", "plain/Pad.c", 0, NULL},
-    {"Pow", "plain/Pairs.c", 0, "PAIR_OP 0"},
-    {"QLinearConv", "plain/ConvInteger.c", 0, "QLINEAR 1"},
-    {"QLinearMatMul", "plain/MatMulInteger.c", 0, "QLINEAR 1"},
-    {"QuantizeLinear", "plain/QuantizeLinear.c", 0, NULL},
-    {"RMSNormalization", "plain/RMSNormalization.c", 0, NULL},
-    {"RNN", "plain/RNN.c", 1, NULL},
-    {"Range", "plain/Range.c", 0, NULL},
-    {"ReduceL1", "plain/Reduce.c", 0, "REDUCE_OP 5"},
-    {"ReduceL2", "plain/Reduce.c", 0, "REDUCE_OP 6"},
-    {"ReduceLogSum", "plain/Reduce.c", 0, "REDUCE_OP 7"},
-    {"ReduceLogSumExp", "plain/Reduce.c", 0, "REDUCE_OP 8"},
-    {"ReduceMax", "plain/Reduce.c", 0, "REDUCE_OP 2"},
-    {"ReduceMean", "plain/Reduce.c", 0, "REDUCE_OP 1"},
-    {"ReduceMin", "plain/Reduce.c", 0, "REDUCE_OP 3"},
-    {"ReduceProd", "plain/Reduce.c", 0, "REDUCE_OP 4"},
-    {"ReduceSum", "plain/Reduce.c", 0, "REDUCE_OP 0"},
-    {"ReduceSumSquare", "plain/Reduce.c", 0, "REDUCE_OP 9"},
-    {"Resize", "plain/Resize.c", 0, NULL},
-    {"ReverseSequence", "plain/ReverseSequence.c", 0, NULL},
-    {"Scatter", "plain/ScatterElements.c", 0, NULL},
-    {"ScatterElements", "plain/ScatterElements.c", 0, NULL},
-    {"ScatterND", "plain/ScatterND.c", 0, NULL},
-    {"Shape", "plain/Shape.c", 0, "SHAPE_SIZE 0"},
-    {"Size", "plain/Shape.c", 0, "SHAPE_SIZE 1"},
-    {"Softmax", "plain/Softmax.c", 0, "SOFTMAX_LOG 0"},
-    {"TopK", "plain/TopK.c", 16, NULL},
-    {"Trilu", "plain/Trilu.c", 0, NULL},
+    {"ArgMax", "plain/ArgMinMax.c", "ARG_MAX 1", units_lines_first, NULL, NULL},
+    {"ArgMin", "plain/ArgMinMax.c", "ARG_MAX 0", units_lines_first, NULL, NULL},
+    {"AveragePool", "plain/Pool.c", "POOL_MODE 0", units_planes, NULL, NULL},
+    {"BatchNormalization", "plain/BatchNormalization.c", NULL, units_planes, NULL, NULL},
+    {"BitShift", "plain/Pairs.c", "PAIR_OP 1", units_rows, NULL, NULL},
+    {"Clip", "plain/Clip.c", NULL, units_elements, NULL, NULL},
+    {"ConstantOfShape", "plain/ConstantOfShape.c", NULL, units_elements, NULL, NULL},
+    {"Conv", "plain/Conv.c", NULL, units_planes, NULL, NULL},
+    {"ConvInteger", "plain/ConvInteger.c", "QLINEAR 0", units_planes, NULL, NULL},
+    {"ConvTranspose", "plain/ConvTranspose.c", NULL, units_planes, NULL, NULL},
+    {"CumProd", "plain/CumSum.c", "CUMULATIVE_PRODUCT 1", units_shares, NULL, NULL},
+    {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
+    {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
+    {"DynamicQuantizeLinear", "plain/DynamicQuantizeLinear.c", NULL, units_elements, NULL, NULL},
+    {"EyeLike", "plain/EyeLike.c", NULL, units_rows, NULL, NULL},
+    {"GRU", "plain/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},
+    {"Gather", "plain/Gather.c", NULL, units_gathers, NULL, NULL},
+    {"GatherElements", "plain/GatherElements.c", NULL, units_rows, NULL, NULL},
+    {"GatherND", "plain/GatherND.c", NULL, units_addresses, NULL, NULL},
+    {"Gemm", "plain/Gemm.c", NULL, units_rows, NULL, NULL},
+    {"GlobalAveragePool", "plain/GlobalPool.c", "POOL_MODE 0", units_planes, NULL, NULL},
+    {"GlobalLpPool", "plain/GlobalPool.c", "POOL_MODE 2", units_planes, NULL, NULL},
+    {"GlobalMaxPool", "plain/GlobalPool.c", "POOL_MODE 1", units_planes, NULL, NULL},
+    {"GroupNormalization", "plain/GroupNormalization.c", NULL, units_groups, NULL, NULL},
+    {"Hardmax", "plain/Hardmax.c", NULL, units_lines, NULL, NULL},
+    {"InstanceNormalization", "plain/InstanceNormalization.c", NULL, units_planes, NULL, NULL},
+    {"LRN", "plain/LRN.c", NULL, units_planes, NULL, NULL},
+    {"LSTM", "plain/LSTM.c", NULL, units_sequences, NULL, scratch_recurrent},
+    {"LayerNormalization", "plain/LayerNormalization.c", NULL, units_norms, NULL, NULL},
+    {"LogSoftmax", "plain/Softmax.c", "SOFTMAX_LOG 1", units_lines, NULL, NULL},
+    {"LpNormalization", "plain/LpNormalization.c", NULL, units_lines, NULL, NULL},
+    {"LpPool", "plain/Pool.c", "POOL_MODE 2", units_planes, NULL, NULL},
+    {"MatMul", "plain/MatMul.c", NULL, units_products, NULL, NULL},
+    {"MatMulInteger", "plain/MatMulInteger.c", "QLINEAR 0", units_products, NULL, NULL},
+    {"MaxPool", "plain/Pool.c", "POOL_MODE 1", units_planes, NULL, NULL},
+    {"MeanVarianceNormalization", "plain/MeanVarianceNormalization.c", NULL, units_shares, NULL,
+     NULL},
+    {"Mod", "plain/Pairs.c", "PAIR_OP 2", units_rows, NULL, NULL},
+    {"OneHot", "plain/OneHot.c", NULL, units_elements, NULL, NULL},
+    {"Pad", "plain/Pad.c", NULL, units_rows, NULL, NULL},
+    {"Pow", "plain/Pairs.c", "PAIR_OP 0", units_rows, NULL, NULL},
+    {"QLinearConv", "plain/ConvInteger.c", "QLINEAR 1", units_planes, NULL, NULL},
+    {"QLinearMatMul", "plain/MatMulInteger.c", "QLINEAR 1", units_products, NULL, NULL},
+    {"QuantizeLinear", "plain/QuantizeLinear.c", NULL, units_elements, NULL, NULL},
+    {"RMSNormalization", "plain/RMSNormalization.c", NULL, units_norms, NULL, NULL},
+    {"RNN", "plain/RNN.c", NULL, units_sequences, NULL, scratch_recurrent},
+    {"Range", "plain/Range.c", NULL, units_elements, NULL, NULL},
+    {"ReduceL1", "plain/Reduce.c", "REDUCE_OP 5", units_elements, NULL, NULL},
+    {"ReduceL2", "plain/Reduce.c", "REDUCE_OP 6", units_elements, NULL, NULL},
+    {"ReduceLogSum", "plain/Reduce.c", "REDUCE_OP 7", units_elements, NULL, NULL},
+    {"ReduceLogSumExp", "plain/Reduce.c", "REDUCE_OP 8", units_elements, NULL, NULL},
+    {"ReduceMax", "plain/Reduce.c", "REDUCE_OP 2", units_elements, NULL, NULL},
+    {"ReduceMean", "plain/Reduce.c", "REDUCE_OP 1", units_elements, NULL, NULL},
+    {"ReduceMin", "plain/Reduce.c", "REDUCE_OP 3", units_elements, NULL, NULL},
+    {"ReduceProd", "plain/Reduce.c", "REDUCE_OP 4", units_elements, NULL, NULL},
+    {"ReduceSum", "plain/Reduce.c", "REDUCE_OP 0", units_elements, NULL, NULL},
+    {"ReduceSumSquare", "plain/Reduce.c", "REDUCE_OP 9", units_elements, NULL, NULL},
+    {"Resize", "plain/Resize.c", NULL, units_rows, NULL, NULL},
+    {"ReverseSequence", "plain/ReverseSequence.c", NULL, units_steps, NULL, NULL},
+    {"Scatter", "plain/ScatterElements.c", NULL, units_slabs, NULL, NULL},
+    {"ScatterElements", "plain/ScatterElements.c", NULL, units_slabs, NULL, NULL},
+    {"ScatterND", "plain/ScatterND.c", NULL, units_elements, NULL, NULL},
+    {"Shape", "plain/Shape.c", "SHAPE_SIZE 0", units_one, "a few numbers", NULL},
+    {"Size", "plain/Shape.c", "SHAPE_SIZE 1", units_one, "a few numbers", NULL},
+    {"Softmax", "plain/Softmax.c", "SOFTMAX_LOG 0", units_lines, NULL, NULL},
+    {"TopK", "plain/TopK.c", NULL, units_lines, NULL, scratch_sort},
+    {"Trilu", "plain/Trilu.c", NULL, units_rows, NULL, NULL},
 };
 const size_t plain_count = sizeof plain_table / sizeof plain_table[0];
 

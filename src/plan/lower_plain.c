@@ -1,5 +1,7 @@
-/* The plain kernel: dense operands in ONNX order, one thread, every shape and attribute. */
+/* The plain kernel: dense operands in ONNX order, every shape and attribute. */
 #include "builder.h"
+
+enum { PLAIN_OPERANDS = 64 };
 
 /* Recurrent ops run with the activations that ONNX defines as default. */
 static bool default_activations(const struct node *node) {
@@ -32,6 +34,49 @@ static bool knows_types(const struct node *node) {
   return !is_half;
 }
 
+static int64_t attribute(const void *node, const char *name, int64_t otherwise) {
+  return node_int(node, name, otherwise);
+}
+
+/* Units, who runs them and each thread's scratch, from the shapes. */
+static hone_status split_step(struct builder *b, struct step *step, const struct node *node) {
+  struct plain_shape in[PLAIN_OPERANDS], out[PLAIN_OPERANDS];
+  struct plain_problem problem = {.in_count = node->input_count,
+                                  .out_count = node->output_count,
+                                  .in = in,
+                                  .out = out,
+                                  .node = node,
+                                  .attribute = attribute};
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    bool is_input = k < node->input_count;
+    size_t at = is_input ? k : k - node->input_count;
+    const struct value *value = is_input ? node->inputs[at] : node->outputs[at];
+    (is_input ? in : out)[at] = value ? (struct plain_shape){value->shape.rank, value->shape.dims}
+                                      : (struct plain_shape){-1, NULL};
+  }
+  double flops, bytes;
+  node_cost(node, &flops, &bytes);
+  step->units = step->plain->units(&problem);
+  step->serial = step->units < 2 || flops + bytes < 64e3;
+  size_t scratch = step->plain->scratch_bytes ? step->plain->scratch_bytes(&problem) : 0;
+  if (!scratch) return HONE_OK;
+  if (!checked_align(scratch, 64, &step->scratch_slice))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
+  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch); /* sized by plan_build for all threads */
+}
+
+/* The rules of plain.c multiply dimensions unchecked. */
+static hone_status check_sizes(struct builder *b, const struct node *node) {
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    int64_t elements;
+    if (value && !shape_count(&value->shape, &elements))
+      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "operands too large");
+  }
+  return HONE_OK;
+}
+
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
   const struct plain_kernel *plain = node->op->domain[0] ? NULL : plain_find(node->op->name);
   if (!plain || node->fused_count || !knows_types(node)) return HONE_OK;
@@ -40,7 +85,7 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
                 "%s with other activations than the default", node->op->name);
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
-  struct view views[64];
+  struct view views[PLAIN_OPERANDS];
   if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++) {
     views[i] = (struct view){0};
@@ -49,31 +94,15 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
   struct step *step;
   TRY(new_step(b, STEP_PLAIN, node, node->input_count, node->output_count, &step));
   memcpy(step->inputs, views, node->input_count * sizeof views[0]);
-  size_t bytes = 0;
   for (size_t i = 0; i < node->output_count; i++) {
     struct view like;
     if (!node->outputs[i]) continue;
     view_dense(&like, NULL, node->outputs[i]->dtype, &node->outputs[i]->shape);
     TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
   }
-  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
-    const struct value *value =
-        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
-    int64_t elements;
-    if (!value) continue;
-    if (!shape_count(&value->shape, &elements) ||
-        !checked_add(bytes, ((size_t)elements * dtype_bytes(value->dtype) + 63) & ~(size_t)63,
-                     &bytes))
-      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "operands too large");
-  }
   step->plain = plain;
-  step->units = 1;
-  step->serial = true;
-  if (plain->scratch) {
-    if (!checked_mul(bytes, (size_t)plain->scratch, &bytes))
-      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
-    TRY(new_buffer(b, BUFFER_ARENA, bytes, &step->scratch));
-  }
+  TRY(check_sizes(b, node));
+  TRY(split_step(b, step, node));
   *out_done = true;
   return HONE_OK;
 }

@@ -210,6 +210,28 @@ static void put_undefs(struct text *text, const char *defines, size_t length) {
     text_printf(text, "#undef %.*s\n", (int)strcspn(at + 8, " ("), at + 8);
 }
 
+static int64_t attribute(const void *node, const char *name, int64_t otherwise) {
+  return node_int(node, name, otherwise);
+}
+
+/* Units of the case and bytes of each thread's scratch, as plan finds them. */
+static int64_t count_units(const struct ops_case *c, const struct node *node, size_t *out_scratch) {
+  const struct plain_kernel *plain = plain_find(c->op);
+  struct plain_shape in[CASE_VALUES], out[CASE_VALUES];
+  for (size_t k = 0; k < node->input_count; k++)
+    in[k] = node->inputs[k]
+                ? (struct plain_shape){node->inputs[k]->shape.rank, node->inputs[k]->shape.dims}
+                : (struct plain_shape){-1, NULL};
+  for (size_t k = 0; k < node->output_count; k++)
+    out[k] = node->outputs[k]
+                 ? (struct plain_shape){node->outputs[k]->shape.rank, node->outputs[k]->shape.dims}
+                 : (struct plain_shape){-1, NULL};
+  const struct plain_problem problem = {node->input_count, node->output_count, in, out, node,
+                                        attribute};
+  *out_scratch = plain->scratch_bytes ? plain->scratch_bytes(&problem) : 0;
+  return plain->units(&problem);
+}
+
 static void put_case(struct text *out, const struct ops_case *c, const struct ops_run *run,
                      size_t number) {
   const struct node *node = run->node;
@@ -221,8 +243,12 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
   const char *body = hone_embedded_text(file, &length);
   if (!body) case_fails("%s is not embedded", file);
   struct text text = {0};
-  text_printf(&text, "#define NAME plain_%zu\n#define IN_COUNT %zu\n#define OUT_COUNT %zu\n",
-              number, node->input_count, node->output_count);
+  size_t scratch;
+  text_printf(&text,
+              "#define NAME plain_%zu\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
+              "#define OUT_COUNT %zu\n",
+              number, (long long)count_units(c, node, &scratch), node->input_count,
+              node->output_count);
   for (size_t k = 0; k < node->input_count; k++) put_operand(&text, "IN", k, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) put_operand(&text, "OUT", k, node->outputs[k]);
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
@@ -231,8 +257,8 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
   text_append(out, body, length);
   put_undefs(out, text.at, text.length);
   text_printf(out,
-              "int run_%zu(const void *const *in, void *const *out, void *scratch) "
-              "{ return plain_%zu(in, out, scratch); }\n",
+              "int run_%zu(const void *const *in, void *const *out, void *scratch, long begin, "
+              "long end) { return plain_%zu(in, out, scratch, begin, end); }\n",
               number, number);
   text_deinit(&text);
 }
@@ -244,60 +270,87 @@ static void *compile_text(struct ctx *ctx, const struct text *text, char folder[
   snprintf(library, sizeof library, "%s/plain.so", folder);
   REQUIRE(file_write_atomic(ctx, source, text->at, text->length, 0600));
   const char *cc = getenv("HONE_PLAIN_CC"), *flag = getenv("HONE_PLAIN_FLAGS");
-  const char *const argv[] = {cc ? cc : "cc",
-                              "-std=gnu11",
-                              "-O1",
-                              "-Wall",
-                              "-Werror",
-                              "-Wno-unused-function",
-                              "-Wno-tautological-compare",
-                              "-Wno-type-limits",
-                              flag ? flag : "-g0",
-                              "-shared",
-                              "-fPIC",
-                              "-o",
-                              library,
-                              source,
-                              "-lm",
-                              NULL};
+  const char *const argv[] = {
+    cc ? cc : "cc",
+    "-std=gnu11",
+    "-O3",
+    "-fopenmp-simd",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+#if defined __x86_64__
+    "-march=native",
+#endif
+    "-Wall",
+    "-Werror",
+    "-Wno-unused-function",
+    "-Wno-tautological-compare",
+    "-Wno-type-limits",
+    flag ? flag : "-g0",
+    "-shared",
+    "-fPIC",
+    "-o",
+    library,
+    source,
+    "-lm",
+    NULL
+  };
   struct process_result result;
   REQUIRE(process_run(ctx,
                       &(struct process_options){
                           .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 120000000000u},
                       &result));
-  if (result.exit_code) case_fails("cc: %.2000s", result.output.at ? result.output.at : "");
+  if (result.exit_code) case_fails("cc: %.9000s", result.output.at ? result.output.at : "");
   text_deinit(&result.output);
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) case_fails("%s", dlerror());
   return handle;
 }
 
-typedef int plain_fn(const void *const *in, void *const *out, void *scratch);
+typedef int plain_fn(const void *const *in, void *const *out, void *scratch, long begin, long end);
 
-/* Runs the compiled kernel over copies whose ends the sanitizers watch. */
-static int call_kernel(void *library, size_t number, const struct ops_run *run, const char *op,
-                       void *out[CASE_VALUES]) {
+/* Runs the compiled kernel, `step` units a call, the last ones first, over copies whose ends the
+   sanitizers watch; the first status that is not 0. */
+static int call_kernel(void *library, size_t number, const struct ops_case *c,
+                       const struct ops_run *run, int64_t step, void *out[CASE_VALUES]) {
   char symbol[32];
   const void *in[CASE_VALUES] = {NULL};
-  size_t bytes = 64;
+  size_t scratch_bytes;
+  int64_t units = count_units(c, run->node, &scratch_bytes);
   snprintf(symbol, sizeof symbol, "run_%zu", number);
   plain_fn *function;
   *(void **)&function = dlsym(library, symbol);
   assert_non_null(function);
-  for (size_t k = 0; k < run->input_count; k++) {
-    if (!run->in[k]) continue;
-    in[k] = run->in[k]->data;
-    bytes += (run->in[k]->bytes + 63) & ~(size_t)63;
-  }
+  for (size_t k = 0; k < run->input_count; k++)
+    if (run->in[k]) in[k] = run->in[k]->data;
   for (size_t k = 0; k < run->node->output_count; k++) {
     out[k] = run->out[k] ? malloc(run->out[k]->bytes + 1) : NULL;
-    if (run->out[k]) bytes += (run->out[k]->bytes + 63) & ~(size_t)63;
     if (run->out[k]) memset(out[k], 0xa5, run->out[k]->bytes + 1);
   }
-  void *scratch = malloc(bytes * (size_t)plain_find(op)->scratch + 64);
-  int status = function(in, out, scratch);
-  free(scratch);
+  int status = 0;
+  for (int64_t rest = units; rest > 0 && !status; rest -= step) {
+    void *scratch = scratch_bytes ? malloc(scratch_bytes) : NULL;
+    if (scratch) memset(scratch, 0xa5, scratch_bytes);
+    status = function(in, out, scratch, rest > step ? rest - step : 0, rest);
+    free(scratch);
+  }
   return status;
+}
+
+/* The same bits however the units are split among threads. */
+static void compare_splits(void *library, size_t number, const struct ops_case *c,
+                           const struct ops_run *run, void *const whole[CASE_VALUES]) {
+  static const int64_t steps[] = {1, 3, 64};
+  for (size_t s = 0; s < COUNT(steps); s++) {
+    void *out[CASE_VALUES] = {NULL};
+    assert_int_equal(call_kernel(library, number, c, run, steps[s], out), 0);
+    for (size_t k = 0; k < run->node->output_count; k++) {
+      if (out[k] && memcmp(out[k], whole[k], run->out[k]->bytes + 1))
+        case_fails("%s %s (%s): output %zu changes with %lld units a call", c->op, c->attributes,
+                   c->inputs, k, (long long)steps[s]);
+      free(out[k]);
+    }
+  }
 }
 
 static void compare(const struct ops_case *c, const struct ops_run *run, void *out[CASE_VALUES]) {
@@ -323,7 +376,13 @@ static void kernels_equal_the_reference(void **state) {
   struct ctx ctx;
   ctx_init(&ctx);
   text_puts(&text,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+            "#define PLAIN_LINES 64\n"
+            "#if defined __GNUC__ && !defined __clang__\n" /* sees less, warns of more, at -O3 */
+            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
+  size_t length;
+  const char *simd = kernel_text("simd.h", &length);
+  text_append(&text, simd, length);
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     hone_status status = run_case(c, &runs[i]);
@@ -336,13 +395,15 @@ static void kernels_equal_the_reference(void **state) {
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     void *out[CASE_VALUES] = {NULL};
-    int status = call_kernel(library, i, &runs[i], c->op, out);
+    int status = call_kernel(library, i, c, &runs[i], INT64_MAX, out);
     if (status != (i < COUNT(cases) ? 0 : (int)HONE_E_SHAPE))
       case_fails("%s %s (%s): kernel returns %d", c->op, c->attributes, c->inputs, status);
-    if (i < COUNT(cases))
+    if (i < COUNT(cases)) {
+      compare_splits(library, i, c, &runs[i], out);
       compare(c, &runs[i], out);
-    else
+    } else {
       free(out[0]);
+    }
     arena_destroy(runs[i].arena);
   }
   dlclose(library);
@@ -360,6 +421,7 @@ static void table_is_whole(void **state) {
     bool has_case = strcmp(op, "Scatter") == 0; /* the old name of ScatterElements */
     for (size_t k = 0; k < COUNT(cases); k++) has_case |= strcmp(cases[k].op, op) == 0;
     if (!has_case) case_fails("no case for %s", op);
+    assert_true(plain_table[i].units != NULL);
   }
 }
 

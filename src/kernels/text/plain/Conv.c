@@ -3,10 +3,10 @@
 #ifndef ATTR_group
 #define ATTR_group 1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0]; /* [n, c, id...] */
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0]; /* [n, c, id...] */
   const IN1_T *w = in[1]; /* [m, c / group, kernel...] */
-  OUT0_T *y = out[0];     /* [n, m, od...] */
+  OUT0_T *restrict y = out[0];     /* [n, m, od...] */
   const int64_t x_dims[] = IN0_DIMS, w_dims[] = IN1_DIMS, y_dims[] = OUT0_DIMS;
   int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
   int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0};
@@ -42,39 +42,42 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #endif
   const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
   const int64_t plane = od[0] * od[1] * od[2], image = id[0] * id[1] * id[2];
-  for (int64_t n = 0; n < x_dims[0]; n++)
-    for (int64_t m = 0; m < y_dims[1]; m++) {
-      OUT0_T *to = y + (n * y_dims[1] + m) * plane;
-      OUT0_T start = 0;
+  for (int64_t u = begin; u < end; u++) { /* one output plane */
+    const int64_t n = u / y_dims[1], m = u % y_dims[1];
+    OUT0_T *restrict to = y + u * plane;
+    OUT0_T start = 0;
 #if IN_COUNT > 2 && IN2_PRESENT
-      start = ((const IN2_T *)in[2])[m];
+    start = ((const IN2_T *)in[2])[m];
 #endif
-      for (int64_t i = 0; i < plane; i++) to[i] = start;
-      for (int64_t c = 0; c < channels; c++) {
-        const IN0_T *from = x + (n * x_dims[1] + m / features * channels + c) * image;
-        const IN1_T *filter = w + (m * channels + c) * kd[0] * kd[1] * kd[2];
-        for (int64_t k0 = 0; k0 < kd[0]; k0++)
-          for (int64_t k1 = 0; k1 < kd[1]; k1++)
-            for (int64_t k2 = 0; k2 < kd[2]; k2++) {
-              const OUT0_T weight = filter[(k0 * kd[1] + k1) * kd[2] + k2];
-              const int64_t shift = k2 * dilation[2] - pad[2];
-              int64_t begin = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
-              int64_t end = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
-              if (end > od[2]) end = od[2];
-              for (int64_t o0 = 0; o0 < od[0]; o0++) {
-                const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
-                if (i0 < 0 || i0 >= id[0]) continue;
-                for (int64_t o1 = 0; o1 < od[1]; o1++) {
-                  const int64_t i1 = o1 * stride[1] + k1 * dilation[1] - pad[1];
-                  if (i1 < 0 || i1 >= id[1]) continue;
-                  const IN0_T *a = from + (i0 * id[1] + i1) * id[2] + shift;
-                  OUT0_T *b = to + (o0 * od[1] + o1) * od[2];
-                  for (int64_t o = begin; o < end; o++) b[o] += a[o * stride[2]] * weight;
-                }
+    for (int64_t i = 0; i < plane; i++) to[i] = start;
+    for (int64_t c = 0; c < channels; c++) {
+      const IN0_T *restrict from = x + (n * x_dims[1] + m / features * channels + c) * image;
+      const IN1_T *filter = w + (m * channels + c) * kd[0] * kd[1] * kd[2];
+      for (int64_t k0 = 0; k0 < kd[0]; k0++)
+        for (int64_t k1 = 0; k1 < kd[1]; k1++)
+          for (int64_t k2 = 0; k2 < kd[2]; k2++) {
+            const OUT0_T weight = filter[(k0 * kd[1] + k1) * kd[2] + k2];
+            const int64_t shift = k2 * dilation[2] - pad[2];
+            int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
+            int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
+            if (last > od[2]) last = od[2];
+            for (int64_t o0 = 0; o0 < od[0]; o0++) {
+              const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
+              if (i0 < 0 || i0 >= id[0]) continue;
+              for (int64_t o1 = 0; o1 < od[1]; o1++) {
+                const int64_t i1 = o1 * stride[1] + k1 * dilation[1] - pad[1];
+                if (i1 < 0 || i1 >= id[1]) continue;
+                const IN0_T *restrict a = from + (i0 * id[1] + i1) * id[2];
+                OUT0_T *restrict b = to + (o0 * od[1] + o1) * od[2];
+                if (stride[2] == 1)
+                  for (int64_t o = first; o < last; o++) b[o] += a[o + shift] * weight;
+                else
+                  for (int64_t o = first; o < last; o++) b[o] += a[o * stride[2] + shift] * weight;
               }
             }
-      }
+          }
     }
+  }
   return 0;
 }
 #undef ATTR_group

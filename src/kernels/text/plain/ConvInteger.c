@@ -24,10 +24,10 @@
 #define W_ZERO 0
 #endif
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0]; /* [n, c, id...] */
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0]; /* [n, c, id...] */
   const W_T *w = in[W_AT]; /* [m, c / group, kernel...] */
-  OUT0_T *y = out[0];
+  OUT0_T *restrict y = out[0];
   const int64_t x_dims[] = IN0_DIMS, w_dims[] = W_DIMS, y_dims[] = OUT0_DIMS;
   int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
   int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0};
@@ -63,49 +63,62 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #endif
   const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
   const int64_t image = id[0] * id[1] * id[2];
-  for (int64_t n = 0; n < x_dims[0]; n++)
-    for (int64_t m = 0; m < y_dims[1]; m++) {
-      const int32_t x_zero = X_ZERO, w_zero = W_ZERO;
-      for (int64_t o0 = 0; o0 < od[0]; o0++)
-        for (int64_t o1 = 0; o1 < od[1]; o1++)
-          for (int64_t start = 0; start < od[2]; start += 64) {
-            const int64_t width = od[2] - start < 64 ? od[2] - start : 64;
-            uint32_t sum[64] = {0};
-            for (int64_t c = 0; c < channels; c++)
-              for (int64_t k0 = 0; k0 < kd[0]; k0++)
-                for (int64_t k1 = 0; k1 < kd[1]; k1++) {
-                  const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
-                  const int64_t i1 = o1 * stride[1] + k1 * dilation[1] - pad[1];
-                  if (i0 < 0 || i0 >= id[0] || i1 < 0 || i1 >= id[1]) continue;
-                  const IN0_T *row = x + (n * x_dims[1] + m / features * channels + c) * image +
-                                     (i0 * id[1] + i1) * id[2];
-                  const W_T *tap = w + (((m * channels + c) * kd[0] + k0) * kd[1] + k1) * kd[2];
-                  for (int64_t k2 = 0; k2 < kd[2]; k2++)
-                    for (int64_t o = 0; o < width; o++) {
-                      const int64_t i2 = (start + o) * stride[2] + k2 * dilation[2] - pad[2];
-                      if (i2 >= 0 && i2 < id[2])
-                        sum[o] += (uint32_t)(((int32_t)row[i2] - x_zero) * ((int32_t)tap[k2] - w_zero));
-                    }
+  for (int64_t u = begin; u < end; u++) { /* one output plane */
+    const int64_t n = u / y_dims[1], m = u % y_dims[1];
+    const int32_t x_zero = X_ZERO, w_zero = W_ZERO;
+    for (int64_t o0 = 0; o0 < od[0]; o0++)
+      for (int64_t o1 = 0; o1 < od[1]; o1++)
+        for (int64_t start = 0; start < od[2]; start += 64) {
+          const int64_t width = od[2] - start < 64 ? od[2] - start : 64;
+          int32_t sum[64] = {0};
+          for (int64_t c = 0; c < channels; c++)
+            for (int64_t k0 = 0; k0 < kd[0]; k0++)
+              for (int64_t k1 = 0; k1 < kd[1]; k1++) {
+                const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
+                const int64_t i1 = o1 * stride[1] + k1 * dilation[1] - pad[1];
+                if (i0 < 0 || i0 >= id[0] || i1 < 0 || i1 >= id[1]) continue;
+                const IN0_T *restrict row = x +
+                                   (n * x_dims[1] + m / features * channels + c) * image +
+                                   (i0 * id[1] + i1) * id[2];
+                const W_T *tap = w + (((m * channels + c) * kd[0] + k0) * kd[1] + k1) * kd[2];
+                for (int64_t k2 = 0; k2 < kd[2]; k2++) {
+                  const int32_t weight = (int32_t)tap[k2] - w_zero;
+                  const int64_t shift = start * stride[2] + k2 * dilation[2] - pad[2];
+                  int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
+                  int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
+                  if (last > width) last = width;
+                  /* unsigned: sums wrap */
+                  if (stride[2] == 1)
+                    for (int64_t o = first; o < last; o++)
+                      sum[o] = (int32_t)((uint32_t)sum[o] +
+                                         (uint32_t)(((int32_t)row[o + shift] - x_zero) * weight));
+                  else
+                    for (int64_t o = first; o < last; o++)
+                      sum[o] = (int32_t)((uint32_t)sum[o] +
+                                         (uint32_t)(((int32_t)row[o * stride[2] + shift] - x_zero) * weight));
                 }
-            OUT0_T *to = y + (((n * y_dims[1] + m) * od[0] + o0) * od[1] + o1) * od[2] + start;
-            for (int64_t o = 0; o < width; o++) {
+              }
+          OUT0_T *restrict to = y + ((u * od[0] + o0) * od[1] + o1) * od[2] + start;
 #if QLINEAR
+          int32_t bias = 0;
 #if IN_COUNT > 8 && IN8_PRESENT
-              sum[o] += (uint32_t)((const IN8_T *)in[8])[m];
+          bias = ((const IN8_T *)in[8])[m];
 #endif
-              const float scale = (float)((const IN1_T *)in[1])[0] *
-                                  (float)((const IN4_T *)in[4])[IN4_COUNT > 1 ? m : 0] /
-                                  (float)((const IN6_T *)in[6])[0];
-              const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
-              const double value =
-                  rint((double)(int32_t)sum[o] * (double)scale) + (double)((const IN7_T *)in[7])[0];
-              to[o] = (OUT0_T)(value < low ? low : value > high ? high : value);
-#else
-              to[o] = (int32_t)sum[o];
-#endif
-            }
+          const float scale = (float)((const IN1_T *)in[1])[0] *
+                              (float)((const IN4_T *)in[4])[IN4_COUNT > 1 ? m : 0] /
+                              (float)((const IN6_T *)in[6])[0];
+          const double zero = (double)((const IN7_T *)in[7])[0];
+          const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
+          for (int64_t o = 0; o < width; o++) {
+            const int32_t total = (int32_t)((uint32_t)sum[o] + (uint32_t)bias);
+            const double value = rint((double)total * (double)scale) + zero;
+            to[o] = (OUT0_T)(int32_t)(value < low ? low : value > high ? high : value);
           }
-    }
+#else
+          for (int64_t o = 0; o < width; o++) to[o] = sum[o];
+#endif
+        }
+  }
   return 0;
 }
 #undef ATTR_group

@@ -5,10 +5,16 @@
 #ifndef ATTR_block_size
 #define ATTR_block_size 0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  const IN1_T *scale = in[1];
-  OUT0_T *y = out[0];
+#define DEQUANTIZE(s) ((OUT0_T)(((double)x[i + j] - ZERO(s)) * (double)scale[s]))
+#if IN_COUNT > 2 && IN2_PRESENT
+#define ZERO(s) ((double)((const IN2_T *)in[2])[s])
+#else
+#define ZERO(s) 0.0
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  const IN1_T *restrict scale = in[1];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   int64_t axis = (ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis), inner = 1, length = 1;
   (void)scratch;
@@ -16,19 +22,25 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
   for (int64_t k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
   if (!is_single) length = dims[axis];
   const int64_t block = ATTR_block_size ? ATTR_block_size : 1, blocks = (length + block - 1) / block;
-  for (int64_t i = 0; i < IN0_COUNT; i++) {
-    int64_t s = 0;
+  for (int64_t i = begin; i < end;) { /* runs over which the scale stays, or moves on with i */
+    int64_t run = end - i, s = 0;
+    const int moves = !is_single && (ATTR_block_size ? inner > 1 : inner == 1);
     if (!is_single) {
-      s = i / inner % length / block;
-      if (ATTR_block_size) s = (i / (inner * length) * blocks + s) * inner + i % inner;
+      const int64_t within = inner > 1 ? i % inner : 0, k = i / inner % length;
+      int64_t rest = inner > 1 ? inner - within : length - k;
+      s = ATTR_block_size ? (i / (inner * length) * blocks + k / block) * inner + within : k;
+      if (ATTR_block_size && inner == 1 && rest > block - k % block) rest = block - k % block;
+      if (run > rest) run = rest;
     }
-    double value = (double)x[i];
-#if IN_COUNT > 2 && IN2_PRESENT
-    value -= (double)((const IN2_T *)in[2])[s];
-#endif
-    y[i] = (OUT0_T)(value * (double)scale[s]);
+    if (moves)
+      for (int64_t j = 0; j < run; j++) y[i + j] = DEQUANTIZE(s + j);
+    else
+      for (int64_t j = 0; j < run; j++) y[i + j] = DEQUANTIZE(s);
+    i += run;
   }
   return 0;
 }
+#undef DEQUANTIZE
+#undef ZERO
 #undef ATTR_axis
 #undef ATTR_block_size

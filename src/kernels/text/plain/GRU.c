@@ -12,14 +12,15 @@
 #else
 #define CLIP(x) (x)
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
   const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
   const int64_t steps = x_dims[ATTR_layout], batches = x_dims[1 - ATTR_layout], width = x_dims[2];
   const int64_t directions = r_dims[0], hidden = r_dims[2];
   float *h = scratch, *gates = h + hidden, *reset = gates + 3 * hidden;
-  for (int64_t d = 0; d < directions; d++)
-    for (int64_t b = 0; b < batches; b++) {
+  (void)directions;
+    for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
+      const int64_t d = u / batches, b = u % batches;
 #ifdef ATTR_direction_IS_reverse
       const int backward = 1;
 #else
@@ -55,7 +56,9 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
             if (g == 2 * hidden)
               for (int64_t j = 0; j < hidden; j++) reset[j] = gates[hidden + j] * h[j];
             const float *before = is_candidate && !ATTR_linear_before_reset ? reset : h;
+#pragma omp simd reduction(+ : sum)
             for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
+#pragma omp simd reduction(+ : recurrent)
             for (int64_t i = 0; i < hidden; i++) recurrent += ri[i] * before[i];
             if (is_candidate && ATTR_linear_before_reset) recurrent *= gates[g - hidden];
             gates[g] = sum + recurrent;

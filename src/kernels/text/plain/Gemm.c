@@ -11,30 +11,43 @@
 #ifndef ATTR_transB
 #define ATTR_transB 0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  static const long a_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS;
-  const IN0_T *a = in[0], *b = in[1];
-  OUT0_T *y = out[0];
-  const long m = y_dims[0], n = y_dims[1], k = ATTR_transA ? a_dims[0] : a_dims[1];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  static const int64_t a_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS;
+  const IN0_T *restrict a = in[0], *restrict b = in[1];
+  OUT0_T *restrict y = out[0];
+  const int64_t m = y_dims[0], n = y_dims[1], k = ATTR_transA ? a_dims[0] : a_dims[1];
   (void)scratch;
-  for (long i = 0; i < m; i++)
-    for (long j = 0; j < n; j++) {
-      double sum = 0;
-      for (long p = 0; p < k; p++)
-        sum += (double)(ATTR_transA ? a[p * m + i] : a[i * k + p]) *
-               (double)(ATTR_transB ? b[j * k + p] : b[p * n + j]);
-      sum *= (double)ATTR_alpha;
+  for (int64_t i = begin; i < end; i++)
+    for (int64_t j0 = 0; j0 < n; j0 += 64) {
+      const int64_t width = n - j0 < 64 ? n - j0 : 64;
+      double sum[64] = {0};
+      if (ATTR_transB)
+        for (int64_t j = 0; j < width; j++) {
+          double total = 0;
+#pragma omp simd reduction(+ : total)
+          for (int64_t p = 0; p < k; p++)
+            total += (double)a[ATTR_transA ? p * m + i : i * k + p] * (double)b[(j0 + j) * k + p];
+          sum[j] = total;
+        }
+      else
+        for (int64_t p = 0; p < k; p++) {
+          const double x = (double)a[ATTR_transA ? p * m + i : i * k + p];
+          for (int64_t j = 0; j < width; j++) sum[j] += x * (double)b[p * n + j0 + j];
+        }
+      for (int64_t j = 0; j < width; j++) {
+        double value = sum[j] * (double)ATTR_alpha;
 #if IN_COUNT > 2
 #if IN2_PRESENT
-      {
-        static const long c_dims[] = IN2_DIMS;
+        static const int64_t c_dims[] = IN2_DIMS;
         const IN2_T *c = in[2];
-        const long rows = IN2_RANK == 2 ? c_dims[0] : 1, columns = IN2_RANK ? c_dims[IN2_RANK - (IN2_RANK > 0)] : 1;
-        sum += (double)ATTR_beta * (double)c[(rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j)];
+        const int64_t rows = IN2_RANK == 2 ? c_dims[0] : 1;
+        const int64_t columns = IN2_RANK ? c_dims[IN2_RANK - (IN2_RANK > 0)] : 1;
+        value += (double)ATTR_beta *
+                 (double)c[(rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j0 + j)];
+#endif
+#endif
+        y[i * n + j0 + j] = (OUT0_T)value;
       }
-#endif
-#endif
-      y[i * n + j] = (OUT0_T)sum;
     }
   return 0;
 }

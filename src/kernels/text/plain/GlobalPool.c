@@ -2,24 +2,38 @@
 #ifndef ATTR_p
 #define ATTR_p 2
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+/* A NaN stays. */
+#define MORE(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   int64_t plane = 1;
   (void)scratch;
   for (int k = 2; k < IN0_RANK; k++) plane *= dims[k];
-  for (int64_t p = 0; p < dims[0] * dims[1]; p++, x += plane) {
-    double sum = 0;
-    IN0_T best = plane ? x[0] : 0;
-    for (int64_t i = 0; i < plane; i++) {
-      sum += POOL_MODE == 2 ? pow(fabs((double)x[i]), (double)ATTR_p) : (double)x[i];
-      if (x[i] > best || x[i] != x[i]) best = x[i];
+  for (int64_t p = begin; p < end; p++) {
+    const IN0_T *restrict from = x + p * plane;
+    if (POOL_MODE == 1) {
+      IN0_T best[16];
+      int64_t i = 0;
+      for (int l = 0; l < 16; l++) best[l] = from[0];
+      for (; i + 16 <= plane; i += 16)
+        for (int l = 0; l < 16; l++) best[l] = MORE(from[i + l], best[l]);
+      for (; i < plane; i++) best[0] = MORE(from[i], best[0]);
+      for (int l = 1; l < 16; l++) best[0] = MORE(best[l], best[0]);
+      y[p] = (OUT0_T)best[0];
+      continue;
     }
-    y[p] = POOL_MODE == 1   ? (OUT0_T)best
-           : POOL_MODE == 2 ? (OUT0_T)pow(sum, 1 / (double)ATTR_p)
-                            : (OUT0_T)(sum / (double)plane);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < plane; i++)
+      sum += POOL_MODE == 0 ? (double)from[i]
+             : ATTR_p == 1  ? fabs((double)from[i])
+             : ATTR_p == 2  ? (double)from[i] * (double)from[i]
+                            : pow(fabs((double)from[i]), (double)ATTR_p);
+    y[p] = (OUT0_T)(POOL_MODE == 0 ? sum / (double)plane : pow(sum, 1 / (double)ATTR_p));
   }
   return 0;
 }
+#undef MORE
 #undef ATTR_p

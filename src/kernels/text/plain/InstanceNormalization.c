@@ -2,23 +2,28 @@
 #ifndef ATTR_epsilon
 #define ATTR_epsilon 1e-5f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
   const IN1_T *scale = in[1];
   const IN2_T *bias = in[2];
-  OUT0_T *y = out[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   int64_t plane = 1;
   (void)scratch;
   for (int k = 2; k < IN0_RANK; k++) plane *= dims[k];
-  for (int64_t p = 0; p < dims[0] * dims[1]; p++, x += plane, y += plane) {
+  for (int64_t p = begin; p < end; p++) {
+    const IN0_T *restrict from = x + p * plane;
+    OUT0_T *restrict to = y + p * plane;
     double mean = 0, variance = 0;
-    for (int64_t i = 0; i < plane; i++) mean += (double)x[i];
+#pragma omp simd reduction(+ : mean)
+    for (int64_t i = 0; i < plane; i++) mean += (double)from[i];
     mean /= (double)plane;
-    for (int64_t i = 0; i < plane; i++) variance += ((double)x[i] - mean) * ((double)x[i] - mean);
-    const double factor = (double)scale[p % dims[1]] / sqrt(variance / (double)plane + (double)ATTR_epsilon);
+#pragma omp simd reduction(+ : variance)
     for (int64_t i = 0; i < plane; i++)
-      y[i] = (OUT0_T)(((double)x[i] - mean) * factor + (double)bias[p % dims[1]]);
+      variance += ((double)from[i] - mean) * ((double)from[i] - mean);
+    const double by = (double)scale[p % dims[1]] / sqrt(variance / (double)plane + (double)ATTR_epsilon);
+    const double more = (double)bias[p % dims[1]];
+    for (int64_t i = 0; i < plane; i++) to[i] = (OUT0_T)(((double)from[i] - mean) * by + more);
   }
   return 0;
 }

@@ -8,28 +8,39 @@
 #ifndef ATTR_bias
 #define ATTR_bias 1.0f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS, channels = dims[1];
+  const double share = (double)ATTR_alpha / ATTR_size;
   int64_t plane = 1;
   (void)scratch;
   for (int k = 2; k < IN0_RANK; k++) plane *= dims[k];
-  for (int64_t n = 0; n < dims[0]; n++)
-    for (int64_t c = 0; c < channels; c++)
-      for (int64_t i = 0; i < plane; i++) {
-        int64_t begin = c - (ATTR_size - 1) / 2, end = c + ATTR_size / 2 + 1;
-        double sum = 0;
-        if (begin < 0) begin = 0;
-        if (end > channels) end = channels;
-        for (int64_t k = begin; k < end; k++) {
-          const double value = (double)x[(n * channels + k) * plane + i];
-          sum += value * value;
+  for (int64_t u = begin; u < end; u++) { /* one channel of one image */
+    const int64_t c = u % channels;
+    const int64_t before = c < (ATTR_size - 1) / 2 ? c : (ATTR_size - 1) / 2;
+    const int64_t behind = channels - 1 - c < ATTR_size / 2 ? channels - 1 - c : ATTR_size / 2;
+    const IN0_T *restrict from = x + u * plane;
+    OUT0_T *restrict to = y + u * plane;
+    for (int64_t block = 0; block < plane; block += 64) {
+      const int64_t width = plane - block < 64 ? plane - block : 64;
+      double sum[64] = {0};
+      for (int64_t k = -before; k <= behind; k++)
+        for (int64_t i = 0; i < width; i++) {
+          const double value = (double)from[k * plane + block + i];
+          sum[i] += value * value;
         }
-        const int64_t at = (n * channels + c) * plane + i;
-        y[at] = (OUT0_T)((double)x[at] / pow((double)ATTR_bias + (double)ATTR_alpha / ATTR_size * sum,
-                                             (double)ATTR_beta));
-      }
+      if (ATTR_beta == 0.75f) /* AlexNet's, and the default */
+        for (int64_t i = 0; i < width; i++) {
+          const double root = sqrt((double)ATTR_bias + share * sum[i]);
+          to[block + i] = (OUT0_T)((double)from[block + i] / (root * sqrt(root)));
+        }
+      else
+        for (int64_t i = 0; i < width; i++)
+          to[block + i] = (OUT0_T)((double)from[block + i] /
+                                   pow((double)ATTR_bias + share * sum[i], (double)ATTR_beta));
+    }
+  }
   return 0;
 }
 #undef ATTR_alpha

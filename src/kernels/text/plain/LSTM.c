@@ -12,14 +12,15 @@
 #else
 #define CLIP(x) (x)
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
   const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
   const int64_t steps = x_dims[ATTR_layout], batches = x_dims[1 - ATTR_layout], width = x_dims[2];
   const int64_t directions = r_dims[0], hidden = r_dims[2];
   float *h = scratch, *c = h + hidden, *gates = c + hidden;
-  for (int64_t d = 0; d < directions; d++)
-    for (int64_t b = 0; b < batches; b++) {
+  (void)directions;
+    for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
+      const int64_t d = u / batches, b = u % batches;
 #ifdef ATTR_direction_IS_reverse
       const int backward = 1;
 #else
@@ -51,7 +52,9 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
             const float *bias = (const float *)in[3] + d * 8 * hidden;
             sum = bias[g] + bias[4 * hidden + g];
 #endif
+#pragma omp simd reduction(+ : sum)
             for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
+#pragma omp simd reduction(+ : sum)
             for (int64_t i = 0; i < hidden; i++) sum += ri[i] * h[i];
             gates[g] = sum;
           }

@@ -6,15 +6,14 @@
 #ifndef ATTR_epsilon
 #define ATTR_epsilon 1e-5f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  const IN1_T *scale = in[1];
-  OUT0_T *y = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  const IN1_T *restrict scale = in[1];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS, scale_dims[] = IN1_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
-  int64_t rows = 1, columns = 1, scale_strides[17] = {0}, bias_strides[17] = {0}, at[17] = {0};
+  int64_t columns = 1, scale_strides[17] = {0}, bias_strides[17] = {0}, at[17] = {0};
   (void)scratch;
-  for (int k = 0; k < axis; k++) rows *= dims[k];
   for (int k = axis; k < IN0_RANK; k++) columns *= dims[k];
   int64_t step = 1;
   for (int k = IN1_RANK - 1; k >= 0; k--) {
@@ -22,7 +21,7 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     step *= scale_dims[k];
   }
 #if IN_COUNT > 2 && IN2_PRESENT
-  const IN2_T *bias = in[2];
+  const IN2_T *restrict bias = in[2];
   const int64_t bias_dims[] = IN2_DIMS;
   step = 1;
   for (int k = IN2_RANK - 1; k >= 0; k--) {
@@ -30,23 +29,43 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     step *= bias_dims[k];
   }
 #endif
-  for (int64_t r = 0; r < rows; r++) {
-    const IN0_T *from = x + r * columns;
+#if IN_COUNT > 2 && IN2_PRESENT
+  const int is_flat = IN1_COUNT == columns && IN2_COUNT == columns;
+#else
+  const int is_flat = IN1_COUNT == columns;
+#endif
+  for (int64_t r = begin; r < end; r++) {
+    const IN0_T *restrict from = x + r * columns;
+    OUT0_T *restrict to = y + r * columns;
     double mean = 0, variance = 0;
+#pragma omp simd reduction(+ : mean)
     for (int64_t i = 0; i < columns; i++) mean += (double)from[i];
     mean /= (double)columns;
+#pragma omp simd reduction(+ : variance)
     for (int64_t i = 0; i < columns; i++)
       variance += ((double)from[i] - mean) * ((double)from[i] - mean);
     const double inverse = 1 / sqrt(variance / (double)columns + (double)ATTR_epsilon);
-    for (int64_t i = 0; i < columns; i++) {
-      int64_t s = 0, b = 0;
-      for (int k = 0; k < IN0_RANK; k++) s += at[k] * scale_strides[k], b += at[k] * bias_strides[k];
-      double value = ((double)from[i] - mean) * inverse * (double)scale[s];
+    if (is_flat) { /* scale and bias lie as a row does */
+      for (int64_t i = 0; i < columns; i++) {
+        double value = ((double)from[i] - mean) * inverse * (double)scale[i];
 #if IN_COUNT > 2 && IN2_PRESENT
-      value += (double)bias[b];
+        value += (double)bias[i];
 #endif
-      y[r * columns + i] = (OUT0_T)value;
-      for (int k = IN0_RANK - 1; k >= 0 && ++at[k] == dims[k]; k--) at[k] = 0;
+        to[i] = (OUT0_T)value;
+      }
+    } else {
+      int64_t rest = r;
+      for (int k = IN0_RANK - 1; k >= 0; k--) at[k] = k < axis ? rest % dims[k] : 0, rest /= k < axis ? dims[k] : 1;
+      for (int64_t i = 0; i < columns; i++) {
+        int64_t s = 0, b = 0;
+        for (int k = 0; k < IN0_RANK; k++) s += at[k] * scale_strides[k], b += at[k] * bias_strides[k];
+        double value = ((double)from[i] - mean) * inverse * (double)scale[s];
+#if IN_COUNT > 2 && IN2_PRESENT
+        value += (double)bias[b];
+#endif
+        to[i] = (OUT0_T)value;
+        for (int k = IN0_RANK - 1; k >= 0 && ++at[k] == dims[k]; k--) at[k] = 0;
+      }
     }
 #if OUT_COUNT > 1 && OUT1_PRESENT
     ((OUT1_T *)out[1])[r] = (OUT1_T)mean;

@@ -5,27 +5,42 @@
 #ifndef ATTR_p
 #define ATTR_p 2
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
-  int64_t outer = 1, inner = 1;
+  const int64_t length = dims[axis];
   (void)scratch;
-  for (int k = 0; k < axis; k++) outer *= dims[k];
+  int64_t inner = 1;
   for (int k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
-  for (int64_t o = 0; o < outer; o++)
-    for (int64_t i = 0; i < inner; i++) {
-      const int64_t base = o * dims[axis] * inner + i;
+  const int64_t blocks = (inner + PLAIN_LINES - 1) / PLAIN_LINES;
+  for (int64_t u = begin; u < end; u++) {
+    const int64_t o = u / blocks, i = u % blocks * PLAIN_LINES;
+    const int64_t width = inner - i < PLAIN_LINES ? inner - i : PLAIN_LINES;
+    const IN0_T *restrict from = x + o * length * inner + i;
+    OUT0_T *restrict to = y + o * length * inner + i;
+    double norm[PLAIN_LINES] = {0};
+    if (inner == 1) {
       double sum = 0;
-      for (int64_t k = 0; k < dims[axis]; k++) {
-        const double value = (double)x[base + k * inner];
-        sum += ATTR_p == 1 ? fabs(value) : value * value;
-      }
-      const double norm = ATTR_p == 1 ? sum : sqrt(sum);
-      for (int64_t k = 0; k < dims[axis]; k++)
-        y[base + k * inner] = norm != 0 ? (OUT0_T)((double)x[base + k * inner] / norm) : 0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t k = 0; k < length; k++)
+        sum += ATTR_p == 1 ? fabs((double)from[k]) : (double)from[k] * (double)from[k];
+      norm[0] = ATTR_p == 1 ? sum : sqrt(sum);
+      for (int64_t k = 0; k < length; k++)
+        to[k] = norm[0] != 0 ? (OUT0_T)((double)from[k] / norm[0]) : 0;
+      continue;
     }
+    for (int64_t k = 0; k < length; k++)
+      for (int64_t j = 0; j < width; j++) {
+        const double value = (double)from[k * inner + j];
+        norm[j] += ATTR_p == 1 ? fabs(value) : value * value;
+      }
+    for (int64_t j = 0; j < width; j++) norm[j] = ATTR_p == 1 ? norm[j] : sqrt(norm[j]);
+    for (int64_t k = 0; k < length; k++)
+      for (int64_t j = 0; j < width; j++)
+        to[k * inner + j] = norm[j] != 0 ? (OUT0_T)((double)from[k * inner + j] / norm[j]) : 0;
+  }
   return 0;
 }
 #undef ATTR_axis

@@ -24,10 +24,10 @@
 #define B_ZERO 0
 #endif
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *a = in[0];
-  const B_T *b = in[B_AT];
-  OUT0_T *c = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict a = in[0];
+  const B_T *restrict b = in[B_AT];
+  OUT0_T *restrict c = out[0];
   const int64_t a_dims[] = IN0_DIMS, b_dims[] = B_DIMS;
   const int64_t m = IN0_RANK > 1 ? a_dims[IN0_RANK > 1 ? IN0_RANK - 2 : 0] : 1;
   const int64_t k = a_dims[IN0_RANK - 1];
@@ -37,8 +37,8 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     B_BATCH = B_RANK > 2 ? B_RANK - 2 : 0,
     BATCH = A_BATCH > B_BATCH ? A_BATCH : B_BATCH
   };
-  int64_t dims[17] = {0}, a_step[17] = {0}, b_step[17] = {0}, at[17] = {0}, batches = 1;
-  int64_t a_size = m * k, b_size = k * n, a_at = 0, b_at = 0;
+  int64_t dims[17] = {0}, a_step[17] = {0}, b_step[17] = {0};
+  int64_t a_size = m * k, b_size = k * n;
   (void)scratch;
   for (int i = BATCH - 1; i >= 0; i--) {
     const int ia = i - (BATCH - A_BATCH), ib = i - (BATCH - B_BATCH);
@@ -48,41 +48,39 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     b_step[i] = db == 1 ? 0 : b_size;
     a_size *= da;
     b_size *= db;
-    batches *= dims[i];
   }
-  for (int64_t batch = 0; batch < batches; batch++, c += m * n) {
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t j0 = 0; j0 < n; j0 += 64) {
-        const int64_t width = n - j0 < 64 ? n - j0 : 64;
-        uint32_t sum[64] = {0};
-        int32_t zero[64];
-        for (int64_t j = j0; j < j0 + width; j++) zero[j - j0] = B_ZERO;
-        for (int64_t p = 0; p < k; p++) {
-          const int32_t x = (int32_t)a[a_at + i * k + p] - A_ZERO;
-          const B_T *row = b + b_at + p * n + j0;
-          for (int64_t j = 0; j < width; j++) sum[j] += (uint32_t)(x * ((int32_t)row[j] - zero[j]));
-        }
-        for (int64_t j = j0; j < j0 + width; j++) {
-          const int32_t total = (int32_t)sum[j - j0];
-#if QLINEAR
-          const float scale = (float)((const IN1_T *)in[1])[0] *
-                              (float)((const IN4_T *)in[4])[IN4_COUNT > 1 ? j : 0] /
-                              (float)((const IN6_T *)in[6])[0];
-          const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
-          const double value = rint((double)total * (double)scale) + (double)((const IN7_T *)in[7])[0];
-          c[i * n + j] = (OUT0_T)(value < low ? low : value > high ? high : value);
-#else
-          c[i * n + j] = total;
-#endif
-        }
+  for (int64_t u = begin; u < end; u++) { /* one row of the result */
+    int64_t rest = u / m, a_at = 0, b_at = 0;
+    const int64_t i = u % m;
+    for (int d = BATCH - 1; d >= 0; rest /= dims[d], d--) {
+      a_at += rest % dims[d] * a_step[d];
+      b_at += rest % dims[d] * b_step[d];
+    }
+    const int32_t a_zero = A_ZERO;
+    OUT0_T *restrict to = c + u * n;
+    for (int64_t j0 = 0; j0 < n; j0 += 64) {
+      const int64_t width = n - j0 < 64 ? n - j0 : 64;
+      uint32_t sum[64] = {0};
+      int32_t zero[64];
+      for (int64_t j = j0; j < j0 + width; j++) zero[j - j0] = B_ZERO;
+      for (int64_t p = 0; p < k; p++) {
+        const int32_t x = (int32_t)a[a_at + i * k + p] - a_zero;
+        const B_T *restrict row = b + b_at + p * n + j0;
+        for (int64_t j = 0; j < width; j++) sum[j] += (uint32_t)(x * ((int32_t)row[j] - zero[j]));
       }
-    for (int i = BATCH - 1; i >= 0; i--) {
-      a_at += a_step[i];
-      b_at += b_step[i];
-      if (++at[i] < dims[i]) break;
-      a_at -= a_step[i] * dims[i];
-      b_at -= b_step[i] * dims[i];
-      at[i] = 0;
+#if QLINEAR
+      const IN4_T *b_scale = in[4];
+      const float a_scale = (float)((const IN1_T *)in[1])[0], c_scale = (float)((const IN6_T *)in[6])[0];
+      const double c_zero = (double)((const IN7_T *)in[7])[0];
+      const double low = (OUT0_T)-1 > 0 ? 0 : -128, high = low + 255;
+      for (int64_t j = 0; j < width; j++) {
+        const float scale = a_scale * (float)b_scale[IN4_COUNT > 1 ? j0 + j : 0] / c_scale;
+        const double value = rint((double)(int32_t)sum[j] * (double)scale) + c_zero;
+        to[j0 + j] = (OUT0_T)(int32_t)(value < low ? low : value > high ? high : value);
+      }
+#else
+      for (int64_t j = 0; j < width; j++) to[j0 + j] = (int32_t)sum[j];
+#endif
     }
   }
   return 0;

@@ -1,10 +1,22 @@
 /* Pad with the modes constant, reflect, edge and wrap; negative pads cut. */
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
+/* The place in a dimension that place i behind the border comes from; -1: none. */
+#if defined ATTR_mode_IS_edge
+#define FROM(i, dim) ((i) < 0 ? 0 : (i) >= (dim) ? (dim)-1 : (i))
+#elif defined ATTR_mode_IS_wrap
+#define FROM(i, dim) ((((i) % (dim)) + (dim)) % (dim))
+#elif defined ATTR_mode_IS_reflect
+#define PERIOD(dim) ((dim) > 1 ? 2 * ((dim)-1) : 1)
+#define INTO(i, dim) (((i) % PERIOD(dim) + PERIOD(dim)) % PERIOD(dim))
+#define FROM(i, dim) (INTO(i, dim) >= (dim) ? PERIOD(dim) - INTO(i, dim) : INTO(i, dim))
+#else
+#define FROM(i, dim) ((i) < 0 || (i) >= (dim) ? -1 : (i))
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
   OUT0_T *y = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
   const IN1_T *pads = in[1];
-  int64_t before[17] = {0}, strides[17], at[17] = {0}, step = 1;
+  int64_t before[17] = {0}, strides[17], step = 1;
   OUT0_T fill = 0;
   (void)scratch;
 #if IN_COUNT > 2 && IN2_PRESENT
@@ -25,29 +37,37 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
   }
 #endif
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
-  for (int64_t o = 0; o < OUT0_COUNT; o++) {
-    int64_t offset = 0;
-    for (int k = 0; k < IN0_RANK && offset >= 0; k++) {
-      const int64_t dim = dims[k];
-      int64_t i = at[k] - before[k];
-      if (i < 0 || i >= dim) {
-#if defined ATTR_mode_IS_edge
-        i = i < 0 ? 0 : dim - 1;
-#elif defined ATTR_mode_IS_wrap
-        i = (i % dim + dim) % dim;
-#elif defined ATTR_mode_IS_reflect
-        const int64_t period = dim > 1 ? 2 * (dim - 1) : 1;
-        i = (i % period + period) % period;
-        if (i >= dim) i = period - i;
-#else
-        offset = -1;
-        break;
-#endif
-      }
+  enum { LAST = IN0_RANK > 0 ? IN0_RANK - 1 : 0 };
+  const int64_t columns = to_dims[LAST], length = dims[LAST];
+  /* columns [first, last) of every row come from the input as they stand */
+  int64_t first = before[LAST] > 0 ? before[LAST] : 0, last = length + before[LAST];
+  if (last > columns) last = columns;
+  if (first > last) first = last = 0;
+  for (int64_t r = begin; r < end; r++) {
+    int64_t offset = 0, rest = r, is_border = 0;
+    for (int k = LAST - 1; k >= 0; rest /= to_dims[k], k--) {
+      const int64_t i = FROM(rest % to_dims[k] - before[k], dims[k]);
+      is_border |= i < 0;
       offset += i * strides[k];
     }
-    y[o] = offset >= 0 ? x[offset] : fill;
-    for (int k = IN0_RANK - 1; k >= 0 && ++at[k] == to_dims[k]; k--) at[k] = 0;
+    OUT0_T *restrict to = y + r * columns;
+    const IN0_T *restrict from = x + (is_border ? 0 : offset);
+    if (is_border) {
+      for (int64_t j = 0; j < columns; j++) to[j] = fill;
+      continue;
+    }
+    for (int64_t j = 0; j < columns; j++) {
+      if (j == first && last > first) {
+        memcpy(to + j, from + j - before[LAST], (size_t)(last - first) * sizeof *to);
+        j = last;
+        if (j == columns) break;
+      }
+      const int64_t i = FROM(j - before[LAST], length);
+      to[j] = i >= 0 ? from[i] : fill;
+    }
   }
   return 0;
 }
+#undef FROM
+#undef PERIOD
+#undef INTO

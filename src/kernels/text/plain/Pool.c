@@ -9,9 +9,28 @@
 #ifndef ATTR_p
 #define ATTR_p 2
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+#define SUM __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0))
+#if POOL_MODE == 1
+#define TAKE(i2)                                                                              \
+  do {                                                                                        \
+    const IN0_T value = row[i2], old = best[j];                                               \
+    const int is_better = best_at[j] < 0 || value > old || (value != value && old == old);    \
+    best[j] = is_better ? value : old;                                                        \
+    best_at[j] = !is_better ? best_at[j]                                                      \
+                 : ATTR_storage_order ? ((i2)*id[1] + i1) * id[0] + i0                        \
+                                      : (i0 * id[1] + i1) * id[2] + (i2);                     \
+  } while (0)
+#elif POOL_MODE == 2
+#define TAKE(i2)                                                       \
+  sum[j] += ATTR_p == 1   ? fabs((double)row[i2])                      \
+            : ATTR_p == 2 ? row[i2] * row[i2]                          \
+                          : pow(fabs((double)row[i2]), (double)ATTR_p)
+#else
+#define TAKE(i2) (count[j] += !ATTR_count_include_pad, sum[j] += row[i2])
+#endif
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t x_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS, kernel[] = ATTR_kernel_shape;
   int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
   int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0}, pad_end[3] = {0, 0, 0};
@@ -49,58 +68,58 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
     pad_end[FIRST + k] = pads[SPATIAL + k];
   }
 #endif
-  const int64_t image = id[0] * id[1] * id[2], planes = x_dims[0] * x_dims[1];
-  int64_t place = 0;
-  for (int64_t p = 0; p < planes; p++)
+  const int64_t image = id[0] * id[1] * id[2], plane = od[0] * od[1] * od[2];
+  for (int64_t u = begin; u < end; u++)
     for (int64_t o0 = 0; o0 < od[0]; o0++)
       for (int64_t o1 = 0; o1 < od[1]; o1++)
-        for (int64_t o2 = 0; o2 < od[2]; o2++, place++) {
-          const int64_t s0 = o0 * stride[0] - pad[0], s1 = o1 * stride[1] - pad[1],
-                        s2 = o2 * stride[2] - pad[2];
-          int64_t count = 0, best_at = -1;
-          __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0)) sum = 0;
-          IN0_T best = 0;
+        for (int64_t start = 0; start < od[2]; start += 64) { /* one part of a row */
+          const int64_t width = od[2] - start < 64 ? od[2] - start : 64;
+          SUM sum[64] = {0};
+          IN0_T best[64] = {0};
+          int64_t best_at[64];
+          int32_t count[64] = {0};
+          for (int64_t j = 0; j < 64; j++) best_at[j] = -1;
           for (int64_t k0 = 0; k0 < kd[0]; k0++)
             for (int64_t k1 = 0; k1 < kd[1]; k1++)
               for (int64_t k2 = 0; k2 < kd[2]; k2++) {
-                const int64_t i0 = s0 + k0 * dilation[0], i1 = s1 + k1 * dilation[1],
-                              i2 = s2 + k2 * dilation[2];
-                if (i0 >= id[0] + pad_end[0] || i1 >= id[1] + pad_end[1] || i2 >= id[2] + pad_end[2])
-                  continue;
-                if (i0 < 0 || i1 < 0 || i2 < 0 || i0 >= id[0] || i1 >= id[1] || i2 >= id[2]) {
-                  count += ATTR_count_include_pad;
-                  continue;
-                }
-                const IN0_T value = x[p * image + (i0 * id[1] + i1) * id[2] + i2];
-                count++;
-                sum += POOL_MODE != 2 ? value
-                       : ATTR_p == 1  ? fabs((double)value)
-                       : ATTR_p == 2  ? value * value
-                                      : pow(fabs((double)value), (double)ATTR_p);
-                if (best_at < 0 || value > best || (value != value && best == best)) {
-                  best = value;
-                  best_at = ATTR_storage_order ? (i2 * id[1] + i1) * id[0] + i0
-                                               : (i0 * id[1] + i1) * id[2] + i2;
-                }
+                const int64_t i0 = o0 * stride[0] - pad[0] + k0 * dilation[0];
+                const int64_t i1 = o1 * stride[1] - pad[1] + k1 * dilation[1];
+                const int64_t shift = start * stride[2] - pad[2] + k2 * dilation[2];
+                if (i0 >= id[0] + pad_end[0] || i1 >= id[1] + pad_end[1]) continue;
+                if (ATTR_count_include_pad)
+                  for (int64_t j = 0; j < width; j++)
+                    count[j] += j * stride[2] + shift < id[2] + pad_end[2];
+                if (i0 < 0 || i1 < 0 || i0 >= id[0] || i1 >= id[1]) continue;
+                int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
+                int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
+                if (last > width) last = width;
+                const IN0_T *restrict row = x + u * image + (i0 * id[1] + i1) * id[2];
+                if (stride[2] == 1)
+                  for (int64_t j = first; j < last; j++) TAKE(j + shift);
+                else
+                  for (int64_t j = first; j < last; j++) TAKE(j * stride[2] + shift);
               }
+          const int64_t place = u * plane + (o0 * od[1] + o1) * od[2] + start;
+          for (int64_t j = 0; j < width; j++) {
 #if POOL_MODE == 1
-          y[place] = best_at >= 0 ? best : (OUT0_T)_Generic((OUT0_T)0, float: -INFINITY, double: -INFINITY, default: 0);
+            y[place + j] = best_at[j] >= 0 ? best[j] : (OUT0_T)_Generic((OUT0_T)0, float: -INFINITY, double: -INFINITY, default: 0);
 #if OUT_COUNT > 1 && OUT1_PRESENT
-          ((OUT1_T *)out[1])[place] = p * image + best_at;
+            ((OUT1_T *)out[1])[place + j] = u * image + best_at[j];
 #endif
-          (void)sum;
 #elif POOL_MODE == 2
-          y[place] = (OUT0_T)(ATTR_p == 1   ? (double)sum
-                              : ATTR_p == 2 ? sqrt((double)sum)
-                                            : pow((double)sum, 1.0 / (double)ATTR_p));
-          (void)best_at, (void)count;
+            y[place + j] = (OUT0_T)(ATTR_p == 1   ? (double)sum[j]
+                                    : ATTR_p == 2 ? sqrt((double)sum[j])
+                                                  : pow((double)sum[j], 1.0 / (double)ATTR_p));
 #else
-          y[place] = (OUT0_T)(sum / (OUT0_T)count);
-          (void)best_at;
+            y[place + j] = (OUT0_T)(sum[j] / (OUT0_T)count[j]);
 #endif
+          }
+          (void)sum, (void)best, (void)best_at, (void)count;
         }
   return 0;
 }
 #undef ATTR_count_include_pad
 #undef ATTR_storage_order
 #undef ATTR_p
+#undef SUM
+#undef TAKE

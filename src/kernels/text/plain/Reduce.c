@@ -5,13 +5,42 @@
 #define ATTR_noop_with_empty_axes 0
 #endif
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0, double: 0.0, default: (uint64_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+#define WIDTH 64
+/* The next of n independent sums, products or ends, over the place j of both. */
+#define MEET(j, value, high)                                                                     \
+  do {                                                                                           \
+    const IN0_T a = (value), b = best[j];                                                        \
+    const ACC wide = (ACC)a;                                                                     \
+    (void)b, (void)wide;                                                                         \
+    if (REDUCE_OP == 2) best[j] = a > b || a != a ? a : b;                                       \
+    if (REDUCE_OP == 3) best[j] = a < b || a != a ? a : b;                                       \
+    if (REDUCE_OP == 4) sum[j] *= wide;                                                          \
+    if (REDUCE_OP == 5) sum[j] += a < 0 ? -wide : wide;                                          \
+    if (REDUCE_OP == 6 || REDUCE_OP == 9) sum[j] += wide * wide;                                 \
+    if (REDUCE_OP == 8) sum[j] += (ACC)exp((double)(wide - (high)));                             \
+    if (REDUCE_OP < 2 || REDUCE_OP == 7) sum[j] += wide;                                         \
+  } while (0)
+/* Runs `statement` for every place of the dimensions that go, but the last n of gone: offset `at`. */
+#define OVER_GONE(first_gone, statement)                                   \
+  do {                                                                     \
+    int64_t at = 0, in_at[17] = {0};                                       \
+    for (int64_t r = 0; r < outer_length; r++) {                           \
+      statement;                                                           \
+      for (int k = (first_gone); k < gone_count; k++) {                    \
+        at += gone_step[k];                                                \
+        if (++in_at[k] < gone[k]) break;                                   \
+        at -= gone_step[k] * gone[k];                                      \
+        in_at[k] = 0;                                                      \
+      }                                                                    \
+    }                                                                      \
+  } while (0)
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   int reduced[17] = {0}, is_given = 0, kept_count = 0, gone_count = 0;
-  int64_t kept[17], gone[17], kept_step[17], gone_step[17], at[17] = {0}, in_at[17] = {0};
-  int64_t length = 1, base = 0;
+  int64_t kept[17] = {0}, gone[17] = {0}, kept_step[17] = {0}, gone_step[17] = {0};
+  int64_t length = 1, step = 1;
   (void)scratch;
 #if IN_COUNT > 1 && IN1_PRESENT
   for (int64_t k = 0; k < IN1_COUNT; k++) {
@@ -24,85 +53,93 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
   for (int k = 0; k < ATTR_axes_COUNT; k++)
     reduced[axes[k] < 0 ? axes[k] + IN0_RANK : axes[k]] = is_given = 1;
 #endif
-  int64_t step = 1;
-  for (int k = IN0_RANK - 1; k >= 0; k--) {
-    if (is_given ? reduced[k] : !ATTR_noop_with_empty_axes) {
-      gone[gone_count] = dims[k];
-      gone_step[gone_count++] = step;
-      length *= dims[k];
-    } else {
-      kept[kept_count] = dims[k];
-      kept_step[kept_count++] = step;
+  int was = -1;
+  for (int k = IN0_RANK - 1; k >= 0; k--) { /* from the last on, neighbours of one fate as one */
+    const int goes = is_given ? reduced[k] : !ATTR_noop_with_empty_axes;
+    int *const count = goes ? &gone_count : &kept_count;
+    int64_t *const size = goes ? gone : kept, *const by = goes ? gone_step : kept_step;
+    if (goes) length *= dims[k];
+    if (dims[k] != 1 || (k == 0 && was < 0)) {
+      if (was == goes) {
+        size[*count - 1] *= dims[k];
+      } else {
+        by[*count] = step;
+        size[(*count)++] = dims[k];
+      }
+      was = goes;
     }
     step *= dims[k];
   }
-  for (int64_t o = 0; o < OUT0_COUNT; o++) { /* the last axis comes first in kept and gone */
-    ACC sum = REDUCE_OP == 4 ? 1 : 0, high = 0;
-    IN0_T best = 0;
-    int64_t i = base;
-    if (REDUCE_OP == 8) {
-      for (int64_t r = 0; r < length; r++) {
-        if (r == 0 || (ACC)x[i] > high) high = (ACC)x[i];
-        for (int k = 0; k < gone_count; k++) {
-          i += gone_step[k];
-          if (++in_at[k] < gone[k]) break;
-          i -= gone_step[k] * gone[k];
-          in_at[k] = 0;
+  const int keeps_last = kept_count > 0 && kept_step[0] == 1;
+  const int64_t run = !keeps_last && gone_count > 0 ? gone[0] : 1; /* neighbours that go */
+  const int64_t outer_length = length == 0 ? 0 : length / run;
+  const int first_gone = run > 1 || (gone_count && !keeps_last) ? 1 : 0;
+  for (int64_t o = begin; o < end;) {
+    int64_t base = 0, rest = o, width = 1;
+    for (int k = 0; k < kept_count; rest /= kept[k], k++) base += rest % kept[k] * kept_step[k];
+    if (keeps_last) { /* neighbouring results together */
+      width = kept[0] - o % kept[0];
+      if (width > end - o) width = end - o;
+      if (width > WIDTH) width = WIDTH;
+    }
+    const IN0_T *restrict from = x + base;
+    ACC sum[WIDTH], high[WIDTH] = {0};
+    IN0_T best[WIDTH];
+    for (int64_t j = 0; j < WIDTH; j++) {
+      sum[j] = REDUCE_OP == 4 ? 1 : 0;
+      best[j] = length ? from[keeps_last && j < width ? j : 0] : 0;
+    }
+    if (REDUCE_OP == 8 && length) {
+      for (int64_t j = 0; j < width; j++) high[j] = (ACC)from[j];
+      if (keeps_last)
+        OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) high[j] =
+                                  (ACC)from[at + j] > high[j] ? (ACC)from[at + j] : high[j]);
+      else
+        OVER_GONE(first_gone, for (int64_t i = 0; i < run; i++) high[0] =
+                                  (ACC)from[at + i] > high[0] ? (ACC)from[at + i] : high[0]);
+      for (int64_t j = 0; j < width; j++)
+        if ((double)high[j] - (double)high[j] != 0) high[j] = 0; /* infinite */
+    }
+    if (keeps_last) {
+      OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) MEET(j, from[at + j], high[j]));
+    } else { /* WIDTH sums of one row, added up at its end */
+      OVER_GONE(first_gone, for (int64_t i = 0; i < run; i += WIDTH) {
+        const int64_t n = run - i < WIDTH ? run - i : WIDTH;
+        for (int64_t j = 0; j < n; j++) MEET(j, from[at + i + j], high[0]);
+      });
+      for (int j = 1; j < WIDTH; j++) {
+        if (REDUCE_OP == 2) best[0] = best[j] > best[0] || best[j] != best[j] ? best[j] : best[0];
+        if (REDUCE_OP == 3) best[0] = best[j] < best[0] || best[j] != best[j] ? best[j] : best[0];
+        sum[0] = REDUCE_OP == 4 ? sum[0] * sum[j] : sum[0] + sum[j];
+      }
+    }
+    for (int64_t j = 0; j < width; j++, o++) {
+      if (REDUCE_OP == 2 || REDUCE_OP == 3) {
+        if (length == 0) { /* the other end of the type */
+          const IN0_T far = _Generic((IN0_T)0, float: INFINITY, double: INFINITY,
+                                     default: (IN0_T)((IN0_T)-1 > 0 ? (IN0_T)-1
+                                                                    : (IN0_T)(UINT64_MAX >> (65 - 8 * sizeof(IN0_T)))));
+          best[j] = REDUCE_OP == 3 ? far : (IN0_T)((IN0_T)-1 > 0 ? 0 : (IN0_T)0.5 != 0 ? -far : -1 - far);
         }
+        y[o] = best[j];
+      } else if (REDUCE_OP == 1) {
+        y[o] = (OUT0_T)(_Generic((OUT0_T)0, float: sum[j] / (ACC)length, double: sum[j] / (ACC)length,
+                                 default: (length ? (int64_t)sum[j] / length : 0)));
+      } else if (REDUCE_OP == 6) {
+        y[o] = (OUT0_T)sqrt((double)sum[j]);
+      } else if (REDUCE_OP == 7) {
+        y[o] = (OUT0_T)log((double)sum[j]);
+      } else if (REDUCE_OP == 8) {
+        y[o] = (OUT0_T)(log((double)sum[j]) + (double)high[j]);
+      } else {
+        y[o] = (OUT0_T)sum[j];
       }
-      if ((double)high - (double)high != 0) high = 0; /* infinite */
-    }
-    for (int64_t r = 0; r < length; r++) {
-      const ACC value = (ACC)x[i];
-      switch (REDUCE_OP) {
-        case 2:
-          if (r == 0 || x[i] > best || x[i] != x[i]) best = x[i];
-          break;
-        case 3:
-          if (r == 0 || x[i] < best || x[i] != x[i]) best = x[i];
-          break;
-        case 4: sum *= value; break;
-        case 5: sum += x[i] < 0 ? -value : value; break;
-        case 6:
-        case 9: sum += value * value; break;
-        case 8: sum += (ACC)exp((double)(value - high)); break;
-        default: sum += value;
-      }
-      for (int k = 0; k < gone_count; k++) {
-        i += gone_step[k];
-        if (++in_at[k] < gone[k]) break;
-        i -= gone_step[k] * gone[k];
-        in_at[k] = 0;
-      }
-    }
-    if (REDUCE_OP == 2 || REDUCE_OP == 3) {
-      if (length == 0) { /* the other end of the type */
-        const IN0_T end = _Generic((IN0_T)0, float: INFINITY, double: INFINITY,
-                                   default: (IN0_T)((IN0_T)-1 > 0 ? (IN0_T)-1
-                                                                  : (IN0_T)(UINT64_MAX >> (65 - 8 * sizeof(IN0_T)))));
-        best = REDUCE_OP == 3 ? end : (IN0_T)((IN0_T)-1 > 0 ? 0 : (IN0_T)0.5 != 0 ? -end : -1 - end);
-      }
-      y[o] = best;
-    } else if (REDUCE_OP == 1) {
-      y[o] = (OUT0_T)(_Generic((OUT0_T)0, float: sum / (ACC)length, double: sum / (ACC)length,
-                               default: (length ? (int64_t)sum / length : 0)));
-    } else if (REDUCE_OP == 6) {
-      y[o] = (OUT0_T)sqrt((double)sum);
-    } else if (REDUCE_OP == 7) {
-      y[o] = (OUT0_T)log((double)sum);
-    } else if (REDUCE_OP == 8) {
-      y[o] = (OUT0_T)(log((double)sum) + (double)high);
-    } else {
-      y[o] = (OUT0_T)sum;
-    }
-    for (int k = 0; k < kept_count; k++) {
-      base += kept_step[k];
-      if (++at[k] < kept[k]) break;
-      base -= kept_step[k] * kept[k];
-      at[k] = 0;
     }
   }
   return 0;
 }
 #undef ACC
+#undef WIDTH
+#undef MEET
+#undef OVER_GONE
 #undef ATTR_noop_with_empty_axes

@@ -28,22 +28,23 @@
 #define BLOCK 256
 #endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *from = in[0];
-  OUT0_T *to = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict from = in[0];
+  OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
-  double scale[AXES], start[AXES], end[AXES], weight[AXES][TAPS], column_weight[TAPS][BLOCK];
+  double scale[AXES], origin[AXES], stop[AXES], weight[AXES][TAPS], column_weight[TAPS][BLOCK];
   int64_t index[AXES][TAPS], at[AXES], step[AXES], column_index[TAPS][BLOCK];
   int count[AXES], is_outside[AXES], column_outside[BLOCK], axis_of[AXES], axes = IN0_RANK;
   enum { LAST = AXES - 1 };
   if (IN0_RANK == 0) {
+    (void)begin, (void)end;
     to[0] = (OUT0_T)from[0];
     return 0;
   }
-  (void)scratch, (void)start, (void)end;
+  (void)scratch, (void)origin, (void)stop;
   int64_t stride = 1;
   for (int k = IN0_RANK - 1; k >= 0; k--) {
-    scale[k] = 1, start[k] = 0, end[k] = 1, at[k] = 0, is_outside[k] = 0;
+    scale[k] = 1, origin[k] = 0, stop[k] = 1, at[k] = 0, is_outside[k] = 0, count[k] = 0, index[k][0] = 0;
     step[k] = stride;
     stride *= dims[k];
     axis_of[k] = k;
@@ -78,19 +79,20 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #endif
 #if defined ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize && IN_COUNT > 1 && IN1_PRESENT
   for (int k = 0; k < axes && IN1_COUNT == 2 * axes; k++) {
-    start[axis_of[k]] = (double)((const IN1_T *)in[1])[k];
-    end[axis_of[k]] = (double)((const IN1_T *)in[1])[k + axes];
+    origin[axis_of[k]] = (double)((const IN1_T *)in[1])[k];
+    stop[axis_of[k]] = (double)((const IN1_T *)in[1])[k + axes];
   }
 #endif
-  const int64_t columns = to_dims[LAST], rows = OUT0_COUNT / columns;
+  const int64_t columns = to_dims[LAST];
   for (int64_t block = 0; block < columns; block += BLOCK) {
     const int width = (int)(columns - block < BLOCK ? columns - block : BLOCK);
-    /* positions 0 .. width-1 fill the columns' taps, the others are rows */
-    for (int k = 0; k < LAST; k++) at[k] = 0;
+    /* positions before `begin` fill the columns' taps, the others are rows */
+    int64_t rest = begin;
+    for (int k = LAST - 1; k >= 0; rest /= to_dims[k], k--) at[k] = rest % to_dims[k];
     int changed = 0;
-    for (int64_t position = -width; position < rows; position++) {
-      const int is_column = position < 0;
-      if (is_column) at[LAST] = block + width + position;
+    for (int64_t position = begin - width; position < end; position++) {
+      const int is_column = position < begin;
+      if (is_column) at[LAST] = block + width + position - begin;
       for (int k = is_column ? LAST : changed; k < (is_column ? AXES : LAST); k++) {
         const double length = (double)dims[k], to_length = (double)to_dims[k], p = (double)at[k];
         const double s = scale[k], whole = s * length; /* before it was cut to elements */
@@ -107,8 +109,8 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
 #elif defined ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
         const double x =
             to_length > 1
-                ? start[k] * (length - 1) + p * (end[k] - start[k]) * (length - 1) / (whole - 1)
-                : 0.5 * (start[k] + end[k]) * (length - 1);
+                ? origin[k] * (length - 1) + p * (stop[k] - origin[k]) * (length - 1) / (whole - 1)
+                : 0.5 * (origin[k] + stop[k]) * (length - 1);
         is_outside[k] = !(x >= 0 && x <= length - 1);
 #else
         const double x = (p + 0.5) / s - 0.5;
@@ -149,7 +151,7 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
         for (int t = 0; t < count[k] && sum != 0; t++) weight[k][t] /= sum;
       }
       if (is_column) {
-        const int j = (int)(width + position);
+        const int j = (int)(width + position - begin);
         for (int t = 0; t < count[LAST]; t++) {
           column_index[t][j] = index[LAST][t];
           column_weight[t][j] = weight[LAST][t];
@@ -158,14 +160,14 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
         continue;
       }
       double sums[BLOCK] = {0};
-      OUT0_T *row = to + position * columns + block;
+      OUT0_T *restrict row = to + position * columns + block;
       int tap[AXES] = {0}, outside = 0;
       for (int k = 0; k < LAST; k++) outside |= is_outside[k];
       for (int done = 0; !done;) {
         double w = 1;
         int64_t offset = 0;
         for (int k = 0; k < LAST; k++) w *= weight[k][tap[k]], offset += index[k][tap[k]] * step[k];
-        const IN0_T *source = from + offset;
+        const IN0_T *restrict source = from + offset;
         if (REACH == 0)
           for (int j = 0; j < width; j++) row[j] = (OUT0_T)source[column_index[0][j]];
         else if (w != 0)
@@ -188,7 +190,6 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
         if (++at[changed] < to_dims[changed]) break;
         at[changed] = 0;
       }
-      if (changed < 0) break;
     }
   }
   return 0;

@@ -1,4 +1,5 @@
-/* ScatterElements: data with updates at indices along the axis, in order of the updates. */
+/* ScatterElements: data with updates at indices along the axis, in order of the updates. A unit is
+ * one place of the outermost other dimension: what is written there comes from there alone. */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -14,25 +15,57 @@
 #define APPLY(a, b) ((a) = (b))
 #endif
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, default: (uint64_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN1_T *indices = in[1];
-  const IN2_T *updates = in[2];
-  OUT0_T *to = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN1_T *restrict indices = in[1];
+  const IN2_T *restrict updates = in[2];
+  OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
-  int64_t strides[17], at[17] = {0}, step = 1;
+  enum { LAST = IN0_RANK - 1 };
+  const int split = axis == 0 && IN0_RANK > 1 ? 1 : 0; /* the dimension of the units */
+  int64_t strides[17], index_strides[17], step = 1, index_step = 1;
   (void)scratch;
-  memcpy(to, in[0], (size_t)IN0_COUNT * sizeof *to);
-  for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
-  for (int64_t i = 0; i < IN1_COUNT; i++) {
-    int64_t index = (int64_t)indices[i], offset = 0;
-    if (index < -dims[axis] || index >= dims[axis]) return 8;
-    if (index < 0) index += dims[axis];
-    for (int k = 0; k < IN0_RANK; k++) offset += (k == axis ? index : at[k]) * strides[k];
-    APPLY(to[offset], updates[i]);
-    for (int k = IN0_RANK - 1; k >= 0 && ++at[k] == index_dims[k]; k--) at[k] = 0;
+  for (int k = LAST; k >= 0; k--) {
+    strides[k] = step, step *= dims[k];
+    index_strides[k] = index_step, index_step *= index_dims[k];
   }
-  return 0;
+  int64_t low[17] = {0}, high[17]; /* this call's part of the index tensor */
+  for (int k = 0; k < IN0_RANK; k++) high[k] = index_dims[k];
+  if (IN0_RANK > 1) {
+    const int64_t outer = split ? dims[0] : 1, run = (end - begin) * strides[split];
+    for (int64_t o = 0; o < outer; o++) {
+      const int64_t at = o * strides[0] * split + begin * strides[split];
+      memcpy(to + at, (const IN0_T *)in[0] + at, (size_t)run * sizeof *to);
+    }
+    low[split] = begin;
+    high[split] = end < index_dims[split] ? end : index_dims[split];
+  } else {
+    memcpy(to, in[0], (size_t)IN0_COUNT * sizeof *to);
+  }
+  int64_t at[17];
+  for (int k = 0; k < IN0_RANK; k++) {
+    at[k] = low[k];
+    if (low[k] >= high[k]) return 0;
+  }
+  for (;;) { /* rows of the index tensor, in order */
+    int64_t from = 0, offset = 0;
+    int is_outside = 0;
+    for (int k = 0; k < LAST; k++) {
+      from += at[k] * index_strides[k];
+      offset += k == axis ? 0 : at[k] * strides[k];
+    }
+    const int64_t along = axis == LAST ? 0 : 1, length = dims[axis];
+    for (int64_t j = low[LAST]; j < high[LAST]; j++)
+      is_outside |= indices[from + j] < -length || indices[from + j] >= length;
+    if (is_outside) return 8;
+    for (int64_t j = low[LAST]; j < high[LAST]; j++) {
+      const int64_t index = (int64_t)indices[from + j] + (indices[from + j] < 0 ? length : 0);
+      APPLY(to[offset + index * strides[axis] + j * along], updates[from + j]);
+    }
+    int k = LAST - 1;
+    for (; k >= 0 && ++at[k] == high[k]; k--) at[k] = low[k];
+    if (k < 0) return 0;
+  }
 }
 #undef APPLY
 #undef ACC

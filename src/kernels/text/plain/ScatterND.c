@@ -1,4 +1,5 @@
-/* ScatterND: data with blocks of updates at addresses, in order of the updates. */
+/* ScatterND: data with blocks of updates at addresses, in order of the updates. A unit is an element
+ * of the result: every thread reads all addresses and writes what falls into its own part. */
 #if defined ATTR_reduction_IS_add
 #define APPLY(a, b) ((a) = (OUT0_T)((ACC)(a) + (ACC)(b)))
 #elif defined ATTR_reduction_IS_mul
@@ -11,15 +12,15 @@
 #define APPLY(a, b) ((a) = (b))
 #endif
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, default: (uint64_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN1_T *indices = in[1];
-  const IN2_T *updates = in[2];
-  OUT0_T *to = out[0];
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN1_T *restrict indices = in[1];
+  const IN2_T *restrict updates = in[2];
+  OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
   const int length = (int)index_dims[IN1_RANK - 1];
   int64_t strides[17], step = 1, rows = 1, run = 1;
   (void)scratch;
-  memcpy(to, in[0], (size_t)IN0_COUNT * sizeof *to);
+  memcpy(to + begin, (const IN0_T *)in[0] + begin, (size_t)(end - begin) * sizeof *to);
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
   for (int k = 0; k < IN1_RANK - 1; k++) rows *= index_dims[k];
   for (int k = length; k < IN0_RANK; k++) run *= dims[k];
@@ -30,7 +31,9 @@ static int NAME(const void *const *in, void *const *out, void *scratch) {
       if (at < -dims[k] || at >= dims[k]) return 8;
       offset += (at < 0 ? at + dims[k] : at) * strides[k];
     }
-    for (int64_t i = 0; i < run; i++) APPLY(to[offset + i], updates[i]);
+    const int64_t first = offset < begin ? begin - offset : 0;
+    const int64_t last = offset + run > end ? end - offset : run;
+    for (int64_t i = first; i < last; i++) APPLY(to[offset + i], updates[i]);
   }
   return 0;
 }

@@ -3,33 +3,75 @@
 #define ATTR_axis -1
 #endif
 #define REAL __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0))
-static int NAME(const void *const *in, void *const *out, void *scratch) {
-  const IN0_T *x = in[0];
-  OUT0_T *y = out[0];
+/* exp of n neighbours, less `shift`, which is one number or one for each: e[j]. */
+#define EXP_ROW(e, from, shift, by, n)                                                           \
+  do {                                                                                           \
+    for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)(from)[j] - (shift)[j * (by)];              \
+    if (sizeof(REAL) == 4)                                                                       \
+      for (int64_t j = 0; j < (n); j += LANES) {                                                 \
+        float *const at = (float *)(void *)((e) + j);                                            \
+        store_lanes_(at, exp_(load_lanes_(at, (n)-j)), (n)-j);                                   \
+      }                                                                                          \
+    else                                                                                         \
+      for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)exp((double)(e)[j]);                      \
+  } while (0)
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
-  int64_t outer = 1, inner = 1, length = IN0_RANK ? dims[axis] : 1;
+  const int64_t length = IN0_RANK ? dims[axis] : 1;
   (void)scratch;
-  for (int k = 0; k < axis; k++) outer *= dims[k];
+  int64_t inner = 1;
   for (int k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
-  for (int64_t o = 0; o < outer && length > 0; o++)
-    for (int64_t i = 0; i < inner; i++) {
-      const IN0_T *from = x + o * length * inner + i;
-      OUT0_T *to = y + o * length * inner + i;
-      REAL high = (REAL)from[0], sum = 0;
-      for (int64_t k = 1; k < length; k++)
-        if ((REAL)from[k * inner] > high) high = (REAL)from[k * inner];
-      for (int64_t k = 0; k < length; k++) {
-        const REAL e = sizeof(REAL) == 4 ? (REAL)expf((float)((REAL)from[k * inner] - high))
-                                         : (REAL)exp((double)((REAL)from[k * inner] - high));
-        sum += e;
-        to[k * inner] = (OUT0_T)(SOFTMAX_LOG ? (REAL)from[k * inner] - high : e);
+  const int64_t blocks = (inner + PLAIN_LINES - 1) / PLAIN_LINES;
+  for (int64_t u = begin; u < end; u++) {
+    const int64_t o = u / blocks, i = u % blocks * PLAIN_LINES;
+    const int64_t width = inner - i < PLAIN_LINES ? inner - i : PLAIN_LINES;
+    const IN0_T *restrict from = x + o * length * inner + i;
+    OUT0_T *restrict to = y + o * length * inner + i;
+    REAL high[PLAIN_LINES], sum[PLAIN_LINES] = {0}, e[PLAIN_LINES];
+    if (inner == 1) { /* a row: PLAIN_LINES of its own elements at a time */
+      for (int l = 0; l < PLAIN_LINES; l++) high[l] = (REAL)from[0];
+      for (int64_t k = 0; k < length; k += PLAIN_LINES) {
+        const int64_t n = length - k < PLAIN_LINES ? length - k : PLAIN_LINES;
+        for (int64_t l = 0; l < n; l++)
+          high[l] = (REAL)from[k + l] > high[l] ? (REAL)from[k + l] : high[l];
       }
-      const REAL log_sum = (REAL)log((double)sum);
+      for (int l = 1; l < PLAIN_LINES; l++) high[0] = high[l] > high[0] ? high[l] : high[0];
+      for (int64_t k = 0; k < length; k += PLAIN_LINES) {
+        const int64_t n = length - k < PLAIN_LINES ? length - k : PLAIN_LINES;
+        EXP_ROW(e, from + k, high, 0, n);
+        for (int64_t l = 0; l < n; l++) {
+          sum[l] += e[l];
+          to[k + l] = (OUT0_T)(SOFTMAX_LOG ? (REAL)from[k + l] - high[0] : e[l]);
+        }
+      }
+      for (int l = 1; l < PLAIN_LINES; l++) sum[0] += sum[l];
+      const REAL log_sum = (REAL)log((double)sum[0]);
       for (int64_t k = 0; k < length; k++)
-        to[k * inner] = (OUT0_T)(SOFTMAX_LOG ? to[k * inner] - log_sum : to[k * inner] / sum);
+        to[k] = (OUT0_T)(SOFTMAX_LOG ? to[k] - log_sum : to[k] / sum[0]);
+      continue;
     }
+    for (int64_t j = 0; j < width; j++) high[j] = (REAL)from[j];
+    for (int64_t k = 1; k < length; k++)
+      for (int64_t j = 0; j < width; j++)
+        high[j] = (REAL)from[k * inner + j] > high[j] ? (REAL)from[k * inner + j] : high[j];
+    for (int64_t k = 0; k < length; k++) {
+      EXP_ROW(e, from + k * inner, high, 1, width);
+      for (int64_t j = 0; j < width; j++) {
+        sum[j] += e[j];
+        to[k * inner + j] = (OUT0_T)(SOFTMAX_LOG ? (REAL)from[k * inner + j] - high[j] : e[j]);
+      }
+    }
+    for (int64_t j = 0; j < width && SOFTMAX_LOG; j++) sum[j] = (REAL)log((double)sum[j]);
+    for (int64_t k = 0; k < length; k++)
+      for (int64_t j = 0; j < width; j++)
+        to[k * inner + j] =
+            (OUT0_T)(SOFTMAX_LOG ? to[k * inner + j] - sum[j] : to[k * inner + j] / sum[j]);
+  }
   return 0;
 }
+#undef EXP_ROW
 #undef REAL
 #undef ATTR_axis

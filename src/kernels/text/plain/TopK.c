@@ -9,17 +9,18 @@
 #ifndef ATTR_sorted
 #define ATTR_sorted 1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch) {
+static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *x = in[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
   const int64_t length = dims[axis], k = to_dims[axis];
-  int64_t outer = 1, inner = 1, *a = scratch, *b = a + length;
+  int64_t inner = 1, *a = scratch, *b = a + length;
   if ((int64_t)((const IN1_T *)in[1])[0] != k) return 8;
-  for (int d = 0; d < axis; d++) outer *= dims[d];
   for (int d = axis + 1; d < IN0_RANK; d++) inner *= dims[d];
-  for (int64_t line = 0; line < outer * inner; line++) {
-    const int64_t o = line / inner, i = line % inner;
+  const int64_t blocks = (inner + PLAIN_LINES - 1) / PLAIN_LINES;
+  for (int64_t u = begin * PLAIN_LINES; u < end * PLAIN_LINES; u++) {
+    const int64_t o = u / PLAIN_LINES / blocks, i = u / PLAIN_LINES % blocks * PLAIN_LINES + u % PLAIN_LINES;
+    if (i >= inner) continue;
     const IN0_T *from = x + o * length * inner + i;
     for (int64_t d = 0; d < length; d++) a[d] = d;
     for (int64_t width = 1; width < length; width *= 2) {
