@@ -33,7 +33,7 @@ static const char peak_source[] =
 struct job {
   struct problem problem;
   const char *name;
-  const struct kernel *kernel;
+  struct choice choice;
   kernel_function *run;
   float *a, *b, *c, *e[3], *scratch;
   long units;
@@ -55,16 +55,20 @@ static void job_open(struct job *job, const struct isa *isa, void *library, int 
   const struct problem *p = &job->problem;
   struct operand_counts n = problem_counts(p);
   job->a = floats(n.a), job->c = floats(n.c), job->b = floats(n.b);
-  if (job->kernel->pack) {
-    float *packed = floats((int64_t)(job->kernel->packed_bytes(p, &isa->target) / sizeof(float)));
-    job->kernel->pack(p, &isa->target, job->b, packed);
+  const struct choice *choice = &job->choice;
+  const struct kernel *kernel = choice->kernel;
+  if (kernel->pack) {
+    float *packed =
+        floats((int64_t)(kernel->packed_bytes(p, &isa->target, choice) / sizeof(float)));
+    kernel->pack(p, &isa->target, choice, job->b, packed);
     free(job->b);
     job->b = packed;
   }
   for (int i = 0; i < 3; i++) job->e[i] = floats(n.columns);
-  job->scratch = floats(
-      job->kernel->scratch_bytes ? (int64_t)(job->kernel->scratch_bytes(p, &isa->target) / 4) : 1);
-  job->units = (long)job->kernel->units(p, &isa->target);
+  size_t scratch =
+      kernel->scratch_bytes ? kernel->scratch_bytes(p, &isa->target, choice) : sizeof(float);
+  job->scratch = floats((int64_t)(scratch / sizeof(float)));
+  job->units = (long)kernel->units(p, &isa->target, choice);
   job->best_ns = job->half_ns[0] = job->half_ns[1] = 1e30;
 }
 
@@ -75,7 +79,7 @@ static void job_time(struct job *job, long begin, long end, double *best_ns) {
   long repeat = *best_ns < 1e29 ? 1 + (long)(200e3 / *best_ns) : 1;
   uint64_t start = clock_ns();
   for (long i = 0; i < repeat; i++)
-    job->run(job->a, job->b, job->c, (const float *const *)job->e, job->scratch, begin, end);
+    job->run(job->a, job->b, job->c, (const void *const *)job->e, job->scratch, begin, end);
   double ns = since(start) / (double)repeat;
   if (ns < *best_ns) *best_ns = ns;
 }
@@ -105,7 +109,7 @@ static void print_all(const struct job *jobs, int count, const struct isa *isa, 
     double flops = 2 * problem_macs(&jobs[i].problem) / jobs[i].best_ns;
     printf("%-22s %10.2f %9.1f %7.1f %7.1f  %s\n", jobs[i].name, jobs[i].best_ns / 1e3, flops,
            100 * flops / peak, 100 * fmax(jobs[i].half_ns[0], jobs[i].half_ns[1]) / jobs[i].best_ns,
-           jobs[i].kernel->name);
+           jobs[i].choice.kernel->name);
     total += jobs[i].best_ns;
   }
   printf("%-22s %10.2f\n", "sum", total / 1e3);
@@ -119,7 +123,7 @@ static int bench(const struct isa *isa, struct job *jobs, int count, const char 
   snippet_begin(&text, isa);
   text_puts(&text, peak_source);
   for (int i = 0; i < count; i++)
-    snippet_add(&text, isa, jobs[i].kernel, &jobs[i].problem, i,
+    snippet_add(&text, isa, &jobs[i].problem, &jobs[i].choice, i,
                 jobs[i].problem.kind == PROBLEM_layernorm ? NULL : epilogue);
   uint64_t start = clock_ns();
   if (snippet_compile(&ctx, isa, folder, "bench", &text)) {
@@ -143,7 +147,7 @@ int main(int argc, char **argv) {
   const struct isa *isa = &isas[0];
   for (int i = 0; i < ISA_COUNT; i++)
     if (isa_runs_here(&isas[i])) isa = &isas[i];
-  const char *epilogue = "max_((x) + load_lanes_(e[0] + (j), lanes), splat_(0.0f))", *filter = "";
+  const char *epilogue = "max_((x) + load_lanes_((const float *)e[0] + (j), lanes), splat_(0.0f))", *filter = "";
   const char *keep = NULL;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--isa") && i + 1 < argc) {
@@ -168,8 +172,7 @@ int main(int argc, char **argv) {
       fprintf(stderr, "not a problem line: %s\n", built_in[i].line);
       return 2;
     }
-    job->kernel = kernel_choose(&job->problem, &isa->target);
-    if (job->kernel) count++;
+    if (kernel_choose(&job->problem, &isa->target, &job->choice)) count++;
   }
   char folder[4096];
   struct ctx ctx;

@@ -50,11 +50,26 @@ static hone_status improve(struct run *run, struct graph *graph) {
   return HONE_OK;
 }
 
+static hone_status read_choices(struct run *run, struct choice_table *out) {
+  struct mapping file;
+  const char *path = run->options->choices;
+  TRY(file_map(run->ctx, path, &file));
+  hone_status status = choices_parse(run->ctx, run->arena, place_file(path),
+                                     (const char *)file.data, file.size, out);
+  file_unmap(&file);
+  return status;
+}
+
 static hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
   uint64_t start = clock_ns();
+  struct choice_table choices;
   struct plan_options options = {.target = &run->options->target,
                                  .threads = run->options->threads > 0 ? run->options->threads : 1,
                                  .plain = run->options->no_passes};
+  if (run->options->choices) {
+    TRY(read_choices(run, &choices));
+    options.choices = &choices;
+  }
   TRY(plan_build(run->ctx, run->arena, graph, &options, out));
   run->report->plan_ms = (double)(clock_ns() - start) / 1e6;
   run->report->step_count = (*out)->steps.count;

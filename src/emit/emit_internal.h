@@ -19,10 +19,10 @@ struct emitter {
 };
 
 /* What follows "static NOIPA " and "NAME" in a function's prototype, by what calls it. */
-#define KERNEL_PARAMETERS                                                                          \
-  "(const float *a, const float *b, float *c, const float *const *e, float *scratch, long begin, " \
+#define KERNEL_PARAMETERS                                                                     \
+  "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
   "long end)"
-#define PACK_PARAMETERS "(const float *b, float *packed, long begin, long end)"
+#define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 #define PLAIN_PARAMETERS \
   "(const void *const *in, void *const *out, void *scratch, long begin, long end)"

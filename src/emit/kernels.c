@@ -25,9 +25,8 @@ static void collect(const struct emitter *e, const struct step *step, struct def
     upper(d->at[d->count].name, sizeof d->at[0].name, problem_number_name(step->problem.kind, i));
     d->at[d->count++].value = problem_number(&step->problem, i);
   }
-  int n = step->kernel->choose
-              ? step->kernel->choose(&step->problem, &e->plan->kernel_target, chosen)
-              : 0;
+  int n =
+      step->choice.kernel->defines(&step->problem, &e->plan->kernel_target, &step->choice, chosen);
   for (int i = 0; i < n; i++) {
     snprintf(d->at[d->count].name, sizeof d->at[0].name, "%s", chosen[i].name);
     d->at[d->count++].value = chosen[i].value;
@@ -37,12 +36,10 @@ static void collect(const struct emitter *e, const struct step *step, struct def
 static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind) {
   const char *at = kind == OPERAND_FULL ? "o" : "j";
   if (kind == OPERAND_SCALAR)
-    text_printf(out, "    const vec %s = splat_(e[%zu][0]);\n", name, k);
+    text_printf(out, "    const vec %s = splat_(*(const float *)e[%zu]);\n", name, k);
   else
-    text_printf(out,
-                "    const vec %s = lanes == LANES ? loadu_(e[%zu] + %s) : load_lanes_(e[%zu] + "
-                "%s, lanes);\n",
-                name, k, at, k, at);
+    text_printf(out, "    const vec %s = load_lanes_((const float *)e[%zu] + %s, lanes);\n", name,
+                k, at);
 }
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
@@ -54,7 +51,7 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   }
   text_puts(out,
             "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec x, "
-            "const float *const *e, long o, long j, long lanes) {\n");
+            "const void *const *e, long o, long j, long lanes) {\n");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
   if (step->epilogue.has_bias) emit_operand(out, "b", 0, step->epilogue.kinds[0]);
   text_puts(out, step->epilogue.has_bias ? "    vec r = x + b;\n" : "    vec r = x;\n");
@@ -86,7 +83,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
   collect(e, step, d);
   char line[512];
   problem_print(line, sizeof line, &step->problem);
-  text_printf(&body, "/* %s: %s */\n", step->kernel->name, line);
+  text_printf(&body, "/* %s: %s */\n", step->choice.kernel->name, line);
   for (size_t i = 0; i < d->count; i++)
     text_printf(&body, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
   if (epilogue) status = emit_epilogue(e, &body, step);
@@ -102,9 +99,9 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
 }
 
 hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number) {
-  return emit_text(e, step, step->kernel->text, true, out_number);
+  return emit_text(e, step, step->choice.kernel->text, true, out_number);
 }
 
 hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number) {
-  return emit_text(e, step, step->kernel->pack_text, false, out_number);
+  return emit_text(e, step, step->choice.kernel->pack_text, false, out_number);
 }

@@ -54,7 +54,7 @@ static void emit_scratch(struct text *out, const struct step *step, const char *
 static void emit_call(struct text *out, const struct step *step, int number) {
   switch (step->kind) {
     case STEP_KERNEL:
-      emit_pointers(out, "const float *const e", step->epilogue.operands, step->epilogue.count,
+      emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count,
                     true);
       text_printf(out, "  k%d(", number);
       emit_address(out, &step->inputs[0], true);

@@ -18,9 +18,11 @@ hone_status make_weights(struct emitter *e, struct emitted *out) {
     const struct buffer *b = e->plan->buffers.at[i];
     if (b->place != BUFFER_WEIGHTS) continue;
     char *at = (char *)out->weights + b->offset;
-    if (b->pack)
-      b->pack->pack(&b->problem, &e->plan->kernel_target,
-                    (const float *)b->tensor->data + b->pack_offset, (float *)(void *)at);
+    if (b->pack.kernel)
+      b->pack.kernel->pack(
+          &b->problem, &e->plan->kernel_target, &b->pack,
+          (const char *)b->tensor->data + (size_t)b->pack_offset * dtype_bytes(b->tensor->dtype),
+          at);
     else
       memcpy(at, b->tensor->data, b->tensor->bytes);
   }

@@ -20,16 +20,19 @@ static inline int64_t lanes_of(const struct kernel_target *target) {
 /* Rows of `vectors` accumulators that fit in registers beside one row of b and a broadcast a. */
 int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
 
-#define FAMILY(name)                                                                      \
-  bool name##_accepts(const struct problem *problem, const struct kernel_target *target); \
-  int name##_choose(const struct problem *problem, const struct kernel_target *target,    \
-                    struct kernel_define defines[KERNEL_DEFINES_MAX]);                    \
-  int64_t name##_units(const struct problem *problem, const struct kernel_target *target);
-#define PACKED_FAMILY(name)                                                                      \
-  FAMILY(name)                                                                                   \
-  size_t name##_packed_bytes(const struct problem *problem, const struct kernel_target *target); \
-  void name##_pack(const struct problem *problem, const struct kernel_target *target,            \
-                   const float *b, float *packed);
+/* Every row's functions: struct kernel says what each does. */
+#define ON const struct problem *problem, const struct kernel_target *target
+#define FAMILY(name)                                                    \
+  bool name##_accepts(ON);                                              \
+  bool name##_enumerate(ON, int index, struct choice *out);             \
+  bool name##_fits(ON, struct choice *choice);                          \
+  int name##_defines(ON, const struct choice *choice,                   \
+                     struct kernel_define defines[KERNEL_DEFINES_MAX]); \
+  int64_t name##_units(ON, const struct choice *choice);
+#define PACKED_FAMILY(name)                                    \
+  FAMILY(name)                                                 \
+  size_t name##_packed_bytes(ON, const struct choice *choice); \
+  void name##_pack(ON, const struct choice *choice, const void *b, void *packed);
 PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
 PACKED_FAMILY(depthwise)
@@ -38,11 +41,10 @@ FAMILY(pool)
 FAMILY(softmax)
 FAMILY(layernorm)
 FAMILY(reduce)
+int64_t gemm_pack_units(ON, const struct choice *choice);
+size_t winograd_scratch_bytes(ON, const struct choice *choice);
 #undef PACKED_FAMILY
 #undef FAMILY
-double conv_cost(const struct problem *problem, const struct kernel_target *target);
-double winograd_cost(const struct problem *problem, const struct kernel_target *target);
-size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel_target *target);
-int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target);
+#undef ON
 
 #endif

@@ -1,27 +1,41 @@
-/* Tiling and packing of text/gemm_f32.c: matrix products and convolutions as implicit products.
- * In: the problem and the target. Out: the literals that shape the text. The choice is a pure
- * function of both, so packing at compile time and the code agree. */
+/* Choices and packing of text/gemm_f32.c: matrix products and convolutions as implicit products on
+ * one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
+ * text follows from it and the problem (lay_out). */
 #include <string.h>
 
 #include "families.h"
 
-#define ARM_ACCUMULATORS 20 /* gcc 12: none spilled; 15 of 24 are */
-#define FMA_LATENCY 4.0     /* cycles; two FMAs and two loads start in each */
-#define L2_BYTES_PER_CYCLE 32.0
+#define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
+#define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
 
-/* Names as in the text. */
-struct tiling {
+/* The values of a choice, in the order of TILE_NAMES in kernels.def. */
+struct tile {
+  int64_t vectors;                 /* of columns in a tile */
+  int64_t rows, columns;           /* pixels of a tile */
+  int64_t k_unroll;                /* sets of accumulators */
+  int64_t tap_block, depth_block;  /* of k, before the next panel */
+  int64_t unit_tiles, unit_panels; /* of one unit */
+  int64_t ahead;                   /* floats of the next panel that each k fetches into L2 */
+  int64_t registers;               /* 1: the epilogue runs while the tile is in registers */
+};
+_Static_assert(sizeof(struct tile) <= sizeof((struct choice *)0)->value, "too many values");
+
+static struct tile tile_of(const struct choice *choice) {
+  struct tile tile;
+  memcpy(&tile, choice->value, sizeof tile);
+  return tile;
+}
+
+/* The product as the text sees it: first what follows from the problem alone. */
+struct layout {
   int64_t pixel_rows, pixel_columns, outer, inner;
-  int64_t tile_rows, tile_columns, column_tiles, wide_tiles;
-  int64_t vectors, k_unroll;
-  int64_t tap_block, depth_block;
-  int64_t unit_tiles, unit_panels, ahead;
-  /* not in the text */
-  int64_t columns, taps, taps_x, depth, k_all, tiles, panels, panel_width;
+  int64_t columns, taps, taps_x, depth, k_all;
+  struct tile tile;
+  int64_t panel_width, panels, column_tiles, wide_tiles, tiles;
 };
 
 /* The problem as a grid of pixels and the k that runs over them. */
-static void describe_gemm(const struct problem *p, struct tiling *t) {
+static void describe_gemm(const struct problem *p, struct layout *t) {
   int64_t batch0 = at_least_1(p->batch0), batch1 = at_least_1(p->batch1);
   t->pixel_rows = 1;
   t->pixel_columns = p->m;
@@ -42,7 +56,7 @@ static void describe_gemm(const struct problem *p, struct tiling *t) {
   }
 }
 
-static void describe_conv(const struct problem *p, struct tiling *t) {
+static void describe_conv(const struct problem *p, struct layout *t) {
   int64_t groups = at_least_1(p->groups), images = at_least_1(p->images);
   t->pixel_rows = p->oh;
   t->pixel_columns = p->ow;
@@ -76,100 +90,109 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target) {
   return max_i64(1, min_i64(spare / vectors, 28));
 }
 
-/* Cuts the pixels in tiles of nearly equal size. */
-static void cut_pixels(struct tiling *t, int64_t capacity) {
-  t->column_tiles = ceil_div(t->pixel_columns, capacity);
-  t->tile_columns = ceil_div(t->pixel_columns, t->column_tiles);
-  t->wide_tiles = t->column_tiles - (t->tile_columns * t->column_tiles - t->pixel_columns);
-  t->tile_rows = 1;
-  if (t->column_tiles == 1 && t->pixel_rows > 1) {
-    int64_t row_tiles = ceil_div(t->pixel_rows, max_i64(1, capacity / t->tile_columns));
-    t->tile_rows = ceil_div(t->pixel_rows, row_tiles);
+static void describe(const struct problem *problem, struct layout *t) {
+  *t = (struct layout){0};
+  if (problem->kind == PROBLEM_gemm)
+    describe_gemm(problem, t);
+  else
+    describe_conv(problem, t);
+  t->k_all = t->taps * t->taps_x * t->depth;
+}
+
+/* What follows from the tile. */
+static void cut(struct layout *t, const struct kernel_target *target) {
+  const struct tile *tile = &t->tile;
+  t->panel_width = tile->vectors * lanes_of(target);
+  t->panels = ceil_div(t->columns, t->panel_width);
+  t->column_tiles = ceil_div(t->pixel_columns, tile->columns);
+  t->wide_tiles = t->column_tiles - (tile->columns * t->column_tiles - t->pixel_columns);
+  t->tiles = ceil_div(t->pixel_rows, tile->rows) * t->column_tiles;
+}
+
+static struct layout lay_out(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice) {
+  struct layout t;
+  describe(problem, &t);
+  t.tile = tile_of(choice);
+  cut(&t, target);
+  return t;
+}
+
+/* Tiles of nearly equal size, of `capacity` pixels at most. */
+static void choose_pixels(struct layout *t, int64_t capacity) {
+  int64_t column_tiles = ceil_div(t->pixel_columns, capacity);
+  t->tile.columns = ceil_div(t->pixel_columns, column_tiles);
+  t->tile.rows = 1;
+  if (column_tiles == 1 && t->pixel_rows > 1) {
+    int64_t row_tiles = ceil_div(t->pixel_rows, max_i64(1, capacity / t->tile.columns));
+    t->tile.rows = ceil_div(t->pixel_rows, row_tiles);
   }
-  t->tiles = ceil_div(t->pixel_rows, t->tile_rows) * t->column_tiles;
 }
 
 /* Cycles of one k of one tile. */
-static double tile_cycles(double pixels, double vectors, double unroll, double b_bytes) {
-  double cycles = pixels * vectors / 2;
-  if (cycles < (pixels + vectors) / 2) cycles = (pixels + vectors) / 2;
-  if (cycles < FMA_LATENCY / unroll) cycles = FMA_LATENCY / unroll;
-  if (cycles < b_bytes / L2_BYTES_PER_CYCLE) cycles = b_bytes / L2_BYTES_PER_CYCLE;
+static double tile_cycles(double pixels, double vectors, double unroll,
+                          const struct kernel_target *target) {
+  double cycles = pixels * vectors * (double)lanes_of(target) / target->f32_macs;
+  double b_bytes = vectors * target->vector_bytes;
+  if (cycles < (pixels + vectors) / target->loads) cycles = (pixels + vectors) / target->loads;
+  if (cycles < target->fma_latency / unroll) cycles = target->fma_latency / unroll;
+  if (cycles < b_bytes / target->l2_bytes_per_cycle) cycles = b_bytes / target->l2_bytes_per_cycle;
   return cycles;
 }
 
-/* Cycles of one image with the tiling; start and end of a tile cost about its registers twice. */
-static double tiling_cycles(const struct tiling *t, const struct kernel_target *target) {
+/* Cycles of one image with the tile; its start and end cost about its registers twice. */
+static double image_cycles(const struct layout *t, const struct kernel_target *target) {
+  const struct tile *tile = &t->tile;
   int64_t lanes = lanes_of(target), full = t->columns / t->panel_width;
   int64_t tail = ceil_div(t->columns % t->panel_width, lanes);
-  int64_t row_tiles = t->pixel_rows / t->tile_rows, row_rest = t->pixel_rows % t->tile_rows;
+  int64_t row_tiles = t->pixel_rows / tile->rows, row_rest = t->pixel_rows % tile->rows;
   double total = 0;
   for (int part = 0; part < 2; part++) {
-    double vectors = (double)(part ? tail : t->vectors), panels = part ? tail > 0 : (double)full;
+    double vectors = (double)(part ? tail : tile->vectors), panels = part ? tail > 0 : (double)full;
     double counts[3] = {(double)(row_tiles * t->wide_tiles),
                         (double)(row_tiles * (t->column_tiles - t->wide_tiles)), row_rest > 0};
-    double pixels[3] = {(double)(t->tile_rows * t->tile_columns),
-                        (double)(t->tile_rows * (t->tile_columns - 1)),
-                        (double)(row_rest * t->tile_columns)};
+    double pixels[3] = {(double)(tile->rows * tile->columns),
+                        (double)(tile->rows * (tile->columns - 1)),
+                        (double)(row_rest * tile->columns)};
     for (int i = 0; i < 3; i++)
       if (counts[i] > 0 && panels > 0)
-        total += panels * counts[i] *
-                 ((double)t->k_all * tile_cycles(pixels[i], vectors, (double)t->k_unroll,
-                                                 vectors * target->vector_bytes) +
-                  10 + 2 * pixels[i] * vectors);
+        total +=
+            panels * counts[i] *
+            ((double)t->k_all * tile_cycles(pixels[i], vectors, (double)tile->k_unroll, target) +
+             10 + 2 * pixels[i] * vectors);
   }
   return total;
 }
 
-static int64_t unroll_for(const struct tiling *t, const struct kernel_target *target) {
-  int64_t registers = t->tile_rows * t->tile_columns * t->vectors, unroll = 1;
+static int64_t unroll_for(const struct layout *t, const struct kernel_target *target) {
+  int64_t registers = t->tile.rows * t->tile.columns * t->tile.vectors, unroll = 1;
   while (registers * unroll < 8 && t->depth >= 8 * unroll &&
-         registers * unroll * 2 + t->vectors + 1 <= target->vector_registers)
+         registers * unroll * 2 + t->tile.vectors + 1 <= target->vector_registers)
     unroll *= 2;
   return unroll;
 }
 
-/* The tile of least predicted cycles; two vectors wide unless another is clearly better. */
-static void choose_tile(struct tiling *t, const struct kernel_target *target) {
-  static const int64_t widths[] = {2, 1, 3, 4, 5, 6, 8};
-  struct tiling best = *t;
-  double best_cycles = 0;
-  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-    struct tiling now = *t;
-    now.vectors = widths[i];
-    if (i && now.vectors > ceil_div(t->columns, lanes_of(target))) continue;
-    now.panel_width = now.vectors * lanes_of(target);
-    cut_pixels(&now, tile_capacity(now.vectors, target));
-    now.k_unroll = unroll_for(&now, target);
-    double cycles = tiling_cycles(&now, target);
-    if (i && cycles >= 0.97 * best_cycles) continue;
-    best = now;
-    best_cycles = cycles;
-  }
-  *t = best;
-  t->panels = ceil_div(t->columns, t->panel_width);
-}
-
 /* Blocks of k so that a panel of b stays well inside L2. */
-static void choose_blocks(struct tiling *t, const struct kernel_target *target) {
+static void choose_blocks(struct layout *t, const struct kernel_target *target) {
   int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * 4);
-  t->tap_block = t->taps;
-  t->depth_block = t->depth;
+  t->tile.tap_block = t->taps;
+  t->tile.depth_block = t->depth;
   if (t->tiles == 1 || t->k_all <= panel_budget * 3 / 2) return;
   if (t->taps > 1) {
     int64_t fit = max_i64(1, panel_budget / (t->taps_x * t->depth));
-    t->tap_block = ceil_div(t->taps, ceil_div(t->taps, fit));
+    t->tile.tap_block = ceil_div(t->taps, ceil_div(t->taps, fit));
   } else if (t->taps_x == 1) {
     int64_t count = ceil_div(t->depth, max_i64(64, panel_budget));
-    t->depth_block = ceil_div(ceil_div(t->depth, count), 16) * 16;
+    t->tile.depth_block = min_i64(t->depth, ceil_div(ceil_div(t->depth, count), 16) * 16);
   }
 }
 
 /* Units: what one thread does at a time. The larger operand is read once, the other stays in L2. */
-static void choose_units(struct tiling *t, const struct kernel_target *target) {
+static void choose_units(struct layout *t, const struct kernel_target *target) {
+  struct tile *tile = &t->tile;
   int64_t l2 = (int64_t)target->l2_bytes, threads = max_i64(1, target->threads);
-  int64_t pixels = t->tile_rows * t->tile_columns;
-  int64_t k_block = t->tap_block * t->taps_x * t->depth_block;
+  int64_t pixels = tile->rows * tile->columns;
+  int64_t k_block = tile->tap_block * t->taps_x * tile->depth_block;
   int64_t a_tile_bytes = at_least_1(pixels * k_block * 4),
           b_bytes = t->k_all * t->panel_width * t->panels * 4;
   int64_t goal = 4 * threads;
@@ -177,52 +200,100 @@ static void choose_units(struct tiling *t, const struct kernel_target *target) {
   /* Panels share out evenly and all of a stays in L2: one panel a unit. */
   bool a_stays = fit_tiles >= t->tiles && t->outer * t->inner * t->panels % threads == 0;
   bool b_stays = b_bytes <= l2 / 2 && t->tiles >= goal && !a_stays;
-  t->unit_panels = b_stays ? t->panels : 1;
+  tile->unit_panels = b_stays ? t->panels : 1;
   int64_t blocks = ceil_div(t->tiles, fit_tiles);
-  int64_t others = t->outer * t->inner * ceil_div(t->panels, t->unit_panels);
+  int64_t others = t->outer * t->inner * ceil_div(t->panels, tile->unit_panels);
   if (others % threads && others < 2 * goal) blocks = max_i64(blocks, ceil_div(2 * goal, others));
   if (b_stays) blocks = max_i64(blocks, min_i64(t->tiles, ceil_div(2 * goal, others)));
   blocks = min_i64(blocks, t->tiles);
-  t->unit_tiles = ceil_div(t->tiles, blocks);
-  if (b_bytes > l2 / 2 && t->unit_tiles > 1) t->ahead = ceil_div(t->panel_width, t->unit_tiles);
+  tile->unit_tiles = ceil_div(t->tiles, blocks);
+  if (b_bytes > l2 / 2 && tile->unit_tiles > 1)
+    tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
   if (!b_stays) { /* some panels together, so that a's rows in L1 serve several */
     int64_t units = others * blocks;
-    if (units >= 8 * goal) t->unit_panels = min_i64(4, units / (8 * goal));
-    t->unit_panels = at_least_1(t->unit_panels);
+    if (units >= 8 * goal) tile->unit_panels = min_i64(4, units / (8 * goal));
+    tile->unit_panels = at_least_1(tile->unit_panels);
   }
 }
 
-static void tiling_init(struct tiling *t, const struct problem *problem,
-                        const struct kernel_target *target) {
-  memset(t, 0, sizeof *t);
-  if (problem->kind == PROBLEM_gemm)
-    describe_gemm(problem, t);
-  else
-    describe_conv(problem, t);
-  t->k_all = t->taps * t->taps_x * t->depth;
-  choose_tile(t, target);
-  choose_blocks(t, target);
-  choose_units(t, target);
+/* Cost and cycles: all cores' shares of the multiply-adds, or one pass over the weights. */
+static void predict(const struct layout *t, const struct kernel_target *target,
+                    struct choice *out) {
+  double threads = (double)max_i64(1, target->threads);
+  out->cycles = image_cycles(t, target) * (double)(t->outer * t->inner) / threads;
+  double weights = (double)(t->outer * t->k_all * t->columns) * 4 / target->memory_bytes_per_cycle /
+                   (threads > 1 ? target->memory_sharing : 1);
+  out->cost = (out->cycles > weights ? out->cycles : weights) / target->clock_ghz / 0.97;
 }
 
-static int write_defines(const struct tiling *t, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+/* One choice a width, two vectors first: the tile that fills the registers. */
+bool gemm_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
+                    struct choice *out) {
+  static const int64_t widths[] = {2, 1, 3, 4, 5, 6, 8};
+  struct layout t;
+  describe(problem, &t);
+  int64_t most = max_i64(2, ceil_div(t.columns, lanes_of(target)));
+  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+    if (widths[i] > most || index--) continue;
+    t.tile.vectors = widths[i];
+    choose_pixels(&t, tile_capacity(widths[i], target));
+    cut(&t, target);
+    t.tile.k_unroll = unroll_for(&t, target);
+    choose_blocks(&t, target);
+    choose_units(&t, target);
+    t.tile.registers = t.k_all <= 256;
+    memcpy(out->value, &t.tile, sizeof t.tile);
+    predict(&t, target, out);
+    return true;
+  }
+  return false;
+}
+
+static bool in_range(int64_t x, int64_t low, int64_t high) { return x >= low && x <= high; }
+
+bool gemm_fits(const struct problem *problem, const struct kernel_target *target,
+               struct choice *choice) {
+  struct layout t;
+  describe(problem, &t);
+  t.tile = tile_of(choice);
+  const struct tile *tile = &t.tile;
+  bool sound = in_range(tile->vectors, 1, 8) && in_range(tile->rows, 1, t.pixel_rows) &&
+               in_range(tile->columns, 1, t.pixel_columns) && in_range(tile->k_unroll, 1, 8) &&
+               in_range(tile->tap_block, 1, t.taps) && in_range(tile->depth_block, 1, t.depth) &&
+               in_range(tile->ahead, 0, 1024) && in_range(tile->registers, 0, 1);
+  if (!sound || tile->rows > MOST_ACCUMULATORS || tile->columns > MOST_ACCUMULATORS ||
+      tile->rows * tile->columns * tile->vectors * tile->k_unroll > MOST_ACCUMULATORS)
+    return false;
+  cut(&t, target);
+  /* rows of tiles are cut only where each is one tile; k within a tap only where there is one */
+  if (t.wide_tiles < 1 || (tile->rows > 1 && t.column_tiles > 1)) return false;
+  if (tile->depth_block < t.depth && t.taps * t.taps_x > 1) return false;
+  if (!in_range(tile->unit_tiles, 1, t.tiles) || !in_range(tile->unit_panels, 1, t.panels))
+    return false;
+  predict(&t, target, choice);
+  return true;
+}
+
+int gemm_defines(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  struct layout t = lay_out(problem, target, choice);
   const struct kernel_define all[] = {
-      {"PIXEL_ROWS", t->pixel_rows},
-      {"PIXEL_COLUMNS", t->pixel_columns},
-      {"OUTER", t->outer},
-      {"INNER", t->inner},
-      {"TILE_ROWS", t->tile_rows},
-      {"TILE_COLUMNS", t->tile_columns},
-      {"COLUMN_TILES", t->column_tiles},
-      {"WIDE_TILES", t->wide_tiles},
-      {"VECTORS", t->vectors},
-      {"K_UNROLL", t->k_unroll},
-      {"TAP_BLOCK", t->tap_block},
-      {"DEPTH_BLOCK", t->depth_block},
-      {"UNIT_TILES", t->unit_tiles},
-      {"UNIT_PANELS", t->unit_panels},
-      {"AHEAD", t->ahead},
-      {"EPILOGUE_IN_REGISTERS", t->k_all <= 256},
+      {"PIXEL_ROWS", t.pixel_rows},
+      {"PIXEL_COLUMNS", t.pixel_columns},
+      {"OUTER", t.outer},
+      {"INNER", t.inner},
+      {"TILE_ROWS", t.tile.rows},
+      {"TILE_COLUMNS", t.tile.columns},
+      {"COLUMN_TILES", t.column_tiles},
+      {"WIDE_TILES", t.wide_tiles},
+      {"VECTORS", t.tile.vectors},
+      {"K_UNROLL", t.tile.k_unroll},
+      {"TAP_BLOCK", t.tile.tap_block},
+      {"DEPTH_BLOCK", t.tile.depth_block},
+      {"UNIT_TILES", t.tile.unit_tiles},
+      {"UNIT_PANELS", t.tile.unit_panels},
+      {"AHEAD", t.tile.ahead},
+      {"EPILOGUE_IN_REGISTERS", t.tile.registers},
   };
   _Static_assert(sizeof all / sizeof all[0] <= KERNEL_DEFINES_MAX,
                  "more defines than a row may have");
@@ -230,95 +301,88 @@ static int write_defines(const struct tiling *t, struct kernel_define defines[KE
   return (int)(sizeof all / sizeof all[0]);
 }
 
-static int64_t count_units(const struct tiling *t) {
-  return t->outer * t->inner * ceil_div(t->panels, t->unit_panels) *
-         ceil_div(t->tiles, t->unit_tiles);
+int64_t gemm_units(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice) {
+  struct layout t = lay_out(problem, target, choice);
+  return t.outer * t.inner * ceil_div(t.panels, t.tile.unit_panels) *
+         ceil_div(t.tiles, t.tile.unit_tiles);
 }
 
-bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
-  return problem->dtype == 1 && problem->m > 0 && problem->n > 0 && problem->k > 0;
-}
-int gemm_choose(const struct problem *problem, const struct kernel_target *target,
-                struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
-  return write_defines(&t, defines);
-}
-int64_t gemm_units(const struct problem *problem, const struct kernel_target *target) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
-  return count_units(&t);
-}
-size_t gemm_packed_bytes(const struct problem *problem, const struct kernel_target *target) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
+size_t gemm_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                         const struct choice *choice) {
+  struct layout t = lay_out(problem, target, choice);
   return (size_t)(t.outer * t.panels * t.k_all * t.panel_width) * sizeof(float);
 }
-int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
+
+int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice) {
+  struct layout t = lay_out(problem, target, choice);
   return t.outer * t.panels;
 }
 
-void gemm_pack(const struct problem *problem, const struct kernel_target *target, const float *b,
-               float *packed) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
+void gemm_pack(const struct problem *problem, const struct kernel_target *target,
+               const struct choice *choice, const void *b, void *packed) {
+  struct layout t = lay_out(problem, target, choice);
   int64_t batch1 = at_least_1(problem->batch1);
+  float *to = packed;
   for (int64_t outer = 0; outer < t.outer; outer++) {
-    const float *from = b + outer / batch1 * problem->b_batch0 + outer % batch1 * problem->b_batch1;
+    const float *from =
+        (const float *)b + outer / batch1 * problem->b_batch0 + outer % batch1 * problem->b_batch1;
     for (int64_t panel = 0; panel < t.panels; panel++)
       for (int64_t k = 0; k < t.k_all; k++)
         for (int64_t j = 0; j < t.panel_width; j++) {
           int64_t n = panel * t.panel_width + j;
-          *packed++ = n < t.columns ? from[k * problem->b_row + n * problem->b_column] : 0.0f;
+          *to++ = n < t.columns ? from[k * problem->b_row + n * problem->b_column] : 0.0f;
         }
   }
+}
+
+bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
+  (void)target;
+  return problem->m > 0 && problem->n > 0 && problem->k > 0;
 }
 
 bool conv_accepts(const struct problem *problem, const struct kernel_target *target) {
   (void)target;
   int64_t groups = at_least_1(problem->groups);
-  return problem->dtype == 1 && problem->oh > 0 && problem->ow > 0 && problem->kh > 0 &&
-         problem->kw > 0 && problem->ic >= groups && problem->oc >= groups &&
-         problem->ic % groups == 0 && problem->oc % groups == 0;
+  return problem->oh > 0 && problem->ow > 0 && problem->kh > 0 && problem->kw > 0 &&
+         problem->ic >= groups && problem->oc >= groups && problem->ic % groups == 0 &&
+         problem->oc % groups == 0;
 }
-int conv_choose(const struct problem *problem, const struct kernel_target *target,
-                struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  return gemm_choose(problem, target, defines);
+bool conv_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
+                    struct choice *out) {
+  return gemm_enumerate(problem, target, index, out);
 }
-int64_t conv_units(const struct problem *problem, const struct kernel_target *target) {
-  return gemm_units(problem, target);
+bool conv_fits(const struct problem *problem, const struct kernel_target *target,
+               struct choice *choice) {
+  return gemm_fits(problem, target, choice);
 }
-size_t conv_packed_bytes(const struct problem *problem, const struct kernel_target *target) {
-  return gemm_packed_bytes(problem, target);
+int conv_defines(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  return gemm_defines(problem, target, choice, defines);
+}
+int64_t conv_units(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice) {
+  return gemm_units(problem, target, choice);
+}
+size_t conv_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                         const struct choice *choice) {
+  return gemm_packed_bytes(problem, target, choice);
 }
 
 /* ONNX order [oc, ic / groups, kh, kw] to [group, panel, kh, kw, ic / groups, lane]. */
-void conv_pack(const struct problem *problem, const struct kernel_target *target, const float *b,
-               float *packed) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
+void conv_pack(const struct problem *problem, const struct kernel_target *target,
+               const struct choice *choice, const void *b, void *packed) {
+  struct layout t = lay_out(problem, target, choice);
   int64_t ic = problem->ic / t.outer, area = problem->kh * problem->kw;
+  const float *from = b;
+  float *to = packed;
   for (int64_t group = 0; group < t.outer; group++)
     for (int64_t panel = 0; panel < t.panels; panel++)
       for (int64_t tap = 0; tap < area; tap++)
         for (int64_t i = 0; i < ic; i++)
           for (int64_t j = 0; j < t.panel_width; j++) {
             int64_t n = panel * t.panel_width + j;
-            *packed++ = n < t.columns ? b[((group * t.columns + n) * ic + i) * area + tap] : 0.0f;
+            *to++ = n < t.columns ? from[((group * t.columns + n) * ic + i) * area + tap] : 0.0f;
           }
-}
-
-/* The direct convolution; the clock of the machine does not matter, only the ratio to other rows.
- */
-double conv_cost(const struct problem *problem, const struct kernel_target *target) {
-  struct tiling t;
-  tiling_init(&t, problem, target);
-  double threads = (double)max_i64(1, target->threads);
-  double cycles = tiling_cycles(&t, target) * (double)(t.outer * t.inner) / threads;
-  double weights =
-      (double)(t.outer * t.k_all * t.panels * t.panel_width) * 4 / 9.0 / (threads > 1 ? 1.5 : 1);
-  return (cycles > weights ? cycles : weights) / 3.8 / 0.97;
 }

@@ -1,6 +1,6 @@
-/* kernels: the table of kernels.def, the choice by it, and problem lines ("gemm f32 m128 n256
- * k64"). A line holds the kind, the element type and the numbers of the kind that are not zero; it
- * prints and parses without loss. */
+/* kernels: the table of kernels.def, the choice by it, and the text of problems ("gemm f32 m128 n256
+ * k64": kind, types, the numbers of the kind that are not zero) and choices ("gemm_f32 vectors2 ...":
+ * row, its values that are not zero). Both print and parse without loss. */
 #include "kernels.h"
 
 #include <errno.h>
@@ -12,34 +12,75 @@
 /* From the embedded files; made by tools/embed.sh. */
 const char *hone_embedded_text(const char *name, size_t *out_length);
 
+/* Sets of types: a, b, acc, c. */
+#define F32 (1u << TYPE_F32)
+#define ALL_F32 F32, F32, F32, F32
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
-#define KERNEL_ROW(name, kind, text, features, family, bytes, pack, pack_text, pack_units, \
-                   scratch, cost)                                                          \
-  {#name,           PROBLEM_##kind, text,  features, family##_accepts,                     \
-   family##_choose, family##_units, bytes, pack,     pack_text,                            \
-   pack_units,      scratch,        cost},
+#define KERNEL_ROW(name, kind, a, b, acc, c, text, features, family, names, bytes, pack, \
+                   pack_text, pack_units, scratch)                                       \
+  {#name,                                                                                \
+   PROBLEM_##kind,                                                                       \
+   {a, b, acc, c},                                                                       \
+   text,                                                                                 \
+   features,                                                                             \
+   names,                                                                                \
+   family##_accepts,                                                                     \
+   family##_enumerate,                                                                   \
+   family##_fits,                                                                        \
+   family##_defines,                                                                     \
+   family##_units,                                                                       \
+   bytes,                                                                                \
+   pack,                                                                                 \
+   pack_text,                                                                            \
+   pack_units,                                                                           \
+   scratch},
 const struct kernel kernel_table[] = {
 #include "kernels.def"
 };
 #undef KERNEL
+#undef F32
 const size_t kernel_count = sizeof kernel_table / sizeof kernel_table[0];
 
-const struct kernel *kernel_choose(const struct problem *problem,
-                                   const struct kernel_target *target) {
-  const struct kernel *best = NULL;
-  double best_cost = 0;
-  for (size_t i = 0; i < kernel_count; i++) {
-    const struct kernel *kernel = &kernel_table[i];
-    if (kernel->kind != problem->kind || (kernel->features & ~target->features)) continue;
-    if (!kernel->accepts(problem, target)) continue;
-    double cost = kernel->cost ? kernel->cost(problem, target) : 0;
-    if (best && !(cost < best_cost)) continue;
-    best = kernel;
-    best_cost = cost;
+static bool in_set(uint32_t set, uint8_t type) { return type < 32 && (set >> type & 1); }
+
+bool kernel_serves(const struct kernel *kernel, const struct problem *problem,
+                   const struct kernel_target *target) {
+  const struct type_sets *sets = &kernel->types;
+  const struct problem_types *types = &problem->types;
+  return kernel->kind == problem->kind && !(kernel->features & ~target->features) &&
+         in_set(sets->a, types->a) && in_set(sets->b, types->b) && in_set(sets->acc, types->acc) &&
+         in_set(sets->c, types->c) && kernel->accepts(problem, target);
+}
+
+/* A later choice of a row has to be clearly better: predictions are good to a few percent. */
+#define CLEARLY 0.97
+
+bool kernel_choose_in(const struct kernel *kernel, const struct problem *problem,
+                      const struct kernel_target *target, struct choice *out) {
+  struct choice now;
+  for (int index = 0;; index++) {
+    now = (struct choice){.kernel = kernel};
+    if (!kernel->enumerate(problem, target, index, &now)) return index > 0;
+    if (!index || now.cost < CLEARLY * out->cost ||
+        (now.cost <= out->cost && now.cycles < CLEARLY * out->cycles))
+      *out = now;
   }
-  return best;
+}
+
+bool kernel_choose(const struct problem *problem, const struct kernel_target *target,
+                   struct choice *out) {
+  bool found = false;
+  for (size_t i = 0; i < kernel_count; i++) {
+    struct choice now;
+    if (!kernel_serves(&kernel_table[i], problem, target)) continue;
+    if (!kernel_choose_in(&kernel_table[i], problem, target, &now)) continue;
+    bool better = !found || (now.cost > 0 && (out->cost <= 0 || now.cost < out->cost));
+    if (better) *out = now;
+    found = true;
+  }
+  return found;
 }
 
 const struct kernel *kernel_find(const char *name) {
@@ -75,10 +116,19 @@ static const struct kind kinds[PROBLEM_KIND_COUNT] = {
 #undef KIND
 };
 static const struct {
-  int dtype;
+  uint8_t type;
   const char *name;
-} dtypes[] = {{1, "f32"}, {10, "f16"}, {16, "bf16"}, {11, "f64"},
-              {3, "i8"},  {2, "u8"},   {6, "i32"},   {7, "i64"}};
+} types[] = {{TYPE_F32, "f32"}, {TYPE_F16, "f16"}, {TYPE_BF16, "bf16"}, {TYPE_F64, "f64"},
+             {TYPE_I8, "i8"},   {TYPE_U8, "u8"},   {TYPE_I32, "i32"},   {TYPE_I64, "i64"}};
+
+/* The index-th word of a list with spaces between; its length, 0 past the last. */
+static size_t word_at(const char *list, int index, const char **out) {
+  for (*out = list; index-- > 0; (*out)++) {
+    *out = strchr(*out, ' ');
+    if (!*out) return 0;
+  }
+  return strcspn(*out, " ");
+}
 
 static const struct number *find_number(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -89,14 +139,10 @@ static const struct number *find_number(const char *name, size_t length) {
 
 /* The index-th number of the kind; NULL past the last. */
 static const struct number *kind_number(enum problem_kind kind, int index) {
+  const char *at;
   if ((unsigned)kind >= PROBLEM_KIND_COUNT || index < 0) return NULL;
-  const char *at = kinds[kind].numbers;
-  while (index-- > 0) {
-    at = strchr(at, ' ');
-    if (!at) return NULL;
-    at++;
-  }
-  return find_number(at, strcspn(at, " "));
+  size_t length = word_at(kinds[kind].numbers, index, &at);
+  return length ? find_number(at, length) : NULL;
 }
 
 static int64_t *number_in(struct problem *problem, const struct number *number) {
@@ -125,27 +171,32 @@ const char *problem_kind_name(enum problem_kind kind) {
   return (unsigned)kind < PROBLEM_KIND_COUNT ? kinds[kind].name : NULL;
 }
 
-static const char *dtype_name(int dtype) {
-  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-    if (dtypes[i].dtype == dtype) return dtypes[i].name;
+static const char *type_name(uint8_t type) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    if (types[i].type == type) return types[i].name;
   return "?";
 }
 
+/* "f32", "u8*i8:i32:f32" */
+static int print_types(char *out, size_t size, const struct problem_types *t) {
+  if (t->a == t->b && t->a == t->acc && t->a == t->c)
+    return snprintf(out, size, "%s", type_name(t->a));
+  return snprintf(out, size, "%s*%s:%s:%s", type_name(t->a), type_name(t->b), type_name(t->acc),
+                  type_name(t->c));
+}
+
 int problem_print(char *out, size_t size, const struct problem *problem) {
-  size_t length = 0;
-  int count = problem_number_count(problem->kind);
-  for (int i = -1; i < count; i++) {
-    char *at = length < size ? out + length : NULL;
-    size_t left = length < size ? size - length : 0;
-    int wrote = 0;
-    if (i < 0)
-      wrote = snprintf(at, left, "%s %s", kinds[problem->kind].name, dtype_name(problem->dtype));
-    else if (problem_number(problem, i))
-      wrote = snprintf(at, left, " %s%lld", problem_number_name(problem->kind, i),
-                       (long long)problem_number(problem, i));
-    if (wrote > 0) length += (size_t)wrote;
+  char name[64];
+  print_types(name, sizeof name, &problem->types);
+  int length = snprintf(out, size, "%s %s", kinds[problem->kind].name, name);
+  for (int i = 0; i < problem_number_count(problem->kind); i++) {
+    size_t at = (size_t)length < size ? (size_t)length : size;
+    if (problem_number(problem, i))
+      length +=
+          snprintf(size ? out + at : NULL, size - at, " %s%lld",
+                   problem_number_name(problem->kind, i), (long long)problem_number(problem, i));
   }
-  return (int)length;
+  return length;
 }
 
 /* The next word of *line, spaces skipped; its length, 0 at the end. */
@@ -154,23 +205,55 @@ static size_t next_word(const char **line) {
   return strcspn(*line, " ");
 }
 
-/* "m128", "a_row256": a number of the kind, then its value. */
+/* "m128", "a_row256": the value behind a name of `split` characters. */
+static bool parse_value(const char *word, size_t length, size_t split, int64_t *out) {
+  char *end = NULL;
+  errno = 0;
+  long long value = strtoll(word + split, &end, 10);
+  *out = value;
+  return !errno && end == word + length &&
+         (word[split] == '-' || (word[split] >= '0' && word[split] <= '9'));
+}
+
+/* A number of the kind. Names may end in digits (batch0), so the value begins where one ends. */
 static bool parse_number(const char *word, size_t length, struct problem *out) {
-  size_t digits = strcspn(word, "-0123456789");
-  for (size_t split = digits; split < length; split++) {
-    const struct number *number = find_number(word, split);
-    if (!number) continue;
-    bool in_kind = false;
-    for (int i = 0; i < problem_number_count(out->kind); i++)
-      in_kind |= kind_number(out->kind, i) == number;
-    char *end = NULL;
-    errno = 0;
-    long long value = strtoll(word + split, &end, 10);
-    if (!in_kind || errno || end != word + length) continue;
+  int64_t value;
+  for (int i = 0; i < problem_number_count(out->kind); i++) {
+    const struct number *number = kind_number(out->kind, i);
+    size_t split = strlen(number->name);
+    if (split >= length || memcmp(word, number->name, split)) continue;
+    if (!parse_value(word, length, split, &value)) continue;
     *number_in(out, number) = value;
     return true;
   }
   return false;
+}
+
+static bool parse_type(const char *word, size_t length, uint8_t *out) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    if (strlen(types[i].name) == length && !memcmp(types[i].name, word, length)) {
+      *out = types[i].type;
+      return true;
+    }
+  return false;
+}
+
+/* One name, or a*b:acc:c. */
+static bool parse_types(const char *word, size_t length, struct problem_types *out) {
+  uint8_t *const parts[] = {&out->a, &out->b, &out->acc, &out->c};
+  if (parse_type(word, length, &out->a)) {
+    *out = SAME_TYPES(out->a);
+    return true;
+  }
+  for (int i = 0; i < 4; i++) {
+    size_t part = i < 3 ? strcspn(word, i ? ":" : "*") : length;
+    if (part > length || (i < 3 && part == length) || !parse_type(word, part, parts[i]))
+      return false;
+    if (i == 3) break;
+    word += part + 1;
+    length -= part + 1;
+  }
+  return true;
 }
 
 bool problem_parse(const char *line, struct problem *out) {
@@ -184,14 +267,49 @@ bool problem_parse(const char *line, struct problem *out) {
   out->kind = (enum problem_kind)kind;
   line += length;
   length = next_word(&line);
-  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-    if (strlen(dtypes[i].name) == length && !memcmp(dtypes[i].name, line, length))
-      out->dtype = dtypes[i].dtype;
-  if (!out->dtype) return false;
+  if (!parse_types(line, length, &out->types)) return false;
   line += length;
   while ((length = next_word(&line))) {
     if (!parse_number(line, length, out)) return false;
     line += length;
+  }
+  return true;
+}
+
+/* Choices ---------------------------------------------------------------------------------------
+ */
+int choice_print(char *out, size_t size, const struct choice *choice) {
+  const char *name;
+  size_t name_length;
+  int length = snprintf(out, size, "%s", choice->kernel->name);
+  for (int i = 0; (name_length = word_at(choice->kernel->names, i, &name)); i++) {
+    size_t at = (size_t)length < size ? (size_t)length : size;
+    if (choice->value[i])
+      length += snprintf(size ? out + at : NULL, size - at, " %.*s%lld", (int)name_length, name,
+                         (long long)choice->value[i]);
+  }
+  return length;
+}
+
+bool choice_parse(const char *text, struct choice *out) {
+  char row[64];
+  size_t length = next_word(&text), name_length;
+  *out = (struct choice){0};
+  if (length >= sizeof row) return false;
+  memcpy(row, text, length);
+  row[length] = 0;
+  out->kernel = kernel_find(row);
+  if (!out->kernel) return false;
+  text += length;
+  while ((length = next_word(&text))) {
+    const char *name;
+    int index = 0;
+    bool known = false;
+    for (; (name_length = word_at(out->kernel->names, index, &name)) && !known; index++)
+      if (name_length < length && !memcmp(name, text, name_length))
+        known = parse_value(text, length, name_length, &out->value[index]);
+    if (!known) return false;
+    text += length;
   }
   return true;
 }

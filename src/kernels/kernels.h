@@ -6,13 +6,19 @@
  * What a text may use (the emitter defines it before the text and undefines it after):
  *   NAME                      the function to define: static, one per distinct problem
  *   each number of its kind   upper case: M, N, K, A_ROW, ... as integer literals (numbers.def)
- *   each define of choose()   MR, NR, KC, ...
- *   EPILOGUE(x, o, j, lanes)  the fused program on vector x: o = element offset of x in the output,
- *                             j = its column (channel), lanes = valid lanes (LANES or fewer)
+ *   each define of defines()  VECTORS, TILE_COLUMNS, ...: what the choice says, and what follows
+ *   EPILOGUE(x, o, j, lanes)  what is stored for the accumulator vector x: o = element offset of x
+ *                             in the output, j = its column (channel), lanes = valid lanes (LANES
+ *                             or fewer); e, the operands, must be in scope
  *   HAS_EPILOGUE              0 or 1
  * A pack_text gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
  * a (softmax, layernorm: a may be c). e[0] of layernorm is its bias.
  * And simd.h, which stands once at the top of every generated file.
+ *
+ * How a problem is done is a choice: the row, and a value for each of the row's choice names (tile,
+ * blocks, units, algorithm). It is made once, by kernel_choose or a tuner, stored with the step and
+ * handed to whatever needs it: nothing searches for a tiling a second time. It prints as
+ * "gemm_f32 vectors2 tile_columns14 ..." and parses back.
  */
 #ifndef HONE_KERNELS_H
 #define HONE_KERNELS_H
@@ -29,6 +35,13 @@ struct kernel_target {
   size_t l1_bytes, l2_bytes;
   uint32_t features; /* enum cpu_feature of machine.h */
   int threads;       /* the count the plan is tuned for; any other count gives the same bits */
+  /* Speeds of one core in its own cycles, for predictions only: struct speeds of machine.h. */
+  double clock_ghz;
+  double f32_macs, bf16_macs, i8_macs; /* multiply-adds a cycle at most, by element type */
+  double fma_latency;                  /* cycles until a multiply-add's sum can be added to */
+  double loads;                        /* vector loads that start in a cycle */
+  double l2_bytes_per_cycle, memory_bytes_per_cycle;
+  double memory_sharing; /* bandwidth from memory of all threads, over that of one */
 };
 
 enum problem_kind {
@@ -38,10 +51,28 @@ enum problem_kind {
   PROBLEM_KIND_COUNT
 };
 
+/* Element types in ONNX numbering, as far as kernels know them. */
+enum {
+  TYPE_F32 = 1,
+  TYPE_U8 = 2,
+  TYPE_I8 = 3,
+  TYPE_I32 = 6,
+  TYPE_I64 = 7,
+  TYPE_F16 = 10,
+  TYPE_F64 = 11,
+  TYPE_BF16 = 16
+};
+/* c = epilogue(sum in `acc` of a * b); where a kind has no b, as a. */
+struct problem_types {
+  uint8_t a, b, acc, c;
+};
+#define SAME_TYPES(type) \
+  (struct problem_types) { (type), (type), (type), (type) }
+
 /* The step's numbers, in elements. Zero where a kind does not use one. */
 struct problem {
   enum problem_kind kind;
-  int dtype; /* ONNX numbering; 1 = f32 */
+  struct problem_types types;
 #define NUMBER(name, text) int64_t name;
 #include "numbers.def"
 #undef NUMBER
@@ -51,44 +82,83 @@ struct kernel_define {
   const char *name;
   int64_t value;
 };
-#define KERNEL_DEFINES_MAX 16
+#define KERNEL_DEFINES_MAX 20
+#define CHOICE_VALUES_MAX 12
+
+/* How one row does one problem on one target. */
+struct choice {
+  const struct kernel *kernel;
+  int64_t value[CHOICE_VALUES_MAX]; /* of kernel->names, in their order; 0 beyond them */
+  double cost;   /* predicted ns with the target's threads; 0: the row predicts nothing */
+  double cycles; /* of one core in the innermost loops; decides between equal costs */
+};
+
+/* A set of element types: bit 1 << TYPE_F32, ... */
+struct type_sets {
+  uint32_t a, b, acc, c;
+};
 
 struct kernel {
   const char *name; /* "gemm_f32" */
   enum problem_kind kind;
-  const char *text;  /* file under src/kernels/text/, embedded: kernel_text() */
-  uint32_t features; /* target bits that must be there */
+  struct type_sets types; /* of the problems that it may be asked about */
+  const char *text;       /* file under src/kernels/text/, embedded: kernel_text() */
+  uint32_t features;      /* target bits that must be there */
+  const char *names;      /* of a choice's values, with spaces between them: "vectors unit_tiles" */
   bool (*accepts)(const struct problem *problem, const struct kernel_target *target);
-  /* Tile sizes; returns how many defines were written. */
-  int (*choose)(const struct problem *problem, const struct kernel_target *target,
-                struct kernel_define defines[KERNEL_DEFINES_MAX]);
+  /* The index-th way to do the problem, the usual one first: values and cost. False past the last.
+     Between two that are predicted alike the earlier one is taken. */
+  bool (*enumerate)(const struct problem *problem, const struct kernel_target *target, int index,
+                    struct choice *out);
+  /* Whether the values, from wherever they come, can be done: any that fit give right results.
+     Fills in cost and cycles. */
+  bool (*fits)(const struct problem *problem, const struct kernel_target *target,
+               struct choice *choice);
+  /* The literals of the text; returns how many were written. */
+  int (*defines)(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]);
   /* Independent work units: the step function runs any [begin, end) of them. */
-  int64_t (*units)(const struct problem *problem, const struct kernel_target *target);
+  int64_t (*units)(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice);
   /* Packing of the constant operand b; both NULL where b is read as it is. For a b made at run time
-     the row names pack_text: void NAME(const float *b, float *packed, long begin, long end) over
+     the row names pack_text: void NAME(const void *b, void *packed, long begin, long end) over
      pack_units() units, in the packed layout of pack(). */
-  size_t (*packed_bytes)(const struct problem *problem, const struct kernel_target *target);
-  void (*pack)(const struct problem *problem, const struct kernel_target *target, const float *b,
-               float *packed);
+  size_t (*packed_bytes)(const struct problem *problem, const struct kernel_target *target,
+                         const struct choice *choice);
+  void (*pack)(const struct problem *problem, const struct kernel_target *target,
+               const struct choice *choice, const void *b, void *packed);
   const char *pack_text;
-  int64_t (*pack_units)(const struct problem *problem, const struct kernel_target *target);
+  int64_t (*pack_units)(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice);
   /* Private memory of each thread while the step runs; NULL: none. */
-  size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target);
-  /* Predicted ns on one core, for choice between rows; NULL: order of the table decides. */
-  double (*cost)(const struct problem *problem, const struct kernel_target *target);
+  size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice);
 };
 
 extern const struct kernel kernel_table[];
 extern const size_t kernel_count;
-/* First row of the table that accepts; NULL if none does (then the plain kernel serves). */
-const struct kernel *kernel_choose(const struct problem *problem,
-                                   const struct kernel_target *target);
+/* Whether the row may be asked to do the problem: kind, types, features, accepts(). */
+bool kernel_serves(const struct kernel *kernel, const struct problem *problem,
+                   const struct kernel_target *target);
+/* The cheapest choice of all rows that serve; rows that predict no cost come after all that do, in
+   the order of the table. False if no row serves (then the plain kernel does). */
+bool kernel_choose(const struct problem *problem, const struct kernel_target *target,
+                   struct choice *out);
+/* The same of one row. */
+bool kernel_choose_in(const struct kernel *kernel, const struct problem *problem,
+                      const struct kernel_target *target, struct choice *out);
 const struct kernel *kernel_find(const char *name);
+
+/* "gemm_f32 vectors2 tile_rows1 ..."; values of 0 are left out. Returns length. */
+int choice_print(char *out, size_t size, const struct choice *choice);
+/* Parses a choice's text; false if it is malformed. Whether it fits is kernel->fits(). */
+bool choice_parse(const char *text, struct choice *out);
 
 /* Embedded text by file name ("gemm_f32.c", "simd.h", "plain/TopK.c"); NULL if there is none. */
 const char *kernel_text(const char *file, size_t *out_length);
 
-/* "gemm f32 m128 n256 k256 ..."; only numbers of the kind, zero ones left out. Returns length. */
+/* "gemm f32 m128 n256 k256 ...", "gemm u8*i8:i32:f32 m128 ..." (a * b : accumulator : c where they
+   are not all one type); only numbers of the kind, zero ones left out. Returns length. */
 int problem_print(char *out, size_t size, const struct problem *problem);
 /* Parses a problem line; false if it is malformed. */
 bool problem_parse(const char *line, struct problem *out);

@@ -1,56 +1,69 @@
-/* Choices of the kernels over independent rows: softmax_f32, layernorm_f32, reduce_f32. */
+/* Choices of the kernels over independent rows: softmax_f32, layernorm_f32, reduce_f32. The first
+ * two have nothing to choose. */
 #include "families.h"
 
-static bool rows_are_sound(const struct problem *p) {
-  return p->dtype == 1 && p->rows > 0 && p->columns > 0;
-}
-static int64_t one_unit_a_row(const struct problem *problem) { return problem->rows; }
+static bool rows_are_sound(const struct problem *p) { return p->rows > 0 && p->columns > 0; }
 
-bool softmax_accepts(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
-  return rows_are_sound(problem);
-}
-int softmax_choose(const struct problem *problem, const struct kernel_target *target,
-                   struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  (void)problem, (void)target, (void)defines;
-  return 0;
-}
-int64_t softmax_units(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
-  return one_unit_a_row(problem);
-}
-
-bool layernorm_accepts(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
-  return rows_are_sound(problem);
-}
-int layernorm_choose(const struct problem *problem, const struct kernel_target *target,
-                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  return softmax_choose(problem, target, defines);
-}
-int64_t layernorm_units(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
-  return one_unit_a_row(problem);
-}
+#define NOTHING_TO_CHOOSE(name)                                                            \
+  bool name##_accepts(const struct problem *problem, const struct kernel_target *target) { \
+    (void)target;                                                                          \
+    return rows_are_sound(problem);                                                        \
+  }                                                                                        \
+  bool name##_enumerate(const struct problem *problem, const struct kernel_target *target, \
+                        int index, struct choice *out) {                                   \
+    (void)problem, (void)target, (void)out;                                                \
+    return index == 0;                                                                     \
+  }                                                                                        \
+  bool name##_fits(const struct problem *problem, const struct kernel_target *target,      \
+                   struct choice *choice) {                                                \
+    (void)problem, (void)target, (void)choice;                                             \
+    return true;                                                                           \
+  }                                                                                        \
+  int name##_defines(const struct problem *problem, const struct kernel_target *target,    \
+                     const struct choice *choice,                                          \
+                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {                   \
+    (void)problem, (void)target, (void)choice, (void)defines;                              \
+    return 0;                                                                              \
+  }                                                                                        \
+  int64_t name##_units(const struct problem *problem, const struct kernel_target *target,  \
+                       const struct choice *choice) {                                      \
+    (void)target, (void)choice;                                                            \
+    return problem->rows;                                                                  \
+  }
+NOTHING_TO_CHOOSE(softmax)
+NOTHING_TO_CHOOSE(layernorm)
 
 bool reduce_accepts(const struct problem *problem, const struct kernel_target *target) {
   (void)target;
   return rows_are_sound(problem) && problem->k > 0 && problem->mode >= 0 && problem->mode <= 4;
 }
 
-/* Blocks of columns only where the rows alone cannot be shared out. */
-static int64_t reduce_unit_columns(const struct problem *problem,
-                                   const struct kernel_target *target) {
+/* unit_columns: blocks of columns only where the rows alone cannot be shared out. */
+bool reduce_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
+                      struct choice *out) {
   int64_t goal = 8 * max_i64(1, target->threads), width = 4 * lanes_of(target);
-  if (problem->rows >= goal) return problem->columns;
-  return ceil_div(ceil_div(problem->columns, ceil_div(goal, problem->rows)), width) * width;
+  if (index) return false;
+  out->value[0] = problem->columns;
+  if (problem->rows < goal)
+    out->value[0] =
+        ceil_div(ceil_div(problem->columns, ceil_div(goal, problem->rows)), width) * width;
+  return true;
 }
-
-int reduce_choose(const struct problem *problem, const struct kernel_target *target,
-                  struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  defines[0] = (struct kernel_define){"UNIT_COLUMNS", reduce_unit_columns(problem, target)};
+/* A unit ends at whole vectors, or at the end of the row. */
+bool reduce_fits(const struct problem *problem, const struct kernel_target *target,
+                 struct choice *choice) {
+  int64_t columns = choice->value[0];
+  return columns > 0 && (columns % lanes_of(target) == 0 || columns == problem->columns) &&
+         columns < problem->columns + 4 * lanes_of(target);
+}
+int reduce_defines(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  (void)problem, (void)target;
+  defines[0] = (struct kernel_define){"UNIT_COLUMNS", choice->value[0]};
   return 1;
 }
-int64_t reduce_units(const struct problem *problem, const struct kernel_target *target) {
-  return problem->rows * ceil_div(problem->columns, reduce_unit_columns(problem, target));
+int64_t reduce_units(const struct problem *problem, const struct kernel_target *target,
+                     const struct choice *choice) {
+  (void)target;
+  return problem->rows * ceil_div(problem->columns, choice->value[0]);
 }

@@ -5,8 +5,8 @@
 #include "families.h"
 
 static bool window_is_sound(const struct problem *p) {
-  return p->dtype == 1 && p->ic > 0 && p->oh > 0 && p->ow > 0 && p->kh > 0 && p->kw > 0 &&
-         p->sh > 0 && p->sw > 0 && p->dh > 0 && p->dw > 0;
+  return p->ic > 0 && p->oh > 0 && p->ow > 0 && p->kh > 0 && p->kw > 0 && p->sh > 0 && p->sw > 0 &&
+         p->dh > 0 && p->dw > 0;
 }
 
 bool depthwise_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -14,44 +14,68 @@ bool depthwise_accepts(const struct problem *problem, const struct kernel_target
   return window_is_sound(problem) && problem->oc == problem->ic;
 }
 
-/* Columns of a block: accumulators and the input vectors of one row of taps stay in registers, and
-   two more vectors; with three taps in a row gcc 12 spills one unless there is room for a third. */
-int depthwise_choose(const struct problem *problem, const struct kernel_target *target,
-                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+/* block: accumulators and the input vectors of one row of taps stay in registers, and two more
+   vectors; with three taps in a row gcc 12 spills one unless there is room for a third. channels:
+   the rows of taps stay in half of L1. */
+bool depthwise_enumerate(const struct problem *problem, const struct kernel_target *target,
+                         int index, struct choice *out) {
+  if (index) return false;
   int64_t most = 8, others = problem->kw <= 3 ? 3 : 2;
   while (most > 1 &&
          most + (most - 1) * problem->sw + problem->kw + others > target->vector_registers)
     most--;
-  int64_t blocks = ceil_div(problem->ow, max_i64(2, most));
-  int64_t block = ceil_div(problem->ow, blocks);
+  out->value[0] = ceil_div(problem->ow, ceil_div(problem->ow, max_i64(2, most)));
+  int64_t row_bytes = problem->kh * problem->iw * 4, lanes = lanes_of(target);
+  int64_t channels = (int64_t)target->l1_bytes / 2 / row_bytes / lanes * lanes;
+  out->value[1] = min_i64(problem->ic, max_i64(lanes, channels));
+  return true;
+}
+
+bool depthwise_fits(const struct problem *problem, const struct kernel_target *target,
+                    struct choice *choice) {
+  int64_t block = choice->value[0], channels = choice->value[1];
+  if (block < 1 || block > min_i64(problem->ow, 32)) return false;
+  return block * ceil_div(problem->ow, block) - problem->ow < ceil_div(problem->ow, block) &&
+         channels > 0 && channels <= problem->ic &&
+         (channels % lanes_of(target) == 0 || channels == problem->ic);
+}
+
+int depthwise_defines(const struct problem *problem, const struct kernel_target *target,
+                      const struct choice *choice,
+                      struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  (void)target;
+  int64_t block = choice->value[0], blocks = ceil_div(problem->ow, block);
   defines[0] = (struct kernel_define){"BLOCK", block};
   defines[1] = (struct kernel_define){"BLOCKS", blocks};
   defines[2] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
-  /* The rows of taps stay in half of L1. */
-  int64_t row_bytes = problem->kh * problem->iw * 4, lanes = lanes_of(target);
-  int64_t channels = (int64_t)target->l1_bytes / 2 / row_bytes / lanes * lanes;
-  defines[3] = (struct kernel_define){"CHANNELS", min_i64(problem->ic, max_i64(lanes, channels))};
+  defines[3] = (struct kernel_define){"CHANNELS", choice->value[1]};
   return 4;
 }
 
-int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target) {
-  (void)target;
+int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice) {
+  (void)target, (void)choice;
   return at_least_1(problem->images) * problem->oh;
 }
 
-size_t depthwise_packed_bytes(const struct problem *problem, const struct kernel_target *target) {
+size_t depthwise_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                              const struct choice *choice) {
+  (void)choice;
   int64_t channels = ceil_div(problem->ic, lanes_of(target)) * lanes_of(target);
   return (size_t)(channels * problem->kh * problem->kw) * sizeof(float);
 }
 
 /* [channel][tap] to [channel vector][tap][lane]. */
 void depthwise_pack(const struct problem *problem, const struct kernel_target *target,
-                    const float *b, float *packed) {
+                    const struct choice *choice, const void *b, void *packed) {
+  (void)choice;
+  const float *from = b;
+  float *to = packed;
   int64_t lanes = lanes_of(target), taps = problem->kh * problem->kw;
   for (int64_t first = 0; first < problem->ic; first += lanes)
     for (int64_t tap = 0; tap < taps; tap++)
       for (int64_t channel = first; channel < first + lanes; channel++)
-        *packed++ = channel < problem->ic ? b[channel * taps + tap] : 0.0f;
+        *to++ = channel < problem->ic ? from[channel * taps + tap] : 0.0f;
 }
 
 bool pool_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -59,22 +83,30 @@ bool pool_accepts(const struct problem *problem, const struct kernel_target *tar
   return window_is_sound(problem) && problem->mode >= 0 && problem->mode <= 2;
 }
 
-/* All channels of a row at once, fewer where there are too few rows to share out. */
-static int64_t pool_vectors(const struct problem *problem, const struct kernel_target *target) {
+/* unit_vectors: all channels of a row at once, fewer where there are too few rows to share out. */
+bool pool_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
+                    struct choice *out) {
+  if (index) return false;
   int64_t all = ceil_div(problem->ic, lanes_of(target));
   int64_t rows = at_least_1(problem->images) * problem->oh;
   int64_t goal = 8 * max_i64(1, target->threads);
-  if (rows >= goal) return all;
-  return min_i64(all, max_i64(4, ceil_div(ceil_div(all, ceil_div(goal, rows)), 4) * 4));
+  out->value[0] = all;
+  if (rows < goal)
+    out->value[0] = min_i64(all, max_i64(4, ceil_div(ceil_div(all, ceil_div(goal, rows)), 4) * 4));
+  return true;
 }
-
-int pool_choose(const struct problem *problem, const struct kernel_target *target,
-                struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  defines[0] = (struct kernel_define){"UNIT_VECTORS", pool_vectors(problem, target)};
+bool pool_fits(const struct problem *problem, const struct kernel_target *target,
+               struct choice *choice) {
+  return choice->value[0] > 0 && choice->value[0] <= ceil_div(problem->ic, lanes_of(target));
+}
+int pool_defines(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  (void)problem, (void)target;
+  defines[0] = (struct kernel_define){"UNIT_VECTORS", choice->value[0]};
   return 1;
 }
-
-int64_t pool_units(const struct problem *problem, const struct kernel_target *target) {
-  int64_t width = pool_vectors(problem, target) * lanes_of(target);
+int64_t pool_units(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice) {
+  int64_t width = choice->value[0] * lanes_of(target);
   return at_least_1(problem->images) * problem->oh * ceil_div(problem->ic, width);
 }

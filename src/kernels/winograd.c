@@ -1,74 +1,87 @@
-/* Choice, cost and packing of text/conv_winograd_f32.c. Of F(2, 3) and F(4, 3) the one of less
- * predicted time is taken; against the direct convolution the cost decides. Sources of the figures:
- * bench/kernels on a Zen 5 (FMA peak 242 GFLOP/s a core, about 40 GB/s from memory). */
+/* Choices, cost and packing of text/conv_winograd_f32.c: F(2, 3) and F(4, 3), two or three vectors
+ * wide. Against the direct convolution the cost decides. */
 #include <string.h>
 
 #include "families.h"
 
-#define CYCLES_A_NS 3.8
-#define MEMORY_BYTES_PER_CYCLE 9.0
+#define MOST_GROUP 64
 
-/* Names as in the text. */
-struct winograd {
-  int64_t out, tiles_x, tiles_y, block, groups, group, wide_groups, vectors, unit_panels, ahead;
-  int64_t size, panels, panel_width, blocks;
-  double cycles; /* of one core with its share of the units */
+/* The values of a choice, in the order of kernels.def: outputs of a tile in each direction, vectors
+   of a panel, tiles of a block, rows of a register tile, panels of a unit, floats fetched ahead. */
+struct tile {
+  int64_t out, vectors, block, group, unit_panels, ahead;
 };
 
-static void cut_blocks(struct winograd *w, const struct problem *p,
-                       const struct kernel_target *target) {
+/* And what follows from them; names as in the text. */
+struct winograd {
+  struct tile tile;
+  int64_t tiles_x, tiles_y, groups, wide_groups, size, panels, panel_width, blocks;
+};
+
+static void lay_out(struct winograd *w, const struct problem *p,
+                    const struct kernel_target *target) {
+  w->size = w->tile.out + 2;
+  w->tiles_x = ceil_div(p->ow, w->tile.out);
+  w->tiles_y = ceil_div(p->oh, w->tile.out);
+  w->panel_width = w->tile.vectors * lanes_of(target);
+  w->panels = ceil_div(p->oc, w->panel_width);
+}
+
+static void cut(struct winograd *w) {
+  const struct tile *tile = &w->tile;
+  w->blocks = ceil_div(w->tiles_x * w->tiles_y, tile->block);
+  w->groups = ceil_div(tile->block, tile->group);
+  w->wide_groups = w->groups - (tile->group * w->groups - tile->block);
+}
+
+static struct winograd winograd_of(const struct problem *p, const struct kernel_target *target,
+                                   const struct choice *choice) {
+  struct winograd w = {0};
+  memcpy(&w.tile, choice->value, sizeof w.tile);
+  lay_out(&w, p, target);
+  cut(&w);
+  return w;
+}
+
+static void choose_blocks(struct winograd *w, const struct problem *p,
+                          const struct kernel_target *target) {
+  struct tile *tile = &w->tile;
   int64_t points = w->size * w->size, tiles = w->tiles_x * w->tiles_y;
   int64_t threads = max_i64(1, target->threads), l2 = (int64_t)target->l2_bytes;
   int64_t tile_bytes = points * (p->ic + w->panel_width) * 4;
   int64_t fit = max_i64(12, l2 * 5 / 8 / tile_bytes);
-  w->blocks = ceil_div(tiles, fit);
-  int64_t images = at_least_1(p->images);
-  if (w->blocks > 1) w->blocks = ceil_div(w->blocks * images, threads) * threads / images;
-  w->blocks = max_i64(1, min_i64(w->blocks, tiles));
-  w->block = ceil_div(tiles, w->blocks);
-  w->blocks = ceil_div(tiles, w->block);
+  int64_t blocks = ceil_div(tiles, fit), images = at_least_1(p->images);
+  if (blocks > 1) blocks = ceil_div(blocks * images, threads) * threads / images;
+  blocks = max_i64(1, min_i64(blocks, tiles));
+  tile->block = ceil_div(tiles, blocks);
+  int64_t capacity = tile_capacity(tile->vectors, target);
+  tile->group = ceil_div(tile->block, ceil_div(tile->block, capacity));
+  cut(w);
   /* Panels are shared out only where the blocks cannot be. */
   bool even = w->blocks * images % threads == 0 || w->blocks * images >= 4 * threads;
-  w->unit_panels = even ? w->panels : ceil_div(w->panels, 2 * threads);
-  int64_t capacity = tile_capacity(w->vectors, target);
-  w->groups = ceil_div(w->block, capacity);
-  w->group = ceil_div(w->block, w->groups);
-  w->wide_groups = w->groups - (w->group * w->groups - w->block);
+  tile->unit_panels = even ? w->panels : ceil_div(w->panels, 2 * threads);
   int64_t weights = points * p->ic * w->panels * w->panel_width * 4;
-  w->ahead = weights > l2 / 4 ? ceil_div(w->panel_width, w->groups) : 0;
+  tile->ahead = weights > l2 / 4 ? ceil_div(w->panel_width, w->groups) : 0;
 }
 
 /* Cycles of one core: products against the stream of weights, and both transforms. */
-static double predict(const struct winograd *w, const struct problem *p,
-                      const struct kernel_target *target) {
-  double points = (double)(w->size * w->size), vectors = (double)(w->panels * w->vectors);
-  double rows = (double)(at_least_1(p->images) * w->blocks * w->block);
+static void predict(const struct winograd *w, const struct problem *p,
+                    const struct kernel_target *target, struct choice *out) {
+  double points = (double)(w->size * w->size), vectors = (double)(w->panels * w->tile.vectors);
+  double rows = (double)(at_least_1(p->images) * w->blocks * w->tile.block);
   double threads = (double)max_i64(1, target->threads);
-  double full = (double)(w->group * w->vectors) / 2; /* cycles of one k of a register tile */
-  double slowed = full < 4 ? 4 / full : 1;           /* by the latency of an FMA */
-  double product = points * rows * (double)p->ic * vectors / 2 * slowed * 1.08 / threads;
+  double starts = target->f32_macs / (double)lanes_of(target);      /* multiply-adds of vectors */
+  double full = (double)(w->tile.group * w->tile.vectors) / starts; /* one k of a register tile */
+  double slowed = full < target->fma_latency ? target->fma_latency / full : 1;
+  double product = points * rows * (double)p->ic * vectors / starts * slowed * 1.08 / threads;
   double weights = points * (double)p->ic * (double)(w->panels * w->panel_width) * 4;
-  double stream = weights / MEMORY_BYTES_PER_CYCLE / (w->blocks > 1 ? 1 : threads > 1 ? 1.5 : 1);
+  double sharing = w->blocks > 1 ? 1 : threads > 1 ? target->memory_sharing : 1;
+  double stream = weights / target->memory_bytes_per_cycle / sharing;
   double input_vectors = (double)ceil_div(p->ic, lanes_of(target));
   double transforms = points * rows * (input_vectors * 3.5 + vectors * 3.5) / threads;
   if (stream > product) product = stream;
-  return product + transforms;
-}
-
-static void winograd_init(struct winograd *best, const struct problem *p,
-                          const struct kernel_target *target) {
-  memset(best, 0, sizeof *best);
-  for (int64_t out = 2; out <= 4; out += 2)
-    for (int64_t vectors = 2; vectors <= 3; vectors++) {
-      struct winograd w = {.out = out, .size = out + 2, .vectors = vectors};
-      w.tiles_x = ceil_div(p->ow, out);
-      w.tiles_y = ceil_div(p->oh, out);
-      w.panel_width = vectors * lanes_of(target);
-      w.panels = ceil_div(p->oc, w.panel_width);
-      cut_blocks(&w, p, target);
-      w.cycles = predict(&w, p, target);
-      if (!best->out || w.cycles < best->cycles) *best = w;
-    }
+  out->cycles = product + transforms;
+  out->cost = out->cycles / target->clock_ghz / 0.95;
 }
 
 bool winograd_accepts(const struct problem *p, const struct kernel_target *target) {
@@ -77,48 +90,71 @@ bool winograd_accepts(const struct problem *p, const struct kernel_target *targe
          p->ic >= 16 && p->oc >= 16 && p->ih >= p->oh + 2 && p->iw >= p->ow + 2;
 }
 
-int winograd_choose(const struct problem *problem, const struct kernel_target *target,
-                    struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
+bool winograd_enumerate(const struct problem *problem, const struct kernel_target *target,
+                        int index, struct choice *out) {
+  if (index >= 4) return false;
+  struct winograd w = {.tile = {.out = 2 + index / 2 * 2, .vectors = 2 + index % 2}};
+  lay_out(&w, problem, target);
+  choose_blocks(&w, problem, target);
+  memcpy(out->value, &w.tile, sizeof w.tile);
+  predict(&w, problem, target, out);
+  return true;
+}
+
+bool winograd_fits(const struct problem *problem, const struct kernel_target *target,
+                   struct choice *choice) {
+  struct winograd w = {0};
+  memcpy(&w.tile, choice->value, sizeof w.tile);
+  const struct tile *tile = &w.tile;
+  if ((tile->out != 2 && tile->out != 4) || tile->vectors < 1 || tile->vectors > 8) return false;
+  lay_out(&w, problem, target);
+  bool sound = tile->block > 0 && tile->block <= w.tiles_x * w.tiles_y && tile->group > 0 &&
+               tile->group <= tile->block && tile->group * tile->vectors <= MOST_GROUP &&
+               tile->unit_panels > 0 && tile->unit_panels <= w.panels && tile->ahead >= 0 &&
+               tile->ahead <= 1024;
+  if (!sound) return false;
+  cut(&w);
+  predict(&w, problem, target, choice);
+  return w.wide_groups > 0;
+}
+
+int winograd_defines(const struct problem *problem, const struct kernel_target *target,
+                     const struct choice *choice,
+                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  struct winograd w = winograd_of(problem, target, choice);
   const struct kernel_define all[] = {
-      {"OUT", w.out},
+      {"OUT", w.tile.out},
       {"TILES_X", w.tiles_x},
       {"TILES_Y", w.tiles_y},
-      {"BLOCK", w.block},
+      {"BLOCK", w.tile.block},
       {"GROUPS_", w.groups},
-      {"GROUP", w.group},
+      {"GROUP", w.tile.group},
       {"WIDE_GROUPS", w.wide_groups},
-      {"VECTORS", w.vectors},
-      {"UNIT_PANELS", w.unit_panels},
-      {"AHEAD", w.ahead},
+      {"VECTORS", w.tile.vectors},
+      {"UNIT_PANELS", w.tile.unit_panels},
+      {"AHEAD", w.tile.ahead},
   };
   memcpy(defines, all, sizeof all);
   return (int)(sizeof all / sizeof all[0]);
 }
 
-int64_t winograd_units(const struct problem *problem, const struct kernel_target *target) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
-  return at_least_1(problem->images) * w.blocks * ceil_div(w.panels, w.unit_panels);
+int64_t winograd_units(const struct problem *problem, const struct kernel_target *target,
+                       const struct choice *choice) {
+  struct winograd w = winograd_of(problem, target, choice);
+  return at_least_1(problem->images) * w.blocks * ceil_div(w.panels, w.tile.unit_panels);
 }
 
-size_t winograd_packed_bytes(const struct problem *problem, const struct kernel_target *target) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
+size_t winograd_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice) {
+  struct winograd w = winograd_of(problem, target, choice);
   return (size_t)(w.size * w.size * problem->ic * w.panels * w.panel_width) * sizeof(float);
 }
 
-size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel_target *target) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
-  return (size_t)(w.size * w.size * (w.block * (problem->ic + w.panel_width) + 32)) * sizeof(float);
-}
-
-double winograd_cost(const struct problem *problem, const struct kernel_target *target) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
-  return w.cycles / CYCLES_A_NS / 0.95;
+size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
+                              const struct choice *choice) {
+  struct winograd w = winograd_of(problem, target, choice);
+  return (size_t)(w.size * w.size * (w.tile.block * (problem->ic + w.panel_width) + 32)) *
+         sizeof(float);
 }
 
 /* Rows of G: the weights' values at the points of the transform, over the points' products. */
@@ -141,17 +177,18 @@ static float transformed(const float *g, const double *row, const double *column
 
 /* ONNX order [oc, ic, 3, 3] to [panel][point][ic][lane]. */
 void winograd_pack(const struct problem *problem, const struct kernel_target *target,
-                   const float *b, float *packed) {
-  struct winograd w;
-  winograd_init(&w, problem, target);
-  const double(*g)[3] = w.out == 2 ? transform2 : transform4;
+                   const struct choice *choice, const void *b, void *packed) {
+  struct winograd w = winograd_of(problem, target, choice);
+  const double(*g)[3] = w.tile.out == 2 ? transform2 : transform4;
+  const float *from = b;
+  float *to = packed;
   for (int64_t panel = 0; panel < w.panels; panel++)
     for (int64_t point = 0; point < w.size * w.size; point++)
       for (int64_t i = 0; i < problem->ic; i++)
         for (int64_t j = 0; j < w.panel_width; j++) {
           int64_t n = panel * w.panel_width + j;
-          *packed++ = n < problem->oc ? transformed(b + (n * problem->ic + i) * 9,
-                                                    g[point / w.size], g[point % w.size])
-                                      : 0.0f;
+          *to++ = n < problem->oc ? transformed(from + (n * problem->ic + i) * 9, g[point / w.size],
+                                                g[point % w.size])
+                                  : 0.0f;
         }
 }

@@ -24,6 +24,17 @@ enum cpu_feature {
   CPU_I8MM = 1 << 22
 };
 
+/* What one core does at most, in its own cycles: for predictions, which only choose between ways to
+   do the same work. */
+struct speeds {
+  double clock_ghz;
+  double f32_macs, bf16_macs, i8_macs; /* multiply-adds a cycle, by element type */
+  double fma_latency;                  /* cycles until a multiply-add's sum can be added to */
+  double loads;                        /* vector loads that start in a cycle */
+  double l2_bytes, memory_bytes;       /* read in a cycle */
+  double memory_sharing;               /* bandwidth from memory of all threads, over that of one */
+};
+
 /* What code is generated for. Never taken from the machine by accident: --target, --cpu. */
 struct target {
   char triple[64];      /* "x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu" */
@@ -32,6 +43,7 @@ struct target {
   int vector_bytes;     /* 16, 32, 64 */
   int vector_registers; /* 16 or 32 */
   size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; l3 shared */
+  struct speeds speeds;                /* of a common processor of the level */
   const char *flags[24];               /* -m flags for the C compiler, NULL-terminated */
 };
 /* triple NULL: this machine's. level "host" or NULL: the best level that this CPU supports

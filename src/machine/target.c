@@ -15,16 +15,51 @@
 #define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_BF16)
 #define BASE_AMX (BASE_BF16 | CPU_AVX512_FP16 | CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16)
 
+/* Speeds of a common processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
+   loads, L2, memory. Two vector units, which take 8-bit and bf16 products by widening where there is
+   no instruction for them. Memory bandwidth as bench/kernels saw it on a Zen 5 (40 GB/s at 3.8 GHz
+   and no neighbours); instruction rates: Intel's and AMD's optimisation manuals. */
+static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
+                           speeds_avx2 = {3.8, 16, 8, 32, 4, 2, 32, 9, 1.5},
+                           speeds_avxvnni = {3.8, 16, 8, 64, 4, 2, 32, 9, 1.5},
+                           speeds_avx512 = {3.8, 32, 16, 64, 4, 2, 32, 9, 1.5},
+                           speeds_vnni = {3.8, 32, 16, 128, 4, 2, 32, 9, 1.5},
+                           speeds_bf16 = {3.8, 32, 64, 128, 4, 2, 32, 9, 1.5},
+                           speeds_amx = {3.0, 32, 512, 1024, 4, 2, 32, 9, 1.5},
+                           speeds_neon = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
+                           speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5},
+                           speeds_i8mm = {3.0, 8, 4, 64, 4, 2, 32, 9, 1.5},
+                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5};
+
 static const struct level {
   const char *arch, *name;
   uint32_t features;
   int vector_bytes, vector_registers;
   size_t l1_bytes, l2_bytes, l3_bytes; /* of a common processor of the level */
-  const char *flags[3];                /* -march where features alone do not say it, -mtune */
+  const struct speeds *speeds;
+  const char *flags[3]; /* -march where features alone do not say it, -mtune */
 } levels[] = {
     /* x86-64-v2: SSE4.2, POPCNT, CMPXCHG16B; every x86-64 server since 2009 */
-    {"x86_64", "baseline", CPU_SSE42, 16, 16, 32 << 10, 256 << 10, 8 << 20, {"-mtune=generic"}},
-    {"x86_64", "avx2", BASE_AVX2, 32, 16, 32 << 10, 256 << 10, 8 << 20, {"-mtune=haswell"}},
+    {"x86_64",
+     "baseline",
+     CPU_SSE42,
+     16,
+     16,
+     32 << 10,
+     256 << 10,
+     8 << 20,
+     &speeds_sse,
+     {"-mtune=generic"}},
+    {"x86_64",
+     "avx2",
+     BASE_AVX2,
+     32,
+     16,
+     32 << 10,
+     256 << 10,
+     8 << 20,
+     &speeds_avx2,
+     {"-mtune=haswell"}},
     {"x86_64",
      "avxvnni",
      BASE_AVX2 | CPU_AVX_VNNI,
@@ -33,6 +68,7 @@ static const struct level {
      48 << 10,
      1 << 20,
      16 << 20,
+     &speeds_avxvnni,
      {"-mtune=haswell"}},
     {"x86_64",
      "avx512",
@@ -42,6 +78,7 @@ static const struct level {
      32 << 10,
      1 << 20,
      16 << 20,
+     &speeds_avx512,
      {"-mtune=skylake-avx512"}},
     {"x86_64",
      "avx512vnni",
@@ -51,6 +88,7 @@ static const struct level {
      32 << 10,
      1 << 20,
      16 << 20,
+     &speeds_vnni,
      {"-mtune=skylake-avx512"}},
     {"x86_64",
      "avx512bf16",
@@ -60,9 +98,28 @@ static const struct level {
      32 << 10,
      1 << 20,
      32 << 20,
+     &speeds_bf16,
      {"-mtune=skylake-avx512"}},
-    {"x86_64", "amx", BASE_AMX, 64, 32, 48 << 10, 2 << 20, 32 << 20, {"-mtune=sapphirerapids"}},
-    {"aarch64", "neon", CPU_NEON, 16, 32, 64 << 10, 512 << 10, 4 << 20, {"-march=armv8-a"}},
+    {"x86_64",
+     "amx",
+     BASE_AMX,
+     64,
+     32,
+     48 << 10,
+     2 << 20,
+     32 << 20,
+     &speeds_amx,
+     {"-mtune=sapphirerapids"}},
+    {"aarch64",
+     "neon",
+     CPU_NEON,
+     16,
+     32,
+     64 << 10,
+     512 << 10,
+     4 << 20,
+     &speeds_neon,
+     {"-march=armv8-a"}},
     {"aarch64",
      "dotprod",
      CPU_NEON | CPU_DOTPROD,
@@ -71,6 +128,7 @@ static const struct level {
      64 << 10,
      1 << 20,
      16 << 20,
+     &speeds_dotprod,
      {"-march=armv8.2-a+dotprod"}},
     {"aarch64",
      "i8mm",
@@ -80,6 +138,7 @@ static const struct level {
      64 << 10,
      1 << 20,
      16 << 20,
+     &speeds_i8mm,
      {"-march=armv8.2-a+dotprod+i8mm"}},
     {"riscv64",
      "baseline",
@@ -89,6 +148,7 @@ static const struct level {
      32 << 10,
      512 << 10,
      2 << 20,
+     &speeds_plain,
      {"-march=rv64gc", "-mabi=lp64d"}},
 };
 
@@ -201,6 +261,7 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   out->l1_bytes = level->l1_bytes;
   out->l2_bytes = level->l2_bytes;
   out->l3_bytes = level->l3_bytes;
+  out->speeds = *level->speeds;
   if (!triple) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
   collect_flags(level, out);
   return HONE_OK;

@@ -8,13 +8,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(NEW(ctx, arena, plan));
   plan->graph = graph;
   plan->target = *options->target;
-  plan->kernel_target =
-      (struct kernel_target){.vector_bytes = options->target->vector_bytes,
-                             .vector_registers = options->target->vector_registers,
-                             .l1_bytes = options->target->l1_bytes,
-                             .l2_bytes = options->target->l2_bytes,
-                             .features = options->target->features,
-                             .threads = options->threads};
+  kernel_target_init(&plan->kernel_target, options->target, options->threads);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   /* and one more for each node whose fused program may have to be split off */
   TRY(NEW_ARRAY(ctx, arena, b.values, graph->values.count + graph->nodes.count));

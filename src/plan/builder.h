@@ -65,9 +65,14 @@ MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value 
                                           struct view *out);
 /* A kernel step: its operands in order a, b, c, its epilogue (NULL: none), units, scratch, serial. */
 MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,
-                                const struct kernel *kernel, const struct problem *problem,
+                                const struct choice *choice, const struct problem *problem,
                                 const struct view views[3], const struct epilogue *epilogue,
                                 double flops, struct step **out);
+
+/* -- choices.c ----------------------------------------------------------------------------------- */
+/* What the choice table says where it fits (a warning where it does not), else the cheapest row's
+   best. False if no row serves. */
+bool choose_kernel(struct builder *b, const struct problem *problem, struct choice *out);
 
 /* -- ends.c -------------------------------------------------------------------------------------- */
 MUST_USE hone_status bind_inputs(struct builder *b);

@@ -65,7 +65,7 @@ static bool read_conv(const struct node *node, struct geometry *g) {
 
 /* What every kernel over windows is asked; the kind, channels and strides are the caller's. */
 static struct problem window_problem(const struct geometry *g) {
-  return (struct problem){.dtype = HONE_F32,
+  return (struct problem){.types = SAME_TYPES(TYPE_F32),
                           .images = g->n,
                           .ih = g->h,
                           .iw = g->w,
@@ -97,14 +97,14 @@ static void dense_strides(const struct node *node, struct problem *problem) {
   image_strides(&like, &problem->o_image, &problem->o_row, &problem->o_pixel);
 }
 
-static hone_status packed_weights(struct builder *b, const struct kernel *kernel,
+static hone_status packed_weights(struct builder *b, const struct choice *choice,
                                   const struct problem *problem, const struct view *view,
                                   struct view *out) {
   struct buffer *buffer;
-  size_t bytes = kernel->packed_bytes(problem, &b->plan->kernel_target);
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
   TRY(new_buffer(b, BUFFER_WEIGHTS, bytes, &buffer));
   buffer->tensor = view->buffer->tensor;
-  buffer->pack = kernel;
+  buffer->pack = *choice;
   buffer->problem = *problem;
   buffer->pack_offset = view->offset;
   struct shape shape = {1, {(int64_t)(bytes / 4)}};
@@ -157,7 +157,7 @@ static hone_status conv_output(struct builder *b, const struct node *node, struc
 }
 
 static hone_status finish_conv(struct builder *b, const struct node *node,
-                               const struct kernel *kernel, const struct problem *problem,
+                               const struct choice *choice, const struct problem *problem,
                                const struct view *x, const struct view *y) {
   struct buffer raw;
   struct view weights, packed;
@@ -165,10 +165,10 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
   struct step *step;
   double flops, bytes;
   constant_operand(node->inputs[1], &raw, &weights);
-  TRY(packed_weights(b, kernel, problem, &weights, &packed));
+  TRY(packed_weights(b, choice, problem, &weights, &packed));
   TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1, &epilogue));
   node_cost(node, &flops, &bytes);
-  return add_kernel(b, node, kernel, problem, (struct view[]){*x, packed, *y}, &epilogue, flops,
+  return add_kernel(b, node, choice, problem, (struct view[]){*x, packed, *y}, &epilogue, flops,
                     &step);
 }
 
@@ -181,13 +181,13 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
   problem.pt = g.pt;
   problem.pl = g.pl;
   dense_strides(node, &problem);
-  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view x, y;
   TRY(ensure_channels_last(b, node->inputs[0], &x));
   TRY(conv_output(b, node, &y));
   *out_done = true;
-  return finish_conv(b, node, kernel, &problem, &x, &y);
+  return finish_conv(b, node, &choice, &problem, &x, &y);
 }
 
 hone_status lower_conv(struct builder *b, const struct node *node, bool *out_done) {
@@ -200,18 +200,18 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   problem.oc = g.oc;
   problem.groups = g.groups;
   problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
-  if (!kernel_choose(&problem, &b->plan->kernel_target)) return HONE_OK;
+  struct choice choice; /* its tile is known once the input is padded */
+  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   TRY(padded_input(b, node, &g, &ih, &iw, &x));
   TRY(conv_output(b, node, &y));
   problem.ih = ih;
   problem.iw = iw;
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
-  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
-  if (!kernel)
+  if (!choose_kernel(b, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
-  return finish_conv(b, node, kernel, &problem, &x, &y);
+  return finish_conv(b, node, &choice, &problem, &x, &y);
 }
 
 /* -- matrix products ----------------------------------------------------------------------------
@@ -275,7 +275,7 @@ static void batches_to_rows(struct problem *p) {
 static bool product_problem(const struct product *p, struct problem *out) {
   int r = p->c.shape.rank;
   struct problem problem = {.kind = PROBLEM_gemm,
-                            .dtype = HONE_F32,
+                            .types = SAME_TYPES(TYPE_F32),
                             .m = p->c.shape.dims[r - 2],
                             .n = p->c.shape.dims[r - 1],
                             .k = p->a.shape.dims[r - 1],
@@ -293,38 +293,38 @@ static bool product_problem(const struct product *p, struct problem *out) {
 }
 
 static hone_status pack_step(struct builder *b, const struct node *node,
-                             const struct kernel *kernel, const struct problem *problem,
+                             const struct choice *choice, const struct problem *problem,
                              const struct view *from, struct view *out) {
   struct step *step;
   struct buffer *buffer;
-  size_t bytes = kernel->packed_bytes(problem, &b->plan->kernel_target);
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
   TRY(new_buffer(b, BUFFER_ARENA, bytes, &buffer));
   struct shape shape = {1, {(int64_t)(bytes / 4)}};
   view_dense(out, buffer, HONE_F32, &shape);
   TRY(new_step(b, STEP_PACK, node, 1, 1, &step));
-  step->kernel = kernel;
+  step->choice = *choice;
   step->problem = *problem;
   step->inputs[0] = *from;
   step->outputs[0] = *out;
-  step->units = kernel->pack_units(problem, &b->plan->kernel_target);
+  step->units = choice->kernel->pack_units(problem, &b->plan->kernel_target, choice);
   step->serial = problem->k * problem->n * problem->b_batches < 8192 || step->units < 2;
   return HONE_OK;
 }
 
 static hone_status add_product(struct builder *b, const struct node *node, const struct product *p,
-                               const struct kernel *kernel, const struct problem *problem,
+                               const struct choice *choice, const struct problem *problem,
                                const struct value *bias) {
   struct view packed;
   struct epilogue epilogue;
   struct step *step;
   double flops, bytes;
   if (p->b_constant)
-    TRY(packed_weights(b, kernel, problem, &p->b, &packed));
+    TRY(packed_weights(b, choice, problem, &p->b, &packed));
   else
-    TRY(pack_step(b, node, kernel, problem, &p->b, &packed));
+    TRY(pack_step(b, node, choice, problem, &p->b, &packed));
   TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
   node_cost(node, &flops, &bytes);
-  return add_kernel(b, node, kernel, problem, (struct view[]){p->a, packed, p->c}, &epilogue, flops,
+  return add_kernel(b, node, choice, problem, (struct view[]){p->a, packed, p->c}, &epilogue, flops,
                     &step);
 }
 
@@ -394,8 +394,8 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
     if (product_problem(&p, &problem)) break;
     if (attempt) return HONE_OK;
   }
-  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
-  if (!kernel || !k) return HONE_OK;
+  struct choice choice;
+  if (!k || !choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view made;
   if (a_vector || b_vector) {
     struct view flat;
@@ -408,7 +408,7 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
   }
   p.c.buffer = made.buffer;
   *out_done = true;
-  return add_product(b, node, &p, kernel, &problem, NULL);
+  return add_product(b, node, &p, &choice, &problem, NULL);
 }
 
 hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_done) {
@@ -447,13 +447,13 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
     p.a = dense;
   }
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
-  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view made;
   TRY(make_output(b, cv, &p.c, &made));
   p.c.buffer = made.buffer;
   *out_done = true;
-  return add_product(b, node, &p, kernel, &problem, bias);
+  return add_product(b, node, &p, &choice, &problem, bias);
 }
 
 /* -- pools: the same geometry -------------------------------------------------------------------
@@ -475,12 +475,12 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
   problem.mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;
   dense_strides(node, &problem);
   struct view in, out;
-  const struct kernel *kernel = kernel_choose(&problem, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct step *step;
   TRY(ensure_channels_last(b, x, &in));
   TRY(conv_output(b, node, &out));
   *out_done = true;
-  return add_kernel(b, node, kernel, &problem, (struct view[]){in, {0}, out}, NULL,
+  return add_kernel(b, node, &choice, &problem, (struct view[]){in, {0}, out}, NULL,
                     (double)(g.n * g.oc * g.oh * g.ow * g.kh * g.kw) * 4, &step);
 }

@@ -73,7 +73,8 @@ static void kept_view(const struct shape *x, const bool *reduced, const int *kep
 static hone_status reduce_axes(struct builder *b, const struct node *node, const bool *reduced,
                                bool *out_done) {
   const struct value *xv = node->inputs[0], *yv = node->outputs[0];
-  struct problem p = {.kind = PROBLEM_reduce, .dtype = HONE_F32, .mode = reduce_mode(node->op->id)};
+  struct problem p = {
+      .kind = PROBLEM_reduce, .types = SAME_TYPES(TYPE_F32), .mode = reduce_mode(node->op->id)};
   struct view x, full, like, y;
   int kept[HONE_MAX_RANK], kept_count;
   TRY(get_view(b, xv, &x));
@@ -84,14 +85,14 @@ static hone_status reduce_axes(struct builder *b, const struct node *node, const
   p.r_stride = p.columns;
   p.i_stride = p.k * p.columns;
   p.o_stride = p.columns;
-  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   kept_view(&x.shape, reduced, kept, kept_count, &full);
   if (!view_reshape(&full, &yv->shape, &like)) return HONE_OK;
   TRY(make_output(b, yv, &like, &y));
   struct step *step;
   *out_done = true;
-  return add_kernel(b, node, kernel, &p, (struct view[]){x, {0}, y}, NULL,
+  return add_kernel(b, node, &choice, &p, (struct view[]){x, {0}, y}, NULL,
                     (double)(p.rows * p.k * p.columns) * 2, &step);
 }
 
@@ -135,19 +136,19 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
   const struct value *xv = node->inputs[0];
   int64_t axis = node_int(node, "axis", -1);
   int rank = xv->shape.rank;
-  struct problem p = {.kind = PROBLEM_softmax, .dtype = HONE_F32};
+  struct problem p = {.kind = PROBLEM_softmax, .types = SAME_TYPES(TYPE_F32)};
   if (axis < 0) axis += rank;
   if (!all_f32(node) || node->fused_count || rank < 1 || axis != rank - 1) return HONE_OK;
   rows_of(&xv->shape, rank - 1, &p);
-  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   struct view x, like, y;
   TRY(ensure_dense(b, xv, &x));
   view_dense(&like, NULL, HONE_F32, &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
   *out_done = true;
-  return add_kernel(b, node, kernel, &p, (struct view[]){x, {0}, y}, NULL,
+  return add_kernel(b, node, &choice, &p, (struct view[]){x, {0}, y}, NULL,
                     (double)(p.rows * p.columns) * 20, &step);
 }
 
@@ -156,8 +157,10 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
                      *bias = node_input(node, 2);
   int64_t axis = node_int(node, "axis", -1);
   int rank = xv->shape.rank;
-  struct problem p = {
-      .kind = PROBLEM_layernorm, .dtype = HONE_F32, .has_scale = 1, .has_bias = bias != NULL};
+  struct problem p = {.kind = PROBLEM_layernorm,
+                      .types = SAME_TYPES(TYPE_F32),
+                      .has_scale = 1,
+                      .has_bias = bias != NULL};
   float epsilon = (float)node_float(node, "epsilon", 1e-5);
   uint32_t bits;
   memcpy(&bits, &epsilon, sizeof bits);
@@ -169,8 +172,8 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   int64_t n;
   if (!shape_count(&scale->shape, &n) || n != p.columns) return HONE_OK;
   if (bias && (!shape_count(&bias->shape, &n) || n != p.columns)) return HONE_OK;
-  const struct kernel *kernel = kernel_choose(&p, &b->plan->kernel_target);
-  if (!kernel) return HONE_OK;
+  struct choice choice;
+  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   struct view x, like, y, s, t;
   TRY(ensure_dense(b, xv, &x));
   TRY(ensure_dense(b, scale, &s));
@@ -187,6 +190,6 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
     own.kinds[0] = OPERAND_COLUMN;
   }
   *out_done = true;
-  return add_kernel(b, node, kernel, &p, (struct view[]){x, s, y}, &own,
+  return add_kernel(b, node, &choice, &p, (struct view[]){x, s, y}, &own,
                     (double)(p.rows * p.columns) * 8, &step);
 }

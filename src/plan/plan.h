@@ -23,7 +23,7 @@ struct buffer {
   int first, last; /* steps between which an arena buffer lives */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
-  const struct kernel *pack;
+  struct choice pack; /* kernel NULL: as it is */
   struct problem problem;
   int64_t pack_offset; /* elements into the tensor */
 };
@@ -70,8 +70,8 @@ struct step {
   struct view *inputs; /* buffer NULL: operand missing */
   struct view *outputs;
   /* kernel */
-  const struct kernel *kernel;
   struct problem problem;
+  struct choice choice;   /* how: the row, tile, blocks, units; made once, for every later use */
   struct buffer *scratch; /* one slice a thread */
   size_t scratch_slice;
   struct epilogue epilogue;
@@ -98,15 +98,30 @@ struct plan {
   size_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
 };
 
+/* Choices from outside (a tuner, a file): what stands here is taken where it fits the target. */
+struct choice_table {
+  VEC(struct choice_entry {
+    struct problem problem;
+    struct choice choice;
+  })
+  entries;
+};
+
 struct plan_options {
   const struct target *target;
-  int threads; /* tuned for; any other count gives the same bits */
-  bool plain;  /* only plain kernels */
+  int threads;                        /* tuned for; any other count gives the same bits */
+  bool plain;                         /* only plain kernels */
+  const struct choice_table *choices; /* or NULL */
 };
 /* The graph must be inferred and fixed for the life of the plan. */
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
 void plan_print(struct text *text, const struct plan *plan);
+/* Lines "PROBLEM -> CHOICE", as plan_print shows them; blank lines and lines from # are skipped.
+   E_USAGE with the number of a line that is malformed or names no row. */
+MUST_USE hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
+                                   const char *text, size_t length, struct choice_table *out);
+void kernel_target_init(struct kernel_target *out, const struct target *target, int threads);
 /* For passes (pass_env.accepts_fused): may `step` be appended to the fused program of `node`? */
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra);

@@ -20,7 +20,7 @@ static void print_view(struct text *text, const struct view *view) {
 static const char *kind_name(const struct step *step) {
   switch (step->kind) {
     case STEP_KERNEL:
-      return step->kernel->name;
+      return step->choice.kernel->name;
     case STEP_PACK:
       return "pack";
     case STEP_ELEMENTWISE:
@@ -39,8 +39,11 @@ void plan_print(struct text *text, const struct plan *plan) {
               plan->target.level);
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
-    char line[512] = "";
-    if (step->kind == STEP_KERNEL) problem_print(line, sizeof line, &step->problem);
+    char line[512] = "", choice[512] = "";
+    if (step->kind == STEP_KERNEL) {
+      problem_print(line, sizeof line, &step->problem);
+      choice_print(choice, sizeof choice, &step->choice);
+    }
     text_printf(text, "%4zu %-16s %s%s units %lld  ", i, kind_name(step),
                 step->node ? step->node->op->name : "layout",
                 step->serial   ? " serial"
@@ -61,6 +64,6 @@ void plan_print(struct text *text, const struct plan *plan) {
       for (size_t k = 0; k < step->node->fused_count; k++)
         text_printf(text, " %s", step->node->fused[k].op->name);
     }
-    text_printf(text, "%s%s\n", line[0] ? "  | " : "", line);
+    text_printf(text, "%s%s%s%s\n", line[0] ? "  | " : "", line, line[0] ? " -> " : "", choice);
   }
 }

@@ -96,22 +96,23 @@ hone_status ensure_channels_last(struct builder *b, const struct value *value, s
   return ensure_strides(b, value, &wanted, out);
 }
 
-hone_status add_kernel(struct builder *b, const struct node *node, const struct kernel *kernel,
+hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
                        const struct problem *problem, const struct view views[3],
                        const struct epilogue *epilogue, double flops, struct step **out) {
   const struct kernel_target *target = &b->plan->kernel_target;
+  const struct kernel *kernel = choice->kernel;
   struct step *step;
   TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
-  step->kernel = kernel;
+  step->choice = *choice;
   step->problem = *problem;
   step->inputs[0] = views[0];
   step->inputs[1] = views[1];
   step->outputs[0] = views[2];
   if (epilogue) step->epilogue = *epilogue;
-  step->units = kernel->units(problem, target);
+  step->units = kernel->units(problem, target, choice);
   step->serial = flops < 200e3 || step->units < 2;
   *out = step;
-  size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target) : 0;
+  size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;
   if (!slice) return HONE_OK;
   if (!checked_align(slice, 64, &step->scratch_slice))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");

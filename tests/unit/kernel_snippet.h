@@ -8,21 +8,25 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-typedef void kernel_function(const float *a, const float *b, float *c, const float *const *e,
-                             float *scratch, long begin, long end);
-typedef void pack_function(const float *b, float *packed, long begin, long end);
+typedef void kernel_function(const void *a, const void *b, void *c, const void *const *e,
+                             void *scratch, long begin, long end);
+typedef void pack_function(const void *b, void *packed, long begin, long end);
 
 struct isa {
   const char *name;
   struct kernel_target target;
   const char *flags[12];
 };
-/* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). */
+/* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). Speeds as the levels of target.c. */
+#define SPEEDS(lanes)                                                                      \
+  .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (lanes), .i8_macs = 4 * (lanes), \
+  .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32, .memory_bytes_per_cycle = 9,     \
+  .memory_sharing = 1.5
 static const struct isa isas[] = {
-    {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2}, {"-msse2", NULL}},
-    {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2}, {"-mavx2", "-mfma", NULL}},
+    {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2, SPEEDS(4)}, {"-msse2", NULL}},
+    {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2, SPEEDS(8)}, {"-mavx2", "-mfma", NULL}},
     {"avx512",
-     {64, 32, 48 << 10, 1 << 20, 0x2f, 2},
+     {64, 32, 48 << 10, 1 << 20, 0x2f, 2, SPEEDS(16)},
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma",
       "-mprefer-vector-width=512", NULL}},
 };
@@ -54,10 +58,11 @@ static inline void snippet_begin(struct text *text, const struct isa *isa) {
 
 /* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none. */
 static inline void snippet_add(struct text *text, const struct isa *isa,
-                               const struct kernel *kernel, const struct problem *problem,
+                               const struct problem *problem, const struct choice *choice,
                                int index, const char *epilogue) {
+  const struct kernel *kernel = choice->kernel;
   struct kernel_define defines[KERNEL_DEFINES_MAX];
-  int define_count = kernel->choose(problem, &isa->target, defines);
+  int define_count = kernel->defines(problem, &isa->target, choice, defines);
   int number_count = problem_number_count(problem->kind);
   char name[64];
   for (int i = 0; i < number_count; i++) {
@@ -80,16 +85,15 @@ static inline void snippet_add(struct text *text, const struct isa *isa,
     snippet_upper(name, problem_number_name(problem->kind, i));
     text_printf(text, "#undef %s\n", name);
   }
-  text_printf(
-      text,
-      "void run_%d(const float *a, const float *b, float *c, const float *const *e, float *s,"
-      " long i, long n);\nvoid run_%d(const float *a, const float *b, float *c, const float "
-      "*const *e, float *s, long i, long n) {\n  k%d(a, b, c, e, s, i, n);\n}\n",
-      index, index, index);
+  text_printf(text,
+              "void run_%d(const void *a, const void *b, void *c, const void *const *e, void *s,"
+              " long i, long n);\nvoid run_%d(const void *a, const void *b, void *c, const void "
+              "*const *e, void *s, long i, long n) {\n  k%d(a, b, c, e, s, i, n);\n}\n",
+              index, index, index);
   if (kernel->pack_text)
     text_printf(text,
-                "void pack_%d(const float *b, float *p, long i, long n);\n"
-                "void pack_%d(const float *b, float *p, long i, long n) { p%d(b, p, i, n); }\n",
+                "void pack_%d(const void *b, void *p, long i, long n);\n"
+                "void pack_%d(const void *b, void *p, long i, long n) { p%d(b, p, i, n); }\n",
                 index, index, index);
 }
 

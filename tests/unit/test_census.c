@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "kernel_snippet.h"
+#include "plan/plan.h"
 #include "toolchain/toolchain_internal.h"
 
 #define GEMM(m, n, k)                                                     \
@@ -244,14 +245,8 @@ static bool open_workshop(struct workshop *w, const struct maker *maker, const c
   if (status == HONE_E_MISSING || status == HONE_E_USAGE) return false;
   assert_int_equal(status, HONE_OK);
   assert_int_equal(target_init(&w->ctx, maker->triple, maker->level, &w->target), HONE_OK);
-  w->isa = (struct isa){maker->level,
-                        {.vector_bytes = w->target.vector_bytes,
-                         .vector_registers = w->target.vector_registers,
-                         .l1_bytes = w->target.l1_bytes,
-                         .l2_bytes = w->target.l2_bytes,
-                         .features = w->target.features,
-                         .threads = 2},
-                        {NULL}};
+  w->isa = (struct isa){.name = maker->level};
+  kernel_target_init(&w->isa.target, &w->target, 2);
   *out_missing = "the C library's headers of its target";
   return has_headers(w);
 }
@@ -279,10 +274,11 @@ static char *compile_to_assembly(struct workshop *w, const struct text *text) {
   return copy;
 }
 
-static int expected_fma(const struct subject *subject, const struct kernel *kernel,
-                        const struct problem *problem, const struct isa *isa) {
+static int expected_fma(const struct subject *subject, const struct problem *problem,
+                        const struct choice *choice, const struct isa *isa) {
   struct kernel_define defines[KERNEL_DEFINES_MAX];
-  int count = kernel->choose(problem, &isa->target, defines), product = 1, found = 0;
+  int count = choice->kernel->defines(problem, &isa->target, choice, defines);
+  int product = 1, found = 0;
   for (size_t i = 0; i < COUNT(subject->factors) && subject->factors[i]; i++, found--) {
     for (int k = 0; k < count; k++)
       if (!strcmp(defines[k].name, subject->factors[i])) {
@@ -322,16 +318,19 @@ static bool examine(struct workshop *w, const struct subject *subject) {
   const struct kernel *kernel = kernel_find(subject->kernel);
   assert_non_null(kernel);
   assert_true(problem_parse(subject->problem, &problem));
-  assert_true(kernel->accepts(&problem, &w->isa.target));
+  struct choice choice;
+  assert_true(kernel_serves(kernel, &problem, &w->isa.target));
+  assert_true(kernel_choose_in(kernel, &problem, &w->isa.target, &choice));
   snippet_begin(&text, &w->isa);
-  snippet_add(&text, &w->isa, kernel, &problem, 0, NULL);
+  snippet_add(&text, &w->isa, &problem, &choice, 0, NULL);
   assert_int_equal(text_finish(&w->ctx, &text), HONE_OK);
   char *assembly = compile_to_assembly(w, &text);
   text_deinit(&text);
   w->listing.has_frame = strstr(assembly, "%rsp, %rbp") || strstr(assembly, "mov\tx29, sp");
   read_lines(&w->listing, assembly);
   find_loops(&w->listing, w->maker->syntax);
-  bool ok = judge(&w->listing, w->maker, subject, expected_fma(subject, kernel, &problem, &w->isa));
+  bool ok =
+      judge(&w->listing, w->maker, subject, expected_fma(subject, &problem, &choice, &w->isa));
   free(assembly);
   return ok;
 }

@@ -23,8 +23,7 @@ static int job_number(int index, const struct kernel *kernel) {
   return index * (int)kernel_count + (int)(kernel - kernel_table);
 }
 static bool serves(const struct kernel *kernel, const struct problem *p, const struct isa *isa) {
-  return kernel->kind == p->kind && !(kernel->features & ~isa->target.features) &&
-         kernel->accepts(p, &isa->target);
+  return kernel_serves(kernel, p, &isa->target);
 }
 
 #define fail_with(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
@@ -71,9 +70,9 @@ static void fill(struct guarded *g, int64_t count, uint32_t seed) {
 
 #define UNTOUCHED 12345.0f
 /* Bias by column, residual by element, ReLU: everything an epilogue may ask for. */
-#define TEST_EPILOGUE(first)                                                 \
-  "max_((x) + load_lanes_(e[" first "] + (j), lanes) + load_lanes_(e[" first \
-  " + 1] + (o), lanes), splat_(0.0f))"
+#define TEST_EPILOGUE(first)                       \
+  "max_((x) + load_lanes_((const float *)e[" first \
+  "] + (j), lanes) + load_lanes_((const float *)e[" first " + 1] + (o), lanes), splat_(0.0f))"
 
 static const char *test_epilogue(const struct problem *p, int index) {
   if (index % 2 == 0) return NULL;
@@ -82,7 +81,7 @@ static const char *test_epilogue(const struct problem *p, int index) {
 
 /* Runs all units in one piece, then in pieces of uneven size: the same bits. */
 static void run_splits(kernel_function *run, int64_t units, const float *a, const float *b,
-                       struct guarded *c, int64_t count, const float *const *e, float *scratch) {
+                       struct guarded *c, int64_t count, const void *const *e, float *scratch) {
   float *first = malloc((size_t)count * sizeof(float));
   assert_non_null(first);
   for (int64_t i = 0; i < count; i++) c->at[i] = UNTOUCHED;
@@ -151,28 +150,31 @@ static void run_problem(const struct isa *isa, void *library, int index,
   kernel_function *run = (kernel_function *)dlsym(library, name);
   assert_non_null(run);
 
-  size_t packed_bytes = kernel->pack ? kernel->packed_bytes(&p, &isa->target) : 0;
+  struct choice choice;
+  assert_true(kernel_choose_in(kernel, &p, &isa->target, &choice));
+  size_t packed_bytes = kernel->pack ? kernel->packed_bytes(&p, &isa->target, &choice) : 0;
   struct guarded a = guarded_create(n.a), b = guarded_create(n.b), c = guarded_create(n.c);
   struct guarded packed = guarded_create((int64_t)(packed_bytes / sizeof(float)));
   struct guarded norm_bias = guarded_create(n.columns), bias = guarded_create(n.columns);
   struct guarded residual = guarded_create(n.c);
-  size_t scratch_bytes = kernel->scratch_bytes ? kernel->scratch_bytes(&p, &isa->target) : 0;
+  size_t scratch_bytes =
+      kernel->scratch_bytes ? kernel->scratch_bytes(&p, &isa->target, &choice) : 0;
   struct guarded scratch = guarded_create((int64_t)(scratch_bytes / sizeof(float)));
   fill(&a, n.a, 1), fill(&b, n.b, 2), fill(&norm_bias, n.columns, 3);
   fill(&bias, n.columns, 4), fill(&residual, n.c, 5);
-  if (kernel->pack) kernel->pack(&p, &isa->target, b.at, packed.at);
+  if (kernel->pack) kernel->pack(&p, &isa->target, &choice, b.at, packed.at);
   if (kernel->pack_text) { /* the packing at run time gives the same bytes */
     struct guarded again = guarded_create((int64_t)(packed_bytes / sizeof(float)));
     snprintf(name, sizeof name, "pack_%d", job_number(index, kernel));
     pack_function *pack = (pack_function *)dlsym(library, name);
     assert_non_null(pack);
-    pack(b.at, again.at, 0, kernel->pack_units(&p, &isa->target));
+    pack(b.at, again.at, 0, kernel->pack_units(&p, &isa->target, &choice));
     assert_memory_equal(again.at, packed.at, packed_bytes);
     guarded_destroy(&again);
   }
-  const float *norm_e[] = {norm_bias.at, bias.at, residual.at}, *e[] = {bias.at, residual.at};
-  run_splits(run, kernel->units(&p, &isa->target), a.at, kernel->pack ? packed.at : b.at, &c, n.c,
-             p.kind == PROBLEM_layernorm ? norm_e : e, scratch.at);
+  const void *norm_e[] = {norm_bias.at, bias.at, residual.at}, *e[] = {bias.at, residual.at};
+  run_splits(run, kernel->units(&p, &isa->target, &choice), a.at, kernel->pack ? packed.at : b.at,
+             &c, n.c, p.kind == PROBLEM_layernorm ? norm_e : e, scratch.at);
 
   struct wanted w = {malloc((size_t)n.c * sizeof(double)), malloc((size_t)n.c * sizeof(double))};
   assert_non_null(w.value);
@@ -207,11 +209,13 @@ static void check_isa(const struct isa *isa) {
   for (int i = 0; i < PROBLEM_LINES; i++) {
     struct problem p;
     if (!problem_parse(lines[i], &p)) fail_with("not a problem line: %s", lines[i]);
-    if (!kernel_choose(&p, &isa->target)) fail_with("no kernel accepts: %s", lines[i]);
+    struct choice choice;
+    if (!kernel_choose(&p, &isa->target, &choice)) fail_with("no kernel accepts: %s", lines[i]);
     for (size_t k = 0; k < kernel_count; k++)
-      if (serves(&kernel_table[k], &p, isa))
-        snippet_add(&text, isa, &kernel_table[k], &p, job_number(i, &kernel_table[k]),
-                    test_epilogue(&p, i));
+      if (serves(&kernel_table[k], &p, isa)) {
+        assert_true(kernel_choose_in(&kernel_table[k], &p, &isa->target, &choice));
+        snippet_add(&text, isa, &p, &choice, job_number(i, &kernel_table[k]), test_epilogue(&p, i));
+      }
   }
   void *library = load(&ctx, isa, isa->name, &text);
   for (int i = 0; i < PROBLEM_LINES; i++)
@@ -260,6 +264,10 @@ static void test_problem_lines(void **state) {
   static const char *const bad[] = {"",
                                     "gemm",
                                     "gemm f99 m1",
+                                    "gemm u8*i8:i32 m1",
+                                    "gemm u8*i8:i32: m1",
+                                    "gemm u8*i9:i32:f32 m1",
+                                    "gemm u8:i8:i32:f32 m1",
                                     "gemm f32 m",
                                     "gemm f32 oh3",
                                     "gemm f32 zz1",
@@ -268,6 +276,99 @@ static void test_problem_lines(void **state) {
                                     "nothing f32"};
   struct problem p;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(problem_parse(bad[i], &p));
+}
+
+/* Every way that a row offers for a problem fits it, prints and parses back. */
+static void check_choices(const struct kernel *kernel, const struct problem *p,
+                          const struct isa *isa, int *seen) {
+  struct choice choice = {.kernel = kernel}, best, again;
+  char text[512];
+  assert_true(kernel_choose_in(kernel, p, &isa->target, &best));
+  for (int i = 0; kernel->enumerate(p, &isa->target, i, &choice); i++, ++*seen) {
+    int length = choice_print(text, sizeof text, &choice);
+    assert_int_equal(length, (int)strlen(text));
+    assert_int_equal(choice_print(NULL, 0, &choice), length);
+    assert_true(choice_parse(text, &again));
+    assert_ptr_equal(again.kernel, kernel);
+    assert_memory_equal(again.value, choice.value, sizeof choice.value);
+    if (!kernel->fits(p, &isa->target, &again)) fail_with("does not fit itself: %s", text);
+    assert_true(again.cost >= choice.cost && again.cost <= choice.cost);
+    assert_true(best.cost <= choice.cost * 1.04);
+    choice = (struct choice){.kernel = kernel};
+  }
+}
+
+static void test_choices(void **state) {
+  (void)state;
+  int seen = 0;
+  struct problem p;
+  for (int i = 0; i < PROBLEM_LINES; i++)
+    for (size_t k = 0; k < kernel_count; k++)
+      for (int isa = 0; isa < ISA_COUNT; isa++) {
+        assert_true(problem_parse(lines[i], &p));
+        if (serves(&kernel_table[k], &p, &isas[isa]))
+          check_choices(&kernel_table[k], &p, &isas[isa], &seen);
+      }
+  assert_true(seen > 3 * PROBLEM_LINES);
+  static const char *const malformed[] = {"",
+                                          "gemm_f33",
+                                          "gemm_f32 vectors",
+                                          "gemm_f32 vectorsx",
+                                          "gemm_f32 vectors2x",
+                                          "gemm_f32 out2",
+                                          "gemm_f32 vectors99999999999999999999"};
+  struct choice choice;
+  for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+    assert_false(choice_parse(malformed[i], &choice));
+}
+
+/* What no text can do is refused; the values alone would write outside. */
+static void test_unfitting_choices(void **state) {
+  (void)state;
+  static const char *const bad[][2] = {
+      {"gemm f32 m8 n32 k16 a_row16 b_row32 b_column1 c_row32", "gemm_f32"},
+      {"gemm f32 m8 n32 k16 a_row16 b_row32 b_column1 c_row32",
+       "gemm_f32 vectors2 tile_rows2 tile_columns4 k_unroll1 tap_block1 depth_block16 unit_tiles1 "
+       "unit_panels1"},
+      {"gemm f32 m8 n32 k16 a_row16 b_row32 b_column1 c_row32",
+       "gemm_f32 vectors2 tile_rows1 tile_columns7 k_unroll1 tap_block1 depth_block16 unit_tiles3 "
+       "unit_panels1"},
+      {"gemm f32 m10 n32 k16 a_row16 b_row32 b_column1 c_row32",
+       "gemm_f32 vectors2 tile_rows1 tile_columns8 k_unroll1 tap_block1 depth_block16 unit_tiles1 "
+       "unit_panels1"},
+      {"gemm f32 m8 n32 k16 a_row16 b_row32 b_column1 c_row32",
+       "gemm_f32 vectors8 tile_rows1 tile_columns8 k_unroll8 tap_block1 depth_block16 unit_tiles1 "
+       "unit_panels1"},
+      {"depthwise f32 images1 ih14 iw14 ic32 oh14 ow14 oc32 kh3 kw3 sh1 sw1 dh1 dw1 pt1 pl1 "
+       "i_image6272 i_row448 i_pixel32 o_image6272 o_row448 o_pixel32",
+       "depthwise_f32 block13 channels32"},
+      {"conv f32 images1 ih16 iw16 ic16 oh14 ow14 oc16 kh3 kw3 sh1 sw1 dh1 dw1 groups1 "
+       "i_image4096 i_row256 i_pixel16 o_image3136 o_row224 o_pixel16",
+       "conv_winograd_f32 out3 vectors2 block4 group4 unit_panels1"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    struct problem p;
+    struct choice choice;
+    assert_true(problem_parse(bad[i][0], &p));
+    assert_true(choice_parse(bad[i][1], &choice));
+    if (choice.kernel->fits(&p, &isas[1].target, &choice)) fail_with("fits: %s", bad[i][1]);
+  }
+}
+
+/* A row that predicts nothing comes after all that predict. */
+static void test_costs(void **state) {
+  (void)state;
+  for (int i = 0; i < PROBLEM_LINES; i++) {
+    struct problem p;
+    struct choice chosen, other;
+    assert_true(problem_parse(lines[i], &p));
+    assert_true(kernel_choose(&p, &isas[2].target, &chosen));
+    for (size_t k = 0; k < kernel_count; k++) {
+      if (!serves(&kernel_table[k], &p, &isas[2])) continue;
+      assert_true(kernel_choose_in(&kernel_table[k], &p, &isas[2].target, &other));
+      if (other.cost > 0) assert_true(chosen.cost > 0 && chosen.cost <= other.cost);
+    }
+    if (p.kind == PROBLEM_gemm || p.kind == PROBLEM_conv) assert_true(chosen.cost > 0);
+  }
 }
 
 /* The helpers of simd.h against double libm -----------------------------------------------------
@@ -385,9 +486,15 @@ static void test_simd(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_problem_lines), cmocka_unit_test(test_rows_are_covered),
-      cmocka_unit_test(test_simd),          cmocka_unit_test(test_sse2),
-      cmocka_unit_test(test_avx2),          cmocka_unit_test(test_avx512),
+      cmocka_unit_test(test_problem_lines),
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_unfitting_choices),
+      cmocka_unit_test(test_costs),
+      cmocka_unit_test(test_rows_are_covered),
+      cmocka_unit_test(test_simd),
+      cmocka_unit_test(test_sse2),
+      cmocka_unit_test(test_avx2),
+      cmocka_unit_test(test_avx512),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -123,7 +123,7 @@ static void PASTE_(NAME, products)(const float *v, const float *u, float *m) {
 }
 
 /* One vector of channels of one tile from m to element o of c; rows x columns of it exist. */
-INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const float *const *e, long o, long j,
+INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const void *const *e, long o, long j,
                                  long rows, long columns, const long lanes) {
   (void)e, (void)j;
   vec t[OUT][SIZE], out[OUT][OUT];
@@ -146,9 +146,11 @@ INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const float *const *e
 #endif
 }
 
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  float *v = scratch, *m = scratch + POINTS * V_POINT;
+  const float *a = a_, *b = b_;
+  float *c = c_;
+  float *v = scratch, *m = v + POINTS * V_POINT;
   long block_in_v = -1;
   for (long u = begin; u < end; u++) {
     const long block = u / PANEL_BLOCKS, image = block / BLOCKS;

@@ -8,7 +8,7 @@
 
 /* `columns` outputs at element o from the input column `left` of the rows that taps [top, bottom)
    reach; lanes: valid channels; checked: some input columns lie outside. */
-INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const float *const *e,
+INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const void *const *e,
                                  long left, long top, long bottom, long o, long j, const int columns,
                                  const long lanes, const int checked) {
   (void)e;
@@ -51,7 +51,7 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
 
 /* Channels [j, last) of one block of columns. */
 INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
-                                    const float *const *e, long left, long top, long bottom, long o,
+                                    const void *const *e, long left, long top, long bottom, long o,
                                     long j, long last, const int columns) {
   const int checked = left < 0 || left + SPAN(columns) > IW;
 #define BLOCK_(lanes, checked)                                                                     \
@@ -68,7 +68,7 @@ INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
 }
 
 /* Channels [channel, last) of one output row. */
-static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const float *const *e,
+static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const void *const *e,
                               long u, long channel, long last) {
   const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
   long top = 0, bottom = KH;
@@ -93,8 +93,10 @@ static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const fl
 }
 
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
+  const float *a = a_, *b = b_;
+  float *c = c_;
   (void)scratch;
   for (long channel = 0; channel < IC; channel += CHANNELS) {
     const long last = channel + CHANNELS < IC ? channel + CHANNELS : IC;

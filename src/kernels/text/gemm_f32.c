@@ -52,7 +52,7 @@ struct PASTE_(NAME, block) {
   const float *b;
   const float *ahead; /* what comes after this panel */
   float *c;
-  const float *const *e;
+  const void *const *e;
   long column; /* of the output, first of the panel */
   long lanes;  /* valid in the last vector */
   long taps, depth;
@@ -113,7 +113,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
 #if HAS_EPILOGUE && EPILOGUE_IN_REGISTERS
-  const float *const *e = s->e;
+  const void *const *e = s->e;
   (void)e;
   if (s->last)
     UNROLL for (int y = 0; y < rows; y++)
@@ -131,7 +131,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, block) *s, const float
         store_lanes_(c + y * C_Y + x * C_X + v * LANES, acc[0][y][x][v],
                      v == vectors - 1 ? lanes : LANES);
 #if HAS_EPILOGUE && !EPILOGUE_IN_REGISTERS
-  const float *const *e = s->e;
+  const void *const *e = s->e;
   (void)e;
   if (s->last)
     for (int y = 0; y < rows; y++)
@@ -176,8 +176,10 @@ INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, block) *s, const float *a, 
   }
 }
 
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
+  const float *a = a_, *b = b_;
+  float *c = c_;
   (void)scratch;
   for (long u = begin; u < end; u++) {
     const long tile_block = u % TILE_BLOCKS, inner = u / TILE_BLOCKS % INNER;

@@ -5,7 +5,9 @@
 #define PANELS ((N + NR - 1) / NR)
 
 #if B_COLUMN == 1
-static void NAME(const float *b, float *packed, long begin, long end) {
+static void NAME(const void *b_, void *packed_, long begin, long end) {
+  const float *b = b_;
+  float *packed = packed_;
   for (long u = begin; u < end; u++) {
     const long outer = u / PANELS, n = u % PANELS * NR, width = N - n < NR ? N - n : NR;
     const float *from = b + outer / BATCH1 * B_BATCH0 + outer % BATCH1 * B_BATCH1 + n;
@@ -44,7 +46,9 @@ INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
   *(fouru *)(to + 3 * NR) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-static void NAME(const float *b, float *packed, long begin, long end) {
+static void NAME(const void *b_, void *packed_, long begin, long end) {
+  const float *b = b_;
+  float *packed = packed_;
   for (long u = begin; u < end; u++) {
     const long outer = u / PANELS, n = u % PANELS * NR, width = N - n < NR ? N - n : NR;
     const float *from = b + outer / BATCH1 * B_BATCH0 + outer % BATCH1 * B_BATCH1 + n * B_COLUMN;

@@ -1,8 +1,10 @@
 /* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]: bias.
  * A unit is a row. The variance is the mean of squared distances (second pass over a row in L1), each
  * sum in four accumulators. c may be a. */
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
+  const float *a = a_, *b = b_;
+  float *c = c_;
   (void)b, (void)e, (void)scratch;
   const union {
     uint32_t bits;
@@ -41,7 +43,7 @@ static void NAME(const float *a, const float *b, float *c, const float *const *e
       t = t * load_lanes_(b + j, n);
 #endif
 #if HAS_BIAS
-      t = t + load_lanes_(e[0] + j, n);
+      t = t + load_lanes_((const float *)e[0] + j, n);
 #endif
 #if HAS_EPILOGUE
       t = EPILOGUE(t, (r * O_STRIDE + j), j, n);

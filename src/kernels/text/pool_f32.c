@@ -5,7 +5,7 @@
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
 
 /* `vectors` channel vectors of one window: taps [top, bottom) x [left, right) from a. */
-INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const float *const *e, long top,
+INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const void *const *e, long top,
                                   long bottom, long left, long right, vec scale, long o, long j,
                                   long lanes, const int vectors) {
   (void)e, (void)j, (void)scale;
@@ -28,9 +28,11 @@ INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const float *const *
   }
 }
 
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  (void)b, (void)scratch;
+  const float *a = a_;
+  float *c = c_;
+  (void)b_, (void)scratch;
   for (long u = begin; u < end; u++) {
     const long channel = u % CHANNEL_BLOCKS * UNIT_CHANNELS, row = u / CHANNEL_BLOCKS;
     const long last = channel + UNIT_CHANNELS < IC ? channel + UNIT_CHANNELS : IC;

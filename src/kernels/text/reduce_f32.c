@@ -28,7 +28,7 @@ INLINE_ vec PASTE_(NAME, row)(const float *x) {
 #endif
 
 /* Columns of `vectors` vectors; lanes: valid in the last. */
-INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const float *const *e, long o, long j,
+INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const void *const *e, long o, long j,
                                    const int vectors, long lanes) {
   (void)e, (void)j;
   vec acc[4];
@@ -51,9 +51,11 @@ INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const float *const 
   }
 }
 
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  (void)b, (void)scratch;
+  const float *a = a_;
+  float *c = c_;
+  (void)b_, (void)scratch;
   for (long u = begin; u < end; u++) {
     const long r = u / COLUMN_BLOCKS, first = u % COLUMN_BLOCKS * UNIT_COLUMNS;
     const long last = first + UNIT_COLUMNS < COLUMNS ? first + UNIT_COLUMNS : COLUMNS;

@@ -1,8 +1,10 @@
 /* c[r] = exp(a[r] - max) / sum over COLUMNS; a unit is a row. Sums run in four accumulators, in an
  * order that depends on COLUMNS and the vector width only. c may be a. */
-static void NAME(const float *a, const float *b, float *c, const float *const *e, float *scratch,
+static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  (void)b, (void)e, (void)scratch;
+  const float *a = a_;
+  float *c = c_;
+  (void)b_, (void)e, (void)scratch;
   for (long r = begin; r < end; r++) {
     const float *x = a + r * I_STRIDE;
     float *y = c + r * O_STRIDE;
