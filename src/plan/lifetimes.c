@@ -1,29 +1,30 @@
-/* From which step to which an arena buffer is alive. */
+/* From which step to which an arena buffer is alive: half-open, [first, end). Buffers of joined steps
+ * live through the whole group, since no barrier stands between them. */
 #include "plan.h"
 
-static void touch(struct buffer *buffer, int step) {
+static void touch(struct buffer *buffer, int first, int end) {
   if (!buffer) return;
-  if (buffer->first < 0) buffer->first = step;
-  buffer->last = step;
+  if (buffer->first < 0) buffer->first = first;
+  buffer->end = end;
 }
 
-/* Buffers of joined steps live through the whole group: no barrier stands between them. */
+static void touch_step(const struct step *step, int first, int end) {
+  for (size_t i = 0; i < step->input_count; i++) touch(step->inputs[i].buffer, first, end);
+  for (size_t i = 0; i < step->output_count; i++) touch(step->outputs[i].buffer, first, end);
+  for (size_t i = 0; i < step->epilogue.count; i++)
+    touch(step->epilogue.operands[i].buffer, first, end);
+  touch(step->scratch, first, end);
+}
+
 void set_lifetimes(struct plan *plan) {
-  for (size_t s = 0; s < plan->steps.count; s++) {
-    struct step *step = plan->steps.at[s];
-    size_t first = s, last = s;
-    while (plan->steps.at[first]->joined) first--;
-    while (last + 1 < plan->steps.count && plan->steps.at[last + 1]->joined) last++;
-    size_t bounds[2] = {first, last};
-    for (int k = 0; k < 2; k++) {
-      for (size_t i = 0; i < step->input_count; i++) touch(step->inputs[i].buffer, (int)bounds[k]);
-      for (size_t i = 0; i < step->output_count; i++)
-        touch(step->outputs[i].buffer, (int)bounds[k]);
-      for (size_t i = 0; i < step->epilogue.count; i++)
-        touch(step->epilogue.operands[i].buffer, (int)bounds[k]);
-      touch(step->scratch, (int)bounds[k]);
+  size_t count = plan->steps.count;
+  for (size_t first = 0, end; first < count; first = end) {
+    for (end = first + 1; end < count && plan->steps.at[end]->joined; end++) continue;
+    for (size_t s = first; s < end; s++) {
+      struct step *step = plan->steps.at[s];
+      touch_step(step, (int)first, (int)end);
+      if (step->scratch_slice)
+        step->scratch->bytes = step->scratch_slice * (size_t)plan->scratch_threads;
     }
-    if (step->scratch_slice)
-      step->scratch->bytes = step->scratch_slice * (size_t)plan->scratch_threads;
   }
 }

@@ -1,11 +1,15 @@
-/* Arena offsets: greedy by size (Pisarchyk & Lee 2020): the largest buffer first, each in the
- * lowest gap that fits between those alive at the same time. 64-byte aligned. */
+/* Arena offsets, 64-byte aligned: greedy by size (Pisarchyk & Lee 2020), the largest buffer first,
+ * each in the lowest gap that fits between those alive at the same time. That is quadratic in the
+ * number of buffers, so only the largest take part; those that are left, none of them larger, share
+ * a region behind, each in the place of one of about its size that has ended. */
 #include "plan.h"
 
 #include <stdlib.h>
 
+enum { LARGEST = 8192 }; /* buffers that are placed greedily */
+
 static bool overlap(const struct buffer *a, const struct buffer *b) {
-  return a->first <= b->last && b->first <= a->last;
+  return a->first < b->end && b->first < a->end;
 }
 
 static int by_size(const void *a, const void *b) {
@@ -14,46 +18,113 @@ static int by_size(const void *a, const void *b) {
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int by_offset(const void *a, const void *b) {
+static int by_first(const void *a, const void *b) {
   const struct buffer *x = *(struct buffer *const *)a, *y = *(struct buffer *const *)b;
-  return x->offset < y->offset ? -1 : x->offset > y->offset;
+  return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static size_t lowest_gap(struct buffer **alive, size_t count, size_t bytes) {
+static int by_end(const void *a, const void *b) {
+  const struct buffer *x = *(struct buffer *const *)a, *y = *(struct buffer *const *)b;
+  return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static hone_status raise(struct ctx *ctx, struct plan *plan, size_t offset, size_t bytes) {
+  size_t end;
+  if (!checked_add(offset, bytes, &end))
+    return fail(ctx, HONE_E_LIMIT, place_none(), "the arena is too large");
+  if (end > plan->arena_bytes) plan->arena_bytes = end;
+  return HONE_OK;
+}
+
+/* placed: in the order of offsets. */
+static size_t lowest_gap(struct buffer *const *placed, size_t count, const struct buffer *buffer) {
   size_t at = 0;
-  qsort(alive, count, sizeof *alive, by_offset);
   for (size_t i = 0; i < count; i++) {
-    if (alive[i]->offset >= at && alive[i]->offset - at >= bytes) return at;
-    size_t end = alive[i]->offset + alive[i]->bytes;
+    if (!overlap(placed[i], buffer)) continue;
+    if (placed[i]->offset >= at && placed[i]->offset - at >= buffer->bytes) return at;
+    size_t end = placed[i]->offset + placed[i]->bytes;
     if (end > at) at = end;
   }
   return at;
 }
 
-static size_t most_alive(const struct plan *plan) {
-  size_t most = 0;
-  for (size_t s = 0; s < plan->steps.count; s++) {
-    size_t alive = 0;
-    for (size_t i = 0; i < plan->buffers.count; i++) {
-      const struct buffer *buffer = plan->buffers.at[i];
-      if (buffer->place == BUFFER_ARENA && buffer->first <= (int)s && (int)s <= buffer->last)
-        alive += buffer->bytes;
-    }
-    if (alive > most) most = alive;
+static hone_status place_largest(struct ctx *ctx, struct arena *arena, struct plan *plan,
+                                 struct buffer *const *order, size_t count) {
+  struct buffer **placed;
+  TRY(NEW_ARRAY(ctx, arena, placed, count));
+  for (size_t i = 0; i < count; i++) {
+    struct buffer *buffer = order[i];
+    buffer->offset = lowest_gap(placed, i, buffer);
+    TRY(raise(ctx, plan, buffer->offset, buffer->bytes));
+    size_t k = i;
+    for (; k > 0 && placed[k - 1]->offset > buffer->offset; k--) placed[k] = placed[k - 1];
+    placed[k] = buffer;
   }
-  return most;
+  return HONE_OK;
+}
+
+/* Sizes between two powers of two fall into eight classes; *bytes becomes the class's own. */
+static size_t size_class(size_t *bytes) {
+  size_t shift = 0, eighths = *bytes;
+  for (; eighths > 15; shift++) eighths = (eighths + 1) / 2;
+  *bytes = eighths << shift;
+  return shift * 8 + (eighths & 7);
+}
+
+/* In the order of their first steps; what ended before gives its place back to its class. */
+static hone_status place_rest(struct ctx *ctx, struct arena *arena, struct plan *plan,
+                              struct buffer **order, size_t count) {
+  struct free_place {
+    size_t offset;
+    struct free_place *next;
+  } * places, *classes[64 * 8 + 8] = {NULL};
+  struct buffer **ending;
+  size_t ended = 0;
+  TRY(NEW_ARRAY(ctx, arena, places, count));
+  TRY(NEW_ARRAY(ctx, arena, ending, count));
+  if (count) memcpy(ending, order, count * sizeof *ending);
+  qsort(order, count, sizeof *order, by_first);
+  qsort(ending, count, sizeof *ending, by_end);
+  for (size_t i = 0; i < count; i++) {
+    for (; ending[ended]->end <= order[i]->first; ended++) {
+      size_t bytes = ending[ended]->bytes, class = size_class(&bytes);
+      places[ended] = (struct free_place){ending[ended]->offset, classes[class]};
+      classes[class] = &places[ended];
+    }
+    size_t bytes = order[i]->bytes, class = size_class(&bytes);
+    struct free_place *place = classes[class];
+    order[i]->offset = place ? place->offset : plan->arena_bytes;
+    if (place) classes[class] = place->next;
+    TRY(raise(ctx, plan, order[i]->offset, bytes));
+  }
+  return HONE_OK;
+}
+
+static hone_status set_lower_bound(struct ctx *ctx, struct arena *arena, struct plan *plan,
+                                   struct buffer *const *order, size_t count) {
+  size_t *begin, *end, alive = 0, steps = plan->steps.count;
+  TRY(NEW_ARRAY(ctx, arena, begin, steps + 1));
+  TRY(NEW_ARRAY(ctx, arena, end, steps + 1));
+  for (size_t i = 0; i < count; i++) {
+    begin[order[i]->first] += order[i]->bytes;
+    end[order[i]->end] += order[i]->bytes;
+  }
+  for (size_t s = 0; s < steps; s++) {
+    alive += begin[s] - end[s];
+    if (alive > plan->lower_bound_bytes) plan->lower_bound_bytes = alive;
+  }
+  return HONE_OK;
 }
 
 hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan) {
-  struct buffer **order, **alive;
+  struct buffer **order;
   size_t count = 0;
   TRY(NEW_ARRAY(ctx, arena, order, plan->buffers.count));
-  TRY(NEW_ARRAY(ctx, arena, alive, plan->buffers.count));
   for (size_t i = 0; i < plan->buffers.count; i++) {
     struct buffer *buffer = plan->buffers.at[i];
     if (!checked_align(buffer->bytes, 64, &buffer->bytes))
       return fail(ctx, HONE_E_LIMIT, place_none(), "a buffer is too large");
-    if (buffer->place == BUFFER_ARENA) order[count++] = buffer;
+    if (buffer->place == BUFFER_ARENA && buffer->first >= 0) order[count++] = buffer;
     if (buffer->place == BUFFER_WEIGHTS) {
       buffer->offset = plan->weights_bytes;
       if (!checked_add(plan->weights_bytes, buffer->bytes, &plan->weights_bytes))
@@ -61,15 +132,8 @@ hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan)
     }
   }
   qsort(order, count, sizeof *order, by_size);
-  for (size_t i = 0; i < count; i++) {
-    size_t neighbours = 0, end;
-    for (size_t j = 0; j < i; j++)
-      if (overlap(order[i], order[j])) alive[neighbours++] = order[j];
-    order[i]->offset = lowest_gap(alive, neighbours, order[i]->bytes);
-    if (!checked_add(order[i]->offset, order[i]->bytes, &end))
-      return fail(ctx, HONE_E_LIMIT, place_none(), "the arena is too large");
-    if (end > plan->arena_bytes) plan->arena_bytes = end;
-  }
-  plan->lower_bound_bytes = most_alive(plan);
-  return HONE_OK;
+  TRY(set_lower_bound(ctx, arena, plan, order, count));
+  size_t largest = count < LARGEST ? count : LARGEST;
+  TRY(place_largest(ctx, arena, plan, order, largest));
+  return place_rest(ctx, arena, plan, order + largest, count - largest);
 }

@@ -5,7 +5,7 @@ hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
                        struct buffer **out) {
   struct buffer *buffer;
   TRY(NEW(b->ctx, b->arena, buffer));
-  *buffer = (struct buffer){.place = place, .bytes = bytes, .first = -1, .last = -1};
+  *buffer = (struct buffer){.place = place, .bytes = bytes, .first = -1, .end = -1};
   VEC_PUSH(b->ctx, b->arena, &b->plan->buffers, buffer);
   *out = buffer;
   return HONE_OK;

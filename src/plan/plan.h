@@ -19,8 +19,8 @@ struct buffer {
   enum buffer_place place;
   int index; /* of the model's input or output */
   size_t bytes;
-  size_t offset;   /* in the arena or the weights, 64-byte aligned */
-  int first, last; /* steps between which an arena buffer lives */
+  size_t offset;  /* in the arena or the weights, 64-byte aligned */
+  int first, end; /* steps [first, end) in which an arena buffer lives; -1: none */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
   struct choice pack; /* kernel NULL: as it is */

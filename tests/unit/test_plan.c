@@ -1,0 +1,191 @@
+/* plan: buffers that live at the same time never meet, the arena stays near its lower bound, and
+ * passes and planning are near-linear in nodes, inputs and operands. */
+#include "graph_case.h"
+#include "passes/passes.h"
+#include "plan/plan.h"
+
+#include <time.h>
+
+static struct plan *make_plan(struct fixture *f) {
+  struct target target;
+  struct plan *plan;
+  assert_int_equal(target_init(&f->ctx, NULL, "baseline", &target), HONE_OK);
+  struct plan_options options = {.target = &target, .threads = 2};
+  hone_status status = plan_build(&f->ctx, f->arena, f->graph, &options, &plan);
+  if (status) print_error("%s\n", hone_context_message(&f->ctx));
+  assert_int_equal(status, HONE_OK);
+  return plan;
+}
+
+/* -- memory: plans of buffers alone, with chosen lifetimes ----------------------------------------- */
+
+struct sizes {
+  size_t buffers, steps, longest; /* of a life */
+  size_t most_bytes;
+};
+
+static struct plan *random_lives(struct fixture *f, struct random *random,
+                                 const struct sizes *sizes) {
+  struct plan *plan;
+  assert_int_equal(NEW(&f->ctx, f->arena, plan), HONE_OK);
+  plan->steps.count = sizes->steps; /* plan_memory asks only how many */
+  assert_int_equal(NEW_ARRAY(&f->ctx, f->arena, plan->buffers.at, sizes->buffers), HONE_OK);
+  plan->buffers.count = sizes->buffers;
+  for (size_t i = 0; i < sizes->buffers; i++) {
+    struct buffer *buffer;
+    assert_int_equal(NEW(&f->ctx, f->arena, buffer), HONE_OK);
+    int first = (int)random_below(random, sizes->steps);
+    size_t end = (size_t)first + 1 + random_below(random, sizes->longest);
+    *buffer =
+        (struct buffer){.place = BUFFER_ARENA, .bytes = random_below(random, sizes->most_bytes)};
+    buffer->first = first;
+    buffer->end = (int)(end < sizes->steps ? end : sizes->steps);
+    plan->buffers.at[i] = buffer;
+  }
+  return plan;
+}
+
+/* Writes every buffer's number into its bytes (64 at a time) at its first step: at its last step the
+   number must still be there. */
+static void check_apart(struct fixture *f, const struct plan *plan) {
+  uint32_t *owner;
+  size_t count = plan->buffers.count;
+  assert_int_equal(NEW_ARRAY(&f->ctx, f->arena, owner, plan->arena_bytes / 64 + 1), HONE_OK);
+  for (size_t s = 0; s < plan->steps.count; s++)
+    for (size_t pass = 0; pass < 2; pass++)
+      for (size_t i = 0; i < count; i++) {
+        const struct buffer *b = plan->buffers.at[i];
+        bool begins = b->first == (int)s, ends = b->end == (int)s + 1;
+        if (!(pass ? ends : begins)) continue;
+        assert_true(b->offset % 64 == 0 && b->offset + b->bytes <= plan->arena_bytes);
+        for (size_t at = b->offset / 64; at < (b->offset + b->bytes) / 64; at++) {
+          if (!pass) owner[at] = (uint32_t)i + 1;
+          assert_int_equal(owner[at], i + 1);
+        }
+      }
+}
+
+static void lives_never_meet(void **state) {
+  static const struct sizes cases[] = {{1, 1, 1, 1000},       {50, 20, 5, 5000},
+                                       {300, 100, 100, 3000}, {300, 100, 2, 100000},
+                                       {9000, 60, 3, 900}, /* more than are placed greedily */
+                                       {12000, 40, 40, 300}};
+  struct fixture *f = *state;
+  struct random random;
+  random_init(&random, 3);
+  for (size_t c = 0; c < COUNT(cases); c++)
+    for (int repeat = 0; repeat < (cases[c].buffers > 1000 ? 1 : 20); repeat++) {
+      struct plan *plan = random_lives(f, &random, &cases[c]);
+      assert_int_equal(plan_memory(&f->ctx, f->arena, plan), HONE_OK);
+      assert_true(plan->arena_bytes >= plan->lower_bound_bytes);
+      assert_true(plan->arena_bytes <= 2 * plan->lower_bound_bytes);
+      check_apart(f, plan);
+    }
+}
+
+/* The bound is what is alive at the fullest step, counted here step by step. */
+static void the_lower_bound_is_the_fullest_step(void **state) {
+  struct fixture *f = *state;
+  struct random random;
+  random_init(&random, 5);
+  struct plan *plan = random_lives(f, &random, &(struct sizes){200, 50, 9, 4096});
+  assert_int_equal(plan_memory(&f->ctx, f->arena, plan), HONE_OK);
+  size_t most = 0;
+  for (int s = 0; s < 50; s++) {
+    size_t alive = 0;
+    for (size_t i = 0; i < plan->buffers.count; i++)
+      if (plan->buffers.at[i]->first <= s && s < plan->buffers.at[i]->end)
+        alive += plan->buffers.at[i]->bytes;
+    if (alive > most) most = alive;
+  }
+  assert_int_equal(plan->lower_bound_bytes, most);
+}
+
+/* -- size ---------------------------------------------------------------------------------------- */
+
+static struct value *input(struct fixture *f, const char *name) {
+  struct value *value;
+  struct shape shape = {2, {2, 4}};
+  assert_int_equal(graph_input(&f->ctx, f->graph, name, HONE_F32, &shape, &value), HONE_OK);
+  return value;
+}
+
+static struct value *apply(struct fixture *f, enum op_id op, struct value *const *in,
+                           size_t count) {
+  struct node *node;
+  assert_int_equal(graph_node(&f->ctx, f->graph, &op_table[op], in, count, 1, &node), HONE_OK);
+  if (op == OP_Concat) assert_int_equal(node_set_int(&f->ctx, f->graph, node, "axis", 0), HONE_OK);
+  return node->outputs[0];
+}
+
+/* Infers, improves and plans what ends in `value`, within some seconds of this thread's time: what is
+   quadratic in 200,000 takes minutes. */
+static struct plan *plan_in_time(struct fixture *f, struct value *value) {
+  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  clock_t start = clock();
+  assert_int_equal(graph_output(&f->ctx, f->graph, value), HONE_OK);
+  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  assert_int_equal(passes_run(&f->ctx, f->graph, &pipeline), HONE_OK);
+  struct plan *plan = make_plan(f);
+  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  print_message("%zu steps in %.2f s\n", plan->steps.count, seconds);
+  assert_true(seconds < 15);
+  return plan;
+}
+
+static void a_chain_of_200000_nodes(void **state) {
+  struct fixture *f = *state;
+  assert_int_equal(graph_create(&f->ctx, f->arena, &f->graph), HONE_OK);
+  struct value *x = input(f, "x");
+  for (int i = 0; i < 100000; i++) {
+    struct value *y = apply(f, OP_Softmax, &x, 1);
+    x = apply(f, OP_Add, (struct value *[]){x, y}, 2);
+  }
+  struct plan *plan = plan_in_time(f, x);
+  assert_int_equal(plan->steps.count, 200000);
+  assert_true(plan->arena_bytes <= 8 * 64);
+}
+
+static void a_concat_of_8000_values(void **state) {
+  enum { COUNT_OF_VALUES = 8000 };
+  struct fixture *f = *state;
+  struct value **values;
+  assert_int_equal(graph_create(&f->ctx, f->arena, &f->graph), HONE_OK);
+  assert_int_equal(NEW_ARRAY(&f->ctx, f->arena, values, COUNT_OF_VALUES), HONE_OK);
+  struct value *x = input(f, "x");
+  for (int i = 0; i < COUNT_OF_VALUES; i++) {
+    struct node *scale;
+    x = apply(f, OP_Softmax, &x, 1);
+    assert_int_equal(graph_node(&f->ctx, f->graph, &op_table[OP_LeakyRelu], &x, 1, 1, &scale),
+                     HONE_OK);
+    assert_int_equal(node_set_float(&f->ctx, f->graph, scale, "alpha", i), HONE_OK);
+    values[i] = scale->outputs[0];
+  }
+  struct plan *plan = plan_in_time(f, apply(f, OP_Concat, values, COUNT_OF_VALUES));
+  assert_true(plan->steps.count >= 2 * COUNT_OF_VALUES);
+}
+
+static void a_thousand_inputs(void **state) {
+  enum { COUNT_OF_INPUTS = 1000 };
+  struct fixture *f = *state;
+  struct value *values[COUNT_OF_INPUTS];
+  assert_int_equal(graph_create(&f->ctx, f->arena, &f->graph), HONE_OK);
+  for (int i = 0; i < COUNT_OF_INPUTS; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "x%d", i);
+    values[i] = input(f, name);
+  }
+  struct plan *plan = plan_in_time(f, apply(f, OP_Concat, values, COUNT_OF_INPUTS));
+  assert_int_equal(plan->steps.count, COUNT_OF_INPUTS);
+  assert_int_equal(plan->arena_bytes, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(lives_never_meet),        TEST(the_lower_bound_is_the_fullest_step),
+      TEST(a_chain_of_200000_nodes), TEST(a_concat_of_8000_values),
+      TEST(a_thousand_inputs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
