@@ -173,8 +173,6 @@ static hone_status emit_operation(struct emitter *e, struct text *out, const str
   return HONE_OK;
 }
 
-static bool is_variadic(const struct op *op) { return op->max_inputs < 0; }
-
 /* Max, Min, Sum, Mean: the binary expression over all operands in turn. */
 static hone_status emit_variadic(struct emitter *e, struct text *out, const struct node *node,
                                  size_t own, const struct argument *args, bool vector,

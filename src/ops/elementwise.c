@@ -247,6 +247,10 @@ static bool clip_bound(const struct node *node, size_t k, double otherwise, doub
   return true;
 }
 
+size_t elementwise_operands(const struct node *node) {
+  return is_op(node, OP_Clip) || is_op(node, OP_CastLike) ? 1 : node->input_count;
+}
+
 bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta) {
   const struct op *op = node->op;
   if (strcmp(op->name, "Clip") == 0)

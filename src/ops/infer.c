@@ -9,9 +9,6 @@
 
 /* Their result depends on the input's shape alone. */
 static const char *const shape_only[] = {"Shape", "Size"};
-/* Never folded: each run gives another result. */
-static const char *const random_ops[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
-                                         "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
 static bool is_named(const struct node *node, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -90,7 +87,7 @@ static bool has_graph_attribute(const struct node *node) {
 }
 
 static bool is_foldable(struct ctx *ctx, const struct node *node) {
-  if (is_named(node, random_ops, COUNT(random_ops)) || has_graph_attribute(node)) return false;
+  if (has_graph_attribute(node)) return false;
   bool by_shape = is_named(node, shape_only, COUNT(shape_only));
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *value = node->inputs[k];

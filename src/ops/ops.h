@@ -53,6 +53,8 @@ const struct op *op_find(const char *domain, const char *name); /* NULL if unkno
 /* For graph_print. */
 void op_names(const struct op *op, const char **out_domain, const char **out_name);
 static inline bool is_op(const struct node *node, enum op_id id) { return node->op->id == id; }
+/* Max, Min, Sum, Mean, ...: an elementwise one's expression joins two operands at a time. */
+static inline bool is_variadic(const struct op *op) { return op->max_inputs < 0; }
 
 /* -- infer.c ---------------------------------------------------------------------------------- */
 /* Infers every node in order; folds nodes whose inputs are constant as far as later inference needs
@@ -61,12 +63,15 @@ static inline bool is_op(const struct node *node, enum op_id id) { return node->
 MUST_USE hone_status graph_infer(struct ctx *ctx, struct graph *graph);
 MUST_USE hone_status node_infer(struct ctx *ctx, struct graph *graph, struct node *node);
 /* Evaluates one node with constant inputs and makes its outputs constants; *out_folded false if it
-   is not foldable (not constant, too large by limit fold_bytes, random). */
+   is not foldable (not constant, too large by limit fold_bytes). */
 MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,
                                bool *out_folded);
 /* alpha and beta of an elementwise node as its expression names them (LeakyRelu alpha, Clip's
    constant min and max, ...); false if they are not known at compile time. */
 MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);
+
+/* How many inputs are operands of its expression: Clip's bounds and CastLike's type are not. */
+size_t elementwise_operands(const struct node *node);
 
 /* -- reference.c ------------------------------------------------------------------------------ */
 /* Evaluates the op and then the fused program. */

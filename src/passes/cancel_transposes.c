@@ -59,14 +59,9 @@ static bool is_link(const struct node *node) {
          node->input_count >= 1 && node->output_count == 1;
 }
 
-/* Parameters such as Clip's bounds are no operands that broadcast. */
-static size_t operand_count(const struct node *node) {
-  return is_op(node, OP_Clip) ? 1 : node->input_count;
-}
-
 static bool find_chain_input(const struct node *node, size_t *out) {
   size_t found = SIZE_MAX;
-  for (size_t i = 0; i < operand_count(node); i++) {
+  for (size_t i = 0; i < elementwise_operands(node); i++) {
     const struct value *in = node->inputs[i];
     if (!in) return false;
     if (turns_freely(in) && in->shape.rank <= node->outputs[0]->shape.rank) continue;
@@ -101,7 +96,7 @@ static hone_status rebuild_link(struct rewrite *r, const struct node *old, size_
     in[i] = old->inputs[i];
     if (i == chain_input)
       in[i] = x;
-    else if (i < operand_count(old) && tensor_count(in[i]->constant) != 1)
+    else if (i < elementwise_operands(old) && tensor_count(in[i]->constant) != 1)
       TRY(turn_back(r, in[i], perm, rank, &in[i]));
   }
   TRY(rewrite_node(r, old->op->id, in, old->input_count, &node));

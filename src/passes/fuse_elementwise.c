@@ -94,14 +94,6 @@ static hone_status begin(struct fuser *f, struct group *g, struct node *root, ui
   return add_value(f, g, root->outputs[0], arg, position);
 }
 
-/* Max, Min, Sum: their expression joins two operands. */
-static bool is_variadic(const struct node *node) { return node->op->max_inputs < 0; }
-
-/* Clip's bounds are parameters of the step, not operands. */
-static size_t operand_count(const struct node *node) {
-  return is_op(node, OP_Clip) ? 1 : node->input_count;
-}
-
 /* The node as it would look now, for the question to the target. */
 static struct node present(const struct group *g) {
   struct node node = *g->root;
@@ -116,7 +108,7 @@ static struct node present(const struct group *g) {
 static bool is_accepted(const struct fuser *f, const struct group *g, const struct node *step) {
   struct node now = present(g);
   size_t extras = 0;
-  for (size_t i = 0; i < operand_count(step); i++) {
+  for (size_t i = 0; i < elementwise_operands(step); i++) {
     const struct value *extra = step->inputs[i];
     if (index_in_group(g, extra) >= 0) continue;
     extras++;
@@ -130,9 +122,10 @@ static bool is_step(const struct fuser *f, const struct group *g, const struct n
   if (node->op->class != OP_ELEMENTWISE || !node->op->expression || node->fused_count ||
       node->output_count != 1 || !node->outputs[0])
     return false;
-  size_t least = is_variadic(node) ? 2 : 1;
-  if (operand_count(node) < least || operand_count(node) > COUNT(node->fused[0].args)) return false;
-  for (size_t i = 0; i < operand_count(node); i++)
+  size_t least = is_variadic(node->op) ? 2 : 1;
+  if (elementwise_operands(node) < least || elementwise_operands(node) > COUNT(node->fused[0].args))
+    return false;
+  for (size_t i = 0; i < elementwise_operands(node); i++)
     if (!graph_owns(f->graph, node->inputs[i])) return false;
   return shape_equal(&node->outputs[0]->shape, &g->values[0]->shape) &&
          elementwise_parameters(node, &alpha, &beta) && is_accepted(f, g, node);
@@ -160,8 +153,8 @@ static hone_status operand(struct fuser *f, struct group *g, struct value *value
 static hone_status take(struct fuser *f, struct group *g, const struct node *node,
                         uint32_t position) {
   struct fused_step step = {.op = node->op, .dtype = node->outputs[0]->dtype};
-  int count = (int)operand_count(node), args[COUNT(step.args)];
-  step.arg_count = is_variadic(node) ? 2 : count;
+  int count = (int)elementwise_operands(node), args[COUNT(step.args)];
+  step.arg_count = is_variadic(node->op) ? 2 : count;
   if (!elementwise_parameters(node, &step.alpha, &step.beta))
     return fail(f->ctx, HONE_E_INTERNAL, node_place(node), "parameters are not known");
   for (int a = 0; a < count; a++) TRY(operand(f, g, node->inputs[a], &args[a]));

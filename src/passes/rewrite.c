@@ -70,9 +70,7 @@ bool is_shape_op(const struct node *node) {
 }
 
 bool is_pure(const struct node *node) {
-  if (node->op->class == OP_CONTROL || !strncmp(node->op->name, "Random", 6) ||
-      !strcmp(node->op->name, "Bernoulli") || !strcmp(node->op->name, "Multinomial"))
-    return false;
+  if (node->op->class == OP_CONTROL) return false;
   for (size_t a = 0; a < node->attribute_count; a++)
     if (node->attributes[a].kind == ATTRIBUTE_GRAPH) return false;
   if (!is_op(node, OP_Dropout)) return true;

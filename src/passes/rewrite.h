@@ -38,7 +38,7 @@ struct node *producer_of(const struct value *value, enum op_id op);
 bool constant_scalar(const struct value *value, double *out);
 /* The constant shape operator that a Reshape would need: only the shape changes, not the order. */
 bool is_shape_op(const struct node *node);
-/* Gives another result each time, or holds graphs: never merged, never folded. */
+/* False if it holds graphs or draws random numbers (Dropout in training): never merged or folded. */
 bool is_pure(const struct node *node);
 
 pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,

@@ -1,8 +1,7 @@
 /* Contractions: Conv, MatMul, Gemm to rows of kernels.def, with packed weights and fused programs.
  */
+#include "../ops/window.h"
 #include "builder.h"
-
-#include <math.h>
 
 /* -- convolution --------------------------------------------------------------------------------
  */
@@ -11,56 +10,45 @@ struct geometry {
   int64_t n, c, h, w, oc, oh, ow, kh, kw, sh, sw, dh, dw, pt, pl, groups;
 };
 
-static int64_t pick(const int64_t *list, size_t count, int spatial, int axis, int64_t otherwise) {
-  if (spatial == 1) return axis == 0 ? otherwise : list && count ? list[0] : otherwise;
-  return list && (size_t)axis < count ? list[axis] : otherwise;
+/* A 1-D image is one row. kernel: dims of the window, spatial only; NULL: the node's attribute. */
+static hone_status read_geometry(struct builder *b, const struct node *node, const int64_t *kernel,
+                                 struct geometry *g) {
+  const struct shape *x = &node->inputs[0]->shape, *y = &node->outputs[0]->shape;
+  struct window w;
+  TRY(window_plan(b->ctx, node, x, kernel, &w));
+  int last = w.rank - 1;
+  *g = (struct geometry){.n = x->dims[0],
+                         .c = x->dims[1],
+                         .h = 1,
+                         .w = w.in[last],
+                         .oc = y->dims[1],
+                         .oh = 1,
+                         .ow = w.out[last],
+                         .kh = 1,
+                         .kw = w.kernel[last],
+                         .sh = 1,
+                         .sw = w.stride[last],
+                         .dh = 1,
+                         .dw = w.dilation[last],
+                         .pl = w.pad_begin[last],
+                         .groups = node_int(node, "group", 1)};
+  if (w.rank == 1) return HONE_OK;
+  g->h = w.in[0];
+  g->oh = w.out[0];
+  g->kh = w.kernel[0];
+  g->sh = w.stride[0];
+  g->dh = w.dilation[0];
+  g->pt = w.pad_begin[0];
+  return HONE_OK;
 }
 
-/* Padding in front by auto_pad (ONNX Conv): what is missing for ceil(in / stride) outputs. */
-static int64_t front_pad(const char *mode, int64_t in, int64_t out, int64_t stride, int64_t reach,
-                         int64_t given) {
-  if (!strcmp(mode, "NOTSET")) return given;
-  if (!strcmp(mode, "VALID")) return 0;
-  int64_t total = (out - 1) * stride + reach - in;
-  if (total < 0) total = 0;
-  return !strcmp(mode, "SAME_UPPER") ? total / 2 : total - total / 2;
-}
-
-/* A 1-D image is one row. kernel: dims of the window, spatial only. */
-static void read_geometry(const struct node *node, const struct shape *x, const struct shape *y,
-                          const int64_t *kernel, struct geometry *g) {
-  int spatial = x->rank - 2;
-  size_t strides_n, dilations_n, pads_n;
-  const int64_t *strides = node_ints(node, "strides", &strides_n),
-                *dilations = node_ints(node, "dilations", &dilations_n),
-                *pads = node_ints(node, "pads", &pads_n);
-  const char *mode = node_string(node, "auto_pad", "NOTSET");
-  bool flat = spatial == 1;
-  *g = (struct geometry){.n = x->dims[0], .c = x->dims[1], .oc = y->dims[1], .groups = 1};
-  g->h = flat ? 1 : x->dims[2];
-  g->w = x->dims[x->rank - 1];
-  g->oh = flat ? 1 : y->dims[2];
-  g->ow = y->dims[y->rank - 1];
-  g->kh = flat ? 1 : kernel[0];
-  g->kw = kernel[spatial - 1];
-  g->sh = pick(strides, strides_n, spatial, 0, 1);
-  g->sw = pick(strides, strides_n, spatial, 1, 1);
-  g->dh = pick(dilations, dilations_n, spatial, 0, 1);
-  g->dw = pick(dilations, dilations_n, spatial, 1, 1);
-  g->pt = flat ? 0
-               : front_pad(mode, g->h, g->oh, g->sh, (g->kh - 1) * g->dh + 1,
-                           pick(pads, pads_n, spatial, 0, 0));
-  g->pl = front_pad(mode, g->w, g->ow, g->sw, (g->kw - 1) * g->dw + 1,
-                    pick(pads, pads_n, spatial, 1, 0));
-}
-
-static bool read_conv(const struct node *node, struct geometry *g) {
+/* *out_known: a convolution that the kernels may take. */
+static hone_status read_conv(struct builder *b, const struct node *node, struct geometry *g,
+                             bool *out_known) {
   const struct value *x = node->inputs[0], *w = node->inputs[1];
   int rank = x->shape.rank;
-  if ((rank != 3 && rank != 4) || !all_f32(node) || !w->constant) return false;
-  read_geometry(node, &x->shape, &node->outputs[0]->shape, w->shape.dims + 2, g);
-  g->groups = node_int(node, "group", 1);
-  return true;
+  *out_known = (rank == 3 || rank == 4) && all_f32(node) && w->constant;
+  return *out_known ? read_geometry(b, node, w->shape.dims + 2, g) : HONE_OK;
 }
 
 /* What every kernel over windows is asked; the kind, channels and strides are the caller's. */
@@ -174,7 +162,9 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
 
 hone_status lower_depthwise(struct builder *b, const struct node *node, bool *out_done) {
   struct geometry g;
-  if (!read_conv(node, &g) || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
+  bool known;
+  TRY(read_conv(b, node, &g, &known));
+  if (!known || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_depthwise;
   problem.oc = g.oc;
@@ -192,7 +182,9 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
 
 hone_status lower_conv(struct builder *b, const struct node *node, bool *out_done) {
   struct geometry g;
-  if (!read_conv(node, &g)) return HONE_OK;
+  bool known;
+  TRY(read_conv(b, node, &g, &known));
+  if (!known) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
   struct problem problem = window_problem(&g);
@@ -461,13 +453,11 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
 
 hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *x = node->inputs[0];
-  size_t count;
-  const int64_t *kernel_shape = node_ints(node, "kernel_shape", &count);
   bool more = node->output_count > 1 && node->outputs[1];
-  if (!all_f32(node) || more || node->fused_count || !kernel_shape) return HONE_OK;
+  if (!all_f32(node) || more || node->fused_count) return HONE_OK;
   if ((x->shape.rank != 3 && x->shape.rank != 4) || node_int(node, "ceil_mode", 0)) return HONE_OK;
   struct geometry g;
-  read_geometry(node, &x->shape, &node->outputs[0]->shape, kernel_shape, &g);
+  TRY(read_geometry(b, node, NULL, &g));
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_pool;
   problem.pt = g.pt;
