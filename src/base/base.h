@@ -152,16 +152,6 @@ MUST_USE hone_status file_map(struct ctx *ctx, const char *path, struct mapping 
 /* Same from an open descriptor, which stays the caller's. name only for messages. */
 MUST_USE hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, struct mapping *out);
 void file_unmap(struct mapping *mapping);
-/* All or nothing: temporary file in the same folder, fsync, rename, fsync of the folder. E_WRITE. */
-MUST_USE hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data,
-                                       size_t size, unsigned mode);
-/* The same from several pieces, written one after the other. */
-struct file_part {
-  const void *data;
-  size_t size;
-};
-MUST_USE hone_status file_write_parts(struct ctx *ctx, const char *path,
-                                      const struct file_part *parts, size_t count, unsigned mode);
 /* mkdir -p with mode 0700 for new folders. */
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */
@@ -172,12 +162,41 @@ void dir_remove_tree(const char *path);
 MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cache" */,
                               char out[4096]);
 
+/* -- output.c: the one way by which files of the user's are written ------------------------------ */
+
+/* A regular file appears whole or not at all. Pipes and character devices are written through; folders
+   are E_WRITE, sockets and disks E_PATH. E_WRITE, E_IO. */
+MUST_USE hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data,
+                                       size_t size, unsigned mode);
+/* The same from several pieces, written one after the other. */
+struct file_part {
+  const void *data;
+  size_t size;
+};
+MUST_USE hone_status file_write_parts(struct ctx *ctx, const char *path,
+                                      const struct file_part *parts, size_t count, unsigned mode);
+enum output_kind {
+#define OUTPUT(name, what, where, mark) OUTPUT_##name,
+#include "outputs.def"
+#undef OUTPUT
+};
+struct file_id {
+  uint64_t device, inode;
+};
+/* To be asked before the work: can this file be written, and may it? E_PATH for a file that is one of the
+   inputs or holds another kind of data; E_WRITE for a folder that is missing or takes no files. */
+MUST_USE hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kind,
+                                  const struct file_id *inputs, size_t input_count);
+
 /* -- npy.c: NumPy's .npy, version 1 and 2, C order, little endian ------------------------------ */
 
 /* Reads a whole tensor; data is malloc'ed and the caller's (64-byte aligned). Raw float32 (no
    magic) is accepted when expect is given: count must match. E_FORMAT, E_TYPE, E_LIMIT. */
 MUST_USE hone_status npy_read(struct ctx *ctx, const char *path, const hone_tensor *expect,
                               hone_tensor *out);
+/* The file's bytes into an empty text; path only for messages. */
+MUST_USE hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tensor,
+                              struct text *out);
 MUST_USE hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor);
 
 /* -- dtype.c ---------------------------------------------------------------------------------- */

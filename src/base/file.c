@@ -1,4 +1,4 @@
-/* Files: read-only maps of regular files, atomic writes, folders. */
+/* Files: read-only maps of regular files, folders. */
 #include "base.h"
 
 #include <dirent.h>
@@ -45,85 +45,6 @@ void file_unmap(struct mapping *mapping) {
   if (mapping->data && mapping->data != nothing)
     munmap((void *)(uintptr_t)mapping->data, mapping->size);
   memset(mapping, 0, sizeof *mapping);
-}
-
-static bool write_all(int fd, const char *data, size_t size) {
-  while (size) {
-    ssize_t n = write(fd, data, size < (1u << 30) ? size : (1u << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    data += n;
-    size -= (size_t)n;
-  }
-  return true;
-}
-
-static hone_status split_path(struct ctx *ctx, const char *path, char dir[4096],
-                              const char **out_base) {
-  const char *slash = strrchr(path, '/');
-  size_t length = slash ? (size_t)(slash - path) : 0;
-  *out_base = slash ? slash + 1 : path;
-  if (length >= 4096 || strlen(*out_base) > 240 || !**out_base)
-    return fail(ctx, HONE_E_PATH, place_file(path), "not a usable file name");
-  if (!slash)
-    memcpy(dir, ".", 2);
-  else if (!length)
-    memcpy(dir, "/", 2);
-  else
-    memcpy(dir, path, length), dir[length] = 0;
-  return HONE_OK;
-}
-
-static bool write_parts(int fd, const struct file_part *parts, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (!write_all(fd, parts[i].data, parts[i].size)) return false;
-  return true;
-}
-
-/* A new file under a name of its own; unlike mkstemp's, its mode is what the user's umask leaves.
- */
-static int create_beside(const char *dir, const char *base, unsigned mode, char *out, size_t size) {
-  for (unsigned turn = 0; turn < 100; turn++) {
-    unsigned long long mark = clock_ns() * 0x9e3779b97f4a7c15u ^ (unsigned long long)getpid();
-    snprintf(out, size, "%s/.%.200s.%08llx", dir, base, mark >> 32);
-    int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-  return -1;
-}
-
-hone_status file_write_parts(struct ctx *ctx, const char *path, const struct file_part *parts,
-                             size_t count, unsigned mode) {
-  char dir[4096], temporary[4096 + 300];
-  const char *base;
-  TRY(split_path(ctx, path, dir, &base));
-  int fd = create_beside(dir, base, mode, temporary, sizeof temporary);
-  if (fd < 0)
-    return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
-                strerror(errno));
-  bool ok = write_parts(fd, parts, count) && !fsync(fd);
-  int error = errno;
-  if (close(fd) && ok) ok = false, error = errno;
-  if (ok && rename(temporary, path)) ok = false, error = errno;
-  if (!ok) {
-    unlink(temporary);
-    return fail(ctx, error == EIO ? HONE_E_IO : HONE_E_WRITE, place_file(path), "%s",
-                strerror(error));
-  }
-  int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir_fd >= 0) {
-    ok = !fsync(dir_fd) || errno == EINVAL || errno == EROFS;
-    error = errno;
-    close(dir_fd);
-    if (!ok)
-      return fail(ctx, HONE_E_IO, place_file(path), "fsync of its folder: %s", strerror(error));
-  }
-  return HONE_OK;
-}
-
-hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data, size_t size,
-                              unsigned mode) {
-  return file_write_parts(ctx, path, &(struct file_part){data, size}, 1, mode);
 }
 
 hone_status dir_create(struct ctx *ctx, const char *path) {

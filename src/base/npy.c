@@ -130,7 +130,8 @@ hone_status npy_read(struct ctx *ctx, const char *path, const hone_tensor *expec
   return status;
 }
 
-hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor) {
+hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tensor,
+                     struct text *out) {
   size_t bytes;
   TRY(tensor_bytes(ctx, path, tensor, &bytes));
   const char *code = NULL;
@@ -138,24 +139,28 @@ hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tens
     if (codes[i].dtype == tensor->dtype) code = codes[i].code;
   if (!code)
     return fail(ctx, HONE_E_TYPE, place_file(path), "element type %s", dtype_name(tensor->dtype));
-  struct text text = {0};
-  text_append(&text, "\x93NUMPY\x01\x00\x00\x00", 10);
-  text_printf(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+  text_append(out, "\x93NUMPY\x01\x00\x00\x00", 10);
+  text_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
               code[1] == '1' ? '|' : '<', code);
   for (int i = 0; i < tensor->rank; i++)
-    text_printf(&text, "%lld%s", (long long)tensor->shape[i],
+    text_printf(out, "%lld%s", (long long)tensor->shape[i],
                 tensor->rank == 1      ? ","
                 : i + 1 < tensor->rank ? ", "
                                        : "");
-  text_puts(&text, "), }");
-  while ((text.length + 1) % 64) text_puts(&text, " ");
-  text_puts(&text, "\n");
-  if (text.at && !text.failed) {
-    text.at[8] = (char)((text.length - 10) & 255);
-    text.at[9] = (char)((text.length - 10) >> 8);
+  text_puts(out, "), }");
+  while ((out->length + 1) % 64) text_puts(out, " ");
+  text_puts(out, "\n");
+  if (out->at && !out->failed) {
+    out->at[8] = (char)((out->length - 10) & 255);
+    out->at[9] = (char)((out->length - 10) >> 8);
   }
-  text_append(&text, tensor->data, bytes);
-  hone_status status = text_finish(ctx, &text);
+  text_append(out, tensor->data, bytes);
+  return text_finish(ctx, out);
+}
+
+hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor) {
+  struct text text = {0};
+  hone_status status = npy_text(ctx, path, tensor, &text);
   if (!status) status = file_write_atomic(ctx, path, text.at, text.length, 0644);
   text_deinit(&text);
   return status;

@@ -27,6 +27,8 @@ static bool takes(const struct flag *flag, const char *verb) {
   return false;
 }
 
+bool flag_is_of(enum flag_id flag, const char *verb) { return takes(&flags[flag], verb); }
+
 static hone_status unknown(struct ctx *ctx, const char *verb, const char *word) {
   char spelling[64], best[64] = "";
   size_t least = 4;

@@ -52,6 +52,7 @@ MUST_USE hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag
                              int64_t min, int64_t max, int *out, size_t capacity,
                              size_t *out_count);
 const char *flag_spelling(enum flag_id flag, char out[64]); /* --min-samples */
+bool flag_is_of(enum flag_id flag, const char *verb);
 void print_flags(FILE *out, const char *verb);
 /* Exactly one word, or E_USAGE. */
 MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
@@ -63,6 +64,32 @@ MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const ch
     hone_status refused_ = fail(__VA_ARGS__); \
     (void)refused_;                           \
   } while (0)
+
+/* -- sinks.c */
+/* Files that this command reads, by identity: none of them may be one of its outputs. */
+struct inputs_seen {
+  size_t count;
+  struct file_id at[4096];
+};
+/* The words and the files of --input and --engine, as far as they exist. */
+void inputs_of_command(const struct args *args, struct inputs_seen *out);
+void inputs_of_model(const struct model *model,
+                     struct inputs_seen *out); /* its side files, added */
+/* Where results go besides the terminal: one row a --json, --csv, --md, --html or -o FILE.ENDING. */
+struct sinks {
+  size_t count;
+  struct sink {
+    const char *path, *form;
+  } at[16];
+  bool takes_stdout; /* one of them is "-" */
+  struct inputs_seen inputs;
+};
+/* Looks at all of them: to be asked before the work. E_USAGE, E_PATH, E_WRITE. */
+MUST_USE hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out);
+typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct text *out);
+/* Writes every sink whatever became of the others, and reports each that failed. Returns the first
+   failure's exit code. */
+MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 
 /* -- common.c */
 /* Prints the failure with its remedy; returns its exit code. */
@@ -82,10 +109,10 @@ MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
                                  hone_tensor *out);
 MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
                                   hone_tensor *out);
-/* Renders the study in every form asked for; the table to stdout unless something else goes there.
- */
-MUST_USE hone_status show_study(struct ctx *ctx, const struct args *args, struct store *store,
-                                const char *which);
+/* The table to stdout unless something else goes there, then the sinks. Returns the exit code, of which
+   failures were reported. */
+MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
+                        struct store *store, const char *which);
 void format_bytes(char out[32], double bytes);
 void format_count(char out[32], double count);
 

@@ -69,6 +69,7 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
 
 hone_status write_output(struct ctx *ctx, const char *path, const struct text *text) {
   TRY(text_finish(ctx, text));
+  fflush(stdout); /* /dev/stdout goes on where it stands; a failure shows at the end */
   if (strcmp(path, "-"))
     return file_write_atomic(ctx, path, text->at ? text->at : "", text->length, 0644);
   if (text->length && fwrite(text->at, 1, text->length, stdout) != text->length)
@@ -190,52 +191,45 @@ hone_status make_outputs(struct ctx *ctx, const struct model *model, struct aren
 /* -- studies ------------------------------------------------------------------------------------
  */
 
-static hone_status render_to(struct ctx *ctx, const struct summary *summary, const char *form,
-                             const char *path, const struct render_options *options) {
-  struct text text = {0};
-  const struct renderer *renderer = renderer_find(form);
-  if (!renderer) return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such renderer");
-  hone_status status = renderer->render(ctx, summary, options, &text);
-  if (!status) status = write_output(ctx, path, &text);
-  text_deinit(&text);
-  return status;
-}
-
 static int terminal_width(void) {
   struct winsize size;
   return !ioctl(1, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 0;
 }
 
-static hone_status show_summary(struct ctx *ctx, const struct args *args,
-                                const struct summary *summary) {
-  static const struct {
-    enum flag_id flag;
-    const char *form;
-  } forms[] = {{FLAG_json, "json"}, {FLAG_csv, "csv"}, {FLAG_md, "md"}, {FLAG_html, "html"}};
-  struct render_options options = {.color = wants_color(args), .width = terminal_width()};
-  bool stdout_taken = false;
-  for (size_t i = 0; i < COUNT(forms); i++) {
-    const char *path = value_of(args, forms[i].flag, NULL);
-    if (!path) continue;
-    stdout_taken |= !strcmp(path, "-");
-    TRY(render_to(ctx, summary, forms[i].form, path, &options));
-  }
-  return stdout_taken ? HONE_OK : render_to(ctx, summary, "table", "-", &options);
+struct shown {
+  const struct summary *summary;
+  struct render_options options;
+};
+
+static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct text *out) {
+  const struct shown *shown = user;
+  const struct renderer *renderer = renderer_find(form);
+  if (!renderer) return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such renderer");
+  return renderer->render(ctx, shown->summary, &shown->options, out);
 }
 
-hone_status show_study(struct ctx *ctx, const struct args *args, struct store *store,
-                       const char *which) {
+static int show_summary(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
+                        const struct summary *summary) {
+  struct shown shown = {summary, {.color = wants_color(args), .width = terminal_width()}};
+  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
+  int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render_form, &shown);
+  int failed = sinks_write(ctx, sinks, render_form, &shown);
+  return code ? code : failed;
+}
+
+int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
+               struct store *store, const char *which) {
   struct study_row row;
   struct arena *arena;
   static struct study_data data;
   static struct summary summary;
-  TRY(store_get_study(ctx, store, which, &row));
-  TRY(arena_create(ctx, 0, &arena));
+  if (store_get_study(ctx, store, which, &row) || arena_create(ctx, 0, &arena))
+    return report_failure(ctx);
   hone_status status = store_read_study(ctx, store, arena, row.key, &data);
   if (!status) status = summarise(ctx, arena, &data, wants_synthetic(args), &summary);
-  if (!status) status = show_summary(ctx, args, &summary);
+  int code = status ? report_failure(ctx) : show_summary(ctx, args, sinks, &summary);
   arena_destroy(arena);
-  return status;
+  return code;
 }
 
 static void scaled(char out[32], double x, double base, const char *const *units, size_t count) {

@@ -15,7 +15,10 @@ static const char *engine_path(const struct args *args, const char *name) {
   return NULL;
 }
 
-static hone_status write_json(struct ctx *ctx, const struct args *args) {
+static hone_status render_json_form(struct ctx *ctx, void *user, const char *form,
+                                    struct text *out) {
+  const struct args *args = user;
+  (void)form;
   json_t *list = json_array();
   for (size_t i = 0; i < backend_count; i++) {
     static struct backend_info info;
@@ -30,12 +33,9 @@ static hone_status write_json(struct ctx *ctx, const struct args *args) {
   char *dumped = json_dumps(root, JSON_INDENT(2));
   json_decref(root);
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  struct text text = {0};
-  text_printf(&text, "%s\n", dumped);
+  text_printf(out, "%s\n", dumped);
   free(dumped);
-  hone_status status = write_output(ctx, args->values[FLAG_json], &text);
-  text_deinit(&text);
-  return status;
+  return text_finish(ctx, out);
 }
 
 static void print_table(struct ctx *ctx, const struct args *args) {
@@ -79,19 +79,23 @@ static hone_status change(struct ctx *ctx, const struct args *args, bool install
   return HONE_OK;
 }
 
+static int show(struct ctx *ctx, struct args *args) {
+  static struct sinks sinks;
+  if (sinks_read(ctx, args, &sinks)) return report_failure(ctx);
+  if (!sinks.takes_stdout) print_table(ctx, args);
+  return sinks_write(ctx, &sinks, render_json_form, args);
+}
+
 int verb_backends(struct ctx *ctx, struct args *args) {
-  hone_status status = HONE_OK;
-  if (args->word_count && !strcmp(args->words[0], "install"))
+  hone_status status;
+  if (!args->word_count) return show(ctx, args);
+  if (!strcmp(args->words[0], "install"))
     status = change(ctx, args, true);
-  else if (args->word_count && !strcmp(args->words[0], "remove"))
+  else if (!strcmp(args->words[0], "remove"))
     status = change(ctx, args, false);
-  else if (args->word_count)
+  else
     status = fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
                   "'hone backends', 'hone backends install NAME' or 'remove NAME'");
-  else if (has(args, FLAG_json))
-    status = write_json(ctx, args);
-  else
-    print_table(ctx, args);
   return status ? report_failure(ctx) : 0;
 }
 

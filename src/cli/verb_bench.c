@@ -31,6 +31,7 @@ struct session_state {
   struct ctx *ctx;
   const struct args *args;
   struct store *store;
+  struct sinks sinks;
   struct study_row row;
   struct arena *arena;
   struct peaks peaks[8]; /* by thread count */
@@ -489,8 +490,9 @@ static int finish(struct session_state *state, hone_status status) {
   if (status && status != HONE_E_INTERRUPTED) return code;
   if (has(state->args, FLAG_dry_run) || !state->row.key[0]) return code;
   ctx_clear(state->ctx);
-  if (show_study(state->ctx, state->args, state->store, state->row.key))
-    return report_failure(state->ctx);
+  int shown = show_study(state->ctx, state->args, &state->sinks, state->store, state->row.key);
+  if (!code) code = shown;
+  ctx_clear(state->ctx);
   return code ? code : study_code(state);
 }
 
@@ -498,9 +500,11 @@ int verb_bench(struct ctx *ctx, struct args *args) {
   static struct session_state state;
   static struct lists lists;
   struct bench_options options;
-  state = (struct session_state){
-      .ctx = ctx, .args = args, .shows_progress = isatty(2) && !has(args, FLAG_quiet)};
-  if (read_options(ctx, args, &lists, &options)) return report_failure(ctx);
+  state.ctx = ctx;
+  state.args = args;
+  state.shows_progress = isatty(2) && !has(args, FLAG_quiet);
+  if (read_options(ctx, args, &lists, &options) || sinks_read(ctx, args, &state.sinks))
+    return report_failure(ctx);
   if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
   int code;
   if (store_open(ctx, value_of(args, FLAG_store, NULL), true, &state.store)) {

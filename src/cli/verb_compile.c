@@ -22,6 +22,20 @@ static hone_status check_stages(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+/* A program has no ending; one that starts with a digit is a version, not an ending. */
+static hone_status check_ending(struct ctx *ctx, const char *path) {
+  static const char *const known[] = {".c", ".so", ".a", ".out"};
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *dot = strrchr(name, '.');
+  bool is_ending = dot && dot != name && dot[1] && !(dot[1] >= '0' && dot[1] <= '9');
+  for (size_t i = 0; is_ending && i < COUNT(known); i++)
+    if (!strcmp(dot, known[i])) return HONE_OK;
+  return is_ending
+             ? fail(ctx, HONE_E_USAGE, place_name(path),
+                    "'%s' is nothing hone makes: FILE.so, FILE.a, FILE.c, or a program FILE", dot)
+             : HONE_OK;
+}
+
 static void print_report(const struct args *args, const struct compile_report *report,
                          double import_ms, const char *path) {
   char arena[32], weights[32], artifact[32];
@@ -47,6 +61,7 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   bool stops = has(args, FLAG_stop_after);
   if (!has(args, FLAG_output) && !stops)
     return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.so, FILE.a, FILE.c or FILE is missing");
+  TRY(check_ending(ctx, value_of(args, FLAG_output, "")));
   TRY(read_compile_options(ctx, args, &options));
   options.dump = dump;
   uint64_t start = clock_ns();

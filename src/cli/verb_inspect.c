@@ -89,8 +89,19 @@ static json_t *values_json(struct value *const *values, size_t count) {
   return list;
 }
 
-static hone_status write_json(struct ctx *ctx, const struct args *args, const struct model *model,
-                              const struct facts *facts, json_t *json) {
+struct described {
+  const struct model *model;
+  const struct facts *facts;
+  json_t *json;
+};
+
+static hone_status render_json_form(struct ctx *ctx, void *user, const char *form,
+                                    struct text *out) {
+  const struct described *described = user;
+  const struct model *model = described->model;
+  const struct facts *facts = described->facts;
+  json_t *json = described->json;
+  (void)form;
   json_object_set_new(json, "schema", json_integer(1));
   json_object_set_new(json, "inputs",
                       values_json(model->graph->inputs.at, model->graph->inputs.count));
@@ -106,45 +117,46 @@ static hone_status write_json(struct ctx *ctx, const struct args *args, const st
   json_object_set_new(json, "operators", ops);
   char *dumped = json_dumps(json, JSON_INDENT(2));
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  struct text text = {0};
-  text_printf(&text, "%s\n", dumped);
+  text_printf(out, "%s\n", dumped);
   free(dumped);
-  hone_status status = write_output(ctx, args->values[FLAG_json], &text);
-  text_deinit(&text);
-  return status;
+  return text_finish(ctx, out);
 }
 
-static hone_status show(struct ctx *ctx, const struct args *args, const struct model *model,
-                        json_t *json) {
-  static struct facts facts;
+static hone_status show(struct ctx *ctx, const struct args *args, bool json_only,
+                        const struct model *model, json_t *json, struct facts *facts) {
   char flops[32], bytes[32], parameters[32];
-  bool json_only = !strcmp(value_of(args, FLAG_json, ""), "-");
   bool *is_counted;
   TRY(NEW_ARRAY(ctx, model->arena, is_counted, model->graph->values.count));
-  gather(model->graph, is_counted, &facts);
+  gather(model->graph, is_counted, facts);
   if (!json_only) {
-    format_count(flops, facts.flops);
-    format_bytes(bytes, facts.bytes);
-    format_count(parameters, facts.parameters);
+    format_count(flops, facts->flops);
+    format_bytes(bytes, facts->bytes);
+    format_count(parameters, facts->parameters);
     print_values("input ", model->graph->inputs.at, model->graph->inputs.count);
     print_values("output", model->graph->outputs.at, model->graph->outputs.count);
     printf("nodes     %zu\n", model->graph->nodes.count);
-    print_ops(&facts);
+    print_ops(facts);
     printf("parameters %s (%.0f)\nFLOPs     %s\nbytes     %s read and written over all nodes\n",
-           parameters, facts.parameters, flops, bytes);
-    if (!has(args, FLAG_no_measure)) TRY(measure(ctx, &facts, model, json));
+           parameters, facts->parameters, flops, bytes);
+    if (!has(args, FLAG_no_measure)) TRY(measure(ctx, facts, model, json));
   }
-  return has(args, FLAG_json) ? write_json(ctx, args, model, &facts, json) : HONE_OK;
+  return HONE_OK;
 }
 
 int verb_inspect(struct ctx *ctx, struct args *args) {
+  static struct sinks sinks;
+  static struct facts facts;
   const char *path;
   struct model model;
-  if (one_word(ctx, args, "model", &path) || load_model(ctx, args, path, &model))
+  if (one_word(ctx, args, "model", &path) || sinks_read(ctx, args, &sinks) ||
+      load_model(ctx, args, path, &model))
     return report_failure(ctx);
   json_t *json = json_object();
-  hone_status status = show(ctx, args, &model, json);
+  hone_status status = show(ctx, args, sinks.takes_stdout, &model, json, &facts);
+  int code = status ? report_failure(ctx) : 0;
+  struct described described = {&model, &facts, json};
+  if (!code) code = sinks_write(ctx, &sinks, render_json_form, &described);
   json_decref(json);
   model_unload(&model);
-  return status ? report_failure(ctx) : 0;
+  return code;
 }

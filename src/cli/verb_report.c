@@ -6,13 +6,15 @@
 
 int verb_report(struct ctx *ctx, struct args *args) {
   struct store *store;
+  static struct sinks sinks;
   const char *which = args->word_count ? args->words[0] : "last";
   if (args->word_count > 1) REFUSE(ctx, HONE_E_USAGE, place_none(), "one study at a time");
-  if (ctx->status || store_open(ctx, value_of(args, FLAG_store, NULL), false, &store))
+  if (ctx->status || sinks_read(ctx, args, &sinks) ||
+      store_open(ctx, value_of(args, FLAG_store, NULL), false, &store))
     return report_failure(ctx);
-  hone_status status = show_study(ctx, args, store, which);
+  int code = show_study(ctx, args, &sinks, store, which);
   store_close(store);
-  return status ? report_failure(ctx) : 0;
+  return code;
 }
 
 static hone_status read_summary(struct ctx *ctx, const struct args *args, struct store *store,

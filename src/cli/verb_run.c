@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { MOST_IO = BENCH_MAX_IO };
 
@@ -96,14 +97,48 @@ static void print_tensor(const char *name, const hone_tensor *tensor) {
   text_deinit(&line);
 }
 
+static void output_path(const char *dir, size_t index, char out[4200]) {
+  snprintf(out, 4200, "%.4000s/out_%zu.npy", dir, index);
+}
+
+/* Before anything is compiled: -o is a folder whose files may be written, or - for a single output. */
+static hone_status check_outputs(struct runner *r) {
+  const char *dir = value_of(r->args, FLAG_output, NULL);
+  static struct inputs_seen seen;
+  size_t count = r->model.graph->outputs.count;
+  struct stat info;
+  if (!dir) return HONE_OK;
+  if (!strcmp(dir, "-"))
+    return count == 1 ? HONE_OK
+                      : fail(r->ctx, HONE_E_USAGE, place_name("-o -"),
+                             "the model has %zu outputs: name a folder", count);
+  if (!stat(dir, &info) && !S_ISDIR(info.st_mode))
+    return fail(r->ctx, HONE_E_PATH, place_file(dir), "is not a folder, which -o is for run");
+  TRY(dir_create(r->ctx, dir));
+  inputs_of_command(r->args, &seen);
+  inputs_of_model(&r->model, &seen);
+  for (size_t i = 0; i < count; i++) {
+    char path[4200];
+    output_path(dir, i, path);
+    TRY(output_check(r->ctx, path, OUTPUT_NPY, seen.at, seen.count));
+  }
+  return HONE_OK;
+}
+
 static hone_status show_outputs(struct runner *r) {
   const char *dir = value_of(r->args, FLAG_output, NULL);
-  if (dir) TRY(dir_create(r->ctx, dir));
+  if (dir && !strcmp(dir, "-")) {
+    struct text bytes = {0};
+    hone_status status = npy_text(r->ctx, "-", &r->outputs[0], &bytes);
+    if (!status) status = write_output(r->ctx, "-", &bytes);
+    text_deinit(&bytes);
+    return status;
+  }
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) {
     print_tensor(r->model.graph->outputs.at[i]->name, &r->outputs[i]);
     if (!dir) continue;
     char path[4200];
-    snprintf(path, sizeof path, "%s/out_%zu.npy", dir, i);
+    output_path(dir, i, path);
     TRY(npy_write(r->ctx, path, &r->outputs[i]));
   }
   return HONE_OK;
@@ -159,6 +194,7 @@ static hone_status run(struct runner *r) {
     TRY(open_artifact(r, path));
   else
     TRY(open_runner(r, path));
+  TRY(check_outputs(r));
   TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, 0, r->inputs));
   if (!artifact && !reference) TRY(compile_and_load(r));
   if (reference)

@@ -12,6 +12,12 @@ static int list(void) {
 }
 
 static hone_status write_model(struct ctx *ctx, const char *name, const char *path) {
+  size_t length = strlen(path);
+  if (strcmp(path, "-")) {
+    if (length < 6 || strcmp(path + length - 5, ".onnx"))
+      return fail(ctx, HONE_E_USAGE, place_name(path), "a model is written as FILE.onnx");
+    TRY(output_check(ctx, path, OUTPUT_ONNX, NULL, 0));
+  }
   char spec[512];
   struct arena *arena;
   struct graph *graph;
@@ -28,7 +34,8 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
 }
 
 int verb_zoo(struct ctx *ctx, struct args *args) {
-  if (args->word_count == 1 && !strcmp(args->words[0], "list")) return list();
+  bool lists = !args->word_count || (args->word_count == 1 && !strcmp(args->words[0], "list"));
+  if (lists && !has(args, FLAG_output)) return list();
   if (args->word_count != 2 || strcmp(args->words[0], "write"))
     REFUSE(ctx, HONE_E_USAGE, place_none(),
            "'hone zoo list' or 'hone zoo write NAME -o FILE.onnx'");

@@ -110,12 +110,7 @@ static hone_status copy_file(struct ctx *ctx, const char *from, const char *to, 
 
 static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted, const char *path) {
   char name[4096];
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  bool has_ending = dot && artifact_kind_of(path) != ARTIFACT_EXE;
-  size_t stem = has_ending ? (size_t)(dot - path) : strlen(path);
-  if (stem + 3 > sizeof name) return fail(ctx, HONE_E_PATH, place_file(path), "name too long");
-  memcpy(name, path, stem);
-  memcpy(name + stem, ".h", 3);
+  TRY(artifact_beside(ctx, path, "h", name));
   return file_write_atomic(ctx, name, emitted->header.at, emitted->header.length, 0644);
 }
 
@@ -194,12 +189,37 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   return emit_and_build(run, plan, path);
 }
 
+/* Before any work: the artifact, its header and its weights may be written there. */
+static hone_status check_outputs(struct ctx *ctx, const struct model *model, const char *path) {
+  static const enum output_kind kinds[] = {[ARTIFACT_C] = OUTPUT_C,
+                                           [ARTIFACT_SO] = OUTPUT_LIBRARY,
+                                           [ARTIFACT_A] = OUTPUT_ARCHIVE,
+                                           [ARTIFACT_EXE] = OUTPUT_PROGRAM};
+  enum artifact_kind kind = artifact_kind_of(path);
+  struct file_id *inputs;
+  size_t count = 0;
+  char beside[4096];
+  TRY(NEW_ARRAY(ctx, model->arena, inputs, model->file.sides.count + 1));
+  if (model->file.main.data)
+    inputs[count++] = (struct file_id){model->file.main.device, model->file.main.inode};
+  for (size_t i = 0; i < model->file.sides.count; i++)
+    inputs[count++] =
+        (struct file_id){model->file.sides.at[i].device, model->file.sides.at[i].inode};
+  TRY(output_check(ctx, path, kinds[kind], inputs, count));
+  TRY(artifact_beside(ctx, path, "h", beside));
+  TRY(output_check(ctx, beside, OUTPUT_C, inputs, count));
+  if (kind != ARTIFACT_C) return HONE_OK;
+  TRY(artifact_beside(ctx, path, "weights", beside));
+  return output_check(ctx, beside, OUTPUT_WEIGHTS, inputs, count);
+}
+
 hone_status compile_model(struct ctx *ctx, const struct model *model,
                           const struct compile_options *options, const char *path,
                           struct compile_report *out_report) {
   struct compile_report unused, *report = out_report ? out_report : &unused;
   struct run run = {.ctx = ctx, .options = options, .report = report};
   memset(report, 0, sizeof *report);
+  if (strcmp(path, "-")) TRY(check_outputs(ctx, model, path));
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = compile_in(&run, model, path);
   arena_destroy(run.arena);

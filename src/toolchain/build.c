@@ -260,8 +260,7 @@ static hone_status link_program(struct ctx *ctx, const struct build *build) {
 
 /* -- results ---------------------------------------------------------------------------------- */
 
-/* dir/name.so -> dir/name.ENDING; an executable keeps its whole name. */
-static hone_status beside(struct ctx *ctx, const char *path, const char *ending, char out[4096]) {
+hone_status artifact_beside(struct ctx *ctx, const char *path, const char *ending, char out[4096]) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
   size_t length =
       dot && artifact_kind_of(path) != ARTIFACT_EXE ? (size_t)(dot - path) : strlen(path);
@@ -299,7 +298,7 @@ static hone_status write_header(struct ctx *ctx, const struct build_input *input
                                 const char *path) {
   char header[4096];
   if (!input->header) return HONE_OK;
-  TRY(beside(ctx, path, "h", header));
+  TRY(artifact_beside(ctx, path, "h", header));
   return file_write_atomic(ctx, header, input->header, strlen(input->header), 0644);
 }
 
@@ -310,14 +309,16 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   if (!folder) return HONE_OK;
   TRY(dir_create(ctx, folder));
   for (size_t i = 0; i < input->unit_count; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "unit%zu.c", i);
-    TRY(put_file(ctx, folder, name, input->units[i], input->unit_lengths[i]));
+    char path[4200];
+    snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);
+    TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
+    TRY(file_write_atomic(ctx, path, input->units[i], input->unit_lengths[i], 0644));
   }
   if (!input->header) return HONE_OK;
-  char name[96];
-  snprintf(name, sizeof name, "%s.h", build->prefix);
-  return put_file(ctx, folder, name, input->header, strlen(input->header));
+  char path[4200];
+  snprintf(path, sizeof path, "%s/%s.h", folder, build->prefix);
+  TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
+  return file_write_atomic(ctx, path, input->header, strlen(input->header), 0644);
 }
 
 static hone_status write_c(struct ctx *ctx, const struct build_input *input, const char *path) {
@@ -327,7 +328,7 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
   char weights[4096] = "";
   bool is_new = false;
   if (input->weights_bytes) {
-    TRY(beside(ctx, path, "weights", weights));
+    TRY(artifact_beside(ctx, path, "weights", weights));
     is_new = access(weights, F_OK) != 0;
     TRY(write_weights(ctx, input, weights));
   }

@@ -10,6 +10,9 @@
 
 enum artifact_kind { ARTIFACT_C, ARTIFACT_SO, ARTIFACT_A, ARTIFACT_EXE };
 enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
+/* dir/name.so -> dir/name.ENDING; an executable keeps its whole name. E_PATH if that is too long. */
+MUST_USE hone_status artifact_beside(struct ctx *ctx, const char *path, const char *ending,
+                                     char out[4096]);
 
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */

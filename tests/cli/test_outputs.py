@@ -15,6 +15,9 @@ import hostile
 from hone import ROOT, processes_of, refused, sound
 
 KINDS = ["m.c", "m.so", "m.a", "m"]
+# What stands there already and may be replaced: a file of the same kind.
+PRECIOUS = {"m.c": b"/* precious */", "m.so": b"\x7fELF precious", "m.a": b"!<arch>\nprecious",
+            "m": b"\x7fELF precious"}
 WORDS = ["--no-cache", "-q"]
 
 
@@ -58,10 +61,10 @@ def test_read_only_folder_keeps_the_old_file(hone, tmp_path, kind):
     if made.returncode:
         pytest.skip("no file system can be mounted here")
     try:
-        (folder / kind).write_text("precious")
+        (folder / kind).write_bytes(PRECIOUS[kind])
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         refused(hone("compile", "zoo:mlp", "-o", folder / kind, *WORDS), "E_WRITE")
-        assert (folder / kind).read_text() == "precious"
+        assert (folder / kind).read_bytes() == PRECIOUS[kind]
     finally:
         subprocess.run(["umount", "-l", folder], check=True)
 
@@ -76,11 +79,11 @@ def test_full_disk_keeps_the_old_file(hone, tmp_path, kind, size):
     if made.returncode:
         pytest.skip("no file system can be mounted here")
     try:
-        (folder / kind).write_text("precious")
+        (folder / kind).write_bytes(PRECIOUS[kind])
         result = hone("compile", "zoo:mlp", "-o", folder / kind, *WORDS)
         if result.code:
             refused(result, "E_WRITE E_IO")
-            assert (folder / kind).read_text() == "precious"
+            assert (folder / kind).read_bytes() == PRECIOUS[kind]
             assert not leftovers(folder, kind), leftovers(folder, kind)
         else:
             assert size > 256 and (folder / kind).stat().st_size > 1000
@@ -111,7 +114,7 @@ def test_existing_files_and_links(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / "m.c", *WORDS))
     # A link is replaced by the new file; what it pointed to is not written through.
     assert target.read_text() == "precious" and not (tmp_path / "m.c").is_symlink()
-    (tmp_path / "read.c").write_text("old")
+    (tmp_path / "read.c").write_text("// old")
     (tmp_path / "read.c").chmod(0o400)
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / "read.c", *WORDS))
     assert (tmp_path / "read.c").read_bytes() == (tmp_path / "m.c").read_bytes()
@@ -121,9 +124,9 @@ def test_failure_keeps_the_old_file(hone, tmp_path):
     bad = tmp_path / "bad.onnx"
     bad.write_bytes(b"\x08\x07junk")
     for kind in KINDS:
-        (tmp_path / kind).write_text("precious")
+        (tmp_path / kind).write_bytes(PRECIOUS[kind])
         refused(hone("compile", bad, "-o", tmp_path / kind, *WORDS), "E_FORMAT")
-        assert (tmp_path / kind).read_text() == "precious"
+        assert (tmp_path / kind).read_bytes() == PRECIOUS[kind]
 
 
 def test_permissions_are_the_users(hone, tmp_path):
@@ -160,12 +163,12 @@ def test_misbehaving_compiler(hone, tmp_path, name):
         tool.write_text("#!/bin/sh\ncase \"$1\" in --version|-dump*|-v) echo cc 1.0; exit 0;; esac\n"
                         + script + "\n")
         tool.chmod(0o755)
-    (tmp_path / "m.so").write_text("precious")
+    (tmp_path / "m.so").write_bytes(PRECIOUS["m.so"])
     for how in ({"env": {"HONE_CC": str(tool)}}, {"more": ["--cc", str(tool)]}):
         result = hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", *WORDS, *how.get("more", []),
                       env=how.get("env"))
         refused(result, expect + " E_MISSING")
-        assert (tmp_path / "m.so").read_text() == "precious"
+        assert (tmp_path / "m.so").read_bytes() == PRECIOUS["m.so"]
         assert len(result.err) < 200000 and b"\x1b" not in result.err, result
     assert not leftovers(tmp_path / "tmp"), leftovers(tmp_path / "tmp")
 

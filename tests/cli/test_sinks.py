@@ -1,0 +1,252 @@
+"""Where results go: nothing but a file of the same kind is ever replaced, streams are written through, and a sink
+that fails eats neither the table nor the other sinks (ROBUSTNESS row 86)."""
+
+import json
+import os
+import shutil
+import socket
+import stat
+import threading
+
+import numpy as np
+import pytest
+
+import hostile
+from hone import ROOT, refused, sound
+
+STORE = ROOT / "tests/cases/store/v1.db"
+SINKS = ["--json", "--csv", "--md", "--html"]
+ENDINGS = {"--json": "json", "--csv": "csv", "--md": "md", "--html": "html"}
+
+
+@pytest.fixture
+def report(hone, tmp_path):
+    """`hone report` of a stored study, with more words."""
+    shutil.copy(STORE, tmp_path / "v1.db")
+    return lambda *words, **more: hone("report", "first", "--store", tmp_path / "v1.db", *words, **more)
+
+
+def special_files(folder):
+    """Things at a path that are no regular file: name -> path."""
+    made = {"folder": folder / "a-folder", "fifo": folder / "a-fifo", "socket": folder / "a-socket"}
+    made["folder"].mkdir()
+    os.mkfifo(made["fifo"])
+    holder = socket.socket(socket.AF_UNIX)
+    holder.bind(str(made["socket"]))
+    holder.close()
+    if os.getuid() == 0:
+        try:
+            os.mknod(folder / "full", stat.S_IFCHR | 0o666, os.makedev(1, 7))
+            os.mknod(folder / "disk", stat.S_IFBLK | 0o666, os.makedev(7, 200))
+            made["full"], made["disk"] = folder / "full", folder / "disk"
+        except OSError:
+            pass
+    return made
+
+
+def kinds_of(folder):
+    return {p.name: stat.S_IFMT(p.lstat().st_mode) for p in folder.iterdir()}
+
+
+# -- compile, run, zoo: as root too --------------------------------------------------------------------
+
+@pytest.mark.parametrize("ending", ["", ".so", ".a", ".c"])
+def test_compile_never_replaces_a_device(hone, tmp_path, ending):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    folder = tmp_path / "places"
+    folder.mkdir()
+    for name, path in special_files(folder).items():
+        link = folder / f"{name}-link{ending}"
+        link.symlink_to(path)
+        before = kinds_of(folder)
+        if name == "fifo":
+            continue  # its own test below
+        result = hone("compile", model, "-o", link, "--no-cache", "-q")
+        refused(result, "E_PATH E_WRITE")
+        assert kinds_of(folder) == before, name
+    result = hone("compile", model, "-o", "/dev/full", "--no-cache", "-q")
+    refused(result, "E_WRITE")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_c_text_goes_through_a_fifo(hone, tmp_path):
+    os.mkfifo(tmp_path / "text.c")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "text.c").read_bytes()))
+    reader.start()
+    sound(hone("compile", "zoo:conv", "-o", tmp_path / "text.c", "-q"))
+    reader.join()
+    sound(hone("compile", "zoo:conv", "-o", tmp_path / "file.c", "-q"))
+    assert got[0] == (tmp_path / "file.c").read_bytes()
+    assert stat.S_ISFIFO((tmp_path / "text.c").lstat().st_mode)
+
+
+@pytest.mark.parametrize("name", ["m.onnx", "copy.onnx", "link.onnx", "weights.bin"])
+def test_the_model_and_its_side_files_are_no_output(hone, tmp_path, name):
+    """Under whatever name: a hard link and a symbolic one are the same file."""
+    if name == "weights.bin":
+        (tmp_path / "m.onnx").write_bytes(hostile.external("weights.bin").SerializeToString())
+        (tmp_path / "weights.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+    else:
+        (tmp_path / "m.onnx").write_bytes(hostile.identity().SerializeToString())
+        os.link(tmp_path / "m.onnx", tmp_path / "copy.onnx")
+        (tmp_path / "link.onnx").symlink_to(tmp_path / "m.onnx")
+    before = (tmp_path / name).read_bytes()
+    for ending in (".so", ".c", ""):
+        target = tmp_path / f"out{ending}"
+        os.link(tmp_path / name, target)
+        refused(hone("compile", tmp_path / "m.onnx", "-o", target, "-q"), "E_PATH", "input")
+        assert target.read_bytes() == before
+    (tmp_path / "x.h").unlink(missing_ok=True)
+    os.link(tmp_path / name, tmp_path / "x.h")  # the header beside the library
+    refused(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "x.so", "-q"), "E_PATH")
+    os.link(tmp_path / name, tmp_path / "y.weights")
+    refused(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "y.c", "-q"), "E_PATH")
+    (tmp_path / "dir").mkdir()
+    os.link(tmp_path / name, tmp_path / "dir/out_0.npy")
+    refused(hone("run", tmp_path / "m.onnx", "-o", tmp_path / "dir"), "E_PATH")
+    if name != "link.onnx":  # there the link would go, not the model
+        (tmp_path / "keep").mkdir()
+        os.link(tmp_path / name, tmp_path / "keep/unit0.c")
+        refused(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "z.so", "--keep", tmp_path / "keep", "-q"),
+                "E_PATH")
+    for flag in SINKS:
+        result = hone("inspect" if flag == "--json" else "bench", tmp_path / "m.onnx", flag, tmp_path / name)
+        refused(result, "E_PATH")
+    assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["m.so", "m.a", "m.c", "m"])
+def test_a_file_of_another_kind_stays(hone, tmp_path, name):
+    for data in (b"precious words", b"\x89PNG\r\n", b"\0" * 100):
+        (tmp_path / name).write_bytes(data)
+        refused(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"), "E_PATH", "left as it is")
+        assert (tmp_path / name).read_bytes() == data
+    (tmp_path / name).write_bytes(b"")  # an empty file is of every kind
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
+    (tmp_path / "m.h").write_text("my notes")
+    refused(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", "-q"), "E_PATH")
+    assert (tmp_path / "m.h").read_text() == "my notes"
+
+
+def test_models_and_tensors(hone, tmp_path):
+    (tmp_path / "x.onnx").write_text("words")
+    refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.onnx"), "E_PATH")
+    refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.txt"), "E_USAGE", ".onnx")
+    sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
+    sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
+    assert hone("zoo", "write", "mlp", "-o", "-").out == (tmp_path / "y.onnx").read_bytes()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/out_0.npy").write_text("words")
+    refused(hone("run", "zoo:mlp", "-o", tmp_path / "out"), "E_PATH")
+    assert (tmp_path / "out/out_0.npy").read_text() == "words"
+    (tmp_path / "file").write_text("words")
+    refused(hone("run", "zoo:mlp", "-o", tmp_path / "file"), "E_PATH", "folder")
+    whole = hone("run", "zoo:mlp", "-o", "-")
+    sound(whole)
+    sound(hone("run", "zoo:mlp", "-o", tmp_path / "good"))
+    assert whole.out == (tmp_path / "good/out_0.npy").read_bytes()
+    assert np.load(tmp_path / "good/out_0.npy").size
+
+
+@pytest.mark.parametrize("name", ["m.dll", "m.o", "m.onnx", "m.SO", "m.cpp", "m.h"])
+def test_unknown_endings(hone, tmp_path, name):
+    refused(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"), "E_USAGE", "FILE.so")
+    assert not (tmp_path / name).exists()
+
+
+def test_a_version_is_no_ending(hone, tmp_path):
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "mlp-1.5", "-q"))
+    assert os.access(tmp_path / "mlp-1.5", os.X_OK)
+
+
+# -- report, bench, inspect, backends ------------------------------------------------------------------
+
+@pytest.mark.parametrize("flag", SINKS)
+def test_sinks_never_replace(report, tmp_path, flag):
+    for name, path in special_files(tmp_path).items():
+        if name == "fifo":
+            continue
+        before = kinds_of(tmp_path)
+        result = report(flag, path)
+        refused(result, "E_WRITE" if name in ("folder", "full") else "E_PATH")
+        assert kinds_of(tmp_path) == before, name
+    for data in (b"my words", b"\x7fELF", b"\x93NUMPY"):
+        (tmp_path / "other").write_bytes(data)
+        refused(report(flag, tmp_path / "other"), "E_PATH")
+        assert (tmp_path / "other").read_bytes() == data
+    refused(report(flag, tmp_path / "v1.db"), "E_PATH")
+    refused(report(flag, tmp_path / "none/x"), "E_WRITE")
+    good = tmp_path / f"good.{ENDINGS[flag]}"
+    sound(report(flag, good))
+    whole = good.read_bytes()
+    sound(report(flag, good))  # its own kind is replaced
+    sound(report("-o", good))  # and the ending says the same as the flag
+    assert good.read_bytes() == whole == report(flag, "-").out
+
+
+def test_streams_are_written_through(report, tmp_path):
+    want = report("--json", "-").out
+    os.mkfifo(tmp_path / "pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    sound(report("--json", tmp_path / "pipe"))
+    reader.join()
+    assert got == [want] and stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+    sound(report("--json", "/dev/null"))
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    # /dev/stdout as a pipe and as a file; neither the link nor the file is replaced
+    assert want in report("--json", "/dev/stdout").out
+    with open(tmp_path / "log", "wb") as log:
+        log.write(b"before\n")
+        log.flush()
+        sound(report("--json", "/dev/stdout", stdout=log))
+    text = (tmp_path / "log").read_bytes()
+    assert text.startswith(b"before\n") and want in text
+    assert os.path.islink("/dev/stdout")
+
+
+def test_a_fifo_without_a_reader_is_not_waited_for_for_ever(report, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    result = report("--json", tmp_path / "pipe")
+    refused(result, "E_WRITE", "nobody reads")
+    assert result.seconds < 20
+
+
+def test_a_failing_sink_eats_nothing(report, tmp_path):
+    """The table is there, the sinks before and after it too; each failure is named."""
+    table = report().text
+    result = report("--json", tmp_path / "a.json", "--csv", "/dev/full", "--html", tmp_path / "c.html")
+    refused(result, "E_WRITE", "/dev/full")
+    assert result.text == table
+    assert json.loads((tmp_path / "a.json").read_text()) and (tmp_path / "c.html").stat().st_size > 1000
+
+
+def test_outputs_are_named_once(report, tmp_path):
+    refused(report("--json", "-", "--csv", "-"), "E_USAGE")
+    refused(report("--json", tmp_path / "x", "--csv", tmp_path / "x"), "E_USAGE")
+    refused(report("-o", tmp_path / "x.txt"), "E_USAGE", ".html")
+    refused(report("-o", "-"), "E_USAGE", "--json -")
+    sound(report("-o", tmp_path / "x.json", "-o", tmp_path / "y.md", "--csv", "-"))
+    assert (tmp_path / "x.json").exists() and (tmp_path / "y.md").exists()
+
+
+def test_sinks_of_other_verbs(hone, tmp_path):
+    sound(hone("inspect", "zoo:mlp", "--no-measure", "-o", tmp_path / "x.json"))
+    assert json.loads((tmp_path / "x.json").read_text())["operators"]
+    assert json.loads(hone("inspect", "zoo:mlp", "--no-measure", "-o", "-").text)
+    assert json.loads(hone("backends", "-o", "-").text)
+    (tmp_path / "words").write_text("words")
+    refused(hone("backends", "--json", tmp_path / "words"), "E_PATH")
+
+
+def test_bench_looks_at_its_outputs_before_measuring(hone, tmp_path):
+    for flag in SINKS:
+        result = hone("bench", "zoo:mlp", "--backend", "native", flag, tmp_path / "none/x")
+        refused(result, "E_WRITE")
+        assert result.seconds < 2 and not (tmp_path / "data/hone/results.db").exists()
+    (tmp_path / "words").write_text("words")
+    refused(hone("bench", "zoo:mlp", "--backend", "native", "--json", tmp_path / "words"), "E_PATH")
