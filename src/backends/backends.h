@@ -34,6 +34,7 @@ struct backend_facts {
   int64_t artifact_bytes, arena_bytes; /* -1 unknown */
   double import_ms;   /* part of prepare or open that read the model; NaN unknown */
   int64_t rss_import; /* resident bytes after it; -1 unknown */
+  bool is_importing;  /* what prepare does now; after a failure it says where */
   bool from_cache;
   uint32_t flags; /* record flags */
 };

@@ -57,7 +57,9 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   struct import_options import = {.shapes = request->shapes};
   struct model model;
   uint64_t start = clock_ns();
+  facts->is_importing = true;
   TRY(model_load(ctx, request->model_path, &import, &model));
+  facts->is_importing = false;
   facts->import_ms = (double)(clock_ns() - start) / 1e6;
   facts->rss_import = resident_bytes();
   struct compile_report report = {0};

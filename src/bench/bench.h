@@ -19,8 +19,8 @@
 #include <jansson.h>
 #include <signal.h>
 
-#define BENCH_SETS 4 /* input sets that rotate through the timed loop */
-#define BENCH_MAX_IO 64
+#define BENCH_SETS 4      /* input sets that rotate through the timed loop */
+#define BENCH_MAX_IO 4096 /* inputs or outputs of a worker's message */
 #define WORKER_FD_IN 3
 #define WORKER_FD_OUT 4
 #define WORKER_LINE_MAX (1u << 20)
@@ -55,6 +55,7 @@ struct bench_options {
   int incarnations;            /* 0: 3 */
   int rounds;                  /* 0: 12, over all incarnations of a cell */
   double timeout_s;            /* 0: 600, of one stage of one worker */
+  double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */
   uint64_t memory_limit_bytes; /* 0: 80 % of RAM */
   uint64_t seed;
   bool aa;                 /* a second copy of each cell under label 1 */
@@ -78,15 +79,21 @@ struct bench_case {
     double flops, bytes; /* bytes: read and written once */
   } * contractions;      /* in the study's arena */
   double flops, bytes;   /* of one inference, sums over the nodes; NaN unknown */
+  bool is_described;     /* inputs and outputs are known */
   size_t input_count, output_count;
-  struct backend_tensor inputs[BENCH_MAX_IO], outputs[BENCH_MAX_IO];
-  double steps[BENCH_MAX_IO]; /* of outputs of quantised graphs; else 0 */
-  char tolerance[8];          /* whose tolerance holds: the file's own precision, "fp32" */
-  char data_dir[4096];        /* in_SET_I.npy, out_SET_I.npy */
-  int64_t value_bytes;        /* of all inputs and outputs of one set */
-  double reference_s;         /* how long the reference took; 0 from the cache */
-  bool is_from_peers;         /* hone could not read or evaluate it: engines made the data */
-  enum record_status status;  /* STATUS_ok, or why no backend can be measured */
+  struct backend_tensor *inputs, *outputs; /* in the study's arena, like all arrays here */
+  double *steps;                           /* of outputs of quantised graphs; else 0 */
+  double (*conditions)[2];                 /* of outputs: condition.c; NULL: not measured */
+  char tolerance[8];   /* whose tolerance holds: the file's own precision, "fp32" */
+  char data_dir[4096]; /* in_SET_I.npy, out_SET_I.npy */
+  int64_t value_bytes; /* of all inputs and outputs of one set */
+  double reference_s;  /* how long the reference took; 0 from the cache */
+  bool is_from_peers;  /* hone could not read or evaluate it: engines made the data */
+  bool is_disputed;    /* engines agree with each other and not with hone's reference */
+  char dispute[1024];  /* who, and by how much */
+  size_t witness_count;
+  enum record_status status; /* STATUS_ok, or why no backend can be measured: a batch that the file
+                                 does not have, or values that cannot be asked for in JSON */
   enum record_stage stage;
   char reason[1024];
 };
@@ -109,9 +116,10 @@ struct bench_study {
 
 /* What an earlier, interrupted run of the same study left of one cell. */
 struct bench_done {
-  int complete;    /* incarnations with a final status */
-  int next_number; /* the first unused incarnation number */
-  bool has_failed; /* it ended for good: not measured again */
+  int complete;     /* incarnations with a final status */
+  int next_number;  /* the first unused incarnation number */
+  bool has_failed;  /* it ended for good: not measured again */
+  bool is_disputed; /* its model was found disputed */
 };
 
 struct bench_progress {
@@ -191,6 +199,7 @@ void line_reader_deinit(struct line_reader *reader);
 struct harness {
   const char *worker_path;
   uint64_t memory_bytes, timeout_ns;
+  uint64_t deadline_ns; /* of clock_ns, for all that is asked until it is 0 again: a budget */
   const volatile sig_atomic_t *interrupted;
   int known[HARNESS_MAX_CHILDREN]; /* children that are not orphans */
   size_t known_count;
@@ -205,6 +214,7 @@ struct worker_end {
   enum record_status status;
   enum record_stage stage;
   char reason[1024];
+  double rel_l2; /* of outputs that were wrong; else NaN */
 };
 struct worker {
   struct harness *harness;
@@ -252,13 +262,19 @@ bool noise_is_high(const struct noise *noise, uint64_t duration_ns);
  */
 struct accuracy {
   double max_abs_diff, max_rel_diff, rel_l2, cosine, top1; /* worst over the outputs */
+  double max_share;                                        /* max|d| / max|r| */
   bool is_within;                                          /* tolerance of DESIGN.md, contract 17 */
   char where[512]; /* the first output that is not, with its figures */
 };
 void accuracy_init(struct accuracy *accuracy);
-/* step: the quantisation step of this output; 0: it is not quantised. */
+/* What an output is measured by. */
+struct yardstick {
+  const char *precision; /* whose tolerance holds */
+  double step;           /* quantisation step of this output; 0: it is not quantised */
+  double condition[2];   /* its own conditioning (condition.c): relative L2, max|d|/max|r|; or 0 */
+};
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
-                  const void *actual, const char *precision, double step);
+                  const void *actual, const struct yardstick *yardstick);
 void accuracy_merge(struct accuracy *into, const struct accuracy *from);
 
 /* -- loop.c: the same code for all C backends
@@ -271,8 +287,7 @@ struct loop {
   const struct backend *backend;
   struct session *session;
   const struct backend_io *io;
-  const char *precision; /* whose tolerance holds */
-  double steps[BENCH_MAX_IO];
+  struct yardstick *yardsticks; /* of the outputs */
   struct run_set sets[BENCH_SETS];
   size_t *output_bytes;
   size_t next_set;
@@ -328,6 +343,16 @@ const char *file_precision(const struct graph *graph);
 MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
                                       json_t **out_reply);
 MUST_USE hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply);
+/* The user's file for this input, or NULL: --input NAME=FILE, then --inputs DIR. */
+const char *given_file(const json_t *command, const char *name, char out[4096]);
+
+/* -- condition.c (in the worker) ----------------------------------------------------------------
+ */
+/* How far each output moves when the float inputs move by one unit in the last place, up or down at
+   random; of a graph without float inputs its float constants move. Changes the inputs. out: relative
+   L2 and max|d|/max|r| by output; zeros where it was not measured. */
+MUST_USE hone_status condition_measure(struct ctx *ctx, struct graph *graph, hone_tensor *inputs,
+                                       const hone_tensor *outputs, uint64_t seed, double (*out)[2]);
 /* Paths of the data files of a case. */
 void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out" */, int set,
                size_t index);
@@ -365,9 +390,16 @@ MUST_USE hone_status case_describe(struct bench *bench, const char *model, int b
 /* Input sets and reference outputs, from the cache or computed now. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
 /* peers.c: without a reference, two engines that agree serve; else outputs stay unverified. */
+bool backend_is_peer(const struct bench *bench, const struct backend *backend);
 MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one);
 /* Reads a worker's "described"; false if it is not sound. */
-bool case_take_description(const json_t *reply, struct bench_case *one);
+bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one);
+/* witness.c: outputs that engines left in folders (out_SET_I.npy, in the model's order). */
+/* Whether two folders hold the same outputs, within the case's tolerance. */
+bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                     const char *precision, struct accuracy *out);
+/* A folder for the next witness of this case: made by the worker that uses it. */
+void witness_dir(const struct bench *bench, struct bench_case *one, char out[4096]);
 /* rounds.c: all cells of one case, interleaved. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
@@ -378,11 +410,16 @@ MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
 MUST_USE hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd);
 /* Keeps the reference data that was used last. */
 void references_trim(const char *dir);
-/* commands.c: what every worker is started with; its folder is a fresh one. */
+/* commands.c: between them nothing that is asked of workers takes longer than options.reference_s. */
+void budget_begin(struct bench *bench);
+void budget_end(struct bench *bench);
+/* What every worker is started with; its folder is a fresh one. */
 MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
                                   struct worker *out);
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
+/* The user's own input files, added to a command whose worker makes inputs. */
+void add_given_inputs(const struct bench *bench, json_t *command);
 /* progress.c */
 bool bench_is_interrupted(const struct bench *bench);
 void bench_report(struct bench *bench, const struct cell *cell, const char *model,

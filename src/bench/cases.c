@@ -24,9 +24,13 @@ static json_t *absolute_path(const char *path) {
 }
 
 /* Reads [{name, dtype, shape}] as a worker sent it. */
-static bool read_values(const json_t *list, struct backend_tensor *out, size_t *out_count) {
+static bool read_values(struct bench *bench, const json_t *list, struct backend_tensor **out_values,
+                        size_t *out_count) {
   *out_count = json_array_size(list);
-  if (*out_count > BENCH_MAX_IO) return false;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (NEW_ARRAY(&ctx, bench->arena, *out_values, *out_count)) return false;
+  struct backend_tensor *out = *out_values;
   for (size_t i = 0; i < *out_count; i++) {
     const json_t *value = json_array_get(list, i), *shape = json_object_get(value, "shape");
     size_t rank = json_array_size(shape);
@@ -44,7 +48,10 @@ static bool read_values(const json_t *list, struct backend_tensor *out, size_t *
   return true;
 }
 
-static bool read_steps(const json_t *outputs, struct bench_case *one) {
+static bool read_steps(struct bench *bench, const json_t *outputs, struct bench_case *one) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (NEW_ARRAY(&ctx, bench->arena, one->steps, one->output_count)) return false;
   for (size_t i = 0; i < one->output_count; i++) {
     double step = message_number(json_array_get(outputs, i), "step");
     one->steps[i] = isfinite(step) && step > 0 ? step : 0;
@@ -73,7 +80,7 @@ static void set_failure(struct bench_case *one, const struct worker_end *end) {
   snprintf(one->reason, sizeof one->reason, "%s", end->reason);
 }
 
-bool case_take_description(const json_t *reply, struct bench_case *one) {
+bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one) {
   snprintf(one->path, sizeof one->path, "%s", message_text(reply, "path"));
   snprintf(one->hash, sizeof one->hash, "%s", message_text(reply, "hash"));
   snprintf(one->shapes, sizeof one->shapes, "%s", message_text(reply, "shapes"));
@@ -82,13 +89,15 @@ bool case_take_description(const json_t *reply, struct bench_case *one) {
   one->bytes = message_number(reply, "bytes");
   one->weights_bytes = message_int(reply, "weights_bytes", -1);
   one->file_bytes = message_int(reply, "file_bytes", 0);
-  return read_values(json_object_get(reply, "inputs"), one->inputs, &one->input_count) &&
-         read_values(json_object_get(reply, "outputs"), one->outputs, &one->output_count) &&
-         read_steps(json_object_get(reply, "outputs"), one) && count_bytes(one);
+  one->is_described =
+      read_values(bench, json_object_get(reply, "inputs"), &one->inputs, &one->input_count) &&
+      read_values(bench, json_object_get(reply, "outputs"), &one->outputs, &one->output_count) &&
+      read_steps(bench, json_object_get(reply, "outputs"), one) && count_bytes(one);
+  return one->is_described;
 }
 
-static void take_description(const json_t *reply, struct bench_case *one) {
-  if (case_take_description(reply, one)) {
+static void take_description(struct bench *bench, const json_t *reply, struct bench_case *one) {
+  if (case_take_description(bench, reply, one)) {
     /* without --batch a model is taken as it is; what that is, is known of a zoo: model */
     if (!strncmp(one->model, "zoo:", 4) && one->input_count && one->inputs[0].info.rank)
       one->batch = (int)one->inputs[0].info.shape[0];
@@ -119,8 +128,8 @@ static void read_costs(struct bench *bench, const struct worker *worker, struct 
 /* What peers read of a file that hone refused must have the batch that was asked for: a file with a fixed
    batch is not measured under another one's name. */
 static void check_batch(struct bench_case *one, int batch, const struct worker_end *refusal) {
-  if (batch <= 1 || one->status != STATUS_ok || !one->input_count || !one->inputs[0].info.rank ||
-      one->inputs[0].info.shape[0] == batch)
+  bool is_known = one->input_count && one->inputs[0].info.rank;
+  if (batch <= 1 || one->status != STATUS_ok || (is_known && one->inputs[0].info.shape[0] == batch))
     return;
   one->status = STATUS_unsupported;
   one->stage = STAGE_import;
@@ -136,6 +145,8 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   bool is_file = strncmp(model, "zoo:", 4) != 0;
   if (is_file && !realpath(model, out->path)) /* a worker has another current folder */
     return fail(bench->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
+  struct stat info;
+  if (is_file && !stat(out->path, &info)) out->file_bytes = (int64_t)info.st_size;
   struct worker worker;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
   struct worker_end end;
@@ -149,13 +160,13 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   if (!reply)
     set_failure(out, &end);
   else
-    take_description(reply, out);
+    take_description(bench, reply, out);
   if (reply) read_costs(bench, &worker, out);
   json_decref(reply);
   worker_close(&worker, 1000000000ull);
   if (!reply && end.status == STATUS_interrupted)
     return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
-  if (reply || end.stage != STAGE_import) return HONE_OK;
+  if (reply || bench->options.is_dry_run) return HONE_OK;
   TRY(case_from_peers(bench, out));
   check_batch(out, batch, &end);
   return HONE_OK;
@@ -195,20 +206,12 @@ static hone_status reference_key(struct bench *bench, const struct bench_case *o
 
 static json_t *reference_command(const struct bench *bench, const struct bench_case *one,
                                  const char *dir, int set) {
-  json_t *files = json_object();
-  for (size_t i = 0; i < bench->options.input_count; i++) {
-    char path[4096];
-    if (realpath(bench->options.inputs[i].value, path)) /* the worker has another folder */
-      json_object_set_new(files, bench->options.inputs[i].name, json_string(path));
-  }
-  char inputs_dir[4096] = "";
-  if (bench->options.inputs_dir && !realpath(bench->options.inputs_dir, inputs_dir))
-    inputs_dir[0] = 0;
-  return json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:i, s:o, s:s}", "do", "reference", "path",
-                   one->path, "shapes", one->shapes, "side_files_from",
-                   absolute_path(bench->options.side_files_from), "dir", dir, "seed",
-                   (json_int_t)bench->options.seed, "set", set, "files", files, "inputs_dir",
-                   inputs_dir);
+  json_t *command = json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:i}", "do", "reference", "path",
+                              one->path, "shapes", one->shapes, "side_files_from",
+                              absolute_path(bench->options.side_files_from), "dir", dir, "seed",
+                              (json_int_t)bench->options.seed, "set", set);
+  if (command) add_given_inputs(bench, command);
+  return command;
 }
 
 /* Every worker makes the sets k, k + worker_count, ... */
@@ -239,27 +242,76 @@ static hone_status compute_sets(struct bench *bench, struct bench_case *one, con
   return status;
 }
 
-hone_status case_reference(struct bench *bench, struct bench_case *one) {
-  if (one->is_from_peers) return HONE_OK; /* made while it was described */
-  char key[33], temporary[4096 + 32];
-  TRY(reference_key(bench, one, key));
-  snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
-  if (!access(one->data_dir, R_OK)) {
-    utimensat(AT_FDCWD, one->data_dir, NULL, 0); /* used now: kept longest */
-    return HONE_OK;
+/* Inputs without outputs, in a folder of this study: what engines get where hone's evaluation
+   failed. Best effort: a worker makes up what is missing. */
+static hone_status make_inputs_only(struct bench *bench, struct bench_case *one) {
+  snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/inputs-%d", bench->dir,
+           bench->worker_number);
+  TRY(dir_create(bench->ctx, one->data_dir));
+  struct worker worker;
+  struct worker_end end;
+  bool is_made = true;
+  TRY(bench_worker(bench, CASE_CELL, 0, &worker));
+  for (int set = 0; is_made && set < BENCH_SETS; set++) {
+    json_t *command = reference_command(bench, one, one->data_dir, set);
+    if (command) json_object_set_new(command, "inputs_only", json_true());
+    json_t *reply = worker_ask(&worker, command, "referenced", ASK_PATIENT, &end);
+    is_made = reply != NULL;
+    json_decref(reply);
   }
+  worker_close(&worker, 0);
+  return HONE_OK;
+}
+
+/* Without them the tolerance stays as it is. */
+static void read_conditions(struct bench *bench, struct bench_case *one) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/conditions.npy", one->data_dir);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor tensor = {.data = NULL};
+  if (npy_read(&ctx, path, NULL, &tensor)) return;
+  if (tensor.dtype == HONE_F64 && tensor.rank == 2 && tensor.shape[1] == 2 &&
+      (size_t)tensor.shape[0] == one->output_count &&
+      !NEW_ARRAY(&ctx, bench->arena, one->conditions, one->output_count))
+    memcpy(one->conditions, tensor.data, one->output_count * sizeof *one->conditions);
+  free(tensor.data);
+}
+
+/* Fills the cache's folder, all at once. */
+static hone_status make_reference(struct bench *bench, struct bench_case *one) {
+  char temporary[4096 + 32];
   snprintf(temporary, sizeof temporary, "%s.%d", one->data_dir, (int)getpid());
   TRY(dir_create(bench->ctx, temporary));
   uint64_t start = clock_ns();
+  budget_begin(bench);
   hone_status status = compute_sets(bench, one, temporary);
+  budget_end(bench);
   one->reference_s = (double)(clock_ns() - start) / 1e9;
-  bool is_whole = !status && one->status == STATUS_ok;
   /* another process may have made it meanwhile: then theirs stands, the bytes are the same */
-  if (is_whole && rename(temporary, one->data_dir) && access(one->data_dir, R_OK))
+  if (!status && one->status == STATUS_ok && rename(temporary, one->data_dir) &&
+      access(one->data_dir, R_OK))
     status = fail(bench->ctx, HONE_E_WRITE, place_file(one->data_dir), "%s", strerror(errno));
   dir_remove_tree(temporary);
   *strrchr(temporary, '/') = 0;
   references_trim(temporary);
-  if (!status && !is_whole) status = case_from_peers(bench, one);
   return status;
+}
+
+hone_status case_reference(struct bench *bench, struct bench_case *one) {
+  if (one->is_from_peers) return HONE_OK; /* made while it was described */
+  char key[33];
+  TRY(reference_key(bench, one, key));
+  snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
+  if (!access(one->data_dir, R_OK)) {
+    utimensat(AT_FDCWD, one->data_dir, NULL, 0); /* used now: kept longest */
+  } else {
+    TRY(make_reference(bench, one));
+    if (one->status != STATUS_ok) {
+      TRY(make_inputs_only(bench, one));
+      return case_from_peers(bench, one);
+    }
+  }
+  read_conditions(bench, one);
+  return HONE_OK;
 }

@@ -9,6 +9,11 @@ hone_status bench_worker(struct bench *bench, const char *cell, int threads, str
   return worker_start(bench->ctx, &bench->harness, dir, cell, threads, out);
 }
 
+void budget_begin(struct bench *bench) {
+  bench->harness.deadline_ns = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
+}
+void budget_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
+
 static const char *pair_value(const struct bench_pair *pairs, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (!strcmp(pairs[i].name, name)) return pairs[i].value;
@@ -21,21 +26,47 @@ static json_t *names_of(const struct backend_tensor *tensors, size_t count) {
   return list;
 }
 
+void add_given_inputs(const struct bench *bench, json_t *command) {
+  json_t *files = json_object();
+  char path[4096], inputs_dir[4096] = "";
+  for (size_t i = 0; i < bench->options.input_count; i++)
+    if (realpath(bench->options.inputs[i].value, path)) /* a worker has another current folder */
+      json_object_set_new(files, bench->options.inputs[i].name, json_string(path));
+  if (bench->options.inputs_dir && !realpath(bench->options.inputs_dir, inputs_dir))
+    inputs_dir[0] = 0;
+  json_object_set_new(command, "files", files);
+  json_object_set_new(command, "inputs_dir", json_string(inputs_dir));
+}
+
+/* Lists by input and output; absent while nobody has described the model. */
+static void add_description(json_t *command, const struct bench_case *one) {
+  json_t *steps = json_array(), *conditions = json_array();
+  for (size_t i = 0; i < one->output_count; i++) {
+    json_array_append_new(steps, json_real(one->steps ? one->steps[i] : 0));
+    for (size_t k = 0; k < 2; k++)
+      json_array_append_new(conditions, json_real(one->conditions ? one->conditions[i][k] : 0));
+  }
+  json_object_set_new(command, "inputs", names_of(one->inputs, one->input_count));
+  json_object_set_new(command, "outputs", names_of(one->outputs, one->output_count));
+  json_object_set_new(command, "steps", steps);
+  json_object_set_new(command, "conditions", conditions);
+}
+
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache) {
   const struct bench_options *options = &bench->options;
   const char *engine = pair_value(options->engines, options->engine_count, cell->backend);
   char path[4096];
   if (!engine || !realpath(engine, path)) snprintf(path, sizeof path, "%s", engine ? engine : "");
-  json_t *steps = json_array();
-  for (size_t i = 0; i < one->output_count; i++)
-    json_array_append_new(steps, json_real(one->steps[i]));
   bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
-  return json_pack(
-      "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:o, s:o, s:o, s:s}", "do", "open",
-      "backend", cell->backend, "model", one->path, "shapes", one->shapes, "precision",
-      cell->precision, "threads", cell->threads, "options", cell->options, "engine", path,
-      "use_cache", use_cache, "dir", one->data_dir, "seed", (json_int_t)options->seed, "inputs",
-      names_of(one->inputs, one->input_count), "outputs", names_of(one->outputs, one->output_count),
-      "steps", steps, "tolerance", is_lower ? one->tolerance : cell->precision);
+  json_t *command = json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s}", "do", "open", "backend",
+      cell->backend, "model", one->path, "shapes", one->shapes, "precision", cell->precision,
+      "threads", cell->threads, "options", cell->options, "engine", path, "use_cache", use_cache,
+      "dir", one->data_dir, "seed", (json_int_t)options->seed, "is_judged", !one->is_disputed,
+      "tolerance", is_lower ? one->tolerance : cell->precision);
+  if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
+  add_given_inputs(bench, command);
+  if (one->is_described) add_description(command, one);
+  return command;
 }

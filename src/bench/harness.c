@@ -352,6 +352,8 @@ static bool within_limits(struct worker *worker, uint64_t deadline, struct worke
   if (harness->memory_bytes && resident > (int64_t)harness->memory_bytes) {
     set_end(end, STATUS_out_of_memory, "%lld MiB resident, the limit is %llu MiB (--memory-limit)",
             (long long)(resident >> 20), (unsigned long long)(harness->memory_bytes >> 20));
+  } else if (harness->deadline_ns && clock_ns() >= harness->deadline_ns) {
+    set_end(end, STATUS_timeout, "no answer within the reference's budget (--reference-budget)");
   } else if (clock_ns() >= deadline) {
     set_end(end, STATUS_timeout, "no answer within %.3g s (--timeout)",
             (double)harness->timeout_ns / 1e9);
@@ -368,6 +370,7 @@ static bool note_failure(const json_t *event, struct worker_end *end) {
   enum record_stage stage = stage_parse(message_text(event, "stage"));
   if (status == STATUS_COUNT || status == STATUS_ok || stage == STAGE_COUNT) return false;
   end->stage = stage;
+  end->rel_l2 = message_number(event, "rel_l2");
   char words[800];
   safe_copy(words, sizeof words, message_text(event, "reason"));
   set_end(end, status, "%s", words);
@@ -461,7 +464,7 @@ void worker_tell(struct worker *worker, json_t *command) {
 
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end) {
-  *out_end = (struct worker_end){.status = STATUS_error};
+  *out_end = (struct worker_end){.status = STATUS_error, .rel_l2 = NAN};
   json_t *answer = converse(worker, expected, kind, out_end);
   if (answer) return answer;
   if (out_end->stage == STAGE_none) out_end->stage = worker->stage;
@@ -475,14 +478,14 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
   size_t length;
   if (line_next(&worker->events, &line, &length) == LINE_READY) {
     json_decref(command);
-    *out_end = (struct worker_end){.stage = worker->stage};
+    *out_end = (struct worker_end){.stage = worker->stage, .rel_l2 = NAN};
     set_end(out_end, STATUS_protocol_error, "spoke without being asked");
     worker_kill(worker, TERM_GRACE_NS);
     return NULL;
   }
   if (!command) { /* a text that JSON cannot hold, or no memory: waiting for a reply would be long
                    */
-    *out_end = (struct worker_end){.stage = worker->stage};
+    *out_end = (struct worker_end){.stage = worker->stage, .rel_l2 = NAN};
     set_end(out_end, STATUS_error, "cannot be asked: a text is not UTF-8, or memory is short");
     worker_kill(worker, TERM_GRACE_NS);
     return NULL;

@@ -30,7 +30,7 @@ bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy
   for (size_t i = 0; i < loop->io->output_count; i++) {
     if (at->expected[i].data)
       accuracy_add(accuracy, loop->io->outputs[i].name, &at->expected[i], at->outputs[i].data,
-                   loop->precision, loop->steps[i]);
+                   &loop->yardsticks[i]);
     else
       has_reference = false;
   }
@@ -160,7 +160,7 @@ static void compare_asides(const struct loop *loop, const struct checks *checks,
     for (size_t i = 0; i < loop->io->output_count; i++) {
       if (set->expected[i].data)
         accuracy_add(&out->accuracy, loop->io->outputs[i].name, &set->expected[i], from,
-                     loop->precision, loop->steps[i]);
+                     &loop->yardsticks[i]);
       else
         has_reference = false;
       from += loop->output_bytes[i];

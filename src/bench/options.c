@@ -42,6 +42,8 @@ void options_set_defaults(struct bench_options *o, struct harness *harness) {
   DEFAULT(o->incarnations, 3);
   DEFAULT(o->rounds, 12);
   DEFAULT(o->timeout_s, 600);
+  DEFAULT(o->reference_s, 120);
+  if (o->reference_s > o->timeout_s) o->reference_s = o->timeout_s;
   DEFAULT(o->memory_limit_bytes, ram / 10 * 8);
   if (o->rounds < o->incarnations) o->rounds = o->incarnations;
   *harness = (struct harness){.worker_path = o->worker_path,

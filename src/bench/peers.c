@@ -1,7 +1,8 @@
-/* A model that hone cannot read or evaluate still has a row for every engine that runs it. One
- * engine makes inputs and outputs; if a second one agrees within the tolerance, theirs serve as the
- * reference. If none does, the outputs are taken away again and every row of the model is
- * `unverified`: shown, never ranked.
+/* A model that hone cannot read or evaluate still has a row for every engine that runs it. Every
+ * engine that can serve is asked once for its outputs, all of them within one budget; where two
+ * agree within the tolerance, theirs are the reference. Where no two agree, no row of the model is
+ * verified: `unverified`, shown, never ranked. Where none answers in time, each row meets its own
+ * engine's end.
  */
 #include "bench.h"
 
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define PEER_CELL "peer"
+#define MAX_PEERS 32
 
 /* What the study tells a test engine to do; other engines serve with their defaults. */
 static const char *script_of(const struct bench *bench, const struct backend *backend) {
@@ -26,94 +28,118 @@ static void make_cell(const struct bench *bench, const struct backend *backend, 
   snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
 }
 
-/* hone itself is no peer: it is what could not read the model. A test engine is one if told so. */
-static bool may_serve(const struct bench *bench, const struct backend *backend) {
+/* hone itself is no peer: reference and native share an importer. A test engine is one if told so. */
+bool backend_is_peer(const struct bench *bench, const struct backend *backend) {
   char value[256];
   if (backend->testing_only) return option_get(script_of(bench, backend), "peer", value);
   return backend->package != NULL;
 }
 
-static bool make_outputs(struct bench *bench, const struct backend *backend, struct bench_case *one,
-                         hone_status *out_status) {
-  struct cell cell;
-  make_cell(bench, backend, &cell);
-  struct worker worker;
-  *out_status = bench_worker(bench, PEER_CELL, cell.threads, &worker);
-  if (*out_status) return false;
-  json_t *command = open_command(bench, &cell, one, true);
+/* The first engine that runs it makes the inputs and says what the model has. */
+static bool probe(struct bench *bench, const struct cell *cell, struct bench_case *one,
+                  const char *witness, struct worker *worker) {
+  json_t *command = open_command(bench, cell, one, true);
   json_object_set_new(command, "do", json_string("probe"));
+  json_object_set_new(command, "witness", json_string(witness));
   struct worker_end end;
-  json_t *reply = worker_ask(&worker, command, "described", ASK_PATIENT, &end);
+  json_t *reply = worker_ask(worker, command, "described", ASK_PATIENT, &end);
   struct bench_case seen = *one;
-  bool is_made = reply && case_take_description(reply, &seen);
-  if (is_made && one->input_count) { /* hone read it before: its own facts stand */
-    memcpy(seen.hash, one->hash, sizeof seen.hash);
-    seen.flops = one->flops;
-    seen.weights_bytes = one->weights_bytes;
-    seen.bytes = one->bytes;
-    memcpy(seen.tolerance, one->tolerance, sizeof seen.tolerance);
-    memcpy(seen.steps, one->steps, sizeof seen.steps);
+  bool is_made = reply && case_take_description(bench, reply, &seen);
+  if (is_made) {
+    if (one->file_bytes) seen.file_bytes = one->file_bytes;
+    seen.batch = one->batch;
+    *one = seen;
+    one->is_described = true;
   }
-  if (is_made) *one = seen;
   json_decref(reply);
-  worker_close(&worker, 0);
   return is_made;
 }
 
-static bool agrees(struct bench *bench, const struct backend *backend, const struct bench_case *one,
-                   hone_status *out_status) {
-  struct cell cell;
-  make_cell(bench, backend, &cell);
-  struct worker worker;
-  *out_status = bench_worker(bench, PEER_CELL, cell.threads, &worker);
-  if (*out_status) return false;
+/* Another one is given the same inputs. */
+static bool follow(struct bench *bench, const struct cell *cell, const struct bench_case *one,
+                   const char *witness, struct worker *worker) {
+  json_t *command = open_command(bench, cell, one, true);
+  json_object_set_new(command, "is_judged", json_false());
+  json_object_set_new(command, "witness", json_string(witness));
   struct worker_end end;
-  json_t *reply =
-      worker_ask(&worker, open_command(bench, &cell, one, true), "opened", ASK_PATIENT, &end);
-  bool is_same = reply != NULL;
+  json_t *reply = worker_ask(worker, command, "opened", ASK_PATIENT, &end);
   json_decref(reply);
-  worker_close(&worker, 0);
-  return is_same;
+  return reply != NULL;
 }
 
-static void remove_outputs(const struct bench_case *one) {
-  char path[4096];
-  for (int set = 0; set < BENCH_SETS; set++)
-    for (size_t i = 0; i < one->output_count; i++) {
-      data_path(path, one->data_dir, "out", set, i);
-      unlink(path);
+static hone_status ask_peer(struct bench *bench, const struct backend *backend,
+                            struct bench_case *one, const char *witness, bool *out_is_made) {
+  struct cell cell;
+  struct worker worker;
+  make_cell(bench, backend, &cell);
+  bench_report(bench, &cell, one->model, "reference");
+  TRY(bench_worker(bench, PEER_CELL, cell.threads, &worker));
+  *out_is_made = one->is_described ? follow(bench, &cell, one, witness, &worker)
+                                   : probe(bench, &cell, one, witness, &worker);
+  worker_close(&worker, 0);
+  return HONE_OK;
+}
+
+/* The outputs of the first pair that agrees become the case's. */
+static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t count,
+                           const char *precision) {
+  struct accuracy accuracy;
+  for (size_t a = 0; a < count; a++)
+    for (size_t b = a + 1; b < count; b++) {
+      if (!witnesses_agree(one, dirs[a], dirs[b], precision, &accuracy)) continue;
+      bool is_moved = true;
+      for (int set = 0; set < BENCH_SETS; set++)
+        for (size_t i = 0; i < one->output_count; i++) {
+          char from[4096], to[4096];
+          data_path(from, dirs[a], "out", set, i);
+          data_path(to, one->data_dir, "out", set, i);
+          is_moved = !rename(from, to) && is_moved;
+        }
+      return is_moved;
     }
+  return false;
 }
 
 /* What the worker opens: the user's file and shapes, in a folder of this study. */
 static hone_status begin_case(struct bench *bench, struct bench_case *one) {
   if (!one->shapes[0] && bench->options.shapes)
     snprintf(one->shapes, sizeof one->shapes, "%s", bench->options.shapes);
+  if (one->data_dir[0]) return HONE_OK; /* hone made the inputs */
   snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/peer-%d", bench->dir,
            bench->worker_number);
   return dir_create(bench->ctx, one->data_dir);
 }
 
+/* Each may take half of what is left: one that never answers leaves time for the others. */
+static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*dirs)[4096]) {
+  size_t count = 0;
+  const uint64_t end = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
+  for (size_t k = 0; k < backend_count && count < MAX_PEERS; k++) {
+    bool is_made = false;
+    if (!backend_is_peer(bench, backend_list[k]) || bench_is_interrupted(bench)) continue;
+    uint64_t now = clock_ns();
+    if (now >= end) break;
+    bench->harness.deadline_ns = now + (end - now) / 2;
+    witness_dir(bench, one, dirs[count]);
+    TRY(ask_peer(bench, backend_list[k], one, dirs[count], &is_made));
+    count += is_made;
+  }
+  adopt_agreeing(one, dirs, count, bench->options.precision);
+  return HONE_OK;
+}
+
 hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
-  bool is_zoo = !strncmp(one->model, "zoo:", 4);
-  bool has_inputs = bench->options.input_count || bench->options.inputs_dir; /* not to be made up */
-  if ((is_zoo && !one->path[0]) || has_inputs || bench_is_interrupted(bench)) return HONE_OK;
-  TRY(begin_case(bench, one));
-  size_t first = 0;
-  hone_status status = HONE_OK;
-  while (!status && first < backend_count &&
-         !(may_serve(bench, backend_list[first]) &&
-           make_outputs(bench, backend_list[first], one, &status)))
-    first++;
-  if (status || first == backend_count) return status; /* nobody runs it: the first reason stands */
+  if (!strncmp(one->model, "zoo:", 4) && !one->path[0]) return HONE_OK; /* there is no file */
+  char(*dirs)[4096] = malloc(MAX_PEERS * sizeof *dirs);
+  hone_status status =
+      dirs ? begin_case(bench, one)
+           : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for engines' outputs");
+  if (!status) status = ask_all(bench, one, dirs);
+  budget_end(bench);
+  free(dirs);
   one->status = STATUS_ok;
   one->stage = STAGE_none;
   one->reason[0] = 0;
   one->is_from_peers = true;
-  for (size_t k = 0; !status && k < backend_count; k++)
-    if (k != first && may_serve(bench, backend_list[k]) &&
-        agrees(bench, backend_list[k], one, &status))
-      return HONE_OK;
-  remove_outputs(one);
   return status;
 }

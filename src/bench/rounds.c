@@ -22,6 +22,7 @@ struct member { /* one cell in a group */
   struct progress *progress;
   struct worker worker;
   struct incarnation record;
+  char witness[4096]; /* where an engine that can object leaves outputs that differ */
   bool is_live, is_anchor;
   int rounds;
   int64_t rss, rss_peak;
@@ -39,6 +40,10 @@ struct progress { /* of one cell over all passes */
 
 /* -- one member ---------------------------------------------------------------------------------
  */
+
+static struct bench_case *case_of(const struct bench *bench, const struct member *member) {
+  return &bench->study.cases[bench->study.cell_case[member->progress->cell]];
+}
 
 static void record_init(const struct bench *bench, size_t cell, int number,
                         struct incarnation *out) {
@@ -79,6 +84,7 @@ static void take_accuracy(const json_t *message, struct incarnation *record) {
 }
 
 static void take_end(struct member *member, const struct worker_end *end) {
+  if (isfinite(end->rel_l2)) member->record.rel_l2 = end->rel_l2;
   member->record.status = end->status;
   member->record.stage = end->stage;
   snprintf(member->record.reason, sizeof member->record.reason, "%s", end->reason);
@@ -88,11 +94,10 @@ static void take_end(struct member *member, const struct worker_end *end) {
 /* Libraries as the worker saw them, and the model's files where these ship as well. */
 static int64_t shipped_bytes(const struct bench *bench, const struct member *member,
                              const json_t *reply) {
-  const struct bench_study *study = &bench->study;
   const struct backend *backend = backend_find(member->cell->backend);
   int64_t bytes = message_int(reply, "artifact_bytes", -1);
   if (bytes < 0 || !backend || !backend->ships_model) return bytes;
-  return bytes + study->cases[study->cell_case[member->progress->cell]].file_bytes;
+  return bytes + case_of(bench, member)->file_bytes;
 }
 
 static void take_opened(const struct bench *bench, struct member *member, const json_t *reply) {
@@ -126,12 +131,15 @@ static void take_opened(const struct bench *bench, struct member *member, const 
 }
 
 static bool ask_open(struct bench *bench, struct member *member) {
-  const struct bench_study *study = &bench->study;
-  const struct bench_case *one = &study->cases[study->cell_case[member->progress->cell]];
+  struct bench_case *one = case_of(bench, member);
+  const struct backend *backend = backend_find(member->cell->backend);
+  json_t *command = open_command(bench, member->cell, one, member->record.number > 0);
+  if (command && backend && backend_is_peer(bench, backend) && !one->is_disputed) {
+    witness_dir(bench, one, member->witness);
+    json_object_set_new(command, "witness", json_string(member->witness));
+  }
   struct worker_end end;
-  json_t *reply =
-      worker_ask(&member->worker, open_command(bench, member->cell, one, member->record.number > 0),
-                 "opened", ASK_PATIENT, &end);
+  json_t *reply = worker_ask(&member->worker, command, "opened", ASK_PATIENT, &end);
   if (!reply) {
     take_end(member, &end);
     return false;
@@ -184,6 +192,17 @@ static void judge_noise(struct member *member) {
   if (noise_is_high(&mean, (uint64_t)member->measured_ns)) member->record.flags |= FLAG_MASK(noisy);
 }
 
+/* It ran, and nothing says that its outputs are right. */
+static void doubt(const struct bench_case *one, struct incarnation *record) {
+  record->status = one->is_disputed ? STATUS_disputed : STATUS_unverified;
+  record->stage = STAGE_verify;
+  snprintf(record->reason, sizeof record->reason, "%s",
+           one->is_disputed ? one->dispute
+           : one->is_from_peers
+               ? "hone has no reference for this model, and no two engines agree on it"
+               : "no output of the timed run was compared");
+}
+
 /* The worker's end, and the record of this incarnation. */
 static hone_status member_close(struct bench *bench, struct member *member) {
   struct incarnation *record = &member->record;
@@ -199,7 +218,7 @@ static hone_status member_close(struct bench *bench, struct member *member) {
   }
   bool is_clean = worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0);
   if (member->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
-  if (member->is_live && !member->verified) record->status = STATUS_unverified;
+  if (member->is_live && !member->verified) doubt(case_of(bench, member), record);
   int64_t seen = member->worker.rss_peak_seen;
   record->rss_peak = member->rss_peak > seen ? member->rss_peak : seen > 0 ? seen : -1;
   record->rss_steady = member->rounds ? member->rss : -1;
@@ -207,7 +226,8 @@ static hone_status member_close(struct bench *bench, struct member *member) {
   judge_noise(member);
   bool is_ended = record->status != STATUS_interrupted;
   if (is_ended && !member->is_anchor) member->progress->complete++;
-  if (is_ended && record->status != STATUS_ok && record->status != STATUS_unverified)
+  if (is_ended && record->status != STATUS_ok && record->status != STATUS_unverified &&
+      record->status != STATUS_disputed)
     member->progress->has_failed = true;
   const struct bench_callbacks *callbacks = bench->callbacks;
   return callbacks->incarnation ? callbacks->incarnation(callbacks->user, record) : HONE_OK;
@@ -275,7 +295,7 @@ static void take_block(struct member *member, const json_t *reply, const struct 
     add_point(member, message_number(reply, "iterations"), (double)member->rss);
   take_accuracy(reply, &member->record);
   if (message_bool(reply, "is_within")) return;
-  struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify};
+  struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
   snprintf(end.reason, sizeof end.reason, "inside the timed run: %s", message_text(reply, "where"));
   take_end(member, &end);
 }
@@ -288,7 +308,7 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
                   read_samples(member, "rewarm", block->round, rewarm, wall_ns, &block->rewarm);
   hone_status status = HONE_OK;
   if (!is_sound) {
-    struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run};
+    struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run, .rel_l2 = NAN};
     snprintf(end.reason, sizeof end.reason, "its samples are not what its message says");
     take_end(member, &end);
   } else {
@@ -387,16 +407,62 @@ static hone_status member_floor(struct bench *bench, struct member *member) {
   return HONE_OK;
 }
 
+static bool objects(const struct member *member) {
+  return member->witness[0] && member->record.status == STATUS_wrong &&
+         !access(member->witness, R_OK);
+}
+
+/* Two engines that differ from hone's reference and agree with each other: then none of the rows is
+   right or wrong, and hone is told first. Reference and native share an importer, so a misreading of
+   ours must not make every peer wrong. */
+static bool find_dispute(const struct bench *bench, const struct member *members, size_t count) {
+  for (size_t a = 0; a < count; a++)
+    for (size_t b = a + 1; b < count; b++) {
+      const struct member *x = &members[a], *y = &members[b];
+      struct bench_case *one = case_of(bench, x);
+      struct accuracy accuracy;
+      if (!objects(x) || !objects(y) || !strcmp(x->cell->backend, y->cell->backend) ||
+          !witnesses_agree(one, x->witness, y->witness, bench->options.precision, &accuracy))
+        continue;
+      one->is_disputed = true;
+      snprintf(one->dispute, sizeof one->dispute,
+               "%s and %s agree with each other (relative L2 %.2g) and not with hone's reference "
+               "(%.3g): hone may misread this model, tell hone first",
+               x->cell->backend, y->cell->backend, accuracy.rel_l2, x->record.rel_l2);
+      return true;
+    }
+  return false;
+}
+
+/* As if it had never been opened. */
+static void discard_group(struct member *members, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    worker_close(&members[i].worker, 0);
+    members[i].progress->next_number = members[i].record.number;
+  }
+}
+
+static hone_status open_undisputed(struct bench *bench, struct progress *const *cells, size_t count,
+                                   size_t *at, struct member *members, size_t *out_count) {
+  const size_t first = *at, step = bench->step;
+  TRY(open_group(bench, cells, count, at, members, out_count));
+  if (!find_dispute(bench, members, *out_count)) return HONE_OK;
+  discard_group(members, *out_count);
+  *at = first;
+  bench->step = step;
+  return open_group(bench, cells, count, at, members, out_count);
+}
+
 static hone_status run_group(struct bench *bench, struct progress *const *cells, size_t count,
                              size_t *at, struct member *members) {
   size_t opened = 0;
-  hone_status status = open_group(bench, cells, count, at, members, &opened);
+  hone_status status = open_undisputed(bench, cells, count, at, members, &opened);
   if (!status) status = run_rounds(bench, members, opened);
   for (size_t i = 0; i < opened; i++) {
     if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns))
       status = member_floor(bench, &members[i]);
     if (members[i].is_live && bench_is_interrupted(bench)) {
-      const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user"};
+      const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user", NAN};
       take_end(&members[i], &end);
     }
     hone_status closed = member_close(bench, &members[i]);
@@ -448,6 +514,13 @@ static size_t list_cells(struct bench *bench, size_t case_index, struct progress
     struct bench_done done = {.complete = 0};
     if (bench->callbacks->done)
       bench->callbacks->done(bench->callbacks->user, &bench->study.cells[i], &done);
+    if (done.is_disputed) {
+      struct bench_case *one = &bench->study.cases[case_index];
+      one->is_disputed = true;
+      snprintf(one->dispute, sizeof one->dispute,
+               "two engines agreed with each other and not with hone's reference when this study "
+               "began: tell hone first");
+    }
     out[count++] = (struct progress){.cell = i,
                                      .complete = done.complete,
                                      .next_number = done.next_number,

@@ -17,7 +17,8 @@ struct state {
   enum record_stage stage;
   const struct backend *backend;
   char model[4096], shapes[8192], options[512], engine[4096], precision[32], tolerance[32],
-      dir[4096];
+      dir[4096], witness[4096];
+  bool is_judged;      /* outputs are compared with the reference, where there is one */
   char work_dir[4096]; /* our own folder; an engine may change the current one */
   struct backend_request request;
   struct backend_facts facts;
@@ -48,6 +49,9 @@ int64_t peak_resident_bytes(void); /* -1 unknown */
  */
 /* The command's words into state->request, and the backend that it names. */
 MUST_USE hone_status read_request(struct ctx *ctx, struct state *state, const json_t *command);
+/* Input `index` of the engine: the case's file, the user's, or made up. Its data is malloc'ed. */
+MUST_USE hone_status make_input_of(struct ctx *ctx, struct state *state, const json_t *command,
+                                   int set, size_t index, hone_tensor *out);
 MUST_USE hone_status open_backend(struct ctx *ctx, struct state *state);
 MUST_USE hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
                                json_t **out_reply);

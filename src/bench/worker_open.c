@@ -19,6 +19,7 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
   copy_text(state->precision, sizeof state->precision, command, "precision");
   copy_text(state->dir, sizeof state->dir, command, "dir");
   copy_text(state->tolerance, sizeof state->tolerance, command, "tolerance");
+  copy_text(state->witness, sizeof state->witness, command, "witness");
   state->request = (struct backend_request){
       .model_path = state->model,
       .shapes = state->shapes[0] ? state->shapes : NULL,
@@ -29,6 +30,7 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
       .work_dir = state->work_dir,
       .use_cache = message_bool(command, "use_cache"),
   };
+  state->is_judged = message_bool(command, "is_judged");
   const char *name = message_text(command, "backend");
   state->backend = backend_find(name);
   if (!state->backend) return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend");
@@ -47,6 +49,10 @@ static size_t find_named(const json_t *names, const char *name, size_t otherwise
   return otherwise;
 }
 
+static size_t output_place(const struct state *state, const json_t *command, size_t index) {
+  return find_named(json_object_get(command, "outputs"), state->io.outputs[index].name, index);
+}
+
 static void shape_text(const hone_tensor *tensor, char out[256]) {
   struct text text = {0};
   text_printf(&text, "%s[", dtype_name(tensor->dtype));
@@ -63,7 +69,8 @@ static hone_status read_data(struct ctx *ctx, struct state *state, const char *k
   char path[4096], here[256], there[256];
   data_path(path, state->dir, kind, set, place);
   *out = wanted->info;
-  if (kind[0] == 'o' && access(path, F_OK)) return HONE_OK; /* no reference: data stays NULL */
+  if (kind[0] == 'o' && (!state->is_judged || access(path, F_OK)))
+    return HONE_OK; /* no reference: data stays NULL */
   TRY(npy_read(ctx, path, &wanted->info, out));
   if (same_form(&wanted->info, out)) return HONE_OK;
   shape_text(&wanted->info, there);
@@ -72,6 +79,37 @@ static hone_status read_data(struct ctx *ctx, struct state *state, const char *k
   if (is_output) state->stage = STAGE_verify;
   return fail(ctx, is_output ? HONE_E_ACCURACY : HONE_E_SHAPE, place_name(wanted->name),
               "the engine has %s, the model %s", there, here);
+}
+
+/* Values of an input that nobody described: the same on every engine that lists it alike. */
+static hone_status make_up(struct ctx *ctx, const json_t *command, int set, size_t index,
+                           const struct backend_tensor *wanted, hone_tensor *out) {
+  char path[4096];
+  size_t bytes;
+  const char *file = given_file(command, wanted->name, path);
+  *out = wanted->info;
+  if (file) return npy_read(ctx, file, &wanted->info, out);
+  TRY(tensor_bytes(ctx, wanted->name, out, &bytes));
+  if (posix_memalign(&out->data, 64, bytes + 64))
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  return input_fill(ctx, wanted->name, out, index, (uint64_t)message_int(command, "seed", 0), set);
+}
+
+hone_status make_input_of(struct ctx *ctx, struct state *state, const json_t *command, int set,
+                          size_t index, hone_tensor *out) {
+  const struct backend_tensor *wanted = &state->io.inputs[index];
+  const json_t *names = json_object_get(command, "inputs");
+  size_t place = find_named(names, wanted->name, index);
+  char path[4096], here[256], there[256];
+  data_path(path, state->dir, "in", set, place);
+  if (!access(path, F_OK)) return read_data(ctx, state, "in", set, place, wanted, out);
+  TRY(make_up(ctx, command, set, index, wanted, out));
+  if (same_form(&wanted->info, out)) return HONE_OK;
+  shape_text(&wanted->info, there);
+  shape_text(out, here);
+  const char *file = given_file(command, wanted->name, path);
+  return fail(ctx, HONE_E_SHAPE, place_file(file ? file : ""), "is %s, the input \"%s\" %s", here,
+              wanted->name, there);
 }
 
 static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *command,
@@ -83,16 +121,11 @@ static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *
   set->expected = calloc(io->output_count + 1, sizeof *set->expected);
   if (!set->inputs || !set->outputs || !set->expected)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
-  const json_t *names = json_object_get(command, "inputs");
   for (size_t i = 0; i < io->input_count; i++)
-    TRY(read_data(ctx, state, "in", index, find_named(names, io->inputs[i].name, i), &io->inputs[i],
-                  &set->inputs[i]));
-  names = json_object_get(command, "outputs");
-  const json_t *steps = json_object_get(command, "steps");
+    TRY(make_input_of(ctx, state, command, index, i, &set->inputs[i]));
   for (size_t i = 0; i < io->output_count; i++) {
     size_t *bytes = &state->loop.output_bytes[i];
-    size_t place = find_named(names, io->outputs[i].name, i);
-    state->loop.steps[i] = fmax(0, json_number_value(json_array_get(steps, place)));
+    size_t place = output_place(state, command, i);
     TRY(read_data(ctx, state, "out", index, place, &io->outputs[i], &set->expected[i]));
     TRY(tensor_bytes(ctx, io->outputs[i].name, &set->expected[i], bytes));
     set->outputs[i] = set->expected[i];
@@ -103,6 +136,7 @@ static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *
 }
 
 static hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command) {
+  if (!json_object_get(command, "inputs")) return HONE_OK; /* nobody has described the model yet */
   size_t inputs = json_array_size(json_object_get(command, "inputs"));
   size_t outputs = json_array_size(json_object_get(command, "outputs"));
   if (state->io.input_count != inputs)
@@ -125,13 +159,43 @@ static void hash_outputs(struct state *state, size_t set) {
   text_deinit(&all);
 }
 
+/* What each output is measured by, from the command's lists in the model's order. */
+static hone_status make_yardsticks(struct ctx *ctx, struct state *state, const json_t *command) {
+  const json_t *steps = json_object_get(command, "steps");
+  const json_t *conditions = json_object_get(command, "conditions");
+  struct yardstick *all = calloc(state->io.output_count + 1, sizeof *all);
+  if (!all) return fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
+  for (size_t i = 0; i < state->io.output_count; i++) {
+    size_t place = output_place(state, command, i);
+    all[i] = (struct yardstick){.precision = state->tolerance,
+                                .step = fmax(0, json_number_value(json_array_get(steps, place)))};
+    for (size_t k = 0; k < 2; k++)
+      all[i].condition[k] = json_number_value(json_array_get(conditions, 2 * place + k));
+  }
+  state->loop.yardsticks = all;
+  return HONE_OK;
+}
+
+/* out_SET_I.npy in the model's order, for the harness to compare with other engines'. */
+static hone_status leave_witness(struct ctx *ctx, struct state *state, const json_t *command) {
+  if (!state->witness[0]) return HONE_OK;
+  TRY(dir_create(ctx, state->witness));
+  for (int set = 0; set < BENCH_SETS; set++)
+    for (size_t i = 0; i < state->io.output_count; i++) {
+      char path[4096];
+      data_path(path, state->witness, "out", set, output_place(state, command, i));
+      TRY(npy_write(ctx, path, &state->loop.sets[set].outputs[i]));
+    }
+  return HONE_OK;
+}
+
 static hone_status wrong_outputs(struct ctx *ctx, struct state *state, const char *when) {
   state->stage = STAGE_verify;
   return fail(ctx, HONE_E_ACCURACY, place_none(), "%s: %s", when, state->accuracy.where);
 }
 
 /* The first inference on every set, compared with the reference. */
-static hone_status first_inferences(struct ctx *ctx, struct state *state) {
+static hone_status first_inferences(struct ctx *ctx, struct state *state, const json_t *command) {
   for (size_t set = 0; set < BENCH_SETS; set++) {
     uint64_t ns;
     loop_poison(&state->loop, set);
@@ -141,7 +205,10 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state) {
     hash_outputs(state, set);
   }
   enter(state, STAGE_verify);
-  for (size_t set = 0; set < BENCH_SETS; set++) loop_compare(&state->loop, set, &state->accuracy);
+  bool has_reference = true;
+  for (size_t set = 0; set < BENCH_SETS; set++)
+    has_reference &= loop_compare(&state->loop, set, &state->accuracy);
+  if (!has_reference || !state->accuracy.is_within) TRY(leave_witness(ctx, state, command));
   if (!state->accuracy.is_within) return wrong_outputs(ctx, state, "first inference");
   enter(state, STAGE_run);
   return HONE_OK;
@@ -152,7 +219,9 @@ hone_status open_backend(struct ctx *ctx, struct state *state) {
   if (state->backend->prepare) {
     enter(state, STAGE_compile);
     start = clock_ns();
-    TRY(state->backend->prepare(ctx, &state->request, &state->facts));
+    hone_status status = state->backend->prepare(ctx, &state->request, &state->facts);
+    if (status && state->facts.is_importing) state->stage = STAGE_import;
+    TRY(status);
     state->compile_ms = (double)(clock_ns() - start) / 1e6;
     state->rss_compile = resident_bytes();
   }
@@ -174,18 +243,18 @@ static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t
   TRY(check_counts(ctx, state, command));
   state->loop.backend = state->backend;
   state->loop.io = &state->io;
-  state->loop.precision = state->tolerance;
   random_init(&state->loop.random, (uint64_t)message_int(command, "seed", 0) ^ (uint64_t)getpid());
   state->loop.output_bytes = calloc(state->io.output_count + 1, sizeof *state->loop.output_bytes);
   if (!state->loop.output_bytes)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
+  TRY(make_yardsticks(ctx, state, command));
   enter(state, STAGE_run);
   for (int set = 0; set < BENCH_SETS; set++) {
     TRY(make_set(ctx, state, command, set));
     TRY(state->backend->bind(ctx, state->loop.session, set, state->loop.sets[set].inputs,
                              state->loop.sets[set].outputs));
   }
-  return first_inferences(ctx, state);
+  return first_inferences(ctx, state, command);
 }
 
 static json_t *opened_message(const struct state *state) {
@@ -226,5 +295,6 @@ void release_cell(struct state *state) {
     free(at->expected);
   }
   free(state->loop.output_bytes);
+  free(state->loop.yardsticks);
   backend_io_destroy(&state->io);
 }

@@ -4,33 +4,33 @@
 
 #include <stdlib.h>
 
-static hone_status probe_set(struct ctx *ctx, struct state *state, int set, uint64_t seed) {
-  hone_tensor tensors[2 * BENCH_MAX_IO];
+/* One set: inputs into the case's folder, outputs into the witness's. */
+static hone_status probe_set(struct ctx *ctx, struct state *state, int set, const json_t *command) {
   struct backend_io *io = &state->io;
-  size_t count = io->input_count + io->output_count, made = 0;
-  hone_status status = HONE_OK;
-  for (; !status && made < count; made++) {
-    bool is_input = made < io->input_count;
-    size_t index = is_input ? made : made - io->input_count, bytes = 0;
-    const struct backend_tensor *from = is_input ? &io->inputs[index] : &io->outputs[index];
-    tensors[made] = from->info;
-    tensors[made].data = NULL;
-    status = tensor_bytes(ctx, from->name, &from->info, &bytes);
-    if (!status && posix_memalign(&tensors[made].data, 64, bytes + 64))
-      status = fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
-    if (!status && is_input) status = input_fill(ctx, from->name, &tensors[made], index, seed, set);
+  size_t count = io->input_count + io->output_count, bytes = 0;
+  hone_tensor *tensors = calloc(count + 1, sizeof *tensors), *outputs = tensors + io->input_count;
+  hone_status status =
+      tensors ? HONE_OK : fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  for (size_t i = 0; !status && i < io->input_count; i++)
+    status = make_input_of(ctx, state, command, set, i, &tensors[i]);
+  for (size_t i = 0; !status && i < io->output_count; i++) {
+    outputs[i] = io->outputs[i].info;
+    status = tensor_bytes(ctx, io->outputs[i].name, &outputs[i], &bytes);
+    if (!status && posix_memalign(&outputs[i].data, 64, bytes + 64))
+      status = fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
   }
-  hone_tensor *outputs = tensors + io->input_count;
   if (!status) status = state->backend->bind(ctx, state->loop.session, set, tensors, outputs);
   if (!status) status = state->backend->submit(ctx, state->loop.session, set);
   if (!status) status = state->backend->wait(ctx, state->loop.session);
   for (size_t i = 0; !status && i < count; i++) {
     bool is_input = i < io->input_count;
     char path[4096];
-    data_path(path, state->dir, is_input ? "in" : "out", set, is_input ? i : i - io->input_count);
+    data_path(path, is_input ? state->dir : state->witness, is_input ? "in" : "out", set,
+              is_input ? i : i - io->input_count);
     status = npy_write(ctx, path, &tensors[i]);
   }
-  for (size_t i = 0; i < made; i++) free(tensors[i].data); /* the session is not run again */
+  for (size_t i = 0; tensors && i < count; i++) free(tensors[i].data);
+  free(tensors); /* the session is not run again */
   return status;
 }
 
@@ -63,8 +63,8 @@ hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, j
   if (state->io.input_count > BENCH_MAX_IO || state->io.output_count > BENCH_MAX_IO)
     return fail(ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", BENCH_MAX_IO);
   enter(state, STAGE_run);
-  for (int set = 0; set < BENCH_SETS; set++)
-    TRY(probe_set(ctx, state, set, (uint64_t)message_int(command, "seed", 0)));
+  TRY(dir_create(ctx, state->witness));
+  for (int set = 0; set < BENCH_SETS; set++) TRY(probe_set(ctx, state, set, command));
   struct text shapes = {0};
   json_t *inputs = form_list(state->io.inputs, state->io.input_count, &shapes);
   json_t *outputs = form_list(state->io.outputs, state->io.output_count, NULL);

@@ -190,6 +190,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
   TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
   TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
+  TRY(number_of(ctx, args, FLAG_reference_budget, 0.1, 1e6, 0, &out->reference_s));
   return has(args, FLAG_memory_limit)
              ? parse_bytes(ctx, args->values[FLAG_memory_limit], &out->memory_limit_bytes)
              : HONE_OK;
@@ -400,7 +401,8 @@ static void on_done(void *user, const struct cell *cell, struct bench_done *out)
   struct cell_progress progress;
   *out = (struct bench_done){0};
   if (store_cell_progress(state->ctx, state->store, state->row.key, cell->key, &progress)) return;
-  *out = (struct bench_done){progress.complete, progress.next_number, progress.has_failed};
+  *out = (struct bench_done){progress.complete, progress.next_number, progress.has_failed,
+                             progress.is_disputed};
 }
 
 static hone_status on_block(void *user, const struct block *block) {
@@ -456,7 +458,8 @@ static int study_code(struct session_state *state) {
       summarise(state->ctx, state->arena, &data, wants_synthetic(state->args), &summary))
     return report_failure(state->ctx);
   for (size_t i = 0; i < summary.record_count; i++) {
-    ok += summary.records[i].status == STATUS_ok || summary.records[i].status == STATUS_unverified;
+    const enum record_status status = summary.records[i].status;
+    ok += status == STATUS_ok || status == STATUS_unverified || status == STATUS_disputed;
     wrong += summary.records[i].status == STATUS_wrong;
   }
   return ok ? 0 : wrong ? 4 : 3;

@@ -255,8 +255,9 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
     else
       TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
     for (size_t i = 0; i < r->model.graph->outputs.count; i++)
-      accuracy_add(&accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i],
-                   r->outputs[i].data, file_precision(r->model.graph), steps[i]);
+      accuracy_add(
+          &accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i], r->outputs[i].data,
+          &(struct yardstick){.precision = file_precision(r->model.graph), .step = steps[i]});
     print_accuracy(pass ? "expected" : "reference", set, &accuracy);
     *ok &= accuracy.is_within;
   }

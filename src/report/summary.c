@@ -228,15 +228,24 @@ static void nothing_known(struct incarnation *facts) {
 
 /* The incarnation that tells how the cell ended: the first that failed. One that was interrupted
    counts only where none came after it. */
+/* Measured, and not known to be right. */
+static bool is_doubted(enum record_status status) {
+  return status == STATUS_unverified || status == STATUS_disputed;
+}
+
 static const struct incarnation *telling_incarnation(const struct cell_data *data) {
-  const struct incarnation *good = NULL, *interrupted = NULL;
+  const struct incarnation *good = NULL, *doubted = NULL, *interrupted = NULL;
   for (size_t i = 0; i < data->incarnation_count; i++) {
     const struct incarnation *at = &data->incarnations[i];
-    if (at->status != STATUS_ok && at->status != STATUS_interrupted) return at;
+    if (is_doubted(at->status)) {
+      if (!doubted) doubted = at;
+    } else if (at->status != STATUS_ok && at->status != STATUS_interrupted) {
+      return at;
+    }
     if (at->status == STATUS_ok && !good) good = at;
     if (at->status == STATUS_interrupted && !interrupted) interrupted = at;
   }
-  return good ? good : interrupted;
+  return doubted ? doubted : good ? good : interrupted;
 }
 
 static bool was_compared(const struct cell_data *data, const struct incarnation *facts) {
@@ -261,7 +270,8 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   record->stage = telling->stage;
   snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
   for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
-  if (record->status == STATUS_ok) TRY(join_incarnations(ctx, arena, data, &record->worst));
+  if (record->status == STATUS_ok || is_doubted(record->status))
+    TRY(join_incarnations(ctx, arena, data, &record->worst));
   /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {

@@ -625,8 +625,10 @@ hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char
   *out = (struct cell_progress){0};
   TRY(prepare(ctx, store,
               "SELECT count(*) FILTER (WHERE status <> 'interrupted'), max(number), "
-              "count(*) FILTER (WHERE status NOT IN ('ok', 'interrupted')), "
-              "(SELECT max(incarnation) FROM block WHERE study = ?1 AND cell = ?2) "
+              "count(*) FILTER (WHERE status NOT IN "
+              "('ok', 'unverified', 'disputed', 'interrupted')), "
+              "(SELECT max(incarnation) FROM block WHERE study = ?1 AND cell = ?2), "
+              "count(*) FILTER (WHERE status = 'disputed') "
               "FROM incarnation WHERE study = ?1 AND cell = ?2",
               &statement));
   hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
@@ -640,6 +642,7 @@ hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char
     out->complete = sqlite3_column_int(statement, 0);
     out->next_number = (told > measured ? told : measured) + 1;
     out->has_failed = sqlite3_column_int(statement, 2) > 0;
+    out->is_disputed = sqlite3_column_int(statement, 4) > 0;
   }
   sqlite3_finalize(statement);
   return status;

@@ -38,6 +38,7 @@ MUST_USE hone_status store_begin_study(struct ctx *ctx, struct store *store, str
 struct cell_progress {
   int complete, next_number;
   bool has_failed;
+  bool is_disputed; /* one of them ended `disputed` */
 };
 MUST_USE hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
                                          const char *cell, struct cell_progress *out);

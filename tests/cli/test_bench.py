@@ -319,7 +319,7 @@ def test_no_store(bench, name):
 
 # -- what is printed ----------------------------------------------------------------------------------------
 
-STATUSES = {"ok", "unsupported", "error", "wrong", "unverified", "crashed", "timeout",
+STATUSES = {"ok", "unsupported", "error", "wrong", "unverified", "disputed", "crashed", "timeout",
             "out_of_memory", "protocol_error", "not_installed", "interrupted"}
 
 

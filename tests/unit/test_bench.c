@@ -164,7 +164,7 @@ static bool within(hone_dtype dtype, int64_t count, const void *expected, const 
       .data = (void *)(uintptr_t)expected, .dtype = dtype, .rank = 1, .shape = {count}};
   struct accuracy accuracy;
   accuracy_init(&accuracy);
-  accuracy_add(&accuracy, "y", &tensor, actual, "fp32", 0);
+  accuracy_add(&accuracy, "y", &tensor, actual, &(struct yardstick){.precision = "fp32"});
   assert_int_equal(accuracy.is_within, accuracy.where[0] == 0);
   return accuracy.is_within;
 }
@@ -200,9 +200,11 @@ static void tolerances(void **state) {
   const hone_tensor tensor = {
       .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 1, .shape = {4}};
   accuracy_init(&dequantised);
-  accuracy_add(&dequantised, "y", &tensor, one_step, "fp32", 1.0 / 256);
+  accuracy_add(&dequantised, "y", &tensor, one_step,
+               &(struct yardstick){.precision = "fp32", .step = 1.0 / 256});
   assert_true(dequantised.is_within);
-  accuracy_add(&dequantised, "y", &tensor, far, "fp32", 1.0 / 2048);
+  accuracy_add(&dequantised, "y", &tensor, far,
+               &(struct yardstick){.precision = "fp32", .step = 1.0 / 2048});
   assert_false(dequantised.is_within);
 }
 
@@ -245,7 +247,8 @@ static bool within_steps(const float *r, const float *a, int64_t count, const ch
       .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 1, .shape = {count}};
   struct accuracy accuracy;
   accuracy_init(&accuracy);
-  accuracy_add(&accuracy, "y", &tensor, a, precision, step);
+  accuracy_add(&accuracy, "y", &tensor, a,
+               &(struct yardstick){.precision = precision, .step = step});
   return accuracy.is_within;
 }
 
@@ -268,8 +271,8 @@ static void the_worst_output_stands(void **state) {
       .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 2, .shape = {1, 2}};
   struct accuracy accuracy;
   accuracy_init(&accuracy);
-  accuracy_add(&accuracy, "bad\n", &tensor, b, "fp32", 0);
-  accuracy_add(&accuracy, "good", &tensor, a, "fp32", 0);
+  accuracy_add(&accuracy, "bad\n", &tensor, b, &(struct yardstick){.precision = "fp32"});
+  accuracy_add(&accuracy, "good", &tensor, a, &(struct yardstick){.precision = "fp32"});
   assert_false(accuracy.is_within);
   assert_true(accuracy.top1 == 0);
   assert_true(accuracy.max_abs_diff == 1);
@@ -307,15 +310,16 @@ struct loop_case {
   float inputs[BENCH_SETS], outputs[BENCH_SETS];
   hone_tensor in[BENCH_SETS], out[BENCH_SETS], expected[BENCH_SETS];
   size_t output_bytes;
+  struct yardstick yardstick;
   struct loop loop;
 };
 static void loop_case_init(struct loop_case *c) {
-  *c = (struct loop_case){.output_bytes = sizeof(float)};
+  *c = (struct loop_case){.output_bytes = sizeof(float), .yardstick.precision = "fp32"};
   c->io = (struct backend_io){1, 1, &c->tensors[0], &c->tensors[1]};
   c->loop = (struct loop){.backend = &counting,
                           .session = &c->session,
                           .io = &c->io,
-                          .precision = "fp32",
+                          .yardsticks = &c->yardstick,
                           .output_bytes = &c->output_bytes};
   random_init(&c->loop.random, 3);
   for (int i = 0; i < BENCH_SETS; i++) {
@@ -496,6 +500,12 @@ static void recall(void *user, const struct cell *cell, struct bench_done *out) 
   }
 }
 
+static const char *backend_of(const struct memory *memory, const char *cell) {
+  for (size_t i = 0; i < memory->cell_count; i++)
+    if (!strcmp(memory->cells[i].key, cell)) return memory->cells[i].backend;
+  return "";
+}
+
 static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
                                   const struct bench_options *base) {
   static const char *const models[] = {model_path}, *const backends[] = {"fake", "null"};
@@ -510,7 +520,7 @@ static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
   options.warmup_s = 0.01;
   if (!options.incarnations) options.incarnations = 3;
   if (!options.rounds) options.rounds = 6;
-  options.timeout_s = 20;
+  if (options.timeout_s == 0) options.timeout_s = 20;
   options.cache_dir = folder;
   options.interrupted = &memory->interrupted;
   const struct bench_callbacks callbacks = {.user = memory,
@@ -663,19 +673,144 @@ static void a_damaged_model_fails_its_cells_only(void **state) {
   char path[4200];
   snprintf(path, sizeof path, "%s/damaged.onnx", folder);
   assert_int_equal(file_write_atomic(&ctx, path, identity_model, 40, 0600), HONE_OK);
-  const char *models[] = {path, model_path};
+  const char *models[] = {path, model_path}, *backends[] = {"native", "null"};
   struct memory *memory = new_memory();
-  const struct bench_options options = {
-      .models = models, .model_count = 2, .incarnations = 1, .rounds = 1};
+  const struct bench_options options = {.models = models,
+                                        .model_count = 2,
+                                        .backends = backends,
+                                        .backend_count = 2,
+                                        .incarnations = 1,
+                                        .rounds = 1};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   assert_int_equal(memory->end_count, 4);
-  for (size_t i = 0; i < 4; i++) {
-    bool is_damaged = memory->ends[i].status == STATUS_error;
-    assert_int_equal(memory->ends[i].stage, is_damaged ? STAGE_import : STAGE_none);
-    assert_int_equal(memory->ends[i].status, i < 2 ? STATUS_error : STATUS_ok);
-    if (is_damaged) assert_non_null(strstr(memory->ends[i].reason, "E_FORMAT"));
+  for (size_t i = 0; i < 4; i++) { /* the damaged one first, each cell by its own engine's words */
+    const struct incarnation *end = &memory->ends[i];
+    bool is_native = !strcmp(backend_of(memory, end->cell), "native");
+    assert_int_equal(end->status, i >= 2      ? STATUS_ok
+                                  : is_native ? STATUS_error
+                                              : STATUS_unverified);
+    if (i < 2 && is_native) {
+      assert_int_equal(end->stage, STAGE_import);
+      assert_non_null(strstr(end->reason, "E_FORMAT"));
+    }
   }
   free(memory);
+}
+
+/* y = Neg(x): the test engines say x. They agree with each other and not with hone's reference, so
+   nobody is wrong and nobody is right. */
+static void engines_that_agree_against_us_dispute(void **state) {
+  (void)state;
+  static const char text[] = "graph(x: f32[4]) -> (y) {\n  y = Neg(x)\n}\n";
+  static const struct bench_pair pairs[] = {{"fake", "peer=1"}, {"null", "peer=1"}};
+  static const char *const backends[] = {"fake", "native", "null"};
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  struct text bytes = {0};
+  char path[4200];
+  ctx_init(&ctx);
+  snprintf(path, sizeof path, "%s/misread.onnx", folder);
+  const char *models[] = {path};
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(export_onnx(&ctx, graph, 17, &bytes), HONE_OK);
+  assert_int_equal(file_write_atomic(&ctx, path, bytes.at, bytes.length, 0600), HONE_OK);
+  text_deinit(&bytes);
+  arena_destroy(arena);
+  struct memory *memory = new_memory();
+  struct bench_options options = {.models = models,
+                                  .model_count = 1,
+                                  .backends = backends,
+                                  .backend_count = COUNT(backends),
+                                  .incarnations = 2,
+                                  .rounds = 2,
+                                  .backend_options = pairs,
+                                  .backend_option_count = COUNT(pairs)};
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  assert_int_equal(memory->end_count, 6);
+  assert_int_equal(memory->block_count, 6); /* shown: they have figures */
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(memory->ends[i].status, STATUS_disputed);
+    assert_non_null(strstr(memory->ends[i].reason, "tell hone first"));
+  }
+  options.backend_option_count = 0; /* engines that are no judges: then they are wrong */
+  *memory = (struct memory){.cell_count = 0};
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  for (size_t i = 0; i < memory->end_count; i++) {
+    bool is_native = !strcmp(backend_of(memory, memory->ends[i].cell), "native");
+    assert_int_equal(memory->ends[i].status, is_native ? STATUS_ok : STATUS_wrong);
+  }
+  free(memory);
+}
+
+/* An engine that never answers, on a model that hone refuses: its own row is `timeout`, the other's is
+   measured, and all of it ends soon. */
+static void an_endless_peer_costs_its_budget_once(void **state) {
+  (void)state;
+  static const struct bench_pair pairs[] = {{"fake", "peer=1;fault=sleep"}, {"null", "peer=1"}};
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char path[4200];
+  snprintf(path, sizeof path, "%s/endless.onnx", folder);
+  assert_int_equal(file_write_atomic(&ctx, path, identity_model, 40, 0600), HONE_OK);
+  const char *models[] = {path};
+  const struct bench_options options = {.models = models,
+                                        .model_count = 1,
+                                        .incarnations = 1,
+                                        .rounds = 1,
+                                        .timeout_s = 3,
+                                        .reference_s = 1,
+                                        .backend_options = pairs,
+                                        .backend_option_count = COUNT(pairs)};
+  struct memory *memory = new_memory();
+  uint64_t start = clock_ns();
+  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+  assert_true(clock_ns() - start < 15000000000ull);
+  assert_int_equal(memory->end_count, 2);
+  for (size_t i = 0; i < 2; i++) {
+    bool is_endless = !strcmp(backend_of(memory, memory->ends[i].cell), "fake");
+    assert_int_equal(memory->ends[i].status, is_endless ? STATUS_timeout : STATUS_unverified);
+    if (is_endless) assert_non_null(strstr(memory->ends[i].reason, "--timeout"));
+  }
+  free(memory);
+}
+
+/* y = x - 1000 at x = 1001 loses three digits: what one ulp moves there is no engine's fault, and the
+   tolerance knows; it does not widen for ever. */
+static void an_ill_conditioned_output_is_judged_by_its_condition(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: f32[4]) -> (y, z) {\n"
+      "  k = const f32[1] fill=1000\n  y = Sub(x, k)\n  z = Add(x, k)\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  float x[4] = {1001, 1001, 1001, 1001}, y[4], z[4], off[4];
+  double conditions[2][2];
+  hone_tensor in = {.data = x, .dtype = HONE_F32, .rank = 1, .shape = {4}};
+  hone_tensor out[2] = {in, in};
+  out[0].data = y, out[1].data = z;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(reference_run(&ctx, graph, &in, out), HONE_OK);
+  assert_int_equal(condition_measure(&ctx, graph, &in, out, 1, conditions), HONE_OK);
+  assert_true(conditions[0][0] > 5e-5 && conditions[0][0] < 7e-5); /* 6.1e-5 of 1 */
+  assert_true(conditions[1][0] < 2e-7);
+  struct yardstick yardstick = {.precision = "fp32"};
+  for (int k = 0; k < 3;
+       k++) { /* 5e-4: beyond the tolerance, within its ceiling; 5e-3: beyond that */
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    for (int i = 0; i < 4; i++) off[i] = y[i] * (k == 2 ? 1.005f : 1.0005f);
+    memcpy(yardstick.condition, conditions[k == 0], sizeof yardstick.condition);
+    accuracy_add(&accuracy, "y", &out[0], off, &yardstick);
+    assert_int_equal(accuracy.is_within, k == 1);
+  }
+  arena_destroy(arena);
 }
 
 /* hone cannot read the model: two engines that agree serve as its reference, two that do not are
@@ -749,6 +884,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_damaged_model_fails_its_cells_only),
       cmocka_unit_test(a_fixed_batch_is_not_renamed),
       cmocka_unit_test(engines_that_agree_are_the_reference),
+      cmocka_unit_test(engines_that_agree_against_us_dispute),
+      cmocka_unit_test(an_endless_peer_costs_its_budget_once),
+      cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,116 @@
+/* A model's own conditioning: how far its outputs move when its inputs move by one unit in the last
+ * place, each up or down at random. Two right engines round in different places and cannot agree
+ * better than that; accuracy.c widens its tolerance by a small multiple of it. A graph without float
+ * inputs (tokens, bytes) is moved at its float constants instead, as far as they fit in memory.
+ *
+ * Stochastic estimate of the condition number: cf. Higham, Accuracy and Stability of Numerical
+ * Algorithms, chapters 1.6 and 15.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOVED_CONSTANTS_MAX ((size_t)256 << 20)
+
+/* The next number of the same type away from or towards zero; zeros, NaN and infinities stay. */
+static void move_bits(void *data, hone_dtype dtype, size_t i, uint64_t coin) {
+  int64_t step = coin & 1 ? 1 : -1;
+  if (dtype == HONE_F64) {
+    uint64_t *x = (uint64_t *)data + i, magnitude = *x << 1;
+    if (magnitude && magnitude < 0xffe0000000000000u) *x += (uint64_t)step;
+  } else if (dtype == HONE_F32) {
+    uint32_t *x = (uint32_t *)data + i, magnitude = *x << 1;
+    if (magnitude && magnitude < 0xff000000u) *x += (uint32_t)step;
+  } else {
+    uint16_t *x = (uint16_t *)data + i, magnitude = (uint16_t)(*x << 1);
+    uint16_t infinite = dtype == HONE_F16 ? 0xf800 : 0xff00;
+    if (magnitude && magnitude < infinite) *x = (uint16_t)(*x + step);
+  }
+}
+
+static void move(void *data, hone_dtype dtype, size_t count, struct random *random) {
+  for (size_t i = 0; i < count; i++) move_bits(data, dtype, i, random_u64(random));
+}
+
+static bool is_movable(hone_dtype dtype) {
+  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
+}
+
+static size_t element_count(const hone_tensor *tensor) {
+  size_t count = 1;
+  for (int32_t d = 0; d < tensor->rank; d++) count *= (size_t)tensor->shape[d];
+  return count;
+}
+
+static bool move_inputs(const struct graph *graph, hone_tensor *inputs, struct random *random) {
+  bool has_moved = false;
+  for (size_t i = 0; i < graph->inputs.count; i++) {
+    if (!is_movable(inputs[i].dtype)) continue;
+    move(inputs[i].data, inputs[i].dtype, element_count(&inputs[i]), random);
+    has_moved = true;
+  }
+  return has_moved;
+}
+
+/* Copies of the float constants, moved; false if there are none or they are too large. */
+static hone_status move_constants(struct ctx *ctx, struct arena *arena, struct graph *graph,
+                                  struct random *random, bool *out_moved) {
+  size_t sum = 0;
+  for (size_t i = 0; i < graph->values.count; i++) {
+    const struct tensor *constant = graph->values.at[i]->constant;
+    if (constant && is_movable(constant->dtype) && !checked_add(sum, constant->bytes, &sum))
+      sum = SIZE_MAX;
+  }
+  *out_moved = sum && sum <= MOVED_CONSTANTS_MAX;
+  for (size_t i = 0; *out_moved && i < graph->values.count; i++) {
+    struct value *value = graph->values.at[i];
+    if (!value->constant || !is_movable(value->constant->dtype)) continue;
+    struct tensor *moved;
+    TRY(tensor_create(ctx, arena, value->dtype, &value->constant->shape, &moved));
+    void *data = (void *)(uintptr_t)moved->data;
+    memcpy(data, value->constant->data, value->constant->bytes);
+    move(data, value->dtype, tensor_count(moved), random);
+    value->constant = moved;
+  }
+  return HONE_OK;
+}
+
+static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph *graph,
+                             const hone_tensor *inputs, const hone_tensor *outputs,
+                             double (*out)[2]) {
+  hone_tensor *moved;
+  TRY(NEW_ARRAY(ctx, arena, moved, graph->outputs.count));
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    struct tensor *tensor;
+    const struct value *value = graph->outputs.at[i];
+    TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
+    moved[i] = outputs[i];
+    moved[i].data = (void *)(uintptr_t)tensor->data;
+  }
+  TRY(reference_run(ctx, graph, inputs, moved));
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    if (!is_movable(outputs[i].dtype)) continue;
+    accuracy_add(&accuracy, "", &outputs[i], moved[i].data, &(struct yardstick){.precision = ""});
+    out[i][0] = isfinite(accuracy.rel_l2) ? accuracy.rel_l2 : 0;
+    out[i][1] = isfinite(accuracy.max_share) ? accuracy.max_share : 0;
+  }
+  return HONE_OK;
+}
+
+hone_status condition_measure(struct ctx *ctx, struct graph *graph, hone_tensor *inputs,
+                              const hone_tensor *outputs, uint64_t seed, double (*out)[2]) {
+  memset(out, 0, graph->outputs.count * sizeof *out);
+  struct arena *arena;
+  struct random random;
+  random_init(&random, seed + 77);
+  TRY(arena_create(ctx, (size_t)64 << 30, &arena));
+  bool has_moved = move_inputs(graph, inputs, &random);
+  hone_status status = HONE_OK;
+  if (!has_moved) status = move_constants(ctx, arena, graph, &random, &has_moved);
+  if (!status && has_moved) status = run_moved(ctx, arena, graph, inputs, outputs, out);
+  arena_destroy(arena);
+  return status;
+}

@@ -1,0 +1,47 @@
+/* Outputs that engines left behind: compared with each other when hone's reference is missing or
+ * alone with its opinion. Runs in the harness, between workers, never during a slice.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+
+void witness_dir(const struct bench *bench, struct bench_case *one, char out[4096]) {
+  snprintf(out, 4096, "%.3900s/witness-%.33s-%d-%zu", bench->dir, one->hash, one->batch,
+           one->witness_count++);
+}
+
+static bool same_form(const hone_tensor *a, const hone_tensor *b) {
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
+}
+
+/* Adds one output of one set; false if a file is missing, damaged or of another form. */
+static bool compare_output(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                           int set, size_t i, const char *precision, struct accuracy *accuracy) {
+  char path[4096];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor a = {.data = NULL}, b = {.data = NULL};
+  const struct yardstick yardstick = {.precision = precision,
+                                      .step = one->steps ? one->steps[i] : 0,
+                                      .condition = {one->conditions ? one->conditions[i][0] : 0,
+                                                    one->conditions ? one->conditions[i][1] : 0}};
+  data_path(path, dir_a, "out", set, i);
+  bool is_sound = !npy_read(&ctx, path, &one->outputs[i].info, &a);
+  data_path(path, dir_b, "out", set, i);
+  is_sound = is_sound && !npy_read(&ctx, path, &one->outputs[i].info, &b) && same_form(&a, &b);
+  if (is_sound) accuracy_add(accuracy, one->outputs[i].name, &a, b.data, &yardstick);
+  free(a.data);
+  free(b.data);
+  return is_sound;
+}
+
+bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                     const char *precision, struct accuracy *out) {
+  accuracy_init(out);
+  bool is_sound = one->output_count > 0;
+  for (int set = 0; is_sound && set < BENCH_SETS; set++)
+    for (size_t i = 0; is_sound && i < one->output_count; i++)
+      is_sound = compare_output(one, dir_a, dir_b, set, i, precision, out);
+  return is_sound && out->is_within;
+}

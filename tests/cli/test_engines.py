@@ -1,0 +1,100 @@
+"""hone bench with real engines: each is judged by its own end, and none by hone's importer."""
+
+import importlib.util
+import json
+import pathlib
+
+import onnx
+import pytest
+from onnx import TensorProto as T
+from onnx import helper as h
+
+import hostile
+from hone import SHARED, sound
+
+QUICK = ["--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+         "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
+
+
+def engine(name):
+    """The engine in this Python's environment, else the one that 'hone backends install' made."""
+    found = importlib.util.find_spec(name)
+    installed = pathlib.Path("~/.local/share/hone/engines").expanduser() / name
+    if not found and not installed.is_dir():
+        pytest.skip(f"{name} is not installed")
+    path = pathlib.Path(found.origin).parent.parent if found else installed
+    return ["--engine", f"{name}={path}"]
+
+
+@pytest.fixture
+def engines(hone):
+    words = engine("onnxruntime") + engine("openvino")
+
+    def bench(path, *more, **keys):
+        result = hone("bench", path, *QUICK, *words, *more, **keys)
+        records = json.loads(result.text)["records"]
+        return result, {record["backend"]: record for record in records}
+
+    return bench
+
+
+def endless(trips):
+    """y = x after that many turns of a loop, whose body adds one and takes it away again."""
+    body = h.make_graph(
+        [h.make_node("Identity", ["go"], ["go_on"]), h.make_node("Add", ["v", "one"], ["w"]),
+         h.make_node("Sub", ["w", "one"], ["u"])], "body",
+        [h.make_tensor_value_info("i", T.INT64, []), h.make_tensor_value_info("go", T.BOOL, []),
+         h.make_tensor_value_info("v", T.FLOAT, [4])],
+        [h.make_tensor_value_info("go_on", T.BOOL, []), h.make_tensor_value_info("u", T.FLOAT, [4])],
+        initializer=[h.make_tensor("one", T.FLOAT, [4], [1] * 4)])
+    graph = h.make_graph(
+        [h.make_node("Loop", ["trips", "begin", "x"], ["y"], body=body)], "g",
+        [h.make_tensor_value_info("x", T.FLOAT, [4])], [h.make_tensor_value_info("y", T.FLOAT, [4])],
+        initializer=[h.make_tensor("trips", T.INT64, [], [trips]),
+                     h.make_tensor("begin", T.BOOL, [], [True])])
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+
+
+def test_an_endless_model_ends(engines, tmp_path):
+    """Row 87: each stage is bounded once, each row has its own engine's end, and it is soon over."""
+    onnx.save(endless(2**62), tmp_path / "endless.onnx")
+    result, rows = engines(tmp_path / "endless.onnx", "--timeout", "4", "--reference-budget", "2",
+                           timeout=60)
+    assert result.seconds < 40, result
+    for name in ("onnxruntime", "openvino"):
+        assert rows[name]["status"] == "timeout", result
+        assert "--timeout" in rows[name]["reason"], result
+    assert rows["native"]["status"] in ("unsupported", "timeout"), result
+
+
+def test_a_refused_model_is_verified_by_two_engines(engines, tmp_path):
+    """hone cannot read it, ONNX Runtime and OpenVINO agree on it: theirs is the reference."""
+    onnx.save(endless(3), tmp_path / "loop.onnx")
+    result, rows = engines(tmp_path / "loop.onnx", timeout=120)
+    sound(result)
+    assert rows["onnxruntime"]["status"] == "ok" and rows["openvino"]["status"] == "ok", result
+    if rows["native"]["status"] != "ok":
+        assert rows["native"]["stage"] == "import", result
+
+
+def test_many_inputs_and_outputs(engines, tmp_path):
+    """Row 88: a model with 85 of each is measured like any other."""
+    names = [f"x{i}" for i in range(85)]
+    graph = h.make_graph(
+        [h.make_node("Neg", [n], ["y" + n]) for n in names], "g",
+        [hostile.info(n) for n in names], [hostile.info("y" + n) for n in names])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8),
+              tmp_path / "many.onnx")
+    result, rows = engines(tmp_path / "many.onnx", timeout=120)
+    sound(result)
+    assert {row["status"] for row in rows.values()} == {"ok"}, result
+
+
+def test_an_ill_conditioned_model_makes_nobody_wrong(engines):
+    """A model that turns one ulp of its input into 1e-5 is judged by that, not by 1e-4."""
+    path = SHARED / "models" / "basic_pitch" / "model.onnx"
+    if not path.exists():
+        pytest.skip("no collection of models at $HONE_SHARED")
+    result, rows = engines(path, timeout=180)
+    sound(result)
+    assert {row["status"] for row in rows.values()} == {"ok"}, result
