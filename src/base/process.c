@@ -221,7 +221,7 @@ static void reset_signals(void) {
 
 /* In the child: only async-signal-safe calls, and no return. */
 static void become(const struct start *start) {
-  setpgid(0, 0);
+  setsid(); /* a group to be stopped and killed whole, a session to be scheduled as one */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start->parent) _exit(127);
   reset_signals();
@@ -274,7 +274,6 @@ static hone_status fork_child(struct ctx *ctx, struct start *start, struct proce
   if (pid < 0) {
     status = system_failure(ctx, "fork");
   } else {
-    setpgid(pid, pid); /* both sides, so that the group exists whoever runs first */
     status = started(ctx, start, pid, error[0]);
   }
   close(error[0]);

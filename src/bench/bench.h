@@ -2,6 +2,7 @@
  * and incarnations to callbacks and knows no store. MEASURING.md's rules in code.
  *
  *   study.c     the entry point: options.c -> cases.c (models prepared) -> cells.c -> rounds.c
+ *   schedule.c  how often a cell is measured, and when that is enough
  *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close
  *   harness.c   the process tree of one worker: start, ask, stop, continue, end; every end a status
  *   worker.c    the other side: one process, one backend, one cell (or one model to prepare);
@@ -52,12 +53,14 @@ struct bench_options {
   double min_time_s;           /* 0: 1, likewise */
   double max_time_s;           /* 0: 20, likewise: bounds slow models */
   double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
-  int incarnations;            /* 0: 3 */
-  int rounds;                  /* 0: 12, over all incarnations of a cell */
+  int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
+  int most_incarnations;       /* set with incarnations: that many, else 8 */
+  int rounds;                  /* over all incarnations of a cell; 0: by its speed (schedule.c) */
   double timeout_s;            /* 0: 600, of one stage of one worker */
   double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */
   uint64_t memory_limit_bytes; /* 0: 80 % of RAM */
   uint64_t seed;
+  int nice;                /* of the study's processes while it runs, as far as that is allowed */
   bool aa;                 /* a second copy of each cell under label 1 */
   bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
   const char *worker_path; /* NULL: /proc/self/exe */
@@ -116,10 +119,12 @@ struct bench_study {
 
 /* What an earlier, interrupted run of the same study left of one cell. */
 struct bench_done {
-  int complete;     /* incarnations with a final status */
-  int next_number;  /* the first unused incarnation number */
-  bool has_failed;  /* it ended for good: not measured again */
-  bool is_disputed; /* its model was found disputed */
+  int complete;                      /* incarnations with a final status */
+  int next_number;                   /* the first unused incarnation number */
+  bool has_failed;                   /* it ended for good: not measured again */
+  bool is_disputed;                  /* its model was found disputed */
+  const struct slice_median *slices; /* of its complete incarnations, ascending; the callee's */
+  size_t slice_count;
 };
 
 struct bench_progress {
@@ -400,6 +405,19 @@ bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char
                      const char *precision, struct accuracy *out);
 /* A folder for the next witness of this case: made by the worker that uses it. */
 void witness_dir(const struct bench *bench, struct bench_case *one, char out[4096]);
+/* schedule.c: how often a cell is measured. Rounds of one process of a cell whose inference takes
+   median_ns; whether one with `own` rounds takes part in a round of a group with `rounds`. */
+int schedule_rounds(const struct bench_options *options, double median_ns);
+bool schedule_takes_part(int own, int rounds, int round);
+int schedule_round_total(
+    const struct bench_options *options);   /* most, of all processes of a cell */
+typedef VEC(struct slice_median) slice_log; /* of one cell, ascending */
+MUST_USE hone_status slice_log_add(struct ctx *ctx, struct arena *arena, slice_log *log,
+                                   int process, const struct block *block);
+double slice_log_level(const slice_log *log); /* mean of the medians, ns */
+/* Whether another process of both cells could still tell them apart. */
+MUST_USE hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_log *b,
+                                      bool *out);
 /* rounds.c: all cells of one case, interleaved. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
@@ -420,6 +438,10 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
 /* The user's own input files, added to a command whose worker makes inputs. */
 void add_given_inputs(const struct bench *bench, json_t *command);
+/* priority.c: other programs of this machine take less of the CPU from what is measured, where we may
+   ask for that. Workers inherit it. */
+int priority_set(int nice);     /* returns what it was */
+void priority_of_session(void); /* the worker's session gets the worker's own */
 /* progress.c */
 bool bench_is_interrupted(const struct bench *bench);
 void bench_report(struct bench *bench, const struct cell *cell, const char *model,

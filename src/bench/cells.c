@@ -106,8 +106,9 @@ hone_status study_key(struct bench *bench) {
   format_f64(times[0], o->min_time_s);
   format_f64(times[1], o->max_time_s);
   format_f64(times[2], o->warmup_s);
-  text_printf(&text, "%d %d %d %s %s %s %llu %s\n", o->min_samples, o->incarnations, o->rounds,
-              times[0], times[1], times[2], (unsigned long long)o->seed, HONE_VERSION);
+  text_printf(&text, "%d %d %d %d %s %s %s %llu %s\n", o->min_samples, o->incarnations,
+              o->most_incarnations, o->rounds, times[0], times[1], times[2],
+              (unsigned long long)o->seed, HONE_VERSION);
   for (size_t i = 0; i < o->engine_count; i++)
     text_printf(&text, "engine %s=%s\n", o->engines[i].name, o->engines[i].value);
   for (size_t i = 0; i < o->input_count; i++)
@@ -131,7 +132,8 @@ void study_estimate(struct bench *bench) {
     e->disk_bytes += (uint64_t)one->value_bytes * BENCH_SETS;
     if (isfinite(one->bytes)) e->memory_bytes += (uint64_t)one->bytes * 2;
   }
-  e->seconds += (double)e->workers * 2 + (double)e->cells * (o->min_time_s + o->rounds * 0.03);
-  int per_incarnation = (o->rounds + o->incarnations - 1) / o->incarnations;
+  e->seconds +=
+      (double)e->workers * 2 + (double)e->cells * (o->min_time_s + schedule_round_total(o) * 0.015);
+  int per_incarnation = schedule_rounds(o, 0);
   bench->step_count = e->workers * (size_t)(1 + per_incarnation);
 }

@@ -45,4 +45,5 @@ void confine(int64_t threads, int64_t memory_bytes) {
     set_limit(RLIMIT_DATA, (uint64_t)memory_bytes + (uint64_t)memory_bytes / 4 + DATA_SLACK);
 #endif
   if (threads > 0) set_affinity(threads);
+  priority_of_session();
 }

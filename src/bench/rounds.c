@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECKS_PER_SLICE 2
-#define REWARM_NS 20000000ull
+#define SLICES_PER_CHECK \
+  3 /* one of so many has an inference checked at random; all have the last */
+#define REWARM_NS 5000000ull
 #define CLOSE_GRACE_NS 5000000000ull
 
 struct member { /* one cell in a group */
@@ -24,7 +25,8 @@ struct member { /* one cell in a group */
   struct incarnation record;
   char witness[4096]; /* where an engine that can object leaves outputs that differ */
   bool is_live, is_anchor;
-  int rounds;
+  double median_ns; /* of the warm-up */
+  int rounds, wanted_rounds;
   int64_t rss, rss_peak;
   int verified;
   struct noise noise; /* sums over its blocks */
@@ -34,8 +36,9 @@ struct member { /* one cell in a group */
 };
 struct progress { /* of one cell over all passes */
   size_t cell;
-  int complete, next_number;
+  int complete, wanted, next_number;
   bool has_failed;
+  slice_log slices;
 };
 
 /* -- one member ---------------------------------------------------------------------------------
@@ -159,19 +162,21 @@ static bool ask_warmup(struct member *member, int64_t max_ns) {
     return false;
   }
   member->record.warmup_ms = message_number(reply, "ms");
+  member->median_ns = message_number(reply, "median_ns");
   member->rss = message_int(reply, "rss", member->rss);
   if (!message_bool(reply, "is_stationary")) member->record.flags |= FLAG_MASK(unsteady);
   json_decref(reply);
   return true;
 }
 
-static hone_status member_open(struct bench *bench, struct progress *progress, bool is_anchor,
-                               struct member *out) {
+static hone_status member_open(struct bench *bench, struct progress *progress, int number,
+                               bool is_anchor, struct member *out) {
   *out = (struct member){.cell = &bench->study.cells[progress->cell],
                          .progress = progress,
                          .is_anchor = is_anchor,
                          .rss_peak = -1};
-  record_init(bench, progress->cell, progress->next_number++, &out->record);
+  record_init(bench, progress->cell, number, &out->record);
+  progress->next_number = number + 1;
   bench_report(bench, out->cell, out->cell->model, "open");
   TRY(bench_worker(bench, out->cell->key, out->cell->threads, &out->worker));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
@@ -242,14 +247,15 @@ static uint64_t unix_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static json_t *slice_command(const struct bench *bench, int round) {
+static json_t *slice_command(struct bench *bench, const struct member *member, int round) {
   const struct bench_options *o = &bench->options;
-  int64_t min_samples = (o->min_samples + o->rounds - 1) / o->rounds;
+  int rounds = member->wanted_rounds * o->incarnations;
+  int64_t min_samples = (o->min_samples + rounds - 1) / rounds;
   return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round,
                    "min_samples", (json_int_t)min_samples, "min_ns",
-                   (json_int_t)(o->min_time_s * 1e9 / o->rounds), "max_ns",
-                   (json_int_t)(o->max_time_s * 1e9 / o->rounds), "rewarm_ns",
-                   (json_int_t)REWARM_NS, "checks", CHECKS_PER_SLICE);
+                   (json_int_t)(o->min_time_s * 1e9 / rounds), "max_ns",
+                   (json_int_t)(o->max_time_s * 1e9 / rounds), "rewarm_ns", (json_int_t)REWARM_NS,
+                   "checks", round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0);
 }
 
 /* The worker's file must hold what its message said, and no sample can be longer than the slice. */
@@ -318,6 +324,9 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
     const struct bench_callbacks *callbacks = bench->callbacks;
     /* a wrong answer leaves no figures behind */
     if (callbacks->block && member->is_live) status = callbacks->block(callbacks->user, block);
+    if (!status && member->is_live)
+      status = slice_log_add(bench->ctx, bench->arena, &member->progress->slices,
+                             block->incarnation, block);
   }
   free(block->samples);
   free(block->rewarm);
@@ -335,7 +344,7 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   uint64_t start = clock_ns();
   struct worker_end end;
   json_t *reply =
-      worker_ask(&member->worker, slice_command(bench, round), "block", ASK_TIMED, &end);
+      worker_ask(&member->worker, slice_command(bench, member, round), "block", ASK_TIMED, &end);
   uint64_t wall_ns = clock_ns() - start;
   if (!reply) {
     take_end(member, &end);
@@ -361,8 +370,12 @@ static void shuffle(struct random *random, size_t *order, size_t count) {
 }
 
 static hone_status run_rounds(struct bench *bench, struct member *members, size_t count) {
-  int rounds =
-      (bench->options.rounds + bench->options.incarnations - 1) / bench->options.incarnations;
+  int rounds = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct member *member = &members[i];
+    member->wanted_rounds = schedule_rounds(&bench->options, member->median_ns);
+    if (member->is_live && member->wanted_rounds > rounds) rounds = member->wanted_rounds;
+  }
   size_t *order = malloc((count + 1) * sizeof *order);
   if (!order) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a round");
   for (size_t i = 0; i < count; i++) order[i] = i;
@@ -370,8 +383,10 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
   for (int round = 0; !status && round < rounds; round++) {
     shuffle(&bench->random, order, count);
     for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
+      struct member *member = &members[order[i]];
       bench->step++;
-      if (members[order[i]].is_live) status = member_slice(bench, &members[order[i]], round);
+      if (member->is_live && schedule_takes_part(member->wanted_rounds, rounds, round))
+        status = member_slice(bench, member, round);
     }
   }
   free(order);
@@ -384,14 +399,17 @@ static hone_status open_group(struct bench *bench, struct progress *const *cells
   int64_t budget = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2, sum = 0,
           largest = 0;
   *out_count = 0;
+  int number = 0; /* one for the whole group: cells are compared where it is the same */
+  for (size_t i = 0; i < count; i++)
+    if (cells[i]->next_number > number) number = cells[i]->next_number;
   if (*at) { /* the anchor links this group to the first one */
-    TRY(member_open(bench, cells[0], true, &members[(*out_count)++]));
+    TRY(member_open(bench, cells[0], number, true, &members[(*out_count)++]));
     sum = members[0].rss;
   }
   for (size_t opened = 0; *at < count && !bench_is_interrupted(bench); opened++) {
     if (opened && sum + largest > budget) break;
     struct member *member = &members[*out_count];
-    TRY(member_open(bench, cells[(*at)++], false, member));
+    TRY(member_open(bench, cells[(*at)++], number, false, member));
     (*out_count)++;
     bench->step++;
     sum += member->is_live ? member->rss : 0;
@@ -480,7 +498,7 @@ static hone_status run_pass(struct bench *bench, struct progress *all, size_t co
                            ? HONE_OK
                            : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a pass");
   for (size_t i = 0; !status && i < count; i++)
-    if (!all[i].has_failed && all[i].complete < bench->options.incarnations) order[active++] = i;
+    if (!all[i].has_failed && all[i].complete < all[i].wanted) order[active++] = i;
   if (!status) shuffle(&bench->random, order, active);
   for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
   while (!status && at < active && !bench_is_interrupted(bench))
@@ -507,7 +525,8 @@ static hone_status report_failed_case(struct bench *bench, const struct bench_ca
   return HONE_OK;
 }
 
-static size_t list_cells(struct bench *bench, size_t case_index, struct progress *out) {
+static hone_status list_cells(struct bench *bench, size_t case_index, struct progress *out,
+                              size_t *out_count) {
   size_t count = 0;
   for (size_t i = 0; i < bench->study.cell_count; i++) {
     if (bench->study.cell_case[i] != case_index) continue;
@@ -521,24 +540,77 @@ static size_t list_cells(struct bench *bench, size_t case_index, struct progress
                "two engines agreed with each other and not with hone's reference when this study "
                "began: tell hone first");
     }
-    out[count++] = (struct progress){.cell = i,
-                                     .complete = done.complete,
-                                     .next_number = done.next_number,
-                                     .has_failed = done.has_failed};
+    out[count] = (struct progress){.cell = i,
+                                   .complete = done.complete,
+                                   .wanted = bench->options.incarnations,
+                                   .next_number = done.next_number,
+                                   .has_failed = done.has_failed};
+    for (size_t k = 0; k < done.slice_count; k++)
+      VEC_PUSH(bench->ctx, bench->arena, &out[count].slices, done.slices[k]);
+    count++;
   }
-  return count;
+  *out_count = count;
+  return HONE_OK;
+}
+
+/* -- further processes --------------------------------------------------------------------------
+ */
+
+static bool is_twin(const struct cell *a, const struct cell *b) {
+  return a->label != b->label && a->threads == b->threads && !strcmp(a->backend, b->backend) &&
+         !strcmp(a->variant, b->variant) && !strcmp(a->options, b->options);
+}
+
+/* The cell of as many threads that is fastest so far. */
+static const struct progress *leader_of(const struct bench *bench, const struct progress *all,
+                                        size_t count, const struct cell *cell) {
+  const struct progress *leader = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!all[i].has_failed && bench->study.cells[all[i].cell].threads == cell->threads &&
+        (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
+      leader = &all[i];
+  return leader;
+}
+
+static bool is_compared(const struct bench *bench, const struct progress *all, size_t count,
+                        const struct progress *a, const struct progress *b) {
+  const struct cell *x = &bench->study.cells[a->cell], *y = &bench->study.cells[b->cell];
+  if (a->has_failed || b->has_failed || x->threads != y->threads) return false;
+  return b == leader_of(bench, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
+}
+
+/* One more process for every cell of a comparison that the report will print and that is open. */
+static hone_status want_more(struct bench *bench, struct progress *all, size_t count,
+                             bool *out_any) {
+  *out_any = false;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < count; k++) {
+      bool is_open;
+      if (i == k || !is_compared(bench, all, count, &all[i], &all[k])) continue;
+      TRY(schedule_is_open(bench->ctx, &all[i].slices, &all[k].slices, &is_open));
+      if (!is_open) continue;
+      all[i].wanted = all[i].complete + 1;
+      all[k].wanted = all[k].complete + 1;
+      *out_any = true;
+    }
+  return HONE_OK;
 }
 
 hone_status measure_case(struct bench *bench, size_t case_index) {
   const struct bench_case *one = &bench->study.cases[case_index];
   struct progress *all = calloc(bench->study.cell_count + 1, sizeof *all);
   if (!all) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a case");
-  size_t count = list_cells(bench, case_index, all);
-  hone_status status = HONE_OK;
-  if (one->status != STATUS_ok) status = report_failed_case(bench, one, all, count);
-  for (int pass = 0; !status && one->status == STATUS_ok && pass < bench->options.incarnations;
-       pass++)
+  size_t count = 0;
+  hone_status status = list_cells(bench, case_index, all, &count);
+  if (!status && one->status != STATUS_ok) status = report_failed_case(bench, one, all, count);
+  bool goes_on = one->status == STATUS_ok;
+  for (int pass = 0; !status && goes_on && !bench_is_interrupted(bench) &&
+                     pass < bench->options.most_incarnations;
+       pass++) {
     status = run_pass(bench, all, count);
+    if (!status && pass + 1 >= bench->options.incarnations)
+      status = want_more(bench, all, count, &goes_on);
+  }
   free(all);
   return status;
 }

@@ -58,7 +58,9 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
   hone_status status = study_folder(ctx, bench.dir, &lock_fd);
   if (!status) {
     harness_begin(&bench.harness);
+    const int nice = priority_set(options->nice);
     status = run_study(&bench);
+    priority_set(nice);
     harness_finish(&bench.harness);
     dir_remove_tree(bench.dir);
     close(lock_fd);

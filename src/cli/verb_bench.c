@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct lists {
 };
 
 struct session_state {
+  bool has_earlier; /* the study's earlier data is read */
   struct ctx *ctx;
   const struct args *args;
   struct store *store;
@@ -184,6 +186,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->rounds = (int)number;
   TRY(int_of(ctx, args, FLAG_incarnations, 1, 1000, 0, &number));
   out->incarnations = (int)number;
+  TRY(int_of(ctx, args, FLAG_nice, -20, 19, -20, &number));
+  out->nice = (int)number;
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &number));
   out->seed = (uint64_t)number;
   TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
@@ -213,14 +217,14 @@ static json_t *machine_json(const struct session_state *state, const struct fing
   for (size_t i = 0; i < state->peak_count; i++)
     json_array_append_new(list, peaks_json(&state->peaks[i], state->peak_threads[i]));
   return json_pack(
-      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:o}",
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:i, s:o}",
       "cpu", print->cpu_model, "features", print->features, "kernel", print->kernel, "libc",
       print->libc, "compiler", print->compiler, "governor", print->governor, "hypervisor",
       print->hypervisor, "cores_usable", print->cores_usable, "cores_online", print->cores_online,
       "threads_per_core", print->threads_per_core, "numa_nodes", print->numa_nodes, "ram_bytes",
       (json_int_t)print->ram_bytes, "l1d_bytes", (json_int_t)print->l1d_bytes, "l2_bytes",
       (json_int_t)print->l2_bytes, "l3_bytes", (json_int_t)print->l3_bytes, "hone",
-      print->hone_version, "peaks", list);
+      print->hone_version, "nice", getpriority(PRIO_PROCESS, 0), "peaks", list);
 }
 
 /* True if the text fits whole: half a JSON is worse than none. */
@@ -394,6 +398,21 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   return HONE_OK;
 }
 
+/* What an earlier run measured of the cell; what cannot be read only costs further processes. */
+static void earlier_slices(struct session_state *state, const struct cell *cell,
+                           struct bench_done *out) {
+  static struct study_data data;
+  struct slice_median *slices;
+  if (!state->has_earlier &&
+      store_read_study(state->ctx, state->store, state->arena, state->row.key, &data))
+    return;
+  state->has_earlier = true;
+  for (size_t i = 0; i < data.cell_count; i++)
+    if (!strcmp(data.cells[i].cell.key, cell->key) &&
+        !block_medians(state->ctx, state->arena, &data.cells[i], &slices, &out->slice_count))
+      out->slices = slices;
+}
+
 /* A cell of which nothing can be read starts from the beginning: the store says why at the first
  * put. */
 static void on_done(void *user, const struct cell *cell, struct bench_done *out) {
@@ -401,8 +420,11 @@ static void on_done(void *user, const struct cell *cell, struct bench_done *out)
   struct cell_progress progress;
   *out = (struct bench_done){0};
   if (store_cell_progress(state->ctx, state->store, state->row.key, cell->key, &progress)) return;
-  *out = (struct bench_done){progress.complete, progress.next_number, progress.has_failed,
-                             progress.is_disputed};
+  *out = (struct bench_done){.complete = progress.complete,
+                             .next_number = progress.next_number,
+                             .has_failed = progress.has_failed,
+                             .is_disputed = progress.is_disputed};
+  if (progress.complete) earlier_slices(state, cell, out);
 }
 
 static hone_status on_block(void *user, const struct block *block) {

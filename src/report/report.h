@@ -61,6 +61,10 @@ const struct comparison *find_comparison(const struct summary *summary, size_t a
 size_t native_of_group(const struct summary *summary, size_t begin, size_t end);
 MUST_USE hone_status make_sample_set(struct ctx *ctx, struct arena *arena,
                                      const struct cell_data *data, struct sample_set *out);
+/* The median of every block that has samples. */
+MUST_USE hone_status block_medians(struct ctx *ctx, struct arena *arena,
+                                   const struct cell_data *data, struct slice_median **out,
+                                   size_t *out_count);
 const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record);
 uint64_t seed_of(const char *key);
 /* Some row was decided against row i, or there is none to decide. */

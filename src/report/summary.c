@@ -90,6 +90,21 @@ hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct c
   return HONE_OK;
 }
 
+/* Blocks come ordered by incarnation, then round. */
+hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+                          struct slice_median **out, size_t *out_count) {
+  TRY(NEW_ARRAY(ctx, arena, *out, data->block_count));
+  *out_count = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct block *block = &data->blocks[i];
+    double median;
+    if (!block->sample_count) continue;
+    TRY(median_of(ctx, block->samples, block->sample_count, &median));
+    (*out)[(*out_count)++] = (struct slice_median){block->incarnation, block->round, median};
+  }
+  return HONE_OK;
+}
+
 static MUST_USE hone_status pool_samples(struct ctx *ctx, struct arena *arena,
                                          const struct sample_set *set, double **out,
                                          size_t *count) {
@@ -286,19 +301,24 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
+/* Under which disturbance the figures stand: means over the slices, all forced switches. */
 static void fill_noise(const struct cell_data *data, struct record *record) {
-  record->noise = (struct noise){-1, -1, -1, -1};
+  struct noise *all = &record->noise;
+  double steal = 0, pressure = 0;
+  int steals = 0, pressures = 0;
+  *all = (struct noise){-1, -1, -1, -1};
   for (size_t i = 0; i < data->block_count; i++) {
     const struct noise *at = &data->blocks[i].noise;
-    struct noise *worst = &record->noise;
-    worst->steal_fraction = fmax(worst->steal_fraction, at->steal_fraction);
-    worst->pressure_some = fmax(worst->pressure_some, at->pressure_some);
-    if (at->involuntary_switches > worst->involuntary_switches)
-      worst->involuntary_switches = at->involuntary_switches;
-    if (at->frequency_mhz > 0 &&
-        (worst->frequency_mhz < 0 || at->frequency_mhz < worst->frequency_mhz))
-      worst->frequency_mhz = at->frequency_mhz;
+    if (at->steal_fraction >= 0) steal += at->steal_fraction, steals++;
+    if (at->pressure_some >= 0) pressure += at->pressure_some, pressures++;
+    if (at->involuntary_switches >= 0)
+      all->involuntary_switches = (all->involuntary_switches < 0 ? 0 : all->involuntary_switches) +
+                                  at->involuntary_switches;
+    if (at->frequency_mhz > 0 && (all->frequency_mhz < 0 || at->frequency_mhz < all->frequency_mhz))
+      all->frequency_mhz = at->frequency_mhz;
   }
+  if (steals) all->steal_fraction = steal / steals;
+  if (pressures) all->pressure_some = pressure / pressures;
 }
 
 /* -- the command that measures a row again --------------------------------------------------------
@@ -353,6 +373,9 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
 struct ordered {
   struct record record;
   struct sample_set set;
+  struct slice_median *slices; /* by incarnation, then round */
+  size_t slice_count;
+  double order;        /* ns: p50, once paired its ratio to the group's lowest p50 times that */
   size_t group, place; /* of first appearance */
 };
 
@@ -364,8 +387,7 @@ static int compare_ordered(const void *a, const void *b) {
   if (x->group != y->group) return x->group < y->group ? -1 : 1;
   const int kind_x = kind_of(&x->record), kind_y = kind_of(&y->record);
   if (kind_x != kind_y) return kind_x - kind_y;
-  if (kind_x < 2 && x->record.p50_ms != y->record.p50_ms)
-    return x->record.p50_ms < y->record.p50_ms ? -1 : 1;
+  if (kind_x < 2 && x->order != y->order) return x->order < y->order ? -1 : 1;
   return (x->place > y->place) - (x->place < y->place);
 }
 
@@ -375,7 +397,17 @@ static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *
   const struct record *x = &rows[a]->record, *y = &rows[b]->record;
   const double floors = fabs(x->worst.floor_ns - y->worst.floor_ns);
   const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
+  struct paired paired;
   *out = (struct comparison){.a = a, .b = b};
+  TRY(paired_ratio(ctx, rows[a]->slices, rows[a]->slice_count, rows[b]->slices,
+                   rows[b]->slice_count, CONFIDENCE, &paired));
+  if (paired.processes >= 2) {
+    out->ratio = paired.ratio;
+    out->verdict = decide(&out->ratio, paired.processes, paired.processes, paired.rounds,
+                          paired.rounds, x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
+    return HONE_OK;
+  }
+  /* Not enough was measured side by side. */
   TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
   if (x->rounds < 2 || y->rounds < 2) /* nothing to resample: no interval */
     out->ratio.low = out->ratio.high = (double)NAN;
@@ -494,13 +526,29 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   }
   fill_noise(data, record);
   fill_repeat(study, record);
-  return HONE_OK;
+  out->order = record->p50_ms * 1e6;
+  return block_medians(ctx, arena, data, &out->slices, &out->slice_count);
 }
 
 static size_t group_of(struct ordered *const *rows, size_t count, const struct record *record) {
   for (size_t i = 0; i < count; i++)
     if (same_group(&rows[i]->record, record)) return rows[i]->group;
   return count;
+}
+
+/* Rows of a group stand in the order of their ratios to its lowest p50, as far as they were measured
+   side by side: each p50 alone stands under that row's own disturbance. */
+static MUST_USE hone_status order_by_pairs(struct ctx *ctx, struct ordered **rows, size_t count) {
+  size_t first = 0;
+  for (size_t i = 1; i < count; i++) {
+    struct paired paired;
+    if (rows[i]->group != rows[first]->group) first = i;
+    if (i == first || kind_of(&rows[i]->record) || kind_of(&rows[first]->record)) continue;
+    TRY(paired_ratio(ctx, rows[i]->slices, rows[i]->slice_count, rows[first]->slices,
+                     rows[first]->slice_count, CONFIDENCE, &paired));
+    if (paired.processes >= 2) rows[i]->order = rows[first]->order * paired.ratio.value;
+  }
+  return HONE_OK;
 }
 
 static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
@@ -515,6 +563,8 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
     rows[count]->group = group_of(rows, count, &rows[count]->record);
     count++;
   }
+  if (count) qsort(rows, count, sizeof *rows, compare_ordered);
+  TRY(order_by_pairs(ctx, rows, count));
   if (count) qsort(rows, count, sizeof *rows, compare_ordered);
   *out_count = count;
   return HONE_OK;

@@ -6,9 +6,8 @@
  * samples of each round lie before it, so a resample costs a binary search over bins and a walk
  * through one bin. With a handful of processes the percentile bootstrap is too narrow (with three
  * it never leaves their span, which misses the truth every fourth time), so the interval is widened
- * to Student's interval over the processes' own medians where that is wider. Sources: T. Kalibera,
- * R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 6; Abramowitz &
- * Stegun 26.7.3, 26.7.4 for Student's distribution.
+ * to Student's interval over the processes' own medians where that is wider. Source: T. Kalibera,
+ * R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 6.
  */
 #include "stats.h"
 
@@ -155,29 +154,6 @@ static MUST_USE hone_status pool_init(struct ctx *ctx, const struct sample_set *
     pool->log_medians[p] = median > 0 ? log(median) : NAN;
   }
   return HONE_OK;
-}
-
-/* P(|T| <= t) for whole degrees of freedom. */
-static double student_two_sided(double t, int freedom) {
-  const double angle = atan(t / sqrt(freedom)), c = cos(angle), s = sin(angle);
-  double term = freedom % 2 ? c : 1, sum = freedom == 1 ? 0 : term;
-  for (int k = freedom % 2 ? 3 : 2; k <= freedom - 2; k += 2) {
-    term *= c * c * (k - 1) / k;
-    sum += term;
-  }
-  return freedom % 2 ? 2 / M_PI * (angle + s * sum) : s * sum;
-}
-
-static double student_quantile(double confidence, int freedom) {
-  double low = 0, high = 1e9;
-  for (int i = 0; i < 200; i++) {
-    const double middle = (low + high) / 2;
-    if (student_two_sided(middle, freedom) < confidence)
-      low = middle;
-    else
-      high = middle;
-  }
-  return high;
 }
 
 struct moments {

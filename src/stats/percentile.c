@@ -32,6 +32,16 @@ double percentile_sorted(const double *sorted, size_t n, double p) {
   return n ? sorted[percentile_index(n, p)] : NAN;
 }
 
+hone_status median_of(struct ctx *ctx, const uint64_t *x, size_t n, double *out) {
+  double *copy = calloc(n + 1, sizeof *copy);
+  if (!copy) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu samples", n);
+  for (size_t i = 0; i < n; i++) copy[i] = (double)x[i];
+  sort_doubles(copy, n);
+  *out = percentile_sorted(copy, n, 0.5);
+  free(copy);
+  return HONE_OK;
+}
+
 /* ln P(Y = k) for Y ~ Binomial(n, p). */
 static double binomial_log_pmf(double n, double k, double p) {
   int sign;

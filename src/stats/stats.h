@@ -9,6 +9,8 @@
    is not made: `sorted` must be ascending. */
 double percentile_sorted(const double *sorted, size_t n, double p);
 void sort_doubles(double *x, size_t n);
+/* The median (percentile 0.5) of n > 0 times. E_OOM. */
+MUST_USE hone_status median_of(struct ctx *ctx, const uint64_t *x, size_t n, double *out);
 /* Distribution-free interval of quantile p at `confidence` from binomial order statistics (Conover 1999,
    section 3.2). false if the upper (or lower) order statistic does not exist. 0-based indices. */
 MUST_USE bool quantile_interval(size_t n, double p, double confidence, size_t *out_low,
@@ -37,6 +39,27 @@ MUST_USE hone_status bootstrap_median(struct ctx *ctx, const struct sample_set *
 MUST_USE hone_status bootstrap_ratio(struct ctx *ctx, const struct sample_set *a,
                                      const struct sample_set *b, double confidence, int resamples,
                                      uint64_t seed, struct interval *out);
+
+/* The t with P(|T| <= t) = confidence. freedom > 0. */
+double student_quantile(double confidence, int freedom);
+/* Mean of n values and Student's interval for it; low and high are NaN for a single value. */
+struct interval student_interval(const double *x, size_t n, double confidence);
+
+/* One slice of a cell: its median, and where it was measured. */
+struct slice_median {
+  int process, round;
+  double ns;
+};
+struct paired {
+  struct interval ratio; /* NaN where there is nothing to say: no common round, one process */
+  int processes, rounds; /* that both cells have */
+};
+/* Ratio a / b of slices that were measured side by side: same process and round number. Both ascend
+   by process, then round. Median of log ratios a process, Student's interval over processes (Bulej
+   et al., ICPE 2020). E_OOM. */
+MUST_USE hone_status paired_ratio(struct ctx *ctx, const struct slice_median *a, size_t a_count,
+                                  const struct slice_median *b, size_t b_count, double confidence,
+                                  struct paired *out);
 
 enum verdict { VERDICT_undecided, VERDICT_tie, VERDICT_faster, VERDICT_slower };
 const char *verdict_text(enum verdict verdict);

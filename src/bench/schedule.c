@@ -1,0 +1,66 @@
+/* How often a cell is measured: rounds of a process, and whether another process is worth its time.
+ *
+ * Many short slices rather than a few long ones: what disturbs a shared machine lasts longer than two
+ * adjacent slices, so their ratio is steady where neither time is (stats/paired.c). Every cell gets
+ * the same few processes; then only pairs that are still open get more. The rule keeps the error
+ * rate of the last look: an early end needs an interval of 99.9 % that leaves out 1 (J. L. Haybittle
+ * 1971, R. Peto et al. 1976), or one of 95 % that is narrow enough, which says nothing of where it
+ * lies.
+ */
+#include "bench.h"
+
+#include <math.h>
+
+#define ROUNDS_MIN 6
+#define ROUNDS_MAX 25
+#define ROUND_OVERHEAD_NS 15e6 /* warming again, stopping, messages */
+#define PROCESS_BUDGET_NS 1e9  /* of one process of a cell */
+#define EARLY 0.999
+#define FINAL 0.95
+#define NARROW_LONG 0.03 /* half width; of cells of 1 ms and more */
+#define NARROW_SHORT 0.05
+#define SHORT_NS 1e6
+
+int schedule_rounds(const struct bench_options *options, double median_ns) {
+  if (options->rounds) return (options->rounds + options->incarnations - 1) / options->incarnations;
+  /* a slice is one call that warms and one that is timed, at least */
+  const double rounds = PROCESS_BUDGET_NS / (2 * fmax(0, median_ns) + ROUND_OVERHEAD_NS);
+  return rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int)rounds;
+}
+
+bool schedule_takes_part(int own, int rounds, int round) {
+  return own >= rounds || (int64_t)(round + 1) * own / rounds != (int64_t)round * own / rounds;
+}
+
+int schedule_round_total(const struct bench_options *options) {
+  return options->rounds ? options->rounds : options->incarnations * ROUNDS_MAX;
+}
+
+hone_status slice_log_add(struct ctx *ctx, struct arena *arena, slice_log *log, int process,
+                          const struct block *block) {
+  double median;
+  if (!block->sample_count) return HONE_OK;
+  TRY(median_of(ctx, block->samples, block->sample_count, &median));
+  VEC_PUSH(ctx, arena, log, (struct slice_median){process, block->round, median});
+  return HONE_OK;
+}
+
+double slice_log_level(const slice_log *log) {
+  double sum = 0;
+  for (size_t i = 0; i < log->count; i++) sum += log->at[i].ns;
+  return log->count ? sum / (double)log->count : INFINITY;
+}
+
+hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_log *b, bool *out) {
+  struct paired last, early;
+  TRY(paired_ratio(ctx, a->at, a->count, b->at, b->count, FINAL, &last));
+  TRY(paired_ratio(ctx, a->at, a->count, b->at, b->count, EARLY, &early));
+  *out = false;
+  if (last.processes < 2) return HONE_OK;
+  const double narrow =
+      fmin(slice_log_level(a), slice_log_level(b)) < SHORT_NS ? NARROW_SHORT : NARROW_LONG;
+  const bool is_narrow = log(last.ratio.high / last.ratio.low) / 2 <= narrow;
+  const bool is_decided = early.ratio.low > 1 || early.ratio.high < 1;
+  *out = !is_narrow && !is_decided;
+  return HONE_OK;
+}
