@@ -13,6 +13,7 @@ static const struct form {
     {FLAG_csv, "csv", {".csv", NULL}, OUTPUT_CSV},
     {FLAG_md, "md", {".md", ".markdown"}, OUTPUT_MARKDOWN},
     {FLAG_html, "html", {".html", ".htm"}, OUTPUT_HTML},
+    {FLAG_junit, "junit", {".xml", NULL}, OUTPUT_XML},
 };
 
 /* -- files of this command's own, which are no outputs ------------------------------------------ */

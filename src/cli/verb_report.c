@@ -17,46 +17,6 @@ int verb_report(struct ctx *ctx, struct args *args) {
   return code;
 }
 
-static hone_status read_summary(struct ctx *ctx, const struct args *args, struct store *store,
-                                struct arena *arena, const char *which, struct study_data *data,
-                                struct summary *out) {
-  struct study_row *row;
-  TRY(NEW(ctx, arena, row));
-  TRY(store_get_study(ctx, store, which, row));
-  TRY(store_read_study(ctx, store, arena, row->key, data));
-  return summarise(ctx, arena, data, wants_synthetic(args), out);
-}
-
-static hone_status compare(struct ctx *ctx, const struct args *args, struct store *store,
-                           struct arena *arena) {
-  static struct study_data before, after;
-  static struct summary a, b;
-  struct text text = {0};
-  struct render_options options = {.color = wants_color(args)};
-  TRY(read_summary(ctx, args, store, arena, args->words[0], &before, &a));
-  TRY(read_summary(ctx, args, store, arena, args->words[1], &after, &b));
-  hone_status status = render_compare(ctx, &a, &b, &options, &text);
-  if (!status) status = write_output(ctx, "-", &text);
-  text_deinit(&text);
-  return status;
-}
-
-int verb_compare(struct ctx *ctx, struct args *args) {
-  struct store *store;
-  struct arena *arena;
-  if (args->word_count != 2)
-    REFUSE(ctx, HONE_E_USAGE, place_none(), "two studies, by key, name or 'last'");
-  if (ctx->status || store_open(ctx, value_of(args, FLAG_store, NULL), false, &store))
-    return report_failure(ctx);
-  hone_status status = arena_create(ctx, 0, &arena);
-  if (!status) {
-    status = compare(ctx, args, store, arena);
-    arena_destroy(arena);
-  }
-  store_close(store);
-  return status ? report_failure(ctx) : 0;
-}
-
 int verb_studies(struct ctx *ctx, struct args *args) {
   struct store *store;
   struct arena *arena;

@@ -132,6 +132,46 @@ double column_number(const struct record *record, const struct column *column) {
   return is_missing(column, x) ? NAN : x;
 }
 
+bool column_set_number(struct record *record, const struct column *column, double x) {
+  char *at = (char *)record + column->offset;
+  if (column->type == COLUMN_DOUBLE) {
+    memcpy(at, &x, sizeof x);
+    return true;
+  }
+  if (isnan(x)) x = -1;
+  if (column->type != COLUMN_INT || !(fabs(x) <= 9007199254740992.0)) return false; /* 2^53 */
+  const int64_t wide = (int64_t)x;
+  const int32_t small = (int32_t)wide;
+  if (column->size == sizeof small && (int64_t)small != wide) return false;
+  if (column->size == sizeof small)
+    memcpy(at, &small, sizeof small);
+  else
+    memcpy(at, &wide, sizeof wide);
+  return true;
+}
+
+bool column_set_text(struct record *record, const struct column *column, const char *text) {
+  char *at = (char *)record + column->offset;
+  switch (column->type) {
+    case COLUMN_TEXT:
+      if (strlen(text) >= column->size) return false;
+      memcpy(at, text, strlen(text) + 1);
+      return true;
+    case COLUMN_STATUS:
+      record->status = status_parse(text);
+      return record->status != STATUS_COUNT;
+    case COLUMN_STAGE:
+      record->stage = stage_parse(text);
+      return record->stage != STAGE_COUNT;
+    case COLUMN_FLAGS:
+      return flags_parse(text, &record->flags);
+    case COLUMN_INT:
+    case COLUMN_DOUBLE:
+      return false;
+  }
+  return false;
+}
+
 void column_format(const struct record *record, const struct column *column, struct text *out) {
   const char *at = (const char *)record + column->offset;
   char number[32];

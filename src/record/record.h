@@ -154,4 +154,8 @@ void column_format(const struct record *record, const struct column *column, str
 double column_number(const struct record *record,
                      const struct column *column); /* NaN if text, n/a */
 
+/* The reverse: false if the column is of another type or the value does not fit. NaN is n/a. */
+MUST_USE bool column_set_number(struct record *record, const struct column *column, double x);
+MUST_USE bool column_set_text(struct record *record, const struct column *column, const char *text);
+
 #endif

@@ -41,10 +41,35 @@ extern const struct renderer renderers[];
 extern const size_t renderer_count;
 const struct renderer *renderer_find(const char *name);
 
-/* Two studies side by side: matching cells with ratio, interval, verdict; flagged where the
-   fingerprints differ. */
-MUST_USE hone_status render_compare(struct ctx *ctx, const struct summary *before,
-                                    const struct summary *after,
+/* read_json.c: a study that render_json wrote: records without samples, `data` NULL. E_FORMAT,
+   E_LIMIT, E_NOFILE. */
+MUST_USE hone_status summary_read_json(struct ctx *ctx, struct arena *arena, const char *path,
+                                       struct summary *out);
+
+/* changes.c: two studies cell by cell */
+struct change {
+  size_t before, after;  /* records; SIZE_MAX on the side that lacks the cell */
+  bool is_compared;      /* measured on both sides */
+  bool is_slower;        /* the whole interval lies above what is allowed */
+  bool is_broken;        /* was ok, ended otherwise */
+  struct interval ratio; /* latency after by latency before */
+  enum verdict verdict;
+};
+struct changes {
+  const struct summary *before, *after;
+  double fail_above; /* 0.05: more than 5 % slower is a regression; NaN: nothing is */
+  size_t count;
+  struct change *at; /* in the order of `after`, then what only `before` has */
+  size_t compared, decided, slower, broken, only_before, only_after;
+};
+MUST_USE hone_status changes_find(struct ctx *ctx, struct arena *arena,
+                                  const struct summary *before, const struct summary *after,
+                                  double fail_above, struct changes *out);
+/* 0; 1 a regression; 5 nothing could be decided. 0 without a gate. */
+int changes_exit_code(const struct changes *changes);
+/* "table", "json", "md", "html", "junit" */
+MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
+                                    const struct changes *changes,
                                     const struct render_options *options, struct text *out);
 
 /* -- inside the folder -------------------------------------------------------------------------- */
@@ -240,6 +265,17 @@ bool is_among_first(const struct summary *summary, size_t i, size_t begin);
    number. */
 double matrix_lead(const struct matrix *matrix, const struct summary *summary, size_t a, size_t b,
                    size_t *out_groups);
+
+/* changes.c */
+const struct record *change_record(const struct changes *changes, const struct change *change);
+const char *change_text(const struct change *change); /* a word: verdict, "broken", "only before" */
+void put_change(struct text *out, const struct change *change);
+void put_changes_sentence(struct text *out, const struct changes *changes);
+bool changes_differ_in_machine(const struct changes *changes);
+bool changes_lack_samples(const struct changes *changes);
+/* compare_html.c */
+MUST_USE hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
+                                         struct text *out);
 
 /* html_*.c: parts of the page */
 struct page {

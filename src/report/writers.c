@@ -50,20 +50,75 @@ void html_attribute(struct html html, const char *untrusted) {
   each_safe_byte(html.out, untrusted, put_html_byte);
 }
 
-/* What could start markup, a link or a template inside a line; '<' and '&' as entities, because
-   some renderers take HTML before they look at backslashes. */
-static void put_markdown_byte(struct text *out, char byte) {
-  if (byte == '<') {
-    LITERAL(out, "&lt;");
-  } else if (byte == '&') {
-    LITERAL(out, "&amp;");
-  } else {
-    if (byte && strchr("\\`*_{}[]>()#|!~$@:\"'", byte)) LITERAL(out, "\\");
-    text_append(out, &byte, 1);
+/* -- Markdown -----------------------------------------------------------------------------------
+ */
+
+static bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         (unsigned char)c >= 0x80;
+}
+
+/* ":smile:" and "http://" */
+static bool colon_is_markup(const char *at) {
+  size_t length = 1;
+  while (is_word(at[length]) || at[length] == '_' || at[length] == '+' || at[length] == '-')
+    length++;
+  return at[1] == '/' || (length > 1 && at[length] == ':');
+}
+
+/* What could start markup, a link, a mention or a template here; `before` is 0 at the beginning. A name
+   like zoo:mobilenet_v3_small or a shape like x[1,3] means nothing and stays readable. */
+static bool is_markup(const char *at, char before) {
+  switch (*at) {
+    case '\\':
+    case '`':
+    case '*':
+    case '|':
+    case '~':
+    case '$':
+    case '@':
+      return true;
+    case '_': /* emphasis needs a flank that is no word */
+      return !is_word(before) || !is_word(at[1]);
+    case '[':
+      return !before || before == '!' || at[1] == '^' || strstr(at, "](") || strstr(at, "][");
+    case ']':
+      return at[1] == '(' || at[1] == '[' || at[1] == ':';
+    case '!':
+      return at[1] == '[';
+    case '{':
+      return at[1] == '{' || at[1] == '%' || at[1] == '#' || before == '{';
+    case '}':
+      return at[1] == '}' || before == '}';
+    case '#':
+      return !before || is_word(at[1]);
+    case '>':
+      return !before;
+    case ':':
+      return colon_is_markup(at);
+    case '.': /* "www." */
+      return before == 'w' || before == 'W';
+    default:
+      return false;
   }
 }
+
+/* '<' and '&' as entities, because some renderers take HTML before they look at backslashes. */
 void markdown_text(struct markdown markdown, const char *untrusted) {
-  each_safe_byte(markdown.out, untrusted, put_markdown_byte);
+  struct text safe = {0};
+  text_put_safe(&safe, untrusted, SIZE_MAX);
+  if (safe.failed) markdown.out->failed = true;
+  for (size_t i = 0; i < safe.length; i++) {
+    if (safe.at[i] == '<') {
+      LITERAL(markdown.out, "&lt;");
+    } else if (safe.at[i] == '&') {
+      LITERAL(markdown.out, "&amp;");
+    } else {
+      if (is_markup(&safe.at[i], i ? safe.at[i - 1] : 0)) LITERAL(markdown.out, "\\");
+      text_append(markdown.out, &safe.at[i], 1);
+    }
+  }
+  text_deinit(&safe);
 }
 
 static void put_csv_byte(struct text *out, char byte) {

@@ -1,0 +1,98 @@
+/* hone compare: two studies of the store, or two files that --json wrote, cell by cell. With
+ * --fail-above it is a gate: 1 where an interval says that a cell became slower than that or a cell
+ * no longer gives a right answer, 5 where nothing could be decided. */
+#include "cli.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+struct side {
+  struct study_data data;
+  struct summary summary;
+};
+
+/* A file where the word is one: a study's key or name hardly ever is. */
+static bool is_file(const char *word) {
+  struct stat info;
+  return !stat(word, &info) && S_ISREG(info.st_mode);
+}
+
+static hone_status read_stored(struct ctx *ctx, const struct args *args, struct arena *arena,
+                               const char *word, struct side *out) {
+  struct study_row *row;
+  struct store *store;
+  TRY(store_open(ctx, value_of(args, FLAG_store, NULL), false, &store));
+  hone_status status = NEW(ctx, arena, row);
+  if (!status) status = store_get_study(ctx, store, word, row);
+  if (!status) status = store_read_study(ctx, store, arena, row->key, &out->data);
+  if (!status) status = summarise(ctx, arena, &out->data, wants_synthetic(args), &out->summary);
+  store_close(store);
+  return status;
+}
+
+static hone_status read_side(struct ctx *ctx, const struct args *args, struct arena *arena,
+                             const char *word, struct side *out) {
+  return is_file(word) ? summary_read_json(ctx, arena, word, &out->summary)
+                       : read_stored(ctx, args, arena, word, out);
+}
+
+/* "5%", "5" and "2.5 %" are per cent. */
+static hone_status read_gate(struct ctx *ctx, const struct args *args, double *out) {
+  const char *value = value_of(args, FLAG_fail_above, NULL);
+  char number[32];
+  *out = NAN;
+  if (!value) return HONE_OK;
+  size_t length = strlen(value);
+  if (length && value[length - 1] == '%') length--;
+  while (length && value[length - 1] == ' ') length--;
+  if (length < sizeof number) {
+    memcpy(number, value, length);
+    number[length] = 0;
+    if (parse_f64(number, 0, 10000, out)) {
+      *out /= 100;
+      return HONE_OK;
+    }
+  }
+  return fail(ctx, HONE_E_USAGE, place_name(value), "is no share in per cent, as 5%%");
+}
+
+struct shown {
+  const struct changes *changes;
+  struct render_options options;
+};
+static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct text *out) {
+  const struct shown *shown = user;
+  return render_changes(ctx, form, shown->changes, &shown->options, out);
+}
+
+static hone_status find(struct ctx *ctx, const struct args *args, struct arena *arena,
+                        struct changes *out) {
+  static struct side before, after;
+  double fail_above;
+  TRY(read_gate(ctx, args, &fail_above));
+  TRY(read_side(ctx, args, arena, args->words[0], &before));
+  TRY(read_side(ctx, args, arena, args->words[1], &after));
+  return changes_find(ctx, arena, &before.summary, &after.summary, fail_above, out);
+}
+
+int verb_compare(struct ctx *ctx, struct args *args) {
+  static struct sinks sinks;
+  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
+  struct arena *arena;
+  struct changes changes;
+  if (args->word_count != 2)
+    REFUSE(ctx, HONE_E_USAGE, place_none(), "two studies, each by key, name, 'last' or JSON file");
+  if (ctx->status || sinks_read(ctx, args, &sinks) || arena_create(ctx, 0, &arena))
+    return report_failure(ctx);
+  int code = 0;
+  if (find(ctx, args, arena, &changes)) {
+    code = report_failure(ctx);
+  } else {
+    struct shown shown = {&changes, {.color = wants_color(args)}};
+    if (!sinks.takes_stdout) code = sinks_write(ctx, &terminal, render_form, &shown);
+    const int failed = sinks_write(ctx, &sinks, render_form, &shown);
+    if (!code) code = failed ? failed : changes_exit_code(&changes);
+  }
+  arena_destroy(arena);
+  return code;
+}

@@ -1,0 +1,171 @@
+"""hone compare: studies and JSON files on either side, every form, the gate's exit codes, and the
+workflow of examples/ run as it stands there."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import xml.etree.ElementTree as xml
+
+import pytest
+
+import hostile
+from hone import HONE, ROOT, refused, sound
+
+ENOUGH = ["--rounds", "12", "--incarnations", "3", "--min-time", "0.01", "--min-samples", "5",
+          "--warmup", "0.005", "--no-measure", "--threads", "1", "--resume", "never"]
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """Three studies in one store and as files: before, the same again, and twice as slow."""
+    import hone as command
+    box = command.Sandbox(tmp_path_factory.mktemp("compare"))
+    box.env["HONE_TESTING"] = "1"
+    model = box.folder / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    for name, latency, backends in (("before", 400, "fake,null"), ("again", 400, "fake,null"),
+                                    ("slow", 800, "fake")):
+        sound(box("bench", model, "--backend", backends, "--name", name, "--json", f"{name}.json",
+                  "--backend-option", f"fake.latency_us={latency}", *ENOUGH, timeout=120))
+    return box
+
+
+def without_option(path, folder):
+    """A study whose scripted latency is no part of its cells: what another build of an engine is."""
+    study = json.loads(path.read_text())
+    for record in study["records"]:
+        record["options"] = ""
+        record["cell"] = (record["backend"] * 32).encode().hex()[:32]
+    out = folder / ("same-" + path.name)
+    out.write_text(json.dumps(study))
+    return out
+
+
+@pytest.fixture
+def sides(studies, tmp_path):
+    return [without_option(studies.folder / f"{name}.json", tmp_path)
+            for name in ("before", "again", "slow")]
+
+
+def test_the_same_is_no_regression(studies, sides):
+    for pair in (("before", "before"), ("before", "before.json"), ("before.json", "before")):
+        result = studies("compare", *pair, "--fail-above", "5%")
+        sound(result)
+        assert result.code == 0 and "0 regressions above 5" in result.text, result
+
+
+def test_slower_is_a_regression_only_beyond_what_is_allowed(studies, sides):
+    before, _, slow = sides
+    result = studies("compare", before, slow, "--fail-above", "5%")
+    assert result.code == 1 and "1 regression above 5" in result.text, result
+    assert "only before" in result.text  # null ran in the first alone
+    assert studies("compare", before, slow, "--fail-above", "1000").code == 0
+    assert studies("compare", before, slow).code == 0
+    assert studies("compare", slow, before, "--fail-above", "5%").code == 0  # faster
+
+
+def test_few_rounds_decide_nothing(studies, sides, tmp_path):
+    study = json.loads(sides[2].read_text())
+    for record in study["records"]:
+        record["rounds"] = record["processes"] = record["incarnations"] = 1
+    few = tmp_path / "few.json"
+    few.write_text(json.dumps(study))
+    assert studies("compare", sides[0], few, "--fail-above", "5%").code == 5
+
+
+def test_a_cell_that_breaks_fails_the_gate(studies, sides, tmp_path):
+    study = json.loads(sides[1].read_text())
+    study["records"][0].update(status="crashed", stage="run", reason="signal 11")
+    broken = tmp_path / "broken.json"
+    broken.write_text(json.dumps(study))
+    result = studies("compare", sides[0], broken, "--fail-above", "5%")
+    assert result.code == 1 and "broken" in result.text and "is crashed" in result.text, result
+    assert studies("compare", sides[0], broken).code == 0
+
+
+def test_every_form(studies, sides, tmp_path):
+    before, _, slow = sides
+    result = studies("compare", before, slow, "--fail-above", "5%", "--json", tmp_path / "c.json",
+                     "--md", tmp_path / "c.md", "--html", tmp_path / "c.html",
+                     "--junit", tmp_path / "c.xml")
+    assert result.code == 1
+    found = json.loads((tmp_path / "c.json").read_text())
+    assert found["slower"] == 1 and found["only_before"] == 1
+    worse = [c for c in found["changes"] if c["regression"]]
+    assert len(worse) == 1 and worse[0]["backend"] == "fake"
+    assert worse[0]["ci"][0] <= worse[0]["ratio"] <= worse[0]["ci"][1] and worse[0]["ci"][0] > 1.05
+    suite = xml.parse(tmp_path / "c.xml").getroot().find("testsuite")
+    assert suite.get("failures") == "1" and len(suite.findall("testcase")) == 2
+    assert suite.get("skipped") == "1"
+    assert "1 regression above" in (tmp_path / "c.md").read_text().splitlines()[0]
+    assert "<h1>" in (tmp_path / "c.html").read_text()
+    one = studies("compare", before, slow, "--md", "-")
+    assert one.out == studies("compare", before, slow, "-o", tmp_path / "d.md", "--md", "-").out
+    assert "backend" in one.text.splitlines()[2]
+
+
+def test_what_is_no_study(studies, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    refused(studies("compare", other, "before"), "E_FORMAT")
+    refused(studies("compare", "before", "nothing.json"), "E_NOFILE E_USAGE")
+    for bad in ("much", "-1", "5%%", ""):
+        refused(studies("compare", "before", "again", "--fail-above", bad), "E_USAGE")
+
+
+# -- the workflow in examples/: its own commands, in a folder of their own --------------------------------
+
+WORKFLOW = ROOT / "examples" / "github-workflow.yml"
+
+
+def steps():
+    """The commands of each step that has some, in order: 'run: |' and what is indented below it."""
+    text = WORKFLOW.read_text()
+    found = re.findall(r"^( *)(?:- )?run: (?:\|\n((?:\1  .*\n|\n)+)|(.*)\n)", text, re.M)
+    return [re.sub(r"^ {%d}" % (len(indent) + 2), "", block, flags=re.M) if block else line
+            for indent, block, line in found]
+
+
+def test_the_workflow_runs(hone, tmp_path):
+    """Twice, as two pushes: the first makes the baseline, the second compares with it; a third, on an
+    engine that is twice as slow, fails."""
+    found = [s for s in steps() if "apt-get" not in s and "make" not in s.split()[0]]
+    assert any("hone bench" in s for s in found) and any("hone compare" in s for s in found)
+    (tmp_path / "bin").mkdir()
+    os.symlink(HONE, tmp_path / "bin" / "hone")
+    summary = tmp_path / "summary.md"
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    env = {**hone.env, "HONE_TESTING": "1", "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+           "GITHUB_STEP_SUMMARY": str(summary), "MODELS": str(model), "BACKENDS": "fake",
+           "FAIL_ABOVE": "20%"}
+
+    def push(latency):
+        flags = " ".join(ENOUGH)
+        codes = [subprocess.run(["bash", "-eo", "pipefail", "-c", s], cwd=tmp_path, timeout=120,
+                                env={**env, "BENCH_FLAGS": flags, "FAKE_US": str(latency)},
+                                capture_output=True) for s in found]
+        for record in (tmp_path / "new.json",):
+            assert record.exists(), codes
+        return codes
+
+    first = push(400)
+    assert [c.returncode for c in first] == [0] * len(first), first
+    assert "fake" in summary.read_text()
+    again = push(400)
+    assert [c.returncode for c in again] == [0] * len(again), again
+    assert "0 regressions above 20 %" in summary.read_text()
+    assert xml.parse(tmp_path / "compare.xml").getroot().tag == "testsuites"
+    # an engine that became slow: the baseline says a third of what was measured
+    baseline = tmp_path / "baseline" / "baseline.json"
+    study = json.loads(baseline.read_text())
+    for record in study["records"]:
+        latency = record["latency_ms"]
+        record["latency_ms"] = {k: [x / 3 for x in v] if isinstance(v, list) else v and v / 3
+                                for k, v in latency.items()}
+    baseline.write_text(json.dumps(study))
+    worse = push(400)
+    assert 1 in [c.returncode for c in worse], worse
+    assert "1 regression above 20 %" in summary.read_text()
