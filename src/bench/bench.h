@@ -70,10 +70,10 @@ struct bench_options {
 
 /* One model at one batch: what every backend gets. */
 struct bench_case {
-  char model[256];   /* as the user wrote it */
-  char path[4096];   /* the ONNX file that engines read */
-  char hash[33];     /* of the model's bytes and side files */
-  char shapes[8192]; /* of every input, "x[1,3,224,224],..." */
+  char model[256];    /* as the user wrote it */
+  char path[4096];    /* the ONNX file that engines read */
+  char hash[33];      /* of the model's bytes and side files */
+  const char *shapes; /* of every input, "x[1,3,224,224],..."; "" unknown; in the study's arena */
   int batch;
   int64_t weights_bytes;    /* of its constants; -1 unknown */
   int64_t file_bytes;       /* of the model and its side files; 0 unknown */
@@ -348,8 +348,37 @@ const char *file_precision(const struct graph *graph);
 MUST_USE hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
                                       json_t **out_reply);
 MUST_USE hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply);
-/* The user's file for this input, or NULL: --input NAME=FILE, then --inputs DIR. */
-const char *given_file(const json_t *command, const char *name, char out[4096]);
+
+/* -- given.c ------------------------------------------------------------------------------------
+ */
+/* Inputs that the user gives: --input NAME=FILE and --inputs DIR. */
+struct given {
+  const struct bench_pair *files;
+  size_t file_count;
+  const char *dir; /* NULL: none */
+};
+struct given_model {
+  const char *title;
+  const char *const *names; /* of its inputs, in order */
+  size_t count;
+};
+/* All that is given is there, is an input of one of the models, and each model gets something of a folder. An
+   input without a file is a warning. E_USAGE, E_NOFILE. */
+MUST_USE hone_status given_check(struct ctx *ctx, const struct given *given,
+                                 const struct given_model *models, size_t model_count);
+struct bench;
+/* The same for a study's cases, with the files' types and shapes. */
+MUST_USE hone_status given_check_cases(struct bench *bench);
+/* The file of input `index`, or "". E_USAGE where two files are given for it. */
+MUST_USE hone_status given_find(struct ctx *ctx, const struct given *given, const char *name,
+                                size_t index, char out[4096]);
+/* Reads it; data in the arena. E_SHAPE, E_TYPE where it is not what is wanted. */
+MUST_USE hone_status given_read(struct ctx *ctx, struct arena *arena, const char *path,
+                                const char *name, const hone_tensor *want, hone_tensor *out);
+/* In a worker: what the harness's command says of it. */
+bool has_given(const json_t *command);
+MUST_USE hone_status given_of_command(struct ctx *ctx, const json_t *command, const char *name,
+                                      size_t index, char out[4096]);
 
 /* -- condition.c (in the worker) ----------------------------------------------------------------
  */

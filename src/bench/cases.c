@@ -81,9 +81,10 @@ static void set_failure(struct bench_case *one, const struct worker_end *end) {
 }
 
 bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one) {
+  const char *shapes = message_text(reply, "shapes");
+  if (arena_string(bench->ctx, bench->arena, shapes, strlen(shapes), &one->shapes)) return false;
   snprintf(one->path, sizeof one->path, "%s", message_text(reply, "path"));
   snprintf(one->hash, sizeof one->hash, "%s", message_text(reply, "hash"));
-  snprintf(one->shapes, sizeof one->shapes, "%s", message_text(reply, "shapes"));
   snprintf(one->tolerance, sizeof one->tolerance, "%s", message_text(reply, "tolerance"));
   one->flops = message_number(reply, "flops");
   one->bytes = message_number(reply, "bytes");
@@ -138,7 +139,7 @@ static void check_batch(struct bench_case *one, int batch, const struct worker_e
 
 hone_status case_describe(struct bench *bench, const char *model, int batch,
                           struct bench_case *out) {
-  *out = (struct bench_case){.batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
+  *out = (struct bench_case){.shapes = "", .batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
   snprintf(out->model, sizeof out->model, "%s", model);
   hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
   bench_report(bench, NULL, model, "prepare");
@@ -189,14 +190,11 @@ static hone_status reference_key(struct bench *bench, const struct bench_case *o
   text_printf(&text, "%s\n%s\n%s\n%llu\n", HONE_VERSION, one->hash, one->shapes,
               (unsigned long long)options->seed);
   put_stat(&text, options->worker_path ? options->worker_path : "/proc/self/exe");
-  for (size_t i = 0; i < options->input_count; i++) {
-    text_printf(&text, "%s=", options->inputs[i].name);
-    put_stat(&text, options->inputs[i].value);
-  }
-  for (size_t i = 0; options->inputs_dir && i < one->input_count; i++) {
+  const struct given given = {options->inputs, options->input_count, options->inputs_dir};
+  for (size_t i = 0; i < one->input_count; i++) {
     char path[4096];
-    snprintf(path, sizeof path, "%.3800s/%.200s.npy", options->inputs_dir, one->inputs[i].name);
-    put_stat(&text, path);
+    TRY(given_find(bench->ctx, &given, one->inputs[i].name, i, path));
+    if (path[0]) put_stat(&text, path);
   }
   hone_status status = text_finish(bench->ctx, &text);
   if (!status) hash_hex(out, text.at, text.length);

@@ -24,9 +24,6 @@ static hone_status check_models(struct ctx *ctx, const struct bench_options *opt
     if (strncmp(model, "zoo:", 4) && access(model, R_OK))
       return fail(ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
   }
-  for (size_t i = 0; i < options->input_count; i++)
-    if (access(options->inputs[i].value, R_OK))
-      return fail(ctx, HONE_E_NOFILE, place_file(options->inputs[i].value), "%s", strerror(errno));
   return HONE_OK;
 }
 

@@ -102,8 +102,7 @@ static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t co
 
 /* What the worker opens: the user's file and shapes, in a folder of this study. */
 static hone_status begin_case(struct bench *bench, struct bench_case *one) {
-  if (!one->shapes[0] && bench->options.shapes)
-    snprintf(one->shapes, sizeof one->shapes, "%s", bench->options.shapes);
+  if (!one->shapes[0] && bench->options.shapes) one->shapes = bench->options.shapes;
   if (one->data_dir[0]) return HONE_OK; /* hone made the inputs */
   snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/peer-%d", bench->dir,
            bench->worker_number);

@@ -236,40 +236,16 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
 /* -- reference ----------------------------------------------------------------------------------
  */
 
-const char *given_file(const json_t *command, const char *name, char out[4096]) {
-  const json_t *file = json_object_get(json_object_get(command, "files"), name);
-  if (json_is_string(file)) return json_string_value(file);
-  const char *dir = message_text(command, "inputs_dir");
-  if (!*dir || strchr(name, '/') || name[0] == '.') return NULL;
-  snprintf(out, 4096, "%.3800s/%.200s.npy", dir, name);
-  return access(out, R_OK) ? NULL : out;
-}
-
 static hone_status make_input(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                               const json_t *command, size_t index, hone_tensor *out) {
   const struct value *input = graph->inputs.at[index];
+  hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
+  memcpy(want.shape, input->shape.dims, (size_t)want.rank * sizeof *want.shape);
   char path[4096];
-  const char *file = given_file(command, input->name, path);
-  if (!file)
-    return input_generate(ctx, arena, graph, index, (uint64_t)message_int(command, "seed", 0),
-                          (int)message_int(command, "set", 0), out);
-  hone_tensor expect = {.dtype = input->dtype, .rank = input->shape.rank};
-  memcpy(expect.shape, input->shape.dims, (size_t)expect.rank * sizeof *expect.shape);
-  hone_tensor read;
-  TRY(npy_read(ctx, file, &expect, &read));
-  bool is_same = read.dtype == expect.dtype && read.rank == expect.rank &&
-                 !memcmp(read.shape, expect.shape, (size_t)read.rank * sizeof *read.shape);
-  size_t bytes = 0;
-  void *copy = NULL;
-  hone_status status = is_same ? tensor_bytes(ctx, input->name, &read, &bytes)
-                               : fail(ctx, HONE_E_SHAPE, place_file(file),
-                                      "does not have the element type and shape of this input");
-  if (!status) status = arena_alloc(ctx, arena, bytes, 1, &copy);
-  if (!status) memcpy(copy, read.data, bytes);
-  free(read.data);
-  *out = expect;
-  out->data = copy;
-  return status;
+  TRY(given_of_command(ctx, command, input->name, index, path));
+  if (path[0]) return given_read(ctx, arena, path, input->name, &want, out);
+  return input_generate(ctx, arena, graph, index, (uint64_t)message_int(command, "seed", 0),
+                        (int)message_int(command, "set", 0), out);
 }
 
 static hone_status make_output(struct ctx *ctx, struct arena *arena, const struct value *value,

@@ -35,7 +35,7 @@ static const struct field described_fields[] = {
     KEY,
     {"path", FIELD_TEXT, false, 1, 4095},
     {"hash", FIELD_TEXT, false, 32, 32},
-    {"shapes", FIELD_TEXT, false, 0, 8191},
+    {"shapes", FIELD_TEXT, false, 0, WORKER_LINE_MAX},
     {"tolerance", FIELD_TEXT, true, 4, 7},
     {"flops", FIELD_NUMBER, true, 0, 1e18},
     {"bytes", FIELD_NUMBER, true, 0, 1e18},

@@ -85,6 +85,7 @@ int worker_main(int argc, char **argv) {
     if (!serve(&ctx, state, line, length)) break;
   line_reader_deinit(&commands_in);
   release_cell(state);
+  free(state->shapes);
   free(state);
   return 0;
 }

@@ -13,7 +13,9 @@ static void copy_text(char *out, size_t size, const json_t *command, const char 
 
 hone_status read_request(struct ctx *ctx, struct state *state, const json_t *command) {
   copy_text(state->model, sizeof state->model, command, "model");
-  copy_text(state->shapes, sizeof state->shapes, command, "shapes");
+  free(state->shapes);
+  state->shapes = strdup(message_text(command, "shapes"));
+  if (!state->shapes) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a request");
   copy_text(state->options, sizeof state->options, command, "options");
   copy_text(state->engine, sizeof state->engine, command, "engine");
   copy_text(state->precision, sizeof state->precision, command, "precision");
@@ -86,9 +88,11 @@ static hone_status make_up(struct ctx *ctx, const json_t *command, int set, size
                            const struct backend_tensor *wanted, hone_tensor *out) {
   char path[4096];
   size_t bytes;
-  const char *file = given_file(command, wanted->name, path);
+  TRY(given_of_command(ctx, command, wanted->name, index, path));
   *out = wanted->info;
-  if (file) return npy_read(ctx, file, &wanted->info, out);
+  if (path[0]) return npy_read(ctx, path, &wanted->info, out);
+  if (has_given(command))
+    return fail(ctx, HONE_E_NOFILE, place_name(wanted->name), "no file is given for this input");
   TRY(tensor_bytes(ctx, wanted->name, out, &bytes));
   if (posix_memalign(&out->data, 64, bytes + 64))
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
@@ -107,9 +111,9 @@ hone_status make_input_of(struct ctx *ctx, struct state *state, const json_t *co
   if (same_form(&wanted->info, out)) return HONE_OK;
   shape_text(&wanted->info, there);
   shape_text(out, here);
-  const char *file = given_file(command, wanted->name, path);
-  return fail(ctx, HONE_E_SHAPE, place_file(file ? file : ""), "is %s, the input \"%s\" %s", here,
-              wanted->name, there);
+  TRY(given_of_command(ctx, command, wanted->name, index, path));
+  return fail(ctx, HONE_E_SHAPE, place_file(path), "is %s, the input \"%s\" %s", here, wanted->name,
+              there);
 }
 
 static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *command,

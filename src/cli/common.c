@@ -91,84 +91,45 @@ bool wants_color(const struct args *args) {
 /* -- inputs and outputs of a run ----------------------------------------------------------------
  */
 
-static hone_status read_into(struct ctx *ctx, const char *path, const struct value *value,
-                             struct arena *arena, hone_tensor *out) {
-  hone_tensor expect = {.dtype = value->dtype, .rank = value->shape.rank}, read;
-  memcpy(expect.shape, value->shape.dims, sizeof expect.shape);
-  TRY(npy_read(ctx, path, &expect, &read));
-  bool same = read.dtype == expect.dtype && read.rank == expect.rank;
-  for (int i = 0; same && i < read.rank; i++) same = read.shape[i] == expect.shape[i];
-  struct tensor *tensor;
-  hone_status status = HONE_OK;
-  if (!same) {
-    struct text wanted = {0};
-    shape_print(&wanted, &value->shape);
-    status = fail(ctx, read.dtype == expect.dtype ? HONE_E_SHAPE : HONE_E_TYPE, place_file(path),
-                  "is not %s%s", dtype_name(value->dtype), wanted.at ? wanted.at : "");
-    text_deinit(&wanted);
-  }
-  if (!status) status = tensor_create(ctx, arena, value->dtype, &value->shape, &tensor);
-  if (!status) {
-    *out = expect;
-    out->data = (void *)(uintptr_t)tensor->data;
-    memcpy(out->data, read.data, tensor->bytes);
-  }
-  free(read.data);
-  return status;
-}
-
-static bool exists(const char *path) {
-  struct stat info;
-  return !stat(path, &info);
-}
-
-static hone_status find_input(struct ctx *ctx, const struct args *args, const struct value *value,
-                              size_t index, char out[4096]) {
-  out[0] = 0;
-  for (size_t i = 0; i < args->repeated[FLAG_input].count; i++) {
+static hone_status given_of_args(struct ctx *ctx, const struct args *args, struct arena *arena,
+                                 struct given *out) {
+  const struct repeated *files = &args->repeated[FLAG_input];
+  struct bench_pair *pairs;
+  TRY(NEW_ARRAY(ctx, arena, pairs, files->count));
+  for (size_t i = 0; i < files->count; i++) {
     char name[256];
-    const char *path;
-    TRY(split_pair(ctx, args->repeated[FLAG_input].at[i], "NAME=FILE", name, &path));
-    if (!strcmp(name, value->name)) snprintf(out, 4096, "%s", path);
+    TRY(split_pair(ctx, files->at[i], "NAME=FILE", name, &pairs[i].value));
+    TRY(arena_string(ctx, arena, name, strlen(name), &pairs[i].name));
   }
-  const char *dir = value_of(args, FLAG_inputs, NULL);
-  if (out[0] || !dir) return HONE_OK;
-  snprintf(out, 4096, "%s/in_%zu.npy", dir, index);
-  if (exists(out)) return HONE_OK;
-  if (strchr(value->name, '/'))
-    out[0] = 0;
-  else
-    snprintf(out, 4096, "%s/%s.npy", dir, value->name);
-  if (!out[0] || !exists(out)) out[0] = 0;
+  *out = (struct given){pairs, files->count, value_of(args, FLAG_inputs, NULL)};
   return HONE_OK;
 }
 
-static hone_status check_input_names(struct ctx *ctx, const struct args *args,
-                                     const struct graph *graph) {
-  for (size_t i = 0; i < args->repeated[FLAG_input].count; i++) {
-    char name[256];
-    const char *path;
-    bool found = false;
-    TRY(split_pair(ctx, args->repeated[FLAG_input].at[i], "NAME=FILE", name, &path));
-    for (size_t k = 0; k < graph->inputs.count; k++)
-      found |= !strcmp(graph->inputs.at[k]->name, name);
-    if (!found)
-      return fail(ctx, HONE_E_USAGE, place_name(name),
-                  "the model has no such input; 'hone inspect' lists them");
-  }
-  return HONE_OK;
+static hone_status check_given(struct ctx *ctx, const struct given *given,
+                               const struct model *model, struct arena *arena) {
+  const char **names;
+  TRY(NEW_ARRAY(ctx, arena, names, model->graph->inputs.count));
+  for (size_t i = 0; i < model->graph->inputs.count; i++)
+    names[i] = model->graph->inputs.at[i]->name;
+  const struct given_model one = {"the model", names, model->graph->inputs.count};
+  return given_check(ctx, given, &one, 1);
 }
 
 hone_status make_inputs(struct ctx *ctx, const struct args *args, const struct model *model,
                         struct arena *arena, int set, hone_tensor *out) {
   int64_t seed;
+  struct given given;
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 1, &seed));
-  TRY(check_input_names(ctx, args, model->graph));
+  TRY(given_of_args(ctx, args, arena, &given));
+  if (set == 0) TRY(check_given(ctx, &given, model, arena));
   for (size_t i = 0; i < model->graph->inputs.count; i++) {
+    const struct value *input = model->graph->inputs.at[i];
+    hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
     char path[4096];
-    TRY(find_input(ctx, args, model->graph->inputs.at[i], i, path));
+    memcpy(want.shape, input->shape.dims, sizeof want.shape);
+    TRY(given_find(ctx, &given, input->name, i, path));
     if (path[0])
-      TRY(read_into(ctx, path, model->graph->inputs.at[i], arena, &out[i]));
+      TRY(given_read(ctx, arena, path, input->name, &want, &out[i]));
     else
       TRY(input_generate(ctx, arena, model->graph, i, (uint64_t)seed, set, &out[i]));
   }

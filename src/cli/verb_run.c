@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MOST_IO = BENCH_MAX_IO };
-
 struct runner {
   struct ctx *ctx;
   const struct args *args;
   struct arena *arena;
   struct model model;
-  hone_tensor inputs[MOST_IO], outputs[MOST_IO], expected[MOST_IO];
+  hone_tensor *inputs, *outputs, *expected; /* in the arena, as many as the model has */
   struct loaded loaded;
   struct team *team;
   bool is_loaded;
@@ -38,8 +36,10 @@ static hone_status compile_and_load(struct runner *r) {
 }
 
 static hone_status run_compiled(struct runner *r) {
-  const void *in[MOST_IO];
-  void *out[MOST_IO];
+  const void **in;
+  void **out;
+  TRY(NEW_ARRAY(r->ctx, r->arena, in, r->model.graph->inputs.count));
+  TRY(NEW_ARRAY(r->ctx, r->arena, out, r->model.graph->outputs.count));
   for (size_t i = 0; i < r->model.graph->inputs.count; i++) in[i] = r->inputs[i].data;
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) out[i] = r->outputs[i].data;
   struct hone_io io = {in, out, NULL, NULL};
@@ -57,12 +57,17 @@ static void close_runner(struct runner *r) {
   arena_destroy(r->arena);
 }
 
+static hone_status make_places(struct runner *r) {
+  TRY(NEW_ARRAY(r->ctx, r->arena, r->inputs, r->model.graph->inputs.count));
+  TRY(NEW_ARRAY(r->ctx, r->arena, r->outputs, r->model.graph->outputs.count));
+  TRY(NEW_ARRAY(r->ctx, r->arena, r->expected, r->model.graph->outputs.count));
+  return make_outputs(r->ctx, &r->model, r->arena, r->outputs);
+}
+
 static hone_status open_runner(struct runner *r, const char *path) {
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
   TRY(load_model(r->ctx, r->args, path, &r->model));
-  if (r->model.graph->inputs.count > MOST_IO || r->model.graph->outputs.count > MOST_IO)
-    return fail(r->ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MOST_IO);
-  return make_outputs(r->ctx, &r->model, r->arena, r->outputs);
+  return make_places(r);
 }
 
 static void print_tensor(const char *name, const hone_tensor *tensor) {
@@ -175,14 +180,12 @@ static hone_status open_artifact(struct runner *r, const char *path) {
   TRY(artifact_load(r->ctx, path, symbol, &r->loaded));
   r->is_loaded = true;
   TRY(features_check(r->ctx, place_file(path), r->loaded.info->flags));
-  if (r->loaded.info->input_count > MOST_IO || r->loaded.info->output_count > MOST_IO)
-    return fail(r->ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MOST_IO);
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
   TRY(arena_create(r->ctx, 0, &r->model.arena));
   TRY(graph_create(r->ctx, r->model.arena, &r->model.graph));
   TRY(describe(r, r->loaded.info->inputs, r->loaded.info->input_count, r->model.graph, true));
   TRY(describe(r, r->loaded.info->outputs, r->loaded.info->output_count, r->model.graph, false));
-  TRY(make_outputs(r->ctx, &r->model, r->arena, r->outputs));
+  TRY(make_places(r));
   return team_create(r->ctx, (int)threads, false, &r->team);
 }
 
@@ -247,8 +250,9 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
   TRY(run_compiled(r));
   for (int pass = 0; pass < (expected_dir ? 2 : 1); pass++) {
     struct accuracy accuracy;
-    double steps[MOST_IO];
+    double *steps;
     accuracy_init(&accuracy);
+    TRY(NEW_ARRAY(r->ctx, r->arena, steps, r->model.graph->outputs.count));
     TRY(output_steps(r->ctx, r->model.graph, steps));
     if (pass)
       TRY(read_expected(r, expected_dir));
