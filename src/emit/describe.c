@@ -8,19 +8,19 @@ static void emit_name(struct text *out, const char *name) {
   text_puts(out, "0");
 }
 
-void emit_io(struct text *out, const char *side, struct value *const *values, size_t count) {
+void emit_io(struct text *out, const char *side, const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
     text_printf(out, "static const char %s%zu_name[] = {", side, i);
-    emit_name(out, values[i]->name);
+    emit_name(out, ports[i].name);
     text_printf(out, "};\nstatic const int64_t %s%zu_dims[] = {", side, i);
-    for (int d = 0; d < values[i]->shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
+    for (int d = 0; d < ports[i].shape.rank; d++)
+      text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
   for (size_t i = 0; i < count; i++)
-    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1},\n", side, i, (int)values[i]->dtype,
-                values[i]->shape.rank, side, i);
+    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1},\n", side, i, (int)ports[i].dtype,
+                ports[i].shape.rank, side, i);
   text_puts(out, count ? "};\n" : "  {0}};\n");
   text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
 }
@@ -74,27 +74,27 @@ void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
 }
 
 static void emit_header_io(struct text *out, const char *prefix, const char *side,
-                           struct value *const *values, size_t count) {
+                           const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct text shape = {0};
-    shape_print(&shape, &values[i]->shape);
+    shape_print(&shape, &ports[i].shape);
     text_printf(out,
                 "/* %s %zu: %s%s; its name, as bytes: */\nstatic const char %s_%s_%zu_name[] = {",
-                side, i, dtype_name(values[i]->dtype), shape.at ? shape.at : "", prefix, side, i);
-    emit_name(out, values[i]->name);
+                side, i, dtype_name(ports[i].dtype), shape.at ? shape.at : "", prefix, side, i);
+    emit_name(out, ports[i].name);
     text_printf(out, "};\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n",
-                c_type(values[i]->dtype) ? c_type(values[i]->dtype) : "unsigned char", prefix, side,
-                i, prefix, side, i, values[i]->shape.rank);
+                c_type(ports[i].dtype) ? c_type(ports[i].dtype) : "unsigned char", prefix, side, i,
+                prefix, side, i, ports[i].shape.rank);
     text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
-    for (int d = 0; d < values[i]->shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
+    for (int d = 0; d < ports[i].shape.rank; d++)
+      text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
     text_deinit(&shape);
   }
 }
 
 hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
-  const struct graph *graph = e->plan->graph;
+  const struct plan *plan = e->plan;
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
   if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
@@ -103,9 +103,9 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
               HONE_VERSION);
   text_append(out, abi, length);
   text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
-              graph->inputs.count, prefix, graph->outputs.count);
-  emit_header_io(out, prefix, "input", graph->inputs.at, graph->inputs.count);
-  emit_header_io(out, prefix, "output", graph->outputs.at, graph->outputs.count);
+              plan->input_count, prefix, plan->output_count);
+  emit_header_io(out, prefix, "input", plan->inputs, plan->input_count);
+  emit_header_io(out, prefix, "output", plan->outputs, plan->output_count);
   text_printf(out,
               "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
               "*%s_artifact(void);\n",

@@ -11,8 +11,8 @@ static bool is_identifier(const char *s) {
 static hone_status emit_all(struct emitter *e, const char *prefix, struct emitted *out) {
   emit_prelude(e);
   for (size_t i = 0; i < e->plan->steps.count; i++) TRY(emit_step(e, i));
-  emit_io(e->out, "input", e->plan->graph->inputs.at, e->plan->graph->inputs.count);
-  emit_io(e->out, "output", e->plan->graph->outputs.at, e->plan->graph->outputs.count);
+  emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
+  emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
   emit_run(e);
   TRY(make_weights(e, out));
   TRY(text_finish(e->ctx, e->out));

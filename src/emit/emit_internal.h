@@ -44,10 +44,12 @@ const char *class_type(hone_dtype dtype);   /* "float", "double", "int64_t" */
 /* A float as C text that reads back exactly: hex, INFINITY, NAN. */
 void emit_float(struct text *out, double x);
 
-/* The node's own operation (elementwise nodes) and its fused program as C statements.
-   Inputs are named i0, i1, ...; the raw result r, steps t0, t1, ...; *out_result names the last. */
-MUST_USE hone_status emit_program(struct emitter *e, struct text *out, const struct node *node,
-                                  bool vector, char out_result[32]);
+/* Mean's last operation: by the number of its operands. */
+bool is_division(const struct operation *o);
+/* The program as C statements. Inputs are named i0, i1, ...; the raw result r, operations t0, t1, ...;
+   *out_result names the last. */
+MUST_USE hone_status emit_program(struct emitter *e, struct text *out,
+                                  const struct program *program, bool vector, char out_result[32]);
 
 /* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
@@ -63,7 +65,7 @@ MUST_USE hone_status emit_step(struct emitter *e, size_t i);
 void emit_prelude(struct emitter *e);
 void emit_run(struct emitter *e);
 /* side: "input" or "output" */
-void emit_io(struct text *out, const char *side, struct value *const *values, size_t count);
+void emit_io(struct text *out, const char *side, const struct port *ports, size_t count);
 MUST_USE hone_status make_weights(struct emitter *e, struct emitted *out);
 void emit_info(struct emitter *e, const char *prefix, struct emitted *made);
 MUST_USE hone_status emit_header(struct emitter *e, const char *prefix, struct text *out);

@@ -82,20 +82,16 @@ static bool mentions(const char *expression, const char *word) {
 }
 
 /* One operation: "T name; { const T x = .., y = ..; name = EXPR; }". */
-struct operation {
-  const struct op *op;
-  const struct argument *args;
-  size_t count;
-  double alpha, beta;
-  const char *alpha_name, *beta_name; /* a run-time parameter instead, or NULL */
-  bool c_remainder;                   /* Mod with fmod=1 */
-  hone_dtype result;
+struct expanded {
+  const struct operation *o;
+  struct argument args[3];
+  char name[32], alpha[32], beta[32]; /* a parameter's name when it comes at run time, or "" */
 };
 
 static void emit_parameter(struct text *out, const char *type, const char *name, double value,
                            const char *at_run, bool vector) {
   text_printf(out, "const %s %s = ", type, name);
-  if (at_run)
+  if (*at_run)
     text_puts(out, at_run);
   else if (!vector)
     emit_float(out, value);
@@ -107,165 +103,122 @@ static void emit_parameter(struct text *out, const char *type, const char *name,
   text_puts(out, "; ");
 }
 
-static void emit_vector_operation(struct text *out, const struct operation *o, const char *name) {
-  static const char *const letters[] = {"x", "y", "z"};
-  text_printf(out, "    vec %s;\n    { ", name);
-  for (size_t k = 0; k < o->count; k++)
-    text_printf(out, "const vec %s = %s; ", letters[k], o->args[k].name);
-  if (mentions(o->op->expression, "alpha"))
-    emit_parameter(out, "vec", "alpha", o->alpha, o->alpha_name, true);
-  if (mentions(o->op->expression, "beta"))
-    emit_parameter(out, "vec", "beta", o->beta, o->beta_name, true);
-  text_printf(out, "%s = ", name);
-  emit_expression(out, o->op->expression, "");
-  text_puts(out, "; }\n");
+static void emit_parameters(struct text *out, const char *expression, const struct expanded *x,
+                            const char *type, bool vector) {
+  if (mentions(expression, "alpha"))
+    emit_parameter(out, type, "alpha", x->o->alpha, x->alpha, vector);
+  if (mentions(expression, "beta")) emit_parameter(out, type, "beta", x->o->beta, x->beta, vector);
 }
 
-static void emit_cast(struct text *out, const struct operation *o, const char *name) {
-  const struct argument *x = &o->args[0];
-  const char *type = c_type(o->result);
-  if (o->result == HONE_BOOL)
-    text_printf(out, "    const %s %s = %s != 0;\n", type, name, x->name);
-  else if (dtype_is_float(x->dtype) && !dtype_is_float(o->result))
-    text_printf(out, "    const %s %s = (%s)%s((double)%s);\n", type, name, type,
-                o->result == HONE_U64 ? "cast_u64_" : "cast_i64_", x->name);
+static hone_status emit_vector_operation(struct emitter *e, struct text *out,
+                                         const struct expanded *x) {
+  static const char *const letters[] = {"x", "y", "z"};
+  const char *expression = x->o->op->expression;
+  if (!expression)
+    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "%s has no expression", x->o->op->name);
+  text_printf(out, "    vec %s;\n    { ", x->name);
+  for (int k = 0; k < x->o->arg_count; k++)
+    text_printf(out, "const vec %s = %s; ", letters[k], x->args[k].name);
+  emit_parameters(out, expression, x, "vec", true);
+  text_printf(out, "%s = ", x->name);
+  emit_expression(out, expression, "");
+  text_puts(out, "; }\n");
+  return HONE_OK;
+}
+
+static void emit_cast(struct text *out, const struct expanded *x) {
+  const struct argument *from = &x->args[0];
+  hone_dtype to = x->o->dtype;
+  const char *type = c_type(to);
+  if (to == HONE_BOOL)
+    text_printf(out, "    const %s %s = %s != 0;\n", type, x->name, from->name);
+  else if (dtype_is_float(from->dtype) && !dtype_is_float(to))
+    text_printf(out, "    const %s %s = (%s)%s((double)%s);\n", type, x->name, type,
+                to == HONE_U64 ? "cast_u64_" : "cast_i64_", from->name);
   else
-    text_printf(out, "    const %s %s = (%s)%s;\n", type, name, type, x->name);
+    text_printf(out, "    const %s %s = (%s)%s;\n", type, x->name, type, from->name);
+}
+
+static const char *scalar_expression(const struct operation *o, bool integer) {
+  if (o->op->id != OP_Mod) return integer ? o->op->integer : o->op->expression;
+  return !integer ? "mod_(x, y)" : o->c_remainder ? "mod_(x, y, u, 1)" : "mod_(x, y, u, 0)";
 }
 
 static hone_status emit_scalar_operation(struct emitter *e, struct text *out,
-                                         const struct operation *o, const char *name) {
+                                         const struct expanded *x) {
   static const char *const letters[] = {"x", "y", "z"};
-  hone_dtype class = o->args[o->count - 1].dtype;
-  const char *prefix = class_prefix(class), *type = class_type(class);
-  if (o->op->id == OP_Cast || o->op->id == OP_CastLike || o->op->id == OP_Identity) {
-    emit_cast(out, o, name);
-    return HONE_OK;
-  }
-  bool integer = !dtype_is_float(class);
-  const char *expression = integer ? o->op->integer : o->op->expression;
-  if (o->op->id == OP_Mod)
-    expression = integer ? o->c_remainder ? "mod_(x, y, u, 1)" : "mod_(x, y, u, 0)" : "mod_(x, y)";
+  const struct operation *o = x->o;
+  hone_dtype class = x->args[o->arg_count - 1].dtype;
+  const char *prefix = class_prefix(class), *type = class_type(class),
+             *expression = scalar_expression(o, !dtype_is_float(class));
   if (!prefix || !expression)
     return fail(e->ctx, HONE_E_UNSUP, place_none(), "no kernel for %s of %s", o->op->name,
                 dtype_name(class));
-  text_printf(out, "    %s %s;\n    { ", c_type(o->result), name);
-  for (size_t k = 0; k < o->count; k++) {
-    const char *own = class_type(o->args[k].dtype);
-    text_printf(out, "const %s %s = (%s)%s; ", own, letters[k], own, o->args[k].name);
+  text_printf(out, "    %s %s;\n    { ", c_type(o->dtype), x->name);
+  for (int k = 0; k < o->arg_count; k++) {
+    const char *own = class_type(x->args[k].dtype);
+    text_printf(out, "const %s %s = (%s)%s; ", own, letters[k], own, x->args[k].name);
   }
   if (mentions(expression, "u")) text_printf(out, "const int u = %d; ", class == HONE_U64);
-  if (mentions(expression, "alpha"))
-    emit_parameter(out, type, "alpha", o->alpha, o->alpha_name, false);
-  if (mentions(expression, "beta")) emit_parameter(out, type, "beta", o->beta, o->beta_name, false);
-  text_printf(out, "%s = (%s)(", name, c_type(o->result));
+  emit_parameters(out, expression, x, type, false);
+  text_printf(out, "%s = (%s)(", x->name, c_type(o->dtype));
   emit_expression(out, expression, prefix);
-  text_printf(out, ")%s; }\n", o->result == HONE_BOOL ? " != 0" : "");
+  text_printf(out, ")%s; }\n", o->dtype == HONE_BOOL ? " != 0" : "");
   return HONE_OK;
 }
 
-static hone_status emit_operation(struct emitter *e, struct text *out, const struct operation *o,
-                                  bool vector, const char *name) {
-  if (!vector) return emit_scalar_operation(e, out, o, name);
-  if (!o->op->expression)
-    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "%s has no expression", o->op->name);
-  emit_vector_operation(out, o, name);
-  return HONE_OK;
+bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
+
+static hone_status emit_operation(struct emitter *e, struct text *out, const struct expanded *x,
+                                  bool vector) {
+  if (is_division(x->o)) {
+    text_printf(out, "    const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype),
+                x->name, x->args[0].name, vector ? "splat_(" : "", x->o->alpha,
+                vector ? ".0f)" : "");
+    return HONE_OK;
+  }
+  if (vector) return emit_vector_operation(e, out, x);
+  switch (x->o->op->id) {
+    case OP_Cast:
+    case OP_CastLike:
+    case OP_Identity:
+      emit_cast(out, x);
+      return HONE_OK;
+    default:
+      return emit_scalar_operation(e, out, x);
+  }
 }
 
-/* Max, Min, Sum, Mean: the binary expression over all operands in turn. */
-static hone_status emit_variadic(struct emitter *e, struct text *out, const struct node *node,
-                                 size_t own, const struct argument *args, bool vector,
-                                 hone_dtype dtype) {
-  char last[32];
-  snprintf(last, sizeof last, "%s", args[0].name);
-  for (size_t k = 1; k < own; k++) {
-    struct argument pair[2] = {{.dtype = dtype}, args[k]};
-    snprintf(pair[0].name, sizeof pair[0].name, "%s", last);
-    snprintf(last, sizeof last, "v%zu", k);
-    const struct op *op = is_op(node, OP_Mean) ? &op_table[OP_Add] : node->op;
-    TRY(emit_operation(e, out,
-                       &(struct operation){.op = op, .args = pair, .count = 2, .result = dtype},
-                       vector, last));
-  }
-  if (is_op(node, OP_Mean))
-    text_printf(out, "    const %s r = %s / %s%zu%s;\n", vector ? "vec" : c_type(dtype), last,
-                vector ? "splat_(" : "", own, vector ? ".0f)" : "");
-  else
-    text_printf(out, "    const %s r = %s;\n", vector ? "vec" : c_type(dtype), last);
-  return HONE_OK;
-}
-
-static hone_status emit_own(struct emitter *e, struct text *out, const struct node *node,
-                            bool vector, hone_dtype dtype) {
-  size_t own = node->input_count - node->fused_input_count;
-  struct argument args[32];
-  if (own > COUNT(args)) return fail(e->ctx, HONE_E_LIMIT, node_place(node), "too many operands");
-  for (size_t k = 0; k < own; k++) {
-    snprintf(args[k].name, sizeof args[k].name, "i%zu", k);
-    args[k].dtype = node->inputs[k] ? node->inputs[k]->dtype : HONE_UNDEFINED;
-  }
-  if (is_variadic(node->op)) return emit_variadic(e, out, node, own, args, vector, dtype);
-  struct operation o = {.op = node->op,
-                        .args = args,
-                        .count = own,
-                        .result = dtype,
-                        .c_remainder = node_int(node, "fmod", 0) != 0};
-  bool known = elementwise_parameters(node, &o.alpha, &o.beta);
-  if (is_op(node, OP_Clip)) {
-    o.count = 1;
-    if (!known) {
-      o.alpha_name = own > 1 && node->inputs[1] ? "i1" : NULL;
-      o.beta_name = own > 2 && node->inputs[2] ? "i2" : NULL;
-      o.alpha = -INFINITY;
-      o.beta = INFINITY;
-      if (!dtype_is_float(dtype))
-        return fail(e->ctx, HONE_E_UNSUP, node_place(node),
-                    "Clip of integers with run-time bounds");
-    }
-  }
-  if (is_op(node, OP_CastLike)) o.count = 1;
-  return emit_operation(e, out, &o, vector, "r");
-}
-
-static hone_status read_argument(struct emitter *e, const struct node *node, size_t steps_done,
-                                 int arg, hone_dtype raw, struct argument *out) {
-  if (arg == FUSED_SELF) {
+static hone_status read_argument(struct emitter *e, const struct program *program, size_t done,
+                                 int arg, struct argument *out) {
+  if (arg == PROGRAM_RAW) {
     snprintf(out->name, sizeof out->name, "r");
-    out->dtype = raw;
-  } else if (arg >= 0 && (size_t)arg < steps_done) {
+    out->dtype = program->raw;
+  } else if (arg >= 0 && (size_t)arg < done) {
     snprintf(out->name, sizeof out->name, "t%d", arg);
-    out->dtype = node->fused[arg].dtype;
-  } else if (arg < FUSED_SELF && (size_t)FUSED_INPUT_INDEX(arg) < node->input_count) {
-    snprintf(out->name, sizeof out->name, "i%d", FUSED_INPUT_INDEX(arg));
-    out->dtype = node->inputs[FUSED_INPUT_INDEX(arg)]->dtype;
+    out->dtype = program->at[arg].dtype;
+  } else if (arg < PROGRAM_RAW && (size_t)PROGRAM_INPUT_INDEX(arg) < program->input_count) {
+    snprintf(out->name, sizeof out->name, "i%d", PROGRAM_INPUT_INDEX(arg));
+    out->dtype = program->inputs[PROGRAM_INPUT_INDEX(arg)];
   } else {
-    return fail(e->ctx, HONE_E_INTERNAL, node_place(node), "fused program reads argument %d", arg);
+    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "a program reads argument %d", arg);
   }
   return HONE_OK;
 }
 
-hone_status emit_program(struct emitter *e, struct text *out, const struct node *node, bool vector,
-                         char out_result[32]) {
-  /* fused programs keep the type of the raw result; without one it is the output's */
-  hone_dtype raw = node->outputs[0]->dtype;
-  if (node->op->class == OP_ELEMENTWISE || is_op(node, OP_Identity))
-    TRY(emit_own(e, out, node, vector, raw));
-  snprintf(out_result, 32, "r");
-  for (size_t s = 0; s < node->fused_count; s++) {
-    const struct fused_step *step = &node->fused[s];
-    struct argument args[3];
-    for (int k = 0; k < step->arg_count; k++)
-      TRY(read_argument(e, node, s, step->args[k], raw, &args[k]));
-    snprintf(out_result, 32, "t%zu", s);
-    TRY(emit_operation(e, out,
-                       &(struct operation){.op = step->op,
-                                           .args = args,
-                                           .count = (size_t)step->arg_count,
-                                           .alpha = step->alpha,
-                                           .beta = step->beta,
-                                           .result = step->dtype},
-                       vector, out_result));
+hone_status emit_program(struct emitter *e, struct text *out, const struct program *program,
+                         bool vector, char out_result[32]) {
+  struct argument result;
+  for (size_t s = 0; s < program->count; s++) {
+    struct expanded x = {.o = &program->at[s]};
+    for (int k = 0; k < x.o->arg_count; k++)
+      TRY(read_argument(e, program, s, x.o->args[k], &x.args[k]));
+    snprintf(x.name, sizeof x.name, "t%zu", s);
+    if (x.o->alpha_input) snprintf(x.alpha, sizeof x.alpha, "i%d", x.o->alpha_input);
+    if (x.o->beta_input) snprintf(x.beta, sizeof x.beta, "i%d", x.o->beta_input);
+    TRY(emit_operation(e, out, &x, vector));
   }
+  TRY(read_argument(e, program, program->count, program->result, &result));
+  snprintf(out_result, 32, "%s", result.name);
   return HONE_OK;
 }

@@ -43,25 +43,21 @@ static void emit_operand(struct text *out, const char *name, size_t k, enum oper
 }
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
-  const struct node *node = step->node;
+  const struct epilogue *epilogue = &step->epilogue;
   char result[32], name[32];
-  if (!step->epilogue.has_bias && !node->fused_count) {
+  if (epilogue->program.result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
   text_puts(out,
-            "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec x, "
+            "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec r, "
             "const void *const *e, long o, long j, long lanes) {\n");
-  text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
-  if (step->epilogue.has_bias) emit_operand(out, "b", 0, step->epilogue.kinds[0]);
-  text_puts(out, step->epilogue.has_bias ? "    vec r = x + b;\n" : "    vec r = x;\n");
-  for (size_t k = 0; k < node->fused_input_count; k++) {
-    size_t input = node->input_count - node->fused_input_count + k,
-           operand = k + step->epilogue.has_bias;
-    snprintf(name, sizeof name, "i%zu", input);
-    emit_operand(out, name, operand, step->epilogue.kinds[operand]);
+  text_puts(out, "    (void)r, (void)e, (void)o, (void)j, (void)lanes;\n");
+  for (size_t k = 0; k < epilogue->count; k++) {
+    snprintf(name, sizeof name, "i%zu", k);
+    emit_operand(out, name, k, epilogue->kinds[k]);
   }
-  TRY(emit_program(e, out, node, true, result));
+  TRY(emit_program(e, out, &epilogue->program, true, result));
   text_printf(out, "    return %s;\n}\n", result);
   text_puts(out,
             "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "

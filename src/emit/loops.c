@@ -5,17 +5,18 @@
  */
 
 static bool is_vector(const struct step *step, const struct loop_nest *nest) {
-  const struct node *node = step->node;
+  const struct program *program = &step->program;
   int last = nest->rank - 1;
-  if (!node->op->expression || last < 0 || nest->out_stride[last] != 1) return false;
-  if (node->outputs[0]->dtype != HONE_F32) return false;
+  if (last < 0 || nest->out_stride[last] != 1 || step->outputs[0].dtype != HONE_F32) return false;
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
     if (step->inputs[k].dtype != HONE_F32) return false;
     if (nest->stride[k][last] != 0 && nest->stride[k][last] != 1) return false;
   }
-  for (size_t k = 0; k < node->fused_count; k++)
-    if (node->fused[k].dtype != HONE_F32) return false;
+  for (size_t k = 0; k < program->count; k++)
+    if (program->at[k].dtype != HONE_F32 ||
+        (!program->at[k].op->expression && !is_division(&program->at[k])))
+      return false;
   return true;
 }
 
@@ -58,7 +59,7 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
       text_printf(out, "    const %s i%zu = q%zu[j * %lldl];\n", c_type(step->inputs[k].dtype), k,
                   k, (long long)stride);
   }
-  TRY(emit_program(e, out, step->node, vector, result));
+  TRY(emit_program(e, out, &step->program, vector, result));
   if (vector)
     text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
                 result);

@@ -123,7 +123,7 @@ static void emit_list(struct text *out, const int64_t *ints, size_t count) {
 }
 
 static hone_status emit_attribute(struct emitter *e, struct text *out, struct text *undo,
-                                  const struct node *node, const struct attribute *a) {
+                                  struct place place, const struct attribute *a) {
   char name[96];
   if (!listed(attribute_names, COUNT(attribute_names), a->name, strlen(a->name))) return HONE_OK;
   snprintf(name, sizeof name, "ATTR_%s", a->name);
@@ -148,8 +148,8 @@ static hone_status emit_attribute(struct emitter *e, struct text *out, struct te
       break;
     case ATTRIBUTE_STRING:
       if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
-        return fail(e->ctx, HONE_E_UNSUP, node_place(node),
-                    "attribute %s has a value without a kernel", a->name);
+        return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel",
+                    a->name);
       snprintf(name, sizeof name, "ATTR_%s_IS_%.*s", a->name, (int)a->s.length, a->s.bytes);
       define(out, undo, name);
       text_puts(out, "1\n");
@@ -200,7 +200,6 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
 }
 
 hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number) {
-  const struct node *node = step->node;
   struct text body = {0}, undo = {0};
   size_t length;
   const char *text = kernel_text(step->plain->text, &length);
@@ -209,7 +208,7 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
   text_printf(&body,
               "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
               "#define OUT_COUNT %zu\n",
-              node->op->name, (long long)step->units, step->input_count, step->output_count);
+              step->op->name, (long long)step->units, step->input_count, step->output_count);
   text_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
   if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
     text_printf(&body, "#define %s\n", step->plain->define);
@@ -220,8 +219,8 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
   for (size_t k = 0; k < step->output_count && !status; k++)
     status = emit_operand(e, &body, &undo, "OUT", k, &step->outputs[k]);
-  for (size_t k = 0; k < node->attribute_count && !status; k++)
-    status = emit_attribute(e, &body, &undo, node, &node->attributes[k]);
+  for (size_t k = 0; k < step->attribute_count && !status; k++)
+    status = emit_attribute(e, &body, &undo, step->place, &step->attributes[k]);
   if (!status) {
     text_append(&body, text, length);
     text_append(&body, undo.at, undo.length);

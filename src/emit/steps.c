@@ -102,7 +102,7 @@ hone_status emit_step(struct emitter *e, size_t i) {
   struct text shape = {0};
   for (size_t k = 0; k < step->output_count; k++)
     if (step->outputs[k].buffer) shape_print(&shape, &step->outputs[k].shape);
-  text_printf(e->out, "/* step %zu: %s -> %s */\n", i, step->node ? step->node->op->name : "layout",
+  text_printf(e->out, "/* step %zu: %s -> %s */\n", i, step->op ? step->op->name : "layout",
               shape.at ? shape.at : "");
   text_deinit(&shape);
   text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);

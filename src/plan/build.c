@@ -6,7 +6,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
                        const struct plan_options *options, struct plan **out) {
   struct plan *plan;
   TRY(NEW(ctx, arena, plan));
-  plan->graph = graph;
+  plan->name = graph->name;
   plan->target = *options->target;
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};

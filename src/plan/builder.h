@@ -79,6 +79,13 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 /* Copies every output that no step wrote in its place. */
 MUST_USE hone_status bind_outputs(struct builder *b);
 
+/* -- program.c ----------------------------------------------------------------------------------- */
+/* Of an elementwise node and its fused steps; inputs are the node's. */
+MUST_USE hone_status make_program(struct builder *b, const struct node *node, struct program *out);
+/* Of the bias and the fused steps behind a kernel; inputs are the bias and the fused inputs. */
+MUST_USE hone_status make_epilogue_program(struct builder *b, const struct node *node,
+                                           bool has_bias, struct program *out);
+
 /* -- epilogue.c: what a kernel applies to its results before it stores them ------------------------ */
 /* bias (may be NULL) and the node's fused inputs, placed against `out`; copies that they need become
    steps now. column: the logical dimension of `out` that is the kernel's column. */

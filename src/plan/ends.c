@@ -1,7 +1,18 @@
 /* The model's own inputs and outputs as views. */
 #include "builder.h"
 
+static hone_status copy_ports(struct builder *b, struct value *const *values, size_t count,
+                              size_t *out_count, struct port **out) {
+  TRY(NEW_ARRAY(b->ctx, b->arena, *out, count));
+  *out_count = count;
+  for (size_t i = 0; i < count; i++)
+    (*out)[i] = (struct port){values[i]->name, values[i]->dtype, values[i]->shape};
+  return HONE_OK;
+}
+
 hone_status bind_inputs(struct builder *b) {
+  TRY(copy_ports(b, b->graph->inputs.at, b->graph->inputs.count, &b->plan->input_count,
+                 &b->plan->inputs));
   for (size_t i = 0; i < b->graph->inputs.count; i++) {
     const struct value *value = b->graph->inputs.at[i];
     struct buffer *buffer;
@@ -16,6 +27,8 @@ hone_status bind_inputs(struct builder *b) {
 
 /* Copies every output that no step wrote in its place. */
 hone_status bind_outputs(struct builder *b) {
+  TRY(copy_ports(b, b->graph->outputs.at, b->graph->outputs.count, &b->plan->output_count,
+                 &b->plan->outputs));
   for (size_t i = 0; i < b->graph->outputs.count; i++) {
     const struct value *value = b->graph->outputs.at[i];
     struct view made, wanted;

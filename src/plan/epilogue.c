@@ -59,7 +59,8 @@ static hone_status place_bias(struct builder *b, const struct node *node, const 
 hone_status make_epilogue(struct builder *b, const struct node *node, const struct value *bias,
                           const struct view *out, int column, struct epilogue *epilogue) {
   size_t own = own_input_count(node), k = 0, count = node->input_count - own + (bias != NULL);
-  *epilogue = (struct epilogue){.has_bias = bias != NULL, .count = count};
+  *epilogue = (struct epilogue){.count = count};
+  TRY(make_epilogue_program(b, node, bias != NULL, &epilogue->program));
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->operands, count));
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->kinds, count));
   if (bias) {

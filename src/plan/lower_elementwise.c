@@ -77,6 +77,7 @@ hone_status lower_elementwise(struct builder *b, const struct node *node, bool *
   TRY(new_step(b, STEP_ELEMENTWISE, node, node->input_count, 1, &step));
   memcpy(step->inputs, inputs, node->input_count * sizeof inputs[0]);
   step->outputs[0] = out;
+  TRY(make_program(b, node, &step->program));
   struct loop_nest nest;
   plan_loops(step, &nest);
   int64_t elements;

@@ -101,6 +101,8 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
     TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
   }
   step->plain = plain;
+  step->attribute_count = node->attribute_count;
+  step->attributes = node->attributes;
   TRY(check_sizes(b, node));
   TRY(split_step(b, step, node));
   *out_done = true;

@@ -181,7 +181,8 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   view_dense(&like, NULL, HONE_F32, &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
-  struct epilogue own = {0}; /* its bias is the kernel's own operand */
+  struct epilogue own = {
+      .program = {.result = PROGRAM_RAW}}; /* its bias is the kernel's own operand */
   if (bias) {
     own.count = 1;
     TRY(NEW_ARRAY(b->ctx, b->arena, own.operands, 1));

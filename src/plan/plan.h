@@ -43,12 +43,41 @@ enum operand_kind {
   OPERAND_SCALAR  /* one element */
 };
 
-/* What a kernel applies to its results: the bias, if any, then the fused inputs in order. */
+/* An elementwise program: operations in order, each on results of earlier ones and on inputs. An arg
+   is >= 0, the result of that operation; PROGRAM_RAW, what the kernel computed; or PROGRAM_INPUT(k). */
+#define PROGRAM_RAW (-1)
+#define PROGRAM_INPUT(k) (-2 - (k))
+#define PROGRAM_INPUT_INDEX(arg) (-2 - (arg))
+struct operation {
+  const struct op *op; /* of class ELEMENTWISE; Mean stands for a division by alpha */
+  int arg_count;
+  int args[3];
+  double alpha, beta;          /* the parameters named so in unary.def */
+  int alpha_input, beta_input; /* the program's input that gives them at run time; 0: none */
+  bool c_remainder;            /* Mod: with the sign of the dividend */
+  hone_dtype dtype;            /* of the result */
+};
+struct program {
+  size_t input_count, count;
+  hone_dtype *inputs; /* their types */
+  hone_dtype raw;     /* of what the kernel computed */
+  struct operation *at;
+  int result; /* an arg; PROGRAM_RAW: nothing to do */
+};
+
+/* What a kernel applies to its results: the operands of its program, bias first. */
 struct epilogue {
-  bool has_bias;
   size_t count;
   struct view *operands;
   enum operand_kind *kinds;
+  struct program program;
+};
+
+/* An input or output of the model. */
+struct port {
+  const char *name;
+  hone_dtype dtype;
+  struct shape shape;
 };
 
 enum step_kind {
@@ -61,10 +90,11 @@ enum step_kind {
 
 struct step {
   enum step_kind kind;
-  const struct node *node; /* for messages and the fused program; NULL for a copy between layouts */
-  int64_t units;           /* independent work units */
-  bool serial;             /* thread 0 does all units */
-  bool joined;             /* independent of the step before: no barrier between the two */
+  const struct op *op; /* of the node it comes from; NULL for a copy between layouts */
+  struct place place;  /* of that node, for messages */
+  int64_t units;       /* independent work units */
+  bool serial;         /* thread 0 does all units */
+  bool joined;         /* independent of the step before: no barrier between the two */
   /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
   size_t input_count, output_count;
   struct view *inputs; /* buffer NULL: operand missing */
@@ -83,14 +113,20 @@ struct step {
     int64_t before, inner; /* border before, elements taken from the source */
   } copy[2 * HONE_MAX_RANK];
   uint64_t fill_bits; /* border element */
+  /* elementwise */
+  struct program program;
   /* plain */
   const struct plain_kernel *plain;
+  size_t attribute_count;
+  const struct attribute *attributes;
 };
 
 struct plan {
-  const struct graph *graph;
+  const char *name; /* of the graph */
   struct target target;
   struct kernel_target kernel_target;
+  size_t input_count, output_count;
+  struct port *inputs, *outputs;
   VEC(struct step *) steps;
   VEC(struct buffer *) buffers;
   size_t arena_bytes, weights_bytes;
@@ -113,7 +149,8 @@ struct plan_options {
   bool plain;                         /* only plain kernels */
   const struct choice_table *choices; /* or NULL */
 };
-/* The graph must be inferred and fixed for the life of the plan. */
+/* The graph must be inferred. The plan stands alone: of the graph it keeps only pointers to payload,
+   names and attributes, which must outlive it. */
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
 void plan_print(struct text *text, const struct plan *plan);

@@ -33,6 +33,11 @@ static const char *kind_name(const struct step *step) {
   return "?";
 }
 
+static void print_program(struct text *text, const struct program *program) {
+  if (program->count) text_puts(text, " program:");
+  for (size_t k = 0; k < program->count; k++) text_printf(text, " %s", program->at[k].op->name);
+}
+
 void plan_print(struct text *text, const struct plan *plan) {
   text_printf(text, "plan: %zu steps, arena %zu bytes (lower bound %zu), weights %zu bytes, %s\n",
               plan->steps.count, plan->arena_bytes, plan->lower_bound_bytes, plan->weights_bytes,
@@ -45,7 +50,7 @@ void plan_print(struct text *text, const struct plan *plan) {
       choice_print(choice, sizeof choice, &step->choice);
     }
     text_printf(text, "%4zu %-16s %s%s units %lld  ", i, kind_name(step),
-                step->node ? step->node->op->name : "layout",
+                step->op ? step->op->name : "layout",
                 step->serial   ? " serial"
                 : step->joined ? " joined"
                                : "",
@@ -59,11 +64,7 @@ void plan_print(struct text *text, const struct plan *plan) {
       print_view(text, &step->outputs[k]);
       text_puts(text, " ");
     }
-    if (step->node && step->node->fused_count) {
-      text_puts(text, " fused:");
-      for (size_t k = 0; k < step->node->fused_count; k++)
-        text_printf(text, " %s", step->node->fused[k].op->name);
-    }
+    print_program(text, step->kind == STEP_KERNEL ? &step->epilogue.program : &step->program);
     text_printf(text, "%s%s%s%s\n", line[0] ? "  | " : "", line, line[0] ? " -> " : "", choice);
   }
 }

@@ -6,7 +6,8 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   struct step *step;
   TRY(NEW(b->ctx, b->arena, step));
   step->kind = kind;
-  step->node = node;
+  step->op = node ? node->op : NULL;
+  step->place = node ? node_place(node) : place_none();
   step->input_count = inputs;
   step->output_count = outputs;
   TRY(NEW_ARRAY(b->ctx, b->arena, step->inputs, inputs));
@@ -108,7 +109,10 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   step->inputs[0] = views[0];
   step->inputs[1] = views[1];
   step->outputs[0] = views[2];
-  if (epilogue) step->epilogue = *epilogue;
+  if (epilogue)
+    step->epilogue = *epilogue;
+  else
+    step->epilogue.program.result = PROGRAM_RAW;
   step->units = kernel->units(problem, target, choice);
   step->serial = flops < 200e3 || step->units < 2;
   *out = step;

@@ -1,0 +1,118 @@
+/* Elementwise programs: a node's own expression and what is fused behind it, or the bias and the
+ * fused steps behind a kernel's raw result, as one list of operations that needs no node any more. */
+#include "builder.h"
+
+#include <math.h>
+
+struct maker {
+  struct builder *b;
+  const struct node *node;
+  struct program *program;
+  size_t capacity;
+};
+
+static hone_status push(struct maker *m, const struct operation *operation) {
+  struct program *p = m->program;
+  if (p->count == m->capacity)
+    return fail(m->b->ctx, HONE_E_INTERNAL, node_place(m->node), "program of %zu operations",
+                p->count);
+  p->at[p->count] = *operation;
+  p->result = (int)p->count++;
+  return HONE_OK;
+}
+
+static hone_status begin(struct maker *m, size_t inputs, size_t operations) {
+  struct program *p = m->program;
+  *p = (struct program){.result = PROGRAM_RAW, .input_count = inputs};
+  m->capacity = operations;
+  TRY(NEW_ARRAY(m->b->ctx, m->b->arena, p->inputs, inputs));
+  return NEW_ARRAY(m->b->ctx, m->b->arena, p->at, operations);
+}
+
+/* Max, Min, Sum, Mean: the binary expression over all operands in turn. */
+static hone_status push_variadic(struct maker *m, size_t own, hone_dtype dtype) {
+  bool mean = is_op(m->node, OP_Mean);
+  m->program->result = PROGRAM_INPUT(0);
+  for (size_t k = 1; k < own; k++)
+    TRY(push(m, &(struct operation){.op = mean ? &op_table[OP_Add] : m->node->op,
+                                    .arg_count = 2,
+                                    .args = {m->program->result, PROGRAM_INPUT((int)k)},
+                                    .dtype = dtype}));
+  if (!mean) return HONE_OK;
+  return push(m, &(struct operation){.op = m->node->op,
+                                     .arg_count = 1,
+                                     .args = {m->program->result},
+                                     .alpha = (double)own,
+                                     .dtype = dtype});
+}
+
+static hone_status push_own(struct maker *m, hone_dtype dtype) {
+  const struct node *node = m->node;
+  size_t own = own_input_count(node), operands = elementwise_operands(node);
+  if (is_variadic(node->op)) return push_variadic(m, own, dtype);
+  struct operation o = {.op = node->op, .dtype = dtype};
+  o.arg_count = (int)(operands < own ? operands : own);
+  if (o.arg_count > (int)COUNT(o.args))
+    return fail(m->b->ctx, HONE_E_LIMIT, node_place(node), "too many operands");
+  for (int k = 0; k < o.arg_count; k++) o.args[k] = PROGRAM_INPUT(k);
+  o.c_remainder = node_int(node, "fmod", 0) != 0;
+  if (!elementwise_parameters(node, &o.alpha, &o.beta) && is_op(node, OP_Clip)) {
+    if (!dtype_is_float(dtype))
+      return fail(m->b->ctx, HONE_E_UNSUP, node_place(node),
+                  "Clip of integers with run-time bounds");
+    o.alpha = -INFINITY;
+    o.beta = INFINITY;
+    if (own > 1 && node->inputs[1]) o.alpha_input = 1;
+    if (own > 2 && node->inputs[2]) o.beta_input = 2;
+  }
+  return push(m, &o);
+}
+
+/* first_input: of the program, for the node's first fused input. */
+static hone_status push_fused(struct maker *m, size_t first_input) {
+  const struct node *node = m->node;
+  const int raw = m->program->result, before = (int)m->program->count,
+            shift = (int)first_input - (int)own_input_count(node);
+  for (size_t s = 0; s < node->fused_count; s++) {
+    const struct fused_step *step = &node->fused[s];
+    struct operation o = {.op = step->op,
+                          .arg_count = step->arg_count,
+                          .alpha = step->alpha,
+                          .beta = step->beta,
+                          .dtype = step->dtype};
+    for (int k = 0; k < step->arg_count; k++) {
+      int arg = step->args[k];
+      o.args[k] = arg >= 0            ? before + arg
+                  : arg == FUSED_SELF ? raw
+                                      : PROGRAM_INPUT(FUSED_INPUT_INDEX(arg) + shift);
+    }
+    TRY(push(m, &o));
+  }
+  return HONE_OK;
+}
+
+hone_status make_program(struct builder *b, const struct node *node, struct program *out) {
+  struct maker m = {.b = b, .node = node, .program = out};
+  hone_dtype dtype = node->outputs[0]->dtype; /* fused programs keep the type of the raw result */
+  size_t own = own_input_count(node);
+  TRY(begin(&m, node->input_count, own + 1 + node->fused_count));
+  for (size_t i = 0; i < node->input_count; i++)
+    out->inputs[i] = node->inputs[i] ? node->inputs[i]->dtype : HONE_UNDEFINED;
+  TRY(push_own(&m, dtype));
+  return push_fused(&m, own);
+}
+
+hone_status make_epilogue_program(struct builder *b, const struct node *node, bool has_bias,
+                                  struct program *out) {
+  struct maker m = {.b = b, .node = node, .program = out};
+  size_t own = own_input_count(node), inputs = has_bias + node->input_count - own;
+  TRY(begin(&m, inputs, has_bias + node->fused_count));
+  out->raw = node->outputs[0]->dtype;
+  for (size_t i = 0; i < inputs; i++) out->inputs[i] = HONE_F32;
+  if (has_bias)
+    TRY(push(&m, &(struct operation){.op = &op_table[OP_Add],
+                                     .arg_count = 2,
+                                     .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
+                                     .dtype = out->raw}));
+  return push_fused(&m, has_bias);
+}
