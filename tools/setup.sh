@@ -4,6 +4,7 @@
 #   setup.sh build | test | page    programs and libraries: to build, to test, for the report's page (optional)
 #   setup.sh python DIR             a virtual environment with the pinned packages of tests/requirements.txt
 set -eu
+CC=${CC:-cc} # a command with its first arguments, as in Makefile: "ccache gcc"
 
 have_program() { command -v "$1" >/dev/null 2>&1; }
 have_library() { have_program pkg-config && pkg-config --exists "$1"; }
@@ -14,8 +15,8 @@ have_browser() { have_program chromium || have_program chromium-browser || have_
 
 # Missing packages of Debian 12, one check a line.
 missing_build() {
-  have_program "${CC:-cc}" || have_program gcc || echo gcc
-  echo '#include <stdlib.h>' | "${CC:-cc}" -fsyntax-only -x c - 2>/dev/null || echo libc6-dev
+  have_program "${CC%% *}" || have_program gcc || echo gcc
+  echo '#include <stdlib.h>' | $CC -fsyntax-only -x c - 2>/dev/null || echo libc6-dev
   have_program ar || echo binutils
   have_program pkg-config || echo pkg-config
   have_library jansson || echo libjansson-dev
@@ -40,7 +41,8 @@ install_packages() { # PURPOSE PACKAGE...
     return 1
   fi
   export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@" >&2
+  wait="-o DPkg::Lock::Timeout=300" # another installation may be under way
+  apt-get $wait update -qq && apt-get $wait install -y -qq --no-install-recommends "$@" >&2
 }
 
 make_python() { # DIR

@@ -1,9 +1,10 @@
 /* lower-trees: a tree ensemble as matrix products (Nakandala et al. 2020, "Hummingbird", the GEMM
- * strategy). With I branches and L leaves over all trees:
- *   c[n,I] = x[n, feature] < threshold          every branch's answer, as 0 and 1
- *   h[n,L] = (c * path) == wanted               path[I,L]: +1 where a leaf's way needs true, -1
- * false s[n,K] = h * weight + base                  weight[L,K], one column a class or target then
- * the transform, and for a classifier the label of the largest score. Ensembles of other modes,
+ * strategy), one block a tree: dense over all trees at once a file of 79 KB became 2.7 MB. With T
+ * trees of at most B branches and L leaves (padded):
+ *   c[T,n,B] = x[n, feature] < threshold           every branch's answer, as 0 and 1
+ *   h[T,n,L] = (c * path) == wanted                path[T,B,L]: +1 where a leaf's way needs true, -1
+ * false s[n,K] = h * weight + base                   weight[T*L,K], one column a class or target
+ * then the transform, and for a classifier the label of the largest score. Ensembles of other modes,
  * aggregates or transforms, two classes in one column, or too large matrices stay as they are.
  */
 #include "rewrite.h"
@@ -23,8 +24,8 @@ struct forest {
     int64_t tree, id;
     size_t index;
   } * keys;
-  size_t *column; /* of a branch in c, of a leaf in h */
-  size_t branches, leaves;
+  size_t *column; /* of a branch in c, of a leaf in h: tree * most + place in the tree */
+  size_t trees, branches, leaves; /* branches and leaves: the most of any tree */
   bool is_strict, tracks_missing; /* < instead of <= */
 };
 
@@ -80,24 +81,48 @@ static bool is_supported(const struct forest *f) {
          !node_attribute(f->node, "base_values_as_tensor");
 }
 
-/* Columns of branches and leaves; false for mixed or other comparisons, or too many cells. */
-static bool number_columns(struct forest *f) {
+/* Trees, and the most branches and leaves of one; false for mixed or other comparisons, or too many
+   cells. Keys are sorted by tree. */
+static bool measure_trees(struct forest *f) {
   bool strict = false, loose = false;
-  for (size_t i = 0; i < f->count; i++) {
-    f->keys[i] = (struct key){f->tree[i], f->id[i], i};
-    if (is_leaf(f, i)) {
-      f->column[i] = f->leaves++;
-      continue;
+  size_t branches = 0, leaves = 0;
+  for (size_t k = 0; k < f->count; k++) {
+    const size_t i = f->keys[k].index;
+    if (!k || f->keys[k].tree != f->keys[k - 1].tree) {
+      f->trees++;
+      branches = leaves = 0;
     }
-    f->column[i] = f->branches++;
     strict |= is_mode(f, i, "BRANCH_LT");
     loose |= is_mode(f, i, "BRANCH_LEQ");
-    if (!is_mode(f, i, "BRANCH_LT") && !is_mode(f, i, "BRANCH_LEQ")) return false;
+    if (is_leaf(f, i))
+      leaves++;
+    else if (is_mode(f, i, "BRANCH_LT") || is_mode(f, i, "BRANCH_LEQ"))
+      branches++;
+    else
+      return false;
+    if (branches > f->branches) f->branches = branches;
+    if (leaves > f->leaves) f->leaves = leaves;
     f->tracks_missing |= f->missing && f->missing[i];
   }
   f->is_strict = strict;
+  return strict != loose && f->branches <= MOST_BRANCHES && f->leaves <= MOST_CELLS &&
+         f->trees <= MOST_CELLS / (f->branches * f->leaves);
+}
+
+static bool number_columns(struct forest *f) {
+  for (size_t i = 0; i < f->count; i++) f->keys[i] = (struct key){f->tree[i], f->id[i], i};
   qsort(f->keys, f->count, sizeof *f->keys, compare_keys);
-  return strict != loose && f->branches <= MOST_BRANCHES && f->branches * f->leaves <= MOST_CELLS;
+  if (!measure_trees(f)) return false;
+  size_t tree = 0, branches = 0, leaves = 0;
+  for (size_t k = 0; k < f->count; k++) {
+    const size_t i = f->keys[k].index;
+    if (k && f->keys[k].tree != f->keys[k - 1].tree) {
+      tree++;
+      branches = leaves = 0;
+    }
+    f->column[i] = is_leaf(f, i) ? tree * f->leaves + leaves++ : tree * f->branches + branches++;
+  }
+  return true;
 }
 
 /* Marks the way to every leaf by going up from it; a node with two parents or a cycle is refused.
@@ -115,13 +140,15 @@ static bool mark_ways(const struct forest *f, size_t *parent, bool *came_true,
       came_true[ends[k]->index] = k == 0;
     }
   }
+  for (size_t i = 0; i < f->trees * f->leaves; i++)
+    tensor_set_f64(wanted, i, -1); /* padding: never */
   for (size_t i = 0; i < f->count; i++) {
     size_t needed = 0, steps = 0;
     if (!is_leaf(f, i)) continue;
     for (size_t at = i; parent[at] != SIZE_MAX; at = parent[at]) {
       if (++steps > f->count) return false;
       needed += came_true[at];
-      tensor_set_f64(path, f->column[parent[at]] * f->leaves + f->column[i],
+      tensor_set_f64(path, f->column[parent[at]] * f->leaves + f->column[i] % f->leaves,
                      came_true[at] ? 1 : -1);
     }
     tensor_set_f64(wanted, f->column[i], (double)needed);
@@ -134,13 +161,14 @@ struct tables {
 };
 
 static hone_status make_tables(struct rewrite *r, const struct forest *f, struct tables *t) {
-  int64_t branches = (int64_t)f->branches, leaves = (int64_t)f->leaves;
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {branches}}, &t->feature));
-  TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {1, branches}}, &t->threshold));
-  TRY(rewrite_constant(r, HONE_BOOL, &(struct shape){2, {1, branches}}, &t->missing));
-  TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {branches, leaves}}, &t->path));
-  TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {1, leaves}}, &t->wanted));
-  TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {leaves, f->classes}}, &t->weight));
+  int64_t trees = (int64_t)f->trees, branches = (int64_t)f->branches, leaves = (int64_t)f->leaves;
+  struct shape row = {2, {1, trees * branches}};
+  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {trees * branches}}, &t->feature));
+  TRY(rewrite_constant(r, HONE_F32, &row, &t->threshold));
+  TRY(rewrite_constant(r, HONE_BOOL, &row, &t->missing));
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){3, {trees, branches, leaves}}, &t->path));
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){3, {trees, 1, leaves}}, &t->wanted));
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {trees * leaves, f->classes}}, &t->weight));
   TRY(rewrite_constant(r, HONE_F32, &(struct shape){1, {f->classes}}, &t->base));
   for (size_t i = 0; i < f->count; i++) {
     if (is_leaf(f, i)) continue;
@@ -186,6 +214,25 @@ static hone_status with_attribute(struct rewrite *r, enum op_id op, struct value
   return HONE_OK;
 }
 
+/* x[n, a * b] to [a, n, b] (to_blocks), or x[a, n, b] back to [n, a * b]. */
+static hone_status reorder(struct rewrite *r, struct value *x, size_t a, size_t b, bool to_blocks,
+                           struct value **out) {
+  static const int64_t swap[] = {1, 0, 2};
+  int64_t n = x->shape.dims[to_blocks ? 0 : 1], dims[3] = {n, (int64_t)a, (int64_t)b};
+  struct value *shape, *turned = x;
+  struct node *node;
+  if (!to_blocks) dims[1] *= dims[2];
+  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {to_blocks ? 3 : 2}}, &shape));
+  for (size_t i = 0; i < (to_blocks ? 3u : 2u); i++) tensor_set_i64(shape->constant, i, dims[i]);
+  if (to_blocks) TRY(apply(r, OP_Reshape, x, shape, &turned));
+  TRY(graph_node(r->ctx, r->graph, &op_table[OP_Transpose], &turned, 1, 1, &node));
+  TRY(node_set_ints(r->ctx, r->graph, node, "perm", swap, 3));
+  TRY(node_infer(r->ctx, r->graph, node));
+  r->is_unsorted = true;
+  *out = node->outputs[0];
+  return to_blocks ? HONE_OK : apply(r, OP_Reshape, *out, shape, out);
+}
+
 /* s[n,K] of the ensemble before the transform. */
 static hone_status scores(struct rewrite *r, const struct forest *f, const struct tables *t,
                           struct value **out) {
@@ -198,9 +245,11 @@ static hone_status scores(struct rewrite *r, const struct forest *f, const struc
     TRY(apply(r, OP_Or, c, is_nan, &c));
   }
   TRY(with_attribute(r, OP_Cast, c, NULL, "to", HONE_F32, &c));
+  TRY(reorder(r, c, f->trees, f->branches, true, &c));
   TRY(apply(r, OP_MatMul, c, t->path, &h));
   TRY(apply(r, OP_Equal, h, t->wanted, &h));
   TRY(with_attribute(r, OP_Cast, h, NULL, "to", HONE_F32, &h));
+  TRY(reorder(r, h, f->trees, f->leaves, false, &h));
   TRY(apply(r, OP_MatMul, h, t->weight, &h));
   return apply(r, OP_Add, h, t->base, out);
 }
