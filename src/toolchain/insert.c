@@ -56,7 +56,8 @@ static Elf64_Shdr *find_section(const struct image *image, const char *name) {
   return NULL;
 }
 
-/* The page must be the last thing of the address space and end its segment. */
+/* The section must be the last thing of the address space and end its segment, with the page at its
+   end: the linker may start the section anywhere in the page before. */
 static Elf64_Phdr *last_segment(const struct image *image, const Elf64_Shdr *page) {
   Elf64_Phdr *holder = NULL;
   uint64_t end = page->sh_addr + page->sh_size;
@@ -101,13 +102,14 @@ static hone_status write_image(struct ctx *ctx, const struct image *image, size_
 static hone_status insert(struct ctx *ctx, struct image *image, const struct build_input *input,
                           const char *path, bool *out_done) {
   Elf64_Shdr *page = read_image(image) ? find_section(image, WEIGHTS_SECTION) : NULL;
-  if (!page || page->sh_size != WEIGHTS_PAGE || page->sh_offset > image->size ||
-      image->size - page->sh_offset < WEIGHTS_PAGE)
+  if (!page || page->sh_size < WEIGHTS_PAGE || page->sh_size >= 2 * WEIGHTS_PAGE ||
+      page->sh_offset > image->size || image->size - page->sh_offset < page->sh_size ||
+      (page->sh_addr + page->sh_size) % WEIGHTS_PAGE)
     return HONE_OK;
   Elf64_Phdr *holder = last_segment(image, page);
   size_t padded;
   if (!holder || !checked_align(input->weights_bytes, WEIGHTS_PAGE, &padded)) return HONE_OK;
-  size_t at = page->sh_offset;
+  size_t at = page->sh_offset + page->sh_size - WEIGHTS_PAGE;
   move_offsets(image, page, holder, padded - WEIGHTS_PAGE);
   *out_done = true;
   return write_image(ctx, image, at, input, path);
