@@ -115,11 +115,23 @@ static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted,
 }
 
 static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path) {
-  const char *units[1] = {emitted->units[0].at};
-  size_t lengths[1] = {emitted->units[0].length};
+  const char **units;
+  size_t *lengths;
+  bool *vectorises;
+  TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
+  TRY(NEW_ARRAY(run->ctx, run->arena, lengths, emitted->unit_count));
+  TRY(NEW_ARRAY(run->ctx, run->arena, vectorises, emitted->unit_count));
+  for (size_t i = 0; i < emitted->unit_count; i++) {
+    units[i] = emitted->units[i].text.at;
+    lengths[i] = emitted->units[i].text.length;
+    vectorises[i] = emitted->units[i].vectorises;
+  }
   struct build_input input = {.units = units,
                               .unit_lengths = lengths,
-                              .unit_count = 1,
+                              .unit_count = emitted->unit_count,
+                              .common = emitted->common.at,
+                              .common_length = emitted->common.length,
+                              .unit_vectorises = vectorises,
                               .weights = emitted->weights,
                               .weights_bytes = emitted->weights_bytes,
                               .build_id = emitted->build_id,
@@ -163,15 +175,25 @@ static hone_status build(struct run *run, const struct emitted *emitted, const c
   return HONE_OK;
 }
 
+/* As one file, the way -o x.c writes it. */
+static void dump_c(struct run *run, const struct emitted *emitted) {
+  if (!run->options->dump || !is_stage(run->options->dump_after, "emit")) return;
+  run->options->dump(run->options->user, "emit", emitted->common.at, emitted->common.length);
+  for (size_t i = 0; i < emitted->unit_count; i++)
+    run->options->dump(run->options->user, "emit", emitted->units[i].text.at,
+                       emitted->units[i].text.length);
+}
+
 static hone_status emit_and_build(struct run *run, const struct plan *plan, const char *path) {
   uint64_t start = clock_ns();
   struct emitted emitted;
   TRY(emit_plan(run->ctx, run->arena, plan, &(struct emit_options){run->options->prefix},
                 &emitted));
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
-  run->report->c_bytes = emitted.units[0].length;
-  if (run->options->dump && is_stage(run->options->dump_after, "emit"))
-    run->options->dump(run->options->user, "emit", emitted.units[0].at, emitted.units[0].length);
+  run->report->c_bytes = emitted.common.length;
+  for (size_t i = 0; i < emitted.unit_count; i++)
+    run->report->c_bytes += emitted.units[i].text.length;
+  dump_c(run, &emitted);
   hone_status status = HONE_OK;
   if (!is_stage(run->options->stop_after, "emit")) status = build(run, &emitted, path);
   emitted_deinit(&emitted);

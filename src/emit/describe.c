@@ -47,8 +47,12 @@ void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
   struct text id = {0};
   hash_hex(hash, made->weights, made->weights_bytes);
   text_puts(&id, hash);
-  hash_hex(hash, e->out->at, e->out->length);
+  hash_hex(hash, made->common.at, made->common.length);
   text_puts(&id, hash);
+  for (size_t i = 0; i < made->unit_count; i++) {
+    hash_hex(hash, made->units[i].text.at, made->units[i].text.length);
+    text_puts(&id, hash);
+  }
   hash_hex(made->build_id, id.at, id.length);
   text_deinit(&id);
   if (as_text)

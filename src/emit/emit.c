@@ -1,4 +1,4 @@
-/* Plan to C, on one screen: prelude, step functions, the run function, the description, the header. */
+/* Plan to C, on one screen: the functions in units, then the unit that calls them, the header. */
 #include "emit_internal.h"
 
 #include <sys/mman.h>
@@ -8,20 +8,40 @@ static bool is_identifier(const char *s) {
   return n && n < 64 && !s[n] && !(s[0] >= '0' && s[0] <= '9');
 }
 
-static hone_status emit_all(struct emitter *e, const char *prefix, struct emitted *out) {
-  emit_prelude(e);
-  for (size_t i = 0; i < e->plan->steps.count; i++) TRY(emit_step(e, i));
-  emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
-  emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
-  emit_run(e);
+static size_t text_bytes(const struct emitted *out) {
+  size_t bytes = out->common.length;
+  for (size_t i = 0; i < out->unit_count; i++) bytes += out->units[i].text.length;
+  return bytes;
+}
+
+static hone_status emit_all(struct emitter *e, struct emitted *out) {
+  struct text calls = {0};
+  emit_prelude(e->plan, &out->common);
+  e->out = &calls;
+  hone_status status = HONE_OK;
+  for (size_t i = 0; i < e->plan->steps.count && !status; i++) status = emit_step(e, i);
+  if (!status) status = emit_units(e, out);
+  if (!status) {
+    e->out = &out->units[out->unit_count - 1].text;
+    emit_prototypes(e, e->out);
+    emit_frame(e->out);
+    text_append(e->out, calls.at, calls.length);
+    emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
+    emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
+    emit_run(e);
+    status = text_finish(e->ctx, &calls);
+  }
+  text_deinit(&calls);
+  if (status) return status;
   TRY(make_weights(e, out));
-  TRY(text_finish(e->ctx, e->out));
-  if (e->out->length > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
+  for (size_t i = 0; i < out->unit_count; i++) TRY(text_finish(e->ctx, &out->units[i].text));
+  TRY(text_finish(e->ctx, &out->common));
+  if (text_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
-                e->out->length);
-  emit_info(e, prefix, out);
+                text_bytes(out));
+  emit_info(e, e->prefix, out);
   TRY(text_finish(e->ctx, e->out));
-  return emit_header(e, prefix, &out->header);
+  return emit_header(e, e->prefix, &out->header);
 }
 
 hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
@@ -31,16 +51,15 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
   if (!is_identifier(prefix))
     return fail(ctx, HONE_E_USAGE, place_name(prefix),
                 "the prefix is not a C identifier of at most 63 letters");
-  TRY(NEW_ARRAY(ctx, arena, out->units, 1));
-  out->unit_count = 1;
-  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan, .out = &out->units[0]};
-  hone_status status = emit_all(&e, prefix, out);
+  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan, .prefix = prefix};
+  hone_status status = emit_all(&e, out);
   if (status) emitted_deinit(out);
   return status;
 }
 
 void emitted_deinit(struct emitted *emitted) {
-  for (size_t i = 0; i < emitted->unit_count; i++) text_deinit(&emitted->units[i]);
+  for (size_t i = 0; i < emitted->unit_count; i++) text_deinit(&emitted->units[i].text);
+  text_deinit(&emitted->common);
   text_deinit(&emitted->header);
   if (emitted->weights) munmap(emitted->weights, emitted->mapped_bytes);
   memset(emitted, 0, sizeof *emitted);

@@ -4,9 +4,14 @@
 
 #include "../plan/plan.h"
 
+/* The C text: `common` stands before each unit, or once before all of them. */
 struct emitted {
+  struct text common;
   size_t unit_count;
-  struct text *units; /* C texts in an arena-owned array; emitted_deinit frees the texts */
+  struct emitted_unit {
+    struct text text;
+    bool vectorises; /* the compiler is to make vectors of its loops */
+  } * units;         /* in an arena-owned array; emitted_deinit frees the texts */
   struct text header;
   void *weights;        /* packed, 64-byte aligned, page-rounded; mmap'ed */
   size_t weights_bytes; /* 0 when they stand in the text (up to 64 KiB) */

@@ -4,21 +4,29 @@
 
 #include "emit.h"
 
+/* How a function came to be, and with which vectors it is compiled. */
+enum function_kind {
+  FUNCTION_VECTORS, /* its text says its vectors: the compiler's own would only spill */
+  FUNCTION_LOOPS,   /* loops over one element that the compiler makes vectors of */
+  FUNCTION_PLAIN    /* the same, and it returns a status */
+};
+
 struct emitter {
   struct ctx *ctx;
   struct arena *arena;
   const struct plan *plan;
-  struct text *out; /* the C text so far */
-  VEC(struct shared {
+  const char *prefix;
+  struct text *out; /* the last unit so far: steps, the run function, the description */
+  VEC(struct function {
+    enum function_kind kind;
+    const char *parameters;
     const char *body;
     size_t length;
-    int number;
   })
-  shared;
-  int next_number;
+  functions; /* by number */
 };
 
-/* What follows "static NOIPA " and "NAME" in a function's prototype, by what calls it. */
+/* What follows "NAME" in a function's prototype, by what calls it. */
 #define KERNEL_PARAMETERS                                                                     \
   "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
   "long end)"
@@ -28,10 +36,10 @@ struct emitter {
   "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
 
 /* -- shared.c ------------------------------------------------------------------------------------ */
-/* Returns the number of a function with this body ("NAME" stands for its name), printing it if it is
-   new: steps of one shape share one function. The name is prefix and number: k3. */
-MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, const char *result,
-                                 const char *parameters, int *out_number);
+/* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is
+   new: steps of one shape share one function. The last unit calls it k3, its symbol is PREFIX_k3. */
+MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body,
+                                 enum function_kind kind, const char *parameters, int *out_number);
 /* "(const float *)(f->arena + 64) + 12" */
 void emit_address(struct text *out, const struct view *view, bool is_const);
 
@@ -62,12 +70,17 @@ MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int 
 MUST_USE hone_status emit_step(struct emitter *e, size_t i);
 
 /* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
-void emit_prelude(struct emitter *e);
+void emit_prelude(const struct plan *plan, struct text *out);
+void emit_frame(struct text *out);
 void emit_run(struct emitter *e);
 /* side: "input" or "output" */
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count);
 MUST_USE hone_status make_weights(struct emitter *e, struct emitted *out);
 void emit_info(struct emitter *e, const char *prefix, struct emitted *made);
+/* -- units.c: the functions dealt out to units, by their number and text alone ----------------------- */
+MUST_USE hone_status emit_units(struct emitter *e, struct emitted *out);
+/* Prototypes of the functions, for the unit that calls them. */
+void emit_prototypes(const struct emitter *e, struct text *out);
 MUST_USE hone_status emit_header(struct emitter *e, const char *prefix, struct text *out);
 
 #endif

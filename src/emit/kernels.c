@@ -87,8 +87,8 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
   for (size_t i = 0; i < d->count; i++) text_printf(&body, "#undef %s\n", d->at[i].name);
   if (epilogue) text_puts(&body, "#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
   if (!status)
-    status =
-        emit_shared(e, &body, "void", epilogue ? KERNEL_PARAMETERS : PACK_PARAMETERS, out_number);
+    status = emit_shared(e, &body, FUNCTION_VECTORS, epilogue ? KERNEL_PARAMETERS : PACK_PARAMETERS,
+                         out_number);
   text_deinit(&body);
   free(d);
   return status;

@@ -107,7 +107,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   const char *type = c_type(step->outputs[0].dtype);
   int outer = nest.rank - nest.inner, middle = nest.rank - 1;
   if (nest.inner == 0) outer = 0;
-  text_puts(&body, "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  text_puts(&body, "void NAME(void *to, const void *const *from, long begin, long end) {\n");
   text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, nest.size, outer);
   if (nest.inner == 2)
@@ -126,7 +126,9 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   hone_status status = emit_row(e, &body, step, &nest);
   if (nest.inner == 2) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  if (!status) status = emit_shared(e, &body, "void", LOOP_PARAMETERS, out_number);
+  if (!status) /* what is not written in vectors the compiler may make vectors of */
+    status = emit_shared(e, &body, is_vector(step, &nest) ? FUNCTION_VECTORS : FUNCTION_LOOPS,
+                         LOOP_PARAMETERS, out_number);
   text_deinit(&body);
   return status;
 }
@@ -218,7 +220,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   plan_copy_loops(step, &inner, &chunk, &units);
   int outer = inner ? rank - inner : 0;
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size;
-  text_puts(&body, "static void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  text_puts(&body, "void NAME(void *to, const void *const *from, long begin, long end) {\n");
   text_printf(&body,
               "  typedef %s __attribute__((may_alias)) element;\n  const element fill = "
               "(element)0x%llxu;\n  (void)fill;\n",
@@ -237,7 +239,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
   if (inner == 2) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  hone_status status = emit_shared(e, &body, "void", LOOP_PARAMETERS, out_number);
+  hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, LOOP_PARAMETERS, out_number);
   text_deinit(&body);
   return status;
 }

@@ -1,30 +1,35 @@
-/* The top of the C text: headers, the vector and scalar helpers, the ABI, the frame. */
+/* The top of every unit: headers, the vector and scalar helpers, the ABI; and the frame of a run. */
 #include "emit_internal.h"
 
-void emit_prelude(struct emitter *e) {
-  const struct plan *plan = e->plan;
+void emit_prelude(const struct plan *plan, struct text *out) {
   text_printf(
-      e->out,
-      "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
+      out, "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
       HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
       plan->target.level);
-  text_puts(e->out,
+  text_puts(out,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
-  text_printf(e->out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
+  text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
   static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h"};
   for (size_t i = 0; i < COUNT(texts); i++) {
     size_t length = 0;
     const char *text = hone_embedded_text(texts[i], &length);
-    if (text) text_append(e->out, text, length);
+    if (text) text_append(out, text, length);
   }
-  text_puts(e->out,
+  text_puts(out,
             "#define PLAIN_LINES 64\n#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) "
             "HONE_NAME_(a, b)\n"
             "#if defined __GNUC__ && !defined __clang__\n"
             "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
             "effect */\n"
             "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
-            "splat_((float)(k))\n\n"
+            "splat_((float)(k))\n"
+            "#define HIDDEN __attribute__((visibility(\"hidden\"))) /* between units */\n"
+            "#if defined __GNUC__\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* omp "
+            "*/\n#endif\n\n");
+}
+
+void emit_frame(struct text *out) {
+  text_puts(out,
             "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
             "void *const *inputs;\n"
             "  void *const *outputs;\n  const struct hone_team *team;\n  int32_t status;\n};\n"

@@ -1,23 +1,20 @@
 /* What every part of the text needs: functions that steps share, and addresses of views. */
 #include "emit_internal.h"
 
-hone_status emit_shared(struct emitter *e, const struct text *body, const char *result,
+hone_status emit_shared(struct emitter *e, const struct text *body, enum function_kind kind,
                         const char *parameters, int *out_number) {
   TRY(text_finish(e->ctx, body));
-  for (size_t i = 0; i < e->shared.count; i++)
-    if (e->shared.at[i].length == body->length &&
-        !memcmp(e->shared.at[i].body, body->at, body->length)) {
-      *out_number = e->shared.at[i].number;
+  *out_number = (int)e->functions.count;
+  for (size_t i = 0; i < e->functions.count; i++)
+    if (e->functions.at[i].length == body->length &&
+        !memcmp(e->functions.at[i].body, body->at, body->length)) {
+      *out_number = (int)i;
       return HONE_OK;
     }
   const char *copy;
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
-  *out_number = e->next_number++;
-  VEC_PUSH(e->ctx, e->arena, &e->shared, (struct shared){copy, body->length, *out_number});
-  text_printf(e->out, "#define NAME k%d\nstatic NOIPA %s NAME%s;\n", *out_number, result,
-              parameters);
-  text_append(e->out, body->at, body->length);
-  text_puts(e->out, "#undef NAME\n\n");
+  VEC_PUSH(e->ctx, e->arena, &e->functions,
+           (struct function){kind, parameters, copy, body->length});
   return HONE_OK;
 }
 

@@ -4,7 +4,7 @@
  * Knows only libc.
  *
  * What a text may use (the emitter defines it before the text and undefines it after):
- *   NAME                      the function to define: static, one per distinct problem
+ *   NAME                      the function to define, not static (units call each other): one per distinct problem
  *   each number of its kind   upper case: M, N, K, A_ROW, ... as integer literals (numbers.def)
  *   each define of defines()  VECTORS, TILE_COLUMNS, ...: what the choice says, and what follows
  *   EPILOGUE(x, o, j, lanes)  what is stored for the accumulator vector x: o = element offset of x

@@ -2,7 +2,7 @@
  * The last candidate: what no row of kernels.def takes runs here. Knows only libc.
  *
  * File text/plain/OP.c defines
- *   static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end)
+ *   int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end)
  * which does units [begin, end) of the step, 0 <= begin <= end <= UNITS, and returns 0 or a
  * hone_status number. What a unit is says the row: units() counts them from the shapes, and the text
  * splits its outer loop in the same way. Units are independent: threads run them in any order and in

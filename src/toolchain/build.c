@@ -57,10 +57,13 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, size
   char source[32], object[32];
   snprintf(source, sizeof source, "unit%zu.c", unit);
   snprintf(object, sizeof object, "unit%zu.o", unit);
-  TRY(put_file(ctx, build->directory, source, build->input->units[unit],
-               build->input->unit_lengths[unit]));
+  const struct build_input *input = build->input;
+  const struct file_part parts[] = {{input->common, input->common_length},
+                                    {input->units[unit], input->unit_lengths[unit]}};
+  TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
-  compiler_flags(&build->compiler, build->options->target, build->options->debug, &arguments);
+  compiler_flags(&build->compiler, build->options->target, build->options->debug,
+                 input->unit_vectorises && input->unit_vectorises[unit], &arguments);
   argument(&arguments, build->prefix_map);
   if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
   const char *const rest[] = {"-c", "-o", object, source, NULL};
@@ -312,7 +315,9 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
     char path[4200];
     snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);
     TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
-    TRY(file_write_atomic(ctx, path, input->units[i], input->unit_lengths[i], 0644));
+    const struct file_part parts[] = {{input->common, input->common_length},
+                                      {input->units[i], input->unit_lengths[i]}};
+    TRY(file_write_parts(ctx, path, parts, COUNT(parts), 0644));
   }
   if (!input->header) return HONE_OK;
   char path[4200];
@@ -321,19 +326,26 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   return file_write_atomic(ctx, path, input->header, strlen(input->header), 0644);
 }
 
+/* One file: the common text, then the units as they follow each other. */
 static hone_status write_c(struct ctx *ctx, const struct build_input *input, const char *path) {
-  if (input->unit_count != 1)
-    return fail(ctx, HONE_E_INTERNAL, place_file(path), "%zu units for one C file",
-                input->unit_count);
   char weights[4096] = "";
   bool is_new = false;
+  struct file_part *parts = malloc((input->unit_count + 1) * sizeof *parts);
+  if (!parts) return fail(ctx, HONE_E_OOM, place_file(path), "no memory to write C");
+  parts[0] = (struct file_part){input->common, input->common_length};
+  for (size_t i = 0; i < input->unit_count; i++)
+    parts[i + 1] = (struct file_part){input->units[i], input->unit_lengths[i]};
+  hone_status status = HONE_OK;
   if (input->weights_bytes) {
-    TRY(artifact_beside(ctx, path, "weights", weights));
-    is_new = access(weights, F_OK) != 0;
-    TRY(write_weights(ctx, input, weights));
+    status = artifact_beside(ctx, path, "weights", weights);
+    is_new = !status && access(weights, F_OK) != 0;
+    if (!status) status = write_weights(ctx, input, weights);
   }
-  hone_status status = file_write_atomic(ctx, path, input->units[0], input->unit_lengths[0], 0644);
-  if (status && is_new) unlink(weights); /* of no use alone */
+  if (!status) {
+    status = file_write_parts(ctx, path, parts, input->unit_count + 1, 0644);
+    if (status && is_new) unlink(weights); /* of no use alone */
+  }
+  free(parts);
   return status ? status : write_header(ctx, input, path);
 }
 

@@ -145,24 +145,25 @@ void compiler_start(const struct compiler *compiler, struct arguments *out) {
 }
 
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
-                    struct arguments *out) {
-  /* vectors are explicit in the text: the vectorisers only spill; FMA is asked for, not left to a
-     default; errno and traps would keep libm calls and reorderings out; hidden symbols bind at once
-   */
+                    bool vectorises, struct arguments *out) {
+  /* FMA is asked for, not left to a default; errno and traps would keep libm calls and reorderings
+     out; hidden symbols bind at once */
   static const char *const always[] = {"-std=gnu11",
+                                       "-pipe",
                                        "-fPIC",
                                        "-fvisibility=hidden",
                                        "-ffp-contract=fast",
                                        "-fno-math-errno",
                                        "-fno-trapping-math",
-                                       "-fno-tree-vectorize",
-                                       "-fno-tree-slp-vectorize",
                                        "-fno-semantic-interposition",
                                        "-Wno-psabi",
                                        NULL};
-  static const char *const fast[] = {"-O2", NULL}, *const slow[] = {"-O1", "-g", NULL};
+  /* vectors that stand in the text: the vectorisers only spill */
+  static const char *const fast[] = {"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
+  static const char *const loops[] = {"-O3", "-fopenmp-simd", NULL};
+  static const char *const slow[] = {"-O1", "-g", NULL};
   compiler_start(compiler, out);
   arguments_add(out, always);
-  arguments_add(out, debug ? slow : fast);
+  arguments_add(out, debug ? slow : vectorises ? loops : fast);
   arguments_add(out, target->flags);
 }

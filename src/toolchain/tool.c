@@ -79,16 +79,23 @@ hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const c
   return status;
 }
 
-hone_status put_file(struct ctx *ctx, const char *directory, const char *name, const void *data,
-                     size_t size) {
+hone_status put_parts(struct ctx *ctx, const char *directory, const char *name,
+                      const struct file_part *parts, size_t count) {
   char path[4200];
   snprintf(path, sizeof path, "%s/%s", directory, name);
   FILE *file = fopen(path, "wbe");
   if (!file) return fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
-  bool ok = !size || fwrite(data, 1, size, file) == size;
+  bool ok = true;
+  for (size_t i = 0; i < count && ok; i++)
+    ok = !parts[i].size || fwrite(parts[i].data, 1, parts[i].size, file) == parts[i].size;
   int error = errno;
   if (fclose(file) && ok) ok = false, error = errno;
   if (ok) return HONE_OK;
   unlink(path);
   return fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(error));
+}
+
+hone_status put_file(struct ctx *ctx, const char *directory, const char *name, const void *data,
+                     size_t size) {
+  return put_parts(ctx, directory, name, &(struct file_part){data, size}, 1);
 }

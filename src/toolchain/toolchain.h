@@ -18,7 +18,10 @@ struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */
   const size_t *unit_lengths;
   size_t unit_count;
-  const void *weights; /* packed; embedded with .incbin into so, a, exe; beside a .c */
+  const char *common; /* stands before each unit, and once in one C file; NULL: none */
+  size_t common_length;
+  const bool *unit_vectorises; /* NULL: none; else by unit: -O3 with the compiler's vectoriser */
+  const void *weights;         /* packed; embedded with .incbin into so, a, exe; beside a .c */
   size_t weights_bytes;
   const char *build_id; /* 32 hex digits, ends the .weights file; needed for it alone */
   const char *header;   /* typed header text, written beside the artifact; NULL: none */

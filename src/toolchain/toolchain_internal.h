@@ -31,9 +31,9 @@ MUST_USE hone_status compiler_find(struct ctx *ctx, const char *cc, const char *
 bool triple_is_native(const char *triple);
 /* The compiler itself, and the target flag where it needs one. */
 void compiler_start(const struct compiler *compiler, struct arguments *out);
-/* The flags of every compilation for `target`. */
+/* The flags of every compilation for `target`. vectorises: the compiler makes vectors of loops. */
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
-                    struct arguments *out);
+                    bool vectorises, struct arguments *out);
 
 /* tool.c */
 /* Runs a tool in `directory` until `deadline_ns` (of clock_ns). E_MISSING, E_TIMEOUT; E_CRASH with
@@ -43,6 +43,8 @@ MUST_USE hone_status tool_run(struct ctx *ctx, const struct arguments *arguments
 /* Writes a file of a temporary folder, without fsync. */
 MUST_USE hone_status put_file(struct ctx *ctx, const char *directory, const char *name,
                               const void *data, size_t size);
+MUST_USE hone_status put_parts(struct ctx *ctx, const char *directory, const char *name,
+                               const struct file_part *parts, size_t count);
 
 /* insert.c */
 #define WEIGHTS_PAGE ((size_t)4096)

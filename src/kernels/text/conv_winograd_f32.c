@@ -146,7 +146,7 @@ INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const void *const *e,
 #endif
 }
 
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_, *b = b_;
   float *c = c_;

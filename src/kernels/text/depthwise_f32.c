@@ -93,7 +93,7 @@ static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const vo
 }
 
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_, *b = b_;
   float *c = c_;

@@ -176,7 +176,7 @@ INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, block) *s, const float *a, 
   }
 }
 
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_, *b = b_;
   float *c = c_;

@@ -5,7 +5,7 @@
 #define PANELS ((N + NR - 1) / NR)
 
 #if B_COLUMN == 1
-static void NAME(const void *b_, void *packed_, long begin, long end) {
+void NAME(const void *b_, void *packed_, long begin, long end) {
   const float *b = b_;
   float *packed = packed_;
   for (long u = begin; u < end; u++) {
@@ -46,7 +46,7 @@ INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
   *(fouru *)(to + 3 * NR) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-static void NAME(const void *b_, void *packed_, long begin, long end) {
+void NAME(const void *b_, void *packed_, long begin, long end) {
   const float *b = b_;
   float *packed = packed_;
   for (long u = begin; u < end; u++) {

@@ -1,7 +1,7 @@
 /* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]: bias.
  * A unit is a row. The variance is the mean of squared distances (second pass over a row in L1), each
  * sum in four accumulators. c may be a. */
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_, *b = b_;
   float *c = c_;

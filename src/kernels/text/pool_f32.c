@@ -28,7 +28,7 @@ INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const void *const *e
   }
 }
 
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_;
   float *c = c_;

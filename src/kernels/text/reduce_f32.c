@@ -51,7 +51,7 @@ INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const void *const *
   }
 }
 
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_;
   float *c = c_;

@@ -1,6 +1,6 @@
 /* c[r] = exp(a[r] - max) / sum over COLUMNS; a unit is a row. Sums run in four accumulators, in an
  * order that depends on COLUMNS and the vector width only. c may be a. */
-static void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const float *a = a_;
   float *c = c_;

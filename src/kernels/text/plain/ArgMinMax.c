@@ -7,7 +7,7 @@
 #define ATTR_select_last_index 0
 #endif
 #define BETTER(a, b) (ARG_MAX ? (a) > (b) : (a) < (b))
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

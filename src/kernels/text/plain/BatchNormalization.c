@@ -2,7 +2,7 @@
 #ifndef ATTR_epsilon
 #define ATTR_epsilon 1e-5f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *scale = in[1];
   const IN2_T *bias = in[2];

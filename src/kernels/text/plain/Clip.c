@@ -1,5 +1,5 @@
 /* Clip between bounds that may be known only at run time; a missing bound does not bind. */
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   (void)scratch;

@@ -24,7 +24,7 @@
 #define W_ZERO 0
 #endif
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0]; /* [n, c, id...] */
   const W_T *w = in[W_AT]; /* [m, c / group, kernel...] */
   OUT0_T *restrict y = out[0];

@@ -3,7 +3,7 @@
 #ifndef ATTR_group
 #define ATTR_group 1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0]; /* [n, c, id...] */
   const IN1_T *w = in[1]; /* [c, m / group, kernel...] */
   OUT0_T *restrict y = out[0];     /* [n, m, od...] */

@@ -8,7 +8,7 @@
 #define ATTR_reverse 0
 #endif
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0, double: 0.0, default: (uint64_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

@@ -11,7 +11,7 @@
 #else
 #define ZERO(s) 0.0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict scale = in[1];
   OUT0_T *restrict y = out[0];

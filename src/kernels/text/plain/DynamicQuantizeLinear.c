@@ -1,6 +1,6 @@
 /* DynamicQuantizeLinear: u8 over the range of x joined with zero; in float as the specification.
  * Every thread looks for the range itself, which costs one reading, then writes its own part. */
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *restrict x = in[0];
   float low = 0, high = 0, lows[16] = {0}, highs[16] = {0};
   int64_t k = 0;

@@ -2,7 +2,7 @@
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict data = in[0];
   const IN1_T *restrict indices = in[1];
   OUT0_T *restrict to = out[0];

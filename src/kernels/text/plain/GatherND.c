@@ -2,7 +2,7 @@
 #ifndef ATTR_batch_dims
 #define ATTR_batch_dims 0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict data = in[0];
   OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;

@@ -11,7 +11,7 @@
 #ifndef ATTR_transB
 #define ATTR_transB 0
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   static const int64_t a_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS;
   const IN0_T *restrict a = in[0], *restrict b = in[1];
   OUT0_T *restrict y = out[0];

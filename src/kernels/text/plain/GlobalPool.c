@@ -4,7 +4,7 @@
 #endif
 /* A NaN stays. */
 #define MORE(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

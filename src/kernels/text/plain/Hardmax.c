@@ -2,7 +2,7 @@
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

@@ -8,7 +8,7 @@
 #ifndef ATTR_bias
 #define ATTR_bias 1.0f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS, channels = dims[1];

@@ -12,7 +12,7 @@
 #else
 #define CLIP(x) (x)
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
   const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
   const int64_t steps = x_dims[ATTR_layout], batches = x_dims[1 - ATTR_layout], width = x_dims[2];

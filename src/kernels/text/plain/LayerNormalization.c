@@ -6,7 +6,7 @@
 #ifndef ATTR_epsilon
 #define ATTR_epsilon 1e-5f
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict scale = in[1];
   OUT0_T *restrict y = out[0];

@@ -1,7 +1,7 @@
 /* MatMul with NumPy rules: batch dimensions broadcast, a vector is a row on the left and a column on
  * the right. Row updates; integers wrap. */
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, int64_t: (uint64_t)0, uint64_t: (uint64_t)0, default: (uint32_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict a = in[0];
   const IN1_T *restrict b = in[1];
   OUT0_T *restrict c = out[0];

@@ -24,7 +24,7 @@
 #define B_ZERO 0
 #endif
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict a = in[0];
   const B_T *restrict b = in[B_AT];
   OUT0_T *restrict c = out[0];

@@ -1,6 +1,6 @@
 /* MeanVarianceNormalization over `axes`: (x - mean) / (sqrt(variance) + 1e-9). A unit is the share of
  * all groups, the places of the axes that stay. */
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

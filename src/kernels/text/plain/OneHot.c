@@ -2,7 +2,7 @@
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict indices = in[0];
   const IN2_T *values = in[2];
   OUT0_T *restrict to = out[0];

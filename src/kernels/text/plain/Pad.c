@@ -11,7 +11,7 @@
 #else
 #define FROM(i, dim) ((i) < 0 || (i) >= (dim) ? -1 : (i))
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *y = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;

@@ -32,7 +32,7 @@
     (to) = by >= width && (a) > 0 ? 0 : shifted;                                           \
   } while (0)
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict y = in[1];
   OUT0_T *restrict to = out[0];

@@ -28,7 +28,7 @@
 #else
 #define TAKE(i2) (count[j] += !ATTR_count_include_pad, sum[j] += row[i2])
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t x_dims[] = IN0_DIMS, y_dims[] = OUT0_DIMS, kernel[] = ATTR_kernel_shape;

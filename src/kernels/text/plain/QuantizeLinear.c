@@ -21,7 +21,7 @@
     y[i + j] = (OUT0_T)(int32_t)(value < low ? low : value > high ? high : value); \
   } while (0)
 #define rint_(value) _Generic((value), float: rintf, default: rint)(value)
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict scale = in[1];
   OUT0_T *restrict y = out[0];

@@ -28,7 +28,7 @@
 #define BLOCK 256
 #endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict from = in[0];
   OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;

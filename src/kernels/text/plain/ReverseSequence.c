@@ -2,7 +2,7 @@
 #ifndef ATTR_batch_axis
 #define ATTR_batch_axis 1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *lengths = in[1];
   OUT0_T *restrict y = out[0];

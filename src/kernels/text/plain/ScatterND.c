@@ -12,7 +12,7 @@
 #define APPLY(a, b) ((a) = (b))
 #endif
 #define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, default: (uint64_t)0))
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN1_T *restrict indices = in[1];
   const IN2_T *restrict updates = in[2];
   OUT0_T *restrict to = out[0];

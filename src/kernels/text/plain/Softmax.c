@@ -15,7 +15,7 @@
     else                                                                                         \
       for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)exp((double)(e)[j]);                      \
   } while (0)
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
   const int64_t dims[] = IN0_DIMS;

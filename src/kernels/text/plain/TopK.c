@@ -9,7 +9,7 @@
 #ifndef ATTR_sorted
 #define ATTR_sorted 1
 #endif
-static int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *x = in[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
   const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
