@@ -1,23 +1,50 @@
 #!/bin/sh
 # The result in README from the last `make bench`: readme_table.sh BENCH_DIR README.md PICTURE.png
+# One matrix between README's marks, with the commit and the machine it was measured on, and a picture of the page's
+# first screen. Run twice it changes nothing; without a browser the picture stays as it is.
 set -eu
 bench=$1 readme=$2 picture=$3
-[ -s "$bench/bench.md" ] || { echo "no $bench/bench.md: run make bench first" >&2; exit 1; }
-machine=$(python3 -c 'import json, sys
-m = json.load(open(sys.argv[1]))["machine"]
-print("%s, %s cores, %.0f GB, %s, %s" % (m["cpu"], m["cores_usable"], m["ram_bytes"] / 1e9, m["kernel"], m["compiler"]))
-' "$bench/bench.json")
-awk -v machine="On $machine:" -v table="$bench/bench.md" '
-  /<!-- bench -->/ { print; print machine; print ""; while ((getline line < table) > 0) { sub(/^## /, "### ", line); print line }; inside = 1 }
+for file in bench.md bench.json bench.html; do
+  [ -s "$bench/$file" ] || { echo "no $bench/$file: run make bench first" >&2; exit 1; }
+done
+grep -q '<!-- bench -->' "$readme" && grep -q '<!-- /bench -->' "$readme" ||
+  { echo "$readme has no <!-- bench --> and <!-- /bench --> marks" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The commit that was built then, not the one that is checked out now.
+commit=$(cat "$bench/commit" 2>/dev/null || echo "an unknown commit")
+python3 - "$bench/bench.json" "$commit" >"$work/block" <<'PYTHON'
+import datetime, json, sys
+study, commit = json.load(open(sys.argv[1])), sys.argv[2]
+machine, row = study["machine"], study["study"]
+day = datetime.datetime.fromtimestamp(row["started_unix_ms"] / 1000, datetime.timezone.utc).strftime("%Y-%m-%d")
+versions = sorted({(r["backend"], r["engine_version"]) for r in study["records"] if r["engine_version"]})
+steal = [r["noise"]["steal_fraction"] for r in study["records"] if r["noise"]["steal_fraction"] is not None]
+print("Measured %s at %s on %s (%s cores, %.0f GB, %s, %s): %s." % (
+    day, commit, machine["cpu"], machine["cores_usable"], machine["ram_bytes"] / 1e9, machine["kernel"],
+    machine["compiler"], ", ".join("%s %s" % v for v in versions)))
+if steal:
+    print("The hypervisor took at most %.1f %% of any slice." % (100 * max(steal)))
+PYTHON
+# The matrix stands before the first model's own table.
+awk '/^## /{ exit } { print }' "$bench/bench.md" >"$work/matrix"
+grep -q '^|' "$work/matrix" || { echo "$bench/bench.md begins with no matrix: were there two models?" >&2; exit 1; }
+{ echo; cat "$work/matrix"; } | sed -e ':a' -e '/^\n*$/{$d;N;ba' -e '}' >>"$work/block"
+awk -v block="$work/block" '
+  /<!-- bench -->/ { print; while ((getline line < block) > 0) print line; inside = 1 }
   /<!-- \/bench -->/ { inside = 0 }
-  !inside && !/<!-- bench -->/' "$readme" >"$readme.tmp"
-mv "$readme.tmp" "$readme"
+  !inside && !/<!-- bench -->/' "$readme" >"$work/readme"
+cmp -s "$work/readme" "$readme" || cat "$work/readme" >"$readme"
+
 for browser in chromium chromium-browser google-chrome; do
   command -v "$browser" >/dev/null 2>&1 || continue
-  profile=$(mktemp -d)
-  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$profile" \
-    --window-size=1200,1000 --screenshot="$PWD/$picture" "file://$(realpath "$bench")/bench.html" >/dev/null 2>&1
-  rm -rf "$profile"
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/profile" \
+    --window-size=1200,"${HONE_PICTURE_HEIGHT:-860}" --screenshot="$work/picture.png" \
+    "file://$(realpath "$bench")/bench.html" >/dev/null 2>&1 || true
+  [ -s "$work/picture.png" ] || { echo "$browser made no picture: $picture stays as it is" >&2; exit 1; }
+  mkdir -p "$(dirname "$picture")"
+  cmp -s "$work/picture.png" "$picture" || cp "$work/picture.png" "$picture"
   echo "$picture: $(wc -c <"$picture") bytes"
   exit 0
 done

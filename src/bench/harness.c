@@ -350,8 +350,8 @@ static bool within_limits(struct worker *worker, uint64_t deadline, struct worke
   int64_t resident = tree_resident(worker);
   if (resident > worker->rss_peak_seen) worker->rss_peak_seen = resident;
   if (harness->memory_bytes && resident > (int64_t)harness->memory_bytes) {
-    set_end(end, STATUS_out_of_memory, "%lld MiB resident, the limit is %llu MiB (--memory-limit)",
-            (long long)(resident >> 20), (unsigned long long)(harness->memory_bytes >> 20));
+    set_end(end, STATUS_out_of_memory, "%lld MB resident, the limit is %llu MB (--memory-limit)",
+            (long long)(resident / 1000000), (unsigned long long)(harness->memory_bytes / 1000000));
   } else if (harness->deadline_ns && clock_ns() >= harness->deadline_ns) {
     set_end(end, STATUS_timeout, "no answer within the reference's budget (--reference-budget)");
   } else if (clock_ns() >= deadline) {

@@ -171,7 +171,10 @@ static hone_status render_form(struct ctx *ctx, void *user, const char *form, st
 
 static int show_summary(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
                         const struct summary *summary) {
-  struct shown shown = {summary, {.color = wants_color(args), .width = terminal_width()}};
+  struct shown shown = {summary,
+                        {.color = wants_color(args),
+                         .width = terminal_width(),
+                         .columns = value_of(args, FLAG_columns, NULL)}};
   static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render_form, &shown);
   int failed = sinks_write(ctx, sinks, render_form, &shown);
@@ -200,8 +203,8 @@ static void scaled(char out[32], double x, double base, const char *const *units
 }
 
 void format_bytes(char out[32], double bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  scaled(out, bytes, 1024, units, COUNT(units));
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  scaled(out, bytes, 1000, units, COUNT(units));
 }
 
 void format_count(char out[32], double count) {

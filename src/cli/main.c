@@ -148,8 +148,8 @@ static void hold_standard_descriptors(void) {
 static hone_status check_stack(struct ctx *ctx) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LEAST_STACK) return HONE_OK;
-  return fail(ctx, HONE_E_OOM, place_none(), "a stack of %llu KiB is too small: 'ulimit -s %d'",
-              (unsigned long long)limit.rlim_cur >> 10, LEAST_STACK >> 10);
+  return fail(ctx, HONE_E_OOM, place_none(), "a stack of %llu kB is too small: 'ulimit -s %d'",
+              (unsigned long long)limit.rlim_cur / 1000, LEAST_STACK >> 10);
 }
 
 int main(int argc, char **argv) {

@@ -87,6 +87,7 @@ static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct f
 hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out) {
   const struct repeated *named = &args->repeated[FLAG_output];
   *out = (struct sinks){.count = 0};
+  TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
   for (size_t f = 0; f < COUNT(forms); f++)
     for (size_t i = 0; i < args->repeated[forms[f].flag].count; i++)

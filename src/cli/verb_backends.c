@@ -69,7 +69,7 @@ static hone_status change(struct ctx *ctx, const struct args *args, bool install
       continue;
     }
     if (install)
-      fprintf(stderr, "installing %s (about %d MiB on disk)\n", backend->package,
+      fprintf(stderr, "installing %s (about %d MB on disk)\n", backend->package,
               backend->package_mb);
     if (install)
       TRY(engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL));

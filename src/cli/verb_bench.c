@@ -94,6 +94,7 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
   return HONE_OK;
 }
 
+/* Decimal, as all that hone prints: 4G is 4,000,000,000. */
 static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out) {
   static const char units[] = "KMGT";
   char digits[32];
@@ -105,10 +106,11 @@ static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out)
   else
     unit = NULL;
   if (n < sizeof digits) memcpy(digits, text, n), digits[n] = 0;
-  if (n >= sizeof digits || !parse_i64(digits, 1, INT64_MAX >> 42, &value))
+  if (n >= sizeof digits || !parse_i64(digits, 1, INT64_MAX / 1000000000000, &value))
     return fail(ctx, HONE_E_USAGE, place_name("--memory-limit"),
                 "\"%s\" is not a size as 4G or 512M", text);
-  *out = (uint64_t)value << (unit ? 10 * (unit - units + 1) : 0);
+  *out = (uint64_t)value;
+  for (ptrdiff_t i = unit ? unit - units + 1 : 0; i > 0; i--) *out *= 1000;
   return HONE_OK;
 }
 

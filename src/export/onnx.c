@@ -217,7 +217,7 @@ static hone_status put_model(struct exporter *e, struct text *out) {
   pb_string(out, MODEL_PRODUCER_VERSION, HONE_VERSION);
   size_t length;
   if (!checked_add(graph->text.length, graph->hole_bytes, &length) || length > INT32_MAX - 4096)
-    return fail(e->ctx, HONE_E_LIMIT, place_none(), "an ONNX file holds less than 2 GiB");
+    return fail(e->ctx, HONE_E_LIMIT, place_none(), "an ONNX file holds less than 2.147 GB");
   pb_head(out, MODEL_GRAPH, length);
   put_filled(out, graph);
   put_opset(out, "", e->opset);

@@ -166,7 +166,9 @@ static void put_ranked_cell(const struct page *page, size_t g, size_t e, size_t 
   char number[32];
   begin_cell(page, e, is_among_first(summary, i, begin) ? "h0" : heat_of(ratio));
   format_f64(number, summary->records[i].p50_ms);
-  text_printf(out, " data-ms=\"%s\"><a href=\"#", number);
+  text_printf(out, " data-ms=\"%s\" data-ratio=\"", number);
+  format_f64(number, ratio);
+  text_printf(out, "%s\"><a href=\"#", number);
   html_row_id(page->html, &summary->records[i]);
   LITERAL(out, "\"><b>");
   if (i == begin)

@@ -1,4 +1,5 @@
-/* markdown: the table for an issue, a pull request, a wiki: one GitHub table a model. */
+/* markdown: the table for an issue, a pull request, a wiki: models x engines, then one GitHub table a
+ * model. */
 #include "report.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void put_name(struct markdown markdown, const struct record *record) {
 static void put_row(struct markdown markdown, const struct summary *summary, size_t i, size_t best,
                     size_t native) {
   const struct record *record = &summary->records[i];
-  struct text *out = markdown.out;
+  struct text *out = markdown.out, flags = {0};
   if (record->rank)
     text_printf(out, "| %d | ", record->rank);
   else
@@ -36,11 +37,13 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " | ");
   if (native != best) put_verdict(out, summary, i, native);
   LITERAL(out, " | ");
+  put_latency(out, record->p99_ms);
+  LITERAL(out, " | ");
   put_significant(out, record->throughput_per_s, 4);
   LITERAL(out, " | ");
-  put_ms(out, record->worst.compile_ms);
+  put_ms(out, ready_ms(record));
   LITERAL(out, " | ");
-  put_bytes(out, (double)record->worst.rss_peak);
+  put_bytes(out, (double)memory_of(record));
   LITERAL(out, " | ");
   put_bytes(out, (double)record->worst.artifact_bytes);
   LITERAL(out, " | ");
@@ -48,7 +51,6 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " | ");
   put_scientific(out, record->worst.rel_l2);
   LITERAL(out, " | ");
-  struct text flags = {0};
   flags_format(record->flags, &flags);
   put_untrusted(markdown, &flags);
   LITERAL(out, " |\n");
@@ -73,11 +75,11 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   LITERAL(markdown.out, "\n\n");
   put_group_facts(&facts, &summary->records[begin]);
   put_untrusted(markdown, &facts);
-  LITERAL(
-      markdown.out,
-      "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | per s | compile | peak memory "
-      "| size | % of limit | rel L2 | flags |\n"
-      "|--:|:--|--:|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
+  LITERAL(markdown.out,
+          "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | per s | start-up | "
+          "memory "
+          "| size | % limit | rel L2 | flags |\n"
+          "|--:|:--|--:|--:|:--|:--|--:|--:|--:|--:|--:|--:|--:|:--|\n");
   size_t i = begin;
   for (; i < end && is_measured(&summary->records[i]); i++)
     put_row(markdown, summary, i, begin, native);
@@ -91,10 +93,101 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   if (has_failure) LITERAL(markdown.out, "\n");
 }
 
+/* -- models x engines -----------------------------------------------------------------------------
+ */
+
+static void put_engine(struct markdown markdown, const struct summary *summary,
+                       const struct engine *engine) {
+  const struct cell *cell = &summary->records[engine->record].cell;
+  LITERAL(markdown.out, " | ");
+  markdown_text(markdown, cell->backend);
+  if (!cell->variant[0] || !strcmp(cell->variant, "default")) return;
+  LITERAL(markdown.out, " ");
+  markdown_text(markdown, cell->variant);
+}
+
+/* "**fastest** 25.66 \xc2\xb5s", "1.87x, 48.10 \xc2\xb5s", "1.02x tie, ...", "crashed" */
+static void put_matrix_cell(struct text *out, const struct summary *summary,
+                            const struct matrix *matrix, size_t g, size_t e) {
+  const size_t i = matrix->cells[g * matrix->engine_count + e], begin = matrix->begins[g];
+  LITERAL(out, " | ");
+  if (i == SIZE_MAX) {
+    LITERAL(out, "\xe2\x80\x93");
+    return;
+  }
+  const struct record *record = &summary->records[i];
+  const struct comparison *comparison = find_comparison(summary, i, begin);
+  if (record->rank == 0) {
+    text_puts(out, status_text(record->status));
+    return;
+  }
+  if (i == begin) {
+    text_printf(out, "**%s**", first_text(summary, i));
+  } else {
+    put_ratio(out, matrix_ratio(matrix, summary, g, e));
+    if (comparison && comparison->verdict == VERDICT_tie) LITERAL(out, " tie");
+    if (comparison && comparison->verdict == VERDICT_undecided) LITERAL(out, " undecided");
+  }
+  LITERAL(out, ", ");
+  put_latency(out, record->p50_ms);
+}
+
+static void put_matrix(struct markdown markdown, const struct summary *summary,
+                       const struct matrix *matrix) {
+  struct text *out = markdown.out;
+  if (matrix->group_count < 2) return; /* one table is its own overview */
+  LITERAL(out, "| median by the fastest of the row");
+  for (size_t e = 0; e < matrix->engine_count; e++)
+    put_engine(markdown, summary, &matrix->engines[e]);
+  LITERAL(out, " |\n|:--");
+  for (size_t e = 0; e < matrix->engine_count; e++) LITERAL(out, "|:--");
+  LITERAL(out, "|\n");
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    const struct cell *cell = &summary->records[matrix->begins[g]].cell;
+    LITERAL(out, "| ");
+    markdown_text(markdown, cell->model);
+    text_printf(out, ", batch %d, %d thread%s", cell->batch, cell->threads,
+                cell->threads == 1 ? "" : "s");
+    for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
+    LITERAL(out, " |\n");
+  }
+  LITERAL(out, "| **geometric mean**");
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    const struct engine *engine = &matrix->engines[e];
+    LITERAL(out, " | ");
+    if (engine->ranked) LITERAL(out, "**");
+    if (engine->ranked)
+      put_ratio(out, engine->ratio);
+    else
+      LITERAL(out, "\xe2\x80\x93");
+    if (engine->ranked) LITERAL(out, "**");
+    if (engine->ranked < matrix->group_count)
+      text_printf(out, " over %zu of %zu", engine->ranked, matrix->group_count);
+  }
+  LITERAL(out, " |\n| start-up, geometric mean");
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    LITERAL(out, " | ");
+    put_ms(out, matrix->engines[e].ready_ms);
+  }
+  LITERAL(out, " |\n| memory, geometric mean");
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    LITERAL(out, " | ");
+    put_bytes(out, matrix->engines[e].memory_bytes);
+  }
+  LITERAL(out, " |\n\n");
+}
+
 hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
                             const struct render_options *options, struct text *out) {
   (void)options;
   const struct markdown markdown = {out};
+  struct arena *arena;
+  struct matrix matrix;
+  TRY(arena_create(ctx, 0, &arena));
+  const hone_status status = matrix_make(ctx, arena, summary, &matrix);
+  if (!status) put_matrix(markdown, summary, &matrix);
+  arena_destroy(arena);
+  TRY(status);
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
     put_group(markdown, summary, begin, end);

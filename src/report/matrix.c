@@ -43,6 +43,8 @@ double matrix_ratio(const struct matrix *matrix, const struct summary *summary, 
                     size_t engine) {
   const size_t i = matrix->cells[group * matrix->engine_count + engine];
   if (i == SIZE_MAX || summary->records[i].rank == 0) return NAN;
+  const struct comparison *comparison = find_comparison(summary, i, matrix->begins[group]);
+  if (comparison && comparison->ratio.value > 0) return comparison->ratio.value;
   return summary->records[i].p50_ms / summary->records[matrix->begins[group]].p50_ms;
 }
 

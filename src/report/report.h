@@ -30,7 +30,12 @@ MUST_USE hone_status summarise(struct ctx *ctx, struct arena *arena, const struc
 struct render_options {
   bool color;
   int width; /* of the terminal; 0: 100 */
+  const char
+      *columns; /* of the terminal's table: "p50,p99,memory", names of columns.def or the table's
+                          own; NULL: what fits */
 };
+/* E_USAGE with the nearest name where one is unknown; to be asked before the work. */
+MUST_USE hone_status table_columns_check(struct ctx *ctx, const char *list);
 struct renderer {
   const char *name;   /* "table", "csv", "json", "md", "html" */
   const char *suffix; /* ".csv" */
@@ -256,7 +261,7 @@ bool same_model(const struct cell *a, const struct cell *b);
 size_t model_count(const struct summary *summary, const struct matrix *matrix);
 /* The column of a record, its --aa copy too; SIZE_MAX if there is none. */
 size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i);
-/* Median latency by the group's fastest; NaN without a rank. */
+/* Latency by the group's fastest, as their comparison has it; NaN without a rank. */
 double matrix_ratio(const struct matrix *matrix, const struct summary *summary, size_t group,
                     size_t engine);
 /* The row is its group's first or ties with it. */

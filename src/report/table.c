@@ -1,25 +1,28 @@
 /* table: the report on a terminal. A block a model: ranked rows fastest first, then what has no
- * rank and why, then what the figures are worth.
+ * rank and why; below them models x engines, and what the figures are worth.
  *
- * Columns that hold nothing are left out; where the terminal is too narrow the least important go
- * first. Colour only if asked; everything else is UTF-8 text that a log or a diff can hold.
+ * All models of a study have the same columns. Those that hold nothing are left out; where the
+ * terminal is too narrow the least important go first, unless they were asked for. Colour only if asked; everything else is UTF-8 text that a log or a diff can hold.
  */
 #include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum table_column {
+/* Columns that are no field of a record by itself, and those that every study shows. */
+enum special {
   COL_RANK,
   COL_NAME,
   COL_P50,
   COL_WIDTH,
   COL_BEST,
   COL_NATIVE,
+  COL_P99,
   COL_THROUGHPUT,
   COL_COMPILE,
   COL_CACHED,
   COL_LOAD,
+  COL_READY,
   COL_MEMORY,
   COL_SIZE,
   COL_LIMIT,
@@ -29,25 +32,37 @@ enum table_column {
 };
 static const struct {
   const char *title;
-  bool is_text; /* to the left */
-  int drop;     /* in which order columns go where it is narrow; 0: never */
-} shown_columns[COL_COUNT] = {
-    [COL_RANK] = {"#", false, 0},           [COL_NAME] = {"backend", true, 0},
-    [COL_P50] = {"p50", false, 0},          [COL_WIDTH] = {"\xc2\xb1", false, 9},
-    [COL_BEST] = {"vs fastest", true, 0},   [COL_NATIVE] = {"vs native", true, 8},
-    [COL_THROUGHPUT] = {"per s", false, 2}, [COL_COMPILE] = {"compile", false, 7},
-    [COL_CACHED] = {"cached", false, 1},    [COL_LOAD] = {"load", false, 6},
-    [COL_MEMORY] = {"memory", false, 5},    [COL_SIZE] = {"size", false, 3},
-    [COL_LIMIT] = {"% limit", false, 5},    [COL_ACCURACY] = {"rel L2", false, 4},
-    [COL_FLAGS] = {"flags", true, 0},
+  const char *name; /* for --columns, where it is not the title */
+  bool is_text;     /* to the left */
+  int drop;         /* in which order columns go where it is narrow; 0: never; -1: only if asked */
+} specials[COL_COUNT] = {
+    [COL_RANK] = {"#", "rank", false, 0},        [COL_NAME] = {"backend", NULL, true, 0},
+    [COL_P50] = {"p50", NULL, false, 0},         [COL_WIDTH] = {"\xc2\xb1", "interval", false, 9},
+    [COL_BEST] = {"vs fastest", NULL, true, 0},  [COL_NATIVE] = {"vs native", NULL, true, 3},
+    [COL_P99] = {"p99", NULL, false, 6},         [COL_THROUGHPUT] = {"per s", NULL, false, 2},
+    [COL_COMPILE] = {"compile", NULL, false, 8}, [COL_CACHED] = {"cached", NULL, false, 1},
+    [COL_LOAD] = {"load", NULL, false, 7},       [COL_READY] = {"start-up", NULL, false, -1},
+    [COL_MEMORY] = {"memory", NULL, false, 8},   [COL_SIZE] = {"size", NULL, false, 4},
+    [COL_LIMIT] = {"% limit", NULL, false, 5},   [COL_ACCURACY] = {"rel L2", NULL, false, 3},
+    [COL_FLAGS] = {"flags", NULL, true, 0},
 };
 
-/* The shown text of one group: [rows][COL_COUNT], rows counted from the group's first record. */
+enum { MOST_COLUMNS = 64 };
+/* The columns of the whole study: the same for all its models. */
+struct layout {
+  size_t count;
+  bool is_asked; /* by the user: shown even where empty */
+  struct shown_column {
+    int special; /* -1: `column` */
+    const struct column *column;
+    size_t width; /* 0: not shown */
+  } at[MOST_COLUMNS];
+};
+/* The shown text of all rows: [record_count][layout.count]. */
 struct sheet {
   const struct summary *summary;
-  size_t begin, end, native;
+  struct layout layout;
   struct text *cells;
-  size_t widths[COL_COUNT]; /* 0: not shown */
 };
 enum color { PLAIN, BOLD, DIM, GREEN, YELLOW, RED, CYAN };
 static const char *const color_codes[] = {"0", "1", "2", "32", "33", "31", "36"};
@@ -61,147 +76,310 @@ static void end_color(struct tty tty, enum color color) {
 static void put_repeated(struct text *out, size_t count) {
   for (size_t i = 0; i < count; i++) LITERAL(out, " ");
 }
+static const char *shown(const struct text *text) { return text->at ? text->at : ""; }
+
+/* -- which columns ------------------------------------------------------------------------------
+ */
+
+static const char *title_of(const struct shown_column *column) {
+  return column->special >= 0 ? specials[column->special].title : column->column->title;
+}
+static bool is_text(const struct shown_column *column) {
+  return column->special >= 0 ? specials[column->special].is_text
+                              : !column_is_number(column->column);
+}
+static int drop_of(const struct shown_column *column) {
+  return column->special >= 0 ? specials[column->special].drop : 0;
+}
+
+/* "rel_l2", "rel-l2" and "Rel L2" are one name. */
+static bool same_name(const char *a, const char *b) {
+  for (; *a && *b; a++, b++) {
+    const char x = *a == '-' || *a == ' ' ? '_' : (char)(*a | 0x20);
+    const char y = *b == '-' || *b == ' ' ? '_' : (char)(*b | 0x20);
+    if (x != y && *a != *b) return false;
+  }
+  return *a == *b;
+}
+
+static const char *special_name(size_t c) {
+  return specials[c].name ? specials[c].name : specials[c].title;
+}
+/* "p99" of "latency_ms.p99" */
+static const char *last_part(const char *key) {
+  const char *dot = strrchr(key, '.');
+  return dot && !(dot[1] >= '0' && dot[1] <= '9') ? dot + 1 : key;
+}
+
+static bool find_column(const char *name, struct shown_column *out) {
+  for (int c = 0; c < COL_COUNT; c++)
+    if (same_name(name, special_name((size_t)c)) || same_name(name, specials[c].title))
+      return *out = (struct shown_column){.special = c}, true;
+  for (size_t c = 0; c < column_count; c++)
+    if (same_name(name, columns[c].key) || same_name(name, last_part(columns[c].key)) ||
+        same_name(name, columns[c].title))
+      return *out = (struct shown_column){.special = -1, .column = &columns[c]}, true;
+  return false;
+}
+
+static const char *nearest_column(const char *name) {
+  const char *best = NULL;
+  size_t least = 4;
+  for (size_t c = 0; c < COL_COUNT + column_count; c++) {
+    const char *known = c < COL_COUNT ? special_name(c) : last_part(columns[c - COL_COUNT].key);
+    const size_t distance = edit_distance(name, known);
+    if (distance < least) {
+      least = distance;
+      best = known;
+    }
+  }
+  return best;
+}
+
+static MUST_USE hone_status unknown_column(struct ctx *ctx, const char *name) {
+  const char *best = nearest_column(name);
+  return fail(ctx, HONE_E_USAGE, place_name(name),
+              "no such column%s%s%s; 'hone list columns' lists them", best ? "; did you mean " : "",
+              best ? best : "", best ? "?" : "");
+}
+
+static void add_special(struct layout *layout, int special) {
+  layout->at[layout->count++] = (struct shown_column){.special = special};
+}
+
+/* Rank and name stand first, whatever else is asked for. */
+static MUST_USE hone_status read_columns(struct ctx *ctx, const char *list, struct layout *out) {
+  *out = (struct layout){0};
+  if (!list) {
+    for (int c = 0; c < COL_COUNT; c++)
+      if (specials[c].drop >= 0) add_special(out, c);
+    return HONE_OK;
+  }
+  out->is_asked = true;
+  add_special(out, COL_RANK);
+  add_special(out, COL_NAME);
+  while (*list) {
+    char name[64];
+    struct shown_column column;
+    const size_t length = strcspn(list, ",");
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 63, list);
+    if (!length || length >= sizeof name || !find_column(name, &column))
+      return unknown_column(ctx, name);
+    if (out->count == MOST_COLUMNS)
+      return fail(ctx, HONE_E_USAGE, place_name("--columns"), "more than %d columns", MOST_COLUMNS);
+    if (column.special != COL_RANK && column.special != COL_NAME) out->at[out->count++] = column;
+    list += length + (list[length] == ',');
+  }
+  return HONE_OK;
+}
+
+hone_status table_columns_check(struct ctx *ctx, const char *list) {
+  struct layout layout;
+  return read_columns(ctx, list, &layout);
+}
 
 /* -- the cells ----------------------------------------------------------------------------------
  */
 
-static void fill_name(const struct record *record, struct text *out) {
-  struct text name = {0};
-  put_row_name(&name, record);
-  if (name.failed) out->failed = true;
-  tty_text((struct tty){out, false}, name.at ? name.at : "", 40);
-  text_deinit(&name);
+static void take_safe(struct text *out, struct text *untrusted, size_t max) {
+  if (untrusted->failed) out->failed = true;
+  tty_text((struct tty){out, false}, shown(untrusted), max);
+  text_deinit(untrusted);
 }
 
 static bool is_known(double x) { return isfinite(x) && x >= 0; }
 
-static void fill_figures(const struct sheet *sheet, size_t i, struct text *cells) {
-  const struct record *record = &sheet->summary->records[i];
+static void fill_ratio(const struct summary *summary, size_t i, size_t against, bool is_best,
+                       struct text *out) {
+  if (is_best && !summary->records[i].rank)
+    text_puts(out, status_text(summary->records[i].status));
+  else
+    put_verdict(out, summary, i, against);
+}
+
+static void fill_special(const struct summary *summary, size_t begin, size_t native, size_t i,
+                         int special, struct text *out) {
+  const struct record *record = &summary->records[i];
   const struct incarnation *facts = &record->worst;
-  if (record->rank) text_printf(&cells[COL_RANK], "%d", record->rank);
-  if (!record->rank) LITERAL(&cells[COL_RANK], "-");
-  fill_name(record, &cells[COL_NAME]);
-  put_latency(&cells[COL_P50], record->p50_ms);
-  put_half_width(&cells[COL_WIDTH], record);
-  put_verdict(&cells[COL_BEST], sheet->summary, i, sheet->begin);
-  if (sheet->native != sheet->begin)
-    put_verdict(&cells[COL_NATIVE], sheet->summary, i, sheet->native);
-  if (!record->rank) text_puts(&cells[COL_BEST], status_text(record->status));
-  put_significant(&cells[COL_THROUGHPUT], record->throughput_per_s, 4);
-  if (is_known(facts->compile_ms)) put_ms(&cells[COL_COMPILE], facts->compile_ms);
-  if (is_known(facts->cached_compile_ms)) put_ms(&cells[COL_CACHED], facts->cached_compile_ms);
-  if (compiles_in_load(record)) LITERAL(&cells[COL_COMPILE], "in load");
-  if (is_known(facts->load_ms)) put_ms(&cells[COL_LOAD], facts->load_ms);
-  if (memory_of(record) >= 0) put_bytes(&cells[COL_MEMORY], (double)memory_of(record));
-  if (facts->artifact_bytes >= 0) put_bytes(&cells[COL_SIZE], (double)facts->artifact_bytes);
-  if (is_known(record->limit_share)) put_percent(&cells[COL_LIMIT], record->limit_share);
-  if (is_known(facts->rel_l2)) put_scientific(&cells[COL_ACCURACY], facts->rel_l2);
-  flags_format(record->flags, &cells[COL_FLAGS]);
+  switch ((enum special)special) {
+    case COL_RANK:
+      if (record->rank) text_printf(out, "%d", record->rank);
+      if (!record->rank) LITERAL(out, "-");
+      return;
+    case COL_NAME:
+      put_row_name(out, record);
+      return;
+    case COL_P50:
+      put_latency(out, record->p50_ms);
+      return;
+    case COL_WIDTH:
+      put_half_width(out, record);
+      return;
+    case COL_BEST:
+      fill_ratio(summary, i, begin, true, out);
+      return;
+    case COL_NATIVE:
+      if (native != begin) fill_ratio(summary, i, native, false, out);
+      return;
+    case COL_P99:
+      if (is_known(record->p99_ms)) put_latency(out, record->p99_ms);
+      return;
+    case COL_THROUGHPUT:
+      put_significant(out, record->throughput_per_s, 4);
+      return;
+    case COL_COMPILE:
+      if (is_known(facts->compile_ms)) put_ms(out, facts->compile_ms);
+      if (compiles_in_load(record)) LITERAL(out, "in load");
+      return;
+    case COL_CACHED:
+      if (is_known(facts->cached_compile_ms)) put_ms(out, facts->cached_compile_ms);
+      return;
+    case COL_LOAD:
+      if (is_known(facts->load_ms)) put_ms(out, facts->load_ms);
+      return;
+    case COL_READY:
+      if (is_known(ready_ms(record))) put_ms(out, ready_ms(record));
+      return;
+    case COL_MEMORY:
+      if (memory_of(record) >= 0) put_bytes(out, (double)memory_of(record));
+      return;
+    case COL_SIZE:
+      if (facts->artifact_bytes >= 0) put_bytes(out, (double)facts->artifact_bytes);
+      return;
+    case COL_LIMIT:
+      if (is_known(record->limit_share)) put_percent(out, record->limit_share);
+      return;
+    case COL_ACCURACY:
+      if (is_known(facts->rel_l2)) put_scientific(out, facts->rel_l2);
+      return;
+    case COL_FLAGS:
+      flags_format(record->flags, out);
+      return;
+    case COL_COUNT:
+      return;
+  }
 }
 
-static struct text *cell_of(const struct sheet *sheet, size_t i, int column) {
-  return &sheet->cells[(i - sheet->begin) * COL_COUNT + (size_t)column];
+static struct text *cell_of(const struct sheet *sheet, size_t i, size_t column) {
+  return &sheet->cells[i * sheet->layout.count + column];
 }
 
-static const char *shown(const struct text *text) { return text->at ? text->at : ""; }
+static void fill_group(const struct sheet *sheet, size_t begin, size_t end) {
+  const size_t native = native_of_group(sheet->summary, begin, end);
+  for (size_t i = begin; i < end; i++) {
+    if (!is_measured(&sheet->summary->records[i])) continue;
+    for (size_t c = 0; c < sheet->layout.count; c++) {
+      const struct shown_column *column = &sheet->layout.at[c];
+      struct text value = {0};
+      if (column->special >= 0)
+        fill_special(sheet->summary, begin, native, i, column->special, &value);
+      else
+        put_column(&value, &sheet->summary->records[i], column->column);
+      if (sheet->layout.is_asked && !value.length) LITERAL(&value, "\xe2\x80\x93");
+      take_safe(cell_of(sheet, i, c), &value, 60);
+    }
+  }
+}
 
 /* -- what fits ----------------------------------------------------------------------------------
  */
 
-static void measure(struct sheet *sheet, size_t measured_end) {
-  for (int c = 0; c < COL_COUNT; c++) {
+static void measure(struct sheet *sheet) {
+  for (size_t c = 0; c < sheet->layout.count; c++) {
     size_t widest = 0;
-    for (size_t i = sheet->begin; i < measured_end; i++) {
+    for (size_t i = 0; i < sheet->summary->record_count; i++) {
       const size_t width = shown_width(shown(cell_of(sheet, i, c)));
       if (width > widest) widest = width;
     }
-    const size_t title = shown_width(shown_columns[c].title);
-    sheet->widths[c] = widest == 0 ? 0 : widest > title ? widest : title;
+    const size_t title = shown_width(title_of(&sheet->layout.at[c]));
+    sheet->layout.at[c].width = widest == 0 ? 0 : widest > title ? widest : title;
   }
 }
 
-static size_t total_width(const struct sheet *sheet) {
+static size_t total_width(const struct layout *layout) {
   size_t total = 0;
-  for (int c = 0; c < COL_COUNT; c++) total += sheet->widths[c] ? sheet->widths[c] + 2 : 0;
+  for (size_t c = 0; c < layout->count; c++)
+    total += layout->at[c].width ? layout->at[c].width + 2 : 0;
   return total;
 }
 
 /* Drops the least important until the rest fits, then takes back what still has room. */
-static void drop_columns(struct sheet *sheet, size_t width) {
-  size_t wanted[COL_COUNT];
-  memcpy(wanted, sheet->widths, sizeof wanted);
-  for (int order = 1; order <= 9 && total_width(sheet) > width; order++)
-    for (int c = 0; c < COL_COUNT; c++)
-      if (shown_columns[c].drop == order) sheet->widths[c] = 0;
+static void drop_columns(struct layout *layout, size_t width) {
+  size_t wanted[MOST_COLUMNS];
+  for (size_t c = 0; c < layout->count; c++) wanted[c] = layout->at[c].width;
+  for (int order = 1; order <= 9 && total_width(layout) > width; order++)
+    for (size_t c = 0; c < layout->count; c++)
+      if (drop_of(&layout->at[c]) == order) layout->at[c].width = 0;
   for (int order = 9; order >= 1; order--)
-    for (int c = 0; c < COL_COUNT; c++)
-      if (shown_columns[c].drop == order && !sheet->widths[c] && wanted[c] &&
-          total_width(sheet) + wanted[c] + 2 <= width)
-        sheet->widths[c] = wanted[c];
+    for (size_t c = 0; c < layout->count; c++)
+      if (drop_of(&layout->at[c]) == order && !layout->at[c].width && wanted[c] &&
+          total_width(layout) + wanted[c] + 2 <= width)
+        layout->at[c].width = wanted[c];
 }
 
 /* -- the lines ----------------------------------------------------------------------------------
  */
 
-static enum color color_of(const struct sheet *sheet, size_t i, int column) {
-  const struct record *record = &sheet->summary->records[i];
-  const struct comparison *comparison = find_comparison(sheet->summary, i, sheet->begin);
-  if (column == COL_FLAGS) return YELLOW;
-  if (column == COL_NAME && is_native(record)) return CYAN;
-  if (column == COL_P50 && record->rank) return BOLD;
-  if (column != COL_BEST) return PLAIN;
+static enum color color_of(const struct summary *summary, size_t begin, size_t i, int special) {
+  const struct record *record = &summary->records[i];
+  const struct comparison *comparison = find_comparison(summary, i, begin);
+  if (special == COL_FLAGS) return YELLOW;
+  if (special == COL_NAME && is_native(record)) return CYAN;
+  if (special == COL_P50 && record->rank) return BOLD;
+  if (special != COL_BEST) return PLAIN;
   if (record->rank == 0) return RED;
-  if (record->rank == 1) return is_decided(sheet->summary, i) ? GREEN : DIM;
+  if (record->rank == 1) return is_decided(summary, i) ? GREEN : DIM;
   if (!comparison) return PLAIN;
   return comparison->verdict == VERDICT_tie         ? GREEN
          : comparison->verdict == VERDICT_undecided ? DIM
                                                     : PLAIN;
 }
 
-static void put_cell(struct tty tty, const char *text, size_t width, bool is_text, enum color color,
+static void put_cell(struct tty tty, const char *text, size_t width, bool to_left, enum color color,
                      bool is_last) {
   const size_t used = shown_width(text), padding = width > used ? width - used : 0;
   LITERAL(tty.out, "  ");
-  if (!is_text) put_repeated(tty.out, padding);
+  if (!to_left) put_repeated(tty.out, padding);
   begin_color(tty, color);
   text_puts(tty.out, text);
   end_color(tty, color);
-  if (is_text && !is_last) put_repeated(tty.out, padding);
+  if (to_left && !is_last) put_repeated(tty.out, padding);
 }
 
-static int last_column(const struct sheet *sheet) {
-  int last = 0;
-  for (int c = 0; c < COL_COUNT; c++)
-    if (sheet->widths[c]) last = c;
+static size_t last_column(const struct layout *layout) {
+  size_t last = 0;
+  for (size_t c = 0; c < layout->count; c++)
+    if (layout->at[c].width) last = c;
   return last;
 }
 
 static void put_titles(struct tty tty, const struct sheet *sheet) {
-  const int last = last_column(sheet);
+  const size_t last = last_column(&sheet->layout);
   begin_color(tty, DIM);
-  for (int c = 0; c <= last; c++)
-    if (sheet->widths[c])
-      put_cell(tty, shown_columns[c].title, sheet->widths[c], shown_columns[c].is_text, PLAIN,
-               c == last);
+  for (size_t c = 0; c <= last; c++)
+    if (sheet->layout.at[c].width)
+      put_cell(tty, title_of(&sheet->layout.at[c]), sheet->layout.at[c].width,
+               is_text(&sheet->layout.at[c]), PLAIN, c == last);
   end_color(tty, DIM);
   LITERAL(tty.out, "\n");
 }
 
-static void put_row(struct tty tty, const struct sheet *sheet, size_t i) {
-  int last = last_column(sheet);
-  while (last > 0 && !*shown(cell_of(sheet, i, last))) last--;
-  for (int c = 0; c <= last; c++)
-    if (sheet->widths[c])
-      put_cell(tty, shown(cell_of(sheet, i, c)), sheet->widths[c], shown_columns[c].is_text,
-               color_of(sheet, i, c), c == last);
+static void put_row(struct tty tty, const struct sheet *sheet, size_t begin, size_t i) {
+  size_t last = last_column(&sheet->layout);
+  while (last > 0 && (!sheet->layout.at[last].width || !*shown(cell_of(sheet, i, last)))) last--;
+  for (size_t c = 0; c <= last; c++)
+    if (sheet->layout.at[c].width)
+      put_cell(tty, shown(cell_of(sheet, i, c)), sheet->layout.at[c].width,
+               is_text(&sheet->layout.at[c]),
+               color_of(sheet->summary, begin, i, sheet->layout.at[c].special), c == last);
   LITERAL(tty.out, "\n");
 }
 
-static bool name_failures(const struct sheet *sheet, size_t i, struct text *out) {
+static bool name_failures(const struct summary *summary, size_t begin, size_t end, size_t i,
+                          struct text *out) {
   struct text names = {0};
-  bool is_first = put_failed_names(&names, sheet->summary, sheet->begin, sheet->end, i);
-  tty_text((struct tty){out, false}, shown(&names), 80);
-  text_deinit(&names);
+  const bool is_first = put_failed_names(&names, summary, begin, end, i);
+  take_safe(out, &names, 80);
   return is_first;
 }
 
@@ -223,11 +401,11 @@ static void put_failure(struct tty tty, const struct record *record, const char 
   LITERAL(tty.out, "\n");
 }
 
-static size_t widest_names(const struct sheet *sheet) {
+static size_t widest_names(const struct summary *summary, size_t begin, size_t end) {
   size_t widest = 0;
-  for (size_t i = sheet->begin; i < sheet->end; i++) {
+  for (size_t i = begin; i < end; i++) {
     struct text names = {0};
-    if (!sheet->summary->records[i].rank && name_failures(sheet, i, &names)) {
+    if (!summary->records[i].rank && name_failures(summary, begin, end, i, &names)) {
       const size_t width = shown_width(shown(&names));
       if (width > widest) widest = width;
     }
@@ -236,12 +414,13 @@ static size_t widest_names(const struct sheet *sheet) {
   return widest;
 }
 
-static void put_reasons(struct tty tty, const struct sheet *sheet, size_t width) {
+static void put_reasons(struct tty tty, const struct summary *summary, size_t begin, size_t end,
+                        size_t width) {
   bool is_first = true;
-  const size_t widest = widest_names(sheet);
-  for (size_t i = sheet->begin; i < sheet->end; i++) {
+  const size_t widest = widest_names(summary, begin, end);
+  for (size_t i = begin; i < end; i++) {
     struct text names = {0};
-    if (sheet->summary->records[i].rank || !name_failures(sheet, i, &names)) {
+    if (summary->records[i].rank || !name_failures(summary, begin, end, i, &names)) {
       text_deinit(&names);
       continue;
     }
@@ -251,7 +430,7 @@ static void put_reasons(struct tty tty, const struct sheet *sheet, size_t width)
       end_color(tty, DIM);
     }
     is_first = false;
-    put_failure(tty, &sheet->summary->records[i], shown(&names), widest, width);
+    put_failure(tty, &summary->records[i], shown(&names), widest, width);
     if (names.failed) tty.out->failed = true;
     text_deinit(&names);
   }
@@ -273,42 +452,106 @@ static void put_model(struct tty tty, const struct record *record) {
   text_deinit(&facts);
 }
 
-static void put_aa(struct tty tty, const struct sheet *sheet) {
-  for (size_t i = sheet->begin; i < sheet->end; i++) {
-    const double resolution = aa_resolution(sheet->summary, i);
+static void put_aa(struct tty tty, const struct summary *summary, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; i++) {
+    const double resolution = aa_resolution(summary, i);
     if (isnan(resolution)) continue;
     LITERAL(tty.out, "  ");
-    tty_text(tty, sheet->summary->records[i].cell.backend, 40);
+    tty_text(tty, summary->records[i].cell.backend, 40);
     LITERAL(tty.out, " twice: differences below ");
     put_percent(tty.out, resolution);
     LITERAL(tty.out, " cannot be shown on this machine now\n");
   }
 }
 
-static MUST_USE hone_status put_group(struct ctx *ctx, struct tty tty,
-                                      const struct summary *summary, size_t begin, size_t end,
-                                      size_t width) {
-  struct sheet sheet = {summary, begin, end, native_of_group(summary, begin, end), NULL, {0}};
-  size_t measured_end = begin;
-  while (measured_end < end && is_measured(&summary->records[measured_end])) measured_end++;
-  const size_t count = (measured_end - begin + 1) * COL_COUNT;
-  sheet.cells = calloc(count, sizeof *sheet.cells);
-  if (!sheet.cells) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the table");
-  for (size_t i = begin; i < measured_end; i++) fill_figures(&sheet, i, cell_of(&sheet, i, 0));
-  measure(&sheet, measured_end);
-  drop_columns(&sheet, width);
-  put_model(tty, &summary->records[begin]);
-  if (measured_end > begin) put_titles(tty, &sheet);
-  for (size_t i = begin; i < measured_end; i++) put_row(tty, &sheet, i);
-  put_reasons(tty, &sheet, width);
-  put_aa(tty, &sheet);
-  LITERAL(tty.out, "\n");
-  for (size_t i = 0; i < count; i++) {
-    if (sheet.cells[i].failed) tty.out->failed = true;
-    text_deinit(&sheet.cells[i]);
+static void put_group(struct tty tty, const struct sheet *sheet, size_t begin, size_t end,
+                      size_t width) {
+  bool has_titles = false;
+  put_model(tty, &sheet->summary->records[begin]);
+  for (size_t i = begin; i < end; i++) {
+    if (!is_measured(&sheet->summary->records[i])) continue;
+    if (!has_titles) put_titles(tty, sheet);
+    has_titles = true;
+    put_row(tty, sheet, begin, i);
   }
-  free(sheet.cells);
-  return HONE_OK;
+  put_reasons(tty, sheet->summary, begin, end, width);
+  put_aa(tty, sheet->summary, begin, end);
+  LITERAL(tty.out, "\n");
+}
+
+/* -- models x engines, where there are several of both --------------------------------------------
+ */
+
+static void put_matrix_cell(struct tty tty, const struct summary *summary,
+                            const struct matrix *matrix, size_t g, size_t e, size_t width) {
+  const size_t i = matrix->cells[g * matrix->engine_count + e];
+  const struct comparison *comparison =
+      i == SIZE_MAX ? NULL : find_comparison(summary, i, matrix->begins[g]);
+  struct text text = {0};
+  enum color color = DIM;
+  if (i == SIZE_MAX) {
+    LITERAL(&text, "\xe2\x80\x93");
+  } else if (summary->records[i].rank == 0) {
+    text_puts(&text, status_text(summary->records[i].status));
+    color = RED;
+  } else {
+    put_ratio(&text, matrix_ratio(matrix, summary, g, e));
+    if (comparison && comparison->verdict == VERDICT_tie) LITERAL(&text, " tie");
+    if (comparison && comparison->verdict == VERDICT_undecided) LITERAL(&text, " ?");
+    color = is_among_first(summary, i, matrix->begins[g]) ? GREEN : PLAIN;
+  }
+  put_cell(tty, shown(&text), width, true, color, e + 1 == matrix->engine_count);
+  if (text.failed) tty.out->failed = true;
+  text_deinit(&text);
+}
+
+static void put_matrix_name(struct tty tty, const struct summary *summary, size_t begin,
+                            size_t width) {
+  const struct cell *cell = &summary->records[begin].cell;
+  struct text name = {0}, safe = {0};
+  text_printf(&name, "%s %d\xc2\xb7%d", cell->model, cell->batch, cell->threads);
+  take_safe(&safe, &name, width);
+  put_cell(tty, shown(&safe), width, true, PLAIN, false);
+  text_deinit(&safe);
+}
+
+static void put_matrix(struct tty tty, const struct summary *summary, const struct matrix *matrix,
+                       size_t width) {
+  enum { NAME = 30, CELL = 14 };
+  if (matrix->group_count < 2 || matrix->engine_count < 2 ||
+      NAME + 2 + matrix->engine_count * (CELL + 2) > width)
+    return;
+  begin_color(tty, BOLD);
+  put_cell(tty, "median by the fastest", NAME, true, PLAIN, false);
+  end_color(tty, BOLD);
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    struct text name = {0}, safe = {0};
+    const struct cell *cell = &summary->records[matrix->engines[e].record].cell;
+    text_puts(&name, cell->backend);
+    if (cell->variant[0] && strcmp(cell->variant, "default") != 0)
+      text_printf(&name, " %s", cell->variant);
+    take_safe(&safe, &name, CELL);
+    put_cell(tty, shown(&safe), CELL, true, DIM, e + 1 == matrix->engine_count);
+    text_deinit(&safe);
+  }
+  LITERAL(tty.out, "\n");
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    put_matrix_name(tty, summary, matrix->begins[g], NAME);
+    for (size_t e = 0; e < matrix->engine_count; e++)
+      put_matrix_cell(tty, summary, matrix, g, e, CELL);
+    LITERAL(tty.out, "\n");
+  }
+  put_cell(tty, "geometric mean", NAME, true, PLAIN, false);
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    struct text text = {0};
+    put_ratio(&text, matrix->engines[e].ratio);
+    if (matrix->engines[e].ranked < matrix->group_count)
+      text_printf(&text, " (%zu of %zu)", matrix->engines[e].ranked, matrix->group_count);
+    put_cell(tty, matrix->engines[e].ranked ? shown(&text) : "\xe2\x80\x93", CELL, true, BOLD,
+             e + 1 == matrix->engine_count);
+    text_deinit(&text);
+  }
+  LITERAL(tty.out, "\n\n");
 }
 
 /* -- what the figures are worth -------------------------------------------------------------------
@@ -357,17 +600,47 @@ static void put_footer(struct tty tty, const struct summary *summary) {
   end_color(tty, DIM);
 }
 
+static MUST_USE hone_status put_sheet(struct ctx *ctx, struct arena *arena, struct tty tty,
+                                      struct sheet *sheet, size_t width) {
+  const struct summary *summary = sheet->summary;
+  struct matrix matrix;
+  TRY(matrix_make(ctx, arena, summary, &matrix));
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    fill_group(sheet, begin, end);
+  }
+  measure(sheet);
+  drop_columns(&sheet->layout, width);
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    put_group(tty, sheet, begin, end, width);
+  }
+  put_matrix(tty, summary, &matrix, width);
+  put_footer(tty, summary);
+  return HONE_OK;
+}
+
 hone_status render_table(struct ctx *ctx, const struct summary *summary,
                          const struct render_options *options, struct text *out) {
   const struct tty tty = {out, options && options->color};
   const size_t width = options && options->width > 0 ? (size_t)options->width : 100;
-  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
-    end = group_end(summary, begin);
-    TRY(put_group(ctx, tty, summary, begin, end, width));
-  }
-  if (summary->record_count == 0)
+  struct sheet sheet = {.summary = summary};
+  struct arena *arena;
+  TRY(read_columns(ctx, options ? options->columns : NULL, &sheet.layout));
+  if (summary->record_count == 0) {
     LITERAL(out, "no rows\n");
-  else
-    put_footer(tty, summary);
-  return text_finish(ctx, out);
+    return text_finish(ctx, out);
+  }
+  TRY(arena_create(ctx, 0, &arena));
+  const size_t count = summary->record_count * sheet.layout.count;
+  sheet.cells = calloc(count, sizeof *sheet.cells);
+  hone_status status = sheet.cells ? put_sheet(ctx, arena, tty, &sheet, width)
+                                   : fail(ctx, HONE_E_OOM, place_none(), "no memory for the table");
+  for (size_t i = 0; sheet.cells && i < count; i++) {
+    if (sheet.cells[i].failed) out->failed = true;
+    text_deinit(&sheet.cells[i]);
+  }
+  free(sheet.cells);
+  arena_destroy(arena);
+  return status ? status : text_finish(ctx, out);
 }

@@ -39,7 +39,7 @@ static void free_fixture(struct fixture *f) {
 }
 static struct text render(struct fixture *f, const char *name) {
   struct text out = {0};
-  const struct render_options options = {false, 120};
+  const struct render_options options = {.width = 120};
   const struct renderer *renderer = renderer_find(name);
   assert_non_null(renderer);
   const hone_status status = renderer->render(&f->ctx, &f->summary, &options, &out);
@@ -135,7 +135,10 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
       const double ratio = matrix_ratio(&m, s, g, e);
       assert_int_equal(isnan(ratio), i == SIZE_MAX || s->records[i].rank == 0);
       if (isnan(ratio)) continue;
-      assert_true(ratio == s->records[i].p50_ms / s->records[m.begins[g]].p50_ms);
+      const struct comparison *comparison = find_comparison(s, i, m.begins[g]);
+      assert_true(ratio == (comparison ? comparison->ratio.value : 1));
+      assert_true(fabs(ratio - s->records[i].p50_ms / s->records[m.begins[g]].p50_ms) <
+                  0.1 * ratio);
       product *= ratio;
       ranked++;
     }
@@ -273,7 +276,7 @@ static void the_table_fits_its_width(void **state) {
   struct fixture *f = make_fixture(1, 1);
   for (int width = 80; width <= 200; width += 20) {
     struct text out = {0};
-    const struct render_options options = {false, width};
+    const struct render_options options = {.width = width};
     assert_int_equal(render_table(&f->ctx, &f->summary, &options, &out), HONE_OK);
     for (char *line = out.at, *end; (end = strchr(line, '\n')); line = end + 1) {
       *end = 0;
@@ -283,7 +286,7 @@ static void the_table_fits_its_width(void **state) {
     text_deinit(&out);
   }
   struct text plain = {0}, color = {0};
-  const struct render_options colored = {true, 100};
+  const struct render_options colored = {.color = true, .width = 100};
   assert_int_equal(render_table(&f->ctx, &f->summary, NULL, &plain), HONE_OK);
   assert_int_equal(render_table(&f->ctx, &f->summary, &colored, &color), HONE_OK);
   assert_null(strchr(plain.at, '\x1b'));
@@ -291,6 +294,50 @@ static void the_table_fits_its_width(void **state) {
   assert_non_null(strstr(plain.at, "wrong at verify: relative L2"));
   text_deinit(&plain);
   text_deinit(&color);
+  free_fixture(f);
+}
+
+/* One set of columns for all models, chosen by the whole study; --columns says another. */
+static void all_models_have_the_same_columns(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  for (int width = 70; width <= 210; width += 35) {
+    struct text out = {0};
+    const struct render_options options = {.width = width};
+    assert_int_equal(render_table(&f->ctx, &f->summary, &options, &out), HONE_OK);
+    char first[512] = "";
+    size_t titles = 0;
+    for (char *line = out.at, *end; (end = strchr(line, '\n')); line = end + 1) {
+      *end = 0;
+      if (strncmp(line, "  #  backend", 12) != 0) continue;
+      if (!titles++) snprintf(first, sizeof first, "%s", line);
+      assert_string_equal(line, first);
+    }
+    assert_int_equal(titles, 3);
+    text_deinit(&out);
+  }
+  struct text out = {0};
+  const struct render_options asked = {.width = 80,
+                                       .columns = "p99,latency_ms.p90,Memory,start-up,cosine"};
+  assert_int_equal(render_table(&f->ctx, &f->summary, &asked, &out), HONE_OK);
+  assert_non_null(strstr(out.at, "  #  backend"));
+  const char *title = strstr(out.at, "p99"), *line_end = strchr(title, '\n');
+  static const char *const wanted[] = {"p99", "p90", "memory", "start-up", "cosine"};
+  for (size_t i = 0; i < COUNT(wanted); i++) {
+    title = strstr(title, wanted[i]);
+    assert_true(title && title < line_end);
+  }
+  assert_int_equal(count_of(out.at, "vs fastest"), 0);
+  text_deinit(&out);
+  assert_int_equal(table_columns_check(&f->ctx, "p50,latency_ms.p9o"), HONE_E_USAGE);
+  assert_null(strstr(f->ctx.message, "backend?"));
+  ctx_clear(&f->ctx);
+  assert_int_equal(table_columns_check(&f->ctx, "memroy"), HONE_E_USAGE);
+  assert_non_null(strstr(f->ctx.message, "did you mean memory?"));
+  ctx_clear(&f->ctx);
+  assert_int_equal(table_columns_check(&f->ctx, "p50,"), HONE_OK);
+  assert_int_equal(table_columns_check(&f->ctx, ",p50"), HONE_E_USAGE);
+  ctx_clear(&f->ctx);
   free_fixture(f);
 }
 
@@ -831,6 +878,7 @@ int main(void) {
       cmocka_unit_test(an_empty_study_renders),
       cmocka_unit_test(json_is_as_documented),
       cmocka_unit_test(the_table_fits_its_width),
+      cmocka_unit_test(all_models_have_the_same_columns),
       cmocka_unit_test(compare_finds_the_change),
       cmocka_unit_test(json_reads_back),
       cmocka_unit_test(json_of_others_is_refused),

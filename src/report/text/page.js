@@ -62,7 +62,7 @@
     var fastest = Math.min.apply(null, cells.map(function (c) { return parseFloat(c.dataset.ms); }));
     var first = Math.min.apply(null, toArray(all).map(function (c) { return parseFloat(c.dataset.ms); }));
     cells.forEach(function (cell) {
-      var ratio = parseFloat(cell.dataset.ms) / fastest, sum = sums[cell.dataset.engine];
+      var ratio = fastest === first ? parseFloat(cell.dataset.ratio) : parseFloat(cell.dataset.ms) / fastest, sum = sums[cell.dataset.engine];
       restore(cell);
       sum.log += Math.log(ratio);
       sum.count++;
