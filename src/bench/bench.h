@@ -105,7 +105,8 @@ struct bench_case {
 struct bench_estimate {
   size_t cells, workers;
   double seconds;
-  uint64_t memory_bytes, disk_bytes;
+  uint64_t memory_bytes; /* of all workers that are alive together, at most */
+  uint64_t disk_bytes;
 };
 
 struct bench_study {

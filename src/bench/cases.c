@@ -137,6 +137,18 @@ static void check_batch(struct bench_case *one, int batch, const struct worker_e
   snprintf(one->reason, sizeof one->reason, "batch %d: %.900s", batch, refusal->reason);
 }
 
+/* A built-in model that does not exist, or an option that fits no model: the command is wrong, not the cell. */
+static hone_status check_command(struct bench *bench, const char *model,
+                                 const struct worker_end *end) {
+  static const hone_status ids[] = {HONE_E_USAGE, HONE_E_NOFILE};
+  for (size_t i = 0; i < COUNT(ids); i++) {
+    const char *name = hone_status_name(ids[i]), *colon = strstr(end->reason, ": ");
+    if (end->stage == STAGE_import && !strncmp(end->reason, name, strlen(name)))
+      return fail(bench->ctx, ids[i], place_name(model), "%s", colon ? colon + 2 : end->reason);
+  }
+  return HONE_OK;
+}
+
 hone_status case_describe(struct bench *bench, const char *model, int batch,
                           struct bench_case *out) {
   *out = (struct bench_case){.shapes = "", .batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
@@ -167,6 +179,7 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   worker_close(&worker, 1000000000ull);
   if (!reply && end.status == STATUS_interrupted)
     return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
+  if (!reply) TRY(check_command(bench, model, &end));
   if (reply || bench->options.is_dry_run) return HONE_OK;
   TRY(case_from_peers(bench, out));
   check_batch(out, batch, &end);

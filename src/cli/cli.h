@@ -91,6 +91,17 @@ typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, str
    failure's exit code. */
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 
+/* -- gate.c */
+/* Which ends make a study fail: bits by status and by mark; if_named only where --backend names the engine. */
+struct gate {
+  uint32_t statuses, if_named, flags;
+};
+/* --fail-on LIST, or the default: whatever failed, and what was asked for by name and is not there. E_USAGE. */
+MUST_USE hone_status gate_read(struct ctx *ctx, const struct args *args, struct gate *out);
+/* 0, 1, 3 or 4: exits.def. */
+int gate_code(const struct gate *gate, const struct args *args, const struct record *records,
+              size_t count);
+
 /* -- common.c */
 /* Prints the failure with its remedy; returns its exit code. */
 int report_failure(const struct ctx *ctx);

@@ -34,6 +34,7 @@ struct session_state {
   const struct args *args;
   struct store *store;
   struct sinks sinks;
+  struct gate gate;
   struct study_row row;
   struct arena *arena;
   struct peaks peaks[8]; /* by thread count */
@@ -284,7 +285,7 @@ static void print_estimate(const struct bench_study *study) {
   char memory[32], disk[32];
   format_bytes(memory, (double)study->estimate.memory_bytes);
   format_bytes(disk, (double)study->estimate.disk_bytes);
-  printf("%zu cells, %zu worker processes, about %.1f minutes, %s memory, %s disk\n",
+  printf("%zu cells, %zu worker processes, about %.1f minutes, about %s memory at once, %s disk\n",
          study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory,
          disk);
   for (size_t i = 0; i < study->cell_count; i++) {
@@ -381,6 +382,8 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     print_estimate(study);
     return HONE_OK;
   }
+  /* not before: neither a dry run nor a mistyped command makes a store or waits for its lock */
+  TRY(store_open(state->ctx, value_of(state->args, FLAG_store, NULL), true, &state->store));
   TRY(fingerprint_read(state->ctx, &print));
   enter_phase(state, "peaks");
   TRY(measure_peaks(state, study));
@@ -473,20 +476,13 @@ static void on_progress(void *user, const struct bench_progress *progress) {
 /* -- the verb -----------------------------------------------------------------------------------
  */
 
-/* 0, or what MEASURING.md says of studies in which nothing ran or nothing is right. */
 static int study_code(struct session_state *state) {
   static struct study_data data;
   static struct summary summary;
-  size_t ok = 0, wrong = 0;
   if (store_read_study(state->ctx, state->store, state->arena, state->row.key, &data) ||
       summarise(state->ctx, state->arena, &data, wants_synthetic(state->args), &summary))
     return report_failure(state->ctx);
-  for (size_t i = 0; i < summary.record_count; i++) {
-    const enum record_status status = summary.records[i].status;
-    ok += status == STATUS_ok || status == STATUS_unverified || status == STATUS_disputed;
-    wrong += summary.records[i].status == STATUS_wrong;
-  }
-  return ok ? 0 : wrong ? 4 : 3;
+  return gate_code(&state->gate, state->args, summary.records, summary.record_count);
 }
 
 static hone_status run_study(struct session_state *state, const struct bench_options *options) {
@@ -530,16 +526,12 @@ int verb_bench(struct ctx *ctx, struct args *args) {
   state.ctx = ctx;
   state.args = args;
   state.shows_progress = isatty(2) && !has(args, FLAG_quiet);
-  if (read_options(ctx, args, &lists, &options) || sinks_read(ctx, args, &state.sinks))
+  if (read_options(ctx, args, &lists, &options) || gate_read(ctx, args, &state.gate) ||
+      sinks_read(ctx, args, &state.sinks))
     return report_failure(ctx);
   if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
-  int code;
-  if (store_open(ctx, value_of(args, FLAG_store, NULL), true, &state.store)) {
-    code = report_failure(ctx);
-  } else {
-    code = finish(&state, run_study(&state, &options));
-    store_close(state.store);
-  }
+  int code = finish(&state, run_study(&state, &options));
+  store_close(state.store);
   arena_destroy(state.arena);
   return code;
 }

@@ -50,12 +50,19 @@ static void list_verbs(void) {
   for (size_t i = 0; i < verb_count; i++) printf("%-10s %s\n", verbs[i].name, verbs[i].help);
 }
 
+static void list_statuses(void) {
+  for (int i = 0; i < STATUS_COUNT; i++)
+    printf("%-16s %s\n", status_text((enum record_status)i), status_help((enum record_status)i));
+  for (int i = 0; i < FLAG_BIT_COUNT; i++)
+    printf("%-16s mark: %s\n", flag_text((enum record_flag)i), flag_help((enum record_flag)i));
+}
+
 static const struct {
   const char *name;
   void (*print)(void);
-} lists[] = {{"ops", list_ops},           {"kernels", list_kernels}, {"passes", list_passes},
-             {"backends", list_backends}, {"errors", list_errors},   {"limits", list_limits},
-             {"columns", list_columns},   {"verbs", list_verbs}};
+} lists[] = {{"ops", list_ops},           {"kernels", list_kernels},   {"passes", list_passes},
+             {"backends", list_backends}, {"errors", list_errors},     {"limits", list_limits},
+             {"columns", list_columns},   {"statuses", list_statuses}, {"verbs", list_verbs}};
 
 int verb_list(struct ctx *ctx, struct args *args) {
   const char *what;
@@ -65,14 +72,45 @@ int verb_list(struct ctx *ctx, struct args *args) {
       lists[i].print();
       return 0;
     }
-  REFUSE(ctx, HONE_E_USAGE, place_name(what),
-         "no such table; there are ops, kernels, passes, backends, errors, limits, columns, verbs");
+  REFUSE(
+      ctx, HONE_E_USAGE, place_name(what),
+      "no such table; there are ops, kernels, passes, backends, errors, limits, columns, statuses, "
+      "verbs");
   return report_failure(ctx);
+}
+
+static const struct {
+  int code;
+  const char *verbs, *meaning;
+} exits[] = {
+#define EXIT(code, verbs, meaning) {code, verbs, meaning},
+#include "exits.def"
+#undef EXIT
+};
+
+/* An exit code: what the verbs mean by it, and the errors that have it. */
+static bool explain_code(const char *word) {
+  int64_t code;
+  bool found = false;
+  if (!parse_i64(word, 0, 255, &code)) return false;
+  for (size_t i = 0; i < COUNT(exits); i++)
+    if (exits[i].code == code) {
+      printf("exit code %d of %s: %s\n", exits[i].code, exits[i].verbs, exits[i].meaning);
+      found = true;
+    }
+  for (int i = 1; i < HONE_STATUS_COUNT; i++)
+    if (status_exit_code((hone_status)i) == code) {
+      printf("exit code %d: %s\n  %s\n", status_exit_code((hone_status)i),
+             hone_status_name((hone_status)i), status_remedy((hone_status)i));
+      found = true;
+    }
+  return found;
 }
 
 int verb_explain(struct ctx *ctx, struct args *args) {
   const char *what;
   if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
+  if (explain_code(what)) return 0;
   for (int i = 1; i < HONE_STATUS_COUNT; i++) {
     const char *name = hone_status_name((hone_status)i);
     if (strcmp(name, what) && strcmp(name + 2, what)) continue;
@@ -84,12 +122,23 @@ int verb_explain(struct ctx *ctx, struct args *args) {
   return report_failure(ctx);
 }
 
+static void print_exits(const char *verb) {
+  bool has_any = false;
+  for (size_t i = 0; i < COUNT(exits); i++) {
+    if (strcmp(exits[i].verbs, verb)) continue;
+    if (!has_any) printf("\nExit codes, besides those of failures ('hone list errors'):\n");
+    has_any = true;
+    printf("  %-3d %s\n", exits[i].code, exits[i].meaning);
+  }
+}
+
 int verb_help(struct ctx *ctx, struct args *args) {
   (void)ctx;
   const struct verb *verb = args->word_count ? verb_find(args->words[0]) : NULL;
   if (verb) {
     printf("hone %s %s\n  %s\n\n", verb->name, verb->usage, verb->help);
     print_flags(stdout, verb->name);
+    print_exits(verb->name);
     return 0;
   }
   printf("hone %s: the fastest correct way to run a model on this machine, with evidence\n\n",

@@ -558,7 +558,7 @@ hone_status store_get_study(struct ctx *ctx, struct store *store, const char *wh
     TRY(one_study(ctx, store, "WHERE substr(key, 1, length(?1)) = ?1", which, NULL, out, &found));
   return found ? HONE_OK
                : fail(ctx, HONE_E_NOFILE, place_name(which),
-                      "no such study in the store; 'hone list studies' shows them");
+                      "no such study in the store; 'hone studies' lists them");
 }
 
 typedef VEC(struct study_row) study_rows;
@@ -713,4 +713,62 @@ hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena 
     return status;
   }
   return execute(ctx, store, "COMMIT");
+}
+
+/* -- whole studies ------------------------------------------------------------------------------ */
+
+static MUST_USE hone_status end_transaction(struct ctx *ctx, struct store *store,
+                                            hone_status status) {
+  if (!status) return execute(ctx, store, "COMMIT");
+  sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+  return status;
+}
+
+static MUST_USE hone_status delete_rows(struct ctx *ctx, struct store *store, const char *sql,
+                                        const char *key) {
+  sqlite3_stmt *statement = NULL;
+  bool more;
+  TRY(prepare(ctx, store, sql, &statement));
+  hone_status status = bind_key(ctx, store, statement, 1, key);
+  if (!status) status = step(ctx, store, statement, &more);
+  sqlite3_finalize(statement);
+  return status;
+}
+
+hone_status store_remove_study(struct ctx *ctx, struct store *store, const char *key) {
+  static const char *const children_first[] = {
+      "DELETE FROM block WHERE study = ?", "DELETE FROM incarnation WHERE study = ?",
+      "DELETE FROM cell WHERE study = ?", "DELETE FROM study WHERE key = ?"};
+  hone_status status = HONE_OK;
+  TRY(execute(ctx, store, "BEGIN IMMEDIATE"));
+  for (size_t i = 0; !status && i < COUNT(children_first); i++)
+    status = delete_rows(ctx, store, children_first[i], key);
+  return end_transaction(ctx, store, status);
+}
+
+static MUST_USE hone_status put_all(struct ctx *ctx, struct store *store,
+                                    const struct study_data *data) {
+  TRY(store_put_study(ctx, store, &data->row));
+  for (size_t c = 0; c < data->cell_count; c++) {
+    const struct cell_data *cell = &data->cells[c];
+    TRY(store_put_cell(ctx, store, data->row.key, &cell->cell));
+    for (size_t i = 0; i < cell->incarnation_count; i++)
+      TRY(store_put_incarnation(ctx, store, &cell->incarnations[i]));
+    for (size_t i = 0; i < cell->block_count; i++)
+      TRY(store_put_block(ctx, store, &cell->blocks[i]));
+  }
+  return HONE_OK;
+}
+
+hone_status store_copy_study(struct ctx *ctx, struct store *from, struct store *to,
+                             const char *key) {
+  struct arena *arena;
+  struct study_data *data;
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = NEW(ctx, arena, data);
+  if (!status) status = store_read_study(ctx, from, arena, key, data);
+  if (!status) status = execute(ctx, to, "BEGIN IMMEDIATE");
+  if (!status) status = end_transaction(ctx, to, put_all(ctx, to, data));
+  arena_destroy(arena);
+  return status;
 }

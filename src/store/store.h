@@ -81,6 +81,12 @@ MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, stru
 MUST_USE hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
                                         struct study_row **out_rows, size_t *out_count);
 
+/* With all its cells, processes and blocks, in one transaction. */
+MUST_USE hone_status store_remove_study(struct ctx *ctx, struct store *store, const char *key);
+/* The same the other way; what is there already stays. E_USAGE as for store_put_study. */
+MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struct store *to,
+                                      const char *key);
+
 /* -- inside the folder -------------------------------------------------------------------------- */
 
 #define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */

@@ -81,7 +81,6 @@ static size_t list_entries(DIR *dir, struct entry *entries, size_t capacity, int
       continue;
     memcpy(entries[count].name, item->d_name, KEY_LENGTH + 1);
     entries[count].size = status.st_size;
-    /* the artifact may be the user's own file under a second name: its times are not ours to set */
     snprintf(sum_name, sizeof sum_name, "%s.sum", entries[count].name);
     entries[count++].used = fstatat(dirfd(dir), sum_name, &sum, 0) ? status.st_mtim : sum.st_mtim;
     *out_total += status.st_size;
@@ -110,26 +109,12 @@ static void prune(const char *folder) {
   if (dir) closedir(dir);
 }
 
-/* A second name for the same file, where the cache lies on the same disk: no byte is written again.
-   If the user changes the file later, the sum shows it. */
-static bool link_entry(const char *path, const char *target) {
-  char temporary[4200];
-  snprintf(temporary, sizeof temporary, "%s.%d", target, (int)getpid());
-  if (linkat(AT_FDCWD, path, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) return false;
-  if (!rename(temporary, target)) {
-    unlink(temporary); /* two names of one file: rename did nothing */
-    return true;
-  }
-  unlink(temporary);
-  return false;
-}
-
-static hone_status store(struct ctx *ctx, const char *path, const char *target,
-                         const struct mapping *map, unsigned mode) {
+static hone_status store(struct ctx *ctx, const char *target, const struct mapping *map,
+                         unsigned mode) {
   char sum[65], sum_path[4200];
   snprintf(sum_path, sizeof sum_path, "%s.sum", target);
   TRY(sha256_hex(ctx, sum, map->data, map->size));
-  if (!link_entry(path, target)) TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
+  TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
   return file_write_atomic(ctx, sum_path, sum, KEY_LENGTH, 0600);
 }
 
@@ -142,7 +127,7 @@ hone_status cache_store(struct ctx *ctx, const char *key, const char *path) {
   struct stat status;
   TRY(file_map(ctx, path, &map));
   unsigned mode = !stat(path, &status) && status.st_mode & S_IXUSR ? 0700 : 0600;
-  hone_status result = store(ctx, path, target, &map, mode);
+  hone_status result = store(ctx, target, &map, mode);
   file_unmap(&map);
   if (!result) prune(folder);
   return result;

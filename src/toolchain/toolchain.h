@@ -52,7 +52,7 @@ MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *
    removed, a warning given, and it is a miss. The oldest entries go when the cache passes 4 GiB. */
 MUST_USE hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096],
                                   bool *out_hit);
-/* Puts the file into the cache, as a second name or a copy (atomic). */
+/* Puts a copy of the file into the cache, atomically: what the user does to the file stays with the file. */
 MUST_USE hone_status cache_store(struct ctx *ctx, const char *key, const char *path);
 
 #endif

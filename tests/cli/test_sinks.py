@@ -250,3 +250,12 @@ def test_bench_looks_at_its_outputs_before_measuring(hone, tmp_path):
         assert result.seconds < 2 and not (tmp_path / "data/hone/results.db").exists()
     (tmp_path / "words").write_text("words")
     refused(hone("bench", "zoo:mlp", "--backend", "native", "--json", tmp_path / "words"), "E_PATH")
+
+
+def test_an_output_is_no_second_name_of_the_cache(hone, tmp_path):
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", "-q"))
+    assert (tmp_path / "m.so").stat().st_nlink == 1
+    (tmp_path / "m.so").write_bytes(b"\x7fELF broken by its owner")
+    result = hone("compile", "zoo:mlp", "-o", tmp_path / "n.so", "-q")
+    sound(result)
+    assert "damaged" not in result.errors and (tmp_path / "n.so").stat().st_size > 1000
