@@ -148,7 +148,7 @@ hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tenso
                 : i + 1 < tensor->rank ? ", "
                                        : "");
   text_puts(out, "), }");
-  while ((out->length + 1) % 64) text_puts(out, " ");
+  while (!out->failed && (out->length + 1) % 64) text_puts(out, " ");
   text_puts(out, "\n");
   if (out->at && !out->failed) {
     out->at[8] = (char)((out->length - 10) & 255);

@@ -41,7 +41,7 @@ static void emit_weights(struct emitter *e, const struct emitted *made) {
   text_puts(e->out, "};\n");
 }
 
-void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
+hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
   bool as_text = made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
   struct text id = {0};
@@ -53,8 +53,10 @@ void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
     hash_hex(hash, made->units[i].text.at, made->units[i].text.length);
     text_puts(&id, hash);
   }
-  hash_hex(made->build_id, id.at, id.length);
+  hone_status status = text_finish(e->ctx, &id);
+  if (!status) hash_hex(made->build_id, id.at, id.length);
   text_deinit(&id);
+  TRY(status);
   if (as_text)
     emit_weights(e, made);
   else
@@ -75,16 +77,16 @@ void emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
               prefix, prefix);
   if (as_text) made->weights_bytes = 0;
+  return HONE_OK;
 }
 
 static void emit_header_io(struct text *out, const char *prefix, const char *side,
                            const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    struct text shape = {0};
-    shape_print(&shape, &ports[i].shape);
-    text_printf(out,
-                "/* %s %zu: %s%s; its name, as bytes: */\nstatic const char %s_%s_%zu_name[] = {",
-                side, i, dtype_name(ports[i].dtype), shape.at ? shape.at : "", prefix, side, i);
+    text_printf(out, "/* %s %zu: %s", side, i, dtype_name(ports[i].dtype));
+    shape_print(out, &ports[i].shape);
+    text_printf(out, "; its name, as bytes: */\nstatic const char %s_%s_%zu_name[] = {", prefix,
+                side, i);
     emit_name(out, ports[i].name);
     text_printf(out, "};\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n",
                 c_type(ports[i].dtype) ? c_type(ports[i].dtype) : "unsigned char", prefix, side, i,
@@ -93,7 +95,6 @@ static void emit_header_io(struct text *out, const char *prefix, const char *sid
     for (int d = 0; d < ports[i].shape.rank; d++)
       text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
-    text_deinit(&shape);
   }
 }
 

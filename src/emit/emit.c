@@ -39,7 +39,7 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
   if (text_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
                 text_bytes(out));
-  emit_info(e, e->prefix, out);
+  TRY(emit_info(e, e->prefix, out));
   TRY(text_finish(e->ctx, e->out));
   return emit_header(e, e->prefix, &out->header);
 }

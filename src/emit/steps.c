@@ -99,12 +99,10 @@ hone_status emit_step(struct emitter *e, size_t i) {
   const struct step *step = e->plan->steps.at[i];
   int number;
   TRY(emit_body(e, step, &number));
-  struct text shape = {0};
+  text_printf(e->out, "/* step %zu: %s -> ", i, step->op ? step->op->name : "layout");
   for (size_t k = 0; k < step->output_count; k++)
-    if (step->outputs[k].buffer) shape_print(&shape, &step->outputs[k].shape);
-  text_printf(e->out, "/* step %zu: %s -> %s */\n", i, step->op ? step->op->name : "layout",
-              shape.at ? shape.at : "");
-  text_deinit(&shape);
+    if (step->outputs[k].buffer) shape_print(e->out, &step->outputs[k].shape);
+  text_puts(e->out, " */\n");
   text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);
   emit_range(e->out, step, e->plan->scratch_threads);
   emit_call(e->out, step, number);

@@ -53,6 +53,7 @@ hone_status export_tensor(struct exporter *e, struct message *graph, unsigned fi
   if (!checked_add(head.length, tensor->bytes, &length)) length = SIZE_MAX;
   pb_head(&graph->text, field, length);
   text_append(&graph->text, head.at ? head.at : "", head.length);
+  graph->text.failed |= head.failed;
   text_deinit(&head);
   if (tensor->bytes <= COPIED_BYTES) {
     text_append(&graph->text, tensor->data, tensor->bytes);
