@@ -17,9 +17,10 @@ struct backend_info {
 };
 
 struct backend_request {
-  const char *model_path; /* an ONNX file; zoo: models were written as one before */
-  const char *shapes;     /* NULL, or "x[1,3,224,224]" for open dimensions */
-  const char *precision;  /* "fp32" */
+  const char *model_path;     /* an ONNX file; zoo: models were written as one before */
+  const char *shapes;         /* NULL, or "x[1,3,224,224]" for open dimensions */
+  const char *precision;      /* "fp32" */
+  const char *file_precision; /* what the file computes in: what "as-is" means */
   int threads;
   const char *options;     /* "key=value;..." or "" */
   const char *engine_path; /* --engine NAME=PATH, or NULL */
@@ -73,6 +74,11 @@ struct backend {
                       const hone_tensor *outputs);
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
   hone_status (*wait)(struct ctx *ctx, struct session *session);
+  /* Reads back from the engine how it computed: facts->precision and facts->fallback_share. Called
+     once after everything was measured, so it may open a second, profiled session. NULL: what open
+     said stands. */
+  hone_status (*survey)(struct ctx *ctx, struct session *session,
+                        const struct backend_request *request, struct backend_facts *facts);
   /* Releases what the session holds, opened or half opened; its own memory is not the backend's. */
   void (*close)(struct session *session);
 };
@@ -122,6 +128,16 @@ bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
 /* Elements times size; E_SHAPE for open dimensions, E_TYPE for strings. */
 MUST_USE hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *tensor,
                                   size_t *out_bytes);
+/* Time by precision, as an engine's profile tells it. */
+struct precision_mix {
+  double ns[5], fallback_ns, all_ns;
+};
+/* word: the profile's name of a type ("float", "f32", "I8", ...); others count as time alone. */
+void precision_mix_add(struct precision_mix *mix, const char *word, double ns, bool is_fallback);
+/* "fp32", or "int8+fp32" where two took a twentieth of the time each, the larger first; and the share
+   of time that fell back. Leaves the facts alone where the profile was empty. */
+void precision_mix_tell(const struct precision_mix *mix, struct backend_facts *facts);
+
 /* Resident bytes of this process now. */
 int64_t resident_bytes(void);
 /* Threads of this process now; 0 unknown. */

@@ -3,12 +3,15 @@
  * struct OrtApi in include/onnxruntime/core/session/onnxruntime_c_api.h (append-only since 1.0;
  * tried with 1.31.1). Calls return an OrtStatus, NULL is success.
  *
- * All tensors are made once in bind over the caller's memory; submit is one Run call and nothing
- * else.
+ * All tensors are made once in bind over the caller's memory and bound; submit is one RunWithBinding
+ * and nothing else. Open dimensions that have a name are given their size before the session is made
+ * (free-dimension overrides), so that the engine plans its memory and picks its kernels for them as
+ * the other engines do.
  */
 #include "backends.h"
 
 #include <dlfcn.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,6 +30,7 @@ enum ort_slot {
   CREATE_SESSION = 7,
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
+  ENABLE_PROFILING = 14,
   SET_GRAPH_OPTIMIZATION_LEVEL = 23,
   SET_INTRA_OP_THREADS = 24,
   SET_INTER_OP_THREADS = 25,
@@ -41,6 +45,7 @@ enum ort_slot {
   ELEMENT_TYPE = 60,
   DIMENSION_COUNT = 61,
   DIMENSIONS = 62,
+  SYMBOLIC_DIMENSIONS = 63,
   TENSOR_TYPE_AND_SHAPE = 65,
   CREATE_CPU_MEMORY_INFO = 69,
   RELEASE_NAME = 76, /* AllocatorFree */
@@ -53,13 +58,21 @@ enum ort_slot {
   RELEASE_TYPE_INFO = 98,
   RELEASE_TENSOR_INFO = 99,
   RELEASE_SESSION_OPTIONS = 100,
-  ADD_SESSION_CONFIG = 130
+  END_PROFILING = 110,
+  FREE_DIMENSION_BY_NAME = 124,
+  ADD_SESSION_CONFIG = 130,
+  RUN_WITH_BINDING = 133,
+  CREATE_BINDING = 134,
+  RELEASE_BINDING = 135,
+  BIND_INPUT = 136,
+  BIND_OUTPUT = 137
 };
 enum { ORT_LOG_ERROR = 3, ORT_DEVICE_ALLOCATOR = 0, ORT_MEMORY_DEFAULT = 0 };
 enum { ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
 
 struct tensor_set {
   void **inputs, **outputs; /* OrtValue, one an input and output of the model */
+  void *binding;            /* OrtIoBinding of all of them */
 };
 struct session {
   void *library;
@@ -213,6 +226,73 @@ static hone_status read_info(struct ctx *ctx, const struct session *s, bool is_i
   return status;
 }
 
+/* Names of the open dimensions of one input, each with the size that `shapes` gives it. */
+static hone_status override_input(struct ctx *ctx, const struct session *s, const char *name,
+                                  const void *info, const hone_tensor *tensor, const char *shapes,
+                                  bool *out_any) {
+  const char *names[HONE_MAX_RANK] = {NULL};
+  int64_t dims[HONE_MAX_RANK];
+  int32_t rank = 0;
+  if (!shapes_find(shapes, name, &rank, dims) || rank != tensor->rank) return HONE_OK;
+  TRY(check(ctx, s,
+            API(s, SYMBOLIC_DIMENSIONS, ort_result, const void *, const char **, size_t)(
+                info, names, (size_t)rank),
+            name));
+  for (int32_t d = 0; d < rank; d++) {
+    if (tensor->shape[d] >= 0 || !names[d] || !names[d][0]) continue;
+    TRY(check(ctx, s,
+              API(s, FREE_DIMENSION_BY_NAME, ort_result, void *, const char *, int64_t)(
+                  s->options, names[d], dims[d]),
+              name));
+    *out_any = true;
+  }
+  return HONE_OK;
+}
+
+static hone_status override_one(struct ctx *ctx, const struct session *s, size_t i,
+                                const char *shapes, bool *out_any) {
+  char *name = NULL;
+  void *type = NULL;
+  const void *info = NULL;
+  TRY(check(ctx, s,
+            API(s, INPUT_NAME, ort_result, void *, size_t, void *, char **)(s->session, i,
+                                                                            s->allocator, &name),
+            "name"));
+  TRY(check(ctx, s,
+            API(s, INPUT_TYPE_INFO, ort_result, void *, size_t, void **)(s->session, i, &type),
+            name));
+  hone_status status = check(
+      ctx, s, API(s, CAST_TYPE_INFO, ort_result, const void *, const void **)(type, &info), name);
+  hone_tensor tensor = {.data = NULL};
+  if (!status && info) status = read_shape(ctx, s, (void *)(uintptr_t)info, &tensor);
+  if (!status && info) status = override_input(ctx, s, name, info, &tensor, shapes, out_any);
+  API(s, RELEASE_TYPE_INFO, void, void *)(type);
+  API(s, RELEASE_NAME, ort_result, void *, void *)(s->allocator, name);
+  return status;
+}
+
+static hone_status create_session(struct ctx *ctx, struct session *s, const char *path) {
+  TRY(check(ctx, s,
+            API(s, CREATE_SESSION, ort_result, void *, const char *, void *, void **)(
+                s->environment, path, s->options, &s->session),
+            "load"));
+  return check(ctx, s, API(s, DEFAULT_ALLOCATOR, ort_result, void **)(&s->allocator), "allocator");
+}
+
+/* A file with named open dimensions is loaded a second time, with their sizes. */
+static hone_status fix_open_dimensions(struct ctx *ctx, struct session *s, const char *path,
+                                       const char *shapes) {
+  size_t count = 0;
+  bool has_any = false;
+  TRY(check(ctx, s, API(s, INPUT_COUNT, ort_result, void *, size_t *)(s->session, &count),
+            "inputs"));
+  for (size_t i = 0; shapes && i < count; i++) TRY(override_one(ctx, s, i, shapes, &has_any));
+  if (!has_any) return HONE_OK;
+  API(s, RELEASE_SESSION, void, void *)(s->session);
+  s->session = NULL;
+  return create_session(ctx, s, path);
+}
+
 static bool is_open(const hone_tensor *tensor) {
   for (int32_t i = 0; i < tensor->rank; i++)
     if (tensor->shape[i] < 0) return true;
@@ -322,6 +402,7 @@ static void release_names(const struct session *s, const char **names, size_t co
 
 static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
+    if (s->sets[set].binding) API(s, RELEASE_BINDING, void, void *)(s->sets[set].binding);
     release_values(s, s->sets[set].inputs, s->input_count);
     release_values(s, s->sets[set].outputs, s->output_count);
   }
@@ -348,11 +429,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(check(ctx, s, API(s, CREATE_SESSION_OPTIONS, ort_result, void **)(&s->options), "options"));
   TRY(set_options(ctx, s, request));
   int threads_before = process_thread_count();
-  TRY(check(ctx, s,
-            API(s, CREATE_SESSION, ort_result, void *, const char *, void *, void **)(
-                s->environment, request->model_path, s->options, &s->session),
-            "load"));
-  TRY(check(ctx, s, API(s, DEFAULT_ALLOCATOR, ort_result, void **)(&s->allocator), "allocator"));
+  TRY(create_session(ctx, s, request->model_path));
+  TRY(fix_open_dimensions(ctx, s, request->model_path, request->shapes));
   TRY(check(ctx, s,
             API(s, CREATE_CPU_MEMORY_INFO, ort_result, int, int, void **)(
                 ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
@@ -379,12 +457,74 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
     TRY(make_value(ctx, s, s->input_names[i], &inputs[i], &at->inputs[i]));
   for (size_t i = 0; i < s->output_count; i++)
     TRY(make_value(ctx, s, s->output_names[i], &outputs[i], &at->outputs[i]));
+  TRY(check(ctx, s, API(s, CREATE_BINDING, ort_result, void *, void **)(s->session, &at->binding),
+            "binding"));
+  for (size_t i = 0; i < s->input_count; i++)
+    TRY(check(ctx, s,
+              API(s, BIND_INPUT, ort_result, void *, const char *, const void *)(
+                  at->binding, s->input_names[i], at->inputs[i]),
+              "input"));
+  for (size_t i = 0; i < s->output_count; i++)
+    TRY(check(ctx, s,
+              API(s, BIND_OUTPUT, ort_result, void *, const char *, const void *)(
+                  at->binding, s->output_names[i], at->outputs[i]),
+              "output"));
   return HONE_OK;
 }
 
 static hone_status submit(struct ctx *ctx, struct session *s, int set) {
-  ort_result result = run(s, s->sets[set].inputs, s->sets[set].outputs);
+  ort_result result = API(s, RUN_WITH_BINDING, ort_result, void *, const void *, const void *)(
+      s->session, NULL, s->sets[set].binding);
   return result ? check(ctx, s, result, "run") : HONE_OK;
+}
+
+/* -- read back ----------------------------------------------------------------------------------
+ */
+
+/* The profile is a JSON array of events; a node's tells its time, provider and input types. */
+static void read_profile(const char *path, struct precision_mix *mix) {
+  json_error_t error;
+  json_t *events = json_load_file(path, 0, &error), *event;
+  size_t i;
+  json_array_foreach(events, i, event) {
+    const char *kind = json_string_value(json_object_get(event, "cat"));
+    const json_t *arguments = json_object_get(event, "args");
+    const char *provider = json_string_value(json_object_get(arguments, "provider"));
+    if (!kind || strcmp(kind, "Node") || !provider) continue;
+    json_t *types = json_array_get(json_object_get(arguments, "input_type_shape"), 0);
+    const char *type = json_object_iter_key(json_object_iter(types));
+    precision_mix_add(mix, type ? type : "", json_number_value(json_object_get(event, "dur")) * 1e3,
+                      strcmp(provider, "CPUExecutionProvider") != 0);
+  }
+  json_decref(events);
+}
+
+/* A second session that profiles one run. */
+static hone_status survey(struct ctx *ctx, struct session *s, const struct backend_request *request,
+                          struct backend_facts *facts) {
+  char prefix[4096 + 16];
+  char *file = NULL;
+  void *measured = s->session;
+  struct precision_mix mix = {.all_ns = 0};
+  snprintf(prefix, sizeof prefix, "%s/profile", request->work_dir);
+  TRY(check(ctx, s, API(s, ENABLE_PROFILING, ort_result, void *, const char *)(s->options, prefix),
+            "profile"));
+  s->session = NULL;
+  hone_status status = create_session(ctx, s, request->model_path);
+  if (!status) status = check(ctx, s, run(s, s->sets[0].inputs, s->sets[0].outputs), "run");
+  if (!status)
+    status = check(
+        ctx, s,
+        API(s, END_PROFILING, ort_result, void *, void *, char **)(s->session, s->allocator, &file),
+        "profile");
+  if (!status) {
+    read_profile(file, &mix);
+    precision_mix_tell(&mix, facts);
+    API(s, RELEASE_NAME, ort_result, void *, void *)(s->allocator, file);
+  }
+  if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
+  s->session = measured;
+  return status;
 }
 
 const struct backend backend_onnxruntime = {
@@ -400,6 +540,7 @@ const struct backend backend_onnxruntime = {
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
+    .survey = survey,
     .wait = wait_nothing, /* Run is synchronous */
     .close = close_session,
 };

@@ -34,6 +34,17 @@ struct ov_version {
   const char *number, *description;
 };
 
+/* ov_profiling_info_t and its list. */
+struct ov_profile {
+  struct ov_profiled {
+    int status;
+    int64_t real_time, cpu_time; /* us */
+    const char *node_name, *exec_type, *node_type;
+  } * at;
+  size_t count;
+};
+enum { OV_EXECUTED = 2 };
+
 /* name, result, arguments: as in openvino/c/ov_*.h, handles as void * */
 #define OV_FUNCTIONS(X)                                                                         \
   X(ov_get_openvino_version, int, (struct ov_version *))                                        \
@@ -71,6 +82,8 @@ struct ov_version {
   X(ov_infer_request_set_input_tensor_by_index, int, (void *, size_t, const void *))            \
   X(ov_infer_request_set_output_tensor_by_index, int, (void *, size_t, const void *))           \
   X(ov_infer_request_infer, int, (void *))                                                      \
+  X(ov_infer_request_get_profiling_info, int, (const void *, struct ov_profile *))              \
+  X(ov_profiling_info_list_free, void, (struct ov_profile *))                                   \
   X(ov_infer_request_free, void, (void *))
 
 struct ov_api {
@@ -96,6 +109,8 @@ struct session {
   void *library, *core, *model, *compiled;
   size_t input_count, output_count;
   struct request_set sets[BACKEND_MAX_SETS];
+  void *only_request; /* option requests=1: one for all sets, given its tensors before each call */
+  int current_set;    /* whose tensors it has */
 };
 
 static hone_status check(struct ctx *ctx, const struct session *s, int code, const char *what) {
@@ -261,15 +276,19 @@ static hone_status set_properties(struct ctx *ctx, const struct backend_request 
   TRY(set_property(ctx, out, "PERFORMANCE_HINT", "LATENCY"));
   TRY(set_property(ctx, out, "NUM_STREAMS", "1"));
   TRY(set_property(ctx, out, "INFERENCE_NUM_THREADS", threads));
+  TRY(set_property(ctx, out, "ENABLE_HYPER_THREADING", "YES"));
+  const char *wanted = strcmp(request->precision, "as-is")       ? request->precision
+                       : strcmp(request->file_precision, "int8") ? request->file_precision
+                                                                 : "fp32";
   size_t i = 0;
-  while (i < COUNT(precisions) && strcmp(precisions[i][0], request->precision)) i++;
+  while (i < COUNT(precisions) && strcmp(precisions[i][0], wanted)) i++;
   if (i == COUNT(precisions))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "OpenVINO is asked for fp32, bf16 or fp16");
+                "OpenVINO is asked for as-is, fp32, bf16 or fp16");
   TRY(set_property(ctx, out, "INFERENCE_PRECISION_HINT", precisions[i][1]));
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
-    TRY(set_property(ctx, out, key, value));
+    if (strcmp(key, "requests")) TRY(set_property(ctx, out, key, value));
   return HONE_OK;
 }
 
@@ -344,11 +363,12 @@ static hone_status read_io(struct ctx *ctx, struct session *s, struct backend_io
 static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     struct request_set *at = &s->sets[set];
-    if (at->request) s->api.ov_infer_request_free(at->request);
+    if (at->request && at->request != s->only_request) s->api.ov_infer_request_free(at->request);
     for (size_t i = 0; at->tensors && i < s->input_count + s->output_count; i++)
       if (at->tensors[i]) s->api.ov_tensor_free(at->tensors[i]);
     free(at->tensors);
   }
+  if (s->only_request) s->api.ov_infer_request_free(s->only_request);
   if (s->compiled) s->api.ov_compiled_model_free(s->compiled);
   if (s->model) s->api.ov_model_free(s->model);
   if (s->core) s->api.ov_core_free(s->core);
@@ -375,6 +395,12 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
             "compile"));
   read_facts(s, facts);
   facts->artifact_bytes = engine_mapped_bytes(path);
+  int64_t requests;
+  TRY(option_int(ctx, request->options, "requests", 0, 0, 1, &requests));
+  s->current_set = -1;
+  if (requests)
+    TRY(check(ctx, s, s->api.ov_compiled_model_create_infer_request(s->compiled, &s->only_request),
+              "request"));
   return read_io(ctx, s, out_io);
 }
 
@@ -389,32 +415,84 @@ static hone_status wrap(struct ctx *ctx, const struct session *s, const hone_ten
       "tensor");
 }
 
+static hone_status set_tensors(struct ctx *ctx, struct session *s, const struct request_set *at) {
+  for (size_t i = 0; i < s->input_count; i++)
+    TRY(check(ctx, s,
+              s->api.ov_infer_request_set_input_tensor_by_index(at->request, i, at->tensors[i]),
+              "input"));
+  for (size_t i = 0; i < s->output_count; i++)
+    TRY(check(ctx, s,
+              s->api.ov_infer_request_set_output_tensor_by_index(at->request, i,
+                                                                 at->tensors[s->input_count + i]),
+              "output"));
+  return HONE_OK;
+}
+
 /* One request a set, so that the timed loop only calls infer. */
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   struct request_set *at = &s->sets[set];
   at->tensors = calloc(s->input_count + s->output_count + 1, sizeof *at->tensors);
   if (!at->tensors) return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
-  TRY(check(ctx, s, s->api.ov_compiled_model_create_infer_request(s->compiled, &at->request),
-            "request"));
-  for (size_t i = 0; i < s->input_count; i++) {
-    TRY(wrap(ctx, s, &inputs[i], &at->tensors[i]));
-    TRY(check(ctx, s,
-              s->api.ov_infer_request_set_input_tensor_by_index(at->request, i, at->tensors[i]),
-              "input"));
-  }
-  for (size_t i = 0; i < s->output_count; i++) {
-    void **tensor = &at->tensors[s->input_count + i];
-    TRY(wrap(ctx, s, &outputs[i], tensor));
-    TRY(check(ctx, s, s->api.ov_infer_request_set_output_tensor_by_index(at->request, i, *tensor),
-              "output"));
-  }
-  return HONE_OK;
+  at->request = s->only_request;
+  if (!at->request)
+    TRY(check(ctx, s, s->api.ov_compiled_model_create_infer_request(s->compiled, &at->request),
+              "request"));
+  for (size_t i = 0; i < s->input_count; i++) TRY(wrap(ctx, s, &inputs[i], &at->tensors[i]));
+  for (size_t i = 0; i < s->output_count; i++)
+    TRY(wrap(ctx, s, &outputs[i], &at->tensors[s->input_count + i]));
+  return s->only_request ? HONE_OK : set_tensors(ctx, s, at);
 }
 
 static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+  if (s->only_request && s->current_set != set) {
+    TRY(set_tensors(ctx, s, &s->sets[set]));
+    s->current_set = set;
+  }
   int code = s->api.ov_infer_request_infer(s->sets[set].request);
   return code ? check(ctx, s, code, "run") : HONE_OK;
+}
+
+/* A second compilation that counts: exec_type ends in the type it computed in ("brgemm_avx512_f32");
+   "ref_any_f32" is a reference implementation. */
+static hone_status profile(struct ctx *ctx, struct session *s, void *request,
+                           struct precision_mix *mix) {
+  struct ov_profile list = {NULL, 0};
+  TRY(check(ctx, s, s->api.ov_infer_request_infer(request), "run"));
+  TRY(check(ctx, s, s->api.ov_infer_request_get_profiling_info(request, &list), "profile"));
+  for (size_t i = 0; i < list.count; i++) {
+    const char *type = list.at[i].exec_type ? list.at[i].exec_type : "";
+    const char *last = strrchr(type, '_');
+    if (list.at[i].status != OV_EXECUTED) continue;
+    precision_mix_add(mix, last ? last + 1 : type, (double)list.at[i].real_time * 1e3,
+                      !strncmp(type, "ref", 3));
+  }
+  s->api.ov_profiling_info_list_free(&list);
+  return HONE_OK;
+}
+
+static hone_status survey(struct ctx *ctx, struct session *s, const struct backend_request *request,
+                          struct backend_facts *facts) {
+  struct properties properties = {.count = 0};
+  struct precision_mix mix = {.all_ns = 0};
+  void *compiled = NULL, *asked = NULL;
+  TRY(set_properties(ctx, request, &properties));
+  TRY(set_property(ctx, &properties, "PERF_COUNT", "YES"));
+  TRY(check(ctx, s,
+            s->api.ov_core_compile_model_props(s->core, s->model, "CPU", properties.count,
+                                               properties.at, &compiled),
+            "compile"));
+  hone_status status =
+      check(ctx, s, s->api.ov_compiled_model_create_infer_request(compiled, &asked), "request");
+  for (size_t i = 0; !status && i < s->input_count; i++)
+    status = check(
+        ctx, s, s->api.ov_infer_request_set_input_tensor_by_index(asked, i, s->sets[0].tensors[i]),
+        "input");
+  if (!status) status = profile(ctx, s, asked, &mix);
+  if (!status) precision_mix_tell(&mix, facts);
+  if (asked) s->api.ov_infer_request_free(asked);
+  s->api.ov_compiled_model_free(compiled);
+  return status;
 }
 
 const struct backend backend_openvino = {
@@ -430,6 +508,7 @@ const struct backend backend_openvino = {
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
+    .survey = survey,
     .wait = wait_nothing, /* infer is; start_async and wait cost 40 to 120 us more */
     .close = close_session,
 };

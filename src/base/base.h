@@ -246,12 +246,13 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 /* -- process.c: children without a shell ------------------------------------------------------- */
 
 struct process_options {
-  const char *const *argv;     /* argv[0] is looked up in PATH unless it holds a slash */
-  const char *const *environ_; /* NULL: the allow-listed part of ours */
-  const char *directory;       /* NULL: ours */
-  int fd_in, fd_out;           /* handed to the child as 3 and 4; -1: none */
-  uint64_t timeout_ns;         /* 0: none */
-  size_t output_limit;         /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
+  const char *const *argv;              /* argv[0] is looked up in PATH unless it holds a slash */
+  const char *const *environ_;          /* NULL: the allow-listed part of ours */
+  const char *const *extra_environment; /* NULL, or "NAME=VALUE"s after the allow-listed part */
+  const char *directory;                /* NULL: ours */
+  int fd_in, fd_out;                    /* handed to the child as 3 and 4; -1: none */
+  uint64_t timeout_ns;                  /* 0: none */
+  size_t output_limit; /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
 };
 struct process_result {
   int exit_code; /* -1 if it died by a signal */

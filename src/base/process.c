@@ -85,17 +85,20 @@ static char *clean_path(const char *path, char *out) {
 }
 
 /* Messages of tools in one language and one number format. The array is malloc'ed. */
-static char **clean_environment(void) {
-  size_t count = 0;
+static char **clean_environment(const char *const *extra) {
+  size_t count = 0, extra_count = 0;
+  while (extra && extra[extra_count]) extra_count++;
   while (environ && environ[count]) count++;
   const char *path = getenv("PATH");
-  char **result = calloc(1, (count + 3) * sizeof *result + strlen(path ? path : "") + PATH_ROOM);
+  const size_t room = count + extra_count + 3;
+  char **result = calloc(1, room * sizeof *result + strlen(path ? path : "") + PATH_ROOM);
   if (!result) return NULL;
   size_t kept = 0;
   for (size_t i = 0; i < count; i++)
     if (is_allowed(environ[i]) && strncmp(environ[i], "PATH=", 5)) result[kept++] = environ[i];
-  result[kept++] = clean_path(path, (char *)(result + count + 3));
-  result[kept] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
+  result[kept++] = clean_path(path, (char *)(result + room));
+  result[kept++] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
+  for (size_t i = 0; i < extra_count; i++) result[kept++] = (char *)(uintptr_t)extra[i];
   return result;
 }
 
@@ -294,7 +297,7 @@ hone_status process_start(struct ctx *ctx, const struct process_options *options
     return fail(ctx, HONE_E_MISSING,
                 place_name(options->argv && options->argv[0] ? options->argv[0] : ""),
                 "program not found");
-  char **clean = options->environ_ ? NULL : clean_environment();
+  char **clean = options->environ_ ? NULL : clean_environment(options->extra_environment);
   if (!options->environ_ && !clean)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an environment");
   int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

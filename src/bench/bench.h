@@ -235,9 +235,14 @@ struct worker {
   int exit_status; /* of waitpid, once it is not running */
   int64_t rss_peak_seen;
 };
-/* `dir` is made; the worker may use the first `threads` allowed CPUs. */
-MUST_USE hone_status worker_start(struct ctx *ctx, struct harness *harness, const char *dir,
-                                  const char *cell, int threads, struct worker *out);
+struct worker_spec {
+  const char *dir; /* is made */
+  const char *cell;
+  int threads;                    /* the first so many of the allowed CPUs; 0: all */
+  const char *const *environment; /* NULL, or "NAME=VALUE"s beside the allow-listed ones */
+};
+MUST_USE hone_status worker_start(struct ctx *ctx, struct harness *harness,
+                                  const struct worker_spec *spec, struct worker *out);
 enum ask_kind { ASK_PATIENT, ASK_TIMED }; /* timed: the harness itself keeps still */
 /* Continues the worker, sends a command (taken) and waits for `expected`. NULL: *out_end says why,
    and the worker is dead with all its descendants. */
@@ -464,6 +469,9 @@ void budget_end(struct bench *bench);
 /* What every worker is started with; its folder is a fresh one. */
 MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int threads,
                                   struct worker *out);
+/* The same for one cell, with its env.NAME options as environment. */
+MUST_USE hone_status bench_cell_worker(struct bench *bench, const struct cell *cell,
+                                       const char *key, struct worker *out);
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
 /* The user's own input files, added to a command whose worker makes inputs. */

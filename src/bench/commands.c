@@ -6,7 +6,27 @@
 hone_status bench_worker(struct bench *bench, const char *cell, int threads, struct worker *out) {
   char dir[4096 + 32];
   snprintf(dir, sizeof dir, "%.4000s/worker-%d", bench->dir, bench->worker_number++);
-  return worker_start(bench->ctx, &bench->harness, dir, cell, threads, out);
+  const struct worker_spec spec = {.dir = dir, .cell = cell, .threads = threads};
+  return worker_start(bench->ctx, &bench->harness, &spec, out);
+}
+
+#define MAX_ENVIRONMENT 16
+
+hone_status bench_cell_worker(struct bench *bench, const struct cell *cell, const char *key,
+                              struct worker *out) {
+  char dir[4096 + 32], text[MAX_ENVIRONMENT][320], name[64], value[256];
+  const char *environment[MAX_ENVIRONMENT + 1] = {NULL};
+  size_t count = 0;
+  snprintf(dir, sizeof dir, "%.4000s/worker-%d", bench->dir, bench->worker_number++);
+  for (const char *at = cell->options; option_next(&at, name, value) && count < MAX_ENVIRONMENT;) {
+    if (strncmp(name, "env.", 4)) continue;
+    snprintf(text[count], sizeof text[count], "%s=%s", name + 4, value);
+    environment[count] = text[count];
+    count++;
+  }
+  const struct worker_spec spec = {
+      .dir = dir, .cell = key, .threads = cell->threads, .environment = environment};
+  return worker_start(bench->ctx, &bench->harness, &spec, out);
 }
 
 void budget_begin(struct bench *bench) {
@@ -59,12 +79,13 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
   char path[4096];
   if (!engine || !realpath(engine, path)) snprintf(path, sizeof path, "%s", engine ? engine : "");
   bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
-  json_t *command = json_pack(
-      "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s}", "do", "open", "backend",
-      cell->backend, "model", one->path, "shapes", one->shapes, "precision", cell->precision,
-      "threads", cell->threads, "options", cell->options, "engine", path, "use_cache", use_cache,
-      "dir", one->data_dir, "seed", (json_int_t)options->seed, "is_judged", !one->is_disputed,
-      "tolerance", is_lower ? one->tolerance : cell->precision);
+  json_t *command =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s}", "do",
+                "open", "backend", cell->backend, "model", one->path, "shapes", one->shapes,
+                "precision", cell->precision, "threads", cell->threads, "options", cell->options,
+                "engine", path, "use_cache", use_cache, "dir", one->data_dir, "seed",
+                (json_int_t)options->seed, "is_judged", !one->is_disputed, "tolerance",
+                is_lower ? one->tolerance : cell->precision, "file_precision", one->tolerance);
   if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
   add_given_inputs(bench, command);
   if (one->is_described) add_description(command, one);

@@ -21,6 +21,7 @@
 #define TERM_GRACE_NS 2000000000ull
 #define SECOND_NS 1000000000ull
 #define MAX_PROCESSES 4096
+#define MAX_TREE 64
 
 /* -- /proc --------------------------------------------------------------------------------------
  */
@@ -115,13 +116,33 @@ static void sweep(struct harness *harness, int root) {
   free(table);
 }
 
-/* Resident bytes of the worker and what it started. */
-static int64_t tree_resident(const struct worker *worker) {
+static int64_t process_resident(int pid) {
   char path[64], text[128];
   long pages = 0;
-  snprintf(path, sizeof path, "/proc/%d/statm", worker->process.pid);
+  snprintf(path, sizeof path, "/proc/%d/statm", pid);
   if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*d %ld", &pages) != 1) return -1;
   return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Resident bytes of the worker and what its main thread started, as a C compiler that starts another
+   process in turn. proc(5): task/TID/children. */
+static int64_t tree_resident(const struct worker *worker) {
+  int pids[MAX_TREE] = {worker->process.pid};
+  size_t count = 1;
+  int64_t sum = process_resident(pids[0]);
+  for (size_t i = 0; sum >= 0 && i < count; i++) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pids[i], pids[i]);
+    const int64_t own = i ? process_resident(pids[i]) : 0;
+    if (own > 0) sum += own;
+    if (read_small(path, text, sizeof text) <= 0) continue;
+    for (char *at = text, *end; count < MAX_TREE; at = end) {
+      long pid = strtol(at, &end, 10);
+      if (end == at || pid <= 0) break;
+      pids[count++] = (int)pid;
+    }
+  }
+  return sum;
 }
 
 /* -- harness ------------------------------------------------------------------------------------
@@ -152,37 +173,41 @@ void harness_finish(struct harness *harness) {
 /* -- start --------------------------------------------------------------------------------------
  */
 
-static hone_status start_process(struct ctx *ctx, struct worker *worker, int threads,
-                                 const int to[2], const int from[2]) {
+static hone_status start_process(struct ctx *ctx, struct worker *worker,
+                                 const struct worker_spec *spec, const int to[2],
+                                 const int from[2]) {
   char self[4096], thread_text[24], memory_text[32];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   if (!worker->harness->worker_path && n <= 0)
     return fail(ctx, HONE_E_IO, place_none(), "/proc/self/exe: %s", strerror(errno));
   if (n > 0) self[n] = 0;
-  snprintf(thread_text, sizeof thread_text, "%d", threads);
+  snprintf(thread_text, sizeof thread_text, "%d", spec->threads);
   snprintf(memory_text, sizeof memory_text, "%llu",
            (unsigned long long)worker->harness->memory_bytes);
   const char *path = worker->harness->worker_path ? worker->harness->worker_path : self;
   const char *argv[] = {path, "worker", thread_text, memory_text, NULL};
-  const struct process_options options = {
-      .argv = argv, .directory = worker->dir, .fd_in = to[0], .fd_out = from[1]};
+  const struct process_options options = {.argv = argv,
+                                          .directory = worker->dir,
+                                          .extra_environment = spec->environment,
+                                          .fd_in = to[0],
+                                          .fd_out = from[1]};
   return process_start(ctx, &options, &worker->process);
 }
 
-hone_status worker_start(struct ctx *ctx, struct harness *harness, const char *dir,
-                         const char *cell, int threads, struct worker *out) {
+hone_status worker_start(struct ctx *ctx, struct harness *harness, const struct worker_spec *spec,
+                         struct worker *out) {
   *out = (struct worker){.harness = harness, .command_fd = -1, .pid_fd = -1, .events.fd = -1};
-  snprintf(out->dir, sizeof out->dir, "%s", dir);
-  snprintf(out->cell, sizeof out->cell, "%s", cell);
+  snprintf(out->dir, sizeof out->dir, "%s", spec->dir);
+  snprintf(out->cell, sizeof out->cell, "%s", spec->cell);
   if (harness->known_count == HARNESS_MAX_CHILDREN)
     return fail(ctx, HONE_E_LIMIT, place_none(), "more than %d workers", HARNESS_MAX_CHILDREN);
-  TRY(dir_create(ctx, dir));
+  TRY(dir_create(ctx, spec->dir));
   TRY(capture_init(ctx, &out->output, 0));
   int to[2] = {-1, -1}, from[2] = {-1, -1};
   hone_status status = HONE_OK;
   if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
     status = fail(ctx, HONE_E_IO, place_none(), "pipe: %s", strerror(errno));
-  if (!status) status = start_process(ctx, out, threads, to, from);
+  if (!status) status = start_process(ctx, out, spec, to, from);
   if (to[0] >= 0) close(to[0]);
   if (from[1] >= 0) close(from[1]);
   if (status) {

@@ -73,7 +73,7 @@ static hone_status ask_peer(struct bench *bench, const struct backend *backend,
   struct worker worker;
   make_cell(bench, backend, &cell);
   bench_report(bench, &cell, one->model, "reference");
-  TRY(bench_worker(bench, PEER_CELL, cell.threads, &worker));
+  TRY(bench_cell_worker(bench, &cell, PEER_CELL, &worker));
   *out_is_made = one->is_described ? follow(bench, &cell, one, witness, &worker)
                                    : probe(bench, &cell, one, witness, &worker);
   worker_close(&worker, 0);

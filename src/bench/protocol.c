@@ -82,12 +82,17 @@ static const struct field block_fields[] = {
     {"is_within", FIELD_BOOL, false, 0, 1},
     {"where", FIELD_TEXT, true, 0, 1023},
     {"involuntary", FIELD_INT, false, -1, MAX_BYTES},
+    {"busy_threads", FIELD_INT, true, -1, 1 << 20},
     {"iterations", FIELD_INT, false, 1, MAX_BYTES},
     {"rss", FIELD_INT, false, -1, MAX_BYTES},
     {"rss_peak", FIELD_INT, false, -1, MAX_BYTES},
     ACCURACY,
 };
 static const struct field closed_fields[] = {KEY, {"rss_peak", FIELD_INT, false, -1, MAX_BYTES}};
+
+/* what the engine says when it is looked at closely, after everything was measured */
+static const struct field surveyed_fields[] = {
+    KEY, {"precision", FIELD_TEXT, false, 0, 31}, {"fallback_share", FIELD_NUMBER, true, 0, 1}};
 
 static const struct schema event_schemas[] = {
     {"block", block_fields, COUNT(block_fields)},
@@ -97,6 +102,7 @@ static const struct schema event_schemas[] = {
     {"opened", opened_fields, COUNT(opened_fields)},
     {"referenced", referenced_fields, COUNT(referenced_fields)},
     {"stage", stage_fields, COUNT(stage_fields)},
+    {"surveyed", surveyed_fields, COUNT(surveyed_fields)},
     {"warm", warm_fields, COUNT(warm_fields)},
 };
 

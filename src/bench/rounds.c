@@ -16,6 +16,7 @@
 #define SLICES_PER_CHECK \
   3 /* one of so many has an inference checked at random; all have the last */
 #define REWARM_NS 5000000ull
+#define FALLBACK_SHOWN 0.01 /* a share that nobody would notice is no flag */
 #define CLOSE_GRACE_NS 5000000000ull
 
 struct member { /* one cell in a group */
@@ -66,6 +67,7 @@ static void record_init(const struct bench *bench, size_t cell, int number,
       .rss_slope = NAN,
       .artifact_bytes = -1,
       .arena_bytes = -1,
+      .busy_threads = -1,
       .floor_ns = bench->floors[cell],
       .fallback_share = NAN,
       .max_abs_diff = NAN,
@@ -128,9 +130,32 @@ static void take_opened(const struct bench *bench, struct member *member, const 
   r->rss_load = message_int(reply, "rss_load", -1);
   member->rss = r->rss_load;
   take_accuracy(reply, r);
-  bool is_other = strcmp(r->effective_precision, member->cell->precision) ||
-                  (isfinite(r->fallback_share) && r->fallback_share > 0);
+}
+
+/* As-is means what the file computes in. */
+static void judge_fallback(const struct bench *bench, struct member *member) {
+  struct incarnation *r = &member->record;
+  const char *wanted = member->cell->precision, *own = case_of(bench, member)->tolerance;
+  if (!strcmp(wanted, "as-is") || (own[0] && strcmp(own, "fp32"))) wanted = own[0] ? own : "fp32";
+  bool is_other = strcmp(r->effective_precision, wanted) ||
+                  (isfinite(r->fallback_share) && r->fallback_share > FALLBACK_SHOWN);
   if (is_other) r->flags |= FLAG_MASK(fallback);
+}
+
+/* How the engine computed, by its own profile. Everything is measured: a worker that dies of it has
+   lost nothing but this. */
+static bool ask_survey(struct member *member) {
+  struct worker_end end;
+  const int64_t peak = member->worker.rss_peak_seen;
+  json_t *reply = worker_ask(&member->worker, json_pack("{s:s}", "do", "survey"), "surveyed",
+                             ASK_PATIENT, &end);
+  member->worker.rss_peak_seen = peak;
+  if (!reply) return false;
+  snprintf(member->record.effective_precision, sizeof member->record.effective_precision, "%s",
+           message_text(reply, "precision"));
+  member->record.fallback_share = message_number(reply, "fallback_share");
+  json_decref(reply);
+  return true;
 }
 
 static bool ask_open(struct bench *bench, struct member *member) {
@@ -178,7 +203,7 @@ static hone_status member_open(struct bench *bench, struct progress *progress, i
   record_init(bench, progress->cell, number, &out->record);
   progress->next_number = number + 1;
   bench_report(bench, out->cell, out->cell->model, "open");
-  TRY(bench_worker(bench, out->cell->key, out->cell->threads, &out->worker));
+  TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
   if (out->is_live && !worker_stop(&out->worker)) out->record.flags |= FLAG_MASK(noisy);
   return HONE_OK;
@@ -211,7 +236,9 @@ static void doubt(const struct bench_case *one, struct incarnation *record) {
 /* The worker's end, and the record of this incarnation. */
 static hone_status member_close(struct bench *bench, struct member *member) {
   struct incarnation *record = &member->record;
-  if (member->is_live) {
+  bool has_survived = !member->is_live || member->record.number || ask_survey(member);
+  if (member->is_live) judge_fallback(bench, member);
+  if (member->is_live && has_survived) {
     struct worker_end end;
     json_t *reply =
         worker_ask(&member->worker, json_pack("{s:s}", "do", "close"), "closed", ASK_PATIENT, &end);
@@ -221,7 +248,8 @@ static hone_status member_close(struct bench *bench, struct member *member) {
       take_end(member, &end);
     json_decref(reply);
   }
-  bool is_clean = worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0);
+  bool is_clean =
+      worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
   if (member->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
   if (member->is_live && !member->verified) doubt(case_of(bench, member), record);
   int64_t seen = member->worker.rss_peak_seen;
@@ -293,6 +321,8 @@ static void take_block(struct member *member, const json_t *reply, const struct 
   member->verified += block->verified;
   member->rss = message_int(reply, "rss", -1);
   member->rss_peak = message_int(reply, "rss_peak", -1);
+  const int busy = (int)message_int(reply, "busy_threads", -1);
+  if (busy > member->record.busy_threads) member->record.busy_threads = busy;
   member->noise.steal_fraction += fmax(0, block->noise.steal_fraction);
   member->noise.pressure_some += fmax(0, block->noise.pressure_some);
   member->noise.involuntary_switches += block->noise.involuntary_switches;

@@ -29,12 +29,30 @@ static hone_status close_cell(struct ctx *ctx, struct state *state, const json_t
   return HONE_OK;
 }
 
+/* After everything was measured: what the engine's own tools say of how it computed. */
+static hone_status survey(struct ctx *ctx, struct state *state, const json_t *command,
+                          json_t **out_reply) {
+  (void)command;
+  if (!state->backend || !state->loop.session)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "no cell is open");
+  if (state->backend->survey)
+    TRY(state->backend->survey(ctx, state->loop.session, &state->request, &state->facts));
+  *out_reply = json_pack("{s:s, s:s}", "event", "surveyed", "precision", state->facts.precision);
+  if (*out_reply) message_set_number(*out_reply, "fallback_share", state->facts.fallback_share);
+  return HONE_OK;
+}
+
 static const struct command {
   const char *name;
   hone_status (*act)(struct ctx *ctx, struct state *state, const json_t *command,
                      json_t **out_reply);
-} commands[] = {{"close", close_cell}, {"describe", describe_model},  {"open", open_cell},
-                {"probe", probe},      {"reference", make_reference}, {"slice", measure_slice},
+} commands[] = {{"close", close_cell},
+                {"describe", describe_model},
+                {"open", open_cell},
+                {"probe", probe},
+                {"reference", make_reference},
+                {"slice", measure_slice},
+                {"survey", survey},
                 {"warmup", warm_up}};
 
 static hone_status obey(struct ctx *ctx, struct state *state, const json_t *command,

@@ -5,10 +5,24 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void copy_text(char *out, size_t size, const json_t *command, const char *key) {
   snprintf(out, size, "%s", message_text(command, key));
+}
+
+/* Without the harness's own keys (env.NAME), which are no business of the engine. */
+static void copy_engine_options(const char *options, char out[512]) {
+  char key[64], value[256];
+  size_t length = 0;
+  out[0] = 0;
+  while (option_next(&options, key, value)) {
+    if (!strncmp(key, "env.", 4) || length >= 511) continue;
+    int n = snprintf(out + length, 512 - length, "%s%s%s%s", length ? ";" : "", key,
+                     value[0] ? "=" : "", value);
+    length += n > 0 ? (size_t)n : 0;
+  }
 }
 
 hone_status read_request(struct ctx *ctx, struct state *state, const json_t *command) {
@@ -16,7 +30,8 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
   free(state->shapes);
   state->shapes = strdup(message_text(command, "shapes"));
   if (!state->shapes) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a request");
-  copy_text(state->options, sizeof state->options, command, "options");
+  copy_engine_options(message_text(command, "options"), state->options);
+  copy_text(state->file_precision, sizeof state->file_precision, command, "file_precision");
   copy_text(state->engine, sizeof state->engine, command, "engine");
   copy_text(state->precision, sizeof state->precision, command, "precision");
   copy_text(state->dir, sizeof state->dir, command, "dir");
@@ -26,6 +41,7 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
       .model_path = state->model,
       .shapes = state->shapes[0] ? state->shapes : NULL,
       .precision = state->precision,
+      .file_precision = state->file_precision[0] ? state->file_precision : "fp32",
       .threads = (int)message_int(command, "threads", 1),
       .options = state->options,
       .engine_path = state->engine[0] ? state->engine : NULL,
@@ -218,6 +234,14 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state, const 
   return HONE_OK;
 }
 
+static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Of the largest process that prepare started and waited for: a C compiler. */
+static int64_t children_peak_bytes(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_CHILDREN, &usage) ? -1 : (int64_t)usage.ru_maxrss * 1024;
+}
+
 hone_status open_backend(struct ctx *ctx, struct state *state) {
   uint64_t start;
   if (state->backend->prepare) {
@@ -227,7 +251,7 @@ hone_status open_backend(struct ctx *ctx, struct state *state) {
     if (status && state->facts.is_importing) state->stage = STAGE_import;
     TRY(status);
     state->compile_ms = (double)(clock_ns() - start) / 1e6;
-    state->rss_compile = resident_bytes();
+    state->rss_compile = largest(resident_bytes(), children_peak_bytes());
   }
   enter(state, STAGE_load);
   start = clock_ns();

@@ -3,6 +3,7 @@
  */
 #include "worker.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -20,6 +21,8 @@ hone_status warm_up(struct ctx *ctx, struct state *state, const json_t *command,
   return HONE_OK;
 }
 
+#define MAX_THREADS 512
+
 static hone_status write_samples(struct ctx *ctx, const struct state *state, const char *kind,
                                  int round, const uint64_t *samples, size_t count) {
   char path[4096 + 64];
@@ -28,6 +31,56 @@ static hone_status write_samples(struct ctx *ctx, const struct state *state, con
   const hone_tensor tensor = {
       .data = (void *)(uintptr_t)samples, .dtype = HONE_U64, .rank = 1, .shape = {(int64_t)count}};
   return npy_write(ctx, path, &tensor);
+}
+
+/* CPU time of every thread of this process: proc(5), schedstat's first number, ns. */
+struct thread_times {
+  size_t count;
+  struct {
+    int64_t id;
+    uint64_t ns;
+  } at[MAX_THREADS];
+};
+
+static void read_thread_times(struct thread_times *out) {
+  out->count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  if (!folder) return;
+  for (struct dirent *entry; out->count < MAX_THREADS && (entry = readdir(folder));) {
+    char path[400];
+    int64_t id;
+    unsigned long long ns;
+    if (!parse_i64(entry->d_name, 1, INT32_MAX, &id)) continue;
+    snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%llu", &ns) == 1) {
+      out->at[out->count].id = id;
+      out->at[out->count++].ns = ns;
+    }
+    if (file) fclose(file);
+  }
+  closedir(folder);
+}
+
+/* Threads that used over a tenth of what the busiest one did; -1 where the kernel does not say. The
+   kernel counts at its ticks, so shares are compared with each other and not with the clock. */
+static int busy_threads(const struct thread_times *before) {
+  struct thread_times *after = malloc(sizeof *after);
+  uint64_t most = 0;
+  int count = 0;
+  if (!after) return -1;
+  read_thread_times(after);
+  for (size_t i = 0; i < after->count; i++) {
+    for (size_t k = 0; k < before->count; k++)
+      if (before->at[k].id == after->at[i].id) {
+        after->at[i].ns -= before->at[k].ns;
+        break;
+      }
+    if (after->at[i].ns > most) most = after->at[i].ns;
+  }
+  for (size_t i = 0; i < after->count; i++) count += after->at[i].ns > most / 10;
+  free(after);
+  return most ? count : -1;
 }
 
 static int64_t involuntary_switches(void) {
@@ -44,10 +97,16 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
                                   .checks = (int)message_int(command, "checks", 0)};
   int round = (int)message_int(command, "round", 0);
   struct slice slice;
+  struct thread_times *before = malloc(sizeof *before);
+  if (!before) return fail(ctx, HONE_E_OOM, place_none(), "no memory for thread times");
+  read_thread_times(before);
   int64_t switches = involuntary_switches();
-  TRY(loop_slice(ctx, &state->loop, &plan, &slice));
+  hone_status status = loop_slice(ctx, &state->loop, &plan, &slice);
   switches = involuntary_switches() - switches;
-  hone_status status = write_samples(ctx, state, "block", round, slice.samples, slice.sample_count);
+  int busy = busy_threads(before);
+  free(before);
+  TRY(status);
+  status = write_samples(ctx, state, "block", round, slice.samples, slice.sample_count);
   if (!status)
     status = write_samples(ctx, state, "rewarm", round, slice.rewarm, slice.rewarm_count);
   accuracy_merge(&state->accuracy, &slice.accuracy);
@@ -60,6 +119,7 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
       (json_int_t)switches, "iterations", (json_int_t)state->loop.iterations, "rss",
       (json_int_t)resident_bytes(), "rss_peak", (json_int_t)peak_resident_bytes());
   set_accuracy(*out_reply, &state->accuracy);
+  json_object_set_new(*out_reply, "busy_threads", json_integer(busy));
   if (!state->accuracy.is_within)
     json_object_set_new(*out_reply, "where", json_string(state->accuracy.where));
   return HONE_OK;

@@ -3,6 +3,7 @@
  * generated text with its weights (build id), the compiler, its flags and the kind of artifact. */
 #include "compile.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 struct run {
@@ -60,6 +61,28 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
+/* The graph's work in FLOPs and bytes: by type, and the share that plain kernels do on one thread. */
+static void report_work(const struct graph *graph, const struct plan *plan,
+                        struct compile_report *report) {
+  double all = 0, plain = 0, flops, bytes;
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct node *node = graph->nodes.at[i];
+    const struct value *read = node->input_count ? node->inputs[0] : NULL;
+    node_cost(node, &flops, &bytes);
+    all += flops + bytes;
+    if (read && (unsigned)read->dtype < COMPILE_DTYPES) report->work[read->dtype] += flops + bytes;
+  }
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    if (!step->plain || !(step->serial || step->units <= 1)) continue;
+    if (step->place.kind != PLACE_NODE || (uint64_t)step->place.number >= graph->nodes.count)
+      continue;
+    node_cost(graph->nodes.at[step->place.number], &flops, &bytes);
+    plain += flops + bytes;
+  }
+  report->plain_share = all > 0 ? fmin(1, plain / all) : 0;
+}
+
 static hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
   uint64_t start = clock_ns();
   struct choice_table choices;
@@ -73,6 +96,7 @@ static hone_status make_plan(struct run *run, const struct graph *graph, struct 
   TRY(plan_build(run->ctx, run->arena, graph, &options, out));
   run->report->plan_ms = (double)(clock_ns() - start) / 1e6;
   run->report->step_count = (*out)->steps.count;
+  report_work(graph, *out, run->report);
   run->report->arena_bytes = (*out)->arena_bytes;
   run->report->weights_bytes = (*out)->weights_bytes;
   if (!run->options->dump || !is_stage(run->options->dump_after, "plan")) return HONE_OK;

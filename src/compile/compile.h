@@ -33,11 +33,14 @@ struct compile_options {
   void (*dump)(void *user, const char *stage, const char *text, size_t length);
   void *user;
 };
+#define COMPILE_DTYPES 32
 struct compile_report {
   double import_ms, passes_ms, plan_ms, emit_ms, toolchain_ms;
   size_t arena_bytes, weights_bytes, artifact_bytes, c_bytes;
   size_t node_count, step_count;
   bool from_cache;
+  double work[COMPILE_DTYPES]; /* FLOPs and bytes of the plan by what a step reads, by hone_dtype */
+  double plain_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
 };
 /* Consumes nothing: the model stays usable (passes run on a copy). */
 MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,

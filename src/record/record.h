@@ -103,6 +103,7 @@ struct incarnation {
   double floor_ns; /* identity model through the same path */
   char engine_version[64], effective_device[64], effective_precision[32];
   int effective_threads;
+  int busy_threads; /* whose CPU time was over a tenth of the busiest one's; -1 unknown */
   double fallback_share;
   double max_abs_diff, max_rel_diff, rel_l2, cosine, top1; /* against the reference, worst output */
   char output_hash[33];

@@ -239,6 +239,7 @@ static void nothing_known(struct incarnation *facts) {
   for (size_t f = 0; f < COUNT(joined_counts); f++)
     memcpy((char *)facts + joined_counts[f], &unknown, sizeof unknown);
   facts->effective_threads = -1;
+  facts->busy_threads = -1;
 }
 
 /* The incarnation that tells how the cell ended: the first that failed. One that was interrupted

@@ -109,6 +109,7 @@ static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "cosine", cosine, DOUBLE),
     ROW(incarnation, "top1", top1, DOUBLE),
     ROW(incarnation, "output_hash", output_hash, TEXT),
+    ROW_SINCE(2, "-1", incarnation, "busy_threads", busy_threads, INT),
 };
 static const struct stored_field block_fields[] = {
     ROW(block, "study", study, TEXT),

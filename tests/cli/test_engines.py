@@ -98,3 +98,46 @@ def test_an_ill_conditioned_model_makes_nobody_wrong(engines):
     result, rows = engines(path, timeout=180)
     sound(result)
     assert {row["status"] for row in rows.values()} == {"ok"}, result
+
+
+def test_precision_as_is_keeps_every_row(engines):
+    """as-is is what the file computes in: no engine loses its row to the word."""
+    result, rows = engines("zoo:mlp", "--precision", "as-is", timeout=120)
+    sound(result)
+    for name, row in rows.items():
+        assert row["status"] == "ok" and row["effective_precision"] == "fp32", (name, result)
+        assert "fallback" not in row["flags"], (name, result)
+
+
+def test_threads_that_worked_are_counted(engines):
+    """Not what the engine says: threads whose CPU time grew during the timed run."""
+    result, rows = engines("zoo:mobilenet_v3_small", timeout=180)
+    sound(result)
+    for name, row in rows.items():
+        assert row["busy_threads"] == 1, (name, result)
+
+
+def test_mixed_precision_is_read_back(engines):
+    """An 8-bit file of which an engine computes a part in floats says so in its row."""
+    path = SHARED / "models" / "mlperf_ic_resnet8" / "model_int8_qdq.onnx"
+    if not path.exists():
+        pytest.skip("no collection of models at $HONE_SHARED")
+    result, rows = engines(path, timeout=180)
+    sound(result)
+    for name in ("onnxruntime", "openvino"):
+        words = rows[name]["effective_precision"].split("+")
+        assert "int8" in words, (name, result)
+        assert ("fallback" in rows[name]["flags"]) == (words != ["int8"]), (name, result)
+
+
+def test_named_open_dimensions_are_fixed(engines, tmp_path):
+    """ONNX Runtime is given the size of a named dimension before it plans, as the others are."""
+    graph = h.make_graph(
+        [h.make_node("Relu", ["x"], ["y"])], "g",
+        [h.make_tensor_value_info("x", T.FLOAT, ["batch", 8])],
+        [h.make_tensor_value_info("y", T.FLOAT, ["batch", 8])])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8),
+              tmp_path / "open.onnx")
+    result, rows = engines(tmp_path / "open.onnx", "--shape", "x[4,8]", timeout=120)
+    sound(result)
+    assert {row["status"] for row in rows.values()} == {"ok"}, result

@@ -83,6 +83,22 @@ static void environment_is_clean(void **state) {
   unsetenv("LC_ALL");
 }
 
+static void variables_are_added_to_the_clean_environment(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  const char *argv[] = {"env", NULL},
+             *extra[] = {"GLIBC_TUNABLES=a.b=1", "HONE_TEST_EXTRA=2", NULL};
+  const struct process_options options = {
+      .argv = argv, .extra_environment = extra, .fd_in = -1, .fd_out = -1};
+  struct process_result result;
+  assert_int_equal(process_run(&ctx, &options, &result), HONE_OK);
+  assert_non_null(strstr(result.output.at, "GLIBC_TUNABLES=a.b=1\n"));
+  assert_non_null(strstr(result.output.at, "HONE_TEST_EXTRA=2\n"));
+  assert_non_null(strstr(result.output.at, "LC_ALL=C.UTF-8\n"));
+  text_deinit(&result.output);
+}
+
 static void timeout_ends_the_whole_group(void **state) {
   (void)state;
   const char *argv[] = {"sh", "-c", "trap '' TERM; sleep 30 & echo $!; while :; do sleep 1; done",
@@ -150,6 +166,7 @@ int main(void) {
       cmocka_unit_test(missing_program),
       cmocka_unit_test(output_is_head_and_tail),
       cmocka_unit_test(environment_is_clean),
+      cmocka_unit_test(variables_are_added_to_the_clean_environment),
       cmocka_unit_test(timeout_ends_the_whole_group),
       cmocka_unit_test(descriptors_are_handed_over),
       cmocka_unit_test(many_children_leak_nothing),
