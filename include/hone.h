@@ -71,11 +71,25 @@ typedef enum hone_dtype {
   HONE_U32 = 12,
   HONE_U64 = 13,
   HONE_BF16 = 16,
+  HONE_F8E4M3FN = 17,
+  HONE_F8E4M3FNUZ = 18,
+  HONE_F8E5M2 = 19,
+  HONE_F8E5M2FNUZ = 20,
   HONE_U4 = 21,
-  HONE_I4 = 22
+  HONE_I4 = 22,
+  HONE_F4E2M1 = 23,
+  HONE_F8E8M0 = 24,
+  HONE_U2 = 25,
+  HONE_I2 = 26
 } hone_dtype;
 
 #define HONE_MAX_RANK 16
+
+/* An element of a HONE_STRING tensor: UTF-8, not ended by a NUL. */
+typedef struct hone_string {
+  const char *bytes;
+  size_t length;
+} hone_string;
 
 /* A dense row-major tensor in caller-owned memory. shape in elements. */
 typedef struct hone_tensor {

@@ -19,7 +19,7 @@ debug: $(BUILD)/packages.ok
 
 # Where the whole conformance suite and every model of the zoo stand on this machine's engines.
 test-engines: setup-test setup-engines
-	@$(MAKE) --no-print-directory conformance conformance-native test-zoo TEST_PYTHON=$(abspath $(TESTENV))/bin/python
+	@$(MAKE) --no-print-directory conformance conformance-reference test-zoo TEST_PYTHON=$(abspath $(TESTENV))/bin/python
 	$(BUILD)/hone bench zoo:mlp zoo:conv zoo:transformer --backend native,onnxruntime,openvino \
 	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
 

@@ -27,7 +27,8 @@ def steps(build, python):
     for program in sorted(glob.glob(f"{build}/asan/tests/test_*")):
         if not program.endswith(".d"):
             yield f"asan {os.path.basename(program)}", [program]
-    yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference"]
+    yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference",
+                           "--without", "light"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
     if os.path.isdir("tests/cli"):

@@ -206,11 +206,18 @@ unsigned dtype_bits(hone_dtype dtype);
 const char *dtype_name(hone_dtype dtype); /* "f32", "i64", "bool"; "?" if unknown */
 hone_dtype dtype_parse(const char *name); /* HONE_UNDEFINED if unknown */
 bool dtype_is_float(hone_dtype dtype);
-bool dtype_is_integer(hone_dtype dtype); /* bool excluded */
+bool dtype_is_tiny_float(hone_dtype dtype); /* of 8 or 4 bits */
+bool dtype_is_integer(hone_dtype dtype);    /* bool excluded */
 float f16_to_f32(uint16_t half);
 uint16_t f32_to_f16(float x); /* round to nearest even */
 float bf16_to_f32(uint16_t x);
 uint16_t f32_to_bf16(float x);
+/* Codes of the floats of 8 and 4 bits: the value is exact in double. Rounds half to even (e8m0, which
+   holds powers of two only: as asked). Beyond the largest: that, or without `saturate` infinity or
+   NaN as the type has it; f4e2m1 always saturates. */
+enum tiny_rounding { TINY_UP, TINY_DOWN, TINY_NEAREST };
+double tiny_to_f64(hone_dtype dtype, unsigned bits);
+unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bool saturate);
 
 /* -- hash.c ----------------------------------------------------------------------------------- */
 

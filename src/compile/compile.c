@@ -41,11 +41,12 @@ static hone_status improve(struct run *run, struct graph *graph) {
   uint64_t start = clock_ns();
   struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL},
                                       .stop_after = run->options->stop_after,
+                                      .required_only = run->options->no_passes,
                                       .after = after_pass,
                                       .user = run};
   TRY(dump_graph(run, "import", graph));
   if (is_stage(run->options->stop_after, "import")) run->stopped = true;
-  if (!run->options->no_passes && !run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
+  if (!run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
   run->report->node_count = graph->nodes.count;
   return HONE_OK;

@@ -40,6 +40,16 @@ static const struct {
     {HONE_BOOL, "unsigned char", "i64_", "int64_t"},
     {HONE_F16, "uint16_t", NULL, NULL},
     {HONE_BF16, "uint16_t", NULL, NULL},
+    {HONE_F8E4M3FN, "uint8_t", NULL, NULL},
+    {HONE_F8E4M3FNUZ, "uint8_t", NULL, NULL},
+    {HONE_F8E5M2, "uint8_t", NULL, NULL},
+    {HONE_F8E5M2FNUZ, "uint8_t", NULL, NULL},
+    {HONE_F8E8M0, "uint8_t", NULL, NULL},
+    {HONE_F4E2M1, "uint8_t", NULL, NULL},
+    {HONE_I4, "uint8_t", NULL, NULL},
+    {HONE_U4, "uint8_t", NULL, NULL},
+    {HONE_I2, "uint8_t", NULL, NULL},
+    {HONE_U2, "uint8_t", NULL, NULL},
 };
 
 const char *c_type(hone_dtype dtype) {
@@ -135,6 +145,8 @@ static void emit_cast(struct text *out, const struct expanded *x) {
   else if (dtype_is_float(from->dtype) && !dtype_is_float(to))
     text_printf(out, "    const %s %s = (%s)%s((double)%s);\n", type, x->name, type,
                 to == HONE_U64 ? "cast_u64_" : "cast_i64_", from->name);
+  else if (x->o->is_stored_small) /* rounded when it is stored */
+    text_printf(out, "    const %s %s = odd_((double)%s);\n", type, x->name, from->name);
   else
     text_printf(out, "    const %s %s = (%s)%s;\n", type, x->name, type, from->name);
 }

@@ -20,6 +20,46 @@ static bool is_vector(const struct step *step, const struct loop_nest *nest) {
   return true;
 }
 
+static bool is_packed(hone_dtype dtype) { return dtype_bits(dtype) < 8; }
+
+/* "const float i0 = f16_load_(q0[j * 4l]);" */
+static void emit_load(struct text *out, hone_dtype dtype, size_t k, int64_t stride) {
+  hone_dtype as = compute_dtype(dtype);
+  unsigned bits = dtype_bits(dtype);
+  text_printf(out, "    const %s i%zu = ", c_type(as), k);
+  if (dtype != as && dtype_is_float(dtype)) text_printf(out, "%s_load_(", dtype_name(dtype));
+  if (dtype == HONE_I4 || dtype == HONE_I2) text_puts(out, "signed_(");
+  if (is_packed(dtype))
+    text_printf(out, "packed_load_(q%zu, j * %lldl, %u)", k, (long long)stride, bits);
+  else
+    text_printf(out, "q%zu[j * %lldl]", k, (long long)stride);
+  if (dtype == HONE_I4 || dtype == HONE_I2) text_printf(out, ", %u)", bits);
+  if (dtype != as && dtype_is_float(dtype)) text_puts(out, ")");
+  text_puts(out, ";\n");
+}
+
+/* The result as the output stores it; a Cast says what happens to what does not fit. */
+static void emit_store(struct text *out, const struct step *step, const char *result,
+                       int64_t stride) {
+  hone_dtype dtype = step->outputs[0].dtype;
+  struct text stored = {0};
+  if (dtype_is_tiny_float(dtype)) {
+    text_printf(&stored, "%s_store_(%s, %d, %d)", dtype_name(dtype), result,
+                step->program.saturates, (int)step->program.rounding);
+  } else if (compute_dtype(dtype) == HONE_F32 && dtype != HONE_F32) {
+    text_printf(&stored, "%s_store_(%s)", dtype_name(dtype), result);
+  } else {
+    text_puts(&stored, result);
+  }
+  if (is_packed(dtype))
+    text_printf(out, "    packed_store_(o, j * %lldl, %u, (unsigned)%s);\n", (long long)stride,
+                dtype_bits(dtype), stored.at ? stored.at : "");
+  else
+    text_printf(out, "    o[j * %lldl] = %s;\n", (long long)stride, stored.at ? stored.at : "");
+  if (stored.failed) out->failed = true;
+  text_deinit(&stored);
+}
+
 /* "q + x0*64 + x1*8" for the dimensions [from, to). */
 static void emit_index(struct text *out, const int64_t *stride, int from, int to) {
   for (int d = from; d < to; d++)
@@ -56,16 +96,14 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
                        : "    const vec i%zu = loadu_(q%zu + j);\n",
                   k, k);
     else
-      text_printf(out, "    const %s i%zu = q%zu[j * %lldl];\n", c_type(step->inputs[k].dtype), k,
-                  k, (long long)stride);
+      emit_load(out, step->inputs[k].dtype, k, stride);
   }
   TRY(emit_program(e, out, &step->program, vector, result));
   if (vector)
     text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
                 result);
   else
-    text_printf(out, "    o[j * %lldl] = %s;\n", last < 0 ? 0ll : (long long)nest->out_stride[last],
-                result);
+    emit_store(out, step, result, last < 0 ? 0 : nest->out_stride[last]);
   return HONE_OK;
 }
 

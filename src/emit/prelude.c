@@ -1,6 +1,18 @@
 /* The top of every unit: headers, the vector and scalar helpers, the ABI; and the frame of a run. */
 #include "emit_internal.h"
 
+static bool has_small_types(const struct plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    for (size_t k = 0; k < step->input_count + step->output_count; k++) {
+      const struct view *view =
+          k < step->input_count ? &step->inputs[k] : &step->outputs[k - step->input_count];
+      if (view->buffer && compute_dtype(view->dtype) != view->dtype) return true;
+    }
+  }
+  return false;
+}
+
 void emit_prelude(const struct plan *plan, struct text *out) {
   text_printf(
       out, "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
@@ -9,8 +21,10 @@ void emit_prelude(const struct plan *plan, struct text *out) {
   text_puts(out,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
-  static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h"};
-  for (size_t i = 0; i < COUNT(texts); i++) {
+  static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h",
+                                      "emit/small.h"};
+  size_t count = COUNT(texts) - !has_small_types(plan);
+  for (size_t i = 0; i < count; i++) {
     size_t length = 0;
     const char *text = hone_embedded_text(texts[i], &length);
     if (text) text_append(out, text, length);

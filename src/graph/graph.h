@@ -19,7 +19,7 @@ struct shape {
   int64_t dims[HONE_MAX_RANK];
 };
 
-/* A constant: dense, row-major, little endian. i4/u4 are packed two to a byte, low nibble first.
+/* A constant: dense, row-major, little endian. Types of 4 and 2 bits are packed, low bits first.
    A string tensor's data is an array of struct string. */
 struct tensor {
   hone_dtype dtype;
@@ -185,6 +185,9 @@ int64_t tensor_i64(const struct tensor *tensor, size_t i);
 /* Writes element i, rounding (floats) or wrapping (integers) to the dtype. */
 void tensor_set_f64(const struct tensor *tensor, size_t i, double x);
 void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x);
+/* The same for floats of 8 and 4 bits, as f64_to_tiny rounds (tensor_set_f64: up, saturating). */
+void tensor_set_tiny(const struct tensor *tensor, size_t i, double x, enum tiny_rounding rounding,
+                     bool saturate);
 size_t tensor_count(const struct tensor *tensor);
 /* `graph` first, then every graph in its nodes' attributes, outer before inner. */
 MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,

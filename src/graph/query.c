@@ -62,9 +62,24 @@ bool tensor_read_ints(const struct tensor *tensor, size_t max, int64_t *out, siz
   type variable;             \
   memcpy(&variable, (const char *)tensor->data + i * sizeof(type), sizeof(type))
 
-static int64_t nibble(const struct tensor *tensor, size_t i) {
-  int x = ((const uint8_t *)tensor->data)[i / 2] >> (i % 2 ? 4 : 0) & 15;
-  return tensor->dtype == HONE_I4 && x > 7 ? x - 16 : x;
+/* Elements of less than a byte, low bits first. */
+static unsigned packed_get(const struct tensor *tensor, size_t i) {
+  unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits;
+  unsigned byte = ((const uint8_t *)tensor->data)[i / each];
+  return byte >> i % each * bits & ((1u << bits) - 1);
+}
+
+static int64_t packed_i64(const struct tensor *tensor, size_t i) {
+  int x = (int)packed_get(tensor, i);
+  if (tensor->dtype == HONE_I4) return x > 7 ? x - 16 : x;
+  return tensor->dtype == HONE_I2 && x > 1 ? x - 4 : x;
+}
+
+static void packed_set(const struct tensor *tensor, size_t i, unsigned x) {
+  unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits, mask = (1u << bits) - 1;
+  uint8_t *byte = (uint8_t *)(uintptr_t)tensor->data + i / each;
+  size_t shift = i % each * bits;
+  *byte = (uint8_t)((*byte & ~(mask << shift)) | (x & mask) << shift);
 }
 
 static double read_float(const struct tensor *tensor, size_t i) {
@@ -81,10 +96,14 @@ static double read_float(const struct tensor *tensor, size_t i) {
       READ(uint16_t, x);
       return (double)bf16_to_f32(x);
     }
-    default: {
+    case HONE_F32: {
       READ(float, x);
       return (double)x;
     }
+    case HONE_F4E2M1:
+      return tiny_to_f64(tensor->dtype, packed_get(tensor, i));
+    default:
+      return tiny_to_f64(tensor->dtype, ((const uint8_t *)tensor->data)[i]);
   }
 }
 
@@ -126,14 +145,11 @@ int64_t tensor_i64(const struct tensor *tensor, size_t i) {
       return ((const uint8_t *)tensor->data)[i];
     case HONE_I4:
     case HONE_U4:
-      return nibble(tensor, i);
-    case HONE_F32:
-    case HONE_F64:
-    case HONE_F16:
-    case HONE_BF16:
-      return to_i64(read_float(tensor, i));
+    case HONE_I2:
+    case HONE_U2:
+      return packed_i64(tensor, i);
     default:
-      return 0;
+      return dtype_is_float(tensor->dtype) ? to_i64(read_float(tensor, i)) : 0;
   }
 }
 
@@ -161,7 +177,20 @@ static float to_odd(double x) {
   return y;
 }
 
+void tensor_set_tiny(const struct tensor *tensor, size_t i, double x, enum tiny_rounding rounding,
+                     bool saturate) {
+  unsigned code = f64_to_tiny(tensor->dtype, x, rounding, saturate);
+  if (tensor->dtype == HONE_F4E2M1)
+    packed_set(tensor, i, code);
+  else
+    ((uint8_t *)(uintptr_t)tensor->data)[i] = (uint8_t)code;
+}
+
 void tensor_set_f64(const struct tensor *tensor, size_t i, double x) {
+  if (dtype_is_tiny_float(tensor->dtype)) {
+    tensor_set_tiny(tensor, i, x, TINY_UP, true);
+    return;
+  }
   switch (tensor->dtype) {
     case HONE_F32:
       WRITE(float, x);
@@ -184,12 +213,6 @@ void tensor_set_f64(const struct tensor *tensor, size_t i, double x) {
     default:
       tensor_set_i64(tensor, i, to_i64(x));
   }
-}
-
-static void set_nibble(const struct tensor *tensor, size_t i, int64_t x) {
-  uint8_t *byte = (uint8_t *)(uintptr_t)tensor->data + i / 2;
-  unsigned shift = i % 2 ? 4 : 0;
-  *byte = (uint8_t)((*byte & ~(15u << shift)) | ((unsigned)(x & 15) << shift));
 }
 
 void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x) {
@@ -215,16 +238,12 @@ void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x) {
       break;
     case HONE_I4:
     case HONE_U4:
-      set_nibble(tensor, i, x);
-      break;
-    case HONE_F32:
-    case HONE_F64:
-    case HONE_F16:
-    case HONE_BF16:
-      tensor_set_f64(tensor, i, (double)x);
+    case HONE_I2:
+    case HONE_U2:
+      packed_set(tensor, i, (unsigned)x);
       break;
     default:
-      break;
+      if (dtype_is_float(tensor->dtype)) tensor_set_f64(tensor, i, (double)x);
   }
 }
 

@@ -4,7 +4,7 @@
  * side files stay in the mapping where the element's alignment allows; everything else is copied
  * into the arena. Sizes are checked against the shape before anything is allocated.
  *
- *   1 dims   2 data_type   4 float_data   5 int32_data (f16, bf16, 8 and 16 bit, bool, 4 bit)
+ *   1 dims   2 data_type   4 float_data   5 int32_data (f16, bf16, 16 bits and less, bool)
  *   6 string_data   7 int64_data   8 name   9 raw_data   10 double_data   11 uint64_data (u32, u64)
  *   13 external_data   14 data_location (1: external)
  * Source: onnx.proto, TensorProto.
@@ -262,8 +262,9 @@ static hone_status fill_list(struct ctx *ctx, struct arena *arena, struct wire m
                              struct found *found, int64_t elements) {
   hone_dtype dtype = found->tensor.dtype;
   unsigned bits = dtype_bits(dtype);
-  /* 4-bit types: two to an entry */
-  size_t expected = bits == 4 ? ((size_t)elements + 1) / 2 : (size_t)elements;
+  /* types below a byte: a byte of them to an entry */
+  size_t each = bits && bits < 8 ? 8 / bits : 1;
+  size_t expected = ((size_t)elements + each - 1) / each;
   if (elements && found->list && found->list != list_of(dtype))
     return fail(ctx, HONE_E_FORMAT, at_of(found),
                 "values of type %s in field %u, expected field %u", dtype_name(dtype), found->list,

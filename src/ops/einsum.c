@@ -1,6 +1,6 @@
 /* einsum: Einstein summation. The equation is read into labels a term; the result is a sum over
  * every assignment of all labels. Labels a..z and A..Z and the ellipsis, whose dims broadcast. */
-#include "ops_internal.h"
+#include "expand.h"
 
 enum { LETTERS = 52, LABELS = LETTERS + HONE_MAX_RANK, TERMS = 16 };
 
@@ -207,4 +207,143 @@ hone_status eval_einsum(struct ctx *ctx, struct arena *scratch, const struct nod
     tensor_set_f64(out[0], (size_t)at++, sum_of(&p, sizes));
   } while (index_next(e.out.rank, sizes, index));
   return HONE_OK;
+}
+
+/* -- in terms of others: operand by operand, one MatMul each ------------------------------------
+ */
+
+struct factor {
+  struct value *x;
+  int rank;
+  int labels[HONE_MAX_RANK]; /* distinct */
+};
+
+static int place_of(const struct factor *f, int label) {
+  for (int i = 0; i < f->rank; i++)
+    if (f->labels[i] == label) return i;
+  return -1;
+}
+
+static void remove_label(struct factor *f, int at) {
+  memmove(&f->labels[at], &f->labels[at + 1], (size_t)(--f->rank - at) * sizeof f->labels[0]);
+}
+
+/* Axes i < j of one label become one: both to the end, flattened, every (n + 1)-th taken. */
+static void take_diagonal(struct expansion *e, struct factor *f, int i, int j) {
+  struct shape shape = f->x->shape;
+  int last = f->rank - 1;
+  int64_t n = shape.dims[j], dims[HONE_MAX_RANK], perm[HONE_MAX_RANK];
+  int count = 0;
+  for (int d = 0; d < f->rank; d++)
+    if (d != i && d != j) perm[count++] = d;
+  perm[count] = i, perm[count + 1] = j;
+  struct value *x = x_transpose(e, f->x, perm);
+  if (e->status) return;
+  memcpy(dims, x->shape.dims, sizeof dims);
+  dims[last - 1] = n * n;
+  x = x_reshape(e, x, dims, last);
+  f->x = x_gather(e, x, x_range(e, HONE_I64, n, 0, (double)(n + 1)), last - 1);
+  int label = f->labels[i];
+  remove_label(f, j);
+  remove_label(f, i);
+  f->labels[f->rank++] = label;
+}
+
+static struct factor factor_of(struct expansion *e, const struct einsum *plan, size_t k) {
+  struct factor f = {.x = x_in(e, k), .rank = plan->terms[k].rank};
+  struct shape full = f.x->shape;
+  memcpy(f.labels, plan->terms[k].labels, sizeof f.labels);
+  for (int i = 0; i < f.rank; i++) full.dims[i] = plan->size[f.labels[i]];
+  f.x = x_expand(e, f.x, &full);
+  for (int i = 0; i < f.rank && !e->status; i++)
+    for (int j = i + 1; j < f.rank && !e->status; j++)
+      if (f.labels[i] == f.labels[j]) {
+        take_diagonal(e, &f, i, j);
+        i = -1;
+        break;
+      }
+  return f;
+}
+
+/* Is the label in the output or in a term after k? */
+static bool is_needed(const struct einsum *plan, size_t k, int label) {
+  for (int i = 0; i < plan->out.rank; i++)
+    if (plan->out.labels[i] == label) return true;
+  for (size_t t = k + 1; t < plan->term_count; t++)
+    for (int i = 0; i < plan->terms[t].rank; i++)
+      if (plan->terms[t].labels[i] == label) return true;
+  return false;
+}
+
+/* Sums over labels that neither `other` has nor anything later needs. */
+static void sum_out(struct expansion *e, const struct einsum *plan, size_t k,
+                    const struct factor *other, struct factor *f) {
+  int64_t axes[HONE_MAX_RANK];
+  size_t count = 0;
+  for (int i = 0; i < f->rank; i++)
+    if (!is_needed(plan, k, f->labels[i]) && (!other || place_of(other, f->labels[i]) < 0))
+      axes[count++] = i;
+  if (!count) return;
+  f->x = x_reduce(e, OP_ReduceSum, f->x, axes, count, false);
+  while (count > 0) remove_label(f, (int)axes[--count]);
+}
+
+/* Transposed to `labels` and reshaped to the batch dims and two more. */
+static struct value *as_matrix(struct expansion *e, const struct einsum *plan,
+                               const struct factor *f, const int *labels, int batch, int rows) {
+  int64_t perm[HONE_MAX_RANK], dims[HONE_MAX_RANK + 2];
+  for (int i = 0; i < f->rank; i++) perm[i] = place_of(f, labels[i]);
+  for (int i = 0; i < batch; i++) dims[i] = plan->size[labels[i]];
+  dims[batch] = dims[batch + 1] = 1;
+  for (int i = batch; i < f->rank; i++) dims[batch + (i >= batch + rows)] *= plan->size[labels[i]];
+  return x_reshape(e, x_transpose(e, f->x, perm), dims, batch + 2);
+}
+
+static void multiply(struct expansion *e, const struct einsum *plan, size_t k, struct factor *a,
+                     const struct factor *b) {
+  int left[HONE_MAX_RANK], right[HONE_MAX_RANK], batch = 0, rows = 0, inner = 0, columns = 0;
+  struct factor product = {.rank = 0};
+  for (int i = 0; i < a->rank; i++)
+    if (place_of(b, a->labels[i]) >= 0 && is_needed(plan, k, a->labels[i]))
+      left[batch] = right[batch] = a->labels[i], batch++;
+  for (int i = 0; i < a->rank; i++)
+    if (place_of(b, a->labels[i]) < 0) left[batch + rows++] = a->labels[i];
+  for (int i = 0; i < a->rank; i++)
+    if (place_of(b, a->labels[i]) >= 0 && !is_needed(plan, k, a->labels[i])) {
+      left[batch + rows + inner] = right[batch + inner] = a->labels[i];
+      inner++;
+    }
+  for (int i = 0; i < b->rank; i++)
+    if (place_of(a, b->labels[i]) < 0) right[batch + inner + columns++] = b->labels[i];
+  if (batch + 2 > HONE_MAX_RANK || batch + rows + columns > HONE_MAX_RANK) {
+    x_fail(e, HONE_E_LIMIT, "an intermediate result of more than %d dimensions", HONE_MAX_RANK);
+    return;
+  }
+  struct value *x = as_matrix(e, plan, a, left, batch, rows);
+  struct value *y = as_matrix(e, plan, b, right, batch, inner);
+  int64_t dims[HONE_MAX_RANK];
+  for (int i = 0; i < batch + rows; i++) product.labels[product.rank++] = left[i];
+  for (int i = 0; i < columns; i++) product.labels[product.rank++] = right[batch + inner + i];
+  for (int i = 0; i < product.rank; i++) dims[i] = plan->size[product.labels[i]];
+  product.x = x_reshape(e, x_2(e, inner ? OP_MatMul : OP_Mul, x, y), dims, product.rank);
+  *a = product;
+}
+
+void expand_einsum(struct expansion *e) {
+  const struct shape *shapes[TERMS];
+  struct einsum plan;
+  int64_t perm[HONE_MAX_RANK];
+  for (size_t k = 0; k < e->node->input_count && k < TERMS; k++) shapes[k] = &x_in(e, k)->shape;
+  e->status = einsum_plan(e->ctx, e->node, shapes, &plan);
+  if (e->status) return;
+  struct factor product = factor_of(e, &plan, 0);
+  for (size_t k = 1; k < plan.term_count && !e->status; k++) {
+    struct factor next = factor_of(e, &plan, k);
+    sum_out(e, &plan, k, &next, &product);
+    sum_out(e, &plan, k, &product, &next);
+    if (!e->status) multiply(e, &plan, k, &product, &next);
+  }
+  sum_out(e, &plan, plan.term_count, NULL, &product);
+  for (int i = 0; i < plan.out.rank; i++) perm[i] = place_of(&product, plan.out.labels[i]);
+  if (!e->status) x_out(e, 0, x_transpose(e, product.x, perm));
 }

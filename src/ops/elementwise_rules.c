@@ -172,7 +172,8 @@ static void set_saturated(const struct tensor *out, size_t i, double x) {
     return;
   }
   unsigned bits = dtype_bits(out->dtype);
-  static const hone_dtype unsigned_types[] = {HONE_U4, HONE_U8, HONE_U16, HONE_U32, HONE_U64};
+  static const hone_dtype unsigned_types[] = {HONE_U2,  HONE_U4,  HONE_U8,
+                                              HONE_U16, HONE_U32, HONE_U64};
   bool is_unsigned = false;
   for (size_t k = 0; k < COUNT(unsigned_types); k++) is_unsigned |= out->dtype == unsigned_types[k];
   double high = ldexp(1, (int)bits - !is_unsigned), low = is_unsigned ? 0 : -high;
@@ -323,7 +324,7 @@ hone_status eval_clip(struct ctx *ctx, struct arena *scratch, const struct node 
 static hone_status infer_cast_to(struct ctx *ctx, const struct node *node, int64_t to) {
   hone_dtype from = node->inputs[0]->dtype;
   bool from_known = is_number(from) || from == HONE_BOOL;
-  bool to_known = to > 0 && to <= HONE_I4 && (is_number((hone_dtype)to) || to == HONE_BOOL);
+  bool to_known = to > 0 && to <= HONE_I2 && (is_number((hone_dtype)to) || to == HONE_BOOL);
   if (!from_known || !to_known)
     return fail(ctx, HONE_E_UNSUP, node_place(node), "cast from %s to type %lld", dtype_name(from),
                 (long long)to);
@@ -340,13 +341,28 @@ hone_status infer_cast_like(struct ctx *ctx, struct graph *graph, struct node *n
   return infer_cast_to(ctx, node, (int64_t)node->inputs[1]->dtype);
 }
 
+/* Floats of 8 and 4 bits: `saturate`, and for e8m0 `round_mode`. */
+static void cast_to_tiny(const struct node *node, const struct tensor *in, struct tensor *out) {
+  const char *mode = node_string(node, "round_mode", "up");
+  enum tiny_rounding rounding = !strcmp(mode, "up")     ? TINY_UP
+                                : !strcmp(mode, "down") ? TINY_DOWN
+                                                        : TINY_NEAREST;
+  bool saturate = node_int(node, "saturate", 1) != 0;
+  for (size_t i = 0; i < tensor_count(out); i++)
+    tensor_set_tiny(out, i, tensor_f64(in, i), rounding, saturate);
+}
+
 /* A float32 goes straight to 16 bits: through double it would be the same, since double is exact.
    To integers, where the standard leaves what does not fit open: towards zero, NaN is 0, what 64 bits
    cannot hold is the nearest end, narrower types keep the low bits. Generated C does the same. */
 hone_status eval_cast(struct ctx *ctx, struct arena *scratch, const struct node *node,
                       const struct tensor *const *in, struct tensor *const *out) {
-  (void)ctx, (void)scratch, (void)node;
+  (void)ctx, (void)scratch;
   bool from_float = dtype_is_float(in[0]->dtype), to_float = dtype_is_float(out[0]->dtype);
+  if (dtype_is_tiny_float(out[0]->dtype)) {
+    cast_to_tiny(node, in[0], out[0]);
+    return HONE_OK;
+  }
   for (size_t i = 0; i < tensor_count(out[0]); i++) {
     if (out[0]->dtype == HONE_BOOL)
       tensor_set_i64(out[0], i, from_float ? tensor_f64(in[0], i) != 0 : tensor_i64(in[0], i) != 0);

@@ -2,7 +2,7 @@
  * are checked against the limits as soon as they are known, before anything of that size is
  * allocated.
  */
-#include "ops_internal.h"
+#include "expand.h"
 
 /* Results of at most this many elements are folded during inference: shapes, axes, scales. */
 #define FOLD_ELEMENTS 1024
@@ -159,27 +159,48 @@ static bool is_small(const struct node *node) {
 /* -- the whole graph
  * --------------------------------------------------------------------------------- */
 
-static void drop_null_nodes(struct graph *graph) {
-  size_t kept = 0;
-  for (size_t i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.at[i]) graph->nodes.at[kept++] = graph->nodes.at[i];
-  graph->nodes.count = kept;
+/* The nodes of an expansion stand where the composite stood; each output keeps its value and name. */
+static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct node *node,
+                                   size_t *out_bytes) {
+  struct expansion e;
+  TRY(expand_node(ctx, graph, node, expand_find(node->op), &e));
+  *out_bytes = e.bytes;
+  for (size_t k = 0; k < node->output_count; k++) {
+    struct value *to = node->outputs[k];
+    struct node *identity;
+    if (!to) continue;
+    TRY(graph_node(ctx, graph, &op_table[OP_Identity], &e.results[k], 1, 0, &identity));
+    identity->name = node->name;
+    identity->index = node->index;
+    identity->outputs = &node->outputs[k];
+    identity->output_count = 1;
+    to->producer = identity;
+    TRY(node_infer(ctx, graph, identity));
+  }
+  return HONE_OK;
 }
 
 hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
   size_t total = 0, budget = (size_t)ctx->limits[LIMIT_total_value_bytes];
-  for (size_t i = 0; i < graph->nodes.count; i++) {
-    struct node *node = graph->nodes.at[i];
+  size_t count = graph->nodes.count;
+  struct node **nodes = graph->nodes.at;
+  memset(&graph->nodes, 0, sizeof graph->nodes);
+  for (size_t i = 0; i < count; i++) {
+    struct node *node = nodes[i];
     if (!node) continue;
     size_t bytes = 0;
-    TRY(infer_own(ctx, graph, node, &bytes));
+    bool folded = false;
+    if (expand_find(node->op)) {
+      TRY(check_arity(ctx, node, node->input_count));
+      TRY(expand_in_place(ctx, graph, node, &bytes));
+    } else {
+      TRY(infer_own(ctx, graph, node, &bytes));
+      if (is_small(node)) TRY(node_fold(ctx, graph, node, &folded));
+      if (!folded) VEC_PUSH(ctx, graph->arena, &graph->nodes, node);
+    }
     if (!checked_add(total, bytes, &total) || total > budget)
       return fail(ctx, HONE_E_LIMIT, node_place(node),
                   "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
-    bool folded = false;
-    if (is_small(node)) TRY(node_fold(ctx, graph, node, &folded));
-    if (folded) graph->nodes.at[i] = NULL;
   }
-  drop_null_nodes(graph);
   return HONE_OK;
 }

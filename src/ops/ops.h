@@ -66,6 +66,11 @@ MUST_USE hone_status node_infer(struct ctx *ctx, struct graph *graph, struct nod
    is not foldable (not constant, too large by limit fold_bytes). */
 MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,
                                bool *out_folded);
+/* Of an operator that has a meaning of its own and, for kernels' sake, one in terms of others:
+   appends the nodes of the latter and hands out a value for each output (NULL where it was not asked
+   for); *out_done false: no such operator. */
+MUST_USE hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                struct value **out_results, bool *out_done);
 /* alpha and beta of an elementwise node as its expression names them (LeakyRelu alpha, Clip's
    constant min and max, ...); false if they are not known at compile time. */
 MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);

@@ -16,6 +16,8 @@ static const struct {
     {HONE_U4, 0, 15},
     {HONE_I4, -8, 7},
     {HONE_I32, INT32_MIN, INT32_MAX},
+    {HONE_U2, 0, 3},
+    {HONE_I2, -2, 1},
 };
 
 bool integer_range(hone_dtype dtype, double *out_min, double *out_max) {
@@ -169,7 +171,8 @@ hone_status infer_quantize_linear(struct ctx *ctx, struct graph *graph, struct n
                 "output_dtype differs from the zero point's type");
   if (asked != 0) dtype = (hone_dtype)asked;
   double min, max;
-  if (!integer_range(dtype, &min, &max) || dtype == HONE_I32)
+  bool is_tiny = dtype_is_tiny_float(dtype) && dtype != HONE_F8E8M0;
+  if (!is_tiny && (!integer_range(dtype, &min, &max) || dtype == HONE_I32))
     return fail(ctx, HONE_E_TYPE, node_place(node), "cannot quantise to %s", dtype_name(dtype));
   return infer_scaled(ctx, node, dtype);
 }
@@ -177,7 +180,8 @@ hone_status infer_quantize_linear(struct ctx *ctx, struct graph *graph, struct n
 hone_status infer_dequantize_linear(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   double min, max;
-  if (!integer_range(node->inputs[0]->dtype, &min, &max))
+  if (!integer_range(node->inputs[0]->dtype, &min, &max) &&
+      !dtype_is_tiny_float(node->inputs[0]->dtype))
     return fail(ctx, HONE_E_TYPE, node_place(node), "cannot dequantise %s",
                 dtype_name(node->inputs[0]->dtype));
   int64_t asked = node_int(node, "output_dtype", 0);
@@ -197,12 +201,17 @@ hone_status eval_quantize_linear(struct ctx *ctx, struct arena *scratch, const s
                                  const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
   struct granularity g;
+  bool is_tiny = dtype_is_tiny_float(out[0]->dtype), saturate = node_int(node, "saturate", 1) != 0;
   TRY(granularity_of(ctx, node, &in[0]->shape, &in[1]->shape, &g));
   const struct tensor *points = node->input_count > 2 ? in[2] : NULL;
   size_t count = tensor_count(in[0]);
   for (size_t i = 0; i < count; i++) {
     size_t s = scale_of(&g, i);
     double quotient = in_precision(tensor_f64(in[0], i) / tensor_f64(in[1], s), in[0]->dtype);
+    if (is_tiny) {
+      tensor_set_tiny(out[0], i, quotient, TINY_NEAREST, saturate);
+      continue;
+    }
     double y = requantize(quotient, points ? tensor_f64(points, s) : 0, out[0]->dtype);
     tensor_set_i64(out[0], i, (int64_t)y);
   }

@@ -185,7 +185,8 @@ static int64_t step_i64(enum reduction kind, int64_t sum, int64_t x, bool is_uns
 static int64_t start_i64(enum reduction kind, hone_dtype dtype) {
   unsigned bits = dtype_bits(dtype);
   bool is_unsigned = dtype == HONE_U8 || dtype == HONE_U16 || dtype == HONE_U32 ||
-                     dtype == HONE_U64 || dtype == HONE_BOOL || dtype == HONE_U4;
+                     dtype == HONE_U64 || dtype == HONE_BOOL || dtype == HONE_U4 ||
+                     dtype == HONE_U2;
   if (kind == REDUCE_PROD) return 1;
   if (kind != REDUCE_MAX && kind != REDUCE_MIN) return 0;
   if (dtype == HONE_BOOL) return kind == REDUCE_MIN;

@@ -53,12 +53,65 @@ static hone_status run_fused(struct ctx *ctx, struct arena *scratch, const struc
   return HONE_OK;
 }
 
+/* -- elements below a byte are moved as bytes of their codes --------------------------------------
+ */
+
+static bool is_packed(const struct tensor *tensor) {
+  unsigned bits = tensor ? dtype_bits(tensor->dtype) : 0;
+  return bits && bits < 8;
+}
+
+/* Element by element between codes of `bits` bits and of a byte. */
+static void recode(const struct tensor *from, unsigned from_bits, const struct tensor *to,
+                   unsigned to_bits) {
+  unsigned from_each = 8 / from_bits, to_each = 8 / to_bits;
+  uint8_t *target = tensor_data(to);
+  for (size_t i = 0; i < tensor_count(from); i++) {
+    unsigned code = ((const uint8_t *)from->data)[i / from_each] >> i % from_each * from_bits;
+    code &= (1u << from_bits) - 1;
+    size_t shift = i % to_each * to_bits;
+    target[i / to_each] = (uint8_t)((shift ? target[i / to_each] : 0) | code << shift);
+  }
+}
+
+static hone_status evaluate_unpacked(struct ctx *ctx, struct arena *scratch,
+                                     const struct node *node, const struct tensor *const *in,
+                                     struct tensor *const *out) {
+  const struct tensor **wide_in;
+  struct tensor **wide_out, *wide;
+  TRY(NEW_ARRAY(ctx, scratch, wide_in, node->input_count));
+  TRY(NEW_ARRAY(ctx, scratch, wide_out, node->output_count));
+  for (size_t k = 0; k < node->input_count; k++) {
+    wide_in[k] = in[k];
+    if (!is_packed(in[k])) continue;
+    TRY(tensor_create(ctx, scratch, HONE_U8, &in[k]->shape, &wide));
+    recode(in[k], dtype_bits(in[k]->dtype), wide, 8);
+    wide_in[k] = wide;
+  }
+  for (size_t k = 0; k < node->output_count; k++) {
+    wide_out[k] = out[k];
+    if (is_packed(out[k])) TRY(tensor_create(ctx, scratch, HONE_U8, &out[k]->shape, &wide_out[k]));
+  }
+  TRY(node->op->eval(ctx, scratch, node, wide_in, wide_out));
+  for (size_t k = 0; k < node->output_count; k++)
+    if (is_packed(out[k])) recode(wide_out[k], 8, out[k], dtype_bits(out[k]->dtype));
+  return HONE_OK;
+}
+
+static hone_status evaluate_own(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                                const struct tensor *const *in, struct tensor *const *out) {
+  bool moves = node->op->class == OP_MOVEMENT || node->op->class == OP_INDEXED;
+  for (size_t k = 0; moves && k < node->input_count; k++)
+    if (is_packed(in[k])) return evaluate_unpacked(ctx, scratch, node, in, out);
+  return node->op->eval(ctx, scratch, node, in, out);
+}
+
 hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
                           const struct tensor *const *in, struct tensor *const *out) {
   struct node own = *node;
   own.input_count -= node->fused_input_count;
   own.fused_input_count = own.fused_count = 0;
-  if (node->fused_count == 0) return node->op->eval(ctx, scratch, &own, in, out);
+  if (node->fused_count == 0) return evaluate_own(ctx, scratch, &own, in, out);
   struct tensor **raw;
   TRY(NEW_ARRAY(ctx, scratch, raw, node->output_count));
   for (size_t k = 1; k < node->output_count; k++) raw[k] = out[k];

@@ -40,6 +40,7 @@ void view_copy(const struct view *view, void *to, const void *from, size_t size)
 hone_status movable_bytes(struct ctx *ctx, const struct node *node, hone_dtype dtype,
                           size_t *out_bytes) {
   *out_bytes = element_bytes(dtype);
+  if (dtype_bits(dtype) && dtype_bits(dtype) < 8) *out_bytes = 1; /* node_evaluate unpacks */
   if (*out_bytes == 0)
     return fail(ctx, HONE_E_TYPE, node_place(node), "%s cannot move elements of type %s",
                 node->op->name, dtype_name(dtype));

@@ -13,9 +13,12 @@ struct pass_env {
 };
 typedef hone_status pass_fn(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
                             size_t *out_changes);
+/* Required: no kernel takes what it replaces, so it runs even where passes are off. */
+enum pass_need { PASS_OPTIONAL, PASS_REQUIRED };
 struct pass {
   const char *name; /* "fold-batchnorm" */
   pass_fn *run;
+  enum pass_need need;
   const char *reason; /* why it stands at its place */
 };
 extern const struct pass pass_pipeline[];
@@ -25,6 +28,7 @@ const struct pass *pass_find(const char *name);
 struct pipeline_options {
   struct pass_env env;
   const char *stop_after; /* NULL: all */
+  bool required_only;
   /* called after each pass (with its name), for --dump-after and verification; may be NULL */
   hone_status (*after)(void *user, struct ctx *ctx, const struct pass *pass, struct graph *graph,
                        size_t changes);

@@ -2,29 +2,39 @@
 #include "rewrite.h"
 
 const struct pass pass_pipeline[] = {
-    {"lower-trees", pass_lower_trees,
+    {"lower-trees", pass_lower_trees, PASS_REQUIRED,
      "first of all: no kernel knows a tree; what it becomes is improved like anything else"},
-    {"fold-constants", pass_fold_constants,
+    {"lower-composites", pass_lower_composites, PASS_REQUIRED,
+     "likewise; before widen-types, since it computes in f32 throughout where it can"},
+    {"widen-types", pass_widen_types, PASS_REQUIRED,
+     "kernels compute in no type below 32 bits: casts around what does; before folding, which "
+     "turns "
+     "weights over"},
+    {"fold-constants", pass_fold_constants, PASS_OPTIONAL,
      "early: what depends on constants alone should not hide patterns from the others"},
-    {"fold-identity", pass_fold_identity, "nodes that do nothing stand between those that match"},
-    {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions,
+    {"fold-identity", pass_fold_identity, PASS_OPTIONAL,
+     "nodes that do nothing stand between those that match"},
+    {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions, PASS_OPTIONAL,
      "exporters repeat themselves; patterns ask for values that are used once"},
-    {"eliminate-dead-code", pass_eliminate_dead_code, "what is not used needs no better form"},
-    {"recognise-layernorm", pass_recognise_layernorm,
+    {"eliminate-dead-code", pass_eliminate_dead_code, PASS_OPTIONAL,
+     "what is not used needs no better form"},
+    {"recognise-layernorm", pass_recognise_layernorm, PASS_OPTIONAL,
      "before reduce-strength, which would change its Pow and Div"},
-    {"reduce-strength", pass_reduce_strength, "before fusion, which keeps the cheaper form"},
-    {"normalise-gemm", pass_normalise_gemm,
+    {"reduce-strength", pass_reduce_strength, PASS_OPTIONAL,
+     "before fusion, which keeps the cheaper form"},
+    {"normalise-gemm", pass_normalise_gemm, PASS_OPTIONAL,
      "the kernels know no alpha, beta or matrix C; before fold-batchnorm, which asks for the plain "
      "form"},
-    {"fold-batchnorm", pass_fold_batchnorm,
+    {"fold-batchnorm", pass_fold_batchnorm, PASS_OPTIONAL,
      "into the weights in front; what has none becomes Mul and Add and is fused below"},
-    {"widen-gemm", pass_widen_gemm,
+    {"widen-gemm", pass_widen_gemm, PASS_OPTIONAL,
      "after the two above, which know Gemm; before merge-reshapes, which takes its Reshape away"},
-    {"merge-reshapes", pass_merge_reshapes, "one view instead of several"},
-    {"cancel-transposes", pass_cancel_transposes,
+    {"merge-reshapes", pass_merge_reshapes, PASS_OPTIONAL, "one view instead of several"},
+    {"cancel-transposes", pass_cancel_transposes, PASS_OPTIONAL,
      "after merge-reshapes, which removes what stood between two of them"},
-    {"fold-constants-again", pass_fold_constants, "weights behind a moved Transpose or Mul"},
-    {"fuse-elementwise", pass_fuse_elementwise,
+    {"fold-constants-again", pass_fold_constants, PASS_OPTIONAL,
+     "weights behind a moved Transpose or Mul"},
+    {"fuse-elementwise", pass_fuse_elementwise, PASS_OPTIONAL,
      "last: fused programs hide their operators from every pass above"},
 };
 const size_t pass_count = COUNT(pass_pipeline);
@@ -40,6 +50,7 @@ hone_status passes_run(struct ctx *ctx, struct graph *graph,
   for (size_t i = 0; i < pass_count; i++) {
     const struct pass *pass = &pass_pipeline[i];
     size_t changes = 0;
+    if (options->required_only && pass->need != PASS_REQUIRED) continue;
     TRY(pass->run(ctx, graph, &options->env, &changes));
     if (options->after) TRY(options->after(options->user, ctx, pass, graph, changes));
     if (options->stop_after && !strcmp(options->stop_after, pass->name)) break;

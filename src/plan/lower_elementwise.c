@@ -33,12 +33,8 @@ static void output_order(const struct builder *b, const struct value *value,
 /* Types that the emitter has expressions for. */
 static bool has_expression(const struct node *node) {
   hone_dtype dtype = HONE_UNDEFINED;
-  for (size_t i = 0; i < own_input_count(node); i++) {
-    if (!node->inputs[i]) continue;
-    dtype = node->inputs[i]->dtype;
-    if (dtype == HONE_F16 || dtype == HONE_BF16) return false;
-  }
-  if (node->outputs[0]->dtype == HONE_F16 || node->outputs[0]->dtype == HONE_BF16) return false;
+  for (size_t i = 0; i < own_input_count(node); i++)
+    if (node->inputs[i]) dtype = node->inputs[i]->dtype;
   switch (node->op->id) {
     case OP_Identity:
     case OP_Cast:
@@ -55,13 +51,37 @@ static bool has_expression(const struct node *node) {
   }
 }
 
+/* A cast from or to elements below a byte: one dense row of them, in order, since two share a byte. */
+static hone_status lower_packed_cast(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *from = node->inputs[0], *to = node->outputs[0];
+  struct view in, out;
+  struct step *step;
+  if (!is_op(node, OP_Cast) && !is_op(node, OP_CastLike)) return HONE_OK;
+  TRY(ensure_dense(b, from, &in));
+  view_dense(&out, NULL, to->dtype, &to->shape);
+  TRY(make_output(b, to, &out, &out));
+  TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
+  step->inputs[0] = in;
+  step->outputs[0] = out;
+  TRY(make_program(b, node, &step->program));
+  struct loop_nest nest;
+  plan_loops(step, &nest); /* its chunks begin at whole bytes */
+  step->units = nest.units;
+  step->serial = nest.units < 2;
+  *out_done = true;
+  return HONE_OK;
+}
+
+static bool is_below_byte(const struct value *value) { return value && !dtype_bytes(value->dtype); }
+
 hone_status lower_elementwise(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *value = node->outputs[0];
   struct view inputs[LOOP_OPERANDS], like;
   if (node->input_count > LOOP_OPERANDS || !has_expression(node)) return HONE_OK;
+  if (is_below_byte(value) || is_below_byte(node->inputs[0]))
+    return lower_packed_cast(b, node, out_done);
   for (size_t i = 0; i < node->output_count; i++)
     if (i && node->outputs[i]) return HONE_OK;
-  if (!dtype_bytes(value->dtype)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++) {
     struct view view;
     inputs[i] = (struct view){0};

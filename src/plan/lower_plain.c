@@ -19,19 +19,19 @@ static bool default_activations(const struct node *node) {
   return true;
 }
 
-/* Half floats are 16-bit words to the plain kernels: only ops that move elements may see them. */
+/* Small floats are words to the plain kernels: only ops that move elements may see them. */
 static bool knows_types(const struct node *node) {
   static const enum op_id movers[] = {OP_Gather, OP_GatherElements,  OP_GatherND,
                                       OP_Pad,    OP_ReverseSequence, OP_Trilu};
-  bool is_half = false;
+  bool is_small = false;
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
     const struct value *value =
         k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
-    is_half |= value && (value->dtype == HONE_F16 || value->dtype == HONE_BF16);
+    is_small |= value && dtype_is_float(value->dtype) && dtype_bits(value->dtype) < 32;
   }
-  for (size_t i = 0; i < COUNT(movers) && is_half; i++)
+  for (size_t i = 0; i < COUNT(movers) && is_small; i++)
     if (is_op(node, movers[i])) return true;
-  return !is_half;
+  return !is_small;
 }
 
 static int64_t attribute(const void *node, const char *name, int64_t otherwise) {

@@ -46,7 +46,7 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   TRY(element_count(b, &like->shape, &elements));
   *out = *like;
   out->offset = 0;
-  return new_buffer(b, BUFFER_ARENA, (size_t)elements * dtype_bytes(like->dtype), &out->buffer);
+  return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 
 static bool only_reshapes(const struct node *node) {
@@ -87,7 +87,7 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   if (view_is_dense(like) && ends_in_output(b, value, &index)) {
     *out = *like;
     out->offset = 0;
-    TRY(new_buffer(b, BUFFER_OUTPUT, (size_t)elements * dtype_bytes(like->dtype), &out->buffer));
+    TRY(new_buffer(b, BUFFER_OUTPUT, dense_bytes(like->dtype, elements), &out->buffer));
     out->buffer->index = index;
   } else {
     TRY(arena_view(b, like, out));

@@ -55,6 +55,7 @@ struct operation {
   double alpha, beta;          /* the parameters named so in unary.def */
   int alpha_input, beta_input; /* the program's input that gives them at run time; 0: none */
   bool c_remainder;            /* Mod: with the sign of the dividend */
+  bool is_stored_small;        /* a float of less than 32 bits in memory */
   hone_dtype dtype;            /* of the result */
 };
 struct program {
@@ -62,7 +63,9 @@ struct program {
   hone_dtype *inputs; /* their types */
   hone_dtype raw;     /* of what the kernel computed */
   struct operation *at;
-  int result; /* an arg; PROGRAM_RAW: nothing to do */
+  int result;                  /* an arg; PROGRAM_RAW: nothing to do */
+  bool saturates;              /* what a float of 8 or 4 bits cannot hold becomes its largest */
+  enum tiny_rounding rounding; /* to f8e8m0 */
 };
 
 /* What a kernel applies to its results: the operands of its program, bias first. */
@@ -178,7 +181,11 @@ void view_broadcast(const struct view *view, const struct shape *shape, struct v
 bool view_same_strides(const struct view *a, const struct view *b);
 /* Logical dimensions from outermost to innermost in memory; ties keep logical order. */
 void view_order(const struct view *view, int order[HONE_MAX_RANK]);
-size_t dtype_bytes(hone_dtype dtype);
+size_t dtype_bytes(hone_dtype dtype); /* 0 below a byte: packed */
+/* What a value is computed in: f32 for floats below 32 bits, bytes for integers below 8. */
+hone_dtype compute_dtype(hone_dtype dtype);
+/* Of a dense tensor, whose extent was checked. */
+size_t dense_bytes(hone_dtype dtype, int64_t elements);
 
 /* -- loops.c: the loop nest of an elementwise step, read by plan and emit ------------------------- */
 enum { LOOP_OPERANDS = 20 };

@@ -56,6 +56,7 @@ static hone_status push_own(struct maker *m, hone_dtype dtype) {
     return fail(m->b->ctx, HONE_E_LIMIT, node_place(node), "too many operands");
   for (int k = 0; k < o.arg_count; k++) o.args[k] = PROGRAM_INPUT(k);
   o.c_remainder = node_int(node, "fmod", 0) != 0;
+  o.is_stored_small = node->outputs[0]->dtype != dtype;
   if (!elementwise_parameters(node, &o.alpha, &o.beta) && is_op(node, OP_Clip)) {
     if (!dtype_is_float(dtype))
       return fail(m->b->ctx, HONE_E_UNSUP, node_place(node),
@@ -93,11 +94,15 @@ static hone_status push_fused(struct maker *m, size_t first_input) {
 
 hone_status make_program(struct builder *b, const struct node *node, struct program *out) {
   struct maker m = {.b = b, .node = node, .program = out};
-  hone_dtype dtype = node->outputs[0]->dtype; /* fused programs keep the type of the raw result */
+  /* fused programs keep the type of the raw result */
+  hone_dtype dtype = compute_dtype(node->outputs[0]->dtype);
+  const char *mode = node_string(node, "round_mode", "up");
   size_t own = own_input_count(node);
   TRY(begin(&m, node->input_count, own + 1 + node->fused_count));
   for (size_t i = 0; i < node->input_count; i++)
-    out->inputs[i] = node->inputs[i] ? node->inputs[i]->dtype : HONE_UNDEFINED;
+    out->inputs[i] = node->inputs[i] ? compute_dtype(node->inputs[i]->dtype) : HONE_UNDEFINED;
+  out->saturates = node_int(node, "saturate", 1) != 0;
+  out->rounding = !strcmp(mode, "up") ? TINY_UP : !strcmp(mode, "down") ? TINY_DOWN : TINY_NEAREST;
   TRY(push_own(&m, dtype));
   return push_fused(&m, own);
 }

@@ -2,8 +2,8 @@
  *
  *   reference [--shape "x[1,3],y[2]"] MODEL OUTPUT_PREFIX [INPUT.npy ...]
  *
- * Inputs are in graph order; output k is written to OUTPUT_PREFIX<k>.npy. A failure prints the one
- * sentence and exits with the error's code. */
+ * Inputs are in graph order; output k is written to OUTPUT_PREFIX<k>.npy and its name printed. A
+ * failure prints the one sentence and exits with the error's code. */
 #include <stdlib.h>
 
 #include "import/import.h"
@@ -35,8 +35,10 @@ static hone_status run(struct ctx *ctx, struct session *s, const char *shapes, i
                 s->graph->inputs.count);
   TRY(NEW_ARRAY(ctx, s->arena, s->inputs, s->graph->inputs.count));
   TRY(NEW_ARRAY(ctx, s->arena, s->outputs, s->graph->outputs.count));
-  for (size_t k = 0; k < s->graph->inputs.count; k++)
-    TRY(npy_read(ctx, arguments[k + 2], NULL, &s->inputs[k]));
+  for (size_t k = 0; k < s->graph->inputs.count; k++) {
+    const hone_tensor expect = {.dtype = s->graph->inputs.at[k]->dtype};
+    TRY(npy_read(ctx, arguments[k + 2], &expect, &s->inputs[k]));
+  }
   for (size_t k = 0; k < s->graph->outputs.count; k++)
     TRY(prepare_output(ctx, s->graph->outputs.at[k], &s->outputs[k]));
   TRY(reference_run(ctx, s->graph, s->inputs, s->outputs));
@@ -44,6 +46,7 @@ static hone_status run(struct ctx *ctx, struct session *s, const char *shapes, i
     const char *path;
     TRY(arena_printf(ctx, s->arena, &path, "%s%zu.npy", arguments[1], k));
     TRY(npy_write(ctx, path, &s->outputs[k]));
+    puts(s->graph->outputs.at[k]->name);
   }
   return HONE_OK;
 }

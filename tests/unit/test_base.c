@@ -97,6 +97,74 @@ static void every_half_survives_the_round_trip(void **state) {
   assert_int_equal(f32_to_f16(0x1p-25f), 0); /* tie to even */
 }
 
+static void every_tiny_float_survives_the_round_trip(void **state) {
+  (void)state;
+  static const struct {
+    hone_dtype dtype;
+    unsigned codes;
+    double max, over; /* the largest, and the least that rounds beyond it */
+  } types[] = {{HONE_F8E4M3FN, 256, 448, 464.5},       {HONE_F8E4M3FNUZ, 256, 240, 248},
+               {HONE_F8E5M2, 256, 57344, 61440},       {HONE_F8E5M2FNUZ, 256, 57344, 61440},
+               {HONE_F8E8M0, 256, 0x1p127, 0x1.1p127}, {HONE_F4E2M1, 16, 6, 7}};
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+    double max = 0;
+    for (unsigned code = 0; code < types[t].codes; code++) {
+      double x = tiny_to_f64(types[t].dtype, code);
+      unsigned back = f64_to_tiny(types[t].dtype, x, TINY_UP, true);
+      if (isnan(x))
+        assert_true(isnan(tiny_to_f64(types[t].dtype, back)));
+      else if (!isinf(x))
+        assert_int_equal(back, code);
+      if (!isnan(x) && !isinf(x) && x > max) max = x;
+    }
+    assert_true(max == types[t].max);
+    unsigned over = f64_to_tiny(types[t].dtype, types[t].over, TINY_UP, true);
+    assert_true(tiny_to_f64(types[t].dtype, over) == max);
+    double free =
+        tiny_to_f64(types[t].dtype, f64_to_tiny(types[t].dtype, types[t].over, TINY_UP, false));
+    assert_true(types[t].dtype == HONE_F4E2M1 ? free == max : isnan(free) || isinf(free));
+  }
+  /* ties go to the even mantissa: 1.0625 lies between 1 and 1.125, 1.1875 between 1.125 and 1.25 */
+  assert_true(tiny_to_f64(HONE_F8E4M3FN, f64_to_tiny(HONE_F8E4M3FN, 1.0625, TINY_UP, true)) == 1);
+  assert_true(tiny_to_f64(HONE_F8E4M3FN, f64_to_tiny(HONE_F8E4M3FN, 1.1875, TINY_UP, true)) ==
+              1.25);
+}
+
+static void npy_holds_strings_and_packed_integers(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char dir[4096], path[4200];
+  assert_int_equal(dir_temporary(&ctx, dir), HONE_OK);
+  snprintf(path, sizeof path, "%s/x.npy", dir);
+  uint8_t codes[2] = {0x87, 0x05}; /* 7, -8, 5 */
+  hone_tensor x = {codes, HONE_I4, 1, {3}}, y, expect = {.dtype = HONE_I4};
+  assert_int_equal(npy_write(&ctx, path, &x), HONE_OK);
+  assert_int_equal(npy_read(&ctx, path, &expect, &y), HONE_OK);
+  assert_memory_equal(y.data, codes, 2);
+  free(y.data);
+  assert_int_equal(npy_read(&ctx, path, NULL, &y), HONE_OK);
+  assert_int_equal(y.dtype, HONE_I8);
+  assert_int_equal(((int8_t *)y.data)[1], -8);
+  free(y.data);
+  hone_string words[3] = {{"", 0},
+                          {"Stra\xc3\x9f"
+                           "e",
+                           7},
+                          {"\xf0\x9f\x8c\x8d!", 5}};
+  hone_tensor s = {words, HONE_STRING, 1, {3}};
+  assert_int_equal(npy_write(&ctx, path, &s), HONE_OK);
+  assert_int_equal(npy_read(&ctx, path, NULL, &y), HONE_OK);
+  assert_int_equal(y.dtype, HONE_STRING);
+  for (size_t i = 0; i < 3; i++) {
+    const hone_string *got = &((hone_string *)y.data)[i];
+    assert_int_equal(got->length, words[i].length);
+    assert_memory_equal(got->bytes, words[i].bytes, got->length);
+  }
+  free(y.data);
+  dir_remove_tree(dir);
+}
+
 static void npy_round_trip_and_damage(void **state) {
   (void)state;
   struct ctx ctx;
@@ -149,6 +217,8 @@ int main(void) {
       cmocka_unit_test(doubles_are_printed_shortest),
       cmocka_unit_test(hostile_text_is_shown_not_obeyed),
       cmocka_unit_test(every_half_survives_the_round_trip),
+      cmocka_unit_test(every_tiny_float_survives_the_round_trip),
+      cmocka_unit_test(npy_holds_strings_and_packed_integers),
       cmocka_unit_test(npy_round_trip_and_damage),
       cmocka_unit_test(first_failure_wins),
   };

@@ -1,0 +1,91 @@
+/* expand: an operator that is made of others says so in their words. Each `expand_*` function of
+ * composites.def builds nodes that compute the node's outputs from its inputs; shapes are known, so
+ * what depends on them is settled while building. graph_infer puts the nodes in its place, so that
+ * no pass, plan or evaluator ever meets a composite.
+ *
+ * The building functions keep the first failure in `status` and hand out a dummy from then on: an
+ * expansion reads as formulas, and its caller looks at the status once.
+ */
+#ifndef HONE_OPS_EXPAND_H
+#define HONE_OPS_EXPAND_H
+
+#include "ops_internal.h"
+
+struct expansion {
+  struct ctx *ctx;
+  struct graph *graph;
+  const struct node *node; /* the composite */
+  struct value *results[16];
+  hone_status status;
+  size_t attribute_count; /* of the next node */
+  struct attribute attributes[12];
+  size_t bytes; /* of all values made */
+  struct value dummy;
+};
+typedef void expand_fn(struct expansion *e);
+
+#define COMPOSITE(name, expand) expand_fn expand;
+#include "composites.def"
+#undef COMPOSITE
+expand_fn expand_attention, expand_einsum; /* node_lower's */
+
+/* The row of composites.def, NULL for an operator with a meaning of its own. */
+expand_fn *expand_find(const struct op *op);
+/* Appends the nodes to the graph; e->results holds a value for each output asked for. */
+MUST_USE hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                 expand_fn *expand, struct expansion *e);
+
+/* The composite's input, NULL if left out; its attributes. */
+static inline struct value *x_in(const struct expansion *e, size_t k) {
+  return node_input(e->node, k);
+}
+#define x_int(e, name, otherwise) node_int((e)->node, name, otherwise)
+#define x_float(e, name, otherwise) node_float((e)->node, name, otherwise)
+bool x_is(const struct expansion *e, const char *attribute, const char *otherwise,
+          const char *word);
+/* Ends the expansion: E_UNSUP or another id, at the node. */
+PRINTF(3, 4) void x_fail(struct expansion *e, hone_status id, const char *format, ...);
+void x_out(struct expansion *e, size_t k, struct value *value);
+/* The input as constant integers, at most max; E_UNSUP "known only at run time". */
+size_t x_ints(struct expansion *e, size_t k, const char *what, size_t max, int64_t *out);
+
+/* Attributes of the node that is made next. */
+void x_with_int(struct expansion *e, const char *name, int64_t i);
+void x_with_float(struct expansion *e, const char *name, double f);
+void x_with_ints(struct expansion *e, const char *name, const int64_t *ints, size_t count);
+void x_with_string(struct expansion *e, const char *name, const char *text);
+/* A node of one output; entries may be NULL for operands left out. */
+struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count);
+struct value *x_1(struct expansion *e, enum op_id op, struct value *a);
+struct value *x_2(struct expansion *e, enum op_id op, struct value *a, struct value *b);
+struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct value *b,
+                  struct value *c);
+
+/* Constants. The tensor is filled by the caller. */
+struct value *x_constant(struct expansion *e, hone_dtype dtype, const struct shape *shape,
+                         const struct tensor **out);
+struct value *x_scalar(struct expansion *e, hone_dtype dtype, double x);
+struct value *x_list(struct expansion *e, const int64_t *values, size_t count);
+/* 0, 1, ... count - 1 times step plus start, in the shape [count] */
+struct value *x_range(struct expansion *e, hone_dtype dtype, int64_t count, double start,
+                      double step);
+
+/* Frequent forms. */
+struct value *x_cast(struct expansion *e, struct value *x, hone_dtype to);
+struct value *x_reshape(struct expansion *e, struct value *x, const int64_t *dims, int rank);
+struct value *x_expand(struct expansion *e, struct value *x, const struct shape *shape);
+struct value *x_unsqueeze(struct expansion *e, struct value *x, int64_t axis);
+struct value *x_squeeze(struct expansion *e, struct value *x, int64_t axis);
+struct value *x_transpose(struct expansion *e, struct value *x, const int64_t *perm);
+/* Swaps two axes. */
+struct value *x_swap(struct expansion *e, struct value *x, int a, int b);
+struct value *x_slice(struct expansion *e, struct value *x, int axis, int64_t start, int64_t end);
+struct value *x_concat(struct expansion *e, int64_t axis, struct value *const *parts, size_t count);
+struct value *x_gather(struct expansion *e, struct value *x, struct value *index, int64_t axis);
+/* keepdims 0 or 1; axes NULL: all */
+struct value *x_reduce(struct expansion *e, enum op_id op, struct value *x, const int64_t *axes,
+                       size_t count, bool keep);
+/* Zeros along axis: `before` in front, `after` behind; negative numbers cut. */
+struct value *x_pad(struct expansion *e, struct value *x, int axis, int64_t before, int64_t after);
+
+#endif
