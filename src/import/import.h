@@ -44,7 +44,8 @@ struct source {
 /* Builds the graph, with shapes. Payload may stay where it lies in source->bytes. */
 typedef hone_status read_format_fn(struct ctx *ctx, struct arena *arena,
                                    const struct source *source, struct graph **out_graph);
-read_format_fn read_onnx; /* onnx.c; what it is made of: onnx.h */
+read_format_fn read_onnx;   /* onnx.c; what it is made of: onnx.h */
+read_format_fn read_tflite; /* tflite.c; tflite.h */
 
 /* -- looks.c ---------------------------------------------------------------------------------- */
 /* The reader of the format that the content is of, whatever the file's name says. No model that
@@ -69,6 +70,11 @@ void *names_find(const struct names *names, const char *name); /* NULL if absent
 /* *out_fresh false: the name is there already and nothing changed. item is not NULL. */
 MUST_USE hone_status names_add(struct ctx *ctx, struct names *names, const char *name, void *item,
                                bool *out_fresh);
+
+/* A UTF-8 name within limit name_bytes, copied; a NUL inside is shown as U+2400. `offset` is its
+   place in the file. */
+MUST_USE hone_status name_copy(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                               size_t length, size_t offset, const char *what, const char **out);
 
 /* -- external.c: side files ---------------------------------------------------------------------
  */
@@ -96,6 +102,10 @@ bool dtype_supported(int64_t number);
 MUST_USE hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
                                  const struct shape *shape, int64_t *out_elements,
                                  size_t *out_bytes);
+/* tensor->data = bytes where they lie, if their alignment allows, else a copy; dtype and bytes of the
+   tensor are set. */
+MUST_USE hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                                 struct tensor *tensor);
 struct raw_dim {
   int64_t value;     /* >= 0, or -1: open */
   const char *param; /* name of an open dimension, may be "" */

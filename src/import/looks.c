@@ -15,7 +15,6 @@ static const struct {
     {0, 4, "PK\5\6", "an empty zip archive"},
     {0, 4, "\177ELF", "an ELF binary"},
     {0, 8, "\211HDF\r\n\032\n", "an HDF5 file"},
-    {3, 5, "\0TFL3", "a TFLite model"},
     {0, 2, "\200\2", "a Python pickle"},
     {0, 2, "\200\3", "a Python pickle"},
     {0, 2, "\200\4", "a Python pickle"},
@@ -45,6 +44,10 @@ static bool has_code_suffix(const char *path) {
 }
 
 hone_status format_find(struct ctx *ctx, const struct source *source, read_format_fn **out_read) {
+  if (source->size >= 8 && !memcmp(source->bytes + 4, "TFL3", 4)) {
+    *out_read = read_tflite;
+    return HONE_OK;
+  }
   for (size_t i = 0; i < COUNT(formats); i++) {
     if (source->size < formats[i].at + formats[i].length ||
         memcmp(source->bytes + formats[i].at, formats[i].magic, formats[i].length))

@@ -21,6 +21,19 @@ hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
   return extent(ctx, at, dtype, shape, out_elements, out_bytes);
 }
 
+hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                        struct tensor *tensor) {
+  unsigned bits = dtype_bits(tensor->dtype);
+  size_t alignment = bits < 8 ? 1 : bits / 8;
+  tensor->data = bytes;
+  if ((uintptr_t)bytes % alignment == 0) return HONE_OK;
+  uint8_t *copy;
+  TRY(arena_alloc(ctx, arena, tensor->bytes, 1, &copy));
+  memcpy(copy, bytes, tensor->bytes);
+  tensor->data = copy;
+  return HONE_OK;
+}
+
 /* -- open dimensions ---- */
 
 struct binding {

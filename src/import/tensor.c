@@ -286,19 +286,6 @@ static hone_status fill_list(struct ctx *ctx, struct arena *arena, struct wire m
 
 /* -- bytes that lie in a mapping ---- */
 
-static hone_status use_bytes(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
-                             struct tensor *tensor) {
-  unsigned bits = dtype_bits(tensor->dtype);
-  size_t alignment = bits < 8 ? 1 : bits / 8;
-  tensor->data = bytes;
-  if ((uintptr_t)bytes % alignment == 0) return HONE_OK;
-  uint8_t *copy;
-  TRY(arena_alloc(ctx, arena, tensor->bytes, 1, &copy));
-  memcpy(copy, bytes, tensor->bytes);
-  tensor->data = copy;
-  return HONE_OK;
-}
-
 static hone_status read_side_file(struct ctx *ctx, struct arena *arena, struct side_files *sides,
                                   struct found *found) {
   const struct external *external = &found->external;
@@ -310,7 +297,7 @@ static hone_status read_side_file(struct ctx *ctx, struct arena *arena, struct s
   const uint8_t *bytes;
   TRY(side_files_read(ctx, sides, location, length, external->offset, external->length,
                       found->tensor.bytes, at_of(found), &bytes));
-  return use_bytes(ctx, arena, bytes, &found->tensor);
+  return payload_use(ctx, arena, bytes, &found->tensor);
 }
 
 static hone_status read_payload(struct ctx *ctx, struct arena *arena, struct side_files *sides,
@@ -332,7 +319,7 @@ static hone_status read_payload(struct ctx *ctx, struct arena *arena, struct sid
   if (actual != tensor->bytes)
     return fail(ctx, HONE_E_FORMAT, at_of(found), "the shape needs %zu bytes, raw_data has %zu",
                 tensor->bytes, actual);
-  return use_bytes(ctx, arena, found->raw.at, tensor);
+  return payload_use(ctx, arena, found->raw.at, tensor);
 }
 
 hone_status read_tensor(struct ctx *ctx, struct arena *arena, struct side_files *sides,

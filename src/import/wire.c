@@ -103,59 +103,12 @@ hone_status wire_once(struct ctx *ctx, const struct wire_field *field, uint32_t 
   return HONE_OK;
 }
 
-/* Length of the UTF-8 sequence at s (shortest form, no surrogates), 0 if it is none. */
-static size_t utf8_length(const uint8_t *s, size_t left) {
-  static const struct {
-    uint8_t mask, lead, least_second, most_second;
-  } forms[] = {{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf},
-               {0xff, 0xf4, 0x80, 0x8f}, {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf},
-               {0xf8, 0xf0, 0x80, 0xbf}};
-  if (s[0] < 0x80) return 1;
-  if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
-  size_t length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  if (length > left) return 0;
-  size_t row = 0;
-  while ((s[0] & forms[row].mask) != forms[row].lead) row++;
-  if (s[1] < forms[row].least_second || s[1] > forms[row].most_second) return 0;
-  for (size_t i = 2; i < length; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  return length;
-}
-
-/* Replaces each NUL by U+2400, so that the C string keeps the whole name. */
-static hone_status copy_with_nuls(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
-                                  size_t length, size_t nuls, const char **out) {
-  char *copy;
-  TRY(NEW_ARRAY(ctx, arena, copy, length + 2 * nuls + 1));
-  char *to = copy;
-  for (size_t i = 0; i < length; i++) {
-    if (bytes[i])
-      *to++ = (char)bytes[i];
-    else
-      memcpy(to, "\xe2\x90\x80", 3), to += 3;
-  }
-  *out = copy;
-  return HONE_OK;
-}
-
 hone_status wire_name(struct ctx *ctx, struct arena *arena, const struct wire_field *field,
                       const char *what, const char **out) {
   TRY(wire_expect(ctx, field, WIRE_BYTES, what));
   const uint8_t *bytes = field->bytes.at;
-  size_t length = (size_t)(field->bytes.end - bytes), nuls = 0;
-  if (length > (size_t)ctx->limits[LIMIT_name_bytes])
-    return fail(ctx, HONE_E_LIMIT, place_offset(field->offset),
-                "%s of %zu bytes, limit name_bytes is %lld", what, length,
-                (long long)ctx->limits[LIMIT_name_bytes]);
-  for (size_t i = 0, n; i < length; i += n) {
-    n = utf8_length(bytes + i, length - i);
-    if (!n)
-      return fail(ctx, HONE_E_FORMAT, place_offset(wire_offset(&field->bytes, bytes + i)),
-                  "%s is not UTF-8", what);
-    nuls += !bytes[i];
-  }
-  if (nuls) return copy_with_nuls(ctx, arena, bytes, length, nuls, out);
-  return arena_string(ctx, arena, (const char *)bytes, length, out);
+  return name_copy(ctx, arena, bytes, (size_t)(field->bytes.end - bytes),
+                   wire_offset(&field->bytes, bytes), what, out);
 }
 
 hone_status wire_numbers(struct ctx *ctx, const struct wire_field *field, enum wire_type type,

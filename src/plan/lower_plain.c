@@ -78,7 +78,8 @@ static hone_status check_sizes(struct builder *b, const struct node *node) {
 }
 
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
-  const struct plain_kernel *plain = node->op->domain[0] ? NULL : plain_find(node->op->name);
+  bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
+  const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
   if (!plain || node->fused_count || !knows_types(node)) return HONE_OK;
   if (node->op->class == OP_RECURRENT && !default_activations(node))
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),

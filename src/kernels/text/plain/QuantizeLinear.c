@@ -1,5 +1,5 @@
 /* QuantizeLinear: saturate(round(x / scale) + zero point); one scale for all, one along the axis, or
- * one a block of block_size along it. The quotient is rounded to the input's type first. */
+ * one a block of block_size along it; QUANTIZE_AWAY: halves go away from zero. The quotient is rounded to the input's type first. */
 #ifndef ATTR_axis
 #define ATTR_axis 1
 #endif
@@ -20,7 +20,11 @@
     const REAL value = whole != whole ? ZERO(s) : whole;                          \
     y[i + j] = (OUT0_T)(int32_t)(value < low ? low : value > high ? high : value); \
   } while (0)
+#if QUANTIZE_AWAY
+#define rint_(value) _Generic((value), float: roundf, default: round)(value)
+#else
 #define rint_(value) _Generic((value), float: rintf, default: rint)(value)
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict scale = in[1];

@@ -1,0 +1,132 @@
+/* make: nodes with inputs, attributes and inferred outputs, for readers that translate one operator
+ * of their format into one or several of ONNX's. What is constant and small is folded at once, so
+ * that shapes which a file computes are known when the next operator is read. */
+#include "make.h"
+
+enum { FOLD_ELEMENTS = 4096 };
+
+struct place make_place(const struct make *make) {
+  return make->index < 0 ? place_name(make->name)
+                         : (struct place){PLACE_NODE, make->index, make->name};
+}
+
+static hone_status set_args(struct make *make, struct node *node, const struct arg *args) {
+  struct ctx *ctx = make->ctx;
+  for (; args && args->name; args++) switch (args->kind) {
+      case ARG_INT:
+        TRY(node_set_int(ctx, make->graph, node, args->name, args->i));
+        break;
+      case ARG_FLOAT:
+        TRY(node_set_float(ctx, make->graph, node, args->name, args->f));
+        break;
+      case ARG_INTS:
+        TRY(node_set_ints(ctx, make->graph, node, args->name, args->ints, args->count));
+        break;
+      case ARG_STRING:
+        TRY(node_set_string(ctx, make->graph, node, args->name, args->s));
+        break;
+    }
+  return HONE_OK;
+}
+
+static bool is_small(struct value *const *outs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    int64_t elements = 0;
+    if (!shape_count(&outs[i]->shape, &elements) || elements > FOLD_ELEMENTS) return false;
+  }
+  return true;
+}
+
+hone_status make_nodes(struct make *make, enum op_id id, struct value *const *inputs,
+                       size_t input_count, const struct arg *args, size_t output_count,
+                       struct value **outs) {
+  struct node *node;
+  struct ctx *ctx = make->ctx;
+  if ((int64_t)make->graph->nodes.count >= ctx->limits[LIMIT_nodes])
+    return fail(ctx, HONE_E_LIMIT, make_place(make), "more than %lld nodes (limit nodes)",
+                (long long)ctx->limits[LIMIT_nodes]);
+  while (input_count && !inputs[input_count - 1]) input_count--;
+  TRY(graph_node(ctx, make->graph, &op_table[id], inputs, input_count, output_count, &node));
+  node->index = make->index;
+  node->name = make->name;
+  TRY(set_args(make, node, args));
+  TRY(node_infer(ctx, make->graph, node));
+  for (size_t i = 0; i < output_count; i++) outs[i] = node->outputs[i];
+  bool folded = false;
+  if (is_small(outs, output_count)) TRY(node_fold(ctx, make->graph, node, &folded));
+  if (folded) make->graph->nodes.count--;
+  return HONE_OK;
+}
+
+hone_status make_node(struct make *make, enum op_id id, struct value *const *inputs,
+                      size_t input_count, const struct arg *args, struct value **out) {
+  return make_nodes(make, id, inputs, input_count, args, 1, out);
+}
+
+/* -- constants ---- */
+
+hone_status make_ints(struct make *make, const int64_t *ints, size_t count, struct value **out) {
+  struct tensor *tensor;
+  struct shape shape = {.rank = 1, .dims = {(int64_t)count}};
+  TRY(tensor_create(make->ctx, make->graph->arena, HONE_I64, &shape, &tensor));
+  if (count) memcpy((void *)(uintptr_t)tensor->data, ints, count * sizeof *ints);
+  return graph_constant(make->ctx, make->graph, NULL, tensor, out);
+}
+
+hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape *shape,
+                         const double *numbers, struct value **out) {
+  struct tensor *tensor;
+  TRY(tensor_create(make->ctx, make->graph->arena, dtype, shape, &tensor));
+  size_t count = tensor_count(tensor);
+  for (size_t i = 0; i < count; i++) {
+    if (dtype_is_float(dtype))
+      tensor_set_f64(tensor, i, numbers[i]);
+    else
+      tensor_set_i64(tensor, i, (int64_t)numbers[i]);
+  }
+  return graph_constant(make->ctx, make->graph, NULL, tensor, out);
+}
+
+hone_status make_scalar(struct make *make, hone_dtype dtype, double x, struct value **out) {
+  struct shape shape = {.rank = 0};
+  return make_numbers(make, dtype, &shape, &x, out);
+}
+
+/* -- operators that every reader needs ---- */
+
+hone_status make_transpose(struct make *make, struct value *x, const int64_t *perm,
+                           struct value **out) {
+  return make_node(make, OP_Transpose, VALUES(x),
+                   ARGS(INTS_ARG("perm", perm, (size_t)x->shape.rank)), out);
+}
+
+hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims, size_t rank,
+                         struct value **out) {
+  struct value *shape;
+  TRY(make_ints(make, dims, rank, &shape));
+  return make_node(make, OP_Reshape, VALUES(x, shape), ARGS(INT_ARG("allowzero", 1)), out);
+}
+
+hone_status make_cast(struct make *make, struct value *x, hone_dtype dtype, struct value **out) {
+  *out = x;
+  if (x->dtype == dtype) return HONE_OK;
+  return make_node(make, OP_Cast, VALUES(x), ARGS(INT_ARG("to", (int64_t)dtype)), out);
+}
+
+hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, double y,
+                             struct value **out) {
+  struct value *scalar;
+  TRY(make_scalar(make, x->dtype, y, &scalar));
+  return make_node(make, id, VALUES(x, scalar), NULL, out);
+}
+
+hone_status make_graph_output(struct make *make, struct value *value, const char *name) {
+  if (value->is_input || value->is_output || value->constant) {
+    struct node *node;
+    TRY(graph_node(make->ctx, make->graph, &op_table[OP_Identity], &value, 1, 1, &node));
+    TRY(node_infer(make->ctx, make->graph, node));
+    value = node->outputs[0];
+  }
+  value->name = name;
+  return graph_output(make->ctx, make->graph, value);
+}

@@ -1,0 +1,63 @@
+/* make: nodes for the readers of formats that are not ONNX. */
+#ifndef HONE_IMPORT_MAKE_H
+#define HONE_IMPORT_MAKE_H
+
+#include "import.h"
+
+/* Where new nodes go, and what they are called in messages. */
+struct make {
+  struct ctx *ctx;
+  struct graph *graph;
+  int64_t index;    /* of the file's operator that is being written; -1: none */
+  const char *name; /* likewise, may be "" */
+};
+/* One attribute; a list of them ends with a NULL name. */
+struct arg {
+  const char *name;
+  enum { ARG_INT, ARG_FLOAT, ARG_INTS, ARG_STRING } kind;
+  int64_t i;
+  double f;
+  const int64_t *ints;
+  size_t count;
+  const char *s;
+};
+#define ARGS(...) ((const struct arg[]){__VA_ARGS__, {.name = NULL}})
+#define INT_ARG(n, value) \
+  { .name = (n), .kind = ARG_INT, .i = (value) }
+#define FLOAT_ARG(n, value) \
+  { .name = (n), .kind = ARG_FLOAT, .f = (value) }
+#define INTS_ARG(n, values, length) \
+  { .name = (n), .kind = ARG_INTS, .ints = (values), .count = (length) }
+#define STRING_ARG(n, value) \
+  { .name = (n), .kind = ARG_STRING, .s = (value) }
+#define VALUES(...)                       \
+  ((struct value *const[]){__VA_ARGS__}), \
+      sizeof((struct value *[]){__VA_ARGS__}) / sizeof(struct value *)
+/* Appends a node, infers it, and folds it if it is small and constant. args may be NULL. */
+MUST_USE hone_status make_node(struct make *make, enum op_id id, struct value *const *inputs,
+                               size_t input_count, const struct arg *args, struct value **out);
+MUST_USE hone_status make_nodes(struct make *make, enum op_id id, struct value *const *inputs,
+                                size_t input_count, const struct arg *args, size_t output_count,
+                                struct value **outs);
+struct place make_place(const struct make *make);
+/* Constants: a list of int64, one number of any type. */
+MUST_USE hone_status make_ints(struct make *make, const int64_t *ints, size_t count,
+                               struct value **out);
+MUST_USE hone_status make_scalar(struct make *make, hone_dtype dtype, double x, struct value **out);
+/* Numbers of a type other than float64 and of a shape. */
+MUST_USE hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape *shape,
+                                  const double *numbers, struct value **out);
+MUST_USE hone_status make_transpose(struct make *make, struct value *x, const int64_t *perm,
+                                    struct value **out);
+MUST_USE hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims,
+                                  size_t rank, struct value **out);
+MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dtype,
+                               struct value **out); /* x itself if it is of that type */
+/* Two operands that broadcast, and a scalar of x's type. */
+MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, double y,
+                                      struct value **out);
+/* Makes `value` a graph output called `name`, through an Identity where it is an input, a constant
+   or an output already. */
+MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);
+
+#endif

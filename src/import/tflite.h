@@ -1,0 +1,147 @@
+/* TFLite: a model's tables to a graph. tflite.c reads tables and tensors and walks the operators;
+ * tflite_layout.c keeps images in ONNX order; the other tflite_*.c translate operators.
+ *
+ * A tensor's value is in the file's order. An image (rank 4) may have a second value with channels
+ * in second place: operators that work on images read and write that one, elementwise operators and
+ * whatever else does not care follow, and a Transpose stands where the two orders meet.
+ */
+#ifndef HONE_IMPORT_TFLITE_H
+#define HONE_IMPORT_TFLITE_H
+
+#include "flatbuffer.h"
+#include "make.h"
+
+/* q = round(x / scale) + zero_point; one pair, or one a slice along `axis`. */
+struct tf_quantisation {
+  size_t count; /* 0: not quantised */
+  double *scales;
+  int64_t *zero_points;
+  int axis;
+};
+struct tf_tensor {
+  const char *name;
+  int type; /* of the schema */
+  hone_dtype dtype;
+  struct shape shape; /* as the file says; -1 where its signature leaves it open */
+  bool is_variable;   /* keeps its content from one run to the next */
+  bool is_complex;    /* value is the real part */
+  struct tf_quantisation quantisation;
+  const struct tensor *constant;
+  struct value *value, *image, *imaginary; /* NULL: not there (yet) */
+  const char *resource;                    /* of a variable's handle */
+};
+struct tf_graph {
+  struct flat_table table;
+  struct tf_tensor *tensors;
+  size_t tensor_count;
+  struct flat_vector inputs, outputs, operators;
+};
+struct tf {
+  struct ctx *ctx;
+  struct arena *arena;
+  const struct source *source;
+  struct flat flat;
+  struct flat_vector opcodes, buffers, subgraphs, signatures;
+  struct tf_graph graph;
+  struct make make;
+};
+struct tf_op;
+typedef hone_status tf_build_fn(struct tf_op *op);
+struct tf_kind {
+  int code; /* BuiltinOperator */
+  const char *name;
+  tf_build_fn *build;
+  int parameter; /* an enum op_id or what else tells operators of one function apart */
+};
+/* An operator while it is translated. */
+struct tf_op {
+  struct tf *tf;
+  struct ctx *ctx;
+  struct make *make;
+  const struct tf_kind *kind;
+  struct flat_vector inputs, outputs; /* of int32, tensor or -1 */
+  struct flat_table options;
+};
+
+/* -- tflite.c ---- */
+struct place tf_place(const struct tf_op *op);
+/* Tensor of operand k; NULL where it is left out or there is none. */
+struct tf_tensor *tf_in(const struct tf_op *op, size_t k);
+struct tf_tensor *tf_out(const struct tf_op *op, size_t k);
+/* E_UNSUP that names the operator. */
+MUST_USE PRINTF(2, 3) hone_status tf_refuse(const struct tf_op *op, const char *format, ...);
+/* Operand counts; all inputs below `least` are there. */
+MUST_USE hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t outputs);
+
+/* -- tflite_layout.c ---- */
+/* The value in the file's order, with channels second, or as `images` says. */
+MUST_USE hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
+MUST_USE hone_status tf_image(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
+MUST_USE hone_status tf_read(struct tf_op *op, struct tf_tensor *tensor, bool image,
+                             struct value **out);
+/* Inputs [0, count) for an operator that works in any order: true if an image is among them that is
+   only there with its channels second, and all of them fit that. */
+bool tf_follows_images(const struct tf_op *op, size_t count);
+/* What output k is; checks the element type. */
+MUST_USE hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value);
+/* Position of the file's axis in an image. */
+static inline int64_t tf_image_axis(int64_t axis) {
+  return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1;
+}
+/* Input k as constant integers. */
+MUST_USE hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out,
+                             size_t *out_count);
+MUST_USE hone_status tf_option(const struct tf_op *op, unsigned field, enum flat_type type,
+                               int64_t otherwise, int64_t *out);
+/* An axis in [-rank, rank) to [0, rank). */
+MUST_USE hone_status tf_axis(const struct tf_op *op, int64_t axis, int rank, int64_t *out);
+/* The activation that option `field` names, on a float value. */
+MUST_USE hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x,
+                                 struct value **out);
+
+/* -- tflite_quantised.c ---- */
+bool tf_is_quantised(const struct tf_tensor *tensor); /* of an integer type, with a scale */
+/* Weights that are stored as integers with a scale and used in float arithmetic. */
+MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
+/* The range of output k after the activation that option `field` names (field < 0: none). */
+MUST_USE hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high);
+/* multiplier * 2^(shift - 31) nearest to x > 0. */
+void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift);
+/* hone.Requantize: x of any integer type to output k's type; `scales` (count 1 or one along `axis`)
+   are real multipliers. */
+struct tf_rescale {
+  const double *scales;
+  size_t count;
+  int axis;
+  int64_t offset;     /* taken from x first */
+  int left_shift;     /* then x is shifted */
+  hone_dtype dtype;   /* of the result */
+  int64_t zero_point; /* added last */
+  double low, high;   /* clamped to; low > high: the type's own range */
+};
+MUST_USE hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
+                                struct value **out);
+tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_table,
+    tf_quantised_softmax, tf_quantised_mean, tf_quantised_pool, tf_quantised_concat,
+    tf_quantised_resize, tf_quantised_relu;
+
+/* -- tflite_window.c ---- */
+tf_build_fn tf_conv, tf_depthwise, tf_transpose_conv, tf_pool, tf_fully_connected, tf_matmul;
+/* -- tflite_elementwise.c ---- */
+tf_build_fn tf_unary, tf_binary, tf_square, tf_rsqrt, tf_squared_difference, tf_not_equal,
+    tf_floor_div, tf_clip, tf_leaky, tf_prelu, tf_cast, tf_select, tf_add_n, tf_softmax, tf_gelu,
+    tf_floor_mod, tf_zeros_like, tf_atan2, tf_hard_swish;
+/* -- tflite_movement.c ---- */
+tf_build_fn tf_reshape, tf_squeeze, tf_expand_dims, tf_transpose, tf_concat, tf_pad, tf_mirror_pad,
+    tf_slice, tf_strided_slice, tf_split, tf_split_v, tf_pack, tf_unpack, tf_tile, tf_shape,
+    tf_rank, tf_gather, tf_gather_nd, tf_broadcast_to, tf_fill, tf_range_op, tf_reverse,
+    tf_depth_to_space, tf_space_to_batch, tf_batch_to_space, tf_scatter_nd, tf_one_hot,
+    tf_embedding_lookup, tf_topk, tf_reverse_sequence, tf_dynamic_update_slice;
+/* -- tflite_reduce.c ---- */
+tf_build_fn tf_reduce, tf_arg, tf_cumsum, tf_l2_normalise, tf_lrn, tf_resize, tf_rfft,
+    tf_complex_part, tf_reduce_bool;
+
+/* -- tflite_kinds.c ---- */
+const struct tf_kind *tf_kind_find(int code);
+
+#endif

@@ -1,0 +1,123 @@
+/* tflite_layout: a tensor's value in the file's order and with channels second, made when it is
+ * first asked for; constant operands and options. */
+#include "tflite.h"
+
+static const int64_t to_image[] = {0, 3, 1, 2}, from_image[] = {0, 2, 3, 1};
+
+hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  if (!tensor->value) TRY(make_transpose(op->make, tensor->image, from_image, &tensor->value));
+  *out = tensor->value;
+  return HONE_OK;
+}
+
+static int rank_of(const struct tf_tensor *tensor) {
+  return tensor->value ? tensor->value->shape.rank : tensor->image->shape.rank;
+}
+
+hone_status tf_image(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  if (!tensor->image && tensor->value->shape.rank != 4)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of \"%s\", which has %d dimensions",
+                op->kind->name, tensor->name, tensor->value->shape.rank);
+  if (!tensor->image) TRY(make_transpose(op->make, tensor->value, to_image, &tensor->image));
+  *out = tensor->image;
+  return HONE_OK;
+}
+
+/* A constant or scalar of lower rank, as it broadcasts against an image. */
+static hone_status raise_rank(struct tf_op *op, struct value *x, struct value **out) {
+  struct shape shape = x->shape;
+  int64_t dims[4] = {1, 1, 1, 1};
+  for (int d = 0; d < shape.rank; d++) dims[4 - shape.rank + d] = shape.dims[d];
+  int64_t turned[4] = {dims[0], dims[3], dims[1], dims[2]};
+  int large = 0;
+  for (int d = 0; d < 4; d++) large += dims[d] != 1;
+  if (large <= 1) return make_reshape(op->make, x, turned, 4, out);
+  TRY(make_reshape(op->make, x, dims, 4, out));
+  return make_transpose(op->make, *out, to_image, out);
+}
+
+hone_status tf_read(struct tf_op *op, struct tf_tensor *tensor, bool image, struct value **out) {
+  if (!image) return tf_value(op, tensor, out);
+  int rank = rank_of(tensor);
+  if (rank == 4) return tf_image(op, tensor, out);
+  if (rank) return raise_rank(op, tensor->value, out);
+  *out = tensor->value;
+  return HONE_OK;
+}
+
+bool tf_follows_images(const struct tf_op *op, size_t count) {
+  bool found = false;
+  for (size_t k = 0; k < count; k++) {
+    const struct tf_tensor *tensor = tf_in(op, k);
+    if (!tensor) return false;
+    int rank = rank_of(tensor);
+    if (rank > 4) return false;
+    found = found || (tensor->image && !tensor->value);
+  }
+  return found;
+}
+
+hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value) {
+  struct tf_tensor *tensor = tf_out(op, k);
+  if (!tensor)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s has no output %zu", op->kind->name, k);
+  if (value->dtype != tensor->dtype)
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s, the file says %s", op->kind->name,
+                dtype_name(value->dtype), dtype_name(tensor->dtype));
+  if (image)
+    tensor->image = value;
+  else
+    tensor->value = value;
+  return HONE_OK;
+}
+
+hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out, size_t *out_count) {
+  struct tf_tensor *tensor = tf_in(op, k);
+  struct value *value;
+  if (!tensor)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s needs input %zu", op->kind->name, k);
+  TRY(tf_value(op, tensor, &value));
+  if (!value->constant) return tf_refuse(op, "input %zu is not known before the run", k);
+  if (!tensor_read_ints(value->constant, most, out, out_count))
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op),
+                "%s: input %zu is not a list of at most %zu integers", op->kind->name, k, most);
+  return HONE_OK;
+}
+
+hone_status tf_option(const struct tf_op *op, unsigned field, enum flat_type type,
+                      int64_t otherwise, int64_t *out) {
+  return flat_number(&op->options, field, type, otherwise, out);
+}
+
+hone_status tf_axis(const struct tf_op *op, int64_t axis, int rank, int64_t *out) {
+  if (axis < -rank || axis >= rank)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: axis %lld of rank %d", op->kind->name,
+                (long long)axis, rank);
+  *out = axis < 0 ? axis + rank : axis;
+  return HONE_OK;
+}
+
+/* ActivationFunctionType */
+enum { NONE, RELU, RELU_N1_TO_1, RELU6, TANH };
+
+hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x, struct value **out) {
+  int64_t kind;
+  struct value *low, *high;
+  TRY(tf_option(op, field, FLAT_I8, NONE, &kind));
+  *out = x;
+  switch (kind) {
+    case NONE:
+      return HONE_OK;
+    case RELU:
+      return make_node(op->make, OP_Relu, VALUES(x), NULL, out);
+    case TANH:
+      return make_node(op->make, OP_Tanh, VALUES(x), NULL, out);
+    case RELU_N1_TO_1:
+    case RELU6:
+      TRY(make_scalar(op->make, x->dtype, kind == RELU6 ? 0 : -1, &low));
+      TRY(make_scalar(op->make, x->dtype, kind == RELU6 ? 6 : 1, &high));
+      return make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, out);
+    default:
+      return tf_refuse(op, "fused activation %lld", (long long)kind);
+  }
+}

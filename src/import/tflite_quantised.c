@@ -1,0 +1,593 @@
+/* tflite_quantised: arithmetic on quantised numbers, written so that the results are those of the
+ * format's reference kernels, bit for bit.
+ *
+ * Sums and products are exact integers; hone.Requantize brings them to the output's scale by a fixed
+ * point multiplier (tf_multiplier). Functions of one 8-bit number are a table of 256. What a kernel
+ * computes in fixed point is computed here in the same fixed point (fixed_point.c).
+ */
+#include "fixed_point.h"
+#include "tflite.h"
+
+#include <math.h>
+
+enum { TABLE = 256, RELU_CODE = 19, RELU6_CODE = 21, RELU_N1_CODE = 20, RELU_01_CODE = 152 };
+
+bool tf_is_quantised(const struct tf_tensor *tensor) {
+  return tensor->quantisation.count > 0 &&
+         (tensor->dtype == HONE_I8 || tensor->dtype == HONE_U8 || tensor->dtype == HONE_I16);
+}
+
+static void type_range(hone_dtype dtype, double *low, double *high) {
+  *low = dtype == HONE_U8 ? 0 : dtype == HONE_I8 ? -128 : dtype == HONE_I16 ? -32768 : INT32_MIN;
+  *high = dtype == HONE_U8 ? 255 : dtype == HONE_I8 ? 127 : dtype == HONE_I16 ? 32767 : INT32_MAX;
+}
+
+/* The one scale and zero point of a quantised tensor. */
+static hone_status scale_of(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                            int64_t *zero_point) {
+  if (!tensor || !tf_is_quantised(tensor) || tensor->quantisation.count != 1 ||
+      !(tensor->quantisation.scales[0] > 0))
+    return tf_refuse(op, "a quantised operand needs one scale above 0");
+  *scale = tensor->quantisation.scales[0];
+  *zero_point = tensor->quantisation.zero_points[0];
+  return HONE_OK;
+}
+
+static double quantised(double x, double scale, int64_t zero_point) {
+  return (double)zero_point + round((double)((float)x / (float)scale));
+}
+
+static hone_status clamp_range(struct tf_op *op, double least, double most, double *low,
+                               double *high) {
+  double scale;
+  int64_t zero;
+  const struct tf_tensor *y = tf_out(op, 0);
+  TRY(scale_of(op, y, &scale, &zero));
+  type_range(y->dtype, low, high);
+  if (!isinf(least)) *low = fmax(*low, quantised(least, scale, zero));
+  if (!isinf(most)) *high = fmin(*high, quantised(most, scale, zero));
+  return HONE_OK;
+}
+
+hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high) {
+  static const double bounds[][2] = {{-INFINITY, INFINITY}, {0, INFINITY}, {-1, 1}, {0, 6}};
+  int64_t kind = 0;
+  if (field >= 0) TRY(tf_option(op, (unsigned)field, FLAT_I8, 0, &kind));
+  if (kind < 0 || kind >= (int64_t)COUNT(bounds))
+    return tf_refuse(op, "fused activation %lld of quantised numbers", (long long)kind);
+  return clamp_range(op, bounds[kind][0], bounds[kind][1], out_low, out_high);
+}
+
+void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift) {
+  int shift = 0;
+  *out_multiplier = 0;
+  *out_shift = 0;
+  if (!(x > 0) || isinf(x)) return;
+  int64_t fixed = (int64_t)round(frexp(x, &shift) * 2147483648.0);
+  if (fixed == INT64_C(1) << 31) fixed /= 2, shift++;
+  if (shift < -31) return;
+  if (shift > 30) shift = 30, fixed = INT32_MAX;
+  *out_multiplier = (int32_t)fixed;
+  *out_shift = shift;
+}
+
+hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
+                       struct value **out) {
+  struct value *multipliers, *shifts;
+  double *m, *s, low = how->low, high = how->high;
+  struct shape shape = {.rank = how->count > 1, .dims = {(int64_t)how->count}};
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, m, how->count));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, s, how->count));
+  for (size_t i = 0; i < how->count; i++) {
+    int32_t multiplier;
+    int shift;
+    tf_multiplier(how->scales[i], &multiplier, &shift);
+    m[i] = multiplier, s[i] = shift;
+  }
+  if (low == 0 && high == 0) type_range(how->dtype, &low, &high);
+  TRY(make_numbers(op->make, HONE_I32, &shape, m, &multipliers));
+  TRY(make_numbers(op->make, HONE_I32, &shape, s, &shifts));
+  return make_node(op->make, OP_Requantize, VALUES(x, multipliers, shifts),
+                   ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
+                        INT_ARG("left_shift", how->left_shift),
+                        INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
+                        INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype)),
+                   out);
+}
+
+/* -- between floats and quantised numbers ---- */
+
+static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor,
+                                struct value **scale, struct value **zero) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct shape shape = {.rank = q->count > 1, .dims = {(int64_t)q->count}};
+  double *points;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
+  for (size_t i = 0; i < q->count; i++) points[i] = (double)q->zero_points[i];
+  TRY(make_numbers(op->make, HONE_F32, &shape, q->scales, scale));
+  return make_numbers(op->make, tensor->dtype, &shape, points, zero);
+}
+
+hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  struct value *scale, *zero;
+  TRY(tf_value(op, tensor, out));
+  if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
+  if (dtype_is_float(tensor->dtype) || !tensor->quantisation.count) return HONE_OK;
+  TRY(scale_values(op, tensor, &scale, &zero));
+  return make_node(op->make, OP_DequantizeLinear, VALUES(*out, scale, zero),
+                   ARGS(INT_ARG("axis", tensor->quantisation.axis)), out);
+}
+
+/* DEQUANTIZE: also from float16. */
+hone_status tf_dequantize(struct tf_op *op) {
+  struct value *x, *scale, *zero, *y;
+  struct tf_tensor *in = tf_in(op, 0);
+  TRY(tf_arity(op, 1, 1, 1));
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, in, image, &x));
+  if (dtype_is_float(in->dtype)) {
+    TRY(make_cast(op->make, x, tf_out(op, 0)->dtype, &y));
+    return tf_write(op, 0, image, y);
+  }
+  if (!in->quantisation.count) return tf_refuse(op, "of a tensor without a scale");
+  int64_t axis = in->quantisation.axis;
+  TRY(scale_values(op, in, &scale, &zero));
+  TRY(make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+static hone_status rescale_one(struct tf_op *op, struct value *x, double scale, int64_t offset,
+                               double low, double high, struct value **out) {
+  const struct tf_tensor *y = tf_out(op, 0);
+  struct tf_rescale how = {.scales = &scale,
+                           .count = 1,
+                           .offset = offset,
+                           .dtype = y->dtype,
+                           .zero_point = y->quantisation.zero_points[0],
+                           .low = low,
+                           .high = high};
+  return tf_rescale(op, x, &how, out);
+}
+
+/* QUANTIZE: from float (halves away from zero) or from another scale. */
+hone_status tf_quantize(struct tf_op *op) {
+  struct value *x, *scale, *zero, *y;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  double from, to;
+  int64_t from_zero, to_zero;
+  TRY(tf_arity(op, 1, 1, 1));
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, in, image, &x));
+  if (dtype_is_float(in->dtype)) {
+    if (!out->quantisation.count) return tf_refuse(op, "to a tensor without a scale");
+    int64_t axis = out->quantisation.axis;
+    TRY(scale_values(op, out, &scale, &zero));
+    TRY(make_node(op->make, OP_QuantizeAway, VALUES(x, scale, zero),
+                  ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+    return tf_write(op, 0, image, y);
+  }
+  TRY(scale_of(op, in, &from, &from_zero));
+  TRY(scale_of(op, out, &to, &to_zero));
+  TRY(rescale_one(op, x, from / to, from_zero, 0, 0, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* RELU and its bounded forms. */
+hone_status tf_quantised_relu(struct tf_op *op) {
+  struct value *x, *y;
+  double from, to, low, high;
+  int64_t from_zero, to_zero;
+  int code = op->kind->code;
+  bool image = tf_follows_images(op, 1);
+  TRY(scale_of(op, tf_in(op, 0), &from, &from_zero));
+  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(clamp_range(op, code == RELU_N1_CODE ? -1 : 0,
+                  code == RELU_CODE    ? INFINITY
+                  : code == RELU6_CODE ? 6
+                                       : 1,
+                  &low, &high));
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(rescale_one(op, x, (double)((float)from / (float)to), from_zero, low, high, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* -- sums and products of two ---- */
+
+static hone_status widen(struct tf_op *op, struct value *x, double scale, int64_t zero, int shift,
+                         struct value **out) {
+  struct tf_rescale how = {
+      .scales = &scale, .count = 1, .offset = zero, .left_shift = shift, .dtype = HONE_I32};
+  return tf_rescale(op, x, &how, out);
+}
+
+/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
+hone_status tf_quantised_sum(struct tf_op *op) {
+  double a, b, to, low, high;
+  int64_t a_zero, b_zero, to_zero;
+  struct value *x, *y, *z;
+  bool image = tf_follows_images(op, 2);
+  TRY(scale_of(op, tf_in(op, 0), &a, &a_zero));
+  TRY(scale_of(op, tf_in(op, 1), &b, &b_zero));
+  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_range(op, 0, &low, &high));
+  int shift = tf_in(op, 0)->dtype == HONE_I16 ? 15 : 20;
+  double twice = 2 * fmax(a, b);
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(tf_read(op, tf_in(op, 1), image, &y));
+  TRY(widen(op, x, a / twice, a_zero, shift, &x));
+  TRY(widen(op, y, b / twice, b_zero, shift, &y));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, y), NULL, &z));
+  TRY(rescale_one(op, z, twice / (ldexp(1, shift) * to), 0, low, high, &z));
+  return tf_write(op, 0, image, z);
+}
+
+static hone_status centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
+  TRY(make_cast(op->make, x, HONE_I32, out));
+  return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;
+}
+
+hone_status tf_quantised_product(struct tf_op *op) {
+  double a, b, to, low, high;
+  int64_t a_zero, b_zero, to_zero;
+  struct value *x, *y, *z;
+  bool image = tf_follows_images(op, 2);
+  TRY(scale_of(op, tf_in(op, 0), &a, &a_zero));
+  TRY(scale_of(op, tf_in(op, 1), &b, &b_zero));
+  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_range(op, 0, &low, &high));
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(tf_read(op, tf_in(op, 1), image, &y));
+  TRY(centred(op, x, a_zero, &x));
+  TRY(centred(op, y, b_zero, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &z));
+  TRY(rescale_one(op, z, (double)((float)a * (float)b / (float)to), 0, low, high, &z));
+  return tf_write(op, 0, image, z);
+}
+
+/* -- functions of one number ---- */
+
+struct table_scales {
+  double from, to, low, high;
+  int64_t from_zero, to_zero;
+};
+
+static double in_float(struct tf_op *op, double x) {
+  double alpha = 0;
+  int64_t approximate = 0;
+  switch (op->kind->parameter) {
+    case OP_Exp:
+      return (double)expf((float)x);
+    case OP_Log:
+      return (double)logf((float)x);
+    case OP_Elu:
+      return x < 0 ? (double)expm1f((float)x) : x;
+    case OP_Sqrt:
+      return (double)sqrtf((float)x);
+    case OP_Sigmoid:
+      return (double)(1.0f / (1.0f + expf(-(float)x)));
+    case OP_Tanh:
+      return (double)tanhf((float)x);
+    default: /* GELU, LEAKY_RELU */
+      if (tf_option(op, 0, FLAT_U8, 0, &approximate)) return 0;
+      if (flat_float(&op->options, 0, 0, &alpha)) alpha = 0;
+      return 0.5 * x *
+             (1 + (approximate ? tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
+                               : erf(x * 0.7071067811865476)));
+  }
+}
+
+/* LOGISTIC and TANH in fixed point with four integer bits; out of their range the bound itself. */
+static double in_fixed_point(struct tf_op *op, const struct table_scales *t, int64_t x) {
+  int32_t multiplier;
+  int shift;
+  bool is_logistic = op->kind->parameter == OP_Sigmoid;
+  tf_multiplier(t->from * (double)(INT64_C(1) << 27), &multiplier, &shift);
+  int64_t radius = (int64_t)floor(15.0 * (double)(INT64_C(1) << 27) / ldexp(1, shift));
+  int64_t centre = x - t->from_zero;
+  if (centre <= -radius) return t->low;
+  if (centre >= radius) return t->high;
+  int32_t fixed = fixed_rescale((int32_t)centre, multiplier, shift);
+  int64_t y = fixed_divide_by_pot(is_logistic ? fixed_logistic(fixed) : fixed_tanh(fixed),
+                                  is_logistic ? 23 : 24);
+  int64_t limit = is_logistic ? 255 : 127;
+  if (y > limit) y = limit;
+  return (double)(is_logistic ? y + (int64_t)t->low : t->low == 0 ? y + 128 : y);
+}
+
+static hone_status leaky_table(struct tf_op *op, const struct table_scales *t, int64_t x,
+                               double *out) {
+  double alpha;
+  int32_t multiplier;
+  int shift;
+  TRY(flat_float(&op->options, 0, 0, &alpha));
+  int64_t centre = x - t->from_zero;
+  tf_multiplier(
+      centre >= 0 ? t->from / t->to : (double)((float)(t->from) * (float)alpha / (float)t->to),
+      &multiplier, &shift);
+  *out = (double)(t->to_zero + fixed_rescale((int32_t)centre, multiplier, shift));
+  return HONE_OK;
+}
+
+static hone_status table_entry(struct tf_op *op, const struct table_scales *t, int64_t x,
+                               double *out) {
+  int kind = op->kind->parameter;
+  if (op->kind->code == 98) {
+    TRY(leaky_table(op, t, x, out));
+  } else if (kind == OP_Sigmoid || kind == OP_Tanh) {
+    *out = in_fixed_point(op, t, x);
+  } else {
+    double y = in_float(op, t->from * (double)(x - t->from_zero));
+    *out = isnan(y) ? t->low : round((double)((float)y / (float)t->to)) + (double)t->to_zero;
+  }
+  *out = fmin(fmax(*out, t->low), t->high);
+  return HONE_OK;
+}
+
+/* Gather from 256 results; an i8 index counts from the end where it is negative. */
+hone_status tf_quantised_table(struct tf_op *op) {
+  struct table_scales t;
+  double results[TABLE];
+  struct shape shape = {.rank = 1, .dims = {TABLE}};
+  struct value *x, *table, *y;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  int kind = op->kind->parameter;
+  bool image = tf_follows_images(op, 1);
+  if (kind == OP_Relu) return tf_quantised_relu(op);
+  if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
+  bool known = kind == OP_Exp || kind == OP_Log || kind == OP_Elu || kind == OP_Sigmoid ||
+               kind == OP_Tanh || op->kind->code == 98 || op->kind->code == 150;
+  if (!known) return tf_refuse(op, "of quantised numbers");
+  TRY(scale_of(op, in, &t.from, &t.from_zero));
+  TRY(scale_of(op, out, &t.to, &t.to_zero));
+  type_range(out->dtype, &t.low, &t.high);
+  for (int i = 0; i < TABLE; i++)
+    TRY(table_entry(op, &t, in->dtype == HONE_I8 ? (int8_t)i : i, &results[i]));
+  TRY(tf_read(op, in, image, &x));
+  TRY(make_numbers(op->make, out->dtype, &shape, results, &table));
+  TRY(make_cast(op->make, x, HONE_I32, &x));
+  TRY(make_node(op->make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* exp of every possible distance from the largest element, five integer bits. */
+hone_status tf_quantised_softmax(struct tf_op *op) {
+  double beta, scale, entries[TABLE] = {0};
+  int64_t zero;
+  int32_t multiplier;
+  int shift;
+  struct shape shape = {.rank = 1, .dims = {TABLE}};
+  struct value *x, *table, *y;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  if (op->kind->parameter || in->dtype == HONE_I16) return tf_refuse(op, "of these numbers");
+  TRY(flat_float(&op->options, 0, 0, &beta));
+  TRY(scale_of(op, in, &scale, &zero));
+  bool image = tf_follows_images(op, 1);
+  tf_multiplier(fmin(beta * scale * (1 << 26), 2147483647.0), &multiplier, &shift);
+  if (shift < 0) return tf_refuse(op, "with a scale of %g", scale);
+  double radius = floor(31.0 * (1 << 26) / ldexp(1, shift));
+  for (int d = 0; d < TABLE && d <= radius; d++)
+    entries[d] = fixed_exp_of_negative(fixed_rescale(-d, multiplier, shift));
+  TRY(tf_read(op, in, image, &x));
+  TRY(make_numbers(op->make, HONE_I32, &shape, entries, &table));
+  TRY(make_node(op->make, OP_TableSoftmax, VALUES(x, table),
+                ARGS(INT_ARG("axis", image ? 1 : -1), INT_ARG("to", (int64_t)out->dtype)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* -- reductions, concatenation, resizing ---- */
+
+/* MEAN, SUM: the sum in 32 bits; the count goes into the multiplier. */
+hone_status tf_quantised_mean(struct tf_op *op) {
+  double from, to;
+  int64_t from_zero, to_zero, keep, axes[HONE_MAX_RANK], count = 1;
+  size_t axis_count;
+  bool is_mean = op->kind->parameter == OP_ReduceMean;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  struct value *x, *list, *y;
+  TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
+  TRY(scale_of(op, in, &from, &from_zero));
+  TRY(scale_of(op, out, &to, &to_zero));
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &axis_count));
+  bool image = in->image && !in->value && keep;
+  TRY(tf_read(op, in, image, &x));
+  for (size_t i = 0; i < axis_count; i++) {
+    TRY(tf_axis(op, axes[i], x->shape.rank, &axes[i]));
+    if (image) axes[i] = tf_image_axis(axes[i]);
+    count *= x->shape.dims[axes[i]];
+  }
+  if (count < 1) return tf_refuse(op, "of no elements");
+  TRY(make_ints(op->make, axes, axis_count, &list));
+  TRY(centred(op, x, from_zero, &x));
+  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, list),
+                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
+  int32_t multiplier;
+  int shift;
+  tf_multiplier(from / to, &multiplier, &shift);
+  if (is_mean) { /* multiplier / count, with as many bits as fit */
+    int bits = 63 - __builtin_clzll((unsigned long long)count);
+    if (bits > 32) bits = 32;
+    if (bits > 31 + shift) bits = 31 + shift;
+    multiplier = (int32_t)(((int64_t)multiplier << bits) / count);
+    shift -= bits;
+  }
+  /* exactly representable: tf_rescale takes it apart into the same two numbers only if it is
+     normalised, so they are handed over as they are */
+  double m = multiplier, s = shift, low, high;
+  struct shape scalar = {.rank = 0};
+  struct value *multipliers, *shifts;
+  type_range(out->dtype, &low, &high);
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
+  TRY(make_node(op->make, OP_Requantize, VALUES(y, multipliers, shifts),
+                ARGS(INT_ARG("zero_point", to_zero), INT_ARG("low", (int64_t)low),
+                     INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)out->dtype)),
+                &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* Parts of another scale (8-bit, unsigned only in practice) go through float as the format does. */
+static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool image,
+                               struct value **out) {
+  double from, to;
+  int64_t from_zero, to_zero;
+  TRY(scale_of(op, in, &from, &from_zero));
+  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_read(op, in, image, out));
+  if (from == to && from_zero == to_zero) return HONE_OK;
+  float inverse = 1.0f / (float)to, scale = (float)from * inverse;
+  float bias = -(float)from_zero * scale;
+  double results[TABLE], low, high;
+  struct shape shape = {.rank = 1, .dims = {TABLE}};
+  struct value *table, *index;
+  if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers of unequal scale");
+  type_range(in->dtype, &low, &high);
+  for (int i = 0; i < TABLE; i++) {
+    float x = (float)(in->dtype == HONE_I8 ? (int8_t)i : i);
+    double y = round((double)(x * scale + bias)) + (double)to_zero;
+    results[i] = fmin(fmax(y, low), high);
+  }
+  TRY(make_numbers(op->make, in->dtype, &shape, results, &table));
+  TRY(make_cast(op->make, *out, HONE_I32, &index));
+  return make_node(op->make, OP_Gather, VALUES(table, index), ARGS(INT_ARG("axis", 0)), out);
+}
+
+hone_status tf_quantised_concat(struct tf_op *op) {
+  int64_t axis;
+  size_t count = op->inputs.count;
+  struct value **parts, *y;
+  bool image = tf_follows_images(op, count);
+  const struct tf_tensor *first = tf_in(op, 0);
+  int rank = first->value ? first->value->shape.rank : 4;
+  TRY(tf_option(op, 0, FLAT_I32, 0, &axis));
+  TRY(tf_axis(op, axis, rank, &axis));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
+  for (size_t k = 0; k < count; k++) TRY(concat_part(op, tf_in(op, k), image, &parts[k]));
+  TRY(make_node(op->make, OP_Concat, parts, count,
+                ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* Where result i of `out` comes from along one axis. */
+struct tap {
+  int64_t low, high; /* elements */
+  double at;         /* between them; fixed: in 1/1024 */
+};
+
+static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool half, bool fixed) {
+  struct tap tap;
+  if (fixed) {
+    int64_t scale = align && out > 1 ? ((in - 1) * 1024 + (out - 1) / 2) / (out - 1)
+                                     : (in * 1024 + out / 2) / out;
+    int64_t at = half ? i * scale + scale / 2 - 512 : i * scale;
+    tap.at = (double)at;
+    at = at < 0 ? -((-at + 1023) / 1024) : at / 1024;
+    tap.low = at < 0 ? 0 : at;
+    tap.high = at + 1 < in - 1 ? at + 1 : in - 1;
+  } else {
+    float scale = align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
+    float at = half ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale;
+    float whole = floorf(at);
+    tap.at = (double)at;
+    tap.low = (int64_t)whole < 0 ? 0 : (int64_t)whole;
+    tap.high = (int64_t)whole + 1 < in - 1 ? (int64_t)whole + 1 : in - 1;
+  }
+  if (tap.low > in - 1) tap.low = in - 1;
+  if (tap.high < 0) tap.high = 0;
+  return tap;
+}
+
+/* Rows (axis 2) or columns (axis 3) by index. */
+static hone_status pick(struct tf_op *op, struct value *x, const double *index, int64_t count,
+                        int64_t axis, struct value **out) {
+  struct shape shape = {.rank = 1, .dims = {count}};
+  struct value *list;
+  TRY(make_numbers(op->make, HONE_I32, &shape, index, &list));
+  return make_node(op->make, OP_Gather, VALUES(x, list), ARGS(INT_ARG("axis", axis)), out);
+}
+
+/* x[low] * w0 + x[high] * w1 along an axis, in x's type. */
+struct resize_axis {
+  double *low, *high, *near, *far; /* indices; weights of low and high */
+  int64_t count;
+};
+
+static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool align, bool half,
+                             bool fixed, struct resize_axis *plan) {
+  plan->count = out;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->low, (size_t)out));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->high, (size_t)out));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->near, (size_t)out));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->far, (size_t)out));
+  for (int64_t i = 0; i < out; i++) {
+    struct tap tap = tap_of(i, in, out, align, half, fixed);
+    plan->low[i] = (double)tap.low;
+    plan->high[i] = (double)tap.high;
+    double base = (double)tap.low * (fixed ? 1024 : 1);
+    plan->far[i] = fixed ? tap.at - base : (double)((float)tap.at - (float)base);
+    plan->near[i] = fixed ? 1024 - plan->far[i] : (double)(1.0f - (float)plan->far[i]);
+  }
+  return HONE_OK;
+}
+
+static hone_status weigh(struct tf_op *op, struct value *x, const double *weights, int64_t count,
+                         int64_t axis, struct value **out) {
+  struct shape shape = {.rank = 4, .dims = {1, 1, 1, 1}};
+  struct value *w;
+  shape.dims[axis] = count;
+  TRY(make_numbers(op->make, x->dtype, &shape, weights, &w));
+  return make_node(op->make, OP_Mul, VALUES(x, w), NULL, out);
+}
+
+/* The four neighbours with their weights, each term as (x * row weight) * column weight. */
+static hone_status interpolate(struct tf_op *op, struct value *x, const struct resize_axis *rows,
+                               const struct resize_axis *columns, struct value **out) {
+  struct value *sum = NULL;
+  /* the order in which the terms are added: (0,0), (1,0), (0,1), (1,1) by row, column */
+  for (int term = 0; term < 4; term++) {
+    struct value *part;
+    bool below = term & 1, right = term & 2;
+    TRY(pick(op, x, below ? rows->high : rows->low, rows->count, 2, &part));
+    TRY(pick(op, part, right ? columns->high : columns->low, columns->count, 3, &part));
+    TRY(weigh(op, part, below ? rows->far : rows->near, rows->count, 2, &part));
+    TRY(weigh(op, part, right ? columns->far : columns->near, columns->count, 3, &part));
+    if (sum)
+      TRY(make_node(op->make, OP_Add, VALUES(sum, part), NULL, &sum));
+    else
+      sum = part;
+  }
+  *out = sum;
+  return HONE_OK;
+}
+
+/* Unsigned numbers are interpolated in float, signed ones in fixed point with ten bits. */
+hone_status tf_quantised_resize(struct tf_op *op) {
+  int64_t align, half, size[2];
+  size_t count;
+  struct resize_axis axes[2];
+  struct tf_tensor *in = tf_in(op, 0);
+  struct value *x, *y, *sign;
+  bool fixed = in->dtype != HONE_U8;
+  hone_dtype dtype = in->dtype;
+  TRY(tf_option(op, 2, FLAT_U8, 0, &align));
+  TRY(tf_option(op, 3, FLAT_U8, 0, &half));
+  TRY(tf_ints(op, 1, 2, size, &count));
+  TRY(tf_image(op, in, &x));
+  for (int d = 0; d < 2; d++) {
+    struct shape shape = {.rank = 1, .dims = {size[d]}};
+    int64_t elements;
+    size_t bytes;
+    TRY(extent(op->ctx, tf_place(op), HONE_F64, &shape, &elements, &bytes));
+    TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, fixed, &axes[d]));
+  }
+  TRY(make_cast(op->make, x, fixed ? HONE_I64 : HONE_F32, &x));
+  TRY(interpolate(op, x, &axes[0], &axes[1], &y));
+  if (fixed) { /* halves away from zero */
+    TRY(make_node(op->make, OP_Sign, VALUES(y), NULL, &sign));
+    TRY(make_with_scalar(op->make, OP_Mul, sign, 1 << 19, &sign));
+    TRY(make_node(op->make, OP_Add, VALUES(y, sign), NULL, &y));
+    TRY(make_with_scalar(op->make, OP_Div, y, 1 << 20, &y));
+  }
+  TRY(make_cast(op->make, y, dtype, &y));
+  return tf_write(op, 0, true, y);
+}

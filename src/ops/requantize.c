@@ -1,0 +1,162 @@
+/* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
+ * Requantize, TableSoftmax, QuantizeAway.
+ *
+ * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
+ *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
+ *   doubled product, then the shift, halves away from zero); 64-bit sums once with 16 bits of the
+ *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
+ * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
+ * QuantizeAway: QuantizeLinear with halves away from zero.
+ */
+#include "quantize.h"
+
+hone_status infer_requantize(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  double low, high;
+  hone_dtype from = node->inputs[0]->dtype, to = (hone_dtype)node_int(node, "to", 0);
+  if ((!integer_range(from, &low, &high) && from != HONE_I64) || !integer_range(to, &low, &high))
+    return fail(ctx, HONE_E_TYPE, node_place(node), "cannot requantise %s to %s", dtype_name(from),
+                dtype_name(to));
+  int axis = 0;
+  int64_t channels = 1;
+  const struct shape *shape = &node->inputs[0]->shape;
+  if (node->inputs[1]->shape.rank) {
+    TRY(axis_attribute(ctx, node, "axis", 0, shape->rank, &axis));
+    channels = shape->dims[axis];
+  }
+  for (size_t k = 1; k < 3; k++) {
+    if (node->inputs[k]->dtype != HONE_I32)
+      return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is %s, expected i32", k,
+                  dtype_name(node->inputs[k]->dtype));
+    TRY(want_channel_operand(ctx, node, k, channels));
+  }
+  if (node->inputs[1]->shape.rank != node->inputs[2]->shape.rank ||
+      node_int(node, "left_shift", 0) < 0 || node_int(node, "left_shift", 0) > 31)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "multipliers and shifts do not fit");
+  return set_output(ctx, node, 0, to, shape);
+}
+
+static int64_t rounded_product(int64_t a, int64_t b) {
+  int64_t product = a * b, half = INT64_C(1) << 30;
+  if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
+  return (product + (product >= 0 ? half : 1 - half)) / (INT64_C(1) << 31);
+}
+
+static int64_t rounded_shift(int64_t x, int64_t bits) {
+  int64_t mask = (INT64_C(1) << bits) - 1;
+  return (x >> bits) + ((x & mask) > (mask >> 1) + (x < 0));
+}
+
+/* Shifts outside what the formats allow are taken as the nearest that is allowed. */
+static int64_t rescale_32(int64_t x, int64_t multiplier, int64_t shift) {
+  int64_t left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
+  if (left > 31) left = 31;
+  if (right > 31) right = 31;
+  return rounded_shift(rounded_product((int32_t)(uint32_t)((uint64_t)x << left), multiplier),
+                       right);
+}
+
+static int64_t rescale_64(int64_t x, int64_t multiplier, int64_t shift) {
+  int64_t reduced = multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
+  int64_t bits = 15 - shift;
+  if (bits < 1) bits = 1;
+  if (bits > 62) bits = 62;
+  uint64_t sum = (uint64_t)x * (uint64_t)reduced + (UINT64_C(1) << (bits - 1));
+  return (int64_t)sum >> bits;
+}
+
+hone_status eval_requantize(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out) {
+  (void)scratch;
+  int axis = 0;
+  if (in[1]->shape.rank) TRY(axis_attribute(ctx, node, "axis", 0, in[0]->shape.rank, &axis));
+  size_t channels = tensor_count(in[1]), count = tensor_count(in[0]);
+  size_t inner = (size_t)dims_product(&in[0]->shape, axis + 1, in[0]->shape.rank);
+  int64_t offset = node_int(node, "offset", 0), left = node_int(node, "left_shift", 0);
+  int64_t low = node_int(node, "low", INT32_MIN), high = node_int(node, "high", INT32_MAX);
+  int64_t zero_point = node_int(node, "zero_point", 0);
+  bool wide = in[0]->dtype == HONE_I64;
+  for (size_t i = 0; i < count; i++) {
+    size_t c = channels > 1 ? i / inner % channels : 0;
+    int64_t x = (int64_t)((uint64_t)(tensor_i64(in[0], i) - offset) << left);
+    int64_t y = (wide ? rescale_64 : rescale_32)(x, tensor_i64(in[1], c), tensor_i64(in[2], c));
+    y += zero_point;
+    tensor_set_i64(out[0], i, y < low ? low : y > high ? high : y);
+  }
+  return HONE_OK;
+}
+
+/* -- TableSoftmax ---- */
+
+hone_status infer_table_softmax(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  int axis;
+  hone_dtype to = (hone_dtype)node_int(node, "to", 0);
+  TRY(want_byte(ctx, node, 0));
+  TRY(axis_attribute(ctx, node, "axis", -1, node->inputs[0]->shape.rank, &axis));
+  if (node->inputs[1]->dtype != HONE_I32 || node->inputs[1]->shape.rank != 1 ||
+      node->inputs[1]->shape.dims[0] != 256)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "the table is not i32[256]");
+  if (to != HONE_I8 && to != HONE_U8 && to != HONE_I16)
+    return fail(ctx, HONE_E_TYPE, node_place(node), "a softmax to %s", dtype_name(to));
+  return set_output(ctx, node, 0, to, &node->inputs[0]->shape);
+}
+
+static int64_t saturate_32(int64_t x) {
+  return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x;
+}
+
+/* 1 / sum for a sum with 12 bits before the point, as scale * 2^(bits - 12 - 31). */
+static int64_t fixed_inverse(int64_t sum, int64_t *out_bits) {
+  int zeros = sum > 0 ? __builtin_clz((uint32_t)sum) : 0;
+  int64_t rest = (int32_t)(((uint32_t)sum << zeros) - (UINT32_C(1) << 31));
+  int64_t half = (rest + INT32_MAX + 1) / 2;
+  int64_t y = 1515870810 + rounded_product(half, -1010580540); /* 48/17 - 32/17 half, 2 bits */
+  for (int i = 0; i < 3; i++)
+    y += saturate_32(4 * rounded_product(y, (1 << 29) - rounded_product(half, y)));
+  *out_bits = 12 - zeros;
+  return saturate_32(2 * y);
+}
+
+struct softmax_row {
+  const struct tensor *x, *table, *y;
+  size_t at, step, count;
+};
+
+static void softmax_row(const struct softmax_row *r) {
+  int64_t most = INT64_MIN, sum = 0, bits, to_bits = r->y->dtype == HONE_I16 ? 16 : 8;
+  int64_t low = r->y->dtype == HONE_U8 ? 0 : -(INT64_C(1) << (to_bits - 1));
+  int64_t high = low + (INT64_C(1) << to_bits) - 1;
+  for (size_t i = 0; i < r->count; i++) {
+    int64_t x = tensor_i64(r->x, r->at + i * r->step);
+    if (x > most) most = x;
+  }
+  for (size_t i = 0; i < r->count; i++) {
+    size_t distance = (size_t)(most - tensor_i64(r->x, r->at + i * r->step));
+    sum += rounded_shift(tensor_i64(r->table, distance), 12);
+  }
+  int64_t scale = fixed_inverse(sum, &bits), shift = bits + 31 - to_bits;
+  for (size_t i = 0; i < r->count; i++) {
+    size_t at = r->at + i * r->step;
+    int64_t e = tensor_i64(r->table, (size_t)(most - tensor_i64(r->x, at)));
+    int64_t y = rounded_shift(rounded_product(scale, e), shift < 0 ? 0 : shift) + low;
+    tensor_set_i64(r->y, at, y < low ? low : y > high ? high : y);
+  }
+}
+
+hone_status eval_table_softmax(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                               const struct tensor *const *in, struct tensor *const *out) {
+  (void)scratch;
+  int axis;
+  const struct shape *shape = &in[0]->shape;
+  TRY(axis_attribute(ctx, node, "axis", -1, shape->rank, &axis));
+  size_t inner = (size_t)dims_product(shape, axis + 1, shape->rank);
+  size_t count = (size_t)shape->dims[axis], rows = tensor_count(in[0]);
+  if (!count || !rows) return HONE_OK;
+  for (size_t r = 0; r < rows / count; r++) {
+    struct softmax_row row = {in[0], in[1], out[0], r / inner * inner * count + r % inner,
+                              inner, count};
+    softmax_row(&row);
+  }
+  return HONE_OK;
+}
