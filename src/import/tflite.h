@@ -115,6 +115,7 @@ struct tf_rescale {
   int axis;
   int64_t offset;     /* taken from x first */
   int left_shift;     /* then x is shifted */
+  bool once;          /* rounded once, halves up, instead of twice */
   hone_dtype dtype;   /* of the result */
   int64_t zero_point; /* added last */
   double low, high;   /* clamped to; low > high: the type's own range */

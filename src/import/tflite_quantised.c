@@ -87,12 +87,13 @@ hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescal
   if (low == 0 && high == 0) type_range(how->dtype, &low, &high);
   TRY(make_numbers(op->make, HONE_I32, &shape, m, &multipliers));
   TRY(make_numbers(op->make, HONE_I32, &shape, s, &shifts));
-  return make_node(op->make, OP_Requantize, VALUES(x, multipliers, shifts),
-                   ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
-                        INT_ARG("left_shift", how->left_shift),
-                        INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
-                        INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype)),
-                   out);
+  return make_node(
+      op->make, OP_Requantize, VALUES(x, multipliers, shifts),
+      ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
+           INT_ARG("left_shift", how->left_shift), INT_ARG("single_rounding", how->once),
+           INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
+           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype)),
+      out);
 }
 
 /* -- between floats and quantised numbers ---- */
@@ -582,6 +583,7 @@ hone_status tf_quantised_resize(struct tf_op *op) {
   }
   TRY(make_cast(op->make, x, fixed ? HONE_I64 : HONE_F32, &x));
   TRY(interpolate(op, x, &axes[0], &axes[1], &y));
+  if (!fixed) TRY(make_with_scalar(op->make, OP_Add, y, 0.5, &y));
   if (fixed) { /* halves away from zero */
     TRY(make_node(op->make, OP_Sign, VALUES(y), NULL, &sign));
     TRY(make_with_scalar(op->make, OP_Mul, sign, 1 << 19, &sign));

@@ -118,7 +118,8 @@ hone_status tf_l2_normalise(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. */
+/* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. The window is TensorFlow's,
+   radius on both sides; LiteRT's reference kernel (not its fast one) leaves the last element out. */
 hone_status tf_lrn(struct tf_op *op) {
   int64_t radius;
   double bias, alpha, beta;

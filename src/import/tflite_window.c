@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+enum { FULLY_CONNECTED = 9 }; /* its sums are rounded once */
+
 /* Options by operator; -1: it has none. */
 struct window_fields {
   int padding, stride_w, stride_h, activation, dilation_w, dilation_h;
@@ -60,6 +62,7 @@ static void pad_window(struct window *w, const int64_t *in) {
 static hone_status zero_point(struct tf_op *op, const struct tf_tensor *tensor,
                               struct value **out) {
   const struct tf_quantisation *q = &tensor->quantisation;
+  if (!q->count) return tf_refuse(op, "\"%s\" has no scale", tensor->name);
   for (size_t i = 1; i < q->count; i++)
     if (q->zero_points[i] != q->zero_points[0])
       return tf_refuse(op, "weights with a zero point of their own for each channel");
@@ -73,7 +76,7 @@ static hone_status output_scales(struct tf_op *op, const struct tf_tensor *x,
   const struct tf_tensor *y = tf_out(op, 0);
   size_t count = w->quantisation.count;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, *out, count));
-  if (!tf_is_quantised(y) || y->quantisation.count != 1 || x->quantisation.count != 1)
+  if (!count || !tf_is_quantised(y) || y->quantisation.count != 1 || x->quantisation.count != 1)
     return tf_refuse(op, "an input or output without one scale");
   for (size_t i = 0; i < count; i++) {
     double a = x->quantisation.scales[0], b = w->quantisation.scales[i];
@@ -108,6 +111,7 @@ static hone_status finish_sums(struct tf_op *op, const struct tf_tensor *x,
                            .axis = axis,
                            .dtype = y->dtype,
                            .zero_point = y->quantisation.zero_points[0]};
+  how.once = op->kind->code == FULLY_CONNECTED;
   TRY(tf_range(op, activation, &how.low, &how.high));
   return tf_rescale(op, sums, &how, out);
 }
@@ -367,7 +371,8 @@ static hone_status quantised_product(struct tf_op *op, struct value *x, struct v
     TRY(make_cast(op->make, x, HONE_F64, &x));
     TRY(make_cast(op->make, w, HONE_F64, &w));
     TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &sums));
-    TRY(make_cast(op->make, sums, HONE_I64, &sums));
+    /* without a bias that asks for more, sums are of 32 bits and rounded as those of 8-bit numbers */
+    TRY(make_cast(op->make, sums, tf_in(op, 2) ? HONE_I64 : HONE_I32, &sums));
   } else {
     TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, w, x_zero, w_zero), NULL, &sums));
   }

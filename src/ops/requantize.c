@@ -3,7 +3,7 @@
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
- *   doubled product, then the shift, halves away from zero); 64-bit sums once with 16 bits of the
+ *   doubled product, then the shift, halves away from zero; single_rounding: once, halves up); 64-bit sums once with 16 bits of the
  *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
  * QuantizeAway: QuantizeLinear with halves away from zero.
@@ -56,6 +56,12 @@ static int64_t rescale_32(int64_t x, int64_t multiplier, int64_t shift) {
                        right);
 }
 
+static int64_t rescale_once(int64_t x, int64_t multiplier, int64_t shift) {
+  int64_t bits = 31 - (shift > 30 ? 30 : shift);
+  if (bits > 62) bits = 62;
+  return ((int32_t)x * multiplier + (INT64_C(1) << (bits - 1))) >> bits;
+}
+
 static int64_t rescale_64(int64_t x, int64_t multiplier, int64_t shift) {
   int64_t reduced = multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
   int64_t bits = 15 - shift;
@@ -75,11 +81,14 @@ hone_status eval_requantize(struct ctx *ctx, struct arena *scratch, const struct
   int64_t offset = node_int(node, "offset", 0), left = node_int(node, "left_shift", 0);
   int64_t low = node_int(node, "low", INT32_MIN), high = node_int(node, "high", INT32_MAX);
   int64_t zero_point = node_int(node, "zero_point", 0);
-  bool wide = in[0]->dtype == HONE_I64;
+  int64_t (*rescale)(int64_t, int64_t, int64_t) = in[0]->dtype == HONE_I64 ? rescale_64
+                                                  : node_int(node, "single_rounding", 0)
+                                                      ? rescale_once
+                                                      : rescale_32;
   for (size_t i = 0; i < count; i++) {
     size_t c = channels > 1 ? i / inner % channels : 0;
     int64_t x = (int64_t)((uint64_t)(tensor_i64(in[0], i) - offset) << left);
-    int64_t y = (wide ? rescale_64 : rescale_32)(x, tensor_i64(in[1], c), tensor_i64(in[2], c));
+    int64_t y = rescale(x, tensor_i64(in[1], c), tensor_i64(in[2], c));
     y += zero_point;
     tensor_set_i64(out[0], i, y < low ? low : y > high ? high : y);
   }

@@ -160,6 +160,7 @@ static inline void build_case(const struct ops_case *c, struct ops_run *run) {
   }
   const char *colon = strchr(c->op, ':');
   const struct op *op = op_find(colon ? "ai.onnx.ml" : "", colon ? colon + 1 : c->op);
+  if (!op && !colon) op = op_find("hone", c->op);
   assert_non_null(op);
   size_t outputs = 1;
   for (const char *s = c->want; *s; s++) outputs += *s == ' ';

@@ -131,6 +131,16 @@ static const struct ops_case cases[] = {
     {"QuantizeLinear", "", "f32[2,3,4]~rand f32[]=0.02 u8[]=128", "*"},
     {"QuantizeLinear", "axis=1", "f32[2,3]~rand f32[3]=0.02,0.5,1 i8[3]=0,3,-5", "*"},
     {"QuantizeLinear", "axis=1 block_size=2", "f32[2,3]~rand f32[2,2]=0.02,0.5,1,0.1", "*"},
+    {"QuantizeAway", "", "f32[8]=0.5,1.5,-0.5,-2.5,0.49,3,200,-200 f32[]=1 i8[]=3", "*"},
+    {"TableSoftmax", "to=3", "i8[3,7]~rand i32[256]~rand", "*"},
+    {"TableSoftmax", "to=2 axis=0", "u8[3,7]~rand i32[256]~rand", "*"},
+    {"Requantize", "axis=1 to=3 zero_point=5 low=-100 high=90",
+     "i32[2,3,4]~rand i32[3]=1717986918,2147483647,1073741824 i32[3]=-3,0,2", "*"},
+    {"Requantize", "to=2 offset=3 left_shift=20 low=7 high=255 zero_point=100",
+     "i8[5,5]~rand i32[]=1395864371 i32[]=-17", "*"},
+    {"Requantize", "to=3 low=-128 high=127 single_rounding=1",
+     "i32[40]~rand i32[]=1395864371 i32[]=-4", "*"},
+    {"Requantize", "to=5 low=-32768 high=32767", "i64[40]~rand i32[]=1395864371 i32[]=3", "*"},
     {"DequantizeLinear", "axis=0", "u8[2,3]~rand f32[2]=0.02,0.5 u8[2]=3,4", "*"},
     {"DequantizeLinear", "", "i32[2,3]~rand f32[]=0.25", "*"},
     {"DynamicQuantizeLinear", "", "f32[2,7]~rand", "* * *"},
@@ -417,7 +427,7 @@ static void table_is_whole(void **state) {
   for (size_t i = 0; i < plain_count; i++) {
     const char *op = plain_table[i].op;
     if (i) assert_true(strcmp(plain_table[i - 1].op, op) < 0);
-    assert_non_null(op_find("", op));
+    if (!op_find("", op)) assert_non_null(op_find("hone", op));
     bool has_case = strcmp(op, "Scatter") == 0; /* the old name of ScatterElements */
     for (size_t k = 0; k < COUNT(cases); k++) has_case |= strcmp(cases[k].op, op) == 0;
     if (!has_case) case_fails("no case for %s", op);

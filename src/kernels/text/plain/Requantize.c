@@ -1,5 +1,5 @@
 /* Requantize (hone): sums to a quantised type by a fixed-point multiplier, one or one a channel.
- * 32-bit sums are rounded twice, 64-bit ones once. */
+ * 32-bit sums are rounded twice or once, 64-bit ones once. */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -11,6 +11,9 @@
 #endif
 #ifndef ATTR_zero_point
 #define ATTR_zero_point 0
+#endif
+#ifndef ATTR_single_rounding
+#define ATTR_single_rounding 0
 #endif
 #ifndef ATTR_low
 #define ATTR_low INT32_MIN
@@ -35,6 +38,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       int64_t bits = 15 - (int64_t)shift[c];
       bits = bits < 1 ? 1 : bits > 62 ? 62 : bits;
       value = (int64_t)((uint64_t)value * (uint64_t)m + ((uint64_t)1 << (bits - 1))) >> bits;
+    } else if (ATTR_single_rounding) {
+      const int bits = shift[c] > 30 ? 1 : shift[c] < -31 ? 62 : 31 - shift[c];
+      value = ((int64_t)(int32_t)value * multiplier[c] + ((int64_t)1 << (bits - 1))) >> bits;
     } else {
       int left = shift[c] > 0 ? shift[c] : 0, right = shift[c] < 0 ? -shift[c] : 0;
       if (left > 31) left = 31;
@@ -55,5 +61,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #undef ATTR_offset
 #undef ATTR_left_shift
 #undef ATTR_zero_point
+#undef ATTR_single_rounding
 #undef ATTR_low
 #undef ATTR_high
