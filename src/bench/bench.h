@@ -80,9 +80,11 @@ struct bench_case {
   size_t contraction_count; /* contractions: what no fusion can take away */
   struct bench_step {
     double flops, bytes; /* bytes: read and written once */
-  } * contractions;      /* in the study's arena */
-  double flops, bytes;   /* of one inference, sums over the nodes; NaN unknown */
-  bool is_described;     /* inputs and outputs are known */
+    double
+        winograd_flops; /* with a quarter of the multiplications in 3x3 convolutions of stride 1 */
+  } * contractions;     /* in the study's arena */
+  double flops, bytes;  /* of one inference, sums over the nodes; NaN unknown */
+  bool is_described;    /* inputs and outputs are known */
   size_t input_count, output_count;
   struct backend_tensor *inputs, *outputs; /* in the study's arena, like all arrays here */
   double *steps;                           /* of outputs of quantised graphs; else 0 */
@@ -155,6 +157,8 @@ MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *opti
    algorithm: the sum over contractions of max(FLOPs / P, bytes / B(bytes)), and never less than
    moving inputs, outputs and weights once. NaN: not known. */
 double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks);
+/* The same with Winograd where it applies: an engine may pass 100 % of the first, not of this one. */
+double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks);
 
 /* The hidden verb `hone worker`, argv[1] = "worker": returns the exit code. */
 int worker_main(int argc, char **argv);

@@ -117,7 +117,7 @@ static void read_costs(struct bench *bench, const struct worker *worker, struct 
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
   if (npy_read(&ctx, path, NULL, &tensor)) return;
-  bool is_sound = tensor.dtype == HONE_F64 && tensor.rank == 2 && tensor.shape[1] == 2;
+  bool is_sound = tensor.dtype == HONE_F64 && tensor.rank == 2 && tensor.shape[1] == 3;
   size_t count = is_sound ? (size_t)tensor.shape[0] : 0;
   if (is_sound && !NEW_ARRAY(&ctx, bench->arena, one->contractions, count)) {
     memcpy(one->contractions, tensor.data, count * sizeof *one->contractions);

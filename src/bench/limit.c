@@ -11,13 +11,21 @@ static double move_s(const struct peaks *peaks, double bytes) {
   return bytes / peaks_bandwidth(peaks, fmax(bytes, SMALLEST_WORKING_SET));
 }
 
-double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
+static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd) {
   if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peaks->f32_flops > 0)) return NAN;
   double sum_s = 0;
   for (size_t i = 0; i < one->contraction_count; i++) {
     const struct bench_step *step = &one->contractions[i];
-    sum_s += fmax(step->flops / peaks->f32_flops, move_s(peaks, step->bytes));
+    const double flops = winograd ? step->winograd_flops : step->flops;
+    sum_s += fmax(flops / peaks->f32_flops, move_s(peaks, step->bytes));
   }
   double compulsory_s = move_s(peaks, (double)one->value_bytes + (double)one->weights_bytes);
   return 1e3 * fmax(sum_s, compulsory_s);
+}
+
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
+  return limit_ms(one, peaks, false);
+}
+double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
+  return limit_ms(one, peaks, true);
 }

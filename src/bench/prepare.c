@@ -109,17 +109,18 @@ static hone_status load_batch(struct ctx *ctx, const char *path, struct import_o
   return status;
 }
 
-/* FLOPs and bytes of each contraction, as costs.npy [n, 2] in the worker's folder. */
+/* FLOPs, bytes and FLOPs with Winograd of each contraction, as costs.npy [n, 3] in the worker's folder. */
 static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const char *dir) {
-  double *costs = calloc(graph->nodes.count + 1, 2 * sizeof *costs);
+  double *costs = calloc(graph->nodes.count + 1, 3 * sizeof *costs);
   if (!costs) return fail(ctx, HONE_E_OOM, place_none(), "no memory for costs");
   int64_t count = 0;
   for (size_t i = 0; i < graph->nodes.count; i++)
     if (graph->nodes.at[i]->op->class == OP_CONTRACTION) {
-      node_cost(graph->nodes.at[i], &costs[2 * count], &costs[2 * count + 1]);
+      node_cost(graph->nodes.at[i], &costs[3 * count], &costs[3 * count + 1]);
+      costs[3 * count + 2] = node_winograd_flops(graph->nodes.at[i]);
       count++;
     }
-  const hone_tensor tensor = {.data = costs, .dtype = HONE_F64, .rank = 2, .shape = {count, 2}};
+  const hone_tensor tensor = {.data = costs, .dtype = HONE_F64, .rank = 2, .shape = {count, 3}};
   char path[4096 + 16];
   snprintf(path, sizeof path, "%s/costs.npy", dir);
   hone_status status = npy_write(ctx, path, &tensor);

@@ -127,6 +127,26 @@ MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct s
 void format_bytes(char out[32], double bytes);
 void format_count(char out[32], double count);
 
+/* -- bench_peaks.c: the machine's peaks during a study, and the limits of its cells */
+struct study_peaks {
+  struct peaks at[8]; /* by thread count */
+  int threads[8];
+  size_t count;
+  uint64_t last_ns; /* of the last probe */
+  size_t cell_count;
+  struct peaks_cell {
+    struct cell cell;
+    struct bench_case one; /* only what limits are made of outlives the study */
+  } * cells;
+};
+MUST_USE hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
+                                         const struct bench_study *study, struct study_peaks *out);
+/* A short probe with the cell's threads, unless one was just made; peaks only rise. */
+MUST_USE hone_status study_peaks_again(struct ctx *ctx, const char *cell_key,
+                                       struct study_peaks *peaks);
+void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cell *out);
+struct json_t *study_peaks_json(const struct study_peaks *peaks);
+
 #define VERB(name, usage, flags, help) verb_fn verb_##name;
 #include "verbs.def"
 #undef VERB

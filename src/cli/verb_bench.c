@@ -37,9 +37,8 @@ struct session_state {
   struct gate gate;
   struct study_row row;
   struct arena *arena;
-  struct peaks peaks[8]; /* by thread count */
-  int peak_threads[8];
-  size_t peak_count;
+  struct study_peaks peaks;
+  struct fingerprint print;
   bool resumes, shows_progress;
   int line_width;
   struct phase_time { /* where the time went, for --verbose */
@@ -206,19 +205,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
 /* -- the machine as JSON ------------------------------------------------------------------------
  */
 
-static json_t *peaks_json(const struct peaks *peaks, int threads) {
-  json_t *curve = json_array();
-  for (int i = 0; i < peaks->bandwidth_count; i++)
-    json_array_append_new(curve, json_pack("[f, f]", peaks->bandwidth[i].bytes,
-                                           peaks->bandwidth[i].bytes_per_s / 1e9));
-  return json_pack("{s:i, s:f, s:o}", "threads", threads, "f32_gflops", peaks->f32_flops / 1e9,
-                   "read_gb_per_s", curve);
-}
-
 static json_t *machine_json(const struct session_state *state, const struct fingerprint *print) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < state->peak_count; i++)
-    json_array_append_new(list, peaks_json(&state->peaks[i], state->peak_threads[i]));
+  json_t *list = study_peaks_json(&state->peaks);
   return json_pack(
       "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:i, s:o}",
       "cpu", print->cpu_model, "features", print->features, "kernel", print->kernel, "libc",
@@ -238,26 +226,6 @@ static bool store_json(json_t *json, char *out, size_t size) {
   free(dumped);
   json_decref(json);
   return fits;
-}
-
-static double limit_ms(const struct session_state *state, const struct bench_case *c, int threads) {
-  for (size_t i = 0; i < state->peak_count; i++)
-    if (state->peak_threads[i] == threads) return bench_limit_ms(c, &state->peaks[i]);
-  return NAN;
-}
-
-static hone_status measure_peaks(struct session_state *state, const struct bench_study *study) {
-  for (size_t i = 0; i < study->cell_count && !has(state->args, FLAG_no_measure); i++) {
-    bool known = false;
-    for (size_t k = 0; k < state->peak_count; k++)
-      known |= state->peak_threads[k] == study->cells[i].threads;
-    if (known || state->peak_count == COUNT(state->peaks)) continue;
-    state->peak_threads[state->peak_count] = study->cells[i].threads;
-    TRY(peaks_measure(state->ctx, study->cells[i].threads, 1500000000,
-                      &state->peaks[state->peak_count]));
-    state->peak_count++;
-  }
-  return HONE_OK;
 }
 
 /* -- callbacks ----------------------------------------------------------------------------------
@@ -386,7 +354,9 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   TRY(store_open(state->ctx, value_of(state->args, FLAG_store, NULL), true, &state->store));
   TRY(fingerprint_read(state->ctx, &print));
   enter_phase(state, "peaks");
-  TRY(measure_peaks(state, study));
+  state->print = print;
+  if (!has(state->args, FLAG_no_measure))
+    TRY(study_peaks_measure(state->ctx, state->arena, study, &state->peaks));
   describe_study(state, study, &print);
   TRY(begin_study(state));
   clear_line(state);
@@ -396,8 +366,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
             study->estimate.seconds / 60);
   for (size_t i = 0; i < study->cell_count; i++) {
     struct cell cell = study->cells[i];
-    double limit = limit_ms(state, &study->cases[study->cell_case[i]], cell.threads);
-    cell.limit_ms = isfinite(limit) ? limit : 0;
+    study_peaks_limits(&state->peaks, i, &cell);
     TRY(store_put_cell(state->ctx, state->store, state->row.key, &cell));
   }
   return HONE_OK;
@@ -437,8 +406,10 @@ static hone_status on_block(void *user, const struct block *block) {
   return store_put_block(state->ctx, state->store, block);
 }
 
+/* The probe is repeated beside the cells, while no slice runs. */
 static hone_status on_incarnation(void *user, const struct incarnation *incarnation) {
   struct session_state *state = user;
+  TRY(study_peaks_again(state->ctx, incarnation->cell, &state->peaks));
   return store_put_incarnation(state->ctx, state->store, incarnation);
 }
 
@@ -485,6 +456,19 @@ static int study_code(struct session_state *state) {
   return gate_code(&state->gate, state->args, summary.records, summary.record_count);
 }
 
+/* With the peaks as high as they were seen by now. */
+static hone_status store_limits(struct session_state *state) {
+  static char machine[sizeof state->row.machine_json];
+  if (state->peaks.count == 0) return HONE_OK;
+  for (size_t i = 0; i < state->peaks.cell_count; i++) {
+    struct cell cell = state->peaks.cells[i].cell;
+    study_peaks_limits(&state->peaks, i, &cell);
+    if (cell.limit_ms > 0) TRY(store_lower_limits(state->ctx, state->store, state->row.key, &cell));
+  }
+  if (!store_json(machine_json(state, &state->print), machine, sizeof machine)) return HONE_OK;
+  return store_put_machine(state->ctx, state->store, state->row.key, machine);
+}
+
 static hone_status run_study(struct session_state *state, const struct bench_options *options) {
   struct bench_callbacks callbacks = {.user = state,
                                       .begin = on_begin,
@@ -502,6 +486,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   sigaction(SIGHUP, &old_hup, NULL);
   clear_line(state);
   print_phases(state);
+  if (!status && !options->is_dry_run) status = store_limits(state);
   if (!status && !options->is_dry_run)
     status = store_finish_study(state->ctx, state->store, state->row.key);
   return status;

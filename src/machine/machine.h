@@ -91,6 +91,9 @@ struct peaks {
    quarter of RAM; less if the budget is under 1.1 s). */
 MUST_USE hone_status peaks_measure(struct ctx *ctx, int threads, uint64_t budget_ns,
                                    struct peaks *out);
+/* Each figure becomes the larger of the two: a probe is disturbed downwards only. A shorter curve raises
+   its own points. */
+void peaks_raise(struct peaks *peaks, const struct peaks *other);
 /* Interpolated on the curve, over log2(bytes); flat beyond its ends. */
 double peaks_bandwidth(const struct peaks *peaks, double bytes);
 

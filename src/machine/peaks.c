@@ -243,3 +243,10 @@ double peaks_bandwidth(const struct peaks *peaks, double bytes) {
   double share = log2(bytes / p[i - 1].bytes) / log2(p[i].bytes / p[i - 1].bytes);
   return p[i - 1].bytes_per_s + share * (p[i].bytes_per_s - p[i - 1].bytes_per_s);
 }
+
+void peaks_raise(struct peaks *peaks, const struct peaks *other) {
+  if (other->f32_flops > peaks->f32_flops) peaks->f32_flops = other->f32_flops;
+  for (int i = 0; i < peaks->bandwidth_count && i < other->bandwidth_count; i++)
+    if (other->bandwidth[i].bytes_per_s > peaks->bandwidth[i].bytes_per_s)
+      peaks->bandwidth[i].bytes_per_s = other->bandwidth[i].bytes_per_s;
+}

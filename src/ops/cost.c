@@ -83,6 +83,28 @@ static double own_flops(const struct node *node) {
   }
 }
 
+/* All entries are 1, or the attribute is not there. */
+static bool is_all_one(const struct node *node, const char *name, size_t rank) {
+  struct ctx ctx;
+  int64_t values[HONE_MAX_RANK];
+  ctx_init(&ctx);
+  if (ints_attribute(&ctx, node, name, rank, 1, values, NULL)) return false;
+  for (size_t i = 0; i < rank; i++)
+    if (values[i] != 1) return false;
+  return true;
+}
+
+double node_winograd_flops(const struct node *node) {
+  double flops, bytes;
+  node_cost(node, &flops, &bytes);
+  if (strcmp(node->op->name, "Conv") || node->input_count < 2 || !node->inputs[1]) return flops;
+  const struct shape *w = &node->inputs[1]->shape;
+  const bool fits = w->rank == 4 && w->dims[2] == 3 && w->dims[3] == 3 &&
+                    node_int(node, "group", 1) == 1 && is_all_one(node, "strides", 2) &&
+                    is_all_one(node, "dilations", 2);
+  return fits ? flops - own_flops(node) * 3 / 4 : flops;
+}
+
 void node_cost(const struct node *node, double *out_flops, double *out_bytes) {
   double flops = 0, bytes = 0;
   if (node->output_count > 0 && node->outputs[0])

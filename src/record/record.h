@@ -60,6 +60,8 @@ struct cell {
   int copy;             /* 0; 1, 2, ... for further files of the study with the same bytes */
   double
       limit_ms; /* the machine's limit for it (MEASURING: % of limit); 0 unknown; not in the key */
+  double
+      winograd_limit_ms; /* the same with Winograd in 3x3 convolutions; 0 unknown; not in the key */
   char key[33];
 };
 void cell_key(struct cell *cell); /* fills key */
@@ -121,9 +123,10 @@ struct record {
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
       max_ms; /* NaN: n/a */
   double throughput_per_s;
-  double limit_ms, limit_share; /* roofline limit and its share reached */
-  struct incarnation worst;     /* of the incarnations: first of a failure, else medians/maxima */
-  struct noise noise;           /* worst of the blocks */
+  double limit_ms, limit_share;                   /* roofline limit and its share reached */
+  double winograd_limit_ms, winograd_limit_share; /* NaN where the model has no such convolution */
+  struct incarnation worst; /* of the incarnations: first of a failure, else medians/maxima */
+  struct noise noise;       /* worst of the blocks */
   int rank; /* 1 = fastest among ranked of the same model, batch and threads; 0: not ranked */
   char repeat[2048]; /* the command that measures this row again */
 };

@@ -209,7 +209,11 @@ static void put_method(struct html html, const struct summary *summary) {
       "rounds.</li>"
       "<li>Outputs of timed inferences are compared with the reference: a wrong answer has no "
       "rank.</li>"
-      "<li>% limit is the share of what the machine's measured peaks allow for this model.</li>"
+      "<li>% limit is the share of what the machine's measured peaks allow for this model by the "
+      "direct algorithm; W, of what they allow with Winograd's fewer multiplications in 3x3 "
+      "convolutions. A peak is the highest of the probes before and beside the cells and of what "
+      "an "
+      "engine reached.</li>"
       "</ul>\n</section>\n");
 }
 

@@ -206,6 +206,13 @@ static void put_limit_cell(struct html html, const struct record *record) {
   const double share = record->limit_share;
   begin_cell(html, H_LIMIT, share);
   put_percent(html.out, share);
+  if (isfinite(record->winograd_limit_share)) {
+    LITERAL(html.out,
+            " <span class=\"quiet\" title=\"of the limit with Winograd's fewer "
+            "multiplications\">(");
+    put_percent(html.out, record->winograd_limit_share);
+    LITERAL(html.out, " W)</span>");
+  }
   if (isfinite(share)) {
     LITERAL(html.out,
             "<svg class=\"gauge\" viewBox=\"0 0 60 4\" aria-hidden=\"true\"><rect class=\"rest\" "
@@ -291,7 +298,8 @@ static const struct {
   const char *prefixes[24];
 } parts[] = {
     {"Speed",
-     {"rank", "latency", "throughput", "limit", "samples", "rounds", "incarnations", "floor"}},
+     {"rank", "latency", "throughput", "limit", "winograd", "samples", "rounds", "incarnations",
+      "floor"}},
     {"Start-up",
      {"import_time", "compile_time", "cached_compile", "load_time", "first_inference", "warmup"}},
     {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory"}},

@@ -47,7 +47,7 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " | ");
   put_bytes(out, (double)record->worst.artifact_bytes);
   LITERAL(out, " | ");
-  put_percent(out, record->limit_share);
+  put_limit(out, record);
   LITERAL(out, " | ");
   put_scientific(out, record->worst.rel_l2);
   LITERAL(out, " | ");

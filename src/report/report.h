@@ -123,9 +123,11 @@ void put_latency(struct text *out, double ms); /* one digit more */
 void put_tick(struct text *out, double ms);
 void put_bytes(struct text *out, double bytes);   /* "97.5 MB" */
 void put_percent(struct text *out, double share); /* "61 %" */
-void put_ratio(struct text *out, double ratio);   /* "1.82x" */
-void put_scientific(struct text *out, double x);  /* "2.1e-07", "0" */
-void put_plain(struct text *out, double x);       /* five digits, no more than needed */
+/* Share of the direct algorithm's limit, of Winograd's in brackets. */
+void put_limit(struct text *out, const struct record *record);
+void put_ratio(struct text *out, double ratio);  /* "1.82x" */
+void put_scientific(struct text *out, double x); /* "2.1e-07", "0" */
+void put_plain(struct text *out, double x);      /* five digits, no more than needed */
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
 /* Any column of columns.def in its unit; untrusted text. */
 void put_column(struct text *out, const struct record *record, const struct column *column);

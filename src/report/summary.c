@@ -513,18 +513,24 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   const uint64_t seed = seed_of(study->key);
   struct record *record = &out->record;
   record->cell = data->cell;
-  double *const none[] = {&record->p50_ms,   &record->p50_lo_ms,   &record->p50_hi_ms,
-                          &record->p90_ms,   &record->p99_ms,      &record->mean_ms,
-                          &record->std_ms,   &record->min_ms,      &record->max_ms,
-                          &record->limit_ms, &record->limit_share, &record->throughput_per_s};
+  double *const none[] = {&record->p50_ms,
+                          &record->p50_lo_ms,
+                          &record->p50_hi_ms,
+                          &record->p90_ms,
+                          &record->p99_ms,
+                          &record->mean_ms,
+                          &record->std_ms,
+                          &record->min_ms,
+                          &record->max_ms,
+                          &record->limit_ms,
+                          &record->limit_share,
+                          &record->throughput_per_s,
+                          &record->winograd_limit_ms,
+                          &record->winograd_limit_share};
   for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
   TRY(make_sample_set(ctx, arena, data, &out->set));
   TRY(fill_latency(ctx, arena, &out->set, seed, record));
   TRY(fill_outcome(ctx, arena, data, record));
-  if (data->cell.limit_ms > 0) {
-    record->limit_ms = data->cell.limit_ms;
-    record->limit_share = record->limit_ms / record->p50_ms;
-  }
   fill_noise(data, record);
   fill_repeat(study, record);
   out->order = record->p50_ms * 1e6;
@@ -571,6 +577,37 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
+/* The shortest time in which this group's model was computed rightly: what was reached is possible. */
+static double reached_ms(const struct summary *summary, size_t begin, size_t end) {
+  double least = INFINITY;
+  for (size_t i = begin; i < end; i++)
+    if (summary->records[i].rank) least = fmin(least, summary->records[i].p50_ms);
+  return least;
+}
+
+/* Peaks are the highest of the probes and of what an engine reached (MEASURING), so the limit of the
+   fastest known algorithm is never passed; that of the direct one may be, by Winograd alone. */
+static void fill_limits(struct summary *summary) {
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    const double reached = reached_ms(summary, begin, end);
+    for (size_t i = begin; i < end; i++) {
+      struct record *record = &summary->records[i];
+      const struct cell *cell = &record->cell;
+      if (!(cell->limit_ms > 0)) continue;
+      const bool has_winograd =
+          cell->winograd_limit_ms > 0 && cell->winograd_limit_ms < cell->limit_ms * 0.999;
+      const double least = has_winograd ? cell->winograd_limit_ms : cell->limit_ms;
+      const double raised = fmin(1, reached / least);
+      record->limit_ms = cell->limit_ms * raised;
+      record->limit_share = record->limit_ms / record->p50_ms;
+      if (!has_winograd) continue;
+      record->winograd_limit_ms = cell->winograd_limit_ms * raised;
+      record->winograd_limit_share = record->winograd_limit_ms / record->p50_ms;
+    }
+  }
+}
+
 static void fill_ranks(struct summary *summary) {
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
@@ -590,6 +627,7 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
   for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
   fill_ranks(out);
+  fill_limits(out);
   for (size_t begin = 0, end; begin < out->record_count; begin = end) {
     end = group_end(out, begin);
     TRY(compare_group(ctx, arena, (const struct ordered *const *)rows, out, begin, end, &all));

@@ -36,14 +36,22 @@ static const struct {
   bool is_text;     /* to the left */
   int drop;         /* in which order columns go where it is narrow; 0: never; -1: only if asked */
 } specials[COL_COUNT] = {
-    [COL_RANK] = {"#", "rank", false, 0},        [COL_NAME] = {"backend", NULL, true, 0},
-    [COL_P50] = {"p50", NULL, false, 0},         [COL_WIDTH] = {"\xc2\xb1", "interval", false, 9},
-    [COL_BEST] = {"vs fastest", NULL, true, 0},  [COL_NATIVE] = {"vs native", NULL, true, 3},
-    [COL_P99] = {"p99", NULL, false, 6},         [COL_THROUGHPUT] = {"per s", NULL, false, 2},
-    [COL_COMPILE] = {"compile", NULL, false, 8}, [COL_CACHED] = {"cached", NULL, false, 1},
-    [COL_LOAD] = {"load", NULL, false, 7},       [COL_READY] = {"start-up", NULL, false, -1},
-    [COL_MEMORY] = {"memory", NULL, false, 8},   [COL_SIZE] = {"size", NULL, false, 4},
-    [COL_LIMIT] = {"% limit", NULL, false, 5},   [COL_ACCURACY] = {"rel L2", NULL, false, 3},
+    [COL_RANK] = {"#", "rank", false, 0},
+    [COL_NAME] = {"backend", NULL, true, 0},
+    [COL_P50] = {"p50", NULL, false, 0},
+    [COL_WIDTH] = {"\xc2\xb1", "interval", false, 9},
+    [COL_BEST] = {"vs fastest", NULL, true, 0},
+    [COL_NATIVE] = {"vs native", NULL, true, 3},
+    [COL_P99] = {"p99", NULL, false, 6},
+    [COL_THROUGHPUT] = {"per s", NULL, false, 2},
+    [COL_COMPILE] = {"compile", NULL, false, 8},
+    [COL_CACHED] = {"cached", NULL, false, 1},
+    [COL_LOAD] = {"load", NULL, false, 7},
+    [COL_READY] = {"start-up", NULL, false, -1},
+    [COL_MEMORY] = {"memory", NULL, false, 8},
+    [COL_SIZE] = {"size", NULL, false, 4},
+    [COL_LIMIT] = {"% limit", "limit_share", false, 5},
+    [COL_ACCURACY] = {"rel L2", NULL, false, 3},
     [COL_FLAGS] = {"flags", NULL, true, 0},
 };
 
@@ -247,7 +255,7 @@ static void fill_special(const struct summary *summary, size_t begin, size_t nat
       if (facts->artifact_bytes >= 0) put_bytes(out, (double)facts->artifact_bytes);
       return;
     case COL_LIMIT:
-      if (is_known(record->limit_share)) put_percent(out, record->limit_share);
+      if (is_known(record->limit_share)) put_limit(out, record);
       return;
     case COL_ACCURACY:
       if (is_known(facts->rel_l2)) put_scientific(out, facts->rel_l2);
@@ -560,19 +568,19 @@ static void put_matrix(struct tty tty, const struct summary *summary, const stru
 /* What the marks of this table mean. */
 static void put_flag_notes(struct tty tty, const struct summary *summary) {
   uint32_t flags = 0;
-  bool passes_limit = false;
+  bool has_winograd = false;
   for (size_t i = 0; i < summary->record_count; i++) {
     flags |= summary->records[i].flags;
-    passes_limit |= summary->records[i].limit_share > 1.005;
+    has_winograd |= isfinite(summary->records[i].winograd_limit_share);
   }
   for (int f = 0; f < FLAG_BIT_COUNT; f++)
     if (flags & (1u << f))
       text_printf(tty.out, "%s: %s\n", flag_text((enum record_flag)f),
                   flag_help((enum record_flag)f));
-  if (passes_limit)
+  if (has_winograd)
     LITERAL(tty.out,
-            "over 100 % of the limit: an algorithm with fewer FLOPs than the definition has, or a "
-            "probe that was disturbed\n");
+            "% limit: of the direct algorithm; W: of Winograd's, with a quarter of the "
+            "multiplications in 3x3 convolutions\n");
 }
 
 static void put_footer(struct tty tty, const struct summary *summary) {

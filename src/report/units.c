@@ -73,6 +73,15 @@ void put_percent(struct text *out, double share) {
   LITERAL(out, " %");
 }
 
+/* "95 %", "140 % (62 % W)" where Winograd applies. */
+void put_limit(struct text *out, const struct record *record) {
+  put_percent(out, record->limit_share);
+  if (!isfinite(record->winograd_limit_share)) return;
+  LITERAL(out, " (");
+  put_percent(out, record->winograd_limit_share);
+  LITERAL(out, " W)");
+}
+
 /* One digit more where the difference is small: 1.007x, 1.21x, 12.1x. */
 void put_ratio(struct text *out, double ratio) {
   put_significant(out, ratio, ratio < 1 || ratio >= 1.1 ? 3 : 4);

@@ -426,6 +426,36 @@ hone_status store_finish_study(struct ctx *ctx, struct store *store, const char 
   return status;
 }
 
+/* A limit only falls: the peaks behind it are the highest that were seen. */
+hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
+                               const struct cell *cell) {
+  sqlite3_stmt *statement = NULL;
+  bool more;
+  TRY(prepare(ctx, store,
+              "UPDATE cell SET limit_ms = min(limit_ms, ?3), "
+              "winograd_limit_ms = min(winograd_limit_ms, ?4) WHERE study = ?1 AND key = ?2",
+              &statement));
+  hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
+  if (!status) status = bind_key(ctx, store, statement, 2, cell->key);
+  sqlite3_bind_double(statement, 3, cell->limit_ms);
+  sqlite3_bind_double(statement, 4, cell->winograd_limit_ms);
+  if (!status) status = step(ctx, store, statement, &more);
+  sqlite3_finalize(statement);
+  return status;
+}
+
+hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
+                              const char *machine_json) {
+  sqlite3_stmt *statement = NULL;
+  bool more;
+  TRY(prepare(ctx, store, "UPDATE study SET machine_json = ?2 WHERE key = ?1", &statement));
+  hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
+  if (!status) status = bind_key(ctx, store, statement, 2, machine_json);
+  if (!status) status = step(ctx, store, statement, &more);
+  sqlite3_finalize(statement);
+  return status;
+}
+
 /* -- reading ------------------------------------------------------------------------------------
  */
 

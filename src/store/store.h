@@ -53,6 +53,11 @@ MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store,
 /* By (study, cell, number): the last one stays. */
 MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
                                            const struct incarnation *incarnation);
+MUST_USE hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
+                                        const struct cell *cell);
+/* What was learnt of the machine while the study ran. */
+MUST_USE hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
+                                       const char *machine_json);
 MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
 /* The newest study with this plan and fingerprint, or *out_found false. */
 MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,

@@ -282,8 +282,23 @@ static void missing_features_are_named(void **state) {
   assert_int_equal(features_check(&ctx, place_none(), 1u << 31), HONE_E_UNSUP);
 }
 
+/* A later probe raises what it found higher, and lowers nothing. */
+static void peaks_only_rise(void **state) {
+  (void)state;
+  struct peaks peaks = {
+      .f32_flops = 10, .bandwidth = {{1, 5}, {2, 6}, {4, 7}}, .bandwidth_count = 3};
+  const struct peaks later = {.f32_flops = 12, .bandwidth = {{1, 4}, {2, 9}}, .bandwidth_count = 2};
+  peaks_raise(&peaks, &later);
+  assert_true(peaks.f32_flops == 12 && peaks.bandwidth_count == 3);
+  assert_true(peaks.bandwidth[0].bytes_per_s == 5 && peaks.bandwidth[1].bytes_per_s == 9 &&
+              peaks.bandwidth[2].bytes_per_s == 7);
+  peaks_raise(&peaks, &(struct peaks){.f32_flops = 1});
+  assert_true(peaks.f32_flops == 12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(peaks_only_rise),
       cmocka_unit_test(levels_are_known),
       cmocka_unit_test(unknown_targets),
       cmocka_unit_test(host_runs_here),

@@ -1,0 +1,86 @@
+/* The machine's peaks during a study: measured for each thread count before it, again for a moment
+ * beside the cells, and the limits of the cells from them. A probe is only ever disturbed downwards, so
+ * the highest counts. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#define FIRST_NS 1500000000u
+#define AGAIN_NS 100000000u /* of one repetition, and as long again for its memory */
+#define BETWEEN_NS 5000000000u
+
+static hone_status keep_cells(struct ctx *ctx, struct arena *arena, const struct bench_study *study,
+                              struct study_peaks *out) {
+  TRY(NEW_ARRAY(ctx, arena, out->cells, study->cell_count + 1));
+  for (size_t i = 0; i < study->cell_count; i++) {
+    struct peaks_cell *kept = &out->cells[i];
+    kept->cell = study->cells[i];
+    kept->one = study->cases[study->cell_case[i]];
+    TRY(NEW_ARRAY(ctx, arena, kept->one.contractions, kept->one.contraction_count + 1));
+    memcpy(kept->one.contractions, study->cases[study->cell_case[i]].contractions,
+           kept->one.contraction_count * sizeof *kept->one.contractions);
+  }
+  out->cell_count = study->cell_count;
+  return HONE_OK;
+}
+
+static size_t index_of_threads(const struct study_peaks *peaks, int threads) {
+  size_t i = 0;
+  while (i < peaks->count && peaks->threads[i] != threads) i++;
+  return i;
+}
+
+hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
+                                const struct bench_study *study, struct study_peaks *out) {
+  TRY(keep_cells(ctx, arena, study, out));
+  for (size_t i = 0; i < study->cell_count; i++) {
+    const int threads = study->cells[i].threads;
+    if (index_of_threads(out, threads) < out->count || out->count == COUNT(out->at)) continue;
+    TRY(peaks_measure(ctx, threads, FIRST_NS, &out->at[out->count]));
+    out->threads[out->count++] = threads;
+  }
+  out->last_ns = clock_ns();
+  return HONE_OK;
+}
+
+hone_status study_peaks_again(struct ctx *ctx, const char *cell_key, struct study_peaks *peaks) {
+  struct peaks again;
+  size_t cell = 0;
+  if (peaks->count == 0 || clock_ns() - peaks->last_ns < BETWEEN_NS) return HONE_OK;
+  while (cell < peaks->cell_count && strcmp(peaks->cells[cell].cell.key, cell_key) != 0) cell++;
+  if (cell == peaks->cell_count) return HONE_OK;
+  const size_t at = index_of_threads(peaks, peaks->cells[cell].cell.threads);
+  if (at == peaks->count) return HONE_OK;
+  TRY(peaks_measure(ctx, peaks->threads[at], AGAIN_NS, &again));
+  peaks_raise(&peaks->at[at], &again);
+  peaks->last_ns = clock_ns();
+  return HONE_OK;
+}
+
+void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cell *out) {
+  out->limit_ms = out->winograd_limit_ms = 0;
+  if (cell >= peaks->cell_count) return;
+  const struct bench_case *one = &peaks->cells[cell].one;
+  const size_t at = index_of_threads(peaks, out->threads);
+  if (at == peaks->count) return;
+  const double direct = bench_limit_ms(one, &peaks->at[at]),
+               winograd = bench_winograd_limit_ms(one, &peaks->at[at]);
+  if (isfinite(direct)) out->limit_ms = direct;
+  if (isfinite(winograd)) out->winograd_limit_ms = winograd;
+}
+
+json_t *study_peaks_json(const struct study_peaks *peaks) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < peaks->count; i++) {
+    const struct peaks *at = &peaks->at[i];
+    json_t *curve = json_array();
+    for (int k = 0; k < at->bandwidth_count; k++)
+      json_array_append_new(
+          curve, json_pack("[f, f]", at->bandwidth[k].bytes, at->bandwidth[k].bytes_per_s / 1e9));
+    json_array_append_new(list,
+                          json_pack("{s:i, s:f, s:o}", "threads", peaks->threads[i], "f32_gflops",
+                                    at->f32_flops / 1e9, "read_gb_per_s", curve));
+  }
+  return list;
+}
