@@ -175,6 +175,21 @@ struct file_part {
 };
 MUST_USE hone_status file_write_parts(struct ctx *ctx, const char *path,
                                       const struct file_part *parts, size_t count, unsigned mode);
+/* The same for a file that is written in any order, by several threads: output_create, then pieces, then
+   one of output_commit and output_drop. Memory that no piece covers is zero. Disks are set to work with
+   the first piece, so that little is left to wait for. For streams *out_is_stream is true and nothing
+   was created. */
+struct output {
+  char path[4096], temporary[4096 + 300];
+  int fd;
+};
+MUST_USE hone_status output_create(struct ctx *ctx, const char *path, unsigned mode,
+                                   struct output *out, bool *out_is_stream);
+MUST_USE hone_status output_put(struct ctx *ctx, const struct output *output, size_t at,
+                                const void *data, size_t size);
+MUST_USE hone_status output_commit(struct ctx *ctx, struct output *output);
+void output_drop(struct output *output); /* nothing if it was committed */
+
 enum output_kind {
 #define OUTPUT(name, what, where, mark) OUTPUT_##name,
 #include "outputs.def"
@@ -260,6 +275,9 @@ struct process_options {
   int fd_in, fd_out;                    /* handed to the child as 3 and 4; -1: none */
   uint64_t timeout_ns;                  /* 0: none */
   size_t output_limit; /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
+  /* process_run asks every few ms; true: the group is killed. NULL: never */
+  bool (*cancelled)(const void *user);
+  const void *user;
 };
 struct process_result {
   int exit_code; /* -1 if it died by a signal */

@@ -145,33 +145,92 @@ static hone_status write_stream(struct ctx *ctx, const char *path, const struct 
   return ok ? HONE_OK : fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(error));
 }
 
-static hone_status write_regular(struct ctx *ctx, const char *path, const struct file_part *parts,
-                                 size_t count, unsigned mode) {
-  char dir[4096], temporary[4096 + 300];
+static hone_status write_failure(struct ctx *ctx, const struct output *output) {
+  int error = errno;
+  return fail(ctx, error == EIO ? HONE_E_IO : HONE_E_WRITE, place_file(output->path), "%s",
+              strerror(error));
+}
+
+static hone_status create_regular(struct ctx *ctx, const char *path, unsigned mode,
+                                  struct output *out) {
+  char dir[4096];
   const char *base;
+  out->fd = -1;
   TRY(split_path(ctx, path, dir, &base));
-  int fd = create_beside(dir, base, mode, temporary, sizeof temporary);
-  if (fd < 0)
+  if (strlen(path) >= sizeof out->path)
+    return fail(ctx, HONE_E_PATH, place_file(path), "not a usable file name");
+  memcpy(out->path, path, strlen(path) + 1);
+  out->fd = create_beside(dir, base, mode, out->temporary, sizeof out->temporary);
+  if (out->fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));
-  bool ok = write_parts(fd, parts, count) && !fsync(fd);
-  int error = errno;
-  if (close(fd) && ok) ok = false, error = errno;
-  if (ok && rename(temporary, path)) ok = false, error = errno;
-  if (!ok) {
-    unlink(temporary);
-    return fail(ctx, error == EIO ? HONE_E_IO : HONE_E_WRITE, place_file(path), "%s",
-                strerror(error));
-  }
-  int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir_fd >= 0) {
-    ok = !fsync(dir_fd) || errno == EINVAL || errno == EROFS;
-    error = errno;
-    close(dir_fd);
-    if (!ok)
-      return fail(ctx, HONE_E_IO, place_file(path), "fsync of its folder: %s", strerror(error));
-  }
   return HONE_OK;
+}
+
+void output_drop(struct output *output) {
+  if (output->fd < 0) return;
+  close(output->fd);
+  unlink(output->temporary);
+  output->fd = -1;
+}
+
+static hone_status sync_folder(struct ctx *ctx, const char *path) {
+  char dir[4096];
+  const char *base;
+  TRY(split_path(ctx, path, dir, &base));
+  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return HONE_OK;
+  bool ok = !fsync(fd) || errno == EINVAL || errno == EROFS;
+  int error = errno;
+  close(fd);
+  return ok ? HONE_OK
+            : fail(ctx, HONE_E_IO, place_file(path), "fsync of its folder: %s", strerror(error));
+}
+
+hone_status output_commit(struct ctx *ctx, struct output *output) {
+  bool ok = !fsync(output->fd);
+  int error = errno;
+  if (close(output->fd) && ok) ok = false, error = errno;
+  output->fd = -1;
+  if (ok && rename(output->temporary, output->path)) ok = false, error = errno;
+  if (ok) return sync_folder(ctx, output->path);
+  unlink(output->temporary);
+  errno = error;
+  return write_failure(ctx, output);
+}
+
+hone_status output_create(struct ctx *ctx, const char *path, unsigned mode, struct output *out,
+                          bool *out_is_stream) {
+  enum target target;
+  struct stat info;
+  bool exists;
+  out->fd = -1;
+  TRY(look(ctx, path, &target, &info, &exists));
+  *out_is_stream = target == TARGET_STREAM;
+  return *out_is_stream ? HONE_OK : create_regular(ctx, path, mode, out);
+}
+
+hone_status output_put(struct ctx *ctx, const struct output *output, size_t at, const void *data,
+                       size_t size) {
+  const char *from = data;
+  for (size_t left = size, to = at; left;) {
+    ssize_t n = pwrite(output->fd, from, left < (1u << 30) ? left : (1u << 30), (off_t)to);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return write_failure(ctx, output);
+    from += n, to += (size_t)n, left -= (size_t)n;
+  }
+  sync_file_range(output->fd, (off_t)at, (off_t)size, SYNC_FILE_RANGE_WRITE); /* only a hint */
+  return HONE_OK;
+}
+
+static hone_status write_regular(struct ctx *ctx, const char *path, const struct file_part *parts,
+                                 size_t count, unsigned mode) {
+  struct output output;
+  TRY(create_regular(ctx, path, mode, &output));
+  if (write_parts(output.fd, parts, count)) return output_commit(ctx, &output);
+  hone_status status = write_failure(ctx, &output);
+  output_drop(&output);
+  return status;
 }
 
 hone_status file_write_parts(struct ctx *ctx, const char *path, const struct file_part *parts,

@@ -324,11 +324,13 @@ struct run {
   struct capture capture;
   uint64_t start_ns, deadline_ns; /* 0: none */
   bool terminated, timed_out, output_open;
+  bool (*cancelled)(const void *user);
+  const void *user;
 };
 
 /* Milliseconds until the next thing to do; without pidfd the child's end is polled for. */
 static int wait_ms(const struct run *run, bool has_pidfd) {
-  int limit = has_pidfd ? 60000 : 10;
+  int limit = !has_pidfd ? 10 : run->cancelled ? 20 : 60000;
   if (!run->deadline_ns) return limit;
   uint64_t now = clock_ns();
   if (now >= run->deadline_ns) return 0;
@@ -355,6 +357,7 @@ static void wait_for_end(struct run *run, int *out_status, struct rusage *out_us
       run->output_open = capture_read(&run->capture, run->process.output_fd, 1 << 20);
     pid_t done = wait4(run->process.pid, out_status, WNOHANG, out_usage);
     if (done == run->process.pid || (done < 0 && errno != EINTR)) break;
+    if (run->cancelled && run->cancelled(run->user)) kill(-run->process.pid, SIGKILL);
     enforce_deadline(run);
   }
   if (pidfd >= 0) close(pidfd);
@@ -363,7 +366,10 @@ static void wait_for_end(struct run *run, int *out_status, struct rusage *out_us
 hone_status process_run(struct ctx *ctx, const struct process_options *options,
                         struct process_result *out) {
   *out = (struct process_result){.exit_code = -1};
-  struct run run = {.start_ns = clock_ns(), .output_open = true};
+  struct run run = {.start_ns = clock_ns(),
+                    .output_open = true,
+                    .cancelled = options->cancelled,
+                    .user = options->user};
   TRY(capture_init(ctx, &run.capture, options->output_limit));
   hone_status status = process_start(ctx, options, &run.process);
   if (status) {

@@ -139,10 +139,19 @@ static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted,
   return file_write_atomic(ctx, name, emitted->header.at, emitted->header.length, 0644);
 }
 
+static void pack_part(const void *emitted, size_t part, void *to) {
+  emitted_pack(emitted, part, to);
+}
+
 static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path) {
   const char **units;
   size_t *lengths;
   bool *vectorises;
+  struct build_part *parts;
+  TRY(NEW_ARRAY(run->ctx, run->arena, parts, emitted->part_count));
+  for (size_t i = 0; i < emitted->part_count; i++)
+    parts[i] = (struct build_part){emitted->parts[i].offset, emitted->parts[i].bytes,
+                                   emitted->parts[i].data};
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, lengths, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, vectorises, emitted->unit_count));
@@ -157,8 +166,11 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                               .common = emitted->common.at,
                               .common_length = emitted->common.length,
                               .unit_vectorises = vectorises,
-                              .weights = emitted->weights,
                               .weights_bytes = emitted->weights_bytes,
+                              .part_count = emitted->part_count,
+                              .parts = parts,
+                              .pack = pack_part,
+                              .packer = emitted,
                               .build_id = emitted->build_id,
                               .header = emitted->header.at,
                               .prefix = run->options->prefix ? run->options->prefix : "hone_model"};

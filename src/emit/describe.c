@@ -27,26 +27,27 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
 
 enum { TEXT_WEIGHTS = 64 << 10 };
 
-static void emit_weights(struct emitter *e, const struct emitted *made) {
+static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
   if (!made->weights_bytes) {
     text_puts(e->out, "static const uint32_t packed[1];\n");
-    return;
+    return HONE_OK;
   }
+  uint32_t *words;
+  TRY(NEW_ARRAY(e->ctx, e->arena, words, made->weights_bytes / 4 + 1));
+  for (size_t i = 0; i < made->part_count; i++)
+    emitted_pack(made, i, (char *)words + made->parts[i].offset);
   text_puts(e->out, "static const uint32_t packed[] __attribute__((aligned(64))) = {");
-  for (size_t i = 0; i < made->weights_bytes / 4; i++) {
-    uint32_t word;
-    memcpy(&word, (const char *)made->weights + 4 * i, 4);
-    text_printf(e->out, "%s0x%xu,", i % 12 ? "" : "\n", word);
-  }
+  for (size_t i = 0; i < made->weights_bytes / 4; i++)
+    text_printf(e->out, "%s0x%xu,", i % 12 ? "" : "\n", words[i]);
   text_puts(e->out, "};\n");
+  return HONE_OK;
 }
 
 hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
   bool as_text = made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
   struct text id = {0};
-  hash_hex(hash, made->weights, made->weights_bytes);
-  text_puts(&id, hash);
+  hash_weights(made, &id);
   hash_hex(hash, made->common.at, made->common.length);
   text_puts(&id, hash);
   for (size_t i = 0; i < made->unit_count; i++) {
@@ -58,7 +59,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   text_deinit(&id);
   TRY(status);
   if (as_text)
-    emit_weights(e, made);
+    TRY(emit_weights(e, made));
   else
     text_printf(e->out,
                 "#ifdef HONE_EMBEDDED_WEIGHTS\nextern const unsigned char %s_weights[] "
@@ -76,7 +77,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
               "*%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
               prefix, prefix);
-  if (as_text) made->weights_bytes = 0;
+  if (as_text) made->weights_bytes = made->part_count = 0;
   return HONE_OK;
 }
 

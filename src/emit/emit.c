@@ -1,8 +1,6 @@
 /* Plan to C, on one screen: the functions in units, then the unit that calls them, the header. */
 #include "emit_internal.h"
 
-#include <sys/mman.h>
-
 static bool is_identifier(const char *s) {
   size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
   return n && n < 64 && !s[n] && !(s[0] >= '0' && s[0] <= '9');
@@ -61,6 +59,5 @@ void emitted_deinit(struct emitted *emitted) {
   for (size_t i = 0; i < emitted->unit_count; i++) text_deinit(&emitted->units[i].text);
   text_deinit(&emitted->common);
   text_deinit(&emitted->header);
-  if (emitted->weights) munmap(emitted->weights, emitted->mapped_bytes);
   memset(emitted, 0, sizeof *emitted);
 }

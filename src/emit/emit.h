@@ -13,9 +13,15 @@ struct emitted {
     bool vectorises; /* the compiler is to make vectors of its loops */
   } * units;         /* in an arena-owned array; emitted_deinit frees the texts */
   struct text header;
-  void *weights;        /* packed, 64-byte aligned, page-rounded; mmap'ed */
+  /* Packed weights, part by part in the order in which they lie; emitted_pack makes one. */
   size_t weights_bytes; /* 0 when they stand in the text (up to 64 KiB) */
-  size_t mapped_bytes;
+  size_t part_count;
+  struct emitted_part {
+    size_t offset, bytes;
+    const void *data; /* as they are; NULL: they are packed */
+    const struct buffer *buffer;
+  } * parts; /* in an arena-owned array */
+  const struct kernel_target *target;
   char build_id[33];
 };
 struct emit_options {
@@ -23,5 +29,7 @@ struct emit_options {
 };
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);
+/* Writes the part's bytes to `to`, 64-byte aligned; any threads may pack any parts at the same time. */
+void emitted_pack(const struct emitted *emitted, size_t part, void *to);
 void emitted_deinit(struct emitted *emitted);
 #endif

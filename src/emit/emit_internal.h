@@ -76,6 +76,7 @@ void emit_run(struct emitter *e);
 /* side: "input" or "output" */
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count);
 MUST_USE hone_status make_weights(struct emitter *e, struct emitted *out);
+void hash_weights(const struct emitted *emitted, struct text *out);
 MUST_USE hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made);
 /* -- units.c: the functions dealt out to units, by their number and text alone ----------------------- */
 MUST_USE hone_status emit_units(struct emitter *e, struct emitted *out);

@@ -1,5 +1,5 @@
-/* Artifact cache: folder "artifacts" of the user's cache; entry KEY beside KEY.sum, the SHA-256 of
- * its bytes. The sum is checked at each look-up, so an entry that was cut, swapped or half written
+/* Artifact cache: folder "artifacts" of the user's cache; entry KEY beside KEY.sum, the XXH3 of
+ * its bytes (damage is meant, not forgery: who can write the folder can write the sum). The sum is checked at each look-up, so an entry that was cut, swapped or half written
  * is found before it is loaded; both files are replaced atomically, so two writers of one key do no
  * harm.
  *
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define KEY_LENGTH 64
+#define SUM_LENGTH 32
 #define CACHE_BYTES (4ll << 30)
 
 static hone_status entry_path(struct ctx *ctx, const char *key, char out[4096]) {
@@ -29,14 +30,15 @@ static hone_status entry_path(struct ctx *ctx, const char *key, char out[4096]) 
 
 static bool sum_matches(struct ctx *ctx, const char *path, const char *sum_path) {
   struct mapping file, sum;
-  char want[65], got[65];
+  char want[SUM_LENGTH + 1], got[SUM_LENGTH + 1];
   if (file_map(ctx, sum_path, &sum)) return false;
-  bool ok = sum.size == KEY_LENGTH;
-  memcpy(want, sum.data, ok ? KEY_LENGTH : 0);
-  want[KEY_LENGTH] = 0;
+  bool ok = sum.size == SUM_LENGTH;
+  memcpy(want, sum.data, ok ? SUM_LENGTH : 0);
+  want[SUM_LENGTH] = 0;
   file_unmap(&sum);
   if (!ok || file_map(ctx, path, &file)) return false;
-  ok = !sha256_hex(ctx, got, file.data, file.size) && !strcmp(got, want);
+  hash_hex(got, file.data, file.size);
+  ok = !strcmp(got, want);
   file_unmap(&file);
   return ok;
 }
@@ -109,13 +111,39 @@ static void prune(const char *folder) {
   if (dir) closedir(dir);
 }
 
-static hone_status store(struct ctx *ctx, const char *target, const struct mapping *map,
-                         unsigned mode) {
-  char sum[65], sum_path[4200];
+/* Copied, or shared with the user's file where the file system can, block by block. Without fsync: what
+   a crash leaves behind is found by its sum. */
+static hone_status copy_entry(struct ctx *ctx, const char *target, const struct mapping *map,
+                              int from, unsigned mode) {
+  char temporary[4200];
+  snprintf(temporary, sizeof temporary, "%s.%d", target, (int)getpid());
+  int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  if (to < 0) return fail(ctx, HONE_E_WRITE, place_file(temporary), "%s", strerror(errno));
+  bool ok = true;
+  off_t at = 0, end = (off_t)map->size;
+  while (at < end && ok) ok = copy_file_range(from, &at, to, NULL, (size_t)(end - at), 0) > 0;
+  while (at < end) { /* between file systems of old kernels */
+    ssize_t n = pwrite(to, map->data + at, (size_t)(end - at), at);
+    if (n <= 0) break;
+    at += n;
+  }
+  int error = errno;
+  if (!close(to) && at == end && !rename(temporary, target)) return HONE_OK;
+  unlink(temporary);
+  return fail(ctx, HONE_E_WRITE, place_file(target), "%s", strerror(error));
+}
+
+static hone_status store(struct ctx *ctx, const char *path, const char *target,
+                         const struct mapping *map, unsigned mode) {
+  char sum[SUM_LENGTH + 1], sum_path[4200];
   snprintf(sum_path, sizeof sum_path, "%s.sum", target);
-  TRY(sha256_hex(ctx, sum, map->data, map->size));
-  TRY(file_write_atomic(ctx, target, map->data, map->size, mode));
-  return file_write_atomic(ctx, sum_path, sum, KEY_LENGTH, 0600);
+  hash_hex(sum, map->data, map->size);
+  int from = open(path, O_RDONLY | O_CLOEXEC);
+  if (from < 0) return fail(ctx, HONE_E_IO, place_file(path), "%s", strerror(errno));
+  hone_status status = copy_entry(ctx, target, map, from, mode);
+  close(from);
+  if (!status) status = file_write_atomic(ctx, sum_path, sum, SUM_LENGTH, 0600);
+  return status;
 }
 
 hone_status cache_store(struct ctx *ctx, const char *key, const char *path) {
@@ -127,7 +155,7 @@ hone_status cache_store(struct ctx *ctx, const char *key, const char *path) {
   struct stat status;
   TRY(file_map(ctx, path, &map));
   unsigned mode = !stat(path, &status) && status.st_mode & S_IXUSR ? 0700 : 0600;
-  hone_status result = store(ctx, target, &map, mode);
+  hone_status result = store(ctx, path, target, &map, mode);
   file_unmap(&map);
   if (!result) prune(folder);
   return result;

@@ -61,7 +61,8 @@ static hone_status judge(struct ctx *ctx, const char *tool, const struct process
 }
 
 hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const char *directory,
-                     uint64_t deadline_ns, const char *product) {
+                     uint64_t deadline_ns, const char *product, bool (*cancelled)(const void *user),
+                     const void *user) {
   const char *tool = arguments->at[0];
   if (arguments->overflow)
     return fail(ctx, HONE_E_INTERNAL, place_name(tool), "more than %d arguments", MAX_ARGUMENTS);
@@ -71,7 +72,9 @@ hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const c
                                     .directory = directory,
                                     .fd_in = -1,
                                     .fd_out = -1,
-                                    .timeout_ns = deadline_ns - now};
+                                    .timeout_ns = deadline_ns - now,
+                                    .cancelled = cancelled,
+                                    .user = user};
   struct process_result result;
   hone_status status = process_run(ctx, &options, &result);
   if (!status) status = judge(ctx, tool, &result, !product || has_product(directory, product));

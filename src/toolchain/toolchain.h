@@ -14,6 +14,10 @@ enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
 MUST_USE hone_status artifact_beside(struct ctx *ctx, const char *path, const char *ending,
                                      char out[4096]);
 
+struct build_part {
+  size_t offset, bytes;
+  const void *data; /* NULL: to be packed */
+};
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */
   const size_t *unit_lengths;
@@ -21,8 +25,12 @@ struct build_input {
   const char *common; /* stands before each unit, and once in one C file; NULL: none */
   size_t common_length;
   const bool *unit_vectorises; /* NULL: none; else by unit: -O3 with the compiler's vectoriser */
-  const void *weights;         /* packed; embedded with .incbin into so, a, exe; beside a .c */
-  size_t weights_bytes;
+  /* Packed weights: parts in the order in which they lie, zeros between them; inside so, a, exe,
+     beside a .c. pack(packer, i, to) makes part i where it has no data, in any thread. */
+  size_t weights_bytes, part_count;
+  const struct build_part *parts;
+  void (*pack)(const void *packer, size_t part, void *to);
+  const void *packer;
   const char *build_id; /* 32 hex digits, ends the .weights file; needed for it alone */
   const char *header;   /* typed header text, written beside the artifact; NULL: none */
   /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS,

@@ -36,24 +36,57 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
                     bool vectorises, struct arguments *out);
 
 /* tool.c */
-/* Runs a tool in `directory` until `deadline_ns` (of clock_ns). E_MISSING, E_TIMEOUT; E_CRASH with
+/* Runs a tool in `directory` until it is cancelled (NULL: never) or until `deadline_ns` (of clock_ns). E_MISSING, E_TIMEOUT; E_CRASH with
    the tool's first words if it fails, or if it ends well without having written `product`. */
 MUST_USE hone_status tool_run(struct ctx *ctx, const struct arguments *arguments,
-                              const char *directory, uint64_t deadline_ns, const char *product);
+                              const char *directory, uint64_t deadline_ns, const char *product,
+                              bool (*cancelled)(const void *user), const void *user);
 /* Writes a file of a temporary folder, without fsync. */
 MUST_USE hone_status put_file(struct ctx *ctx, const char *directory, const char *name,
                               const void *data, size_t size);
 MUST_USE hone_status put_parts(struct ctx *ctx, const char *directory, const char *name,
                                const struct file_part *parts, size_t count);
 
+struct build {
+  const struct build_input *input;
+  const struct build_options *options;
+  struct compiler compiler;
+  const char *prefix;
+  char directory[4096];
+  char prefix_map[4200], entry[160]; /* arguments that live as long as the build */
+  uint64_t deadline_ns;
+  bool embeds;
+  bool inserts; /* the weights stand in the file to be, the linked image comes to them at the end */
+  bool has_main;
+  /* where the parts of the weights are written: the artifact, a .weights file, weights.bin */
+  struct output file;
+  size_t weights_at;
+};
+
+/* jobs.c */
+/* The parts of the weights, then the units, then main if `compiles`; on all usable cores, with the
+   build's deadline. The first failure in the order of the units, not of time, is the build's: what
+   comes after it is killed, what comes before it ends. */
+MUST_USE hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles);
+
+/* weights.c */
+/* From here on weights lie behind all else (the default code model reaches 2 GiB) and come into the
+   linked file by insert.c. */
+bool has_large_section(const struct build *build);
+/* Opens build->file for the weights; for a linked file where they are to lie in it. */
+MUST_USE hone_status weights_open(struct ctx *ctx, struct build *build, const char *path);
+MUST_USE hone_status weights_part(struct ctx *ctx, const struct build *build, size_t part);
+MUST_USE hone_status assemble_weights(struct ctx *ctx, const struct build *build);
+/* The .weights file of C text, footer and all. */
+MUST_USE hone_status write_weights(struct ctx *ctx, const struct build_input *input,
+                                   const char *path);
+
 /* insert.c */
 #define WEIGHTS_PAGE ((size_t)4096)
 #define WEIGHTS_SECTION ".lrodata"
-/* Writes the linked file `product` to `path` with the weights in the place of section
-   WEIGHTS_SECTION, which holds one page; *out_done false: the layout does not allow it, nothing was
-   written. */
-MUST_USE hone_status insert_weights(struct ctx *ctx, const char *product,
-                                    const struct build_input *input, const char *path,
-                                    bool *out_done);
+/* Lays the linked file `product` around the weights that stand in `file` from `at` on, in the place of
+   the page at the end of section WEIGHTS_SECTION; *out_done false: the layout does not allow it. */
+MUST_USE hone_status insert_weights(struct ctx *ctx, const char *product, size_t weights_bytes,
+                                    const struct output *file, size_t at, bool *out_done);
 
 #endif

@@ -233,7 +233,7 @@ static bool has_headers(struct workshop *w) {
   const char *const rest[] = {"-S", "-o", "probe.s", "probe.c", NULL};
   arguments_add(&arguments, rest);
   uint64_t deadline = clock_ns() + 60000000000ULL;
-  return !tool_run(&w->ctx, &arguments, w->folder, deadline, "probe.s");
+  return !tool_run(&w->ctx, &arguments, w->folder, deadline, "probe.s", NULL, NULL);
 }
 
 /* False if the maker is not here; *out_missing says what it lacks. */
@@ -261,7 +261,7 @@ static char *compile_to_assembly(struct workshop *w, const struct text *text) {
   const char *const rest[] = {"-S", "-o", "k.s", "k.c", NULL};
   arguments_add(&arguments, rest);
   hone_status status =
-      tool_run(&w->ctx, &arguments, w->folder, clock_ns() + 300000000000ULL, "k.s");
+      tool_run(&w->ctx, &arguments, w->folder, clock_ns() + 300000000000ULL, "k.s", NULL, NULL);
   if (status) print_error("%s\n", w->ctx.message);
   assert_int_equal(status, HONE_OK);
   snprintf(path, sizeof path, "%s/k.s", w->folder);

@@ -2,6 +2,7 @@
  * builds; compilers that are missing, fail, hang, flood or write nothing; the artifact cache. */
 #include "unit.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -193,7 +194,7 @@ static void write_inputs(void) {
 /* -- large weights, inserted after linking ------------------------------------------------------
  */
 
-enum { LARGE = (2 << 20) + 100 };
+enum { LARGE = (2 << 20) + 100, input_room = 256 << 10 };
 
 static void build_large(const char *path, const float *weights, size_t bytes) {
   struct ctx ctx;
@@ -202,7 +203,8 @@ static void build_large(const char *path, const float *weights, size_t bytes) {
   const char *units[2];
   size_t lengths[2];
   struct build_input input = toy_input(texts, units, lengths, "hone_model", false);
-  input.weights = weights;
+  const struct build_part part = {0, bytes, weights};
+  input.parts = &part;
   input.weights_bytes = bytes;
   struct target target;
   assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);
@@ -268,6 +270,57 @@ static void large_weights(void **state) {
   text_deinit(&result.output);
 }
 
+/* Wherever .bss ends, the weights are inserted after linking, never linked: room for the code stands in
+   front of them. And in parts, on one core or on all, they give the same bytes. */
+static void insertion_at_every_place(void **state) {
+  (void)state;
+  enum { PARTS = 5, PART = 300 << 10 };
+  float *weights = malloc((size_t)PARTS * PART);
+  for (size_t i = 0; i < PARTS * PART / sizeof *weights; i++) weights[i] = (float)(i + 1);
+  struct build_part parts[PARTS];
+  for (size_t i = 0; i < PARTS; i++)
+    parts[i] = (struct build_part){i * PART, PART, (char *)weights + i * PART};
+  for (int bytes = 4; bytes < 9000; bytes += 4000) {
+    struct mapping maps[2];
+    cpu_set_t all, one;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (size_t i = 0; !CPU_COUNT(&one); i++)
+      if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    for (int k = 0; k < 2; k++) {
+      struct ctx ctx;
+      ctx_init(&ctx);
+      struct text texts[2] = {{0}, {0}};
+      const char *units[2];
+      size_t lengths[2];
+      struct build_input input = toy_input(texts, units, lengths, "hone_model", false);
+      text_printf(&texts[1], "volatile char more_data[%d];\n", bytes);
+      units[1] = texts[1].at, lengths[1] = texts[1].length;
+      input.parts = parts, input.part_count = PARTS, input.weights_bytes = (size_t)PARTS * PART;
+      struct target target;
+      assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);
+      const char *path = in_folder(k ? "one.so" : "all.so");
+      if (k) assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+      assert_int_equal(
+          toolchain_build(&ctx, &input, &(struct build_options){.target = &target}, path), HONE_OK);
+      assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+      maps[k] = map_file(path);
+      text_deinit(&texts[0]);
+      text_deinit(&texts[1]);
+    }
+#ifdef __x86_64__
+    assert_true(maps[0].size > input_room + (size_t)PARTS * PART);
+#endif
+    assert_int_equal(maps[0].size, maps[1].size);
+    assert_memory_equal(maps[0].data, maps[1].data, maps[0].size);
+    assert_non_null(memmem(maps[0].data, maps[0].size, weights, (size_t)PARTS * PART));
+    file_unmap(&maps[0]);
+    file_unmap(&maps[1]);
+    run_loaded(in_folder("all.so"), NULL, 1);
+  }
+  free(weights);
+}
+
 /* Every other layout is refused and nothing is written. */
 static void insertion_refuses_other_files(void **state) {
   (void)state;
@@ -275,16 +328,20 @@ static void insertion_refuses_other_files(void **state) {
   ctx_init(&ctx);
   build(in_folder("plain2.so"), "hone_model", false);
   struct mapping map = map_file(in_folder("plain2.so"));
-  struct build_input input = {.weights = toy_weights, .weights_bytes = sizeof toy_weights};
+  struct output output;
+  bool is_stream;
+  assert_int_equal(output_create(&ctx, in_folder("inserted.so"), 0600, &output, &is_stream),
+                   HONE_OK);
   for (size_t size = 0; size <= map.size; size += size < 512 ? 8 : map.size / 64) {
     write_file("cut.bin", (const char *)map.data, size, 0600);
     bool done = true;
     assert_int_equal(
-        insert_weights(&ctx, in_folder("cut.bin"), &input, in_folder("inserted.so"), &done),
+        insert_weights(&ctx, in_folder("cut.bin"), sizeof toy_weights, &output, 1 << 20, &done),
         HONE_OK);
     assert_false(done);
   }
   file_unmap(&map);
+  output_drop(&output);
   assert_int_not_equal(access(in_folder("inserted.so"), F_OK), 0);
 }
 
@@ -425,6 +482,27 @@ static hone_status with_compiler(const char *script, uint64_t timeout_ns, char m
   assert_int_not_equal(access(in_folder("never.so"), F_OK), 0);
   assert_true(strlen(message) < 2048);
   return status;
+}
+
+/* Units fail in any order of time: the failure of the first one in order is told. What follows a failure
+   is killed, not waited for. */
+static void failures_come_in_order(void **state) {
+  (void)state;
+  char message[2048];
+  uint64_t start = clock_ns();
+  assert_int_equal(
+      with_compiler(VERSION "case \"$*\" in *unit0.c) sleep 1; echo 'error: first' >&2;;"
+                            " *) echo 'error: second' >&2;; esac; exit 1\n",
+                    0, message),
+      HONE_E_CRASH);
+  assert_non_null(strstr(message, "first"));
+  assert_int_equal(
+      with_compiler(VERSION "case \"$*\" in *unit0.c) echo 'error: at once' >&2; exit 1;;"
+                            " *) sleep 60;; esac\n",
+                    0, message),
+      HONE_E_CRASH);
+  assert_non_null(strstr(message, "at once"));
+  assert_true(clock_ns() - start < 20000000000ull);
 }
 
 static void failing_compilers(void **state) {
@@ -592,12 +670,14 @@ int main(void) {
       cmocka_unit_test(archive_links),
       cmocka_unit_test(copied_weights),
       cmocka_unit_test(large_weights),
+      cmocka_unit_test(insertion_at_every_place),
       cmocka_unit_test(insertion_refuses_other_files),
       cmocka_unit_test_setup(program_runs, program_setup),
       cmocka_unit_test(program_answers_bad_input),
       cmocka_unit_test(program_survives_damaged_npy),
       cmocka_unit_test(same_input_same_bytes),
       cmocka_unit_test(failing_compilers),
+      cmocka_unit_test(failures_come_in_order),
       cmocka_unit_test(missing_compilers),
       cmocka_unit_test(a_compiler_of_another_processor),
       cmocka_unit_test(bad_requests),

@@ -60,6 +60,8 @@ static inline float toy_expected(const float x[32], float shift, int i) {
   return x[row * 8 + column] * toy_weights[column] + shift;
 }
 
+static const struct build_part toy_part = {0, sizeof toy_weights, toy_weights};
+
 /* The texts live in `texts`, two of them; one unit if `single`. */
 static inline struct build_input toy_input(struct text texts[2], const char *units[2],
                                            size_t lengths[2], const char *prefix, bool single) {
@@ -74,8 +76,9 @@ static inline struct build_input toy_input(struct text texts[2], const char *uni
   return (struct build_input){.units = units,
                               .unit_lengths = lengths,
                               .unit_count = single ? 1 : 2,
-                              .weights = toy_weights,
                               .weights_bytes = sizeof toy_weights,
+                              .part_count = 1,
+                              .parts = &toy_part,
                               .build_id = TOY_BUILD_ID,
                               .header = "/* toy */\n",
                               .prefix = prefix};

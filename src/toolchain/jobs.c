@@ -1,0 +1,117 @@
+/* Jobs of a build: parts of the weights to pack and write, units and main to compile, dealt to as many
+ * threads as there are usable cores. Parts come first, so that the disk works while the compiler does.
+ */
+#include "toolchain_internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MAX_WORKERS 64
+
+struct jobs {
+  const struct build *build;
+  size_t unit_count, compile_count, count; /* numbers: units, main, then parts */
+  atomic_size_t next;                      /* in the order of work */
+  atomic_size_t failed;                    /* the lowest number that failed; SIZE_MAX */
+  pthread_mutex_t lock;
+  struct ctx first; /* its context */
+};
+
+struct job {
+  struct jobs *jobs;
+  size_t number;
+};
+
+static bool is_cancelled(const void *user) {
+  const struct job *job = user;
+  return atomic_load(&job->jobs->failed) < job->number;
+}
+
+static hone_status compile_unit(struct ctx *ctx, const struct build *build, const struct job *job) {
+  size_t unit = job->number;
+  char source[32], object[32];
+  snprintf(source, sizeof source, "unit%zu.c", unit);
+  snprintf(object, sizeof object, "unit%zu.o", unit);
+  const struct build_input *input = build->input;
+  const struct file_part parts[] = {{input->common, input->common_length},
+                                    {input->units[unit], input->unit_lengths[unit]}};
+  TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
+  struct arguments arguments = {0};
+  compiler_flags(&build->compiler, build->options->target, build->options->debug,
+                 input->unit_vectorises && input->unit_vectorises[unit], &arguments);
+  argument(&arguments, build->prefix_map);
+  if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
+  const char *const rest[] = {"-c", "-o", object, source, NULL};
+  arguments_add(&arguments, rest);
+  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
+}
+
+/* The program's own main and the ABI header that it includes. */
+static hone_status compile_main(struct ctx *ctx, const struct build *build, const struct job *job) {
+  static const char *const names[][2] = {{"run/main.c", "main.c"},
+                                         {"run/artifact.h", "artifact.h"}};
+  for (size_t i = 0; i < COUNT(names); i++) {
+    size_t length;
+    const char *text = hone_embedded_text(names[i][0], &length);
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(names[i][0]), "not embedded");
+    TRY(put_file(ctx, build->directory, names[i][1], text, length));
+  }
+  struct arguments arguments = {0};
+  compiler_start(&build->compiler, &arguments);
+  /* without the target's -m flags: it must run far enough to say that the processor does not fit */
+  const char *const rest[] = {"-std=gnu11", "-O2",    build->prefix_map, build->entry, "-c",
+                              "-o",         "main.o", "main.c",          NULL};
+  arguments_add(&arguments, rest);
+  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "main.o", is_cancelled,
+                  job);
+}
+
+static hone_status run_job(struct ctx *ctx, const struct job *job) {
+  const struct jobs *jobs = job->jobs;
+  if (job->number >= jobs->compile_count)
+    return weights_part(ctx, jobs->build, job->number - jobs->compile_count);
+  return job->number < jobs->unit_count ? compile_unit(ctx, jobs->build, job)
+                                        : compile_main(ctx, jobs->build, job);
+}
+
+static void *work(void *argument_) {
+  struct jobs *jobs = argument_;
+  struct ctx start = jobs->first;
+  for (size_t turn; (turn = atomic_fetch_add(&jobs->next, 1)) < jobs->count;) {
+    size_t parts = jobs->count - jobs->compile_count;
+    struct job job = {jobs, turn < parts ? jobs->compile_count + turn : turn - parts};
+    struct ctx ctx = start;
+    if (is_cancelled(&job) || !run_job(&ctx, &job)) continue;
+    pthread_mutex_lock(&jobs->lock);
+    if (!is_cancelled(&job)) {
+      atomic_store(&jobs->failed, job.number);
+      jobs->first = ctx;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+  }
+  return NULL;
+}
+
+hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles) {
+  struct jobs jobs = {.build = build, .first = *ctx};
+  jobs.unit_count = compiles ? build->input->unit_count : 0;
+  jobs.compile_count = jobs.unit_count + (compiles && build->has_main);
+  jobs.count = jobs.compile_count + (build->file.fd >= 0 ? build->input->part_count : 0);
+  atomic_init(&jobs.failed, SIZE_MAX);
+  if (pthread_mutex_init(&jobs.lock, NULL))
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory to compile");
+  size_t count = (size_t)usable_core_count(), started = 0;
+  if (count > jobs.count) count = jobs.count;
+  if (count > MAX_WORKERS) count = MAX_WORKERS;
+  pthread_t threads[MAX_WORKERS];
+  /* this thread works too; fewer threads than wished for only take longer */
+  while (started + 1 < count && !pthread_create(&threads[started], NULL, work, &jobs)) started++;
+  work(&jobs);
+  for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  pthread_mutex_destroy(&jobs.lock);
+  if (atomic_load(&jobs.failed) == SIZE_MAX) return HONE_OK;
+  ctx->status = jobs.first.status;
+  memcpy(ctx->message, jobs.first.message, sizeof ctx->message);
+  return ctx->status;
+}
