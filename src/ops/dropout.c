@@ -7,7 +7,8 @@ hone_status infer_dropout(struct ctx *ctx, struct graph *graph, struct node *nod
   const struct tensor *flag = training ? training->constant : NULL;
   bool is_inference = flag && tensor_count(flag) == 1 && tensor_i64(flag, 0) == 0;
   if (training && !is_inference)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "Dropout in training mode (input 2)");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "training_mode (input 2) of Dropout is known only at run time");
   TRY(set_output_like(ctx, node, 0, 0));
   return set_output(ctx, node, 1, HONE_BOOL, &node->inputs[0]->shape);
 }

@@ -3,8 +3,18 @@
 
 #include <stdarg.h>
 
-expand_fn *expand_find(const struct op *op) {
-  switch (op->id) {
+static bool is_true(const struct value *value) {
+  return value && value->constant && tensor_count(value->constant) == 1 &&
+         tensor_i64(value->constant, 0) != 0;
+}
+
+expand_fn *expand_find(const struct node *node) {
+  if (is_op(node, OP_Dropout) &&
+      (is_true(node_input(node, 2)) || (node->output_count > 1 && node->outputs[1])))
+    return expand_dropout;
+  if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))
+    return expand_batch_norm;
+  switch (node->op->id) {
 #define COMPOSITE(name, expand) \
   case OP_##name:               \
     return expand;
@@ -86,7 +96,7 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
   for (size_t a = 0; a < e->attribute_count; a++)
     TRY(node_set(e->ctx, e->graph, node, &e->attributes[a]));
   e->attribute_count = 0;
-  expand_fn *expand = expand_find(node->op);
+  expand_fn *expand = expand_find(node);
   if (expand) { /* a composite made of composites */
     struct expansion inner;
     TRY(expand_node(e->ctx, e->graph, node, expand, &inner));
@@ -257,9 +267,10 @@ hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node 
 
 hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
                        struct value **out_results, bool *out_done) {
-  expand_fn *expand = is_op(node, OP_Attention) ? expand_attention
-                      : is_op(node, OP_Einsum)  ? expand_einsum
-                                                : NULL;
+  expand_fn *expand = is_op(node, OP_Attention)               ? expand_attention
+                      : is_op(node, OP_Einsum)                ? expand_einsum
+                      : is_op(node, OP_ArrayFeatureExtractor) ? expand_array_feature_extractor
+                                                              : NULL;
   struct expansion e;
   *out_done = expand != NULL;
   if (!expand) return HONE_OK;

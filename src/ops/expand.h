@@ -27,10 +27,12 @@ typedef void expand_fn(struct expansion *e);
 #define COMPOSITE(name, expand) expand_fn expand;
 #include "composites.def"
 #undef COMPOSITE
-expand_fn expand_attention, expand_einsum; /* node_lower's */
+/* node_lower's */
+expand_fn expand_array_feature_extractor, expand_attention, expand_einsum;
+expand_fn expand_dropout, expand_batch_norm; /* their training forms */
 
-/* The row of composites.def, NULL for an operator with a meaning of its own. */
-expand_fn *expand_find(const struct op *op);
+/* The row of composites.def, or a training form; NULL for a node with a meaning of its own. */
+expand_fn *expand_find(const struct node *node);
 /* Appends the nodes to the graph; e->results holds a value for each output asked for. */
 MUST_USE hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node *node,
                                  expand_fn *expand, struct expansion *e);

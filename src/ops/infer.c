@@ -163,7 +163,7 @@ static bool is_small(const struct node *node) {
 static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct node *node,
                                    size_t *out_bytes) {
   struct expansion e;
-  TRY(expand_node(ctx, graph, node, expand_find(node->op), &e));
+  TRY(expand_node(ctx, graph, node, expand_find(node), &e));
   *out_bytes = e.bytes;
   for (size_t k = 0; k < node->output_count; k++) {
     struct value *to = node->outputs[k];
@@ -190,7 +190,7 @@ hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
     if (!node) continue;
     size_t bytes = 0;
     bool folded = false;
-    if (expand_find(node->op)) {
+    if (expand_find(node)) {
       TRY(check_arity(ctx, node, node->input_count));
       TRY(expand_in_place(ctx, graph, node, &bytes));
     } else {

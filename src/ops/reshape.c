@@ -8,6 +8,18 @@ hone_status infer_identity(struct ctx *ctx, struct graph *graph, struct node *no
   return set_output_like(ctx, node, 0, 0);
 }
 
+/* The same bits as another type of their width. */
+hone_status infer_bit_cast(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  int64_t to = node_int(node, "to", 0);
+  hone_dtype from = node->inputs[0]->dtype;
+  if (to < 1 || to > HONE_I2 || !dtype_bits((hone_dtype)to) ||
+      dtype_bits((hone_dtype)to) != dtype_bits(from))
+    return fail(ctx, HONE_E_TYPE, node_place(node), "the bits of %s as type %lld", dtype_name(from),
+                (long long)to);
+  return set_output(ctx, node, 0, (hone_dtype)to, &node->inputs[0]->shape);
+}
+
 /* dims[] as Reshape means them: 0 copies the input's dim (unless allowzero), one -1 takes the rest.
  */
 static hone_status resolve_reshape(struct ctx *ctx, const struct node *node,

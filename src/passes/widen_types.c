@@ -67,6 +67,11 @@ static hone_status cast(struct rewrite *r, struct value *from, hone_dtype to, bo
   if (!saturate) TRY(node_set_int(r->ctx, r->graph, node, "saturate", 0));
   TRY(node_infer(r->ctx, r->graph, node));
   *out = node->outputs[0];
+  if (from->constant && tensor_count(from->constant) == 1) { /* inference may ask for it */
+    bool folded;
+    TRY(node_fold(r->ctx, r->graph, node, &folded));
+    if (folded) r->graph->nodes.count--; /* it came last */
+  }
   return HONE_OK;
 }
 
@@ -207,7 +212,8 @@ static hone_status to_packed(struct rewrite *r, const struct node *node) {
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   bool needed = false;
-  if (is_op(node, OP_Cast) || is_op(node, OP_CastLike) || node->op->class == OP_CONTROL)
+  if (is_op(node, OP_Cast) || is_op(node, OP_CastLike) || is_op(node, OP_BitCast) ||
+      node->op->class == OP_CONTROL)
     return HONE_OK;
   for (size_t k = 0; k < node->input_count; k++) needed |= must_widen(node, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) needed |= must_widen(node, node->outputs[k]);

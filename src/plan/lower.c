@@ -9,6 +9,7 @@ static const struct {
     {OP_Identity, lower_view},
     {OP_Reshape, lower_view},
     {OP_Flatten, lower_view},
+    {OP_BitCast, lower_view},
     {OP_Squeeze, lower_view},
     {OP_Unsqueeze, lower_view},
     {OP_Transpose, lower_view},

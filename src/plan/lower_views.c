@@ -11,6 +11,7 @@ static hone_status as_reshape(struct builder *b, const struct node *node) {
     if (!view_reshape(&view, &out->shape, &result))
       return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "reshape of a dense tensor");
   }
+  result.dtype = out->dtype; /* BitCast */
   set_view(b, out, &result);
   return HONE_OK;
 }
