@@ -34,6 +34,7 @@ def steps(build, python):
     if os.path.isdir("tests/cli"):
         yield "cli", [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/cli"]
     yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
+    yield "python package", [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/python"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
     yield "install", ["tests/install.sh", build]
     yield "report page", ["tests/report/page.sh", build]
@@ -69,6 +70,7 @@ def count(output, ok):
 def environment(build, python):
     """Tests leave the user's own store and cache alone but use the engines installed there."""
     env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(ROOT / build / "test-cache"))
+    env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
     return env

@@ -2,6 +2,8 @@
  * and the real models. Upgrades of old opsets: test_upgrade.c; side files: test_external.c. */
 #include "import_case.h"
 
+#include <time.h>
+
 /* -- the right way ---- */
 
 static void reads_a_small_model(void **state) {
@@ -587,11 +589,11 @@ static void row_38_many_names(void **state) {
   put_input(&graph, "x", 1, "1");
   put_output(&graph, in);
   struct buf model = model_of(13, &graph);
-  uint64_t start = clock_ns();
+  clock_t start = clock(); /* of this process: neighbours do not count */
   struct loaded l = load(&model, NULL);
   assert_ok(&l);
   assert_int_equal(l.graph->nodes.count, NODES);
-  assert_true(clock_ns() - start < UINT64_C(2000000000));
+  assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
   unload(&l);
 }
 

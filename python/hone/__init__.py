@@ -1,0 +1,14 @@
+"""hone: the fastest correct way to run a model on this machine.
+
+    m = hone.compile("model.onnx")        # or a torch module with example inputs, or "zoo:NAME"
+    y = m(x)                              # NumPy arrays or torch tensors, no copies
+    m.save("model.so")                    # a library that needs nothing but libc and libm
+    hone.bench(["model.onnx"], backends="native,onnxruntime")
+"""
+
+from ._bench import Study, bench
+from ._lib import HoneError, version
+from ._model import Model, Port, compile
+
+__version__ = version()
+__all__ = ["HoneError", "Model", "Port", "Study", "bench", "compile", "version"]

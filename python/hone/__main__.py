@@ -1,0 +1,54 @@
+"""python -m hone export MODEL.pt -o MODEL.onnx --input 1x3x224x224[:float32] ...
+python -m hone ARGUMENTS...                 the `hone` command that came with the package
+
+export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from . import _lib
+
+
+def _example(text: str):
+    import torch
+    shape, _, dtype = text.partition(":")
+    kind = getattr(torch, dtype or "float32", None)
+    if not isinstance(kind, torch.dtype):
+        raise SystemExit(f"{text}: {dtype} is no element type of torch")
+    sizes = [int(n) for n in shape.split("x") if n]
+    return torch.randn(sizes).to(kind) if kind.is_floating_point else torch.ones(sizes, dtype=kind)
+
+
+def export(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m hone export", description="TorchScript to ONNX")
+    parser.add_argument("model", help="a TorchScript file; its code is run: only a file that you trust")
+    parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--input", action="append", default=[], metavar="SHAPE[:DTYPE]", help="as 1x3x224x224:float32")
+    options = parser.parse_args(argv)
+    try:
+        import torch
+    except ImportError:
+        print("python -m hone export needs torch: pip install torch", file=sys.stderr)
+        return 69
+    module = torch.jit.load(options.model, map_location="cpu").eval()
+    torch.onnx.export(module, tuple(_example(x) for x in options.input), options.output, dynamo=False)
+    print(options.output)
+    return 0
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["export"]:
+        return export(sys.argv[2:])
+    if sys.argv[1:2] in ([], ["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    argv = [_lib.command(), *sys.argv[1:]]
+    os.execvp(argv[0], argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

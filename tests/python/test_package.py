@@ -1,0 +1,154 @@
+"""The Python package over a built libhone: compile, call, save, errors, threads, bench."""
+import concurrent.futures
+import gc
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hone
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    """y = x @ w + b, z = an integer copy: two outputs, two element types."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+    w = np.random.default_rng(1).standard_normal((8, 5), dtype=np.float32)
+    b = np.arange(5, dtype=np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["y"]), helper.make_node("Neg", ["n"], ["z"])], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 8]),
+         helper.make_tensor_value_info("n", TensorProto.INT64, [2, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 5]),
+         helper.make_tensor_value_info("z", TensorProto.INT64, [2, 2])],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")])
+    path = tmp_path_factory.mktemp("model") / "two.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path, w, b
+
+
+@pytest.fixture(scope="module")
+def compiled(model_path):
+    return hone.compile(model_path[0])
+
+
+def test_ports(compiled):
+    assert [(p.name, p.dtype, p.shape) for p in compiled.inputs] == [
+        ("x", np.dtype(np.float32), (3, 8)), ("n", np.dtype(np.int64), (2, 2))]
+    assert [p.name for p in compiled.outputs] == ["y", "z"]
+    assert "x: float32[3,8]" in repr(compiled)
+
+
+def test_call_by_position_and_name(compiled, model_path):
+    x = np.random.default_rng(2).standard_normal((3, 8), dtype=np.float32)
+    n = np.array([[1, -2], [3, 4]])
+    y, z = compiled(x, n)
+    np.testing.assert_allclose(y, x @ model_path[1] + model_path[2], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(z, -n)
+    again, _ = compiled(n=n, x=x)
+    np.testing.assert_array_equal(y, again)
+
+
+def test_strided_input_is_read_right(compiled, model_path):
+    x = np.random.default_rng(3).standard_normal((8, 3), dtype=np.float32).T
+    y, _ = compiled(x, np.zeros((2, 2), np.int64))
+    np.testing.assert_allclose(y, x @ model_path[1] + model_path[2], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("arguments, error", [
+    (lambda x, n: ((x,), {}), TypeError), (lambda x, n: ((x, n, n), {}), TypeError),
+    (lambda x, n: ((x, n), {"n": n}), TypeError), (lambda x, n: ((x,), {"m": n}), TypeError),
+    (lambda x, n: ((x.astype(np.float64), n), {}), "E_TYPE"), (lambda x, n: ((x[:2], n), {}), "E_SHAPE")])
+def test_wrong_arguments(compiled, arguments, error):
+    given, named = arguments(np.zeros((3, 8), np.float32), np.zeros((2, 2), np.int64))
+    with pytest.raises(hone.HoneError if isinstance(error, str) else error) as found:
+        compiled(*given, **named)
+    if isinstance(error, str):
+        assert found.value.id == error
+
+
+def test_run_into_writes_the_caller_s_memory(compiled, model_path):
+    x, n = np.ones((3, 8), np.float32), np.ones((2, 2), np.int64)
+    y, z = np.full((3, 5), np.nan, np.float32), np.zeros((2, 2), np.int64)
+    compiled.run_into([x, n], [y, z])
+    np.testing.assert_allclose(y, x @ model_path[1] + model_path[2], rtol=1e-5, atol=1e-5)
+
+
+def test_several_models_in_several_threads(model_path):
+    models = [hone.compile(model_path[0], threads=1) for _ in range(3)]
+    xs = [np.full((3, 8), i, np.float32) for i in range(3)]
+    n = np.zeros((2, 2), np.int64)
+
+    def work(i):
+        return [models[i](xs[i], n)[0] for _ in range(200)]
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        for i, results in enumerate(pool.map(work, range(3))):
+            for y in results:
+                np.testing.assert_allclose(y, xs[i] @ model_path[1] + model_path[2], rtol=1e-4, atol=1e-4)
+
+
+def test_save_is_a_library_of_its_own(compiled, tmp_path):
+    written = compiled.save(tmp_path / "kept.so")
+    assert str(tmp_path / "kept.so") in written and str(tmp_path / "kept.h") in written
+    needed = subprocess.run(["readelf", "-d", tmp_path / "kept.so"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert "libhone" not in needed
+    with pytest.raises(ValueError):
+        compiled.save(tmp_path / "kept.bin")
+
+
+def test_a_model_outlives_nothing_it_needs(model_path):
+    y = hone.compile(model_path[0])(np.ones((3, 8), np.float32), np.ones((2, 2), np.int64))[0]
+    gc.collect()
+    assert np.isfinite(y).all()
+
+
+def test_errors_carry_their_id(tmp_path):
+    (tmp_path / "broken.onnx").write_bytes(b"\xff" * 100)
+    with pytest.raises(hone.HoneError) as found:
+        hone.compile(tmp_path / "broken.onnx")
+    assert found.value.id == "E_FORMAT"
+    with pytest.raises(hone.HoneError) as found:
+        hone.compile(tmp_path / "absent.onnx")
+    assert found.value.id == "E_NOFILE"
+    with pytest.raises(TypeError):
+        hone.compile(object())
+
+
+def test_bench_gives_rows(model_path, tmp_path):
+    study = hone.bench(model_path[0], backends="native", threads=1, rounds=3, incarnations=1, min_time=0.02,
+                       min_samples=3, warmup=0.05, no_measure=True, store=tmp_path / "b.db", progress=False)
+    assert len(study) == 1 and study[0]["backend"] == "native" and study[0]["status"] == "ok"
+    assert study[0]["latency_ms"]["p50"] > 0
+    assert "native" in repr(study) and "<table>" in study._repr_html_()
+    with pytest.raises(hone.HoneError) as found:
+        hone.bench(model_path[0], backends="nativ", store=tmp_path / "b.db", progress=False)
+    assert found.value.id == "E_USAGE" and "nativ" in str(found.value)
+
+
+def test_the_command_comes_with_it(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "hone", "zoo", "list"], stdout=subprocess.PIPE, check=True)
+    assert b"mlp" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "hone"], stdout=subprocess.PIPE, check=True)
+    assert b"export" in done.stdout
+
+
+def test_torch_modules_and_tensors():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4)).eval()
+    x = torch.randn(5, 8)
+    m = hone.compile(module, x)
+    y = m(x)
+    assert isinstance(y, torch.Tensor)
+    torch.testing.assert_close(y, module(x), rtol=1e-4, atol=1e-5)
+    import hone.torch as backend
+    backend.stats.reset()
+    fast = torch.compile(module, backend=backend.backend)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
+    assert backend.stats.graphs == 1 and backend.stats.compiled + len(backend.stats.fallbacks) == 1
