@@ -52,6 +52,8 @@ enum limit_id {
 struct ctx {
   hone_status status; /* of the first failure, HONE_OK before */
   char message[2048]; /* "E_SHAPE at node 3 \"conv1\": ...", control characters escaped */
+  char hint[640];     /* what to do about it, "" while nobody said */
+  const char *verb;   /* of the command line, for hints at its help; NULL in a library */
   int64_t limits[LIMIT_COUNT];
   void (*warn)(void *user, const char *message); /* NULL: warnings are dropped */
   void *warn_user;
@@ -62,8 +64,17 @@ void ctx_init(struct ctx *ctx);
 void ctx_clear(struct ctx *ctx);
 MUST_USE PRINTF(4, 5) hone_status
     fail(struct ctx *ctx, hone_status id, struct place at, const char *format, ...);
+/* What to do about the failure that ctx holds, in the words of whoever knows: the place that fails, else a
+   caller. The first hint stays; without a failure nothing happens. */
+PRINTF(2, 3) void hint(struct ctx *ctx, const char *format, ...);
+/* The same in passing: return advise(ctx, fail(...), "..."). */
+MUST_USE PRINTF(3, 4) hone_status
+    advise(struct ctx *ctx, hone_status status, const char *format, ...);
+/* The failure's hint, else what errors.def says of its id; "" where nothing is known to help. */
+const char *ctx_hint(struct ctx *ctx);
 PRINTF(2, 3) void warn(struct ctx *ctx, const char *format, ...);
-const char *status_remedy(hone_status status);
+const char *status_meaning(hone_status status);
+const char *status_remedy(hone_status status); /* always true, or "" */
 int status_exit_code(hone_status status);
 /* name = "nodes"; -1 if unknown. */
 int limit_find(const char *name);

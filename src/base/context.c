@@ -6,10 +6,10 @@
 static const struct {
   const char *name;
   int exit_code;
-  const char *remedy;
+  const char *meaning, *remedy;
 } errors[HONE_STATUS_COUNT] = {
-    {"OK", 0, ""},
-#define ERROR(name, exit_code, remedy) {"E_" #name, exit_code, remedy},
+    {"OK", 0, "", ""},
+#define ERROR(name, exit_code, meaning, remedy) {"E_" #name, exit_code, meaning, remedy},
 #include "errors.def"
 #undef ERROR
 };
@@ -17,11 +17,11 @@ static const struct {
 /* errors.def and hone_status are one list. */
 enum error_order {
   ORDER_OK,
-#define ERROR(name, exit_code, remedy) ORDER_##name,
+#define ERROR(name, exit_code, meaning, remedy) ORDER_##name,
 #include "errors.def"
 #undef ERROR
 };
-#define ERROR(name, exit_code, remedy) \
+#define ERROR(name, exit_code, meaning, remedy) \
   _Static_assert((int)HONE_E_##name == (int)ORDER_##name, "errors.def row out of order");
 #include "errors.def"
 #undef ERROR
@@ -40,6 +40,10 @@ const char *hone_version(void) { return HONE_VERSION; }
 
 const char *hone_status_name(hone_status status) {
   return (unsigned)status < HONE_STATUS_COUNT ? errors[status].name : "E_INTERNAL";
+}
+
+const char *status_meaning(hone_status status) {
+  return (unsigned)status < HONE_STATUS_COUNT ? errors[status].meaning : "";
 }
 
 const char *status_remedy(hone_status status) {
@@ -66,7 +70,7 @@ void ctx_init(struct ctx *ctx) {
 
 void ctx_clear(struct ctx *ctx) {
   ctx->status = HONE_OK;
-  ctx->message[0] = 0;
+  ctx->message[0] = ctx->hint[0] = 0;
 }
 
 hone_status hone_context_create(hone_context **out_context) {
@@ -119,6 +123,52 @@ hone_status fail(struct ctx *ctx, hone_status id, struct place at, const char *f
   safe_copy(safe, sizeof safe, sentence);
   snprintf(ctx->message, sizeof ctx->message, "%s%s: %s", hone_status_name(id), where, safe);
   return id;
+}
+
+static void put_hint(struct ctx *ctx, const char *format, va_list args) {
+  char sentence[600];
+  if (!ctx->status || ctx->hint[0]) return;
+  vsnprintf(sentence, sizeof sentence, format, args);
+  safe_copy(ctx->hint, sizeof ctx->hint, sentence);
+}
+
+void hint(struct ctx *ctx, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  put_hint(ctx, format, args);
+  va_end(args);
+}
+
+hone_status advise(struct ctx *ctx, hone_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (status) put_hint(ctx, format, args);
+  va_end(args);
+  return status;
+}
+
+/* "... limit nodes ...": a limit that is named can be raised by that name. */
+static bool hint_at_limit(struct ctx *ctx) {
+  char name[64];
+  const char *at = ctx->message;
+  while ((at = strstr(at, "limit "))) {
+    at += 6;
+    snprintf(name, sizeof name, "%.*s", (int)strspn(at, "abcdefghijklmnopqrstuvwxyz_"), at);
+    if (limit_find(name) < 0) continue;
+    hint(ctx, "if the file is trusted, --limit %s=VALUE raises the limit", name);
+    return true;
+  }
+  return false;
+}
+
+const char *ctx_hint(struct ctx *ctx) {
+  if (!ctx->status || ctx->hint[0]) return ctx->hint;
+  if (ctx->status == HONE_E_LIMIT && hint_at_limit(ctx)) return ctx->hint;
+  if (ctx->status == HONE_E_USAGE && ctx->verb) {
+    hint(ctx, "'hone help %s' shows the usage", ctx->verb);
+    return ctx->hint;
+  }
+  return status_remedy(ctx->status);
 }
 
 void warn(struct ctx *ctx, const char *format, ...) {

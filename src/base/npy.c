@@ -215,7 +215,9 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
                                const hone_tensor *expect, hone_tensor *out) {
   const uint8_t *p = map->data;
   if (map->size < 10 || memcmp(p, "\x93NUMPY", 6)) {
-    if (!expect) return fail(ctx, HONE_E_FORMAT, place_file(path), "not a .npy file");
+    if (!expect)
+      return advise(ctx, fail(ctx, HONE_E_FORMAT, place_file(path), "not a .npy file"),
+                    "numpy.save(FILE, x) writes one");
     *out = *expect; /* raw bytes of the expected tensor */
     return take_payload(ctx, path, p, map->size, out);
   }
@@ -232,8 +234,8 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
   if (!parse_header(header, type, &fortran, out))
     return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged .npy header");
   if (fortran && out->rank > 1)
-    return fail(ctx, HONE_E_UNSUP, place_file(path),
-                "Fortran order: save it with numpy.ascontiguousarray");
+    return advise(ctx, fail(ctx, HONE_E_UNSUP, place_file(path), "an array in Fortran order"),
+                  "save numpy.ascontiguousarray(x) instead of x");
   for (size_t i = 0; i < COUNT(codes) && !out->dtype; i++)
     if (strlen(type) == 3 && strchr("<|=", type[0]) && !strcmp(type + 1, codes[i].code))
       out->dtype = codes[i].dtype;
@@ -246,7 +248,9 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
     out->dtype = HONE_STRING;
     return take_strings(ctx, path, payload, payload_bytes, (size_t)width, out);
   }
-  if (!out->dtype) return fail(ctx, HONE_E_TYPE, place_file(path), "element type '%s'", type);
+  if (!out->dtype)
+    return advise(ctx, fail(ctx, HONE_E_TYPE, place_file(path), "element type '%s'", type),
+                  "save x.astype(T) with T a type of the model's, little endian");
   const char *stored = expect ? code_of(expect->dtype) : NULL;
   if (stored && !strcmp(stored, code_of(out->dtype))) out->dtype = expect->dtype;
   return take_payload(ctx, path, payload, payload_bytes, out);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define PROC_MAGIC 0x9fa0
+#define OTHER_PLACE "name another place for the output"
 enum { MOST_LINKS = 40, READER_WAIT_MS = 10000, HEAD_BYTES = 512, TAIL_BYTES = 64 };
 
 static const struct {
@@ -63,8 +64,10 @@ static hone_status look(struct ctx *ctx, const char *path, enum target *out, str
   if (!*out_exists) return HONE_OK;
   if (S_ISDIR(info->st_mode)) return fail(ctx, HONE_E_WRITE, place_file(path), "is a folder");
   if (S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode))
-    return fail(ctx, HONE_E_PATH, place_file(path), "is a %s, which is never an output",
-                S_ISSOCK(info->st_mode) ? "socket" : "disk");
+    return advise(ctx,
+                  fail(ctx, HONE_E_PATH, place_file(path), "is a %s, which is never an output",
+                       S_ISSOCK(info->st_mode) ? "socket" : "disk"),
+                  OTHER_PLACE);
   if (!S_ISREG(info->st_mode) || leads_through_proc(path)) *out = TARGET_STREAM;
   return HONE_OK;
 }
@@ -281,8 +284,10 @@ static hone_status check_kind(struct ctx *ctx, const char *path, const struct st
   if (is_same) return HONE_OK;
   if (fd < 0)
     return fail(ctx, HONE_E_PATH, place_file(path), "cannot look at it: %s", strerror(error));
-  return fail(ctx, HONE_E_PATH, place_file(path),
-              "a file is there that is not %s; it was left as it is", kinds[kind].what);
+  return advise(ctx,
+                fail(ctx, HONE_E_PATH, place_file(path),
+                     "a file is there that is not %s; it was left as it is", kinds[kind].what),
+                "remove it first, or name another place");
 }
 
 static hone_status check_folder(struct ctx *ctx, const char *path) {
@@ -308,8 +313,10 @@ hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kin
   TRY(look(ctx, path, &target, &info, &exists));
   for (size_t i = 0; exists && i < input_count; i++)
     if (inputs[i].device == info.st_dev && inputs[i].inode == info.st_ino)
-      return fail(ctx, HONE_E_PATH, place_file(path),
-                  "is an input of this command, never an output");
+      return advise(
+          ctx,
+          fail(ctx, HONE_E_PATH, place_file(path), "is an input of this command, never an output"),
+          OTHER_PLACE);
   if (target == TARGET_STREAM)
     return access(path, W_OK)
                ? fail(ctx, HONE_E_WRITE, place_file(path), "cannot be written: %s", strerror(errno))

@@ -103,9 +103,11 @@ int gate_code(const struct gate *gate, const struct args *args, const struct rec
               size_t count);
 
 /* -- common.c */
-/* Prints the failure with its remedy; returns its exit code. */
-int report_failure(const struct ctx *ctx);
+/* Prints the failure and what to do about it; returns its exit code. */
+int report_failure(struct ctx *ctx);
 MUST_USE hone_status apply_limits(struct ctx *ctx, const struct args *args);
+/* Hands a status on, with a hint for what is wrong with a model's file. */
+MUST_USE hone_status about_model(struct ctx *ctx, hone_status status);
 MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                                 struct model *out);
 MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int report_failure(const struct ctx *ctx) {
-  const char *remedy = status_remedy(ctx->status);
+int report_failure(struct ctx *ctx) {
+  const char *what_to_do = ctx_hint(ctx);
   fprintf(stderr, "hone: %s\n", hone_context_message(ctx));
-  if (*remedy) fprintf(stderr, "      %s\n", remedy);
+  if (*what_to_do) fprintf(stderr, "      %s\n", what_to_do);
   return status_exit_code(ctx->status);
 }
 
@@ -41,12 +41,33 @@ hone_status apply_limits(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+/* What helps where the trouble is in the model file and nobody said better. */
+hone_status about_model(struct ctx *ctx, hone_status status) {
+  static const struct {
+    hone_status id;
+    const char *hint;
+  } hints[] = {
+      {HONE_E_NOFILE, "check the path; 'hone zoo list' names the built-in models"},
+      {HONE_E_FORMAT,
+       "export the model again, or compare its size and checksum with the original's"},
+      {HONE_E_TYPE, "export the model with another element type there"},
+      {HONE_E_SHAPE,
+       "check the model there; --shape \"x[1,3,224,224]\" gives the sizes of open dimensions"},
+      {HONE_E_UNSUP,
+       "'hone list ops' shows what is supported; the engines of 'hone bench' may run it"},
+      {HONE_E_NUM, "export the model again"},
+  };
+  for (size_t i = 0; status && i < COUNT(hints); i++)
+    if (hints[i].id == status) return advise(ctx, status, "%s", hints[i].hint);
+  return status;
+}
+
 hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                        struct model *out) {
   struct import_options options = {.shapes = value_of(args, FLAG_shape, NULL),
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                    .strict = has(args, FLAG_strict)};
-  return model_load(ctx, path, &options, out);
+  return about_model(ctx, model_load(ctx, path, &options, out));
 }
 
 hone_status read_compile_options(struct ctx *ctx, const struct args *args,

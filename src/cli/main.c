@@ -40,8 +40,8 @@ static int unknown_verb(struct ctx *ctx, const char *word) {
       least = edit_distance(word, verbs[i].name);
       best = verbs[i].name;
     }
-  REFUSE(ctx, HONE_E_USAGE, place_name(word), "no such verb%s%s%s; 'hone help' lists them",
-         best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+  REFUSE(ctx, HONE_E_USAGE, place_name(word), "no such verb%s%s%s", best ? "; did you mean " : "",
+         best ? best : "", best ? "?" : "");
   return report_failure(ctx);
 }
 
@@ -56,6 +56,8 @@ static int child_died(struct ctx *ctx, int signal) {
   else
     REFUSE(ctx, HONE_E_CRASH, place_none(), "the process died by signal %d (%s)", signal,
            strsignal(signal));
+  if (ctx->status == HONE_E_CRASH)
+    hint(ctx, "report it with the model; --no-fork keeps it in one process, for a debugger");
   return report_failure(ctx);
 }
 
@@ -178,6 +180,7 @@ int main(int argc, char **argv) {
       args.words[args.word_count++] = verb->name;
       return finish_output(verb_help(&ctx, &args));
     }
+  ctx.verb = verb->name;
   if (args_parse(&ctx, argc, argv, verb, &args) || apply_limits(&ctx, &args) ||
       (verb->touches_model && check_stack(&ctx)))
     return report_failure(&ctx);

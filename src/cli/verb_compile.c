@@ -67,8 +67,8 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   uint64_t start = clock_ns();
   TRY(load_model(ctx, args, path, &model));
   double import_ms = (double)(clock_ns() - start) / 1e6;
-  hone_status status =
-      compile_model(ctx, &model, &options, value_of(args, FLAG_output, "-"), &report);
+  hone_status status = about_model(
+      ctx, compile_model(ctx, &model, &options, value_of(args, FLAG_output, "-"), &report));
   model_unload(&model);
   if (!status && !stops) print_report(args, &report, import_ms, args->values[FLAG_output]);
   return status;

@@ -23,7 +23,7 @@ static hone_status compile_and_load(struct runner *r) {
   TRY(features_check(r->ctx, place_name(options.target.level), options.target.features));
   TRY(dir_temporary(r->ctx, dir));
   snprintf(path, sizeof path, "%s/model.so", dir);
-  hone_status status = compile_model(r->ctx, &r->model, &options, path, NULL);
+  hone_status status = about_model(r->ctx, compile_model(r->ctx, &r->model, &options, path, NULL));
   char symbol[128];
   snprintf(symbol, sizeof symbol, "%s_artifact", options.prefix ? options.prefix : "hone_model");
   if (!status) status = artifact_load(r->ctx, path, symbol, &r->loaded);
@@ -46,7 +46,10 @@ static hone_status run_compiled(struct runner *r) {
   int32_t status =
       r->loaded.info->run(r->loaded.weights, r->loaded.arena, &io, team_interface(r->team));
   if (status)
-    return fail(r->ctx, (hone_status)status, place_none(), "an index in the data is out of range");
+    return advise(
+        r->ctx,
+        fail(r->ctx, (hone_status)status, place_none(), "an index in the data is out of range"),
+        "give inputs that fit the model, with --input NAME=FILE or --inputs DIR");
   return HONE_OK;
 }
 

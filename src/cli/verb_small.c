@@ -33,8 +33,9 @@ static void list_backends(void) {
 }
 static void list_errors(void) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++)
-    printf("%-14s exit %-4d %s\n", hone_status_name((hone_status)i),
-           status_exit_code((hone_status)i), status_remedy((hone_status)i));
+    printf("%-14s exit %-4d %s%s%s\n", hone_status_name((hone_status)i),
+           status_exit_code((hone_status)i), status_meaning((hone_status)i),
+           *status_remedy((hone_status)i) ? ": " : "", status_remedy((hone_status)i));
 }
 static void list_limits(void) {
   struct ctx ctx;
@@ -100,8 +101,8 @@ static bool explain_code(const char *word) {
     }
   for (int i = 1; i < HONE_STATUS_COUNT; i++)
     if (status_exit_code((hone_status)i) == code) {
-      printf("exit code %d: %s\n  %s\n", status_exit_code((hone_status)i),
-             hone_status_name((hone_status)i), status_remedy((hone_status)i));
+      printf("exit code %d: %s, %s\n", status_exit_code((hone_status)i),
+             hone_status_name((hone_status)i), status_meaning((hone_status)i));
       found = true;
     }
   return found;
@@ -114,8 +115,9 @@ int verb_explain(struct ctx *ctx, struct args *args) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++) {
     const char *name = hone_status_name((hone_status)i);
     if (strcmp(name, what) && strcmp(name + 2, what)) continue;
-    printf("%s (exit code %d)\n  %s\n", name, status_exit_code((hone_status)i),
-           status_remedy((hone_status)i));
+    printf("%s (exit code %d): %s\n", name, status_exit_code((hone_status)i),
+           status_meaning((hone_status)i));
+    if (*status_remedy((hone_status)i)) printf("  %s\n", status_remedy((hone_status)i));
     return 0;
   }
   REFUSE(ctx, HONE_E_USAGE, place_name(what), "no such error; 'hone list errors' shows them");

@@ -48,7 +48,9 @@ void model_file_close(struct model_file *file) {
 /* -- the location's text ---- */
 
 static hone_status refuse(struct ctx *ctx, const char *location, const char *why) {
-  return fail(ctx, HONE_E_PATH, place_name(location), "external data: %s", why);
+  return advise(
+      ctx, fail(ctx, HONE_E_PATH, place_name(location), "external data: %s", why),
+      "keep side files in the model's own folder, or name theirs with --side-files-from DIR");
 }
 
 /* The component at *at, moved past it and its slash; "." and doubled slashes are skipped. */

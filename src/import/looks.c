@@ -23,7 +23,7 @@ static const struct {
     {0, 2, "\037\213", "a gzip archive"},
     {0, 4, "\050\265\057\375", "a zstd archive"},
     {0, 6, "\223NUMPY", "a NumPy array"},
-    {0, 8, "version ", "a Git LFS pointer: fetch the file itself with 'git lfs pull'"},
+    {0, 8, "version ", "a Git LFS pointer"},
     {0, 5, "<?xml", "an XML file"},
     {0, 9, "<!DOCTYPE", "a web page"},
     {0, 5, "<html", "a web page"},
@@ -53,11 +53,16 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
         memcmp(source->bytes + formats[i].at, formats[i].magic, formats[i].length))
       continue;
     if (has_code_suffix(source->path))
-      return fail(ctx, HONE_E_TRUST, place_file(source->path),
-                  "%s of this kind carries code; export with torch.onnx.export or tf2onnx",
-                  formats[i].name);
-    return fail(ctx, HONE_E_FORMAT, place_file(source->path), "not ONNX: looks like %s",
-                formats[i].name);
+      return advise(ctx,
+                    fail(ctx, HONE_E_TRUST, place_file(source->path),
+                         "%s of this kind carries code, which hone never runs", formats[i].name),
+                    "export the model to ONNX, with torch.onnx.export or tf2onnx");
+    bool is_pointer = !strcmp(formats[i].magic, "version ");
+    return advise(ctx,
+                  fail(ctx, HONE_E_FORMAT, place_file(source->path), "not ONNX: looks like %s",
+                       formats[i].name),
+                  is_pointer ? "'git lfs pull' fetches the file itself"
+                             : "hone reads ONNX: export or convert the model to it");
   }
   *out_read = read_onnx;
   return HONE_OK;

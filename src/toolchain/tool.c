@@ -22,6 +22,8 @@ void arguments_add(struct arguments *arguments, const char *const *words) {
   for (; *words; words++) argument(arguments, *words);
 }
 
+#define OTHER_COMPILER "--cc PROGRAM names another C compiler; the words above are its own"
+
 static bool has_product(const char *directory, const char *product) {
   char path[4200];
   struct stat status;
@@ -45,19 +47,27 @@ static hone_status judge(struct ctx *ctx, const char *tool, const struct process
                          bool wrote) {
   if (!result->timed_out && !result->exit_code && !result->signal && wrote) return HONE_OK;
   if (result->timed_out)
-    return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "stopped after %.1f s",
-                (double)result->wall_ns * 1e-9);
+    return advise(ctx,
+                  fail(ctx, HONE_E_TIMEOUT, place_name(tool), "stopped after %.1f s",
+                       (double)result->wall_ns * 1e-9),
+                  OTHER_COMPILER);
   char words[SHOWN_BYTES];
   first_words(&result->output, words);
   const char *colon = words[0] ? ": " : "";
   if (result->signal)
-    return fail(ctx, HONE_E_CRASH, place_name(tool), "killed by signal %d (%s)%s%s", result->signal,
-                strsignal(result->signal), colon, words);
+    return advise(ctx,
+                  fail(ctx, HONE_E_CRASH, place_name(tool), "killed by signal %d (%s)%s%s",
+                       result->signal, strsignal(result->signal), colon, words),
+                  OTHER_COMPILER);
   if (result->exit_code)
-    return fail(ctx, HONE_E_CRASH, place_name(tool), "exit code %d%s%s", result->exit_code, colon,
-                words);
-  return fail(ctx, HONE_E_CRASH, place_name(tool), "ended well but wrote nothing%s%s", colon,
-              words);
+    return advise(ctx,
+                  fail(ctx, HONE_E_CRASH, place_name(tool), "exit code %d%s%s", result->exit_code,
+                       colon, words),
+                  OTHER_COMPILER);
+  return advise(
+      ctx,
+      fail(ctx, HONE_E_CRASH, place_name(tool), "ended well but wrote nothing%s%s", colon, words),
+      OTHER_COMPILER);
 }
 
 hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const char *directory,
