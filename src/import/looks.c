@@ -61,8 +61,9 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
     return advise(ctx,
                   fail(ctx, HONE_E_FORMAT, place_file(source->path), "not ONNX: looks like %s",
                        formats[i].name),
-                  is_pointer ? "'git lfs pull' fetches the file itself"
-                             : "hone reads ONNX: export or convert the model to it");
+                  is_pointer
+                      ? "'git lfs pull' fetches the file itself"
+                      : "hone reads ONNX and TFLite: export or convert the model to one of them");
   }
   *out_read = read_onnx;
   return HONE_OK;
