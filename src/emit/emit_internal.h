@@ -46,14 +46,14 @@ void emit_address(struct text *out, const struct view *view, bool is_const);
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
 void emit_expression(struct text *out, const char *expression, const char *prefix);
+/* "u8" of load_u8_, store_u8_ in simd.h; NULL for types that vectors do not know. */
+const char *vector_suffix(hone_dtype dtype);
 const char *c_type(hone_dtype dtype);       /* "float", "int64_t", "unsigned char" */
 const char *class_prefix(hone_dtype dtype); /* "f32_", "f64_", "i64_" */
 const char *class_type(hone_dtype dtype);   /* "float", "double", "int64_t" */
 /* A float as C text that reads back exactly: hex, INFINITY, NAN. */
 void emit_float(struct text *out, double x);
 
-/* Mean's last operation: by the number of its operands. */
-bool is_division(const struct operation *o);
 /* The program as C statements. Inputs are named i0, i1, ...; the raw result r, operations t0, t1, ...;
    *out_result names the last. */
 MUST_USE hone_status emit_program(struct emitter *e, struct text *out,

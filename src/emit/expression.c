@@ -52,6 +52,20 @@ static const struct {
     {HONE_U2, "uint8_t", NULL, NULL},
 };
 
+const char *vector_suffix(hone_dtype dtype) {
+  static const struct {
+    hone_dtype dtype;
+    const char *suffix;
+  } suffixes[] = {{HONE_F32, "lanes"},
+                  {HONE_U8, "u8"},
+                  {HONE_I8, "i8"},
+                  {HONE_I32, "i32"},
+                  {HONE_BF16, "bf16"}};
+  for (size_t i = 0; i < COUNT(suffixes); i++)
+    if (suffixes[i].dtype == dtype) return suffixes[i].suffix;
+  return NULL;
+}
+
 const char *c_type(hone_dtype dtype) {
   for (size_t i = 0; i < COUNT(types); i++)
     if (types[i].dtype == dtype) return types[i].type;
@@ -179,7 +193,8 @@ static hone_status emit_scalar_operation(struct emitter *e, struct text *out,
   return HONE_OK;
 }
 
-bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
+/* Mean's last operation: by the number of its operands. */
+static bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
 
 static hone_status emit_operation(struct emitter *e, struct text *out, const struct expanded *x,
                                   bool vector) {
@@ -187,6 +202,10 @@ static hone_status emit_operation(struct emitter *e, struct text *out, const str
     text_printf(out, "    const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype),
                 x->name, x->args[0].name, vector ? "splat_(" : "", x->o->alpha,
                 vector ? ".0f)" : "");
+    return HONE_OK;
+  }
+  if (vector && x->o->op->id == OP_Cast) { /* a vector holds any type's values as floats */
+    text_printf(out, "    const vec %s = %s;\n", x->name, x->args[0].name);
     return HONE_OK;
   }
   if (vector) return emit_vector_operation(e, out, x);

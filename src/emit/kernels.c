@@ -42,19 +42,38 @@ static void emit_operand(struct text *out, const char *name, size_t k, enum oper
                 k, at);
 }
 
+/* Sums of bytes as the text makes them, to what they stand for. */
+static void emit_sums(struct text *out, const struct epilogue *epilogue) {
+  if (epilogue->sums == SUMS_ADDED)
+    text_puts(out, "    x += widen_i32((const int32_t *)e[0] + j, lanes);\n");
+  if (epilogue->sums == SUMS_AT_RUN)
+    text_printf(out,
+                "    x -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1]%s);\n",
+                c_type(epilogue->operands[1].dtype),
+                epilogue->operands[1].dtype == HONE_I8 ? " + 128" : "");
+}
+
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
   char result[32], name[32];
-  if (epilogue->program.result == PROGRAM_RAW) {
+  bool integer = step->problem.types.acc == TYPE_I32, floats = epilogue->program.count > 0;
+  size_t own = (size_t)epilogue->sums;
+  if (!own && epilogue->program.result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
-  text_puts(out,
-            "static inline __attribute__((always_inline)) vec HONE_NAME(NAME, _epilogue)(vec r, "
-            "const void *const *e, long o, long j, long lanes) {\n");
-  text_puts(out, "    (void)r, (void)e, (void)o, (void)j, (void)lanes;\n");
-  for (size_t k = 0; k < epilogue->count; k++) {
-    snprintf(name, sizeof name, "i%zu", k);
+  text_printf(out,
+              "static inline __attribute__((always_inline)) %s HONE_NAME(NAME, _epilogue)(%s x, "
+              "const void *const *e, long o, long j, long lanes) {\n",
+              integer && !floats ? "veci" : "vec", integer ? "veci" : "vec");
+  text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
+  emit_sums(out, epilogue);
+  text_puts(out, !integer ? "    const vec r = x;\n"
+                 : floats ? "    const vec r = __builtin_convertvector(x, vec);\n"
+                          : "    const veci r = x;\n");
+  text_puts(out, "    (void)r;\n");
+  for (size_t k = own; k < epilogue->count; k++) {
+    snprintf(name, sizeof name, "i%zu", k - own);
     emit_operand(out, name, k, epilogue->kinds[k]);
   }
   TRY(emit_program(e, out, &epilogue->program, true, result));

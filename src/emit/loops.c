@@ -5,18 +5,14 @@
  */
 
 static bool is_vector(const struct step *step, const struct loop_nest *nest) {
-  const struct program *program = &step->program;
   int last = nest->rank - 1;
-  if (last < 0 || nest->out_stride[last] != 1 || step->outputs[0].dtype != HONE_F32) return false;
+  if (last < 0 || nest->out_stride[last] != 1 || !program_is_vector(&step->program)) return false;
+  if (!vector_suffix(step->outputs[0].dtype) || step->outputs[0].dtype == HONE_I32) return false;
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
-    if (step->inputs[k].dtype != HONE_F32) return false;
+    if (!vector_suffix(step->inputs[k].dtype)) return false;
     if (nest->stride[k][last] != 0 && nest->stride[k][last] != 1) return false;
   }
-  for (size_t k = 0; k < program->count; k++)
-    if (program->at[k].dtype != HONE_F32 ||
-        (!program->at[k].op->expression && !is_division(&program->at[k])))
-      return false;
   return true;
 }
 
@@ -88,8 +84,12 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
     int64_t stride = last < 0 ? 0 : nest->stride[k][last];
+    bool floats = step->inputs[k].dtype == HONE_F32;
     if (vector && !stride)
-      text_printf(out, "    const vec i%zu = splat_(q%zu[0]);\n", k, k);
+      text_printf(out, "    const vec i%zu = splat_(%sq%zu[0]);\n", k, floats ? "" : "(float)", k);
+    else if (vector && !floats)
+      text_printf(out, "    const vec i%zu = load_%s_(q%zu + j, %s);\n", k,
+                  vector_suffix(step->inputs[k].dtype), k, tail ? "lanes" : "LANES");
     else if (vector)
       text_printf(out,
                   tail ? "    const vec i%zu = load_lanes_(q%zu + j, lanes);\n"
@@ -99,7 +99,10 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
       emit_load(out, step->inputs[k].dtype, k, stride);
   }
   TRY(emit_program(e, out, &step->program, vector, result));
-  if (vector)
+  if (vector && step->outputs[0].dtype != HONE_F32)
+    text_printf(out, "    store_%s_(o + j, %s, %s);\n", vector_suffix(step->outputs[0].dtype),
+                result, tail ? "lanes" : "LANES");
+  else if (vector)
     text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
                 result);
   else

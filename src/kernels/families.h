@@ -6,7 +6,14 @@
 #include "kernels.h"
 
 /* Bits of kernel_target.features that choices look at; the numbering of machine.h. */
-enum { FEATURE_FMA = 1 << 3, FEATURE_NEON = 1 << 20 };
+enum {
+  FEATURE_FMA = 1 << 3,
+  FEATURE_AVX512_VNNI = 1 << 6,
+  FEATURE_AVX512_BF16 = 1 << 7,
+  FEATURE_AVX_VNNI = 1 << 12,
+  FEATURE_NEON = 1 << 20
+};
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }

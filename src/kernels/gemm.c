@@ -1,5 +1,5 @@
-/* Choices and packing of text/gemm_f32.c: matrix products and convolutions as implicit products on
- * one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
+/* Choices and packing of text/gemm_f32.c and text/gemm_dot.c: matrix products and convolutions as
+ * implicit products on one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
  * text follows from it and the problem (lay_out). */
 #include <string.h>
 
@@ -29,7 +29,10 @@ static struct tile tile_of(const struct choice *choice) {
 /* The product as the text sees it: first what follows from the problem alone. */
 struct layout {
   int64_t pixel_rows, pixel_columns, outer, inner;
-  int64_t columns, taps, taps_x, depth, k_all;
+  int64_t columns, taps, taps_x;
+  int64_t group;        /* elements of k in four bytes, summed by one lane at a time */
+  int64_t elements;     /* of k in one tap */
+  int64_t depth, k_all; /* groups of k in one tap, in all */
   struct tile tile;
   int64_t panel_width, panels, column_tiles, wide_tiles, tiles;
 };
@@ -90,12 +93,34 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target) {
   return max_i64(1, min_i64(spare / vectors, 28));
 }
 
+/* As tile_capacity; without a dot product both halves of b, and of a, take registers. */
+static int64_t capacity_of(const struct layout *t, int64_t vectors,
+                           const struct kernel_target *target) {
+  if (t->group == 1) return tile_capacity(vectors, target);
+  uint32_t wanted = t->group == 2               ? FEATURE_AVX512_BF16
+                    : target->vector_bytes > 32 ? FEATURE_AVX512_VNNI
+                                                : FEATURE_AVX_VNNI;
+  int64_t others = target->features & wanted ? vectors + 2 : 2 * vectors + 5;
+  return max_i64(1, min_i64((target->vector_registers - others) / vectors, 28));
+}
+
+static int64_t group_of(const struct problem *problem) {
+  return problem->types.acc == TYPE_I32 ? 4 : problem->types.a == TYPE_BF16 ? 2 : 1;
+}
+
+static double macs_of(const struct layout *t, const struct kernel_target *target) {
+  return t->group == 4 ? target->i8_macs : t->group == 2 ? target->bf16_macs : target->f32_macs;
+}
+
 static void describe(const struct problem *problem, struct layout *t) {
   *t = (struct layout){0};
   if (problem->kind == PROBLEM_gemm)
     describe_gemm(problem, t);
   else
     describe_conv(problem, t);
+  t->group = group_of(problem);
+  t->elements = t->depth;
+  t->depth = ceil_div(t->elements, t->group);
   t->k_all = t->taps * t->taps_x * t->depth;
 }
 
@@ -130,9 +155,9 @@ static void choose_pixels(struct layout *t, int64_t capacity) {
 }
 
 /* Cycles of one k of one tile. */
-static double tile_cycles(double pixels, double vectors, double unroll,
+static double tile_cycles(double pixels, double vectors, double unroll, double macs,
                           const struct kernel_target *target) {
-  double cycles = pixels * vectors * (double)lanes_of(target) / target->f32_macs;
+  double cycles = pixels * vectors * (double)lanes_of(target) / macs;
   double b_bytes = vectors * target->vector_bytes;
   if (cycles < (pixels + vectors) / target->loads) cycles = (pixels + vectors) / target->loads;
   if (cycles < target->fma_latency / unroll) cycles = target->fma_latency / unroll;
@@ -146,7 +171,7 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
   int64_t lanes = lanes_of(target), full = t->columns / t->panel_width;
   int64_t tail = ceil_div(t->columns % t->panel_width, lanes);
   int64_t row_tiles = t->pixel_rows / tile->rows, row_rest = t->pixel_rows % tile->rows;
-  double total = 0;
+  double total = 0, macs = macs_of(t, target) / (double)t->group;
   for (int part = 0; part < 2; part++) {
     double vectors = (double)(part ? tail : tile->vectors), panels = part ? tail > 0 : (double)full;
     double counts[3] = {(double)(row_tiles * t->wide_tiles),
@@ -156,10 +181,10 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
                         (double)(row_rest * tile->columns)};
     for (int i = 0; i < 3; i++)
       if (counts[i] > 0 && panels > 0)
-        total +=
-            panels * counts[i] *
-            ((double)t->k_all * tile_cycles(pixels[i], vectors, (double)tile->k_unroll, target) +
-             10 + 2 * pixels[i] * vectors);
+        total += panels * counts[i] *
+                 ((double)t->k_all *
+                      tile_cycles(pixels[i], vectors, (double)tile->k_unroll, macs, target) +
+                  10 + 2 * pixels[i] * vectors);
   }
   return total;
 }
@@ -177,6 +202,7 @@ static void choose_blocks(struct layout *t, const struct kernel_target *target) 
   int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * 4);
   t->tile.tap_block = t->taps;
   t->tile.depth_block = t->depth;
+  if (t->group > 1) return; /* sums are not stored half-way: c has another type */
   if (t->tiles == 1 || t->k_all <= panel_budget * 3 / 2) return;
   if (t->taps > 1) {
     int64_t fit = max_i64(1, panel_budget / (t->taps_x * t->depth));
@@ -233,15 +259,15 @@ bool gemm_enumerate(const struct problem *problem, const struct kernel_target *t
   struct layout t;
   describe(problem, &t);
   int64_t most = max_i64(2, ceil_div(t.columns, lanes_of(target)));
-  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+  for (int i = 0; i < COUNT(widths); i++) {
     if (widths[i] > most || index--) continue;
     t.tile.vectors = widths[i];
-    choose_pixels(&t, tile_capacity(widths[i], target));
+    choose_pixels(&t, capacity_of(&t, widths[i], target));
     cut(&t, target);
     t.tile.k_unroll = unroll_for(&t, target);
     choose_blocks(&t, target);
     choose_units(&t, target);
-    t.tile.registers = t.k_all <= 256;
+    t.tile.registers = t.group > 1 || t.k_all <= 256;
     memcpy(out->value, &t.tile, sizeof t.tile);
     predict(&t, target, out);
     return true;
@@ -268,6 +294,8 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   /* rows of tiles are cut only where each is one tile; k within a tap only where there is one */
   if (t.wide_tiles < 1 || (tile->rows > 1 && t.column_tiles > 1)) return false;
   if (tile->depth_block < t.depth && t.taps * t.taps_x > 1) return false;
+  bool whole = tile->tap_block == t.taps && tile->depth_block == t.depth && tile->registers;
+  if (t.group > 1 && !whole) return false;
   if (!in_range(tile->unit_tiles, 1, t.tiles) || !in_range(tile->unit_panels, 1, t.panels))
     return false;
   predict(&t, target, choice);
@@ -295,10 +323,14 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
       {"AHEAD", t.tile.ahead},
       {"EPILOGUE_IN_REGISTERS", t.tile.registers},
   };
-  _Static_assert(sizeof all / sizeof all[0] <= KERNEL_DEFINES_MAX,
+  const struct kernel_define types[] = {
+      {"K_STEP", t.group}, {"A_TYPE", problem->types.a}, {"C_TYPE", problem->types.c}};
+  _Static_assert(COUNT(all) + COUNT(types) <= KERNEL_DEFINES_MAX,
                  "more defines than a row may have");
   memcpy(defines, all, sizeof all);
-  return (int)(sizeof all / sizeof all[0]);
+  if (t.group == 1) return COUNT(all);
+  memcpy(defines + COUNT(all), types, sizeof types);
+  return COUNT(all) + COUNT(types);
 }
 
 int64_t gemm_units(const struct problem *problem, const struct kernel_target *target,
@@ -320,21 +352,50 @@ int64_t gemm_pack_units(const struct problem *problem, const struct kernel_targe
   return t.outer * t.panels;
 }
 
+/* Where element (k, column) of one outer part of b lies before packing. */
+typedef int64_t source_fn(const struct problem *problem, const struct layout *t, int64_t outer,
+                          int64_t k, int64_t n);
+
+static int64_t gemm_source(const struct problem *p, const struct layout *t, int64_t outer,
+                           int64_t k, int64_t n) {
+  (void)t;
+  int64_t batch1 = at_least_1(p->batch1);
+  return outer / batch1 * p->b_batch0 + outer % batch1 * p->b_batch1 + k * p->b_row +
+         n * p->b_column;
+}
+
+/* ONNX order [oc, ic / groups, kh, kw]; k runs over kh, kw, ic / groups. */
+static int64_t conv_source(const struct problem *p, const struct layout *t, int64_t outer,
+                           int64_t k, int64_t n) {
+  int64_t ic = p->ic / t->outer;
+  return ((outer * t->columns + n) * ic + k % ic) * p->kh * p->kw + k / ic;
+}
+
+/* [outer][panel][tap][group of k][column][element of the group], zeros where there is none. */
+static inline __attribute__((always_inline)) void pack_groups(const struct problem *problem,
+                                                              const struct layout *t,
+                                                              source_fn *source, const void *b,
+                                                              void *packed) {
+  size_t size = 4 / (size_t)t->group;
+  char *to = packed;
+  memset(packed, 0, (size_t)(t->outer * t->panels * t->k_all * t->panel_width) * 4);
+  for (int64_t outer = 0; outer < t->outer; outer++)
+    for (int64_t panel = 0; panel < t->panels; panel++)
+      for (int64_t tap = 0; tap < t->taps * t->taps_x; tap++)
+        for (int64_t k = 0; k < t->depth * t->group; k += t->group)
+          for (int64_t j = 0; j < t->panel_width; j++)
+            for (int64_t i = 0; i < t->group; i++, to += size) {
+              int64_t n = panel * t->panel_width + j;
+              if (n >= t->columns || k + i >= t->elements) continue;
+              int64_t at = source(problem, t, outer, tap * t->elements + k + i, n);
+              memcpy(to, (const char *)b + (size_t)at * size, size);
+            }
+}
+
 void gemm_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = lay_out(problem, target, choice);
-  int64_t batch1 = at_least_1(problem->batch1);
-  float *to = packed;
-  for (int64_t outer = 0; outer < t.outer; outer++) {
-    const float *from =
-        (const float *)b + outer / batch1 * problem->b_batch0 + outer % batch1 * problem->b_batch1;
-    for (int64_t panel = 0; panel < t.panels; panel++)
-      for (int64_t k = 0; k < t.k_all; k++)
-        for (int64_t j = 0; j < t.panel_width; j++) {
-          int64_t n = panel * t.panel_width + j;
-          *to++ = n < t.columns ? from[k * problem->b_row + n * problem->b_column] : 0.0f;
-        }
-  }
+  pack_groups(problem, &t, gemm_source, b, packed);
 }
 
 bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -370,19 +431,8 @@ size_t conv_packed_bytes(const struct problem *problem, const struct kernel_targ
   return gemm_packed_bytes(problem, target, choice);
 }
 
-/* ONNX order [oc, ic / groups, kh, kw] to [group, panel, kh, kw, ic / groups, lane]. */
 void conv_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = lay_out(problem, target, choice);
-  int64_t ic = problem->ic / t.outer, area = problem->kh * problem->kw;
-  const float *from = b;
-  float *to = packed;
-  for (int64_t group = 0; group < t.outer; group++)
-    for (int64_t panel = 0; panel < t.panels; panel++)
-      for (int64_t tap = 0; tap < area; tap++)
-        for (int64_t i = 0; i < ic; i++)
-          for (int64_t j = 0; j < t.panel_width; j++) {
-            int64_t n = panel * t.panel_width + j;
-            *to++ = n < t.columns ? from[((group * t.columns + n) * ic + i) * area + tap] : 0.0f;
-          }
+  pack_groups(problem, &t, conv_source, b, packed);
 }

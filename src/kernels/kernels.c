@@ -15,6 +15,10 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 /* Sets of types: a, b, acc, c. */
 #define F32 (1u << TYPE_F32)
 #define ALL_F32 F32, F32, F32, F32
+#define I8 (1u << TYPE_I8)
+#define BYTES (1u << TYPE_U8 | 1u << TYPE_I8)
+#define I32 (1u << TYPE_I32)
+#define BF16 (1u << TYPE_BF16)
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
@@ -41,6 +45,10 @@ const struct kernel kernel_table[] = {
 };
 #undef KERNEL
 #undef F32
+#undef I8
+#undef BYTES
+#undef I32
+#undef BF16
 const size_t kernel_count = sizeof kernel_table / sizeof kernel_table[0];
 
 static bool in_set(uint32_t set, uint8_t type) { return type < 32 && (set >> type & 1); }

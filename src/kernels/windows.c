@@ -49,7 +49,9 @@ int depthwise_defines(const struct problem *problem, const struct kernel_target 
   defines[1] = (struct kernel_define){"BLOCKS", blocks};
   defines[2] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
   defines[3] = (struct kernel_define){"CHANNELS", choice->value[1]};
-  return 4;
+  defines[4] = (struct kernel_define){"A_TYPE", problem->types.a};
+  defines[5] = (struct kernel_define){"C_TYPE", problem->types.c};
+  return 6;
 }
 
 int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target,
@@ -70,12 +72,15 @@ void depthwise_pack(const struct problem *problem, const struct kernel_target *t
                     const struct choice *choice, const void *b, void *packed) {
   (void)choice;
   const float *from = b;
+  const int8_t *bytes = problem->types.b == TYPE_I8 ? b : NULL;
   float *to = packed;
   int64_t lanes = lanes_of(target), taps = problem->kh * problem->kw;
   for (int64_t first = 0; first < problem->ic; first += lanes)
     for (int64_t tap = 0; tap < taps; tap++)
       for (int64_t channel = first; channel < first + lanes; channel++)
-        *to++ = channel < problem->ic ? from[channel * taps + tap] : 0.0f;
+        *to++ = channel >= problem->ic ? 0.0f
+                : bytes                ? (float)bytes[channel * taps + tap]
+                                       : from[channel * taps + tap];
 }
 
 bool pool_accepts(const struct problem *problem, const struct kernel_target *target) {

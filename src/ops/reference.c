@@ -47,6 +47,10 @@ static hone_status run_fused(struct ctx *ctx, struct arena *scratch, const struc
         return fail(ctx, HONE_E_INTERNAL, node_place(node), "fused step %zu reads %d", i, arg);
       args[k] = fused_arg(arg, raw, results, in);
     }
+    if (step->op->id == OP_Cast) { /* to the step's type */
+      TRY(step->op->eval(ctx, scratch, node, args, &results[i]));
+      continue;
+    }
     TRY(elementwise_apply(ctx, step->op, node_place(node), step->alpha, step->beta, args,
                           (size_t)step->arg_count, results[i]));
   }

@@ -119,7 +119,8 @@ static bool is_accepted(const struct fuser *f, const struct group *g, const stru
 
 static bool is_step(const struct fuser *f, const struct group *g, const struct node *node) {
   double alpha, beta;
-  if (node->op->class != OP_ELEMENTWISE || !node->op->expression || node->fused_count ||
+  bool has_form = node->op->expression || is_op(node, OP_Cast);
+  if (node->op->class != OP_ELEMENTWISE || !has_form || node->fused_count ||
       node->output_count != 1 || !node->outputs[0])
     return false;
   size_t least = is_variadic(node->op) ? 2 : 1;
@@ -128,7 +129,8 @@ static bool is_step(const struct fuser *f, const struct group *g, const struct n
   for (size_t i = 0; i < elementwise_operands(node); i++)
     if (!graph_owns(f->graph, node->inputs[i])) return false;
   return shape_equal(&node->outputs[0]->shape, &g->values[0]->shape) &&
-         elementwise_parameters(node, &alpha, &beta) && is_accepted(f, g, node);
+         (is_op(node, OP_Cast) || elementwise_parameters(node, &alpha, &beta)) &&
+         is_accepted(f, g, node);
 }
 
 static hone_status operand(struct fuser *f, struct group *g, struct value *value, int *out) {
@@ -155,7 +157,7 @@ static hone_status take(struct fuser *f, struct group *g, const struct node *nod
   struct fused_step step = {.op = node->op, .dtype = node->outputs[0]->dtype};
   int count = (int)elementwise_operands(node), args[COUNT(step.args)];
   step.arg_count = is_variadic(node->op) ? 2 : count;
-  if (!elementwise_parameters(node, &step.alpha, &step.beta))
+  if (!is_op(node, OP_Cast) && !elementwise_parameters(node, &step.alpha, &step.beta))
     return fail(f->ctx, HONE_E_INTERNAL, node_place(node), "parameters are not known");
   for (int a = 0; a < count; a++) TRY(operand(f, g, node->inputs[a], &args[a]));
   memcpy(step.args, args, sizeof args);

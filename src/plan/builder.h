@@ -24,6 +24,12 @@ struct builder {
 };
 
 /* -- nodes.c ------------------------------------------------------------------------------------- */
+/* The type of what the node's own operation gives, before its fused program. */
+hone_dtype raw_dtype(const struct node *node);
+/* ConvInteger or MatMulInteger that kernels do: constant weights around zero, one zero point. */
+bool is_integer_contraction(const struct node *node);
+/* program_is_vector, as far as the node is known. */
+bool is_vector_program(const struct node *node);
 bool all_f32(const struct node *node);           /* inputs, outputs and fused steps */
 size_t own_input_count(const struct node *node); /* without fused inputs */
 /* Fills b->uses and b->reader. */
@@ -92,6 +98,16 @@ MUST_USE hone_status make_epilogue_program(struct builder *b, const struct node 
 MUST_USE hone_status make_epilogue(struct builder *b, const struct node *node,
                                    const struct value *bias, const struct view *out, int column,
                                    struct epilogue *epilogue);
+
+/* -- integer.c: contractions of bytes ------------------------------------------------------------- */
+/* Types of the problem; false if kernels do not know them. */
+bool contraction_types(const struct node *node, struct problem_types *out);
+/* The zero point of a, if there is an operand for it; its value, 0 if known only at run time. */
+const struct value *integer_zero(const struct node *node);
+int64_t constant_zero(const struct node *node);
+MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
+                                           const struct view *out, int column,
+                                           struct epilogue *epilogue);
 
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */

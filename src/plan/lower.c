@@ -25,7 +25,10 @@ static const struct {
     {OP_SpaceToDepth, lower_blocks},
     {OP_Conv, lower_depthwise},
     {OP_Conv, lower_conv},
+    {OP_ConvInteger, lower_depthwise},
+    {OP_ConvInteger, lower_conv},
     {OP_MatMul, lower_matmul},
+    {OP_MatMulInteger, lower_matmul},
     {OP_Gemm, lower_gemm},
     {OP_MaxPool, lower_pool},
     {OP_AveragePool, lower_pool},
@@ -68,7 +71,7 @@ static hone_status unfuse(struct builder *b, const struct node *node, struct nod
   struct fused_step *fused;
   TRY(NEW(b->ctx, b->arena, raw));
   *raw = (struct value){.name = node->outputs[0]->name,
-                        .dtype = node->outputs[0]->dtype, /* fused programs keep the type */
+                        .dtype = raw_dtype(node),
                         .has_shape = true,
                         .shape = node->outputs[0]->shape,
                         .index = b->value_count++};

@@ -7,6 +7,7 @@
  */
 
 struct geometry {
+  struct problem_types types;
   int64_t n, c, h, w, oc, oh, ow, kh, kw, sh, sw, dh, dw, pt, pl, groups;
 };
 
@@ -17,7 +18,8 @@ static hone_status read_geometry(struct builder *b, const struct node *node, con
   struct window w;
   TRY(window_plan(b->ctx, node, x, kernel, &w));
   int last = w.rank - 1;
-  *g = (struct geometry){.n = x->dims[0],
+  *g = (struct geometry){.types = g->types,
+                         .n = x->dims[0],
                          .c = x->dims[1],
                          .h = 1,
                          .w = w.in[last],
@@ -47,7 +49,7 @@ static hone_status read_conv(struct builder *b, const struct node *node, struct 
                              bool *out_known) {
   const struct value *x = node->inputs[0], *w = node->inputs[1];
   int rank = x->shape.rank;
-  *out_known = (rank == 3 || rank == 4) && all_f32(node) && w->constant;
+  *out_known = (rank == 3 || rank == 4) && contraction_types(node, &g->types) && w->constant;
   return *out_known ? read_geometry(b, node, w->shape.dims + 2, g) : HONE_OK;
 }
 
@@ -120,6 +122,8 @@ static hone_status padded_input(struct builder *b, const struct node *node,
     return ensure_channels_last(b, x, out);
   }
   struct view from, like;
+  size_t element = dtype_bytes(x->dtype);
+  uint64_t fill = x->dtype == HONE_F32 ? 0 : (uint64_t)constant_zero(node) & 0xff;
   struct shape shape = x->shape;
   int64_t before[HONE_MAX_RANK] = {0}, elements;
   TRY(get_view(b, x, &from));
@@ -131,16 +135,16 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   before[2] = rank == 4 ? g->pt : g->pl;
   if (!shape_count(&shape, &elements))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "padded input too large");
-  view_channels_last(&like, NULL, HONE_F32, &shape);
+  view_channels_last(&like, NULL, x->dtype, &shape);
   *out = like;
-  TRY(new_buffer(b, BUFFER_ARENA, (size_t)elements * sizeof(float), &out->buffer));
+  TRY(new_buffer(b, BUFFER_ARENA, (size_t)elements * element, &out->buffer));
   struct step *step;
-  return add_copy_border(b, node, &from, out, before, 0, &step);
+  return add_copy_border(b, node, &from, out, before, fill, &step);
 }
 
 static hone_status conv_output(struct builder *b, const struct node *node, struct view *out) {
   struct view like;
-  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
+  view_channels_last(&like, NULL, node->outputs[0]->dtype, &node->outputs[0]->shape);
   return make_output(b, node->outputs[0], &like, out);
 }
 
@@ -154,7 +158,13 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
   double flops, bytes;
   constant_operand(node->inputs[1], &raw, &weights);
   TRY(packed_weights(b, choice, problem, &weights, &packed));
-  TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1, &epilogue));
+  if (problem->types.acc == TYPE_I32)
+    TRY(make_integer_epilogue(b, node, y, 1, &epilogue));
+  else if (is_integer_contraction(node)) /* its other operands are the kernel's own */
+    TRY(make_epilogue(b, node, NULL, y, 1, &epilogue));
+  else
+    TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1,
+                      &epilogue));
   node_cost(node, &flops, &bytes);
   return add_kernel(b, node, choice, problem, (struct view[]){*x, packed, *y}, &epilogue, flops,
                     &step);
@@ -167,6 +177,12 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
   if (!known || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_depthwise;
+  problem.types = g.types;
+  if (is_integer_contraction(node)) { /* few taps: their sum is exact in a float */
+    if (g.kh * g.kw > 256) return HONE_OK;
+    problem.types.acc = TYPE_F32;
+    problem.a_zero = constant_zero(node);
+  }
   problem.oc = g.oc;
   problem.pt = g.pt;
   problem.pl = g.pl;
@@ -189,6 +205,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   int64_t ih, iw;
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_conv;
+  problem.types = g.types;
   problem.oc = g.oc;
   problem.groups = g.groups;
   problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
@@ -314,7 +331,10 @@ static hone_status add_product(struct builder *b, const struct node *node, const
     TRY(packed_weights(b, choice, problem, &p->b, &packed));
   else
     TRY(pack_step(b, node, choice, problem, &p->b, &packed));
-  TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
+  if (is_integer_contraction(node))
+    TRY(make_integer_epilogue(b, node, &p->c, p->c.shape.rank - 1, &epilogue));
+  else
+    TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
   node_cost(node, &flops, &bytes);
   return add_kernel(b, node, choice, problem, (struct view[]){p->a, packed, p->c}, &epilogue, flops,
                     &step);
@@ -355,7 +375,8 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
 
 hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
-  if (!all_f32(node)) return HONE_OK;
+  struct problem_types types;
+  if (!contraction_types(node, &types)) return HONE_OK;
   int64_t k = av->shape.dims[av->shape.rank - 1];
   bool a_vector = av->shape.rank == 1, b_vector = bv->shape.rank == 1;
   int64_t m = a_vector ? 1 : av->shape.dims[av->shape.rank - 2];
@@ -387,6 +408,7 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
     if (attempt) return HONE_OK;
   }
   struct choice choice;
+  problem.types = types;
   if (!k || !choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view made;
   if (a_vector || b_vector) {

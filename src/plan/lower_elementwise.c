@@ -120,7 +120,8 @@ static bool is_contraction(const struct node *node) {
 /* One element, one a channel, or the whole shape. */
 static bool fits_epilogue(const struct node *node, const struct value *extra) {
   const struct shape *out = &node->outputs[0]->shape;
-  int column = is_op(node, OP_Conv) ? 1 : out->rank - 1, shift = out->rank - extra->shape.rank;
+  bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
+  int column = conv ? 1 : out->rank - 1, shift = out->rank - extra->shape.rank;
   if (shape_equal(out, &extra->shape)) return true;
   if (shift < 0) return false;
   for (int i = 0; i < extra->shape.rank; i++)
@@ -128,16 +129,38 @@ static bool fits_epilogue(const struct node *node, const struct value *extra) {
   return true;
 }
 
+/* Whether the Cast keeps the program one on vectors: see is_vector_program. */
+static bool accepts_cast(const struct node *node, const struct node *cast) {
+  hone_dtype from = cast->inputs[0]->dtype, to = cast->outputs[0]->dtype;
+  bool from_byte = from == HONE_U8 || from == HONE_I8;
+  if (to == HONE_F32)
+    return from == HONE_I32 ? is_integer_contraction(node) && !node->fused_count : from_byte;
+  const struct node *clip = cast->inputs[0]->producer;
+  double low = to == HONE_U8 ? 0 : -128, alpha, beta;
+  if (from != HONE_F32 || (to != HONE_U8 && to != HONE_I8)) return false;
+  return clip && is_op(clip, OP_Clip) && elementwise_parameters(clip, &alpha, &beta) &&
+         alpha >= low && beta <= low + 255;
+}
+
+/* A step on floats, all operands floats. */
+static bool is_float_step(const struct node *step) {
+  if (!step->op->expression || step->outputs[0]->dtype != HONE_F32) return false;
+  for (size_t i = 0; i < elementwise_operands(step); i++)
+    if (step->inputs[i]->dtype != HONE_F32) return false;
+  return true;
+}
+
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra) {
   (void)user;
   enum { MAX_STEPS = 24, MAX_INPUTS = 12 };
-  bool elementwise = node->op->class == OP_ELEMENTWISE;
-  if (!elementwise && !is_contraction(node)) return false;
-  if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS || !step->op->expression)
-    return false;
-  if (node->outputs[0]->dtype != HONE_F32 || step->outputs[0]->dtype != HONE_F32) return false;
-  if (extra && extra->dtype != HONE_F32) return false;
-  if (elementwise) return all_f32(node) && node->op->expression;
-  return all_f32(node) && (!extra || fits_epilogue(node, extra));
+  bool elementwise = node->op->class == OP_ELEMENTWISE, integer = is_integer_contraction(node);
+  if (!elementwise && !integer && !is_contraction(node)) return false;
+  if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS) return false;
+  if (is_op(step, OP_Cast) ? !accepts_cast(node, step) : !is_float_step(step)) return false;
+  if (integer && !node->fused_count && !is_op(step, OP_Cast)) return false;
+  for (size_t i = 0; !elementwise && !integer && i < own_input_count(node); i++)
+    if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
+  if (!is_vector_program(node)) return false;
+  return elementwise || !extra || fits_epilogue(node, extra);
 }

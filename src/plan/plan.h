@@ -70,6 +70,11 @@ struct program {
 
 /* What a kernel applies to its results: the operands of its program, bias first. */
 struct epilogue {
+  enum { /* of contractions of bytes, int32, one a column; operands in front of the program's */
+         SUMS_NONE,
+         SUMS_ADDED, /* operand 0 is added */
+         SUMS_AT_RUN /* operand 0 times (operand 1, the zero point, + 128 if signed) is taken off */
+  } sums;
   size_t count;
   struct view *operands;
   enum operand_kind *kinds;
@@ -165,6 +170,11 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
 /* For passes (pass_env.accepts_fused): may `step` be appended to the fused program of `node`? */
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra);
+
+/* -- program.c ------------------------------------------------------------------------------------ */
+/* Whether it can be done on vectors of floats: all in f32, but for Casts of bytes and int32 to f32 and
+   of clipped floats to bytes, which a vector holds as floats. */
+bool program_is_vector(const struct program *program);
 
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,

@@ -94,8 +94,7 @@ static hone_status push_fused(struct maker *m, size_t first_input) {
 
 hone_status make_program(struct builder *b, const struct node *node, struct program *out) {
   struct maker m = {.b = b, .node = node, .program = out};
-  /* fused programs keep the type of the raw result */
-  hone_dtype dtype = compute_dtype(node->outputs[0]->dtype);
+  hone_dtype dtype = compute_dtype(raw_dtype(node));
   const char *mode = node_string(node, "round_mode", "up");
   size_t own = own_input_count(node);
   TRY(begin(&m, node->input_count, own + 1 + node->fused_count));
@@ -112,7 +111,7 @@ hone_status make_epilogue_program(struct builder *b, const struct node *node, bo
   struct maker m = {.b = b, .node = node, .program = out};
   size_t own = own_input_count(node), inputs = has_bias + node->input_count - own;
   TRY(begin(&m, inputs, has_bias + node->fused_count));
-  out->raw = node->outputs[0]->dtype;
+  out->raw = raw_dtype(node);
   for (size_t i = 0; i < inputs; i++) out->inputs[i] = HONE_F32;
   if (has_bias)
     TRY(push(&m, &(struct operation){.op = &op_table[OP_Add],
@@ -120,4 +119,40 @@ hone_status make_epilogue_program(struct builder *b, const struct node *node, bo
                                      .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
                                      .dtype = out->raw}));
   return push_fused(&m, has_bias);
+}
+
+/* -- on vectors ---------------------------------------------------------------------------------- */
+
+static hone_dtype type_of(const struct program *p, int arg) {
+  return arg == PROGRAM_RAW ? p->raw
+         : arg >= 0         ? p->at[arg].dtype
+                            : p->inputs[PROGRAM_INPUT_INDEX(arg)];
+}
+
+static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
+/* Bytes from floats: only behind a Clip to the type's range does a vector keep the low bits. */
+static bool is_clipped(const struct program *p, const struct operation *cast) {
+  int arg = cast->args[0];
+  if (arg < 0 || p->at[arg].op->id != OP_Clip) return false;
+  double low = cast->dtype == HONE_U8 ? 0 : -128;
+  return p->at[arg].alpha >= low && p->at[arg].beta <= low + 255;
+}
+
+static bool is_vector_operation(const struct program *p, const struct operation *o) {
+  if (o->op->id == OP_Cast) {
+    hone_dtype from = type_of(p, o->args[0]);
+    if (o->dtype == HONE_F32) return is_byte(from) || from == HONE_I32 || from == HONE_F32;
+    return is_byte(o->dtype) && from == HONE_F32 && is_clipped(p, o);
+  }
+  for (int k = 0; k < o->arg_count; k++)
+    if (type_of(p, o->args[k]) != HONE_F32) return false;
+  return o->dtype == HONE_F32 && (o->op->expression || o->op->id == OP_Mean);
+}
+
+bool program_is_vector(const struct program *p) {
+  for (size_t s = 0; s < p->count; s++)
+    if (!is_vector_operation(p, &p->at[s])) return false;
+  hone_dtype result = type_of(p, p->result);
+  return result == HONE_F32 || (p->result >= 0 && is_byte(result));
 }

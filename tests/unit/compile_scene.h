@@ -74,6 +74,8 @@ static inline void open_scene(struct scene *s, const char *path) {
     for (size_t k = 0; k < tensor_count(&t); k++)
       if (dtype_is_float(t.dtype))
         tensor_set_f64(&t, k, random_normal(&random));
+      else if (t.dtype == HONE_U8 || t.dtype == HONE_I8) /* all values */
+        tensor_set_i64(&t, k, (int64_t)random_below(&random, 256));
       else
         tensor_set_i64(&t, k, (int64_t)random_below(&random, t.dtype == HONE_BOOL ? 2 : 4));
   }

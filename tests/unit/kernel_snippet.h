@@ -29,10 +29,16 @@ static const struct isa isas[] = {
      {64, 32, 48 << 10, 1 << 20, 0x2f, 2, SPEEDS(16)},
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma",
       "-mprefer-vector-width=512", NULL}},
+    {"avx512bf16",
+     {64, 32, 48 << 10, 1 << 20, 0xef, 2, SPEEDS(16)},
+     {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma", "-mavx512vnni",
+      "-mavx512bf16", "-mprefer-vector-width=512", NULL}},
 };
 enum { ISA_COUNT = sizeof isas / sizeof isas[0] };
 static inline bool isa_runs_here(const struct isa *isa) {
   __builtin_cpu_init();
+  if (isa->target.features & 1 << 7)
+    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
   if (isa->target.vector_bytes == 64) return __builtin_cpu_supports("avx512dq") != 0;
   if (isa->target.vector_bytes == 32)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

@@ -69,6 +69,7 @@ static void every_case_equals_the_reference(void **state) {
       open_scene(&s, path);
       compile_and_run(&s, name, "host", false);
       compile_and_run(&s, name, "host", true);
+      compile_and_run(&s, name, "avx512", false);
       compile_and_run(&s, name, "avx2", false);
       compile_and_run(&s, name, "baseline", false);
       close_scene(&s);

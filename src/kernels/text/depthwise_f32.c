@@ -1,27 +1,51 @@
 /* One filter a channel: channels are lanes, blocks of output columns stay in registers, a row of taps
  * reads each input vector once. Padding is inside: rows are clipped, columns outside count as zero.
  * b is packed [channel vector][KH][KW][LANES], zero-padded. A unit is one output row of one image.
- * From choose(): CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (in a row),
+ * Bytes of a are floats less A_ZERO as soon as they are read; sums of bytes are exact in a float.
+ * From defines(): A_TYPE C_TYPE CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (in a row),
  * WIDE_BLOCKS (the others have one column less). */
 #define TAIL (IC % LANES)
+#if A_TYPE == 1
+#define A_T float
+#define LOAD_A(p, lanes) load_lanes_(p, lanes)
+#elif A_TYPE == 2
+#define A_T uint8_t
+#define LOAD_A(p, lanes) (load_u8_(p, lanes) - splat_((float)A_ZERO))
+#else
+#define A_T int8_t
+#define LOAD_A(p, lanes) (load_i8_(p, lanes) - splat_((float)A_ZERO))
+#endif
+#if C_TYPE == 1
+#define C_T float
+#define STORE(p, x, lanes) store_lanes_(p, x, lanes)
+#elif C_TYPE == 2
+#define C_T uint8_t
+#define STORE(p, x, lanes) store_u8_(p, x, lanes)
+#elif C_TYPE == 3
+#define C_T int8_t
+#define STORE(p, x, lanes) store_i8_(p, x, lanes)
+#else
+#define C_T int32_t
+#define STORE(p, x, lanes) store_i32_(p, __builtin_convertvector(x, veci), lanes)
+#endif
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
 
 /* `columns` outputs at element o from the input column `left` of the rows that taps [top, bottom)
    reach; lanes: valid channels; checked: some input columns lie outside. */
-INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const void *const *e,
+INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const void *const *e,
                                  long left, long top, long bottom, long o, long j, const int columns,
                                  const long lanes, const int checked) {
   (void)e;
   vec acc[BLOCK];
   UNROLL for (int x = 0; x < columns; x++) acc[x] = (vec){0};
   for (long ty = top; ty < bottom; ty++) {
-    const float *row = a + ty * DH * I_ROW + left * I_PIXEL;
+    const A_T *row = a + ty * DH * I_ROW + left * I_PIXEL;
     const float *w = b + ty * KW * LANES;
 #if DW == 1 && KW <= 7
     vec in[SPAN(BLOCK)];
     UNROLL for (int i = 0; i < SPAN(columns); i++) {
       in[i] = checked && (left + i < 0 || left + i >= IW) ? (vec){0}
-                                                          : load_lanes_(row + i * I_PIXEL, lanes);
+                                                          : LOAD_A(row + i * I_PIXEL, lanes);
       IN_REGISTER_(in[i]);
     }
     UNROLL for (int tx = 0; tx < KW; tx++) {
@@ -34,7 +58,7 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
       UNROLL for (int x = 0; x < columns; x++) {
         const long at = left + x * SW + tx * DW;
         if (!checked || (at >= 0 && at < IW))
-          acc[x] += load_lanes_(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
+          acc[x] += LOAD_A(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
       }
     }
 #endif
@@ -45,12 +69,12 @@ INLINE_ void PASTE_(NAME, block)(const float *a, const float *b, float *c, const
 #if HAS_EPILOGUE
     acc[x] = EPILOGUE(acc[x], at, j, lanes);
 #endif
-    store_lanes_(c + at, acc[x], lanes);
+    STORE(c + at, acc[x], lanes);
   }
 }
 
 /* Channels [j, last) of one block of columns. */
-INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
+INLINE_ void PASTE_(NAME, channels)(const A_T *a, const float *b, C_T *c,
                                     const void *const *e, long left, long top, long bottom, long o,
                                     long j, long last, const int columns) {
   const int checked = left < 0 || left + SPAN(columns) > IW;
@@ -68,13 +92,13 @@ INLINE_ void PASTE_(NAME, channels)(const float *a, const float *b, float *c,
 }
 
 /* Channels [channel, last) of one output row. */
-static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const void *const *e,
+static void PASTE_(NAME, row)(const A_T *a, const float *b, C_T *c, const void *const *e,
                               long u, long channel, long last) {
   const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
   long top = 0, bottom = KH;
   while (top < KH && first + top * DH < 0) top++;
   while (bottom > top && first + (bottom - 1) * DH >= IH) bottom--;
-  const float *rows = a + image * I_IMAGE + first * I_ROW;
+  const A_T *rows = a + image * I_IMAGE + first * I_ROW;
   const long o = image * O_IMAGE + y * O_ROW;
   long x = 0;
   for (int block = 0; block < BLOCKS; block++)
@@ -95,8 +119,9 @@ static void PASTE_(NAME, row)(const float *a, const float *b, float *c, const vo
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_, *b = b_;
-  float *c = c_;
+  const A_T *a = a_;
+  const float *b = b_;
+  C_T *c = c_;
   (void)scratch;
   for (long channel = 0; channel < IC; channel += CHANNELS) {
     const long last = channel + CHANNELS < IC ? channel + CHANNELS : IC;
@@ -104,4 +129,8 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   }
 }
 #undef TAIL
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE
 #undef SPAN

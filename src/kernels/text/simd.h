@@ -91,6 +91,55 @@ INLINE_ void store_lanes_(float *p, vec x, long n) {
 }
 #endif
 
+/* Other element types as floats, n of them (the other lanes are 0). Stores of integers take whole
+   numbers inside the type's range. */
+#define TYPED_(name, T)                                                                          \
+  typedef T PASTE_(vec, name) __attribute__((vector_size(LANES * sizeof(T))));                   \
+  typedef T PASTE_(vecu, name)                                                                   \
+      __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));            \
+  INLINE_ veci PASTE_(widen, name)(const T *p, long n) {                                         \
+    if (n >= LANES)                                                                              \
+      return __builtin_convertvector(*(const PASTE_(vecu, name) *)p, veci);                      \
+    PASTE_(vec, name) x = {0};                                                                   \
+    for (long i = 0; i < n; i++) x[i] = p[i];                                                    \
+    return __builtin_convertvector(x, veci);                                                     \
+  }                                                                                              \
+  INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                                      \
+    const PASTE_(vec, name) t = __builtin_convertvector(x, PASTE_(vec, name));                   \
+    if (n >= LANES)                                                                              \
+      *(PASTE_(vecu, name) *)p = t;                                                              \
+    else                                                                                         \
+      for (long i = 0; i < n; i++) p[i] = t[i];                                                  \
+  }
+TYPED_(u8, uint8_t)
+TYPED_(i8, int8_t)
+TYPED_(i32, int32_t)
+TYPED_(u16, uint16_t)
+#undef TYPED_
+INLINE_ vec load_u8_(const uint8_t *p, long n) {
+  return __builtin_convertvector(widen_u8(p, n), vec);
+}
+INLINE_ vec load_i8_(const int8_t *p, long n) {
+  return __builtin_convertvector(widen_i8(p, n), vec);
+}
+INLINE_ vec load_i32_(const int32_t *p, long n) {
+  return __builtin_convertvector(widen_i32(p, n), vec);
+}
+INLINE_ vec load_bf16_(const uint16_t *p, long n) { return (vec)(widen_u16(p, n) << 16); }
+INLINE_ void store_u8_(uint8_t *p, vec x, long n) {
+  narrow_u8(p, __builtin_convertvector(x, veci), n);
+}
+INLINE_ void store_i8_(int8_t *p, vec x, long n) {
+  narrow_i8(p, __builtin_convertvector(x, veci), n);
+}
+INLINE_ void store_i32_(int32_t *p, veci x, long n) { narrow_i32(p, x, n); }
+/* Half to even; a NaN stays one. */
+INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
+  const veci bits = (veci)x, nan = x != x;
+  const veci rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  narrow_u16(p, (nan & (bits >> 16 | 0x40)) | (~nan & rounded), n);
+}
+
 /* Masks as all-ones lanes; blendv_: a where the mask holds, else b ------------------------------- */
 #if HONE_VECTOR_BYTES == 32 && defined __AVX2__
 INLINE_ vec blendv_(veci mask, vec a, vec b) { return __builtin_ia32_blendvps256(b, a, (vec)mask); }

@@ -1,0 +1,324 @@
+/* c = epilogue(a * b) where four bytes hold several elements of k: 8-bit integers summed in int32
+ * (K_STEP 4), bf16 summed in float (K_STEP 2). The grid of pixels, panels, units and names are
+ * those of gemm_f32.c; a lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP]
+ * [NR][K_STEP], padded with zeros. k is not cut in blocks, so what is stored is stored once.
+ *
+ * 8 bits: a is unsigned; a signed a is taken as a + 128, and whoever makes the epilogue takes
+ * 128 * (sum of the column) off again. A_TYPE, C_TYPE: ONNX numbers. EPILOGUE(x, o, j, lanes) makes
+ * floats (C_TYPE 6: integers) from the sums x. */
+#ifndef HONE_DOT_
+#define HONE_DOT_
+INLINE_ veci load_group_(const void *p) {
+  int32_t x;
+  __builtin_memcpy(&x, p, 4);
+  return (veci){0} + x;
+}
+/* The first n bytes, zeros behind: nothing past the end of a row is read. */
+INLINE_ veci load_part_(const void *p, const int n) {
+  uint32_t x = 0;
+  UNROLL for (int i = 0; i < n; i++) x |= (uint32_t)((const unsigned char *)p)[i] << 8 * i;
+  return (veci){0} + (int32_t)x;
+}
+INLINE_ veci load_panel_(const int32_t *p) {
+  return *(const veci __attribute__((aligned(4), may_alias)) *)p;
+}
+INLINE_ veci flip_(veci x) { return x ^ ((veci){0} + (int32_t)0x80808080u); }
+
+/* acc + sums of four products of unsigned bytes of a and signed bytes of b. Without an instruction
+   for it bytes become 16-bit words, whose products cannot overflow as those of vpmaddubsw do. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVXVNNI__
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  return acc;
+}
+#else
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__
+INLINE_ veci dot_words_(veci a, veci b) {
+  veci x;
+  __asm__("vpmaddwd %2, %1, %0" : "=v"(x) : "v"(a), "v"(b));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci dot_words_(veci a, veci b) {
+  veci x;
+  __asm__("vpmaddwd %2, %1, %0" : "=x"(x) : "x"(a), "x"(b));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
+INLINE_ veci dot_words_(veci a, veci b) {
+  __asm__("pmaddwd %1, %0" : "+x"(a) : "x"(b));
+  return a;
+}
+#else
+INLINE_ veci dot_words_(veci a, veci b) {
+  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+}
+#endif
+typedef int16_t vec16_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const veci low = (veci){0} + 0x00ff00ff;
+  const vec16_ words = (vec16_)b;
+  acc += dot_words_(a & low, (veci)(words << 8 >> 8));
+  return acc + dot_words_((veci)((veci)(a >> 8) & low), (veci)(words >> 8));
+}
+#endif
+
+/* acc + sums of two products of bf16. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  __asm__("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  return acc;
+}
+#else
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  const veci high = (veci){0} + (int32_t)0xffff0000u;
+  acc += (vec)(a << 16) * (vec)(b << 16);
+  return acc + (vec)(a & high) * (vec)(b & high);
+}
+#endif
+#endif
+
+#ifdef A_ROW /* gemm */
+#define COLUMNS_ N
+#define TAPS_Y 1
+#define TAPS_X 1
+#define DEPTH K
+#define A_Y 0
+#define A_X A_ROW
+#define TAP_Y 0
+#define TAP_X 0
+#define C_Y 0
+#define C_X C_ROW
+#else /* conv */
+#define COLUMNS_ (OC / GROUPS)
+#define TAPS_Y KH
+#if DW == 1 && I_PIXEL == IC / GROUPS /* a kernel row is contiguous in a */
+#define TAPS_X 1
+#define DEPTH (KW * (IC / GROUPS))
+#else
+#define TAPS_X KW
+#define DEPTH (IC / GROUPS)
+#endif
+#define A_Y (SH * I_ROW)
+#define A_X (SW * I_PIXEL)
+#define TAP_Y (DH * I_ROW)
+#define TAP_X (DW * I_PIXEL)
+#define C_Y O_ROW
+#define C_X O_PIXEL
+#endif
+#define NR (VECTORS * LANES)
+#define PANELS ((COLUMNS_ + NR - 1) / NR)
+#define TAIL (COLUMNS_ % NR)
+#define TILES (((PIXEL_ROWS + TILE_ROWS - 1) / TILE_ROWS) * COLUMN_TILES)
+#define TILE_BLOCKS ((TILES + UNIT_TILES - 1) / UNIT_TILES)
+#define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
+#define K_ALL ((long)TAPS_Y * TAPS_X * ((DEPTH + K_STEP - 1) / K_STEP))
+
+#if K_STEP == 4
+#define A_T unsigned char
+#define ACC veci
+#define DOT dot_bytes_
+#else
+#define A_T uint16_t
+#define ACC vec
+#define DOT dot_halves_
+#endif
+#if A_TYPE == 3
+#define FLIP(x) flip_(x)
+#else
+#define FLIP(x) (x)
+#endif
+#if C_TYPE == 1
+#define C_T float
+#define STORE store_lanes_
+#elif C_TYPE == 2
+#define C_T uint8_t
+#define STORE store_u8_
+#elif C_TYPE == 3
+#define C_T int8_t
+#define STORE store_i8_
+#elif C_TYPE == 6
+#define C_T int32_t
+#define STORE store_i32_
+#else
+#define C_T uint16_t
+#define STORE store_bf16_
+#endif
+#if !HAS_EPILOGUE && K_STEP == 4 && C_TYPE != 6
+#define RESULT(x, o, j, lanes) __builtin_convertvector(x, vec)
+#else
+#define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
+#endif
+
+/* One panel: what the tiles share. */
+struct PASTE_(NAME, panel) {
+  const int32_t *b;
+  const int32_t *ahead; /* what comes after this panel */
+  C_T *c;
+  const void *const *e;
+  long column; /* of the output, first of the panel */
+  long lanes;  /* valid in the last vector */
+};
+
+/* One group of k in one set of accumulators; part: elements of k beyond the last whole group. */
+#define GROUP_(u, at, part)                                                                    \
+  {                                                                                            \
+    veci w[VECTORS];                                                                           \
+    UNROLL for (int v = 0; v < vectors; v++) w[v] = load_panel_(b + (u) * NR + v * LANES);     \
+    UNROLL for (int y = 0; y < rows; y++)                                                      \
+      UNROLL for (int x = 0; x < columns; x++) {                                               \
+        const A_T *q = p + y * A_Y + x * A_X + (at);                                           \
+        const veci t =                                                                         \
+            FLIP((part) ? load_part_(q, (part) * (int)sizeof(A_T)) : load_group_(q));          \
+        UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] = DOT(acc[u][y][x][v], t, w[v]); \
+      }                                                                                        \
+  }
+
+/* The tile at a, its output at element o of c. */
+INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *a, long o,
+                                const int rows, const int columns, const int vectors) {
+  ACC acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
+  UNROLL for (int u = 0; u < K_UNROLL; u++)
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < columns; x++)
+        UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] = (ACC){0};
+  const int32_t *b = s->b;
+#if AHEAD
+  const int32_t *ahead = s->ahead;
+#endif
+  for (long ty = 0; ty < TAPS_Y; ty++)
+    for (long tx = 0; tx < TAPS_X; tx++) {
+      const A_T *p = a + ty * TAP_Y + tx * TAP_X;
+      long k = 0;
+      for (; k + K_STEP * K_UNROLL <= DEPTH; k += K_STEP * K_UNROLL, b += NR * K_UNROLL) {
+#if AHEAD
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += AHEAD * K_UNROLL;
+#endif
+        UNROLL for (int u = 0; u < K_UNROLL; u++) GROUP_(u, k + u * K_STEP, 0)
+      }
+#if K_UNROLL > 1
+      for (; k + K_STEP <= DEPTH; k += K_STEP, b += NR) GROUP_(0, k, 0)
+#endif
+#if DEPTH % K_STEP
+      GROUP_(0, k, DEPTH % K_STEP)
+      b += NR;
+#endif
+    }
+  UNROLL for (int u = 1; u < K_UNROLL; u++)
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < columns; x++)
+        UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
+  const void *const *e = s->e;
+  (void)e;
+  UNROLL for (int y = 0; y < rows; y++)
+    UNROLL for (int x = 0; x < columns; x++)
+      UNROLL for (int v = 0; v < vectors; v++) {
+        const long n = v == vectors - 1 ? s->lanes : LANES;
+        const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
+        (void)j;
+        STORE(s->c + at, RESULT(acc[0][y][x][v], at, j, n), n);
+      }
+}
+
+/* The tiles [begin, end) of one image; o: the image's first element in c. */
+INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
+                                 long end, const int vectors) {
+  for (long t = begin; t < end; t++) {
+#if AHEAD
+    s->ahead += K_ALL * AHEAD;
+#endif
+    const long row = t / COLUMN_TILES * TILE_ROWS, tile = t % COLUMN_TILES;
+#if WIDE_TILES < COLUMN_TILES
+    const long column = tile * (TILE_COLUMNS - 1) + (tile < WIDE_TILES ? tile : WIDE_TILES);
+#else
+    const long column = tile * TILE_COLUMNS;
+#endif
+    const A_T *p = a + row * A_Y + column * A_X;
+    const long at = o + row * C_Y + column * C_X;
+#if PIXEL_ROWS % TILE_ROWS
+    if (row + TILE_ROWS > PIXEL_ROWS) {
+      PASTE_(NAME, tile)(s, p, at, PIXEL_ROWS % TILE_ROWS, TILE_COLUMNS, vectors);
+      continue;
+    }
+#endif
+#if WIDE_TILES < COLUMN_TILES
+    if (tile >= WIDE_TILES) {
+      PASTE_(NAME, tile)(s, p, at, TILE_ROWS, TILE_COLUMNS - 1, vectors);
+      continue;
+    }
+#endif
+    PASTE_(NAME, tile)(s, p, at, TILE_ROWS, TILE_COLUMNS, vectors);
+  }
+}
+
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+                 long begin, long end) {
+  const A_T *a = a_;
+  const int32_t *b = b_;
+  (void)scratch;
+  for (long u = begin; u < end; u++) {
+    const long tile_block = u % TILE_BLOCKS, inner = u / TILE_BLOCKS % INNER;
+    const long panel_block = u / ((long)TILE_BLOCKS * INNER) % PANEL_BLOCKS;
+    const long outer = u / ((long)TILE_BLOCKS * INNER * PANEL_BLOCKS);
+#ifdef A_ROW
+    const long batch = outer * INNER + inner, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
+    const A_T *a_image = a + batch0 * A_BATCH0 + batch1 * A_BATCH1;
+    const long o = batch0 * C_BATCH0 + batch1 * C_BATCH1, channel = 0;
+#else
+    const A_T *a_image = a + inner * I_IMAGE + outer * (IC / GROUPS);
+    const long channel = outer * (OC / GROUPS), o = inner * O_IMAGE + channel;
+#endif
+    const long first_tile = tile_block * UNIT_TILES;
+    const long last_tile = first_tile + UNIT_TILES < TILES ? first_tile + UNIT_TILES : TILES;
+    const long first_panel = panel_block * UNIT_PANELS;
+    const long last_panel = first_panel + UNIT_PANELS < PANELS ? first_panel + UNIT_PANELS : PANELS;
+    for (long panel = first_panel; panel < last_panel; panel++) {
+      struct PASTE_(NAME, panel) s = {.e = e, .c = c_, .lanes = LANES};
+      s.b = b + (outer * PANELS + panel) * K_ALL * NR;
+      s.ahead = s.b + K_ALL * NR - K_ALL * AHEAD;
+      s.column = channel + panel * NR;
+      const long at = o + panel * NR;
+#if TAIL
+      if (panel == PANELS - 1) {
+        s.lanes = (TAIL + LANES - 1) % LANES + 1;
+        PASTE_(NAME, tiles)(&s, a_image, at, first_tile, last_tile, (TAIL + LANES - 1) / LANES);
+        continue;
+      }
+#endif
+#if COLUMNS_ >= NR
+      PASTE_(NAME, tiles)(&s, a_image, at, first_tile, last_tile, VECTORS);
+#endif
+    }
+  }
+}
+#undef COLUMNS_
+#undef TAPS_Y
+#undef TAPS_X
+#undef DEPTH
+#undef A_Y
+#undef A_X
+#undef TAP_Y
+#undef TAP_X
+#undef C_Y
+#undef C_X
+#undef NR
+#undef PANELS
+#undef TAIL
+#undef TILES
+#undef TILE_BLOCKS
+#undef PANEL_BLOCKS
+#undef K_ALL
+#undef A_T
+#undef ACC
+#undef DOT
+#undef FLIP
+#undef C_T
+#undef STORE
+#undef RESULT
+#undef GROUP_

@@ -1,0 +1,328 @@
+/* Rows of kernels.def over other types than f32, at each instruction set that this machine runs:
+ * bytes against exact sums in int64, bf16 against double. Operands end at guard pages, so that a
+ * tail of k that is read too far is seen; any split of the units gives the same bits; elements
+ * outside the output stay. */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel_reference.h"
+#include "kernel_snippet.h"
+
+#define GEMM(types, m, n, k, a_row, c_row)                                          \
+  "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #a_row " b_row" #n \
+  " b_column1"                                                                      \
+  " b_batches1 c_row" #c_row
+#define IMAGE(types, i, ic, o, oc, k, s)                                                           \
+  types " images2 ih" #i " iw" #i " ic" #ic " oh" #o " ow" #o " oc" #oc " kh" #k " kw" #k " sh" #s \
+        " sw" #s " dh1 dw1"
+
+static const char *const lines[] = {
+    GEMM("u8*i8:i32:i32", 1, 1, 1, 1, 1),
+    GEMM("u8*i8:i32:i32", 5, 33, 3, 3, 33),
+    GEMM("u8*i8:i32:i32", 17, 70, 130, 131, 75),
+    GEMM("i8*i8:i32:i32", 8, 16, 64, 64, 16),
+    GEMM("i8*i8:i32:f32", 13, 19, 66, 67, 19),
+    GEMM("u8*i8:i32:u8", 30, 100, 255, 255, 100),
+    GEMM("i8*i8:i32:i8", 3, 47, 257, 257, 48),
+    GEMM("u8*i8:i32:f32", 200, 64, 512, 512, 64),
+    "gemm u8*i8:i32:f32 m3 n20 k10 batch02 batch13 a_row10 a_batch090 a_batch130 b_row1 b_column10 "
+    "b_batches1 c_row20 c_batch0180 c_batch160",
+    "conv " IMAGE("u8*i8:i32:i32", 9, 3, 7, 17, 3,
+                  1) " groups1 i_image243 i_row27 i_pixel3 o_image833 o_row119 o_pixel17",
+    "conv " IMAGE("i8*i8:i32:u8", 10, 32, 4, 40, 3,
+                  2) " groups1 i_image3200 i_row320 i_pixel32 o_image640 o_row160 o_pixel40",
+    "conv " IMAGE("u8*i8:i32:f32", 6, 10, 6, 14, 1,
+                  1) " groups2 i_image396 i_row66 i_pixel11 o_image504 o_row84 o_pixel14",
+    "depthwise " IMAGE(
+        "u8*i8:f32:u8", 8, 19, 8, 19, 3,
+        1) " pt1 pl1 a_zero7 i_image1216 i_row152 i_pixel19 o_image1216 o_row152 o_pixel19",
+    "depthwise " IMAGE(
+        "i8*i8:f32:i32", 9, 33, 5, 33, 5,
+        2) " pt2 pl2 a_zero-9 i_image2673 i_row297 i_pixel33 o_image825 o_row165 o_pixel33",
+    "depthwise " IMAGE("i8*i8:f32:i8", 7, 16, 7, 16, 3,
+                       1) " pt1 pl1 i_image784 i_row112 i_pixel16 o_image784 o_row112 o_pixel16",
+    GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
+    GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
+    GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
+    "conv " IMAGE("bf16*bf16:f32:f32", 9, 3, 7, 17, 3,
+                  1) " groups1 i_image243 i_row27 i_pixel3 o_image833 o_row119 o_pixel17",
+    "conv " IMAGE("bf16*bf16:f32:bf16", 10, 32, 4, 40, 3,
+                  2) " groups1 i_image3200 i_row320 i_pixel32 o_image640 o_row160 o_pixel40",
+};
+enum { LINES = sizeof lines / sizeof lines[0] };
+
+#define fail_with(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
+
+static char folder[4096];
+static int make_folder(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  return dir_temporary(&ctx, folder) ? -1 : 0;
+}
+static int remove_folder(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+static size_t size_of(uint8_t type) {
+  return type == TYPE_U8 || type == TYPE_I8 ? 1 : type == TYPE_BF16 ? 2 : 4;
+}
+
+/* Memory that ends at an inaccessible page. */
+struct guarded {
+  char *at;
+  void *map;
+  size_t bytes;
+};
+static struct guarded guarded_create(size_t bytes) {
+  size_t used = (bytes + 4095) / 4096 * 4096;
+  struct guarded g = {.bytes = used + 4096};
+  g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(g.map, MAP_FAILED);
+  assert_int_equal(mprotect((char *)g.map + used, 4096, PROT_NONE), 0);
+  g.at = (char *)g.map + used - bytes;
+  return g;
+}
+static void guarded_destroy(struct guarded *g) { munmap(g->map, g->bytes); }
+
+static double element(const char *at, uint8_t type, int64_t i) {
+  uint16_t half;
+  int32_t word;
+  float real;
+  switch (type) {
+    case TYPE_U8:
+      return (double)((const uint8_t *)at)[i];
+    case TYPE_I8:
+      return (double)((const int8_t *)at)[i];
+    case TYPE_BF16:
+      memcpy(&half, at + 2 * i, 2);
+      return (double)bf16_to_f32(half);
+    case TYPE_I32:
+      memcpy(&word, at + 4 * i, 4);
+      return (double)word;
+    default:
+      memcpy(&real, at + 4 * i, 4);
+      return (double)real;
+  }
+}
+
+/* Bytes of all values, the ends more often; bf16 between -1 and 1. */
+static void fill(char *at, uint8_t type, int64_t count, uint32_t x) {
+  for (int64_t i = 0; i < count; i++) {
+    x = x * 1664525u + 1013904223u;
+    uint16_t half = f32_to_bf16((float)(int32_t)x * 0x1p-31f);
+    if (type == TYPE_BF16)
+      memcpy(at + 2 * i, &half, 2);
+    else
+      at[i] = (char)(x >> 24 < 24 ? (x & 256 ? 0x7f : 0x80) : x >> 16);
+  }
+}
+
+/* The sum that output element o is, and the sum of magnitudes; false where there is none. */
+struct sums {
+  double *value, *size;
+  bool *there;
+};
+struct operands {
+  const struct problem *p;
+  const char *a, *b;
+};
+
+static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
+  double t =
+      (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) * element(x->b, x->p->types.b, b);
+  s->value[o] += t;
+  s->size[o] += fabs(t);
+}
+
+static void sum_gemm(const struct operands *x, struct sums *s) {
+  const struct problem *p = x->p;
+  for (int64_t i0 = 0; i0 < one(p->batch0); i0++)
+    for (int64_t i1 = 0; i1 < one(p->batch1); i1++)
+      for (int64_t m = 0; m < p->m; m++)
+        for (int64_t n = 0; n < p->n; n++) {
+          int64_t o = i0 * p->c_batch0 + i1 * p->c_batch1 + m * p->c_row + n;
+          int64_t a = i0 * p->a_batch0 + i1 * p->a_batch1 + m * p->a_row;
+          s->there[o] = true;
+          for (int64_t k = 0; k < p->k; k++)
+            add_sum(s, x, o, a + k, k * p->b_row + n * p->b_column);
+        }
+}
+
+static void sum_pixel(const struct operands *x, int64_t image, int64_t y, int64_t column, int64_t n,
+                      struct sums *s) {
+  const struct problem *p = x->p;
+  int64_t groups = p->kind == PROBLEM_depthwise ? p->ic : one(p->groups);
+  int64_t ic = p->ic / groups, oc = p->oc / groups;
+  int64_t o = image * p->o_image + y * p->o_row + column * p->o_pixel + n;
+  s->there[o] = true;
+  for (int64_t ky = 0; ky < p->kh; ky++)
+    for (int64_t kx = 0; kx < p->kw; kx++) {
+      int64_t iy = y * p->sh + ky * p->dh - p->pt, ix = column * p->sw + kx * p->dw - p->pl;
+      if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
+      for (int64_t i = 0; i < ic; i++)
+        add_sum(s, x, o, image * p->i_image + iy * p->i_row + ix * p->i_pixel + n / oc * ic + i,
+                ((n * ic + i) * p->kh + ky) * p->kw + kx);
+    }
+}
+
+static void sum_all(const struct operands *x, struct sums *s) {
+  if (x->p->kind == PROBLEM_gemm) {
+    sum_gemm(x, s);
+    return;
+  }
+  for (int64_t image = 0; image < one(x->p->images); image++)
+    for (int64_t y = 0; y < x->p->oh; y++)
+      for (int64_t column = 0; column < x->p->ow; column++)
+        for (int64_t n = 0; n < x->p->oc; n++) sum_pixel(x, image, y, column, n, s);
+}
+
+/* To bytes: 2^-12 of the sum, rounded, inside the type. Other results are stored as they come. */
+#define AS_FLOATS(x) "__builtin_convertvector(x, vec)"
+static const char *epilogue_of(const struct problem *p) {
+  bool integer = p->types.acc == TYPE_I32;
+  if (p->types.c == TYPE_U8)
+    return integer ? "min_(max_(round_(" AS_FLOATS(x) " * splat_(0x1p-12f)), splat_(0.0f)), "
+                     "splat_(255.0f))"
+                   : "min_(max_(round_(x * splat_(0x1p-12f)), splat_(0.0f)), splat_(255.0f))";
+  if (p->types.c == TYPE_I8)
+    return integer ? "min_(max_(round_(" AS_FLOATS(x) " * splat_(0x1p-12f)), splat_(-128.0f)), "
+                     "splat_(127.0f))"
+                   : "min_(max_(round_(x * splat_(0x1p-12f)), splat_(-128.0f)), splat_(127.0f))";
+  return NULL;
+}
+
+/* What is stored for a sum; the kernel adds a signed a up as a + 128. */
+static double stored(const struct problem *p, double sum) {
+  double low = p->types.c == TYPE_U8 ? 0 : -128;
+  if (p->types.c != TYPE_U8 && p->types.c != TYPE_I8) return sum;
+  return fmin(fmax(rint(sum * 0x1p-12), low), low + 255);
+}
+
+static void compare(const struct isa *isa, const char *line, const struct problem *p,
+                    const struct sums *s, const char *c, int64_t count) {
+  static const unsigned char untouched[4] = {0xa5, 0xa5, 0xa5, 0xa5};
+  size_t size = size_of(p->types.c);
+  for (int64_t o = 0; o < count; o++) {
+    if (!s->there[o]) {
+      if (memcmp(c + (size_t)o * size, untouched, size))
+        fail_with("%s: %s: wrote outside at %lld", isa->name, line, (long long)o);
+      continue;
+    }
+    double got = element(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
+    if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
+    if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
+    if (!(fabs(got - want) <= bound))
+      fail_with("%s: %s: element %lld is %.9g, expected %.9g", isa->name, line, (long long)o, got,
+                want);
+  }
+}
+
+struct job {
+  struct problem p;
+  struct choice choice;
+};
+
+/* All units in uneven pieces, then in one: the same bytes. */
+static void run_splits(kernel_function *run, int64_t units, const char *a, const char *b, char *c,
+                       size_t bytes) {
+  char *first = malloc(bytes);
+  assert_non_null(first);
+  memset(c, 0xa5, bytes);
+  for (int64_t begin = 0, step = 1; begin < units; begin += step++)
+    run(a, b, c, NULL, NULL, begin, begin + step < units ? begin + step : units);
+  memcpy(first, c, bytes);
+  memset(c, 0xa5, bytes);
+  run(a, b, c, NULL, NULL, 0, units);
+  assert_memory_equal(first, c, bytes);
+  free(first);
+}
+
+static void run_job(const struct isa *isa, void *library, int index, const struct job *job) {
+  const struct problem *p = &job->p;
+  const struct kernel *kernel = job->choice.kernel;
+  struct operand_counts n = problem_counts(p);
+  char name[32];
+  snprintf(name, sizeof name, "run_%d", index);
+  kernel_function *run = (kernel_function *)dlsym(library, name);
+  assert_non_null(run);
+  size_t packed_bytes = kernel->packed_bytes(p, &isa->target, &job->choice);
+  struct guarded a = guarded_create((size_t)n.a * size_of(p->types.a));
+  struct guarded b = guarded_create((size_t)n.b * size_of(p->types.b));
+  struct guarded c = guarded_create((size_t)n.c * size_of(p->types.c));
+  struct guarded packed = guarded_create(packed_bytes);
+  fill(a.at, p->types.a, n.a, 1), fill(b.at, p->types.b, n.b, 2);
+  kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
+  run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
+             (size_t)n.c * size_of(p->types.c));
+  struct sums s = {calloc((size_t)n.c, sizeof(double)), calloc((size_t)n.c, sizeof(double)),
+                   calloc((size_t)n.c, sizeof(bool))};
+  assert_true(s.value && s.size && s.there);
+  struct problem meant = *p;
+  if (p->types.acc == TYPE_I32 && p->types.a == TYPE_I8) meant.a_zero = -128;
+  sum_all(&(struct operands){&meant, a.at, b.at}, &s);
+  compare(isa, lines[index], p, &s, c.at, n.c);
+  free(s.value), free(s.size), free(s.there);
+  struct guarded *all[] = {&a, &b, &c, &packed};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
+}
+
+static void check_isa(const struct isa *isa) {
+  struct ctx ctx;
+  struct text text = {0};
+  static struct job jobs[LINES];
+  if (!isa_runs_here(isa)) skip();
+  ctx_init(&ctx);
+  snippet_begin(&text, isa);
+  for (int i = 0; i < LINES; i++) {
+    if (!problem_parse(lines[i], &jobs[i].p)) fail_with("not a problem line: %s", lines[i]);
+    if (!kernel_choose(&jobs[i].p, &isa->target, &jobs[i].choice))
+      fail_with("no kernel accepts: %s", lines[i]);
+    snippet_add(&text, isa, &jobs[i].p, &jobs[i].choice, i, epilogue_of(&jobs[i].p));
+  }
+  if (snippet_compile(&ctx, isa, folder, isa->name, &text)) fail_with("%s", ctx.message);
+  text_deinit(&text);
+  char path[4300];
+  snprintf(path, sizeof path, "%s/%s.so", folder, isa->name);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail_with("%s", dlerror());
+  for (int i = 0; i < LINES; i++) run_job(isa, library, i, &jobs[i]);
+  dlclose(library);
+}
+static void test_sse2(void **state) { (void)state, check_isa(&isas[0]); }
+static void test_avx2(void **state) { (void)state, check_isa(&isas[1]); }
+static void test_avx512(void **state) { (void)state, check_isa(&isas[2]); }
+static void test_avx512bf16(void **state) { (void)state, check_isa(&isas[3]); }
+
+/* Each row over other types has a line here, and lines print as they parse. */
+static void test_rows_are_covered(void **state) {
+  (void)state;
+  for (size_t row = 0; row < kernel_count; row++) {
+    int covered = kernel_table[row].types.b == 1 << TYPE_F32;
+    for (int i = 0; i < LINES; i++) {
+      struct problem p, again;
+      char out[512];
+      assert_true(problem_parse(lines[i], &p));
+      problem_print(out, sizeof out, &p);
+      assert_true(problem_parse(out, &again));
+      assert_memory_equal(&p, &again, sizeof p);
+      for (int k = 0; k < ISA_COUNT; k++)
+        covered += kernel_serves(&kernel_table[row], &p, &isas[k].target);
+    }
+    if (!covered) fail_with("no problem for %s", kernel_table[row].name);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_are_covered),
+                                     cmocka_unit_test(test_sse2), cmocka_unit_test(test_avx2),
+                                     cmocka_unit_test(test_avx512),
+                                     cmocka_unit_test(test_avx512bf16)};
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
