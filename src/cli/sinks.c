@@ -13,6 +13,7 @@ static const struct form {
     {FLAG_csv, "csv", {".csv", NULL}, OUTPUT_CSV},
     {FLAG_md, "md", {".md", ".markdown"}, OUTPUT_MARKDOWN},
     {FLAG_html, "html", {".html", ".htm"}, OUTPUT_HTML},
+    {FLAG_graph, "graph", {".svg", NULL}, OUTPUT_XML},
     {FLAG_junit, "junit", {".xml", NULL}, OUTPUT_XML},
 };
 

@@ -1,4 +1,5 @@
 /* hone inspect: what a model is and what this machine allows at best. */
+#include "../draw/draw.h"
 #include "cli.h"
 
 #include <jansson.h>
@@ -101,7 +102,7 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   const struct model *model = described->model;
   const struct facts *facts = described->facts;
   json_t *json = described->json;
-  (void)form;
+  if (!strcmp(form, "graph")) return draw_graph(ctx, model->graph, out);
   json_object_set_new(json, "schema", json_integer(1));
   json_object_set_new(json, "inputs",
                       values_json(model->graph->inputs.at, model->graph->inputs.count));
