@@ -27,7 +27,7 @@ SOURCES := $(wildcard src/*/*.c zoo/*.c)
 CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
 LIB_SOURCES := $(filter-out src/cli/%,$(SOURCES))
 TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h)
-TEXTS := $(filter %.c %.h %.css %.js,$(TEXTS))
+TEXTS := $(filter %.c %.h %.css %.js,$(TEXTS)) $(sort $(wildcard workers/*.py))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))

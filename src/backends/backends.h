@@ -54,10 +54,13 @@ struct backend {
   const char *name;    /* "onnxruntime" */
   const char *title;   /* "ONNX Runtime" */
   const char *formats; /* "onnx" */
-  const char *package; /* PyPI requirement that `hone backends install` pins, or NULL */
-  int package_mb;      /* about what it takes on disk */
-  bool testing_only;   /* exists only with HONE_TESTING=1 */
-  bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
+  const char *
+      package; /* PyPI requirements, separated by blanks, that `hone backends install` pins, or NULL */
+  int package_mb;     /* about what it takes on disk */
+  const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
+                          then its packages bring their dependencies */
+  bool testing_only;  /* exists only with HONE_TESTING=1 */
+  bool ships_model;   /* artifact_bytes counts libraries only: the model's files ship beside them */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
@@ -102,6 +105,16 @@ const struct backend *backend_find(const char *name);
 #define BACKEND_MAX_SETS 16
 /* describe of an engine that is part of this program. */
 void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+/* python.c: engines with a worker of their own. The interpreter of their environment; E_MISSING. */
+MUST_USE hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_path,
+                                   char out[4096]);
+/* describe of such an engine; the version is that of `distribution`'s metadata. */
+void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
+                          const char *engine_path, struct backend_info *out);
+hone_status open_elsewhere(struct ctx *ctx, struct session *session,
+                           const struct backend_request *request, struct backend_facts *facts,
+                           struct backend_io *out_io);
+void close_elsewhere(struct session *session);
 /* wait of an engine whose submit returns when the outputs are written. */
 hone_status wait_nothing(struct ctx *ctx, struct session *session);
 /* The test engines: one input "x" of the request's shape (or f32[1]) and one output "y" of the same

@@ -134,20 +134,19 @@ static hone_status fill_environment(struct ctx *ctx, const struct backend *backe
   TRY(run_step(ctx, create, "no virtual environment (Debian: apt install python3-venv)"));
   char python[PATH_SIZE];
   TRY(join(ctx, python, folder, "bin/python"));
-  /* only the engine itself: its library is called from C, its Python dependencies are not used */
-  const char *install[] = {python,
-                           "-m",
-                           "pip",
-                           "install",
-                           "--no-input",
-                           "--no-deps",
-                           "--only-binary",
-                           ":all:",
-                           "--disable-pip-version-check",
-                           "--",
-                           backend->package,
-                           NULL};
-  return run_step(ctx, install, "pip could not install it");
+  const char *install[32] = {python,          "-m",         "pip",
+                             "install",       "--no-input", "--no-cache-dir",
+                             "--only-binary", ":all:",      "--disable-pip-version-check"};
+  size_t count = 9;
+  /* only the engine itself where its library is called from C: what it needs in Python is not used */
+  if (!backend->worker) install[count++] = "--no-deps";
+  install[count++] = "--";
+  char *packages = strdup(backend->package), *rest = packages;
+  if (!packages) return fail(ctx, HONE_E_OOM, place_none(), "no memory for package names");
+  for (char *one; count < COUNT(install) - 1 && (one = strsep(&rest, " "));) install[count++] = one;
+  hone_status status = run_step(ctx, install, "pip could not install it");
+  free(packages);
+  return status;
 }
 
 hone_status engine_install(struct ctx *ctx, const struct backend *backend,

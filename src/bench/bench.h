@@ -238,9 +238,12 @@ struct worker {
   bool is_running, is_stopped;
   int exit_status; /* of waitpid, once it is not running */
   int64_t rss_peak_seen;
+  const struct bench_case *judged; /* whose outputs its checks are compared with; NULL: nobody's */
+  char precision[16];              /* whose tolerance holds for them */
 };
 struct worker_spec {
-  const char *dir; /* is made */
+  const char *program, *script; /* an interpreter and its argument; NULL: `hone worker` */
+  const char *dir;              /* is made */
   const char *cell;
   int threads;                    /* the first so many of the allowed CPUs; 0: all */
   const char *const *environment; /* NULL, or "NAME=VALUE"s beside the allow-listed ones */
@@ -438,6 +441,9 @@ bool backend_is_peer(const struct bench *bench, const struct backend *backend);
 MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one);
 /* Reads a worker's "described"; false if it is not sound. */
 bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one);
+/* judge.c: compares what the worker's answer lists; false if that is damaged. */
+bool judge_checks(const struct worker *worker, const json_t *checks, struct accuracy *out,
+                  int *out_verified);
 /* witness.c: outputs that engines left in folders (out_SET_I.npy, in the model's order). */
 /* Whether two folders hold the same outputs, within the case's tolerance. */
 bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,

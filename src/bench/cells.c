@@ -78,11 +78,22 @@ static void add_cell(struct bench_study *study, size_t case_index, const struct 
   study->cells[study->cell_count++] = *cell;
 }
 
+/* Without --backend an engine with a worker of its own is asked only if it is installed: reading its
+   folder is no call of the engine. */
+static bool is_default(const struct backend *backend) {
+  struct backend_info info = {.status = BACKEND_READY};
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (backend->testing_only) return false;
+  if (backend->worker) backend->describe(&ctx, NULL, &info);
+  return info.status == BACKEND_READY;
+}
+
 static size_t list_backends(const struct bench_options *o, const char **out) {
   size_t count = 0;
   for (size_t i = 0; i < o->backend_count; i++) out[count++] = o->backends[i];
   for (size_t i = 0; !o->backend_count && i < backend_count; i++)
-    if (!backend_list[i]->testing_only) out[count++] = backend_list[i]->name;
+    if (is_default(backend_list[i])) out[count++] = backend_list[i]->name;
   return count;
 }
 

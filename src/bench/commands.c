@@ -12,6 +12,37 @@ hone_status bench_worker(struct bench *bench, const char *cell, int threads, str
 
 #define MAX_ENVIRONMENT 16
 
+static const char *pair_value(const struct bench_pair *pairs, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(pairs[i].name, name)) return pairs[i].value;
+  return NULL;
+}
+
+/* Without it `hone worker` says what is missing. */
+static bool has_python(const struct bench *bench, const struct backend *backend, char out[4096]) {
+  const struct bench_options *options = &bench->options;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  return !engine_python(&ctx, backend->name,
+                        pair_value(options->engines, options->engine_count, backend->name), out);
+}
+
+/* Its files are part of this program: they lie in the worker's folder while it runs. */
+static hone_status write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
+  const char *const files[] = {"protocol.py", backend->worker};
+  TRY(dir_create(ctx, dir));
+  for (size_t i = 0; i < COUNT(files); i++) {
+    char name[128], path[4096 + 128];
+    size_t length = 0;
+    snprintf(name, sizeof name, "workers/%s", files[i]);
+    const char *text = hone_embedded_text(name, &length);
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(name), "is not in this program");
+    snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+    TRY(file_write_atomic(ctx, path, text, length, 0600));
+  }
+  return HONE_OK;
+}
+
 hone_status bench_cell_worker(struct bench *bench, const struct cell *cell, const char *key,
                               struct worker *out) {
   char dir[4096 + 32], text[MAX_ENVIRONMENT][320], name[64], value[256];
@@ -24,8 +55,15 @@ hone_status bench_cell_worker(struct bench *bench, const struct cell *cell, cons
     environment[count] = text[count];
     count++;
   }
-  const struct worker_spec spec = {
+  struct worker_spec spec = {
       .dir = dir, .cell = key, .threads = cell->threads, .environment = environment};
+  char python[4096];
+  const struct backend *backend = backend_find(cell->backend);
+  if (backend && backend->worker && has_python(bench, backend, python)) {
+    spec.program = python;
+    spec.script = backend->worker;
+    TRY(write_worker(bench->ctx, dir, backend));
+  }
   return worker_start(bench->ctx, &bench->harness, &spec, out);
 }
 
@@ -33,12 +71,6 @@ void budget_begin(struct bench *bench) {
   bench->harness.deadline_ns = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
 }
 void budget_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
-
-static const char *pair_value(const struct bench_pair *pairs, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++)
-    if (!strcmp(pairs[i].name, name)) return pairs[i].value;
-  return NULL;
-}
 
 static json_t *names_of(const struct backend_tensor *tensors, size_t count) {
   json_t *list = json_array();

@@ -111,6 +111,7 @@ hone_status measure_floor(struct bench *bench, size_t index) {
   bench_report(bench, cell, bench->identity->model, "floor");
   struct worker worker;
   TRY(bench_cell_worker(bench, cell, FLOOR_CELL, &worker));
+  worker.judged = bench->identity;
   bench->floors[index] = converse(&worker, open_command(bench, cell, bench->identity, true));
   worker_close(&worker, 0);
   return HONE_OK;

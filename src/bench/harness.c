@@ -185,7 +185,8 @@ static hone_status start_process(struct ctx *ctx, struct worker *worker,
   snprintf(memory_text, sizeof memory_text, "%llu",
            (unsigned long long)worker->harness->memory_bytes);
   const char *path = worker->harness->worker_path ? worker->harness->worker_path : self;
-  const char *argv[] = {path, "worker", thread_text, memory_text, NULL};
+  const char *argv[] = {spec->program ? spec->program : path,
+                        spec->program ? spec->script : "worker", thread_text, memory_text, NULL};
   const struct process_options options = {.argv = argv,
                                           .directory = worker->dir,
                                           .extra_environment = spec->environment,
@@ -487,11 +488,41 @@ void worker_tell(struct worker *worker, json_t *command) {
   message_write(worker->command_fd, command); /* if it is gone, worker_hear says how it ended */
 }
 
+/* An answer whose outputs are judged here is completed with the judgement; false if it ends the cell. */
+static bool judge_answer(struct worker *worker, json_t *answer, struct worker_end *end) {
+  struct accuracy accuracy;
+  int verified;
+  const json_t *checks = json_object_get(answer, "checks");
+  if (!checks) return true;
+  end->stage = STAGE_verify;
+  if (!judge_checks(worker, checks, &accuracy, &verified)) {
+    set_end(end, STATUS_protocol_error, "its outputs are not what its message says");
+    return false;
+  }
+  if (!verified) accuracy.rel_l2 = accuracy.max_abs_diff = accuracy.max_rel_diff = NAN;
+  message_set_number(answer, "max_abs_diff", accuracy.max_abs_diff);
+  message_set_number(answer, "max_rel_diff", accuracy.max_rel_diff);
+  message_set_number(answer, "rel_l2", accuracy.rel_l2);
+  message_set_number(answer, "cosine", accuracy.cosine);
+  message_set_number(answer, "top1", accuracy.top1);
+  if (json_object_get(answer, "round")) {
+    json_object_set_new(answer, "verified", json_integer(verified));
+    json_object_set_new(answer, "is_within", json_boolean(accuracy.is_within));
+    json_object_set_new(answer, "where", json_string(accuracy.where));
+    return true;
+  }
+  if (accuracy.is_within) return true;
+  end->rel_l2 = accuracy.rel_l2;
+  set_end(end, STATUS_wrong, "first inference: %s", accuracy.where);
+  return false;
+}
+
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end) {
   *out_end = (struct worker_end){.status = STATUS_error, .rel_l2 = NAN};
   json_t *answer = converse(worker, expected, kind, out_end);
-  if (answer) return answer;
+  if (answer && judge_answer(worker, answer, out_end)) return answer;
+  json_decref(answer);
   if (out_end->stage == STAGE_none) out_end->stage = worker->stage;
   worker_kill(worker, out_end->status == STATUS_out_of_memory ? 0 : TERM_GRACE_NS);
   return NULL;

@@ -32,7 +32,7 @@ static void make_cell(const struct bench *bench, const struct backend *backend, 
 bool backend_is_peer(const struct bench *bench, const struct backend *backend) {
   char value[256];
   if (backend->testing_only) return option_get(script_of(bench, backend), "peer", value);
-  return backend->package != NULL;
+  return backend->package != NULL && !backend->worker;
 }
 
 /* The first engine that runs it makes the inputs and says what the model has. */

@@ -64,6 +64,7 @@ static const struct field opened_fields[] = {
     {"rss_compile", FIELD_INT, false, -1, MAX_BYTES},
     {"rss_load", FIELD_INT, false, -1, MAX_BYTES},
     {"output_hash", FIELD_TEXT, false, 32, 32},
+    {"checks", FIELD_LIST, true, 0, 64},
     ACCURACY,
 };
 static const struct field warm_fields[] = {
@@ -83,6 +84,7 @@ static const struct field block_fields[] = {
     {"where", FIELD_TEXT, true, 0, 1023},
     {"involuntary", FIELD_INT, false, -1, MAX_BYTES},
     {"busy_threads", FIELD_INT, true, -1, 1 << 20},
+    {"checks", FIELD_LIST, true, 0, 64},
     {"iterations", FIELD_INT, false, 1, MAX_BYTES},
     {"rss", FIELD_INT, false, -1, MAX_BYTES},
     {"rss_peak", FIELD_INT, false, -1, MAX_BYTES},

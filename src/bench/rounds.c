@@ -204,6 +204,11 @@ static hone_status member_open(struct bench *bench, struct progress *progress, i
   progress->next_number = number + 1;
   bench_report(bench, out->cell, out->cell->model, "open");
   TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
+  const struct bench_case *one = case_of(bench, out);
+  const bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
+  out->worker.judged = one;
+  snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
+           is_lower ? one->tolerance : out->cell->precision);
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
   if (out->is_live && !worker_stop(&out->worker)) out->record.flags |= FLAG_MASK(noisy);
   return HONE_OK;

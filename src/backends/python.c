@@ -1,0 +1,49 @@
+/* What engines share that are called from Python: a worker of their own in place of `hone worker`, and
+ * an environment with its interpreter. Nothing of them runs in this process.
+ */
+#include "backends.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_path,
+                          char out[4096]) {
+  char folder[4096];
+  if (engine_path)
+    snprintf(folder, sizeof folder, "%s", engine_path);
+  else
+    TRY(engine_dir(ctx, name, folder));
+  int n = snprintf(out, 4096, "%.4000s/bin/python", folder);
+  if (n > 0 && !access(out, X_OK)) return HONE_OK;
+  return fail(ctx, HONE_E_MISSING, place_file(folder),
+              "holds no bin/python; hone backends install %s", name);
+}
+
+void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
+                          const char *engine_path, struct backend_info *out) {
+  char pattern[160], found[4096];
+  snprintf(pattern, sizeof pattern, "%s-*.dist-info", distribution);
+  hone_status status = engine_python(ctx, name, engine_path, out->library);
+  if (!status) status = engine_file(ctx, name, engine_path, pattern, found);
+  if (status) {
+    out->status = BACKEND_MISSING;
+    safe_copy(out->reason, sizeof out->reason, ctx->message);
+    ctx_clear(ctx);
+    return;
+  }
+  const char *version = strrchr(found, '/') + 1 + strlen(distribution) + 1;
+  out->status = BACKEND_READY;
+  snprintf(out->version, sizeof out->version, "%.*s", (int)(strlen(version) - strlen(".dist-info")),
+           version);
+}
+
+/* Reached only where the environment is missing: the harness starts the engine's own worker else. */
+hone_status open_elsewhere(struct ctx *ctx, struct session *session,
+                           const struct backend_request *request, struct backend_facts *facts,
+                           struct backend_io *out_io) {
+  (void)session, (void)facts, (void)out_io;
+  return fail(ctx, HONE_E_MISSING, place_file(request->engine_path ? request->engine_path : ""),
+              "its Python environment is not here; 'hone backends' names the command");
+}
+
+void close_elsewhere(struct session *session) { (void)session; }

@@ -1,0 +1,137 @@
+"""Engines that are called from Python: every way in which such a worker can end is one row. The
+interpreter of the engine's environment is replaced by one that scripts the engine's faults; protocol.py
+is the real one."""
+
+import json
+import sys
+import textwrap
+
+import pytest
+
+import hostile
+
+QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+         "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-", "--timeout", "3"]
+
+ENGINE = """
+    #!{python}
+    import os, signal, sys, time
+    sys.argv = sys.argv[1:]  # as the interpreter would have it
+    sys.path.insert(0, os.getcwd())
+    import numpy as np
+    import protocol
+
+    class Engine:
+        def open(self, request):
+            self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
+            self.act("load")
+            return protocol.Facts(version="9.9", inputs=["x"], outputs=["y"])
+
+        def bind(self, k, inputs):
+            self.sets[k] = inputs[0]
+
+        def submit(self, k):
+            self.calls += 1
+            x = self.sets[k]
+            self.act("run" if self.calls > 8 else "first")
+            late = self.calls > 12
+            if self.fault == "wrong" or self.fault == "wrong_late" and late:
+                return [x + 1]
+            if self.fault == "nan":
+                return [x * np.nan]
+            if self.fault == "shape":
+                return [np.concatenate([x, x])]
+            if self.fault == "dtype":
+                return [x.astype(np.float64)]
+            return [x]
+
+        def fetch(self, handle):
+            return handle
+
+        def act(self, when):
+            name, _, place = self.fault.partition("@")
+            if place != when:
+                return
+            if name == "segv":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if name == "exit":
+                os._exit(3)
+            if name == "sleep":
+                time.sleep(1000)
+            if name == "raise":
+                raise RuntimeError("scripted \\x1b[2J failure")
+            if name == "unsupported":
+                raise protocol.Unsupported("no such operator")
+            if name == "missing":
+                import no_such_package_of_an_engine
+            if name == "memory":
+                raise MemoryError()
+            if name == "garbage":
+                os.write(4, b"this is not JSON\\n")
+            if name == "stdout":
+                for _ in range(1000):
+                    os.write(1, bytes(range(256)) * 16)
+            if name == "remove":
+                protocol.Worker.keep = lambda self, name, k, handle: {{"set": k, "name": name}}
+            if name == "path":
+                protocol.Worker.keep = lambda self, name, k, handle: {{"set": k, "name": "../../x"}}
+            if name == "number":
+                protocol.resident = lambda: -5
+
+    protocol.serve(Engine)
+"""
+
+# name: status, part of the reason
+FAULTS = {
+    "": ("ok", ""), "wrong": ("wrong", "first inference"), "nan": ("wrong", "NaN"),
+    "wrong_late": ("wrong", "inside the timed run"), "shape": ("wrong", "another type or shape"),
+    "dtype": ("wrong", "another type or shape"), "segv@load": ("crashed", "SIGSEGV"),
+    "segv@run": ("crashed", "SIGSEGV"), "exit@load": ("error", "code 3"),
+    "exit@run": ("error", "code 3"), "sleep@run": ("timeout", "--timeout"),
+    "raise@load": ("error", "scripted"), "unsupported@load": ("unsupported", "no such operator"),
+    "missing@load": ("not_installed", "no_such_package"), "memory@load": ("out_of_memory", ""),
+    "garbage@run": ("protocol_error", "not a JSON object"), "stdout@run": ("ok", ""),
+    "remove@load": ("protocol_error", "outputs are not"), "path@load": ("protocol_error", "outputs"),
+    "number@load": ("protocol_error", "rss"),
+}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A folder with the look of an installed engine."""
+    folder = tmp_path_factory.mktemp("engine")
+    (folder / "bin").mkdir()
+    (folder / "lib/python3.11/site-packages/iree_base_runtime-9.9.dist-info").mkdir(parents=True)
+    python = folder / "bin" / "python"
+    python.write_text(textwrap.dedent(ENGINE).strip().format(python=sys.executable) + "\n")
+    python.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, fault):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    hone.env["HONE_TESTING"] = "1"
+    words = ["--backend-option", f"iree.fault={fault}"] if fault else []
+    result = hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}",
+                  *QUICK, *words, timeout=60)
+    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+    status, part = FAULTS[fault]
+    assert rows["iree"]["status"] == status and part in rows["iree"]["reason"], result
+    assert "\x1b" not in rows["iree"]["reason"]
+    assert rows["null"]["status"] == "ok", "the next cell was affected"
+    if status == "ok":
+        assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] == 1
+        assert rows["iree"]["latency_ms"]["p50"] > 0 and rows["iree"]["rel_l2"] == 0
+
+
+def test_a_broken_environment_is_a_row(hone, tmp_path):
+    """No interpreter where one should be: not installed, with the command that helps."""
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    hone.env["HONE_TESTING"] = "1"
+    result = hone("bench", model, "--backend", "tvm,null", "--engine", f"tvm={tmp_path}", *QUICK)
+    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+    assert rows["tvm"]["status"] == "not_installed", result
+    assert rows["null"]["status"] == "ok", result

@@ -1,0 +1,101 @@
+"""IREE: ONNX -> torch-mlir's ONNX dialect -> iree-compile for llvm-cpu -> local-sync or local-task.
+
+Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread)."""
+
+import subprocess
+import sys
+import time
+
+import protocol
+
+
+class Engine:
+    def open(self, request):
+        import importlib.metadata
+        import iree.compiler as compiler
+        import iree.runtime as runtime
+        import onnx
+        self.enter("import")
+        start = time.perf_counter_ns()
+        path = fix_shapes(onnx, request)
+        mlir = f"{request.folder}/model.mlir"
+        run_tool([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir])
+        model = onnx.load(path, load_external_data=False)
+        constants = {value.name for value in model.graph.initializer}
+        import_ms = (time.perf_counter_ns() - start) / 1e6
+        self.enter("compile")
+        start = time.perf_counter_ns()
+        flags = ["--iree-llvmcpu-target-cpu=host"]
+        if request.options.get("data_tiling", "1") == "1":
+            flags.append("--iree-opt-data-tiling")
+        try:
+            binary = compiler.compile_file(mlir, input_type="onnx", target_backends=["llvm-cpu"],
+                                           extra_args=flags)
+        except compiler.CompilerToolError as error:
+            raise protocol.Unsupported(last_error(str(error)))
+        compile_ms = (time.perf_counter_ns() - start) / 1e6
+        self.enter("load")
+        device = request.options.get("device", "local-task" if request.threads > 1 else "local-sync")
+        if device == "local-task":
+            runtime.flags.parse_flags(f"--task_topology_group_count={request.threads}")
+        self.config = runtime.Config(device)
+        context = runtime.SystemContext(config=self.config)
+        module = runtime.VmModule.copy_buffer(context.instance, binary)
+        context.add_vm_module(module)
+        bound = context.modules[module.name]
+        names = [n for n in module.function_names if not n.startswith("__") and "$" not in n]
+        self.function, self.runtime, self.sets = bound[names[0]], runtime, {}
+        return protocol.Facts(
+            version=importlib.metadata.version("iree-base-runtime"),
+            inputs=[v.name for v in model.graph.input if v.name not in constants],
+            outputs=[v.name for v in model.graph.output], device=device, threads=request.threads,
+            compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=len(binary))
+
+    def bind(self, k, inputs):
+        device = self.config.device
+        self.sets[k] = [self.runtime.asdevicearray(device, x) for x in inputs]
+
+    def submit(self, k):
+        result = self.function(*self.sets[k])
+        return [r.to_host() for r in (result if isinstance(result, (list, tuple)) else [result])]
+
+    def fetch(self, handle):
+        return handle
+
+
+def fix_shapes(onnx, request):
+    """Open dimensions get their sizes; a file without any is taken as it is."""
+    model = onnx.load(request.model, load_external_data=False)
+    is_open = False
+    for value in model.graph.input:
+        dims = request.shapes.get(value.name)
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if not dim.HasField("dim_value") and dims:
+                dim.dim_value = dims[k]
+                is_open = True
+    if not is_open:
+        return request.model
+    model = onnx.load(request.model)
+    for value in model.graph.input:
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if value.name in request.shapes:
+                dim.dim_value = request.shapes[value.name][k]
+    path = f"{request.folder}/fixed.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def run_tool(words):
+    result = subprocess.run(words, capture_output=True, text=True)
+    if result.returncode:
+        raise protocol.Unsupported(last_error(result.stderr))
+
+
+def last_error(text):
+    """The line that says why, of a compiler's long report."""
+    lines = [line for line in text.splitlines() if "error:" in line]
+    return (lines or text.splitlines()[-1:] or ["no reason given"])[0][:600]
+
+
+if __name__ == "__main__":
+    protocol.serve(Engine)

@@ -1,0 +1,62 @@
+"""PyTorch: ONNX -> onnx2torch, then eager, TorchScript (traced and frozen) or torch.compile (Inductor).
+
+Options: mode=eager|script|compile (default eager), max_autotune=1 (compile), freezing=0 (compile)."""
+
+import time
+
+import protocol
+
+
+class Engine:
+    def open(self, request):
+        self.enter("import")
+        start = time.perf_counter_ns()
+        import onnx
+        import onnx2torch
+        import torch
+        self.torch = torch
+        torch.set_num_threads(request.threads)
+        torch.set_num_interop_threads(1)
+        model = onnx.load(request.model)
+        constants = {value.name for value in model.graph.initializer}
+        try:
+            module = onnx2torch.convert(model).eval()
+        except NotImplementedError as error:
+            raise protocol.Unsupported(f"onnx2torch: {error}")
+        import_ms = (time.perf_counter_ns() - start) / 1e6
+        self.mode, self.sets = request.options.get("mode", "eager"), {}
+        if self.mode not in ("eager", "script", "compile"):
+            raise protocol.Unsupported(f"mode is eager, script or compile, not {self.mode}")
+        self.call, self.options, self.built = module, request.options, False
+        self.guard = torch.inference_mode()
+        self.guard.__enter__()
+        return protocol.Facts(
+            version=torch.__version__, threads=torch.get_num_threads(), import_ms=import_ms,
+            inputs=[v.name for v in model.graph.input if v.name not in constants],
+            outputs=[v.name for v in model.graph.output], device=f"cpu ({self.mode})")
+
+    def bind(self, k, inputs):
+        torch = self.torch
+        self.sets[k] = [torch.from_numpy(x) for x in inputs]
+        if self.built:
+            return
+        self.built = True  # the first set is what a trace sees
+        if self.mode == "script":
+            self.call = torch.jit.optimize_for_inference(
+                torch.jit.freeze(torch.jit.trace(self.call, tuple(self.sets[k]))))
+        if self.mode == "compile":
+            import torch._inductor.config as config
+            config.freezing = self.options.get("freezing", "1") == "1"
+            mode = "max-autotune-no-cudagraphs" if self.options.get("max_autotune") == "1" else None
+            self.call = torch.compile(self.call, mode=mode, dynamic=False)
+
+    def submit(self, k):
+        return self.call(*self.sets[k])
+
+    def fetch(self, handle):
+        many = handle if isinstance(handle, (list, tuple)) else [handle]
+        return [value.numpy() for value in many]
+
+
+if __name__ == "__main__":
+    protocol.serve(Engine)

@@ -1,0 +1,304 @@
+"""The worker's side of the harness protocol, for engines that are called from Python.
+
+A worker reads commands on descriptor 3 and answers on 4, one JSON object a line (src/bench/protocol.c
+has the tables that every answer is checked against); stdout and stderr belong to the engine. An engine
+is a class with
+
+    open(request) -> Facts    load and compile; raise Unsupported where it cannot run this model
+    bind(k, inputs)           make input set k (NumPy arrays in the order of Facts.inputs) the engine's own
+    submit(k) -> handle       one inference of set k; its outputs can be read by the host on return
+    fetch(handle) -> arrays   the outputs as NumPy arrays, in the order of Facts.outputs
+
+and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
+harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
+the collector of garbage is off in it.
+"""
+
+import dataclasses
+import gc
+import json
+import os
+import random
+import resource
+import sys
+import time
+
+FD_IN, FD_OUT = 3, 4
+SETS = 4
+WINDOW_NS, WINDOW_ENOUGH_NS, WINDOW_SAMPLES = 10_000_000, 100_000_000, 3
+MAX_SAMPLES = 1 << 20
+DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
+          "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
+
+
+class Unsupported(Exception):
+    """The engine cannot run this model, type or option."""
+
+
+class Missing(Exception):
+    """A package of the engine is not installed."""
+
+
+@dataclasses.dataclass
+class Facts:
+    version: str
+    inputs: list  # names, in the engine's order
+    outputs: list
+    device: str = "cpu"
+    precision: str = "fp32"
+    threads: int = 1
+    compile_ms: float = None
+    import_ms: float = None
+    fallback_share: float = None
+    artifact_bytes: int = -1
+
+
+@dataclasses.dataclass
+class Request:
+    model: str
+    shapes: dict  # name -> list of dimensions
+    precision: str
+    threads: int
+    options: dict
+    folder: str  # private to this worker
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def peak_resident():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def involuntary():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def thread_times():
+    times = {}
+    for name in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{name}/schedstat") as file:
+                times[name] = int(file.read().split()[0])
+        except OSError:
+            pass
+    return times
+
+
+def busy_threads(before):
+    used = [ns - before.get(name, 0) for name, ns in thread_times().items()]
+    most = max(used, default=0)
+    return sum(ns > most / 10 for ns in used) if most else -1
+
+
+def parse_shapes(text):
+    """ "x[1,3],y[2]" as {"x": [1, 3], "y": [2]}; a name may hold anything but "],"."""
+    shapes = {}
+    for part in text.split("],") if text else []:
+        name, _, dims = part.rstrip("]").rpartition("[")
+        shapes[name] = [int(d) for d in dims.split(",") if d]
+    return shapes
+
+
+def parse_options(text):
+    options = {}
+    for part in text.split(";") if text else []:
+        key, _, value = part.partition("=")
+        if key and not key.startswith("env."):
+            options[key] = value
+    return options
+
+
+def confine(threads, memory_bytes):
+    """The same limits that the C worker gives itself, before an engine is imported."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory_bytes > 0:
+        most = memory_bytes + memory_bytes // 4 + (256 << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    if threads > 0:
+        allowed = sorted(os.sched_getaffinity(0))[:threads]
+        os.sched_setaffinity(0, allowed)
+
+
+class Worker:
+    def __init__(self, make_engine):
+        self.make_engine, self.engine, self.facts = make_engine, None, None
+        self.cell, self.stage, self.folder = "", "load", os.getcwd()
+        self.turn, self.iterations, self.median = 0, 0, 0
+        self.random = random.Random()
+
+    # -- answers ------------------------------------------------------------------------------------
+
+    def say(self, **message):
+        message["cell"] = self.cell
+        line = json.dumps({k: v for k, v in message.items() if v is not None}) + "\n"
+        data = line.encode()
+        while data:
+            data = data[os.write(FD_OUT, data):]
+
+    def enter(self, stage):
+        self.stage = stage
+        self.say(event="stage", stage=stage)
+
+    def fail(self, error):
+        status = ("unsupported" if isinstance(error, (Unsupported, NotImplementedError)) else
+                  "not_installed" if isinstance(error, (Missing, ImportError)) else
+                  "out_of_memory" if isinstance(error, MemoryError) else "error")
+        words = " ".join(str(error).split()) or type(error).__name__
+        self.say(event="failed", stage=self.stage, status=status,
+                 reason=f"{type(error).__name__}: {words}"[:3000])
+
+    # -- commands -----------------------------------------------------------------------------------
+
+    def open(self, command):
+        import numpy as np
+        self.np = np
+        self.enter("load")
+        request = Request(command["model"], parse_shapes(command.get("shapes", "")),
+                          command["precision"], command["threads"],
+                          parse_options(command.get("options", "")), self.folder)
+        if request.precision not in ("fp32", "as-is"):
+            raise Unsupported(f"precision {request.precision} is not asked of this engine")
+        self.random.seed(command["seed"] ^ os.getpid())
+        self.engine = self.make_engine()
+        self.engine.enter = self.enter
+        start = time.perf_counter_ns()
+        self.facts = self.engine.open(request)
+        load_ms = (time.perf_counter_ns() - start) / 1e6 - (self.facts.compile_ms or 0)
+        rss_load = resident()
+        self.enter("run")
+        self.places(command)
+        for k in range(SETS):
+            self.engine.bind(k, [np.load(f"{command['dir']}/in_{k}_{i}.npy") for i in self.input_places])
+        checks, first_ms = [], None
+        for k in range(SETS):
+            start = time.perf_counter_ns()
+            handle = self.engine.submit(k)
+            first_ms = first_ms or (time.perf_counter_ns() - start) / 1e6
+            checks.append(self.keep(f"first_{k}", k, handle))
+        self.enter("verify")
+        facts = self.facts
+        self.say(event="opened", version=facts.version[:63], device=facts.device[:63],
+                 precision=facts.precision[:31], threads=facts.threads,
+                 fallback_share=facts.fallback_share, artifact_bytes=facts.artifact_bytes,
+                 arena_bytes=-1, from_cache=False, flags=0, import_ms=facts.import_ms,
+                 compile_ms=facts.compile_ms, load_ms=max(0.0, load_ms), first_ms=first_ms,
+                 rss_import=-1, rss_compile=-1, rss_load=rss_load, output_hash="0" * 32,
+                 checks=checks)
+        self.stage = "run"
+
+    def places(self, command):
+        """Where the engine's tensors stand in the model's lists: by name, else by position."""
+        def place(names, listed):
+            if len(names) != len(listed):
+                raise Unsupported(f"the engine has {len(names)} tensors where the model has {len(listed)}")
+            return [listed.index(n) if n in listed else i for i, n in enumerate(names)]
+        self.input_places = place(self.facts.inputs, command.get("inputs", self.facts.inputs))
+        self.output_places = place(self.facts.outputs, command.get("outputs", self.facts.outputs))
+
+    def keep(self, name, k, handle):
+        for i, array in enumerate(self.engine.fetch(handle)):
+            array = self.np.ascontiguousarray(array).reshape(self.np.shape(array))
+            self.np.save(f"{self.folder}/{name}_{self.output_places[i]}.npy", array)
+        return {"set": k, "name": name}
+
+    def once(self):
+        k = self.turn
+        self.turn = (k + 1) % SETS
+        self.iterations += 1
+        clock, submit = time.perf_counter_ns, self.engine.submit
+        start = clock()
+        handle = submit(k)
+        return clock() - start, k, handle
+
+    def window(self):
+        samples, start = [], time.perf_counter_ns()
+        elapsed = 0
+        while elapsed < WINDOW_ENOUGH_NS and (len(samples) < WINDOW_SAMPLES or elapsed < WINDOW_NS):
+            samples.append(self.once()[0])
+            elapsed = time.perf_counter_ns() - start
+        return sorted(samples)[len(samples) // 2]
+
+    def warmup(self, command):
+        start, medians, steady = time.perf_counter_ns(), [], False
+        while not steady and len(medians) < 256 and (
+                len(medians) < 3 or time.perf_counter_ns() - start < command["max_ns"]):
+            medians.append(self.window())
+            last = medians[-3:]
+            steady = len(last) == 3 and max(last) - min(last) <= 0.05 * sorted(last)[1]
+        self.median = medians[-1]
+        self.say(event="warm", ms=(time.perf_counter_ns() - start) / 1e6,
+                 median_ns=max(1, self.median), is_stationary=steady, rss=resident())
+
+    def slice(self, command):
+        threads, switches = thread_times(), involuntary()
+        least, most = command.get("min_ns", 0), command.get("max_ns", 1 << 62)
+        count = command.get("min_samples", 1)
+        expected = max(count, int(least / max(1, self.median) * 0.5))
+        wanted = {self.random.randrange(expected) for _ in range(command.get("checks", 0))}
+        rewarm, samples, kept = [], [], []
+        gc.collect()
+        gc.disable()
+        start = time.perf_counter_ns()
+        while len(rewarm) < 2 or (time.perf_counter_ns() - start < command.get("rewarm_ns", 0)
+                                  and len(rewarm) < MAX_SAMPLES):
+            rewarm.append(self.once()[0])
+        start, elapsed = time.perf_counter_ns(), 0
+        while len(samples) < MAX_SAMPLES and (not samples or elapsed < most) and (
+                len(samples) < count or elapsed < least):
+            ns, k, handle = self.once()
+            if len(samples) in wanted:
+                kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
+            samples.append(ns)
+            elapsed = time.perf_counter_ns() - start
+        gc.enable()
+        round_number = command["round"]
+        kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
+        checks = []
+        for n, (k, arrays) in enumerate(kept):
+            name = f"check_{round_number}_{n}"
+            for i, array in enumerate(arrays):
+                self.np.save(f"{self.folder}/{name}_{self.output_places[i]}.npy", array)
+            checks.append({"set": k, "name": name})
+        for kind, values in (("block", samples), ("rewarm", rewarm)):
+            self.np.save(f"{self.folder}/{kind}_{round_number}.npy",
+                         self.np.array(values, dtype=self.np.uint64))
+        self.say(event="block", round=round_number, samples=len(samples), rewarm=len(rewarm),
+                 verified=0, is_within=True, involuntary=involuntary() - switches,
+                 busy_threads=busy_threads(threads), iterations=self.iterations, rss=resident(),
+                 rss_peak=peak_resident(), checks=checks)
+
+    def survey(self, command):
+        self.say(event="surveyed", precision=self.facts.precision[:31],
+                 fallback_share=self.facts.fallback_share)
+
+    def close(self, command):
+        self.say(event="closed", rss_peak=peak_resident())
+
+    def run(self):
+        acts = {"open": self.open, "warmup": self.warmup, "slice": self.slice,
+                "survey": self.survey, "close": self.close}
+        with os.fdopen(FD_IN) as commands:
+            for line in commands:
+                command = json.loads(line)
+                self.cell = command["cell"]
+                try:
+                    if command["do"] not in acts:
+                        raise Unsupported(f"this worker does not know {command['do']}")
+                    acts[command["do"]](command)
+                except Exception as error:  # every failure of an engine is a row
+                    self.fail(error)
+                    return
+                if command["do"] == "close":
+                    return
+
+
+def serve(make_engine):
+    os.set_inheritable(FD_IN, False)
+    os.set_inheritable(FD_OUT, False)
+    confine(int(sys.argv[1]), int(sys.argv[2]))
+    Worker(make_engine).run()
+    sys.stdout.flush()
+    os._exit(0)  # threads of an engine may still be ending
