@@ -137,8 +137,8 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
 
 static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   const struct hone_io io = {.inputs = s->sets[set].inputs, .outputs = s->sets[set].outputs};
-  int32_t code =
-      s->loaded.info->run(s->loaded.weights, s->loaded.arena, &io, team_interface(s->team));
+  int32_t code = s->loaded.info->run(loaded_weights(&s->loaded), s->loaded.arena, &io,
+                                     team_interface(s->team));
   if (!code) return HONE_OK;
   return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,
               place_none(), "the compiled model returned an error");

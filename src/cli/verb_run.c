@@ -43,8 +43,8 @@ static hone_status run_compiled(struct runner *r) {
   for (size_t i = 0; i < r->model.graph->inputs.count; i++) in[i] = r->inputs[i].data;
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) out[i] = r->outputs[i].data;
   struct hone_io io = {in, out, NULL, NULL};
-  int32_t status =
-      r->loaded.info->run(r->loaded.weights, r->loaded.arena, &io, team_interface(r->team));
+  int32_t status = r->loaded.info->run(loaded_weights(&r->loaded), r->loaded.arena, &io,
+                                       team_interface(r->team));
   if (status)
     return advise(
         r->ctx,

@@ -1,13 +1,17 @@
 /* The weights of a loaded artifact: inside the library, or in the file NAME.weights beside NAME.so:
  * the packed weights from offset 0, info->weights_bytes of them, then struct hone_weights_footer.
  *
- * Large weights are copied to memory of huge pages, where the kernel gives them: a model that
- * streams through more weights than the TLB reaches runs faster (resnet18, 46 MB, one thread: 17.8
- * to 17.1 ms on a Zen 5 server, 2026-11; transformer, 6 MB: no difference). The pages of the file
- * are let go part by part, so memory holds the weights once.
+ * They are mapped, and a run can begin. Large ones are then copied to memory of huge pages, where the
+ * kernel gives them, by a thread of its own: a model that streams through more weights than the TLB
+ * reaches runs faster (resnet18, 46 MB, one thread: 17.8 to 17.1 ms on a Zen 5 server, 2026-11;
+ * transformer, 6 MB: no difference). Runs that begin after the copy is whole read it, those before
+ * read the file. Its pages are let go part by part, so memory holds the weights once.
  */
 #include "run_internal.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,14 +66,39 @@ static bool worth_a_copy(size_t bytes) {
   return bytes >= COPY_FROM && pages > 0 && page > 0 && bytes / (size_t)page <= (size_t)pages / 4;
 }
 
+struct weights_copy {
+  pthread_t thread;
+  const uint8_t *from;
+  size_t bytes;
+  uint8_t *map, *to; /* what is mapped; from the first huge page on */
+  size_t map_bytes;
+  atomic_bool stop;
+  _Atomic(const void *) done; /* the copy once it is whole */
+};
+
 /* Whole pages of the source are dropped as soon as they are copied; they can be read again. */
-static void copy_in_parts(uint8_t *to, const uint8_t *from, size_t bytes) {
-  bool aligned = (uintptr_t)from % 4096 == 0;
-  for (size_t at = 0; at < bytes; at += COPY_PART) {
-    size_t part = bytes - at < COPY_PART ? bytes - at : COPY_PART;
-    memcpy(to + at, from + at, part);
-    if (aligned) madvise((void *)(uintptr_t)(from + at), part / 4096 * 4096, MADV_DONTNEED);
+static void *copy_in_parts(void *argument) {
+  struct weights_copy *copy = argument;
+  bool aligned = (uintptr_t)copy->from % 4096 == 0;
+  for (size_t at = 0; at < copy->bytes; at += COPY_PART) {
+    if (atomic_load_explicit(&copy->stop, memory_order_relaxed)) return NULL;
+    size_t part = copy->bytes - at < COPY_PART ? copy->bytes - at : COPY_PART;
+    memcpy(copy->to + at, copy->from + at, part);
+    if (aligned) madvise((void *)(uintptr_t)(copy->from + at), part / 4096 * 4096, MADV_DONTNEED);
   }
+  mprotect(copy->map, copy->map_bytes, PROT_READ);
+  atomic_store_explicit(&copy->done, copy->to, memory_order_release);
+  return NULL;
+}
+
+/* Signals stay with the threads that were there before. */
+static bool start_copy(struct weights_copy *copy) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = !pthread_create(&copy->thread, NULL, copy_in_parts, copy);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started;
 }
 
 /* Whatever fails here, the weights stay where they are. */
@@ -79,15 +108,21 @@ static void copy_to_huge_pages(struct loaded *out) {
   uint8_t *map = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) return;
   size_t skip = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
-  if (madvise(map + skip, total - skip, MADV_HUGEPAGE)) { /* a kernel without them */
-    munmap(map, total);
+  struct weights_copy *copy = calloc(1, sizeof *copy);
+  if (copy) {
+    copy->from = out->weights;
+    copy->bytes = bytes;
+    copy->map = map;
+    copy->to = map + skip;
+    copy->map_bytes = total;
+  }
+  /* madvise fails on a kernel without huge pages */
+  if (copy && !madvise(map + skip, total - skip, MADV_HUGEPAGE) && start_copy(copy)) {
+    out->copy = copy;
     return;
   }
-  copy_in_parts(map + skip, out->weights, bytes);
-  mprotect(map, total, PROT_READ);
-  out->weights = map + skip;
-  out->weights_map = map;
-  out->weights_map_bytes = total;
+  munmap(map, total);
+  free(copy);
 }
 
 hone_status weights_load(struct ctx *ctx, const char *path, struct loaded *out) {
@@ -96,7 +131,18 @@ hone_status weights_load(struct ctx *ctx, const char *path, struct loaded *out) 
   return HONE_OK;
 }
 
+const void *loaded_weights(const struct loaded *loaded) {
+  const void *done =
+      loaded->copy ? atomic_load_explicit(&loaded->copy->done, memory_order_acquire) : NULL;
+  return done ? done : loaded->weights;
+}
+
 void weights_unload(struct loaded *loaded) {
-  if (loaded->weights_map) munmap(loaded->weights_map, loaded->weights_map_bytes);
+  if (loaded->copy) {
+    atomic_store(&loaded->copy->stop, true);
+    pthread_join(loaded->copy->thread, NULL);
+    munmap(loaded->copy->map, loaded->copy->map_bytes);
+    free(loaded->copy);
+  }
   file_unmap(&loaded->weights_file);
 }

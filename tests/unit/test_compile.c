@@ -18,8 +18,8 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
   struct hone_io io = {in, out, NULL, NULL};
   for (int repeat = 0; repeat < 3; repeat++) {
     memset(loaded->arena, 0xff, loaded->arena_bytes); /* NaN: nothing may rest on a zeroed arena */
-    assert_int_equal(loaded->info->run(loaded->weights, loaded->arena, &io, team_interface(team)),
-                     0);
+    assert_int_equal(
+        loaded->info->run(loaded_weights(loaded), loaded->arena, &io, team_interface(team)), 0);
     for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
       struct tensor t = as_tensor(&s->outputs[i]);
       size_t bytes = tensor_count(&t) * (dtype_bits(t.dtype) / 8);
