@@ -129,6 +129,11 @@ MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct s
 void format_bytes(char out[32], double bytes);
 void format_count(char out[32], double count);
 
+/* -- suites.c */
+/* Adds the models of each --suite to the words, and its flags where there are none. */
+MUST_USE hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *args);
+void print_suites(void);
+
 /* -- bench_peaks.c: the machine's peaks during a study, and the limits of its cells */
 struct study_peaks {
   struct peaks at[8]; /* by thread count */

@@ -11,6 +11,7 @@ static const struct form {
 } forms[] = {
     {FLAG_json, "json", {".json", NULL}, OUTPUT_JSON},
     {FLAG_csv, "csv", {".csv", NULL}, OUTPUT_CSV},
+    {FLAG_latency_csv, "latency", {NULL, NULL}, OUTPUT_LATENCY},
     {FLAG_md, "md", {".md", ".markdown"}, OUTPUT_MARKDOWN},
     {FLAG_html, "html", {".html", ".htm"}, OUTPUT_HTML},
     {FLAG_graph, "graph", {".svg", NULL}, OUTPUT_XML},

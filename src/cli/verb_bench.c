@@ -297,7 +297,8 @@ static bool changes_figures(enum flag_id flag) {
     if (flags[i] == flag) return true;
   return false;
 }
-static bool is_no_model(enum flag_id flag) { return flag != FLAG_model; /* among the words */ }
+/* Models stand among the words, those of a suite too. */
+static bool is_no_model(enum flag_id flag) { return flag != FLAG_model && flag != FLAG_suite; }
 
 static void command_line(const struct args *args, char *out, size_t size) {
   struct text text = {0};
@@ -511,10 +512,12 @@ int verb_bench(struct ctx *ctx, struct args *args) {
   state.ctx = ctx;
   state.args = args;
   state.shows_progress = isatty(2) && !has(args, FLAG_quiet);
-  if (read_options(ctx, args, &lists, &options) || gate_read(ctx, args, &state.gate) ||
-      sinks_read(ctx, args, &state.sinks))
-    return report_failure(ctx);
   if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
+  if (suites_expand(ctx, state.arena, args) || read_options(ctx, args, &lists, &options) ||
+      gate_read(ctx, args, &state.gate) || sinks_read(ctx, args, &state.sinks)) {
+    arena_destroy(state.arena);
+    return report_failure(ctx);
+  }
   int code = finish(&state, run_study(&state, &options));
   store_close(state.store);
   arena_destroy(state.arena);

@@ -63,7 +63,8 @@ static const struct {
   void (*print)(void);
 } lists[] = {{"ops", list_ops},           {"kernels", list_kernels},   {"passes", list_passes},
              {"backends", list_backends}, {"errors", list_errors},     {"limits", list_limits},
-             {"columns", list_columns},   {"statuses", list_statuses}, {"verbs", list_verbs}};
+             {"columns", list_columns},   {"statuses", list_statuses}, {"suites", print_suites},
+             {"verbs", list_verbs}};
 
 int verb_list(struct ctx *ctx, struct args *args) {
   const char *what;
@@ -76,7 +77,7 @@ int verb_list(struct ctx *ctx, struct args *args) {
   REFUSE(
       ctx, HONE_E_USAGE, place_name(what),
       "no such table; there are ops, kernels, passes, backends, errors, limits, columns, statuses, "
-      "verbs");
+      "suites, verbs");
   return report_failure(ctx);
 }
 

@@ -2,7 +2,8 @@
 #include "report.h"
 
 const struct renderer renderers[] = {
-    {"table", ".txt", render_table}, {"json", ".json", render_json}, {"csv", ".csv", render_csv},
+    {"table", ".txt", render_table}, {"json", ".json", render_json},
+    {"csv", ".csv", render_csv},     {"latency", ".latency.csv", render_latency_csv},
     {"md", ".md", render_markdown},  {"html", ".html", render_html},
 };
 const size_t renderer_count = COUNT(renderers);

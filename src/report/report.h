@@ -186,6 +186,8 @@ hone_status render_table(struct ctx *ctx, const struct summary *summary,
                          const struct render_options *options, struct text *out);
 hone_status render_csv(struct ctx *ctx, const struct summary *summary,
                        const struct render_options *options, struct text *out);
+hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
+                               const struct render_options *options, struct text *out);
 hone_status render_json(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out);
 hone_status render_markdown(struct ctx *ctx, const struct summary *summary,

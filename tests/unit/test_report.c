@@ -220,6 +220,24 @@ static void an_empty_study_renders(void **state) {
   free_fixture(f);
 }
 
+/* A latency only where the row was right, else the word for why not. */
+static void latencies_are_one_line_a_cell(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  struct text out = render(f, "latency");
+  assert_int_equal(count_of(out.at, "\r\n"), f->summary.record_count + 1);
+  assert_int_equal(strncmp(out.at, "\"timestamp\",\"model\",\"device\",\"latency_ms\",", 40), 0);
+  assert_non_null(
+      strstr(out.at, "\"2026-01-01T00:00:00Z\",\"resnet50.onnx\",\"cpu\",\"wrong\",\"xla\""));
+  assert_non_null(strstr(out.at, "\"cpu\",\"timeout\",\"xla\""));
+  char number[32], want[128];
+  format_f64(number, f->summary.records[0].p50_ms);
+  snprintf(want, sizeof want, "\"resnet50.onnx\",\"cpu\",%s,\"native\"", number);
+  assert_non_null(strstr(out.at, want));
+  text_deinit(&out);
+  free_fixture(f);
+}
+
 static void json_is_as_documented(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
@@ -340,7 +358,7 @@ static void hostile_text_is_shown_literally(void **state) {
     assert_int_equal(count_of(html.at, "\""), quotes);
     assert_false(has_control(&html));
     text_deinit(&html);
-    static const char *const others[] = {"table", "csv", "json", "md"};
+    static const char *const others[] = {"table", "csv", "json", "md", "latency"};
     for (size_t k = 0; k < COUNT(others); k++) {
       struct text out = render(f, others[k]);
       if (has_control(&out)) print_error("%s in %s\n", hostile[i], others[k]);
@@ -551,6 +569,7 @@ int main(void) {
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),
       cmocka_unit_test(an_empty_study_renders),
+      cmocka_unit_test(latencies_are_one_line_a_cell),
       cmocka_unit_test(json_is_as_documented),
       cmocka_unit_test(the_table_fits_its_width),
       cmocka_unit_test(all_models_have_the_same_columns),

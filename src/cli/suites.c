@@ -1,0 +1,65 @@
+/* Suites: lists of models that have a name. */
+#include "cli.h"
+
+static const struct suite {
+  const char *name, *models, *threads, *help;
+} suites[] = {
+#define SUITE(name, models, threads, help) {#name, models, threads, help},
+#include "suites.def"
+#undef SUITE
+};
+
+static const struct suite *find_suite(const char *name) {
+  for (size_t i = 0; i < COUNT(suites); i++)
+    if (!strcmp(suites[i].name, name)) return &suites[i];
+  return NULL;
+}
+
+static hone_status unknown_suite(struct ctx *ctx, const char *name) {
+  const char *best = NULL;
+  size_t least = 4;
+  for (size_t i = 0; i < COUNT(suites); i++)
+    if (edit_distance(name, suites[i].name) < least) {
+      least = edit_distance(name, suites[i].name);
+      best = suites[i].name;
+    }
+  return fail(ctx, HONE_E_USAGE, place_name(name),
+              "no such suite%s%s%s; 'hone list suites' shows them", best ? "; did you mean " : "",
+              best ? best : "", best ? "?" : "");
+}
+
+/* A model that stands on the command line as well is one model. */
+static hone_status add_word(struct ctx *ctx, struct args *args, const char *word) {
+  for (size_t i = 0; i < args->word_count; i++)
+    if (!strcmp(args->words[i], word)) return HONE_OK;
+  if (args->word_count == COUNT(args->words))
+    return fail(ctx, HONE_E_USAGE, place_name(word), "more than %zu models", COUNT(args->words));
+  args->words[args->word_count++] = word;
+  return HONE_OK;
+}
+
+hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *args) {
+  for (size_t s = 0; s < args->repeated[FLAG_suite].count; s++) {
+    const struct suite *suite = find_suite(args->repeated[FLAG_suite].at[s]);
+    if (!suite) return unknown_suite(ctx, args->repeated[FLAG_suite].at[s]);
+    for (const char *at = suite->models; *at;) {
+      const size_t length = strcspn(at, " ");
+      const char *word;
+      TRY(arena_string(ctx, arena, at, length, &word));
+      TRY(add_word(ctx, args, word));
+      at += length + (at[length] == ' ');
+    }
+    if (suite->threads && !has(args, FLAG_threads)) {
+      struct repeated *threads = &args->repeated[FLAG_threads];
+      args->values[FLAG_threads] = threads->at[threads->count++] = suite->threads;
+    }
+  }
+  return HONE_OK;
+}
+
+void print_suites(void) {
+  for (size_t i = 0; i < COUNT(suites); i++)
+    printf("%-10s %s%s%s\n           %s\n", suites[i].name, suites[i].models,
+           suites[i].threads ? " --threads " : "", suites[i].threads ? suites[i].threads : "",
+           suites[i].help);
+}
