@@ -46,6 +46,7 @@ typedef hone_status read_format_fn(struct ctx *ctx, struct arena *arena,
                                    const struct source *source, struct graph **out_graph);
 read_format_fn read_onnx;   /* onnx.c; what it is made of: onnx.h */
 read_format_fn read_tflite; /* tflite.c; tflite.h */
+read_format_fn read_pt2;    /* pt2.c; pt2.h */
 
 /* -- looks.c ---------------------------------------------------------------------------------- */
 /* The reader of the format that the content is of, whatever the file's name says. No model that

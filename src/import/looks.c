@@ -11,7 +11,6 @@ static const struct {
   const char *magic;
   const char *name;
 } formats[] = {
-    {0, 4, "PK\3\4", "a zip archive"},
     {0, 4, "PK\5\6", "an empty zip archive"},
     {0, 4, "\177ELF", "an ELF binary"},
     {0, 8, "\211HDF\r\n\032\n", "an HDF5 file"},
@@ -48,6 +47,10 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
     *out_read = read_tflite;
     return HONE_OK;
   }
+  if (source->size >= 4 && !memcmp(source->bytes, "PK\3\4", 4)) {
+    *out_read = read_pt2;
+    return HONE_OK;
+  }
   for (size_t i = 0; i < COUNT(formats); i++) {
     if (source->size < formats[i].at + formats[i].length ||
         memcmp(source->bytes + formats[i].at, formats[i].magic, formats[i].length))
@@ -56,14 +59,16 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
       return advise(ctx,
                     fail(ctx, HONE_E_TRUST, place_file(source->path),
                          "%s of this kind carries code, which hone never runs", formats[i].name),
-                    "export the model to ONNX, with torch.onnx.export or tf2onnx");
+                    "export the model: torch.export.save(torch.export.export(model, args), "
+                    "\"model.pt2\"), torch.onnx.export(model, args, \"model.onnx\"), or for Keras "
+                    "'python -m tf2onnx.convert --keras FILE --output model.onnx'");
     bool is_pointer = !strcmp(formats[i].magic, "version ");
     return advise(ctx,
-                  fail(ctx, HONE_E_FORMAT, place_file(source->path), "not ONNX: looks like %s",
-                       formats[i].name),
-                  is_pointer
-                      ? "'git lfs pull' fetches the file itself"
-                      : "hone reads ONNX and TFLite: export or convert the model to one of them");
+                  fail(ctx, HONE_E_FORMAT, place_file(source->path),
+                       "no model that hone reads: looks like %s", formats[i].name),
+                  is_pointer ? "'git lfs pull' fetches the file itself"
+                             : "hone reads ONNX, TFLite and torch.export's .pt2: export or convert "
+                               "the model to one of them");
   }
   *out_read = read_onnx;
   return HONE_OK;

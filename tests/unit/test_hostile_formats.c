@@ -1,5 +1,5 @@
-/* TFLite files that are wrong: rows 40 to 47 and 51 of the catalogue of bad inputs one by one, and
- * small real models damaged at every byte. The writer below is independent of the reader. */
+/* TFLite files that are wrong: rows 40 to 47 of the catalogue of bad inputs one by one; small models of
+ * every binary format damaged at every byte. The writer below is independent of the reader. */
 #include "import_case.h"
 
 /* -- a FlatBuffer, parents before children ---- */
@@ -378,11 +378,13 @@ static void damage_file(const char *path) {
 
 static void every_byte_replaced(void **state) {
   (void)state;
-  static const char *const files[] = {"conv-int8-same", "strided-slice-new", "split-pack",
-                                      "softmax-int8-0.05", "resize-uint8-00-3"};
+  static const char *const files[] = {
+      "tflite/conv-int8-same.tflite",    "tflite/strided-slice-new.tflite",
+      "tflite/split-pack.tflite",        "tflite/softmax-int8-0.05.tflite",
+      "tflite/resize-uint8-00-3.tflite", "pt2/small.pt2"};
   for (size_t i = 0; i < COUNT(files); i++) {
     char path[256];
-    snprintf(path, sizeof path, "tests/cases/tflite/%s.tflite", files[i]);
+    snprintf(path, sizeof path, "tests/cases/%s", files[i]);
     damage_file(path);
   }
 }

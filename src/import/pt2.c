@@ -1,0 +1,637 @@
+/* pt2: an archive of torch.export to a graph: the zip's members, models/model.json, weights where they
+ * lie in the file, then one ATen operator after the other.
+ *
+ * Sizes that the file leaves open are numbers here: inputs are bound first (--shape), and every shape
+ * that a node computes from them is known when the node is read.
+ * Source: PyTorch's torch/_export/serde/schema.yaml, version 8, and torch.export's documentation.
+ */
+#include "pt2.h"
+
+#include <math.h>
+
+enum { SCHEMA_MAJOR = 8, LONGEST_NUMBER = 64, MOST_JSON_BYTES = 256 << 20 };
+
+static const hone_dtype dtypes[] = {
+    HONE_UNDEFINED, HONE_U8,  HONE_I8,        HONE_I16,       HONE_I32,       HONE_I64,  HONE_F16,
+    HONE_F32,       HONE_F64, HONE_UNDEFINED, HONE_UNDEFINED, HONE_UNDEFINED, HONE_BOOL, HONE_BF16};
+
+hone_dtype pt_dtype(int64_t number) {
+  return number < 0 || number >= (int64_t)COUNT(dtypes) ? HONE_UNDEFINED : dtypes[number];
+}
+
+struct place pt_place(const struct pt_op *op) {
+  return make_place(op->make);
+}
+
+hone_status pt_refuse(const struct pt_op *op, const char *format, ...) {
+  char text[256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator %s: %s", op->target, text);
+}
+
+/* -- JSON ---- */
+
+/* Depth and the length of numbers, before a parser that recurses sees it. */
+static hone_status check_json(struct pt *pt, const char *name, const char *text, size_t size) {
+  int64_t depth = 0, most = pt->ctx->limits[LIMIT_depth];
+  size_t digits = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < size; i++) {
+    char c = text[i];
+    if (in_string) {
+      if (c == '\\') i++;
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    if (c == '[' || c == '{') depth++;
+    if (c == ']' || c == '}') depth--;
+    digits = strchr("0123456789+-.eE", c) && c ? digits + 1 : 0;
+    if (depth > most || digits > LONGEST_NUMBER)
+      return fail(pt->ctx, HONE_E_LIMIT, place_name(name), "JSON with %s at byte %zu",
+                  depth > most ? "nesting beyond limit depth" : "a number of too many digits", i);
+  }
+  return HONE_OK;
+}
+
+static hone_status load_json(struct pt *pt, const char *suffix, json_t **out) {
+  const char *name;
+  const uint8_t *bytes;
+  json_error_t error;
+  TRY(arena_printf(pt->ctx, pt->arena, &name, "%s%s", pt->prefix, suffix));
+  const struct zip_member *member = zip_find(&pt->zip, name);
+  if (!member)
+    return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "the archive has no such member");
+  if (member->size > MOST_JSON_BYTES)
+    return fail(pt->ctx, HONE_E_LIMIT, place_name(name), "%zu bytes of JSON", member->size);
+  TRY(zip_read(&pt->zip, member, &bytes));
+  TRY(check_json(pt, name, (const char *)bytes, member->size));
+  *out = json_loadb((const char *)bytes, member->size, JSON_REJECT_DUPLICATES, &error);
+  if (*out && json_is_object(*out)) return HONE_OK;
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "not the JSON it should be: %s at byte %d",
+              *out ? "no object" : error.text, *out ? 0 : error.position);
+}
+
+/* {"as_int": 3} and its like: the one key and its value. */
+static const char *variant(const json_t *json, json_t **out) {
+  *out = NULL;
+  void *at = json_is_object(json) ? json_object_iter((json_t *)(uintptr_t)json) : NULL;
+  if (!at) return "";
+  *out = json_object_iter_value(at);
+  return json_object_iter_key(at);
+}
+
+static const char *text_of(const json_t *json) {
+  const char *text = json_string_value(json);
+  return text ? text : "";
+}
+
+static hone_status wrong(struct pt *pt, const char *name, const char *what) {
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "models/model.json: %s", what);
+}
+
+/* -- weights ---- */
+
+struct meta {
+  hone_dtype dtype;
+  struct shape shape;
+  int64_t strides[HONE_MAX_RANK], offset;
+};
+
+static hone_status read_meta(struct pt *pt, const char *name, const json_t *json,
+                             struct meta *out) {
+  json_t *sizes = json_object_get(json, "sizes"), *strides = json_object_get(json, "strides");
+  *out = (struct meta){.dtype = pt_dtype(json_integer_value(json_object_get(json, "dtype")))};
+  if (!out->dtype)
+    return fail(pt->ctx, HONE_E_TYPE, place_name(name), "element type %lld of PyTorch",
+                (long long)json_integer_value(json_object_get(json, "dtype")));
+  size_t rank = json_array_size(sizes);
+  if (rank > HONE_MAX_RANK || json_array_size(strides) != rank)
+    return wrong(pt, name, "a tensor whose sizes and strides do not fit");
+  out->shape.rank = (int)rank;
+  for (size_t d = 0; d < rank; d++) {
+    json_t *size = NULL, *stride = NULL;
+    bool fixed = !strcmp(variant(json_array_get(sizes, d), &size), "as_int");
+    out->shape.dims[d] = fixed ? json_integer_value(size) : -1;
+    if (!strcmp(variant(json_array_get(strides, d), &stride), "as_int"))
+      out->strides[d] = json_integer_value(stride);
+    if (out->shape.dims[d] < -1 || (fixed && out->shape.dims[d] < 0))
+      return fail(pt->ctx, HONE_E_SHAPE, place_name(name), "dimension %zu is %lld", d,
+                  (long long)out->shape.dims[d]);
+  }
+  json_t *offset = NULL;
+  if (!strcmp(variant(json_object_get(json, "storage_offset"), &offset), "as_int"))
+    out->offset = json_integer_value(offset);
+  return HONE_OK;
+}
+
+static bool is_dense(const struct meta *meta) {
+  int64_t expected[HONE_MAX_RANK];
+  shape_strides(&meta->shape, expected);
+  for (int d = 0; d < meta->shape.rank; d++)
+    if (meta->shape.dims[d] > 1 && meta->strides[d] != expected[d]) return false;
+  return true;
+}
+
+/* Elements of a strided view, row-major. */
+static hone_status gather_strided(struct pt *pt, const struct meta *meta, const uint8_t *bytes,
+                                  struct tensor *tensor, size_t elements) {
+  size_t width = dtype_bits(meta->dtype) / 8;
+  int64_t index[HONE_MAX_RANK] = {0};
+  uint8_t *to;
+  TRY(arena_alloc(pt->ctx, pt->arena, elements, width, &to));
+  tensor->data = to;
+  for (size_t i = 0; i < elements; i++, to += width) {
+    int64_t from = meta->offset;
+    for (int d = 0; d < meta->shape.rank; d++) from += index[d] * meta->strides[d];
+    memcpy(to, bytes + (size_t)from * width, width);
+    for (int d = meta->shape.rank - 1; d >= 0 && ++index[d] == meta->shape.dims[d]; d--)
+      index[d] = 0;
+  }
+  return HONE_OK;
+}
+
+/* Last element that the view touches, from its storage's start; false if it cannot be. */
+static bool last_element(const struct meta *meta, int64_t *out) {
+  *out = meta->offset;
+  if (meta->offset < 0) return false;
+  for (int d = 0; d < meta->shape.rank; d++) {
+    int64_t reach;
+    if (meta->strides[d] < 0 || !checked_mul(meta->shape.dims[d] - 1, meta->strides[d], &reach) ||
+        !checked_add(*out, reach, out))
+      return false;
+  }
+  return true;
+}
+
+static hone_status read_payload(struct pt *pt, const char *name, const char *member_name,
+                                const struct meta *meta, const struct tensor **out) {
+  const struct zip_member *member = zip_find(&pt->zip, member_name);
+  struct tensor *tensor;
+  const uint8_t *bytes;
+  int64_t elements, last;
+  if (!member)
+    return fail(pt->ctx, HONE_E_FORMAT, place_name(member_name), "the archive has no such member");
+  TRY(zip_read(&pt->zip, member, &bytes));
+  TRY(NEW(pt->ctx, pt->arena, tensor));
+  *tensor = (struct tensor){.dtype = meta->dtype, .shape = meta->shape};
+  for (int d = 0; d < meta->shape.rank; d++)
+    if (meta->shape.dims[d] < 0)
+      return fail(pt->ctx, HONE_E_SHAPE, place_name(name), "a weight with an open shape");
+  TRY(shape_check(pt->ctx, place_name(name), meta->dtype, &meta->shape, &elements, &tensor->bytes));
+  size_t width = dtype_bits(meta->dtype) / 8;
+  if (elements && (!last_element(meta, &last) || (uint64_t)last >= member->size / width))
+    return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
+                "its view reaches beyond the %zu bytes of \"%s\"", member->size, member_name);
+  *out = tensor;
+  if (!elements) {
+    tensor->data = bytes;
+    return HONE_OK;
+  }
+  if (!is_dense(meta)) return gather_strided(pt, meta, bytes, tensor, (size_t)elements);
+  return payload_use(pt->ctx, pt->arena, bytes + (size_t)meta->offset * width, tensor);
+}
+
+/* A parameter, buffer or constant by its name in the state dict. */
+static hone_status read_weight(struct pt *pt, const char *name, const struct tensor **out) {
+  static const char *const folders[] = {"data/weights/", "data/constants/"};
+  const json_t *configs[] = {json_object_get(pt->weights, "config"),
+                             json_object_get(pt->constants, "config")};
+  for (size_t i = 0; i < COUNT(configs); i++) {
+    const json_t *entry = json_object_get(configs[i], name);
+    const char *path = text_of(json_object_get(entry, "path_name")), *member;
+    struct meta meta;
+    if (!entry) continue;
+    if (json_is_true(json_object_get(entry, "use_pickle")) || !strncmp(path, "custom_obj", 10))
+      return fail(
+          pt->ctx, HONE_E_TRUST, place_name(name),
+          "stored as a pickle, which carries code; export the model again on plain tensors");
+    TRY(read_meta(pt, name, json_object_get(entry, "tensor_meta"), &meta));
+    TRY(arena_printf(pt->ctx, pt->arena, &member, "%s%s%s", pt->prefix, folders[i], path));
+    return read_payload(pt, name, member, &meta, out);
+  }
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "a weight that the archive does not hold");
+}
+
+/* -- names of values ---- */
+
+static hone_status define(struct pt *pt, const char *name, struct value *value, int64_t number) {
+  struct pt_item *item;
+  const char *copy;
+  bool fresh;
+  TRY(NEW(pt->ctx, pt->arena, item));
+  *item = (struct pt_item){value, number};
+  TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
+  TRY(names_add(pt->ctx, &pt->items, copy, item, &fresh));
+  if (fresh) return HONE_OK;
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
+}
+
+static hone_status find_item(struct pt *pt, struct place at, const char *name,
+                             const struct pt_item **out) {
+  *out = names_find(&pt->items, name);
+  if (*out) return HONE_OK;
+  return fail(pt->ctx, HONE_E_FORMAT, at, "reads \"%s\", which nothing defines", name);
+}
+
+/* -- the graph's inputs ---- */
+
+/* "Symbol('s15', ..)" stands for one open size, anything longer for one without a name. */
+static hone_status symbol_of(struct pt *pt, const json_t *size, const char **out) {
+  json_t *expression = NULL;
+  *out = "";
+  if (strcmp(variant(size, &expression), "as_expr")) return HONE_OK;
+  const char *text = text_of(json_object_get(expression, "expr_str"));
+  const char *start = strncmp(text, "Symbol('", 8) ? text : text + 8;
+  size_t length = strcspn(start, "',( *+/");
+  if (start == text && length != strlen(text)) return HONE_OK;
+  return arena_string(pt->ctx, pt->arena, start, length, out);
+}
+
+struct inputs {
+  VEC(struct raw_value) raw;
+};
+
+static hone_status read_input(struct pt *pt, const char *name, const json_t *values,
+                              struct raw_value *raw) {
+  struct meta meta;
+  const json_t *about = json_object_get(values, name);
+  if (!about) return wrong(pt, name, "an input without a type");
+  TRY(read_meta(pt, name, about, &meta));
+  TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "an input's name",
+                &raw->name));
+  raw->dtype = meta.dtype;
+  raw->has_shape = true;
+  raw->rank = meta.shape.rank;
+  TRY(NEW_ARRAY(pt->ctx, pt->arena, raw->dims, (size_t)raw->rank));
+  for (int d = 0; d < raw->rank; d++) {
+    raw->dims[d].value = meta.shape.dims[d];
+    TRY(symbol_of(pt, json_array_get(json_object_get(about, "sizes"), (size_t)d),
+                  &raw->dims[d].param));
+  }
+  return HONE_OK;
+}
+
+static hone_status add_weight(struct pt *pt, const char *kind, const json_t *spec) {
+  static const char *const fields[][2] = {{"parameter", "parameter_name"},
+                                          {"buffer", "buffer_name"},
+                                          {"tensor_constant", "tensor_constant_name"}};
+  for (size_t i = 0; i < COUNT(fields); i++) {
+    if (strcmp(kind, fields[i][0])) continue;
+    const struct tensor *tensor = NULL;
+    struct value *value;
+    const char *name = text_of(json_object_get(json_object_get(spec, "arg"), "name"));
+    TRY(read_weight(pt, text_of(json_object_get(spec, fields[i][1])), &tensor));
+    TRY(graph_constant(pt->ctx, pt->make.graph, NULL, tensor, &value));
+    return define(pt, name, value, 0);
+  }
+  if (!strcmp(kind, "custom_obj"))
+    return fail(pt->ctx, HONE_E_TRUST,
+                place_name(text_of(json_object_get(spec, "custom_obj_name"))),
+                "a custom object, which carries code; export the model again on plain tensors");
+  return fail(pt->ctx, HONE_E_UNSUP, place_name(kind), "an input of this kind");
+}
+
+static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *signature) {
+  const json_t *specs = json_object_get(signature, "input_specs");
+  const json_t *values = json_object_get(graph, "tensor_values");
+  struct inputs inputs = {0};
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec, *tensor;
+    const char *kind = variant(json_array_get(specs, i), &spec);
+    if (strcmp(kind, "user_input")) {
+      TRY(add_weight(pt, kind, spec));
+      continue;
+    }
+    if (strcmp(variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
+      return fail(pt->ctx, HONE_E_UNSUP, place_none(), "input %zu is no tensor", i);
+    struct raw_value raw = {0};
+    TRY(read_input(pt, text_of(json_object_get(tensor, "name")), values, &raw));
+    VEC_PUSH(pt->ctx, pt->arena, &inputs.raw, raw);
+  }
+  struct shape *shapes;
+  bool *is_real;
+  TRY(NEW_ARRAY(pt->ctx, pt->arena, shapes, inputs.raw.count));
+  TRY(NEW_ARRAY(pt->ctx, pt->arena, is_real, inputs.raw.count));
+  for (size_t i = 0; i < inputs.raw.count; i++) is_real[i] = true;
+  TRY(bind_shapes(pt->ctx, pt->arena, pt->source->options->shapes, inputs.raw.at, is_real,
+                  inputs.raw.count, shapes));
+  for (size_t i = 0; i < inputs.raw.count; i++) {
+    struct value *value;
+    int64_t elements;
+    size_t bytes;
+    TRY(shape_check(pt->ctx, place_name(inputs.raw.at[i].name), inputs.raw.at[i].dtype, &shapes[i],
+                    &elements, &bytes));
+    TRY(graph_input(pt->ctx, pt->make.graph, inputs.raw.at[i].name, inputs.raw.at[i].dtype,
+                    &shapes[i], &value));
+    TRY(define(pt, inputs.raw.at[i].name, value, 0));
+  }
+  return HONE_OK;
+}
+
+static hone_status add_outputs(struct pt *pt, const json_t *signature) {
+  const json_t *specs = json_object_get(signature, "output_specs");
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec = NULL, *tensor = NULL;
+    const struct pt_item *item;
+    const char *name;
+    const char *kind = variant(json_array_get(specs, i), &spec);
+    if (strcmp(kind, "user_output") ||
+        strcmp(variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
+      return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is a %s, not a tensor", i, kind);
+    name = text_of(json_object_get(tensor, "name"));
+    TRY(find_item(pt, place_none(), name, &item));
+    if (!item->value)
+      return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
+    TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
+    pt->make.index = -1;
+    for (size_t k = 0; k < pt->make.graph->outputs.count; k++)
+      if (!strcmp(pt->make.graph->outputs.at[k]->name, name))
+        TRY(arena_printf(pt->ctx, pt->arena, &name, "%s:%zu", name, i));
+    if (item->value->is_input) TRY(arena_printf(pt->ctx, pt->arena, &name, "%s:out", name));
+    TRY(make_graph_output(&pt->make, item->value, name));
+  }
+  if (pt->make.graph->outputs.count) return HONE_OK;
+  return fail(pt->ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
+}
+
+/* -- arguments ---- */
+
+static json_t *find_argument(const struct pt_op *op, const char *name, const char **kind) {
+  *kind = "";
+  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
+    const json_t *input = json_array_get(op->inputs, i);
+    json_t *value = NULL;
+    if (strcmp(text_of(json_object_get(input, "name")), name)) continue;
+    *kind = variant(json_object_get(input, "arg"), &value);
+    return strcmp(*kind, "as_none") ? value : NULL;
+  }
+  return NULL;
+}
+
+bool pt_given(const struct pt_op *op, const char *name) {
+  const char *kind;
+  return find_argument(op, name, &kind) != NULL;
+}
+
+hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
+  const char *kind;
+  const struct pt_item *item;
+  json_t *value = find_argument(op, name, &kind);
+  *out = NULL;
+  if (!value) return HONE_OK;
+  /* an optional tensor is wrapped once more */
+  if (!strcmp(kind, "as_optional_tensor")) kind = variant(value, &value);
+  if (!strcmp(kind, "as_none")) return HONE_OK;
+  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
+  TRY(find_item(op->pt, pt_place(op), text_of(json_object_get(value, "name")), &item));
+  if (!item->value) return pt_refuse(op, "argument %s is a number", name);
+  *out = item->value;
+  return HONE_OK;
+}
+
+hone_status pt_need(struct pt_op *op, const char *name, struct value **out) {
+  TRY(pt_tensor(op, name, out));
+  if (*out) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
+}
+
+hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
+                       size_t *out_count) {
+  const char *kind;
+  json_t *list = find_argument(op, name, &kind);
+  *out_count = 0;
+  if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
+    return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const struct pt_item *item;
+    TRY(find_item(op->pt, pt_place(op), text_of(json_object_get(json_array_get(list, i), "name")),
+                  &item));
+    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    out[(*out_count)++] = item->value;
+  }
+  return HONE_OK;
+}
+
+/* {"as_int": 3}, {"as_name": "sym_size"}, or their content. */
+static hone_status number_of(struct pt_op *op, const char *kind, const json_t *value, double *out) {
+  const struct pt_item *item;
+  json_t *inner = NULL;
+  if (!strncmp(kind, "as_sym_", 7)) kind = variant(value, &inner), value = inner;
+  if (!strcmp(kind, "as_name")) {
+    TRY(find_item(op->pt, pt_place(op), text_of(value), &item));
+    if (item->value) return pt_refuse(op, "a tensor stands where a number is expected");
+    *out = (double)item->number;
+  } else if (json_is_number(value)) {
+    *out = json_number_value(value);
+  } else if (json_is_boolean(value)) {
+    *out = json_is_true(value);
+  } else if (!strcmp(text_of(value), "Infinity") || !strcmp(text_of(value), "-Infinity")) {
+    *out = *text_of(value) == '-' ? -INFINITY : INFINITY;
+  } else {
+    return pt_refuse(op, "an argument of kind %s where a number is expected", kind);
+  }
+  return HONE_OK;
+}
+
+hone_status pt_float(struct pt_op *op, const char *name, double otherwise, double *out) {
+  const char *kind;
+  json_t *value = find_argument(op, name, &kind);
+  *out = otherwise;
+  return value ? number_of(op, kind, value, out) : HONE_OK;
+}
+
+hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_t *out) {
+  const char *kind;
+  double x;
+  json_t *value = find_argument(op, name, &kind);
+  *out = otherwise;
+  if (!value) return HONE_OK;
+  if (json_is_integer(value)) { /* beyond 2^53 too */
+    *out = json_integer_value(value);
+    return HONE_OK;
+  }
+  TRY(number_of(op, kind, value, &x));
+  if (!(fabs(x) < 9e15)) return pt_refuse(op, "argument %s is %g", name, x);
+  *out = (int64_t)x;
+  return HONE_OK;
+}
+
+hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *out,
+                    size_t *out_count) {
+  const char *kind;
+  json_t *list = find_argument(op, name, &kind);
+  *out_count = 0;
+  if (!list) return HONE_OK;
+  if (!json_is_array(list) || json_array_size(list) > most)
+    return pt_refuse(op, "argument %s is no list of at most %zu integers", name, most);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    json_t *value = json_array_get(list, i), *inner = NULL;
+    double x;
+    const char *one = json_is_object(value) ? variant(value, &inner) : "as_int";
+    TRY(number_of(op, one, inner ? inner : value, &x));
+    if (!(fabs(x) < 9.3e18)) return pt_refuse(op, "argument %s holds %g", name, x);
+    out[(*out_count)++] = json_is_integer(value)       ? json_integer_value(value)
+                          : x >= 9.2233720368547758e18 ? INT64_MAX
+                                                       : (int64_t)x;
+  }
+  return HONE_OK;
+}
+
+hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
+  const char *kind;
+  json_t *value = find_argument(op, name, &kind);
+  *out = value ? text_of(value) : otherwise;
+  return HONE_OK;
+}
+
+/* -- results ---- */
+
+static json_t *result_at(const struct pt_op *op, size_t k, size_t *out_count) {
+  size_t count = 0;
+  json_t *found = NULL;
+  for (size_t i = 0; i < json_array_size(op->outputs); i++) {
+    json_t *value = NULL;
+    const char *kind = variant(json_array_get(op->outputs, i), &value);
+    size_t length = strcmp(kind, "as_tensors") ? 1 : json_array_size(value);
+    if (k >= count && k < count + length)
+      found = strcmp(kind, "as_tensors") ? value : json_array_get(value, k - count);
+    count += length;
+  }
+  if (out_count) *out_count = count;
+  return found;
+}
+
+size_t pt_result_count(const struct pt_op *op) {
+  size_t count;
+  result_at(op, 0, &count);
+  return count;
+}
+
+hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
+  const json_t *result = result_at(op, k, NULL);
+  const char *name = text_of(json_object_get(result, "name"));
+  if (!*name)
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
+  return define(op->pt, name, value, 0);
+}
+
+hone_status pt_number(struct pt_op *op, int64_t number) {
+  json_t *result = NULL, *inner = NULL;
+  variant(json_array_get(op->outputs, 0), &result);
+  const char *name = text_of(json_object_get(result, "as_name"));
+  if (!*name) {
+    variant(result, &inner);
+    name = text_of(inner ? inner : json_object_get(result, "name"));
+  }
+  if (!*name)
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without a name for its result",
+                op->target);
+  return define(op->pt, name, NULL, number);
+}
+
+/* -- nodes ---- */
+
+static hone_status add_node(struct pt *pt, const json_t *node, size_t index) {
+  static const char prefix[] = "torch.ops.";
+  struct pt_op op = {.pt = pt,
+                     .ctx = pt->ctx,
+                     .make = &pt->make,
+                     .target = text_of(json_object_get(node, "target")),
+                     .inputs = json_object_get(node, "inputs"),
+                     .outputs = json_object_get(node, "outputs")};
+  pt->make.index = (int64_t)index;
+  const char *name = text_of(json_object_get(node, "name"));
+  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
+  if (!strncmp(op.target, prefix, sizeof prefix - 1)) op.target += sizeof prefix - 1;
+  return pt_build(&op);
+}
+
+static hone_status build(struct pt *pt) {
+  const json_t *module = json_object_get(pt->model, "graph_module");
+  const json_t *graph = json_object_get(module, "graph");
+  const json_t *signature = json_object_get(module, "signature");
+  const json_t *nodes = json_object_get(graph, "nodes");
+  int64_t major =
+      json_integer_value(json_object_get(json_object_get(pt->model, "schema_version"), "major"));
+  if (!graph || !signature || !json_is_array(nodes))
+    return wrong(pt, "graph_module", "no graph, signature or nodes");
+  if (major != SCHEMA_MAJOR)
+    return fail(pt->ctx, HONE_E_UNSUP, place_none(),
+                "version %lld of torch.export's schema: hone reads %d", (long long)major,
+                SCHEMA_MAJOR);
+  if ((int64_t)json_array_size(nodes) > pt->ctx->limits[LIMIT_nodes])
+    return fail(pt->ctx, HONE_E_LIMIT, place_none(), "%zu nodes (limit nodes)",
+                json_array_size(nodes));
+  TRY(add_inputs(pt, graph, signature));
+  for (size_t i = 0; i < json_array_size(nodes); i++)
+    TRY(add_node(pt, json_array_get(nodes, i), i));
+  return add_outputs(pt, signature);
+}
+
+/* -- the archive ---- */
+
+static bool ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && !strcmp(text + n - m, end);
+}
+
+/* What loaders run. sample_inputs is a pickle that nothing here reads. */
+static const char *code_in(const struct zip *zip) {
+  static const char *const ends[] = {".so", ".cubin", ".dll", ".dylib", ".o", ".py", ".pkl", ".h5"};
+  for (size_t i = 0; i < zip->count; i++)
+    for (size_t k = 0; k < COUNT(ends); k++)
+      if (ends_with(zip->members[i].name, ends[k])) return zip->members[i].name;
+  return NULL;
+}
+
+static hone_status find_prefix(struct pt *pt) {
+  static const char model[] = "models/model.json";
+  for (size_t i = 0; i < pt->zip.count; i++) {
+    const char *name = pt->zip.members[i].name;
+    size_t n = strlen(name), m = sizeof model - 1;
+    if (!ends_with(name, model) || (n > m && name[n - m - 1] != '/')) continue;
+    return arena_string(pt->ctx, pt->arena, name, n - m, &pt->prefix);
+  }
+  pt->prefix = NULL;
+  return HONE_OK;
+}
+
+static hone_status open_archive(struct pt *pt) {
+  const char *path = pt->source->path;
+  TRY(zip_open(pt->ctx, pt->arena, pt->source->bytes, pt->source->size, &pt->zip));
+  const char *code = code_in(&pt->zip);
+  TRY(find_prefix(pt));
+  if (code)
+    return advise(pt->ctx,
+                  fail(pt->ctx, HONE_E_TRUST, place_file(path),
+                       "member \"%s\" carries code, which hone never runs", code),
+                  ends_with(code, ".h5")
+                      ? "'python -m tf2onnx.convert --keras FILE --output model.onnx'"
+                      : "export the model: torch.export.save(torch.export.export(model, args), "
+                        "\"model.pt2\")");
+  if (!pt->prefix)
+    return fail(pt->ctx, HONE_E_FORMAT, place_file(path),
+                "looks like a zip archive, and not one of torch.export: no models/model.json");
+  TRY(load_json(pt, "models/model.json", &pt->model));
+  TRY(load_json(pt, "data/weights/model_weights_config.json", &pt->weights));
+  return load_json(pt, "data/constants/model_constants_config.json", &pt->constants);
+}
+
+hone_status read_pt2(struct ctx *ctx, struct arena *arena, const struct source *source,
+                     struct graph **out_graph) {
+  struct pt pt = {.ctx = ctx, .arena = arena, .source = source};
+  pt.make = (struct make){.ctx = ctx, .index = -1, .name = ""};
+  names_init(&pt.items, arena);
+  TRY(graph_create(ctx, arena, &pt.make.graph));
+  hone_status status = open_archive(&pt);
+  if (!status) status = build(&pt);
+  json_decref(pt.model);
+  json_decref(pt.weights);
+  json_decref(pt.constants);
+  *out_graph = pt.make.graph;
+  return status;
+}
