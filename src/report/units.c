@@ -102,7 +102,7 @@ void put_scientific(struct text *out, double x) {
 
 void put_plain(struct text *out, double x) {
   char number[32];
-  snprintf(number, sizeof number, "%.5g", x);
+  snprintf(number, sizeof number, fabs(x) >= 1e5 && fabs(x) < 1e12 ? "%.0f" : "%.5g", x);
   for (char *p = number; *p; p++)
     if (*p == ',') *p = '.';
   text_puts(out, number);
