@@ -148,6 +148,8 @@ hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, b
 }
 
 static bool is_small(const struct node *node) {
+  /* quantised weights are for a pass that keeps them bytes */
+  if (is_op(node, OP_DequantizeLinear)) return false;
   for (size_t k = 0; k < node->output_count; k++) {
     int64_t elements = 0;
     const struct value *value = node->outputs[k];

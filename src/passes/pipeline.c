@@ -6,6 +6,8 @@ const struct pass pass_pipeline[] = {
      "first of all: no kernel knows a tree; what it becomes is improved like anything else"},
     {"lower-composites", pass_lower_composites, PASS_REQUIRED,
      "likewise; before widen-types, since it computes in f32 throughout where it can"},
+    {"lower-quantised", pass_lower_quantised, PASS_OPTIONAL,
+     "before fold-constants, which would make floats of quantised weights"},
     {"widen-types", pass_widen_types, PASS_REQUIRED,
      "kernels compute in no type below 32 bits: casts around what does; before folding, which "
      "turns "

@@ -1,0 +1,379 @@
+/* lower-quantised: quantised graphs, in either of their forms, as ConvInteger and MatMulInteger with
+ * ordinary float operators around them, which fusion takes as the product's epilogue:
+ *     DequantizeLinear, DequantizeLinear, Conv | MatMul | Gemm   (QDQ)
+ *     QLinearConv, QLinearMatMul                                 (QOperator)
+ *  -> integer product, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to bytes.
+ * Weights are constant and symmetric (u8 around 128 become i8); any other graph stays as it is.
+ * Between products bytes stay: DequantizeLinear moves behind operators that only move elements, and
+ * QuantizeLinear of what it gives with the same scale and zero is nothing. A NaN becomes 0, where
+ * QuantizeLinear would give the zero point. */
+#include "rewrite.h"
+
+#include <math.h>
+
+/* q, scale and zero point for all elements; zero NULL: none. */
+struct quantised {
+  struct value *q, *zero;
+  double scale, zero_point;
+};
+
+static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
+static bool read_scalars(struct value *q, const struct value *scale, struct value *zero,
+                         struct quantised *out) {
+  *out = (struct quantised){.q = q, .zero = zero};
+  if (!is_byte(q->dtype) || !constant_scalar(scale, &out->scale)) return false;
+  if (zero && !constant_scalar(zero, &out->zero_point)) return false;
+  return out->scale > 0 && isfinite(out->scale) && scale->dtype == HONE_F32;
+}
+
+static bool dequantised(const struct value *value, struct quantised *out) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  return node && value->dtype == HONE_F32 && !node_int(node, "block_size", 0) &&
+         read_scalars(node->inputs[0], node->inputs[1], node_input(node, 2), out);
+}
+
+/* -- constants ---------------------------------------------------------------------------------- */
+
+static hone_status float_scalar(struct rewrite *r, double x, struct value **out) {
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){.rank = 0}, out));
+  tensor_set_f64((*out)->constant, 0, x);
+  return HONE_OK;
+}
+
+/* Weights with one scale, or one a column; their columns lie along `axis`. */
+struct weights {
+  const struct tensor *q, *scale, *zero;
+  int axis;
+};
+
+static bool is_symmetric(const struct weights *w) {
+  int64_t middle = w->q->dtype == HONE_U8 ? 128 : 0;
+  if (!w->zero) return middle == 0;
+  for (size_t i = 0; i < tensor_count(w->zero); i++)
+    if (tensor_i64(w->zero, i) != middle) return false;
+  return true;
+}
+
+static bool read_weights(const struct value *q, const struct value *scale, const struct value *zero,
+                         int axis, struct weights *out) {
+  if (!q->constant || !scale->constant || (zero && !zero->constant) || !is_byte(q->dtype))
+    return false;
+  *out = (struct weights){q->constant, scale->constant, zero ? zero->constant : NULL, axis};
+  size_t count = tensor_count(scale->constant);
+  bool fits = count == 1 || (scale->shape.rank == 1 && scale->shape.dims[0] == q->shape.dims[axis]);
+  for (size_t i = 0; i < count; i++)
+    fits &= tensor_f64(scale->constant, i) > 0 && isfinite(tensor_f64(scale->constant, i));
+  return fits && scale->dtype == HONE_F32 && is_symmetric(out);
+}
+
+static bool dequantised_weights(const struct value *value, int axis, struct weights *out) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  if (!node || node_int(node, "block_size", 0) || value->dtype != HONE_F32) return false;
+  int64_t along = node_int(node, "axis", 1);
+  if (along < 0) along += value->shape.rank;
+  if (!read_weights(node->inputs[0], node->inputs[1], node_input(node, 2), axis, out)) return false;
+  return tensor_count(out->scale) == 1 || along == axis;
+}
+
+/* As i8, [k, n] turned from [n, k] where asked. */
+static hone_status centred(struct rewrite *r, const struct weights *w, bool turned,
+                           struct value **out) {
+  struct shape shape = w->q->shape;
+  int64_t shift = w->q->dtype == HONE_U8 ? 128 : 0;
+  if (turned) shape = (struct shape){2, {w->q->shape.dims[1], w->q->shape.dims[0]}};
+  TRY(rewrite_constant(r, HONE_I8, &shape, out));
+  size_t count = tensor_count(w->q), columns = turned ? (size_t)shape.dims[1] : 1;
+  size_t rows = columns ? count / columns : 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t from = turned ? i % columns * rows + i / columns : i;
+    tensor_set_i64((*out)->constant, i, tensor_i64(w->q, from) - shift);
+  }
+  return HONE_OK;
+}
+
+/* One element a column, shaped to broadcast over the product's other dimensions. */
+static struct shape column_shape(int64_t columns, const struct node *product) {
+  struct shape shape = {1, {columns}};
+  if (!is_op(product, OP_ConvInteger)) return shape;
+  shape.rank = product->outputs[0]->shape.rank - 1;
+  for (int i = 1; i < shape.rank; i++) shape.dims[i] = 1;
+  return shape;
+}
+
+static hone_status column_scale(struct rewrite *r, const struct weights *w,
+                                const struct node *product, double factor, struct value **out) {
+  size_t count = tensor_count(w->scale);
+  struct shape shape = column_shape((int64_t)count, product);
+  TRY(rewrite_constant(r, HONE_F32, &shape, out));
+  for (size_t i = 0; i < count; i++)
+    tensor_set_f64((*out)->constant, i, (double)(float)(factor * tensor_f64(w->scale, i)));
+  return HONE_OK;
+}
+
+/* -- the product --------------------------------------------------------------------------------- */
+
+static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, op, &x, 1, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+static hone_status binary(struct rewrite *r, enum op_id op, struct value *x, struct value *y,
+                          struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, op, (struct value *[]){x, y}, 2, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+static hone_status cast(struct rewrite *r, struct value *x, hone_dtype to, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, OP_Cast, &x, 1, &node));
+  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+struct product {
+  const struct node *node; /* what is replaced: its name and attributes */
+  struct quantised x;
+  struct weights w;
+  bool turned;
+  const struct tensor *bias, *bias_scale; /* one a column; scale NULL: as they are */
+  double per_step;                        /* of the result: 1 / y_scale, or 1 */
+};
+
+static hone_status add_bias(struct rewrite *r, const struct product *p, const struct node *made,
+                            struct value **y) {
+  struct value *bias;
+  size_t count = tensor_count(p->bias);
+  struct shape shape = column_shape((int64_t)count, made);
+  TRY(rewrite_constant(r, HONE_F32, &shape, &bias));
+  for (size_t i = 0; i < count; i++) {
+    size_t scales = p->bias_scale ? tensor_count(p->bias_scale) : 0;
+    double scale = scales ? tensor_f64(p->bias_scale, scales == 1 ? 0 : i) : 1;
+    tensor_set_f64(bias->constant, i, tensor_f64(p->bias, i) * scale * p->per_step);
+  }
+  return binary(r, OP_Add, *y, bias, y);
+}
+
+/* The integer product as floats, scaled, with its bias. */
+static hone_status build_product(struct rewrite *r, const struct product *p, struct value **out) {
+  bool conv = is_op(p->node, OP_Conv) || is_op(p->node, OP_QLinearConv);
+  struct value *in[3] = {p->x.q, NULL, p->x.zero}, *scale;
+  struct node *node;
+  if (in[2] && in[2]->shape.rank) { /* a scalar */
+    TRY(rewrite_constant(r, in[2]->dtype, &(struct shape){.rank = 0}, &in[2]));
+    tensor_set_i64(in[2]->constant, 0, (int64_t)p->x.zero_point);
+  }
+  TRY(centred(r, &p->w, p->turned, &in[1]));
+  TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, in[2] ? 3 : 2, &node));
+  node->name = p->node->name;
+  node->index = p->node->index;
+  for (size_t i = 0; conv && i < p->node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, node, &p->node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, node));
+  TRY(cast(r, node->outputs[0], HONE_F32, out));
+  TRY(column_scale(r, &p->w, node, p->x.scale * p->per_step, &scale));
+  TRY(binary(r, OP_Mul, *out, scale, out));
+  return p->bias ? add_bias(r, p, node, out) : HONE_OK;
+}
+
+/* x in steps of the scale, to bytes. */
+static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, hone_dtype to,
+                               struct value **out) {
+  struct value *in[3];
+  struct node *clip;
+  double low = to == HONE_U8 ? 0 : -128;
+  TRY(unary(r, OP_Round, x, &x));
+  if (zero != 0) {
+    TRY(float_scalar(r, zero, &in[0]));
+    TRY(binary(r, OP_Add, x, in[0], &x));
+  }
+  in[0] = x;
+  TRY(float_scalar(r, low, &in[1]));
+  TRY(float_scalar(r, low + 255, &in[2]));
+  TRY(rewrite_node(r, OP_Clip, in, 3, &clip));
+  TRY(node_infer(r->ctx, r->graph, clip));
+  return cast(r, clip->outputs[0], to, out);
+}
+
+/* -- patterns ------------------------------------------------------------------------------------ */
+
+/* One element a column, constant: i32 behind a DequantizeLinear, or floats. */
+static bool read_bias(const struct value *bias, int64_t columns, struct product *p) {
+  int64_t count;
+  if (!bias) return true;
+  const struct node *node = producer_of(bias, OP_DequantizeLinear);
+  const struct value *q = node ? node->inputs[0] : bias;
+  if (!q->constant || !shape_count(&q->shape, &count) || count != columns) return false;
+  p->bias = q->constant;
+  if (!node) return bias->dtype == HONE_F32;
+  double zero = 0;
+  const struct value *zero_point = node_input(node, 2), *scale = node->inputs[1];
+  p->bias_scale = scale->constant;
+  bool one_or_all = scale->constant && (tensor_count(scale->constant) == 1 ||
+                                        (int64_t)tensor_count(scale->constant) == columns);
+  for (size_t i = 0; zero_point && zero_point->constant && i < tensor_count(zero_point->constant);
+       i++)
+    zero += fabs(tensor_f64(zero_point->constant, i));
+  return one_or_all && q->dtype == HONE_I32 && (!zero_point || zero_point->constant) && zero == 0 &&
+         !node_int(node, "block_size", 0);
+}
+
+static hone_status visit_float_product(struct rewrite *r, struct node *node) {
+  struct product p = {.node = node, .per_step = 1};
+  bool conv = is_op(node, OP_Conv), gemm = is_op(node, OP_Gemm);
+  const struct value *x = node->inputs[0], *w = node->inputs[1];
+  int rank = x->shape.rank, axis = conv ? 0 : 1;
+  struct value *y;
+  if (conv ? rank != 3 && rank != 4 : rank < 2 || w->shape.rank != 2) return HONE_OK;
+  if (gemm) {
+    bool plain = !node_int(node, "transA", 0) && node_float(node, "alpha", 1) == 1 &&
+                 (!node_input(node, 2) || node_float(node, "beta", 1) == 1);
+    if (!plain) return HONE_OK;
+    p.turned = node_int(node, "transB", 0) != 0;
+    if (p.turned) axis = 0;
+  }
+  if (!dequantised(x, &p.x) || p.x.q->constant || !dequantised_weights(w, axis, &p.w))
+    return HONE_OK;
+  if (!read_bias(node_input(node, 2), w->shape.dims[axis], &p)) return HONE_OK;
+  TRY(build_product(r, &p, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias */
+static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
+  struct product p = {.node = node};
+  struct quantised y;
+  bool conv = is_op(node, OP_QLinearConv);
+  struct value **in = node->inputs, *made;
+  int rank = in[0]->shape.rank;
+  if (conv ? rank != 3 && rank != 4 : rank < 2 || in[3]->shape.rank != 2) return HONE_OK;
+  if (!read_scalars(in[0], in[1], in[2], &p.x) || in[0]->constant) return HONE_OK;
+  if (!read_scalars(node->outputs[0], in[6], in[7], &y)) return HONE_OK;
+  if (!read_weights(in[3], in[4], in[5], conv ? 0 : 1, &p.w)) return HONE_OK;
+  const struct value *bias = node_input(node, 8);
+  if (bias && (!bias->constant || bias->dtype != HONE_I32)) return HONE_OK;
+  struct value *scales = NULL;
+  p.per_step = 1 / y.scale;
+  if (bias) { /* in steps of x_scale * w_scale */
+    size_t count = tensor_count(p.w.scale);
+    TRY(rewrite_constant(r, HONE_F32, &p.w.scale->shape, &scales));
+    for (size_t i = 0; i < count; i++)
+      tensor_set_f64(scales->constant, i, p.x.scale * tensor_f64(p.w.scale, i));
+    p.bias = bias->constant;
+    p.bias_scale = scales->constant;
+  }
+  TRY(build_product(r, &p, &made));
+  TRY(build_bytes(r, made, y.zero_point, node->outputs[0]->dtype, &made));
+  return rewrite_replace(r, node->outputs[0], made);
+}
+
+static bool only_moves(const struct node *node) {
+  return is_shape_op(node) || is_op(node, OP_Transpose);
+}
+
+/* move(dequantise(q)) is dequantise(move(q)). */
+static hone_status visit_move(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct node *moved, *back;
+  if (!dequantised(node->inputs[0], &x) || x.q->constant) return HONE_OK;
+  const struct node *from = node->inputs[0]->producer;
+  struct value *in[2] = {x.q, node_input(node, 1)};
+  TRY(rewrite_node(r, node->op->id, in, in[1] ? 2 : 1, &moved));
+  for (size_t i = 0; i < node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, moved, &node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, moved));
+  struct value *again[3] = {moved->outputs[0], from->inputs[1], x.zero};
+  TRY(rewrite_node(r, OP_DequantizeLinear, again, x.zero ? 3 : 2, &back));
+  TRY(node_infer(r->ctx, r->graph, back));
+  return rewrite_replace(r, node->outputs[0], back->outputs[0]);
+}
+
+static hone_status visit_products(struct rewrite *r, struct node *node) {
+  struct quantised x, y;
+  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_Conv) || is_op(node, OP_MatMul) || is_op(node, OP_Gemm))
+    return visit_float_product(r, node);
+  if (is_op(node, OP_QLinearConv) || is_op(node, OP_QLinearMatMul))
+    return visit_byte_product(r, node);
+  if (only_moves(node)) return visit_move(r, node);
+  if (!is_op(node, OP_QuantizeLinear) || node->inputs[0]->dtype != HONE_F32) return HONE_OK;
+  if (!read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &y)) return HONE_OK;
+  bool nothing = dequantised(node->inputs[0], &x) && x.scale == y.scale &&
+                 x.zero_point == y.zero_point && x.q->dtype == y.q->dtype;
+  return nothing ? rewrite_replace(r, node->outputs[0], x.q) : HONE_OK;
+}
+
+/* -- QuantizeLinear and DequantizeLinear that are left -------------------------------------------- */
+
+static hone_status divided(struct rewrite *r, const struct value *from, double by,
+                           struct value **out) {
+  TRY(rewrite_constant(r, HONE_F32, &from->shape, out));
+  for (size_t i = 0; i < tensor_count(from->constant); i++)
+    tensor_set_f64((*out)->constant, i, tensor_f64(from->constant, i) / by);
+  return HONE_OK;
+}
+
+/* x / scale; where x is a scaled product (and its bias, and Relu) the scale goes into its constants. */
+static hone_status in_steps(struct rewrite *r, struct value *x, double scale, struct value **out) {
+  const struct node *relu = producer_of(x, OP_Relu);
+  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x;
+  const struct node *add = producer_of(y, OP_Add);
+  bool has_bias = add && add->inputs[1]->constant && rewrite_single_use(r, y);
+  struct value *scaled = has_bias ? add->inputs[0] : y, *factor, *bias;
+  const struct node *mul = producer_of(scaled, OP_Mul);
+  const struct node *from = mul ? producer_of(mul->inputs[0], OP_Cast) : NULL;
+  bool product = from && from->inputs[0]->dtype == HONE_I32 && mul->inputs[1]->constant &&
+                 rewrite_single_use(r, scaled);
+  if (!product) {
+    TRY(float_scalar(r, scale, &factor));
+    return binary(r, OP_Div, x, factor, out);
+  }
+  TRY(divided(r, mul->inputs[1], scale, &factor));
+  TRY(binary(r, OP_Mul, mul->inputs[0], factor, out));
+  if (has_bias) {
+    TRY(divided(r, add->inputs[1], scale, &bias));
+    TRY(binary(r, OP_Add, *out, bias, out));
+  }
+  return y != x ? unary(r, OP_Relu, *out, out) : HONE_OK;
+}
+
+static hone_status visit_rest(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct value *y, *constant;
+  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_QuantizeLinear)) {
+    bool known = node->inputs[0]->dtype == HONE_F32 && !node->inputs[0]->constant &&
+                 read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &x);
+    if (!known) return HONE_OK;
+    TRY(in_steps(r, node->inputs[0], x.scale, &y));
+    TRY(build_bytes(r, y, x.zero_point, node->outputs[0]->dtype, &y));
+    return rewrite_replace(r, node->outputs[0], y);
+  }
+  if (!dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
+  TRY(cast(r, x.q, HONE_F32, &y));
+  if (x.zero_point != 0) {
+    TRY(float_scalar(r, x.zero_point, &constant));
+    TRY(binary(r, OP_Sub, y, constant, &y));
+  }
+  TRY(float_scalar(r, x.scale, &constant));
+  TRY(binary(r, OP_Mul, y, constant, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                                 size_t *out_changes) {
+  size_t more = 0;
+  TRY(rewrite_nodes(ctx, graph, env, visit_products, out_changes));
+  TRY(rewrite_nodes(ctx, graph, env, visit_rest, &more));
+  *out_changes += more;
+  return HONE_OK;
+}
