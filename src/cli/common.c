@@ -70,6 +70,13 @@ hone_status load_model(struct ctx *ctx, const struct args *args, const char *pat
   return about_model(ctx, model_load(ctx, path, &options, out));
 }
 
+static hone_status read_precision(struct ctx *ctx, const struct args *args, bool *out_bf16) {
+  const char *name = value_of(args, FLAG_precision, "as-is");
+  *out_bf16 = !strcmp(name, "bf16");
+  if (*out_bf16 || !strcmp(name, "as-is") || !strcmp(name, "fp32")) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(name), "no such precision: as-is, fp32, bf16");
+}
+
 hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                  struct compile_options *out) {
   int64_t threads;
@@ -84,6 +91,7 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                   .no_passes = has(args, FLAG_no_passes),
                                   .dump_after = value_of(args, FLAG_dump_after, NULL),
                                   .stop_after = value_of(args, FLAG_stop_after, NULL)};
+  TRY(read_precision(ctx, args, &out->bf16));
   return target_init(ctx, value_of(args, FLAG_target, NULL), value_of(args, FLAG_cpu, NULL),
                      &out->target);
 }

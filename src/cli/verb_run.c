@@ -261,10 +261,12 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
       TRY(read_expected(r, expected_dir));
     else
       TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
+    bool bf16 = !strcmp(value_of(r->args, FLAG_precision, ""), "bf16");
+    const char *precision = bf16 ? "bf16" : file_precision(r->model.graph);
     for (size_t i = 0; i < r->model.graph->outputs.count; i++)
-      accuracy_add(
-          &accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i], r->outputs[i].data,
-          &(struct yardstick){.precision = file_precision(r->model.graph), .step = steps[i]});
+      accuracy_add(&accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i],
+                   r->outputs[i].data,
+                   &(struct yardstick){.precision = precision, .step = steps[i]});
     print_accuracy(pass ? "expected" : "reference", set, &accuracy);
     *ok &= accuracy.is_within;
   }

@@ -89,7 +89,8 @@ static hone_status make_plan(struct run *run, const struct graph *graph, struct 
   struct choice_table choices;
   struct plan_options options = {.target = &run->options->target,
                                  .threads = run->options->threads > 0 ? run->options->threads : 1,
-                                 .plain = run->options->no_passes};
+                                 .plain = run->options->no_passes,
+                                 .bf16 = run->options->bf16};
   if (run->options->choices) {
     TRY(read_choices(run, &choices));
     options.choices = &choices;

@@ -28,6 +28,7 @@ struct compile_options {
   bool debug;
   bool no_cache;
   bool no_passes;                      /* plain kernels, for differential tests */
+  bool bf16;                           /* products in bf16, sums in f32 */
   const char *choices;                 /* file of a choice table, or NULL */
   const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
   void (*dump)(void *user, const char *stage, const char *text, size_t length);

@@ -9,6 +9,8 @@ enum { COPIES = 4 };
 struct value_state {
   int count;
   struct view views[COPIES];
+  bool has_half; /* a copy in bf16 */
+  struct view half;
 };
 
 struct builder {
@@ -108,6 +110,16 @@ int64_t constant_zero(const struct node *node);
 MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
                                            const struct view *out, int column,
                                            struct epilogue *epilogue);
+
+/* -- halves.c: products in bf16 ------------------------------------------------------------------- */
+/* Whether the options ask for it and the contraction can: floats, constant weights. */
+bool computes_in_halves(const struct builder *b, const struct node *node);
+MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
+                                   struct tensor **out);
+/* The value in bf16 with the strides of `like`. */
+MUST_USE hone_status half_view(struct builder *b, const struct node *node,
+                               const struct value *value, const struct view *like,
+                               struct view *out);
 
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */

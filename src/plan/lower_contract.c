@@ -108,6 +108,15 @@ static void constant_operand(const struct value *value, struct buffer *holder, s
   view_dense(out, holder, value->dtype, &value->shape);
 }
 
+/* Input 0 as [n, spatial..., c], in the type in which the products are computed. */
+static hone_status image_view(struct builder *b, const struct node *node, const struct geometry *g,
+                              struct view *out) {
+  struct view like;
+  if (g->types.a != TYPE_BF16) return ensure_channels_last(b, node->inputs[0], out);
+  view_channels_last(&like, NULL, HONE_BF16, &node->inputs[0]->shape);
+  return half_view(b, node, node->inputs[0], &like, out);
+}
+
 static hone_status padded_input(struct builder *b, const struct node *node,
                                 const struct geometry *g, int64_t *ih, int64_t *iw,
                                 struct view *out) {
@@ -119,14 +128,16 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   if (inside) {
     *ih = g->h;
     *iw = g->w;
-    return ensure_channels_last(b, x, out);
+    return image_view(b, node, g, out);
   }
   struct view from, like;
-  size_t element = dtype_bytes(x->dtype);
   uint64_t fill = x->dtype == HONE_F32 ? 0 : (uint64_t)constant_zero(node) & 0xff;
   struct shape shape = x->shape;
   int64_t before[HONE_MAX_RANK] = {0}, elements;
-  TRY(get_view(b, x, &from));
+  if (g->types.a == TYPE_BF16)
+    TRY(image_view(b, node, g, &from));
+  else
+    TRY(get_view(b, x, &from));
   if (*ih < g->pt + g->h) *ih = g->pt + g->h;
   if (*iw < g->pl + g->w) *iw = g->pl + g->w;
   shape.dims[rank - 1] = *iw;
@@ -135,9 +146,9 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   before[2] = rank == 4 ? g->pt : g->pl;
   if (!shape_count(&shape, &elements))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "padded input too large");
-  view_channels_last(&like, NULL, x->dtype, &shape);
+  view_channels_last(&like, NULL, from.dtype, &shape);
   *out = like;
-  TRY(new_buffer(b, BUFFER_ARENA, (size_t)elements * element, &out->buffer));
+  TRY(new_buffer(b, BUFFER_ARENA, (size_t)elements * dtype_bytes(from.dtype), &out->buffer));
   struct step *step;
   return add_copy_border(b, node, &from, out, before, fill, &step);
 }
@@ -157,6 +168,11 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
   struct step *step;
   double flops, bytes;
   constant_operand(node->inputs[1], &raw, &weights);
+  if (problem->types.b == TYPE_BF16) {
+    struct tensor *halves;
+    TRY(half_constant(b, node->inputs[1], &halves));
+    raw.tensor = halves;
+  }
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
     TRY(make_integer_epilogue(b, node, y, 1, &epilogue));
@@ -203,6 +219,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   if (!known) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
+  if (computes_in_halves(b, node)) g.types.a = g.types.b = TYPE_BF16;
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_conv;
   problem.types = g.types;
@@ -397,10 +414,19 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
     constant_operand(bv, &raw, &bview);
   else
     TRY(get_view(b, bv, &bview));
+  if (computes_in_halves(b, node) && !a_vector && !b_vector) {
+    struct tensor *halves;
+    view_dense(&like, NULL, HONE_BF16, &av->shape);
+    TRY(half_view(b, node, av, &like, &a));
+    TRY(half_constant(b, bv, &halves));
+    raw.tensor = halves;
+    types.a = types.b = TYPE_BF16;
+  }
   product_order(b, cv, &like);
   if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
   p.c = like;
   for (int attempt = 0;; attempt++) {
+    if (attempt && types.a == TYPE_BF16) return HONE_OK; /* dense already */
     if (attempt) TRY(ensure_dense(b, av, &a));
     if (!widen(&a, true, &full, m, k, &p.a) || !widen(&bview, false, &full, k, n, &p.b))
       return HONE_OK;
@@ -434,11 +460,20 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   struct buffer raw;
   struct problem problem;
   bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
+  bool halves = computes_in_halves(b, node) && !trans_a;
   TRY(get_view(b, av, &p.a));
   if (p.b_constant)
     constant_operand(bv, &raw, &p.b);
   else
     TRY(get_view(b, bv, &p.b));
+  if (halves) {
+    struct tensor *rounded;
+    struct view like;
+    view_dense(&like, NULL, HONE_BF16, &av->shape);
+    TRY(half_view(b, node, av, &like, &p.a));
+    TRY(half_constant(b, bv, &rounded));
+    raw.tensor = rounded;
+  }
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {
     if (!turned[i]) continue;
@@ -461,6 +496,7 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
     p.a = dense;
   }
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
+  if (halves) problem.types.a = problem.types.b = TYPE_BF16;
   struct choice choice;
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view made;

@@ -156,6 +156,7 @@ struct plan_options {
   int threads;                        /* tuned for; any other count gives the same bits */
   bool plain;                         /* only plain kernels */
   const struct choice_table *choices; /* or NULL */
+  bool bf16;                          /* products with constant weights in bf16, sums in f32 */
 };
 /* The graph must be inferred. The plan stands alone: of the graph it keeps only pointers to payload,
    names and attributes, which must outlive it. */

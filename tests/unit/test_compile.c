@@ -8,7 +8,8 @@
 
 #define ROOT "tests/compile"
 
-static void run_with(struct scene *s, const struct loaded *loaded, int threads, const char *what) {
+static void run_with(struct scene *s, const struct loaded *loaded, int threads, bool bf16,
+                     const char *what) {
   const void *in[MOST];
   void *out[MOST];
   struct team *team;
@@ -23,7 +24,7 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
     for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
       struct tensor t = as_tensor(&s->outputs[i]);
       size_t bytes = tensor_count(&t) * (dtype_bits(t.dtype) / 8);
-      if (!is_close(&s->expected[i], &s->outputs[i]))
+      if (!is_within(&s->expected[i], &s->outputs[i], bf16))
         test_failed("%s, %d threads: output %zu differs from the reference", what, threads, i);
       if (threads == 1 && !repeat) memcpy(s->first[i].data, t.data, bytes);
       if (memcmp(s->first[i].data, t.data, bytes))
@@ -33,12 +34,17 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
   team_destroy(team);
 }
 
-static void compile_and_run(struct scene *s, const char *name, const char *level, bool no_passes) {
-  struct compile_options options = {.threads = 2, .no_cache = true, .no_passes = no_passes};
+static void compile_and_run_in(struct scene *s, const char *name, const char *level, bool no_passes,
+                               bool bf16) {
+  struct compile_options options = {
+      .threads = 2, .no_cache = true, .no_passes = no_passes, .bf16 = bf16};
   struct loaded loaded;
   char path[4200], what[512];
-  snprintf(what, sizeof what, "%s, %s%s", name, level, no_passes ? ", no passes" : "");
-  snprintf(path, sizeof path, "%s/%s-%d.so", s->dir, level, no_passes);
+  snprintf(what, sizeof what, "%s, %s%s", name, level,
+           no_passes ? ", no passes"
+           : bf16    ? ", bf16"
+                     : "");
+  snprintf(path, sizeof path, "%s/%s-%d.so", s->dir, level, no_passes + 2 * bf16);
   check(s, target_init(&s->ctx, NULL, level, &options.target));
   if (!target_runs_here(&options.target)) return;
   check(s, compile_model(&s->ctx, &s->model, &options, path, NULL));
@@ -51,8 +57,29 @@ static void compile_and_run(struct scene *s, const char *name, const char *level
         memcmp(io->dims, value->shape.dims, sizeof(int64_t) * (size_t)io->rank))
       test_failed("%s: the artifact gives output %zu another name or shape", what, i);
   }
-  for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, what);
+  for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, bf16, what);
   artifact_unload(&loaded);
+}
+
+static void compile_and_run(struct scene *s, const char *name, const char *level, bool no_passes) {
+  compile_and_run_in(s, name, level, no_passes, false);
+}
+
+/* Products in bf16: where the processor has them and where they are emulated, within its tolerance. */
+static void products_in_bf16(void **state) {
+  static const char *const names[] = {"products.hg", "residual-convs.hg", "attention.hg",
+                                      "depthwise-groups.hg"};
+  static const char *const levels[] = {"host", "avx512", "avx2", "baseline"};
+  static struct scene s;
+  (void)state;
+  for (size_t i = 0; i < COUNT(names); i++) {
+    char path[4096];
+    snprintf(path, sizeof path, ROOT "/%s", names[i]);
+    open_scene(&s, path);
+    for (size_t k = 0; k < COUNT(levels); k++)
+      compile_and_run_in(&s, names[i], levels[k], false, true);
+    close_scene(&s);
+  }
 }
 
 static void every_case_equals_the_reference(void **state) {
@@ -82,6 +109,7 @@ static void every_case_equals_the_reference(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_case_equals_the_reference)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products_in_bf16),
+                                     cmocka_unit_test(every_case_equals_the_reference)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
