@@ -206,6 +206,10 @@ MUST_USE hone_status check_versions(struct builder *builder);
 /* Rewrites a node of the default domain at opset builder->opset into HONE_OPSET's meaning; may
    append helper nodes to the graph before it. inputs and outputs are resolved, op_type may change.
    *out_done: the node was of an older form and is now current. */
+/* Has the operator rows in the table of old forms? */
+bool is_upgraded(const char *op_type);
+/* Gives a node of com.microsoft the name that its meaning has here; true: it needs no opset. */
+bool contrib_name(struct raw_node *node);
 MUST_USE hone_status upgrade_node(struct builder *builder, struct graph *graph,
                                   struct raw_node *node, bool *out_done);
 /* After shapes are known: what had to be written without them becomes direct. */

@@ -36,7 +36,14 @@ static hone_status add_constants(struct builder *builder, struct scope *scope,
                                  const struct raw_graph *raw) {
   for (size_t i = 0; i < raw->tensors.count; i++) {
     const struct raw_tensor *tensor = &raw->tensors.at[i];
-    struct value *value;
+    struct value *value = names_find(&scope->names, tensor->name);
+    if (value && value->constant && !builder->options->strict) {
+      warn(builder->reader.ctx, "constant \"%s\" is defined twice: the last counts", tensor->name);
+      value->constant = tensor->tensor;
+      value->dtype = tensor->tensor->dtype;
+      value->shape = tensor->tensor->shape;
+      continue;
+    }
     TRY(graph_constant(builder->reader.ctx, scope->graph, tensor->name, tensor->tensor, &value));
     TRY(declare(builder, scope, value, place_offset(tensor->offset)));
   }
@@ -265,9 +272,10 @@ hone_status add_node(struct builder *builder, struct scope *scope, struct raw_no
   TRY(resolve_inputs(builder, scope, node));
   const struct raw_function *function = function_of(builder, node);
   if (function) return note_call(builder, function, scope, node);
+  bool was_renamed = contrib_name(node);
   TRY(check_attributes(builder->reader.ctx, node));
   if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
-  if (!was_upgraded) TRY(check_opset(builder, node));
+  if (!was_upgraded && !was_renamed) TRY(check_opset(builder, node));
   trim_inputs(node);
   return build_node(builder, scope->graph, node, &built);
 }

@@ -519,6 +519,30 @@ static size_t first_row(const char *op_type) {
   return low;
 }
 
+bool is_upgraded(const char *op_type) {
+  size_t row = first_row(op_type);
+  return row < COUNT(rewrites) && !strcmp(rewrites[row].op_type, op_type);
+}
+
+/* com.microsoft has operators under names of ai.onnx: of the same meaning, or of another. */
+bool contrib_name(struct raw_node *node) {
+  static const struct {
+    const char *from, *to;
+    bool is_onnx;
+  } names[] = {{"DequantizeLinear", "DequantizeLinear", true},
+               {"Gelu", "Gelu", true},
+               {"QuantizeLinear", "QuantizeLinear", true},
+               {"RotaryEmbedding", "MsRotaryEmbedding", false}};
+  if (strcmp(node->domain, "com.microsoft")) return false;
+  for (size_t i = 0; i < COUNT(names); i++) {
+    if (strcmp(node->op_type, names[i].from)) continue;
+    node->op_type = names[i].to;
+    if (names[i].is_onnx) node->domain = "";
+    return true;
+  }
+  return false;
+}
+
 hone_status upgrade_node(struct builder *builder, struct graph *graph, struct raw_node *node,
                          bool *out_done) {
   struct rewrite r = {builder, builder->reader.ctx, builder->reader.arena, graph, node};

@@ -58,6 +58,15 @@ static hone_status reduced_axes(struct ctx *ctx, const struct node *node, int ra
   return HONE_OK;
 }
 
+static hone_status read_keepdims(struct ctx *ctx, const struct node *node, bool *out) {
+  int64_t keep = node_int(node, "keepdims", 1);
+  if (keep != 0 && keep != 1)
+    return fail(ctx, HONE_E_FORMAT, node_place(node), "keepdims is %lld, expected 0 or 1",
+                (long long)keep);
+  *out = keep == 1;
+  return HONE_OK;
+}
+
 hone_status infer_reduce(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct value *x = node->inputs[0], *axes = node_input(node, 1);
@@ -69,7 +78,8 @@ hone_status infer_reduce(struct ctx *ctx, struct graph *graph, struct node *node
   if (axes && !axes->constant && !(axes->shape.rank == 1 && axes->shape.dims[0] == 0))
     return fail(ctx, HONE_E_UNSUP, node_place(node), "axes (input 1) is known only at run time");
   TRY(reduced_axes(ctx, node, x->shape.rank, axes ? axes->constant : NULL, reduced));
-  bool keep = node_int(node, "keepdims", 1) != 0;
+  bool keep;
+  TRY(read_keepdims(ctx, node, &keep));
   struct shape out = {.rank = 0};
   for (int i = 0; i < x->shape.rank; i++) {
     if (!reduced[i]) out.dims[out.rank++] = x->shape.dims[i];
@@ -243,11 +253,13 @@ hone_status infer_arg(struct ctx *ctx, struct graph *graph, struct node *node) {
   TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
   if (x->shape.dims[axis] == 0)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d has no elements", axis);
+  bool keep;
+  TRY(read_keepdims(ctx, node, &keep));
   struct shape out = {.rank = 0};
   for (int i = 0; i < x->shape.rank; i++) {
     if (i != axis)
       out.dims[out.rank++] = x->shape.dims[i];
-    else if (node_int(node, "keepdims", 1) != 0)
+    else if (keep)
       out.dims[out.rank++] = 1;
   }
   return set_output(ctx, node, 0, HONE_I64, &out);

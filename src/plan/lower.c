@@ -112,6 +112,23 @@ static hone_status lower_unfused(struct builder *b, const struct node *node, boo
   return lower_elementwise(b, program, out_done);
 }
 
+/* Says which of count and types it is. */
+static hone_status no_kernel(struct builder *b, const struct node *node) {
+  struct text types = {0};
+  if (node->op->class == OP_ELEMENTWISE && node->input_count > LOOP_OPERANDS)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "no kernel for operator %s of %zu operands, at most %d", node->op->name,
+                node->input_count, LOOP_OPERANDS);
+  for (size_t k = 0; k < node->input_count && k < 8; k++)
+    text_printf(&types, "%s%s", k ? ", " : "",
+                node->inputs[k] ? dtype_name(node->inputs[k]->dtype) : "none");
+  hone_status status =
+      fail(b->ctx, HONE_E_UNSUP, node_place(node), "no kernel for operator %s with operands %s",
+           node->op->name, types.at ? types.at : "none");
+  text_deinit(&types);
+  return status;
+}
+
 hone_status lower_node(struct builder *b, const struct node *node) {
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, node);
@@ -125,9 +142,5 @@ hone_status lower_node(struct builder *b, const struct node *node) {
         TRY(lowerings[i].lower(b, node, &done));
   if (!done) TRY(lower_plain(b, node, &done));
   if (!done && node->fused_count) TRY(lower_unfused(b, node, &done));
-  if (!done)
-    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "no kernel for operator %s with %s elements", node->op->name,
-                node->outputs[0] ? dtype_name(node->outputs[0]->dtype) : "no");
-  return HONE_OK;
+  return done ? HONE_OK : no_kernel(b, node);
 }

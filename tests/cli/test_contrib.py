@@ -1,0 +1,157 @@
+"""Operators of com.microsoft against ONNX Runtime: the reference and compiled code, one small model each."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+ort = pytest.importorskip("onnxruntime")
+BUILD = Path(os.environ.get("HONE", "build/hone")).resolve().parent
+RANDOM = np.random.default_rng(7)
+
+
+def floats(*shape, scale=1.0):
+    return (RANDOM.standard_normal(shape) * scale).astype(np.float32)
+
+
+def codes(*shape, dtype=np.uint8):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return RANDOM.integers(low, high, shape, dtype=dtype, endpoint=True)
+
+
+def scale(x):
+    return np.array(x, np.float32)
+
+
+def zero(x, dtype=np.uint8):
+    return np.array(x, dtype)
+
+
+# name: inputs (None: left out), attributes, number of outputs, domain
+CASES = {
+    "BiasGelu": ([floats(2, 3, 8), floats(8)], {}, 1),
+    "EmbedLayerNormalization": (
+        [
+            RANDOM.integers(0, 9, (2, 5)).astype(np.int32),
+            RANDOM.integers(0, 2, (2, 5)).astype(np.int32),
+            floats(9, 8),
+            floats(6, 8),
+            floats(2, 8),
+            floats(8),
+            floats(8),
+        ],
+        {"epsilon": 1e-5},
+        2,
+    ),
+    "FastGelu": ([floats(2, 8), floats(8)], {}, 1),
+    "FusedConv": (
+        [floats(1, 3, 6, 6), floats(4, 3, 3, 3), floats(4)],
+        {"activation": "LeakyRelu", "activation_params": [0.25], "pads": [1, 1, 1, 1]},
+        1,
+    ),
+    "FusedMatMul": ([floats(2, 5, 3), floats(2, 4, 5)], {"transA": 1, "transB": 1, "alpha": 0.5}, 1),
+    "Gelu": ([floats(3, 8)], {}, 1),
+    "MatMulNBits": (
+        [floats(3, 40), codes(6, 3, 8), floats(18, scale=0.1), codes(12)],
+        {"K": 40, "N": 6, "bits": 4, "block_size": 16},
+        1,
+    ),
+    "MultiHeadAttention": (
+        [floats(2, 4, 8), floats(2, 5, 8), floats(2, 5, 8), floats(24)],
+        {"num_heads": 2},
+        1,
+    ),
+    "QLinearAdd": (
+        [codes(2, 8), scale(0.1), zero(120), codes(8), scale(0.2), zero(7), scale(0.3), zero(100)],
+        {},
+        1,
+    ),
+    "QLinearGlobalAveragePool": (
+        [codes(1, 3, 4, 4), scale(0.1), zero(120), scale(0.05), zero(110)],
+        {"channels_last": 0},
+        1,
+    ),
+    "QLinearLeakyRelu": (
+        [codes(3, 8, dtype=np.int8), scale(0.1), zero(3, np.int8), scale(0.2), zero(-5, np.int8)],
+        {"alpha": 0.1},
+        1,
+    ),
+    "QLinearMul": (
+        [codes(2, 8), scale(0.1), zero(120), codes(2, 8), scale(0.2), zero(7), scale(0.9), zero(100)],
+        {},
+        1,
+    ),
+    "QuickGelu": ([floats(2, 8)], {"alpha": 1.5}, 1),
+    "RotaryEmbedding": (
+        [floats(2, 3, 4, 8), np.array([2], np.int64), floats(16, 4), floats(16, 4)],
+        {},
+        1,
+    ),
+    "SkipLayerNormalization": ([floats(2, 3, 8), floats(2, 3, 8), floats(8), floats(8), floats(8)], {}, 1),
+    "SkipSimplifiedLayerNormalization": ([floats(2, 3, 8), floats(2, 3, 8), floats(8)], {}, 1),
+}
+# The second input onwards are weights in every export; here they stay inputs where a kernel allows it.
+CONSTANT = {"MatMulNBits": (1, 2, 3), "FusedConv": (1, 2)}
+
+
+def model_of(name, inputs, attributes, outputs):
+    names = [f"x{k}" for k in range(len(inputs))]
+    constant = CONSTANT.get(name, ())
+    graph = helper.make_graph(
+        [helper.make_node(name, names, [f"y{k}" for k in range(outputs)], domain="com.microsoft", **attributes)],
+        "contrib",
+        [
+            helper.make_tensor_value_info(names[k], helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+            for k, x in enumerate(inputs)
+            if k not in constant
+        ],
+        [helper.make_empty_tensor_value_info(f"y{k}") for k in range(outputs)],
+        [onnx.numpy_helper.from_array(inputs[k], names[k]) for k in constant],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+@pytest.mark.parametrize("tool", ["reference", "native"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_operator_equals_onnx_runtime(name, tool, tmp_path):
+    if not (BUILD / tool).exists():
+        pytest.skip(f"{tool} is not built")
+    inputs, attributes, outputs = CASES[name]
+    model = model_of(name, inputs, attributes, outputs)
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    given = {info.name: inputs[int(info.name[1:])] for info in model.graph.input}
+    wanted = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
+    files = []
+    for k, value in enumerate(given.values()):
+        np.save(tmp_path / f"in{k}.npy", value)
+        files.append(tmp_path / f"in{k}.npy")
+    done = subprocess.run([BUILD / tool, path, tmp_path / "out", *files], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for k, want in enumerate(wanted):
+        got = np.load(tmp_path / f"out{k}.npy")
+        assert got.dtype == want.dtype and got.shape == want.shape
+        if want.dtype == np.float32:
+            np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+        else:  # a tie of a quantiser falls with the last bit
+            assert np.abs(got.astype(int) - want.astype(int)).max() <= 1
+
+
+def test_unknown_operator_of_the_domain_is_named(tmp_path):
+    graph = helper.make_graph(
+        [helper.make_node("NoSuchThing", ["x"], ["y"], domain="com.microsoft")],
+        "contrib",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8), tmp_path / "model.onnx")
+    done = subprocess.run(
+        [BUILD / "reference", tmp_path / "model.onnx", tmp_path / "out"], capture_output=True, text=True
+    )
+    assert done.returncode != 0 and "NoSuchThing" in done.stderr and "com.microsoft" in done.stderr
