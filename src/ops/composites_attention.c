@@ -129,6 +129,44 @@ void expand_attention(struct expansion *e) {
   (void)v_type;
 }
 
+/* -- FlexAttention: graphs over the scores and over the weights ------------------------------------ */
+
+static struct value *modified(struct expansion *e, const char *name, struct value *x) {
+  const struct attribute *a = node_attribute(e->node, name);
+  if (!a || a->kind != ATTRIBUTE_GRAPH || !a->graph || e->status) return x;
+  struct value *y = x_inline(e, a->graph, x);
+  if (!e->status && (y->dtype != x->dtype || !shape_equal(&y->shape, &x->shape)))
+    x_fail(e, HONE_E_SHAPE, "%s changes type or shape", name);
+  return y;
+}
+
+void expand_flex_attention(struct expansion *e) {
+  struct value *q = x_in(e, 0), *k = x_in(e, 1), *v = x_in(e, 2);
+  hone_dtype type = q->dtype;
+  int64_t precision = x_int(e, "softmax_precision", type == HONE_F64 ? HONE_F64 : HONE_F32);
+  if (q->shape.rank != 4 || k->shape.rank != 4 || v->shape.rank != 4 || !k->shape.dims[1] ||
+      q->shape.dims[1] % k->shape.dims[1] || precision < 1 || precision > HONE_I2 ||
+      !dtype_is_float((hone_dtype)precision)) {
+    x_fail(e, HONE_E_SHAPE, "Q, K and V do not fit together");
+    return;
+  }
+  q = widened(e, q), k = widened(e, k), v = widened(e, v);
+  const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
+  int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], shared = heads / kv_heads;
+  double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
+  q = x_reshape(e, q, (int64_t[]){batch, kv_heads, shared * rows, size}, 4);
+  struct value *scores = scaled(e, x_2(e, OP_MatMul, q, x_swap(e, k, 2, 3)), scale);
+  scores = x_reshape(e, scores, (int64_t[]){batch, heads, rows, keys}, 4);
+  scores = modified(e, "score_mod", x_cast(e, scores, (hone_dtype)precision));
+  x_with_int(e, "axis", -1);
+  struct value *weights = modified(e, "prob_mod", x_1(e, OP_Softmax, scores));
+  weights = x_reshape(e, x_cast(e, weights, v->dtype),
+                      (int64_t[]){batch, kv_heads, shared * rows, keys}, 4);
+  struct value *y = x_2(e, OP_MatMul, weights, v);
+  y = x_reshape(e, y, (int64_t[]){batch, heads, rows, v->shape.dims[3]}, 4);
+  x_out(e, 0, x_cast(e, y, type));
+}
+
 /* -- RotaryEmbedding ------------------------------------------------------------------------------ */
 
 /* cos or sin for each token, over the heads: [batch, rows, 1, half] */

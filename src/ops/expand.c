@@ -140,6 +140,55 @@ struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct va
   return x_op(e, op, (struct value *[]){a, b, c}, 3);
 }
 
+/* A value of the body in the graph around it; captured ones are there already. */
+static struct value *mapped(const struct graph *body, struct value *const *map,
+                            struct value *value) {
+  return graph_owns(body, value) ? map[value->index] : value;
+}
+
+static hone_status inline_node(struct expansion *e, const struct graph *body, struct value **map,
+                               const struct node *from) {
+  struct value **inputs, *out;
+  struct node *node;
+  if (from->output_count != 1 || from->op->class == OP_CONTROL)
+    return fail(e->ctx, HONE_E_UNSUP, node_place(e->node), "%s inside a graph of %s",
+                from->op->name, e->node->op->name);
+  TRY(NEW_ARRAY(e->ctx, e->graph->arena, inputs, from->input_count + 1));
+  for (size_t k = 0; k < from->input_count; k++)
+    if (from->inputs[k]) inputs[k] = mapped(body, map, from->inputs[k]);
+  TRY(graph_node(e->ctx, e->graph, from->op, inputs, from->input_count, 1, &node));
+  for (size_t a = 0; a < from->attribute_count; a++)
+    TRY(node_set(e->ctx, e->graph, node, &from->attributes[a]));
+  TRY(finish(e, node, &out));
+  map[from->outputs[0]->index] = out;
+  return HONE_OK;
+}
+
+static hone_status inline_body(struct expansion *e, const struct graph *body, struct value *input,
+                               struct value **out) {
+  struct value **map;
+  if (body->inputs.count != 1 || body->outputs.count != 1)
+    return fail(e->ctx, HONE_E_FORMAT, node_place(e->node), "a graph of %zu inputs, %zu outputs",
+                body->inputs.count, body->outputs.count);
+  TRY(NEW_ARRAY(e->ctx, e->graph->arena, map, body->values.count));
+  for (size_t i = 0; i < body->values.count; i++) {
+    const struct value *value = body->values.at[i];
+    if (value->constant)
+      TRY(graph_constant(e->ctx, e->graph, NULL, value->constant, &map[value->index]));
+  }
+  map[body->inputs.at[0]->index] = input;
+  for (size_t i = 0; i < body->nodes.count; i++) TRY(inline_node(e, body, map, body->nodes.at[i]));
+  *out = mapped(body, map, body->outputs.at[0]);
+  return HONE_OK;
+}
+
+struct value *x_inline(struct expansion *e, const struct graph *body, struct value *input) {
+  struct value *out = NULL;
+  if (e->status) return broken(e, e->status);
+  hone_status status = inline_body(e, body, input, &out);
+  return status ? broken(e, status) : out;
+}
+
 /* -- constants ---------------------------------------------------------------------------------- */
 
 static const struct tensor no_tensor = {.dtype = HONE_UNDEFINED, .shape = {.rank = 1, .dims = {0}}};

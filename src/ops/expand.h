@@ -63,6 +63,9 @@ struct value *x_2(struct expansion *e, enum op_id op, struct value *a, struct va
 struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct value *b,
                   struct value *c);
 
+/* The body's nodes over `input`, its only one; what its only output became. */
+struct value *x_inline(struct expansion *e, const struct graph *body, struct value *input);
+
 /* Constants. The tensor is filled by the caller. */
 struct value *x_constant(struct expansion *e, hone_dtype dtype, const struct shape *shape,
                          const struct tensor **out);
