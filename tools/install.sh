@@ -11,6 +11,11 @@ put 644 "$build/libhone.a" lib/libhone.a
 put 755 "$build/libhone.so" lib/libhone.so.0
 ln -sf libhone.so.0 "$root/lib/libhone.so"
 put 644 "$build/hone.1" share/man/man1/hone.1
+for pair in bash:share/bash-completion/completions/hone zsh:share/zsh/site-functions/_hone \
+  fish:share/fish/vendor_completions.d/hone.fish; do
+  "$build/hone" completion "${pair%%:*}" >"$build/completion.${pair%%:*}"
+  put 644 "$build/completion.${pair%%:*}" "${pair#*:}"
+done
 put 644 LICENSE share/doc/hone/LICENSE
 put 644 README.md share/doc/hone/README.md
 install -d "$root/lib/pkgconfig"

@@ -20,6 +20,16 @@ done
 printf '.SH ERRORS\nEvery failure has an id, a place and a remedy; these are the ids and exit codes.\n.nf\n'
 "$hone" list errors | escape
 printf '.fi\n'
-printf '.SH FILES\n.nf\n~/.local/share/hone/results.db   studies (or $XDG_DATA_HOME)\n' | escape
-printf '~/.local/share/hone/engines/     engines that hone installed\n' | escape
-printf '~/.cache/hone/                   compiled artifacts (or $XDG_CACHE_HOME)\n.fi\n' | escape
+printf '.SH EXIT STATUS\nThese, and those of errors above.\n.nf\n'
+for code in 0 1 3 4; do "$hone" explain "$code" | grep ' of ' | escape; done
+printf '.fi\n'
+printf '.SH EXAMPLES\n.nf\n'
+"$hone" list verbs | while read -r verb rest; do "$hone" help "$verb" | sed -n '/^Examples:/,/^$/p' | sed 1d; done | escape
+printf '.fi\n'
+printf '.SH FILES\n.nf\n'
+{
+  echo '~/.local/share/hone/results.db   studies (or $XDG_DATA_HOME)'
+  echo '~/.local/share/hone/engines/     engines that hone installed'
+  echo '~/.cache/hone/                   compiled artifacts (or $XDG_CACHE_HOME)'
+} | escape
+printf '.fi\n'

@@ -8,9 +8,23 @@ static const struct flag {
   char letter;
   const char *argument, *verbs, *help;
 } flags[FLAG_ID_COUNT] = {
+#define GROUP(title)
 #define FLAG(name, letter, argument, verbs, help) {#name, letter, argument, verbs, help},
 #include "flags.def"
 #undef FLAG
+#undef GROUP
+};
+
+/* In the order of help: a title, or a flag. */
+static const struct line {
+  const char *title;
+  int flag;
+} help_lines[] = {
+#define GROUP(title) {title, -1},
+#define FLAG(name, letter, argument, verbs, help) {NULL, FLAG_##name},
+#include "flags.def"
+#undef FLAG
+#undef GROUP
 };
 
 const char *flag_spelling(enum flag_id flag, char out[64]) {
@@ -28,6 +42,21 @@ static bool takes(const struct flag *flag, const char *verb) {
 }
 
 bool flag_is_of(enum flag_id flag, const char *verb) { return takes(&flags[flag], verb); }
+const char *flag_argument(enum flag_id flag) { return flags[flag].argument; }
+char flag_letter(enum flag_id flag) { return flags[flag].letter; }
+const char *flag_help_text(enum flag_id flag) { return flags[flag].help; }
+
+const char *nearest(const char *word, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t least = 4;
+  for (size_t i = 0; i < count; i++) {
+    size_t distance = edit_distance(word, names[i]);
+    if (distance >= least || distance >= strlen(names[i])) continue;
+    least = distance;
+    best = names[i];
+  }
+  return best;
+}
 
 static hone_status unknown(struct ctx *ctx, const char *verb, const char *word) {
   char spelling[64], best[64] = "";
@@ -167,14 +196,24 @@ hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
   return HONE_OK;
 }
 
+static void print_flag(FILE *out, int flag) {
+  char spelling[64], head[128];
+  flag_spelling((enum flag_id)flag, spelling);
+  snprintf(head, sizeof head, "%c%c%s%s%s%s", flags[flag].letter ? '-' : ' ',
+           flags[flag].letter ? flags[flag].letter : ' ', flags[flag].letter ? ", " : "  ",
+           spelling, flags[flag].argument ? " " : "",
+           flags[flag].argument ? flags[flag].argument : "");
+  fprintf(out, "  %-34s %s\n", head, flags[flag].help);
+}
+
+/* A title stands only where a flag of the verb follows. */
 void print_flags(FILE *out, const char *verb) {
-  for (int i = 0; i < FLAG_ID_COUNT; i++) {
-    char spelling[64], head[128];
-    if (!takes(&flags[i], verb)) continue;
-    flag_spelling((enum flag_id)i, spelling);
-    snprintf(head, sizeof head, "%c%c%s%s%s%s", flags[i].letter ? '-' : ' ',
-             flags[i].letter ? flags[i].letter : ' ', flags[i].letter ? ", " : "  ", spelling,
-             flags[i].argument ? " " : "", flags[i].argument ? flags[i].argument : "");
-    fprintf(out, "  %-34s %s\n", head, flags[i].help);
+  const char *title = NULL;
+  for (size_t i = 0; i < COUNT(help_lines); i++) {
+    if (help_lines[i].title) title = help_lines[i].title;
+    if (help_lines[i].flag < 0 || !takes(&flags[help_lines[i].flag], verb)) continue;
+    if (title) fprintf(out, "\n%s:\n", title);
+    title = NULL;
+    print_flag(out, help_lines[i].flag);
   }
 }

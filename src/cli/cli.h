@@ -9,9 +9,11 @@
 #include "../../zoo/zoo.h"
 
 enum flag_id {
+#define GROUP(title)
 #define FLAG(name, letter, argument, verbs, help) FLAG_##name,
 #include "flags.def"
 #undef FLAG
+#undef GROUP
   FLAG_ID_COUNT
 };
 
@@ -53,6 +55,14 @@ MUST_USE hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag
                              size_t *out_count);
 const char *flag_spelling(enum flag_id flag, char out[64]); /* --min-samples */
 bool flag_is_of(enum flag_id flag, const char *verb);
+const char *flag_argument(enum flag_id flag); /* NULL: takes none */
+char flag_letter(enum flag_id flag);          /* 0: none */
+const char *flag_help_text(enum flag_id flag);
+/* The nearest of the names to a mistyped word, or NULL: "did you mean". */
+const char *nearest(const char *word, const char *const *names, size_t count);
+const char *nearest_verb(const char *word);
+/* E_USAGE for a backend that does not exist, with the nearest one. */
+MUST_USE hone_status unknown_backend(struct ctx *ctx, const char *word);
 void print_flags(FILE *out, const char *verb);
 /* Exactly one word, or E_USAGE. */
 MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,

@@ -14,6 +14,18 @@ int report_failure(struct ctx *ctx) {
   return status_exit_code(ctx->status);
 }
 
+hone_status unknown_backend(struct ctx *ctx, const char *word) {
+  const char *names[64], *best;
+  size_t count = 0;
+  for (size_t i = 0; i < backend_count && count < COUNT(names); i++)
+    if (backend_find(backend_list[i]->name)) names[count++] = backend_list[i]->name;
+  best = nearest(word, names, count);
+  return advise(ctx,
+                fail(ctx, HONE_E_USAGE, place_name(word), "no such backend%s%s%s",
+                     best ? "; did you mean " : "", best ? best : "", best ? "?" : ""),
+                "'hone list backends' shows them");
+}
+
 static hone_status split_pair(struct ctx *ctx, const char *pair, const char *what, char name[256],
                               const char **out_value) {
   const char *equals = strchr(pair, '=');

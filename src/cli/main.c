@@ -32,14 +32,14 @@ static void print_warning(void *user, const char *message) {
   fprintf(stderr, "hone: warning: %s\n", message);
 }
 
+const char *nearest_verb(const char *word) {
+  const char *names[COUNT(verbs)];
+  for (size_t i = 0; i < COUNT(verbs); i++) names[i] = verbs[i].name;
+  return nearest(word, names, COUNT(verbs));
+}
+
 static int unknown_verb(struct ctx *ctx, const char *word) {
-  const char *best = NULL;
-  size_t least = 4;
-  for (size_t i = 0; i < verb_count; i++)
-    if (edit_distance(word, verbs[i].name) < least) {
-      least = edit_distance(word, verbs[i].name);
-      best = verbs[i].name;
-    }
+  const char *best = nearest_verb(word);
   REFUSE(ctx, HONE_E_USAGE, place_name(word), "no such verb%s%s%s", best ? "; did you mean " : "",
          best ? best : "", best ? "?" : "");
   return report_failure(ctx);

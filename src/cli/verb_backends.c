@@ -61,9 +61,7 @@ static hone_status change(struct ctx *ctx, const struct args *args, bool install
   if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend?");
   for (size_t i = 1; i < args->word_count; i++) {
     const struct backend *backend = backend_find(args->words[i]);
-    if (!backend)
-      return fail(ctx, HONE_E_USAGE, place_name(args->words[i]),
-                  "no such backend; 'hone list backends' shows them");
+    if (!backend) return unknown_backend(ctx, args->words[i]);
     if (!backend->package) {
       fprintf(stderr, "%s is built in\n", backend->name);
       continue;

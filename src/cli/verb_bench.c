@@ -83,9 +83,7 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
     size_t n = strcspn(p, ",");
     bool last = !p[n];
     p[n] = 0;
-    if (!backend_find(p))
-      return fail(ctx, HONE_E_USAGE, place_name(p),
-                  "no such backend; 'hone list backends' shows them");
+    if (!backend_find(p)) return unknown_backend(ctx, p);
     if (*out_count == COUNT(lists->backends))
       return fail(ctx, HONE_E_USAGE, place_none(), "too many backends");
     lists->backends[(*out_count)++] = p;

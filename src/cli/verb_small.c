@@ -135,12 +135,38 @@ static void print_exits(const char *verb) {
   }
 }
 
+static void print_examples(const char *verb) {
+  static const struct {
+    const char *command, *what;
+  } examples[] = {
+#define EXAMPLE(command, what) {command, what},
+#include "examples.def"
+#undef EXAMPLE
+  };
+  bool has_any = false;
+  size_t n = strlen(verb);
+  for (size_t i = 0; i < COUNT(examples); i++) {
+    const char *own = examples[i].command + strlen("hone ");
+    if (strncmp(own, verb, n) || (own[n] && own[n] != ' ')) continue;
+    if (!has_any) printf("\nExamples:\n");
+    has_any = true;
+    printf("  %s\n      %s\n", examples[i].command, examples[i].what);
+  }
+}
+
 int verb_help(struct ctx *ctx, struct args *args) {
-  (void)ctx;
   const struct verb *verb = args->word_count ? verb_find(args->words[0]) : NULL;
+  if (args->word_count && !verb) {
+    const char *best = nearest_verb(args->words[0]);
+    REFUSE(ctx, HONE_E_USAGE, place_name(args->words[0]), "no such verb%s%s%s",
+           best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+    hint(ctx, "'hone help' lists them");
+    return report_failure(ctx);
+  }
   if (verb) {
-    printf("hone %s %s\n  %s\n\n", verb->name, verb->usage, verb->help);
+    printf("hone %s %s\n  %s\n", verb->name, verb->usage, verb->help);
     print_flags(stdout, verb->name);
+    print_examples(verb->name);
     print_exits(verb->name);
     return 0;
   }

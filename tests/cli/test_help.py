@@ -1,0 +1,100 @@
+"""What the command says of itself: help in groups with examples, suggestions, the manual page, shell completion."""
+
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+from hone import HONE, ROOT, refused, sound
+
+
+def test_suggestions(hone):
+    refused(hone("help", "bnech"), "E_USAGE", "did you mean bench?")
+    refused(hone("bnech"), "E_USAGE", "did you mean bench?")
+    refused(hone("bench", "zoo:mlp", "--backend", "onxruntime"), "E_USAGE", "did you mean onnxruntime?")
+    refused(hone("backends", "install", "openvin"), "E_USAGE", "did you mean openvino?")
+    assert "did you mean" not in hone("help", "x").errors
+    assert hone("zoo").text == hone("zoo", "list").text
+
+
+def test_help_is_grouped(hone):
+    text = hone("help", "bench").text
+    titles = re.findall(r"^([A-Z][^:\n]*):$", text, flags=re.M)
+    assert len(titles) >= 5 and "Examples" in titles and len(set(titles)) == len(titles), titles
+    for block in text.split("\n\n")[1:]:  # no empty group
+        assert len(block.splitlines()) > 1, block
+
+
+def test_examples_are_of_this_command(hone):
+    verbs = [line.split()[0] for line in hone("list", "verbs").text.splitlines()]
+    seen = 0
+    for verb in verbs:
+        text = hone("help", verb).text
+        for command in re.findall(r"^  (hone .*)$", text.partition("Examples:")[2], flags=re.M):
+            words = shlex.split(command)
+            assert words[1] == verb
+            for flag in (w for w in words if w.startswith("--")):
+                assert flag in text.partition("Examples:")[0], command
+            seen += 1
+    assert seen > 8
+
+
+def test_manual(hone, tmp_path):
+    page = subprocess.run([ROOT / "tools/manpage.sh", HONE], capture_output=True, text=True, check=True,
+                          env=hone.env).stdout
+    assert "\\&.fi" not in page and "\\&.SH" not in page and "\\&.nf" not in page
+    for title in ("EXAMPLES", "FILES", "EXIT STATUS", "ERRORS"):
+        assert f".SH {title}\n" in page
+    if not shutil.which("groff"):
+        pytest.skip("groff is not installed")
+    shown = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True)
+    assert not shown.stderr, shown.stderr
+
+
+def complete(script, words):
+    """What bash offers for the last of the words."""
+    line = " ".join(f"'{w}'" for w in words)
+    text = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _hone; "
+            "printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p hone")
+    done = subprocess.run(["bash", "--norc", "-uc", text], cwd=script.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done
+    *offered, registered = done.stdout.splitlines()
+    assert "-F _hone" in registered
+    return offered
+
+
+def test_completion_in_bash(hone, tmp_path):
+    script = tmp_path / "hone.bash"
+    script.write_bytes(hone("completion", "bash").out)
+    assert complete(script, ["hone", "be"]) == ["bench"]
+    assert set(complete(script, ["hone", "st"])) == {"studies"}
+    assert "--min-time" in complete(script, ["hone", "bench", "zoo:mlp", "--min"])
+    assert not [w for w in complete(script, ["hone", "inspect", "--"]) if w == "--rounds"]
+    assert complete(script, ["hone", "studies", "ex"]) == ["export"]
+    assert "statuses" in complete(script, ["hone", "list", "sta"])
+    for verb in (line.split()[0] for line in hone("list", "verbs").text.splitlines()):
+        offered = set(complete(script, ["hone", verb, "--"])) - {""}
+        told = set(re.findall(r"^  .{4}(--[a-z-]+)", hone("help", verb).text, flags=re.M))
+        assert offered == told, verb
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_of_other_shells(hone, tmp_path, shell):
+    result = hone("completion", shell)
+    sound(result)
+    for word in ("bench", "min-time", "studies", "export"):
+        assert word in result.text
+    if shutil.which(shell):
+        (tmp_path / "script").write_bytes(result.out)
+        done = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    refused(hone("completion", "tcsh"), "E_USAGE", "fish")
+
+
+def test_lists_in_completion_are_the_tables(hone):
+    words = re.search(r"list\) flags='[^']*' words='([^']*)'", hone("completion", "bash").text).group(1).split()
+    for word in words:
+        sound(hone("list", word))
+    refused(hone("list", "nothing"), "E_USAGE", ", ".join(words))
