@@ -1,6 +1,8 @@
 /* hone compile: a model to C, a library or an executable, with what it cost. */
 #include "cli.h"
 
+#include <sys/stat.h>
+
 static void dump(void *user, const char *stage, const char *text, size_t length) {
   (void)user, (void)stage;
   fwrite(text, 1, length, stdout);
@@ -36,10 +38,8 @@ static hone_status check_ending(struct ctx *ctx, const char *path) {
              : HONE_OK;
 }
 
-static void print_report(const struct args *args, const struct compile_report *report,
-                         double import_ms, const char *path) {
+static void print_report(const struct compile_report *report, double import_ms, const char *path) {
   char arena[32], weights[32], artifact[32];
-  if (has(args, FLAG_quiet)) return;
   format_bytes(arena, (double)report->arena_bytes);
   format_bytes(weights, (double)report->weights_bytes);
   format_bytes(artifact, (double)report->artifact_bytes);
@@ -49,6 +49,22 @@ static void print_report(const struct args *args, const struct compile_report *r
   fprintf(stderr,
           "import %.1f ms, passes %.1f ms, plan %.1f ms, emit %.1f ms, C compiler %.1f ms\n",
           import_ms, report->passes_ms, report->plan_ms, report->emit_ms, report->toolchain_ms);
+}
+
+/* The header, and the weights where they do not stand in the artifact itself. */
+static hone_status print_files(struct ctx *ctx, const struct args *args, const char *path) {
+  static const char *const endings[] = {"h", "weights"};
+  bool has_weights = artifact_kind_of(path) == ARTIFACT_C && !has(args, FLAG_embed);
+  fprintf(stderr, "wrote %s", path);
+  for (size_t i = 0; i < COUNT(endings); i++) {
+    char beside[4096];
+    struct stat info;
+    if (i && !has_weights) continue;
+    TRY(artifact_beside(ctx, path, endings[i], beside));
+    if (!stat(beside, &info)) fprintf(stderr, " %s", beside);
+  }
+  fprintf(stderr, "\n");
+  return HONE_OK;
 }
 
 static hone_status compile(struct ctx *ctx, const struct args *args) {
@@ -62,6 +78,9 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   if (!has(args, FLAG_output) && !stops)
     return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.so, FILE.a, FILE.c or FILE is missing");
   TRY(check_ending(ctx, value_of(args, FLAG_output, "")));
+  if (has(args, FLAG_embed) && artifact_kind_of(value_of(args, FLAG_output, "x.c")) != ARTIFACT_C)
+    return fail(ctx, HONE_E_USAGE, place_name("--embed"),
+                "is for FILE.c; a library or a program holds its weights anyway");
   TRY(read_compile_options(ctx, args, &options));
   options.dump = dump;
   uint64_t start = clock_ns();
@@ -70,8 +89,9 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   hone_status status = about_model(
       ctx, compile_model(ctx, &model, &options, value_of(args, FLAG_output, "-"), &report));
   model_unload(&model);
-  if (!status && !stops) print_report(args, &report, import_ms, args->values[FLAG_output]);
-  return status;
+  if (status || stops || has(args, FLAG_quiet)) return status;
+  print_report(&report, import_ms, args->values[FLAG_output]);
+  return print_files(ctx, args, args->values[FLAG_output]);
 }
 
 int verb_compile(struct ctx *ctx, struct args *args) {

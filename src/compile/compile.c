@@ -225,8 +225,8 @@ static void dump_c(struct run *run, const struct emitted *emitted) {
 static hone_status emit_and_build(struct run *run, const struct plan *plan, const char *path) {
   uint64_t start = clock_ns();
   struct emitted emitted;
-  TRY(emit_plan(run->ctx, run->arena, plan, &(struct emit_options){run->options->prefix},
-                &emitted));
+  TRY(emit_plan(run->ctx, run->arena, plan,
+                &(struct emit_options){run->options->prefix, run->options->embeds}, &emitted));
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
   run->report->c_bytes = emitted.common.length;
   for (size_t i = 0; i < emitted.unit_count; i++)

@@ -25,6 +25,7 @@ struct compile_options {
   struct target target;
   int threads; /* tuned for; the artifact runs with any number */
   const char *cc, *prefix, *keep;
+  bool embeds; /* C text holds its weights, whatever their size */
   bool debug;
   bool no_cache;
   bool no_passes;                      /* plain kernels, for differential tests */

@@ -1,4 +1,4 @@
-/* What a model says of itself: the exported description, and the typed header. */
+/* What a model says of itself: the exported description with its weights. The typed header is header.c. */
 #include "emit_internal.h"
 
 /* Names as numbers: text of a model never stands in the C file. */
@@ -27,7 +27,44 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
 
 enum { TEXT_WEIGHTS = 64 << 10 };
 
+enum { LINE_BYTES = 256 }; /* of weights, a line of the text */
+
+/* The text of a part of a string literal; out: at least 4 characters a byte and one more. */
+static size_t quote_bytes(const unsigned char *bytes, size_t count, char *out) {
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++) {
+    unsigned char c = bytes[i];
+    if (c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '?') {
+      out[n++] = (char)c;
+      continue;
+    }
+    out[n++] = '\\';
+    for (int shift = 6; shift >= 0; shift -= 3) out[n++] = (char)('0' + (c >> shift & 7));
+  }
+  return n;
+}
+
+/* One string: a compiler makes one object of it, where numbers are a tree of nodes each. */
+static hone_status emit_string(struct emitter *e, const struct emitted *made) {
+  unsigned char *bytes;
+  char line[4 * LINE_BYTES + 1];
+  TRY(NEW_ARRAY(e->ctx, e->arena, bytes, made->weights_bytes + 64));
+  for (size_t i = 0; i < made->part_count; i++)
+    emitted_pack(made, i, bytes + made->parts[i].offset);
+  text_printf(e->out, "static const char packed[%zu + 1] __attribute__((aligned(64))) =",
+              made->weights_bytes);
+  for (size_t i = 0; i < made->weights_bytes; i += LINE_BYTES) {
+    size_t left = made->weights_bytes - i;
+    text_puts(e->out, "\n\"");
+    text_append(e->out, line, quote_bytes(bytes + i, left < LINE_BYTES ? left : LINE_BYTES, line));
+    text_puts(e->out, "\"");
+  }
+  text_puts(e->out, ";\n");
+  return HONE_OK;
+}
+
 static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
+  if (made->weights_bytes > TEXT_WEIGHTS) return emit_string(e, made);
   if (!made->weights_bytes) {
     text_puts(e->out, "static const uint32_t packed[1];\n");
     return HONE_OK;
@@ -44,7 +81,7 @@ static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
 }
 
 hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
-  bool as_text = made->weights_bytes <= TEXT_WEIGHTS;
+  bool as_text = e->embeds || made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
   struct text id = {0};
   hash_weights(made, &id);
@@ -79,42 +116,4 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
               prefix, prefix);
   if (as_text) made->weights_bytes = made->part_count = 0;
   return HONE_OK;
-}
-
-static void emit_header_io(struct text *out, const char *prefix, const char *side,
-                           const struct port *ports, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    text_printf(out, "/* %s %zu: %s", side, i, dtype_name(ports[i].dtype));
-    shape_print(out, &ports[i].shape);
-    text_printf(out, "; its name, as bytes: */\nstatic const char %s_%s_%zu_name[] = {", prefix,
-                side, i);
-    emit_name(out, ports[i].name);
-    text_printf(out, "};\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n",
-                c_type(ports[i].dtype) ? c_type(ports[i].dtype) : "unsigned char", prefix, side, i,
-                prefix, side, i, ports[i].shape.rank);
-    text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
-    for (int d = 0; d < ports[i].shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
-    text_puts(out, "0};\n");
-  }
-}
-
-hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
-  const struct plan *plan = e->plan;
-  size_t length = 0;
-  const char *abi = hone_embedded_text("run/artifact.h", &length);
-  if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
-  text_printf(out,
-              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n",
-              HONE_VERSION);
-  text_append(out, abi, length);
-  text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
-              plan->input_count, prefix, plan->output_count);
-  emit_header_io(out, prefix, "input", plan->inputs, plan->input_count);
-  emit_header_io(out, prefix, "output", plan->outputs, plan->output_count);
-  text_printf(out,
-              "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
-              "*%s_artifact(void);\n",
-              prefix);
-  return text_finish(e->ctx, out);
 }

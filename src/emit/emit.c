@@ -49,7 +49,8 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
   if (!is_identifier(prefix))
     return fail(ctx, HONE_E_USAGE, place_name(prefix),
                 "the prefix is not a C identifier of at most 63 letters");
-  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan, .prefix = prefix};
+  struct emitter e = {
+      .ctx = ctx, .arena = arena, .plan = plan, .prefix = prefix, .embeds = options->embeds};
   hone_status status = emit_all(&e, out);
   if (status) emitted_deinit(out);
   return status;

@@ -26,6 +26,7 @@ struct emitted {
 };
 struct emit_options {
   const char *prefix; /* NULL: hone_model */
+  bool embeds;        /* weights of any size stand in the text */
 };
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);

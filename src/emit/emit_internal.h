@@ -16,6 +16,7 @@ struct emitter {
   struct arena *arena;
   const struct plan *plan;
   const char *prefix;
+  bool embeds;      /* emit_options */
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
     enum function_kind kind;
@@ -82,6 +83,8 @@ MUST_USE hone_status emit_info(struct emitter *e, const char *prefix, struct emi
 MUST_USE hone_status emit_units(struct emitter *e, struct emitted *out);
 /* Prototypes of the functions, for the unit that calls them. */
 void emit_prototypes(const struct emitter *e, struct text *out);
+/* #error where the compiler is not told to use what the target has. */
+void emit_requirements(const struct plan *plan, struct text *out);
 MUST_USE hone_status emit_header(struct emitter *e, const char *prefix, struct text *out);
 
 #endif

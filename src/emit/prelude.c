@@ -18,6 +18,7 @@ void emit_prelude(const struct plan *plan, struct text *out) {
       out, "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
       HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
       plan->target.level);
+  emit_requirements(plan, out);
   text_puts(out,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);

@@ -303,7 +303,8 @@ def test_libraries_of_two_models_link_together(hone, tmp_path):
 
 @pytest.mark.parametrize("prefix", ["int", "1x", "a b", "a;b", "", "x" * 5000, "main", "__x", "é"])
 def test_prefix_must_be_a_name(hone, tmp_path, prefix):
-    result = hone("compile", "zoo:mlp", "-o", tmp_path / "m.c", "--prefix", prefix, *WORDS)
+    result = hone("compile", "zoo:mlp", "-o", tmp_path / "m.c", "--prefix", prefix, "--cpu",
+                  "baseline", *WORDS)
     if result.code:
         refused(result, "E_USAGE")
     else:  # then it is C

@@ -1,0 +1,150 @@
+/* The typed header beside an artifact, and what the C file asks of its compiler. */
+#include "emit_internal.h"
+
+/* A name of plain words is shown as it is; any other one as bytes: text of a model never gets in. */
+static bool is_plain_word(const char *name) {
+  size_t n = strlen(name);
+  return n && n <= 200 &&
+         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == n;
+}
+
+static void put_name(struct text *out, const char *name) {
+  if (is_plain_word(name)) {
+    text_printf(out, "\"%s\"", name);
+    return;
+  }
+  text_puts(out, "{");
+  for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+    text_printf(out, "0x%02x,", *p);
+  text_puts(out, "0}");
+}
+
+static const char *type_of(const struct port *port) {
+  const char *type = c_type(port->dtype);
+  return type ? type : "unsigned char";
+}
+
+/* "[1][3][224]", for a scalar "[1]". */
+static void put_dims(struct text *out, const struct shape *shape) {
+  for (int d = 0; d < shape->rank; d++)
+    text_printf(out, "[%lld]", (long long)(shape->dims[d] > 0 ? shape->dims[d] : 1));
+  if (!shape->rank) text_puts(out, "[1]");
+}
+
+static void put_port(struct text *out, const char *prefix, const char *side,
+                     const struct port *port, size_t i) {
+  text_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
+  shape_print(out, &port->shape);
+  text_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
+  put_name(out, port->name);
+  text_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),
+              prefix, side, i, prefix, side, i, port->shape.rank);
+  text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
+  for (int d = 0; d < port->shape.rank; d++)
+    text_printf(out, "%lld, ", (long long)port->shape.dims[d]);
+  text_puts(out, "0};\n");
+}
+
+static void put_parameters(struct text *out, const struct port *ports, size_t count,
+                           const char *side, bool is_const) {
+  for (size_t i = 0; i < count; i++) {
+    text_printf(out, "%s%s %s%zu", is_const ? "const " : "", type_of(&ports[i]), side, i);
+    put_dims(out, &ports[i].shape);
+    text_puts(out, ", ");
+  }
+}
+
+static void put_pointers(struct text *out, const char *type, const char *name, const char *side,
+                         size_t count) {
+  text_printf(out, "  %s %s[] = {", type, name);
+  for (size_t i = 0; i < count; i++) text_printf(out, "%s%zu, ", side, i);
+  text_puts(out, "0};\n");
+}
+
+/* The typed entry, over the general one; only where the weights are in the artifact. */
+static void put_entry(struct text *out, const char *prefix, const struct plan *plan) {
+  text_printf(out,
+              "\n/* One inference on one thread; arena: %s_ARENA_BYTES of 64-byte aligned memory, "
+              "one for each\n"
+              "   concurrent call. 0, or the number of an error. Needs the weights inside the "
+              "artifact, else -1: then\n"
+              "   call the general run with the bytes of the .weights file. */\n"
+              "static inline int %s_run(",
+              prefix, prefix);
+  put_parameters(out, plan->inputs, plan->input_count, "in", true);
+  put_parameters(out, plan->outputs, plan->output_count, "out", false);
+  text_puts(out, "void *arena) {\n");
+  put_pointers(out, "const void *const", "inputs", "in", plan->input_count);
+  put_pointers(out, "void *const", "outputs", "out", plan->output_count);
+  text_printf(out,
+              "  const struct hone_artifact_info *info = %s_artifact();\n"
+              "  struct hone_io io = {inputs, outputs, 0, 0};\n"
+              "  if (info->weights_bytes && !info->weights) return -1;\n"
+              "  return (int)info->run(info->weights, arena, &io, 0);\n}\n",
+              prefix);
+}
+
+static bool can_be_typed(const struct plan *plan) {
+  size_t count = plan->input_count + plan->output_count;
+  for (size_t i = 0; i < count; i++) {
+    const struct port *port =
+        i < plan->input_count ? &plan->inputs[i] : &plan->outputs[i - plan->input_count];
+    if (!c_type(port->dtype)) return false;
+  }
+  return count <= 100;
+}
+
+hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
+  const struct plan *plan = e->plan;
+  size_t length = 0;
+  const char *abi = hone_embedded_text("run/artifact.h", &length);
+  if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
+  text_printf(out,
+              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n",
+              HONE_VERSION);
+  text_append(out, abi, length);
+  text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
+              plan->input_count, prefix, plan->output_count);
+  text_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
+  for (size_t i = 0; i < plan->input_count; i++)
+    put_port(out, prefix, "input", &plan->inputs[i], i);
+  for (size_t i = 0; i < plan->output_count; i++)
+    put_port(out, prefix, "output", &plan->outputs[i], i);
+  text_printf(out,
+              "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
+              "*%s_artifact(void);\n",
+              prefix);
+  if (can_be_typed(plan)) put_entry(out, prefix, plan);
+  return text_finish(e->ctx, out);
+}
+
+/* What a compiler defines when it is told to use a feature; the baseline compiles without any flag. */
+static const struct {
+  uint32_t feature;
+  const char *macro;
+} macros[] = {
+    {CPU_AVX, "__AVX__"},
+    {CPU_AVX2, "__AVX2__"},
+    {CPU_FMA, "__FMA__"},
+    {CPU_F16C, "__F16C__"},
+    {CPU_BMI2, "__BMI2__"},
+    {CPU_AVX512, "__AVX512F__"},
+    {CPU_AVX512_VNNI, "__AVX512VNNI__"},
+    {CPU_AVX512_BF16, "__AVX512BF16__"},
+    {CPU_AVX512_FP16, "__AVX512FP16__"},
+    {CPU_AVX_VNNI, "__AVXVNNI__"},
+};
+
+/* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
+void emit_requirements(const struct plan *plan, struct text *out) {
+  bool has_any = false;
+  for (size_t i = 0; i < COUNT(macros); i++) {
+    if (!(plan->target.features & macros[i].feature)) continue;
+    text_printf(out, "%s !defined %s", has_any ? " ||" : "#if", macros[i].macro);
+    has_any = true;
+  }
+  if (!has_any) return;
+  text_puts(out, "\n#error \"compile this file with: -O2");
+  for (const char *const *flag = plan->target.flags; *flag; flag++) text_printf(out, " %s", *flag);
+  text_puts(out, "\"\n#endif\n");
+}

@@ -1,0 +1,79 @@
+"""A model as C: which files it is, one file where asked, and a header that a program can use as it stands."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from hone import refused, sound
+
+MAIN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "m.h"
+static float x[4][256], y[4][10];
+int main(void) {
+  void *arena = aligned_alloc(64, (hone_model_ARENA_BYTES + 64) & ~(size_t)63);
+  for (int i = 0; i < 4 * 256; i++) (&x[0][0])[i] = (float)(i % 17) / 17;
+  int status = hone_model_run(x, y, arena);
+  for (int i = 0; !status && i < 40; i++) printf("%.9g\n", (double)(&y[0][0])[i]);
+  return status;
+}
+"""
+
+
+def compilers():
+    return [cc for cc in ("gcc", "clang") if shutil.which(cc)] or pytest.skip("no C compiler")
+
+
+@pytest.mark.parametrize("model", ["mlp"])
+def test_one_file_is_all(hone, tmp_path, model):
+    result = hone("compile", f"zoo:{model}", "-o", "m.c", "--embed", "--cpu", "baseline", cwd=tmp_path)
+    sound(result)
+    assert "wrote m.c m.h\n" in result.errors and not (tmp_path / "m.weights").exists(), result
+    x = (np.arange(4 * 256) % 17 / np.float32(17)).astype(np.float32).reshape(4, 256)
+    np.save(tmp_path / "in_0.npy", x)
+    sound(hone("run", f"zoo:{model}", "--input", f"input={tmp_path}/in_0.npy", "-o", tmp_path / "want", "--cpu",
+               "baseline"))
+    want = np.load(tmp_path / "want/out_0.npy")
+    (tmp_path / "main.c").write_text(MAIN.replace("[10]", f"[{want.shape[1]}]").replace("i < 40",
+                                                                                          f"i < {want.size}"))
+    for cc in compilers():
+        done = subprocess.run([cc, "-O2", "-ffp-contract=off", "main.c", "m.c", "-lm", "-o", cc], cwd=tmp_path,
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:2000]
+        got = subprocess.run([tmp_path / cc], capture_output=True, text=True, check=True).stdout.split()
+        np.testing.assert_allclose(np.array(got, np.float32), want.ravel(), rtol=1e-4, atol=1e-5)
+
+
+def test_which_files_it_wrote(hone, tmp_path):
+    assert "wrote m.c m.h m.weights\n" in hone("compile", "zoo:mlp", "-o", "m.c", cwd=tmp_path).errors
+    assert "wrote m.so m.h\n" in hone("compile", "zoo:mlp", "-o", "m.so", cwd=tmp_path).errors
+    refused(hone("compile", "zoo:mlp", "-o", "m.so", "--embed", cwd=tmp_path), "E_USAGE", "FILE.c")
+
+
+def test_header_says_names_and_sizes(hone, tmp_path):
+    sound(hone("compile", "zoo:mlp", "-o", "m.so", "-q", cwd=tmp_path))
+    text = (tmp_path / "m.h").read_text()
+    assert '"input"' in text and "#define hone_model_ARENA_BYTES " in text
+    assert "int hone_model_run(const float in0[4][256], float out0[4]" in text
+    for cc in compilers():
+        for words in (["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c"],):
+            done = subprocess.run([cc, *words, "-Wno-unused", "-fsyntax-only", "m.h"], cwd=tmp_path,
+                                  capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+
+def test_a_file_says_what_it_needs(hone, tmp_path):
+    """Never slow in silence: without its flags the text does not compile, and it says which they are."""
+    sound(hone("compile", "zoo:mlp", "-o", "m.c", "--cpu", "avx2", "-q", cwd=tmp_path))
+    for cc in compilers():
+        plain = subprocess.run([cc, "-O2", "-c", "m.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        if "x86_64" not in subprocess.run([cc, "-dumpmachine"], capture_output=True, text=True).stdout:
+            pytest.skip("not an x86-64 compiler")
+        assert plain.returncode != 0 and "-mavx2 -mfma" in plain.stderr, plain.stderr[:500]
+        line = next(text for text in plain.stderr.splitlines() if "#error" in text or "compile this" in text)
+        flags = line.split("with: ")[1].rstrip('"').split()
+        done = subprocess.run([cc, *flags, "-c", "m.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:500]
