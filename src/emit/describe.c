@@ -44,7 +44,8 @@ static size_t quote_bytes(const unsigned char *bytes, size_t count, char *out) {
   return n;
 }
 
-/* One string: a compiler makes one object of it, where numbers are a tree of nodes each. */
+/* One string: a compiler makes one object of it, where numbers are a node each (2.1 MB, gcc 12 -O2: 0.10 s against
+   0.70 s for 64-bit words; clang 14 0.03 and 0.35). */
 static hone_status emit_string(struct emitter *e, const struct emitted *made) {
   unsigned char *bytes;
   char line[4 * LINE_BYTES + 1];

@@ -15,7 +15,7 @@ from hone import CODES, HONE, refused, sound
 
 VERBS = ["bench", "compile", "run", "verify", "inspect", "zoo", "backends", "report", "compare",
          "studies", "doctor", "list", "explain", "completion", "help"]
-LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "verbs"]
+LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "suites", "verbs"]
 
 
 def calm(result, seconds=5):

@@ -68,6 +68,7 @@ def test_flags_that_messages_name(usage):
         if any(name.startswith(other) for other in OTHERS_FLAGS) and name != "src/toolchain/compiler.c":
             continue
         for string in strings(path):
+            string = re.sub(r"'(?!hone)[^']*'", "", string)  # another program's command line
             if name == "src/toolchain/compiler.c" and "name" not in string:
                 continue
             for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", string):
@@ -86,9 +87,9 @@ def test_hints_fit_their_cause(hone, tmp_path):
     (tmp_path / "m.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(100))
     result = hone("inspect", tmp_path / "m.tflite", "--no-measure")
     assert result.code and "damaged" not in result.errors, result
-    (tmp_path / "m.pt").write_bytes(b"PK\3\4" + bytes(100))
+    (tmp_path / "m.pt").write_bytes(b"\x80\x02" + bytes(100))
     result = hone("inspect", tmp_path / "m.pt", "--no-measure")
-    refused(result, "E_TRUST", "ONNX")
+    refused(result, "E_TRUST", "export")
     assert "--trust" not in result.errors
     (tmp_path / "up.onnx").write_bytes(hostile.external("../w.bin").SerializeToString())
     assert "--side-files-from" in hint(hone("inspect", tmp_path / "up.onnx"))
