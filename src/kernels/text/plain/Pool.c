@@ -10,15 +10,25 @@
 #define ATTR_p 2
 #endif
 #define SUM __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0))
+#define LOWEST _Generic((IN0_T)0, float: -INFINITY, double: -INFINITY, default: 0)
+#define IS_FLOAT ((IN0_T)0.5 != 0)
+#if OUT_COUNT > 1 && OUT1_PRESENT
+#define HAS_INDEX 1
+#else
+#define HAS_INDEX 0
+#endif
 #if POOL_MODE == 1
+/* Floats begin at -inf and need no place to tell that nothing was seen. A NaN stays. */
 #define TAKE(i2)                                                                              \
   do {                                                                                        \
     const IN0_T value = row[i2], old = best[j];                                               \
-    const int is_better = best_at[j] < 0 || value > old || (value != value && old == old);    \
+    const int is_better = (!(IS_FLOAT && !HAS_INDEX) && best_at[j] < 0) || value > old ||     \
+                          (value != value && old == old);                                     \
     best[j] = is_better ? value : old;                                                        \
-    best_at[j] = !is_better ? best_at[j]                                                      \
-                 : ATTR_storage_order ? ((i2)*id[1] + i1) * id[0] + i0                        \
-                                      : (i0 * id[1] + i1) * id[2] + (i2);                     \
+    if (HAS_INDEX || !IS_FLOAT)                                                               \
+      best_at[j] = !is_better           ? best_at[j]                                          \
+                   : ATTR_storage_order ? ((i2)*id[1] + i1) * id[0] + i0                      \
+                                        : (i0 * id[1] + i1) * id[2] + (i2);                   \
   } while (0)
 #elif POOL_MODE == 2
 #define TAKE(i2)                                                       \
@@ -78,7 +88,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           IN0_T best[64] = {0};
           int64_t best_at[64];
           int32_t count[64] = {0};
-          for (int64_t j = 0; j < 64; j++) best_at[j] = -1;
+          for (int64_t j = 0; j < 64; j++) {
+            best_at[j] = -1;
+            best[j] = (IN0_T)LOWEST;
+          }
           for (int64_t k0 = 0; k0 < kd[0]; k0++)
             for (int64_t k1 = 0; k1 < kd[1]; k1++)
               for (int64_t k2 = 0; k2 < kd[2]; k2++) {
@@ -102,7 +115,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           const int64_t place = u * plane + (o0 * od[1] + o1) * od[2] + start;
           for (int64_t j = 0; j < width; j++) {
 #if POOL_MODE == 1
-            y[place + j] = best_at[j] >= 0 ? best[j] : (OUT0_T)_Generic((OUT0_T)0, float: -INFINITY, double: -INFINITY, default: 0);
+            y[place + j] = (IS_FLOAT && !HAS_INDEX) || best_at[j] >= 0 ? best[j] : (OUT0_T)LOWEST;
 #if OUT_COUNT > 1 && OUT1_PRESENT
             ((OUT1_T *)out[1])[place + j] = u * image + best_at[j];
 #endif
@@ -123,3 +136,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #undef ATTR_p
 #undef SUM
 #undef TAKE
+#undef IS_FLOAT
+#undef HAS_INDEX
+#undef LOWEST

@@ -102,7 +102,29 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     }
     if (keeps_last) {
       OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) MEET(j, from[at + j], high[j]));
-    } else { /* WIDTH sums of one row, added up at its end */
+    } else if (REDUCE_OP != 2 && REDUCE_OP != 3 && REDUCE_OP != 4) { /* a row that goes at a time */
+      const ACC top = high[0];
+      int64_t at = 0, in_at[17] = {0};
+      for (int64_t r = 0; r < outer_length; r++) {
+        const IN0_T *restrict row = from + at;
+        ACC part = 0;
+#pragma omp simd reduction(+ : part)
+        for (int64_t i = 0; i < run; i++) {
+          const ACC wide = (ACC)row[i];
+          part += REDUCE_OP == 5                     ? (row[i] < 0 ? -wide : wide)
+                  : REDUCE_OP == 6 || REDUCE_OP == 9 ? wide * wide
+                  : REDUCE_OP == 8                   ? (ACC)exp((double)(wide - top))
+                                                     : wide;
+        }
+        sum[0] += part;
+        for (int k = first_gone; k < gone_count; k++) {
+          at += gone_step[k];
+          if (++in_at[k] < gone[k]) break;
+          at -= gone_step[k] * gone[k];
+          in_at[k] = 0;
+        }
+      }
+    } else { /* WIDTH ends or products of one row, met at its end */
       OVER_GONE(first_gone, for (int64_t i = 0; i < run; i += WIDTH) {
         const int64_t n = run - i < WIDTH ? run - i : WIDTH;
         for (int64_t j = 0; j < n; j++) MEET(j, from[at + i + j], high[0]);
@@ -110,7 +132,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       for (int j = 1; j < WIDTH; j++) {
         if (REDUCE_OP == 2) best[0] = best[j] > best[0] || best[j] != best[j] ? best[j] : best[0];
         if (REDUCE_OP == 3) best[0] = best[j] < best[0] || best[j] != best[j] ? best[j] : best[0];
-        sum[0] = REDUCE_OP == 4 ? sum[0] * sum[j] : sum[0] + sum[j];
+        sum[0] *= sum[j];
       }
     }
     for (int64_t j = 0; j < width; j++, o++) {
