@@ -22,6 +22,7 @@ test-engines: setup-test setup-engines
 	@$(MAKE) --no-print-directory conformance conformance-reference test-zoo TEST_PYTHON=$(abspath $(TESTENV))/bin/python
 	$(BUILD)/hone bench zoo:mlp zoo:conv zoo:transformer --backend native,onnxruntime,openvino \
 	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
+	HONE=$(BUILD)/hone $(TESTENV)/bin/python -m pytest -q -rs -p no:cacheprovider tests/engines
 
 FORMATTED := $(wildcard src/*/*.[ch] zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
 # Only the version of Debian 12: others lay some lines differently.

@@ -17,7 +17,7 @@ class Engine:
         import onnx
         self.enter("import")
         start = time.perf_counter_ns()
-        path = fix_shapes(onnx, request)
+        path = protocol.fix_shapes(onnx, request)
         mlir = f"{request.folder}/model.mlir"
         run_tool([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir])
         model = onnx.load(path, load_external_data=False)
@@ -32,7 +32,7 @@ class Engine:
             binary = compiler.compile_file(mlir, input_type="onnx", target_backends=["llvm-cpu"],
                                            extra_args=flags)
         except compiler.CompilerToolError as error:
-            raise protocol.Unsupported(last_error(str(error)))
+            raise protocol.Unsupported(protocol.last_error(str(error)))
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("load")
         device = request.options.get("device", "local-task" if request.threads > 1 else "local-sync")
@@ -63,38 +63,10 @@ class Engine:
         return handle
 
 
-def fix_shapes(onnx, request):
-    """Open dimensions get their sizes; a file without any is taken as it is."""
-    model = onnx.load(request.model, load_external_data=False)
-    is_open = False
-    for value in model.graph.input:
-        dims = request.shapes.get(value.name)
-        for k, dim in enumerate(value.type.tensor_type.shape.dim):
-            if not dim.HasField("dim_value") and dims:
-                dim.dim_value = dims[k]
-                is_open = True
-    if not is_open:
-        return request.model
-    model = onnx.load(request.model)
-    for value in model.graph.input:
-        for k, dim in enumerate(value.type.tensor_type.shape.dim):
-            if value.name in request.shapes:
-                dim.dim_value = request.shapes[value.name][k]
-    path = f"{request.folder}/fixed.onnx"
-    onnx.save(model, path)
-    return path
-
-
 def run_tool(words):
     result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode:
-        raise protocol.Unsupported(last_error(result.stderr))
-
-
-def last_error(text):
-    """The line that says why, of a compiler's long report."""
-    lines = [line for line in text.splitlines() if "error:" in line]
-    return (lines or text.splitlines()[-1:] or ["no reason given"])[0][:600]
+        raise protocol.Unsupported(protocol.last_error(result.stderr))
 
 
 if __name__ == "__main__":

@@ -122,6 +122,34 @@ def confine(threads, memory_bytes):
         os.sched_setaffinity(0, allowed)
 
 
+def fix_shapes(onnx, request):
+    """Open dimensions get their sizes; a file without any is taken as it is."""
+    model = onnx.load(request.model, load_external_data=False)
+    is_open = False
+    for value in model.graph.input:
+        dims = request.shapes.get(value.name)
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if not dim.HasField("dim_value") and dims:
+                dim.dim_value = dims[k]
+                is_open = True
+    if not is_open:
+        return request.model
+    model = onnx.load(request.model)
+    for value in model.graph.input:
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if value.name in request.shapes:
+                dim.dim_value = request.shapes[value.name][k]
+    path = f"{request.folder}/fixed.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def last_error(text):
+    """The line that says why, of a compiler's long report."""
+    lines = [line for line in text.splitlines() if "error:" in line]
+    return (lines or text.splitlines()[-1:] or ["no reason given"])[0][:600]
+
+
 class Worker:
     def __init__(self, make_engine):
         self.make_engine, self.engine, self.facts = make_engine, None, None

@@ -59,6 +59,7 @@ struct backend {
   int package_mb;     /* about what it takes on disk */
   const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
                           then its packages bring their dependencies */
+  bool needs_device;  /* absent.c: its device is not here, or hone has no worker for it */
   bool testing_only;  /* exists only with HONE_TESTING=1 */
   bool ships_model;   /* artifact_bytes counts libraries only: the model's files ship beside them */
   /* Whether the engine can be loaded here; never a failure of the context. */

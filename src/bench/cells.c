@@ -85,7 +85,7 @@ static bool is_default(const struct backend *backend) {
   struct ctx ctx;
   ctx_init(&ctx);
   if (backend->testing_only) return false;
-  if (backend->worker) backend->describe(&ctx, NULL, &info);
+  if (backend->worker || backend->needs_device) backend->describe(&ctx, NULL, &info);
   return info.status == BACKEND_READY;
 }
 

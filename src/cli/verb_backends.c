@@ -63,7 +63,10 @@ static hone_status change(struct ctx *ctx, const struct args *args, bool install
     const struct backend *backend = backend_find(args->words[i]);
     if (!backend) return unknown_backend(ctx, args->words[i]);
     if (!backend->package) {
-      fprintf(stderr, "%s is built in\n", backend->name);
+      fprintf(stderr,
+              backend->needs_device ? "%s cannot be installed: it needs a device\n"
+                                    : "%s is built in\n",
+              backend->name);
       continue;
     }
     if (install)

@@ -1,0 +1,55 @@
+/* Engines of the field that need a device: one honest line each, why not here and what would make it
+ * run. None of them is faked; a row of a study says the same as `hone backends`.
+ */
+#include "backends.h"
+
+#include <unistd.h>
+
+struct absent {
+  const char *device, *title, *needs;
+};
+static const struct absent tensorrt = {"/dev/nvidia0", "an NVIDIA GPU", "the tensorrt wheel"};
+static const struct absent migraphx = {"/dev/kfd", "an AMD GPU", "ROCm with MIGraphX"};
+static const struct absent vitisai = {"/dev/accel/accel0", "an AMD Ryzen AI NPU",
+                                      "AMD's Ryzen AI software"};
+
+static void explain(const struct absent *absent, char *out, size_t size) {
+  bool is_here = !access(absent->device, F_OK);
+  snprintf(out, size,
+           "%s %s (%s); it runs with %s and a worker in workers/, which hone does not "
+           "have yet",
+           absent->title, is_here ? "is here" : "is not here", absent->device, absent->needs);
+}
+
+static void describe_absent(const struct absent *absent, struct backend_info *out) {
+  out->status = BACKEND_UNSUPPORTED;
+  explain(absent, out->reason, sizeof out->reason);
+}
+
+static hone_status refuse(struct ctx *ctx, const struct absent *absent, const char *name) {
+  char words[512];
+  explain(absent, words, sizeof words);
+  return fail(ctx, HONE_E_UNSUP, place_name(name), "%s", words);
+}
+
+#define ABSENT(id, name_text, title_text)                                                          \
+  static void describe_##id(struct ctx *ctx, const char *engine_path, struct backend_info *out) {  \
+    (void)ctx, (void)engine_path;                                                                  \
+    describe_absent(&id, out);                                                                     \
+  }                                                                                                \
+  static hone_status open_##id(struct ctx *ctx, struct session *session,                           \
+                               const struct backend_request *request, struct backend_facts *facts, \
+                               struct backend_io *out_io) {                                        \
+    (void)session, (void)request, (void)facts, (void)out_io;                                       \
+    return refuse(ctx, &id, name_text);                                                            \
+  }                                                                                                \
+  const struct backend backend_##id = {.name = name_text,                                          \
+                                       .title = title_text,                                        \
+                                       .formats = "onnx",                                          \
+                                       .needs_device = true,                                       \
+                                       .describe = describe_##id,                                  \
+                                       .open = open_##id,                                          \
+                                       .close = close_elsewhere}
+ABSENT(tensorrt, "tensorrt", "TensorRT");
+ABSENT(migraphx, "migraphx", "MIGraphX");
+ABSENT(vitisai, "vitisai", "Vitis AI");

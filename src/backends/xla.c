@@ -1,0 +1,18 @@
+/* XLA through jaxlib's CPU client (workers/engine_xla.py); torch-mlir makes StableHLO of an ONNX file. */
+#include "backends.h"
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  describe_environment(ctx, "xla", "jaxlib", engine_path, out);
+}
+
+const struct backend backend_xla = {
+    .name = "xla",
+    .title = "XLA",
+    .formats = "onnx",
+    .package = "jax==0.10.2 jaxlib==0.10.2 torch-mlir==20261001 onnx==1.23.2 numpy==2.4.6",
+    .package_mb = 920,
+    .worker = "engine_xla.py",
+    .describe = describe,
+    .open = open_elsewhere,
+    .close = close_elsewhere,
+};

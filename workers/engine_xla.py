@@ -1,0 +1,78 @@
+"""XLA: ONNX -> torch-mlir -> StableHLO -> jaxlib's CPU client (PJRT). Threads by affinity."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import protocol
+
+PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline{backend-legal-ops=},"
+            "torch-backend-to-stablehlo-backend-pipeline)")
+
+
+class Engine:
+    def open(self, request):
+        import importlib.metadata
+        import jax
+        import numpy
+        import onnx
+        from jaxlib import xla_client
+        from jaxlib.mlir import ir
+        from jaxlib.mlir._mlir_libs._jax_mlir_ext import register_dialects
+        from jaxlib.mlir.dialects import chlo, stablehlo
+        self.numpy, self.sets = numpy, {}
+        self.enter("import")
+        start = time.perf_counter_ns()
+        path = protocol.fix_shapes(onnx, request)
+        model = onnx.load(path, load_external_data=False)
+        constants = {value.name for value in model.graph.initializer}
+        tools = os.path.dirname(sys.executable)
+        run_tool([f"{tools}/torch-mlir-import-onnx", path, "-o", f"{request.folder}/torch.mlir"])
+        run_tool([f"{tools}/torch-mlir-opt", f"{request.folder}/torch.mlir",
+                  f"-pass-pipeline={PIPELINE}", "-o", f"{request.folder}/stablehlo.mlir"])
+        with open(f"{request.folder}/stablehlo.mlir") as file:
+            text = re.sub(r"func\.func @[\w$.\-]+\(", "func.func public @main(", file.read(), count=1)
+        import_ms = (time.perf_counter_ns() - start) / 1e6
+        self.enter("compile")
+        start = time.perf_counter_ns()
+        jax.config.update("jax_enable_x64", True)  # else 64-bit inputs would become 32-bit ones
+        self.put = jax.device_put
+        self.client = jax.devices("cpu")[0].client
+        context, registry = ir.Context(), ir.DialectRegistry()
+        register_dialects(registry)
+        context.append_dialect_registry(registry)
+        context.load_all_available_dialects()
+        for dialect in (chlo, stablehlo):
+            dialect.register_dialect(context)
+        with context:
+            module = ir.Module.parse(text)
+            self.device = self.client.local_devices()[0]
+            self.program = self.client.compile_and_load(
+                module, xla_client.DeviceList((self.device,)), xla_client.CompileOptions())
+        compile_ms = (time.perf_counter_ns() - start) / 1e6
+        return protocol.Facts(
+            version=importlib.metadata.version("jaxlib"), threads=request.threads,
+            inputs=[v.name for v in model.graph.input if v.name not in constants],
+            outputs=[v.name for v in model.graph.output], compile_ms=compile_ms,
+            import_ms=import_ms)
+
+    def bind(self, k, inputs):
+        self.sets[k] = [self.put(x, self.device) for x in inputs]
+
+    def submit(self, k):
+        return [self.numpy.asarray(buffer) for buffer in self.program.execute(self.sets[k])]
+
+    def fetch(self, handle):
+        return handle
+
+
+def run_tool(words):
+    result = subprocess.run(words, capture_output=True, text=True)
+    if result.returncode:
+        raise protocol.Unsupported(protocol.last_error(result.stderr))
+
+
+if __name__ == "__main__":
+    protocol.serve(Engine)
