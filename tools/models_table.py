@@ -1,0 +1,96 @@
+"""Writes docs/models.md: every file of a collection of models ($HONE_SHARED/models) and where it stands: read,
+compiled, and how far its outputs are from those that came with it.
+
+    models_table.py build/hone > docs/models.md         needs NumPy"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+
+MODELS = pathlib.Path(os.environ.get("HONE_SHARED", "../shared")) / "models"
+
+
+def stored(path, about):
+    data = np.load(path)
+    if about.get("stored") == "uint8" and "scale" in about:
+        data = data.astype(np.float32) * np.float32(about["scale"]) + np.float32(about["offset"])
+    return np.array(data.astype(np.dtype(about["dtype"])), order="C")
+
+
+def input_names(path, variant):
+    if variant.get("inputs"):
+        return [about[0] for about in variant["inputs"]]
+    if not zipfile.is_zipfile(path):
+        return []
+    with zipfile.ZipFile(path) as archive:
+        names = [n for n in archive.namelist() if n.endswith("models/model.json")]
+        if not names:
+            return []
+        signature = json.loads(archive.read(names[0]))["graph_module"]["signature"]
+    return [spec["user_input"]["arg"]["as_tensor"]["name"] for spec in signature["input_specs"]
+            if "user_input" in spec]
+
+
+def distance(got, want):
+    """In steps for integers, as relative L2 for floats."""
+    if got.shape != want.shape:
+        return "another shape", False
+    if got.dtype.kind in "iub":
+        steps = np.abs(got.astype(np.int64) - want.astype(np.int64))
+        if not steps.max(initial=0):
+            return "equal", True
+        return f"{np.count_nonzero(steps)} of {steps.size} differ, by {steps.max()} at most", False
+    apart = np.linalg.norm(got.astype(np.float64) - want) / max(np.linalg.norm(want), 1e-9)
+    return f"relative L2 {apart:.1e}", apart <= 1e-4
+
+
+def row(hone, entry, variant, folder):
+    path = MODELS / entry["id"] / variant["file"]
+    case, about = next(iter(entry["cases"].get(variant["io"], {"": {"inputs": [], "outputs": []}}).items()))
+    words, shapes = [], []
+    for k, (name, one) in enumerate(zip(input_names(path, variant), about["inputs"])):
+        data = stored(path.parent / variant["io"] / case / one["file"], one)
+        np.save(folder / f"in_{k}.npy", data)
+        words += ["--input", f"{name}={folder}/in_{k}.npy"]
+        shapes.append(f"{name}[{','.join(map(str, data.shape))}]")
+    if shapes:
+        words += ["--shape", ",".join(shapes)]
+    result = subprocess.run([hone, "run", str(path), *words, "-o", str(folder / "out")], capture_output=True,
+                            text=True, timeout=300)
+    if result.returncode:
+        first = result.stderr.strip().splitlines()[0].replace(str(MODELS) + "/", "")
+        return "refused", first.removeprefix("hone: ").replace("|", "\\|")[:160]
+    worst, close = "", True
+    for k, one in enumerate(about["outputs"]):
+        want = stored(path.parent / variant["io"] / case / one["file"], {**one, "stride": 1}).ravel()
+        got = np.load(folder / "out" / f"out_{k}.npy").ravel()[::one.get("stride", 1)]
+        text, is_close = distance(got, want)
+        if not worst or (close and not is_close):
+            worst, close = text, is_close
+    return "runs", worst or "no expected outputs"
+
+
+def main():
+    print("# Models and where they stand\nMade by `tools/models_table.py build/hone`: each file of the collection, compiled"
+          " and run on its first\ncase, against the outputs that came with it (made by ONNX Runtime, LiteRT with its"
+          " default delegates, or\nPyTorch). Quantised TFLite files equal LiteRT's *reference* kernels bit for bit;"
+          " its default delegate differs\nfrom those by steps, as the table shows.\n\n| file | format | state | outputs |"
+          "\n|---|---|---|---|")
+    counts = {}
+    for entry in json.loads((MODELS / "manifest.json").read_text()):
+        for variant in entry["variants"]:
+            with tempfile.TemporaryDirectory() as folder:
+                state, text = row(sys.argv[1], entry, variant, pathlib.Path(folder))
+            kind = variant.get("format", pathlib.Path(variant["file"]).suffix)
+            counts[state] = counts.get(state, 0) + 1
+            print(f"| {entry['id']}/{variant['file']} | {kind} | {state} | {text} |", flush=True)
+    print(f"\n{counts.get('runs', 0)} run, {counts.get('refused', 0)} refused.")
+
+
+main()
