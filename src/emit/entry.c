@@ -14,6 +14,22 @@ static bool group_is_shared(const struct plan *plan, size_t first) {
   return false;
 }
 
+/* Every thread reads the condition: behind a barrier, and nothing writes it before the END. */
+static void emit_bracket(struct text *out, const struct step *step, bool first) {
+  switch (step->kind) {
+    case STEP_IF:
+      text_printf(out, "%s  if (*", first ? "" : "  barrier(f);\n");
+      emit_address(out, &step->inputs[0], true);
+      text_puts(out, ") {\n");
+      break;
+    case STEP_ELSE:
+      text_puts(out, "  } else {\n");
+      break;
+    default:
+      text_puts(out, "  }\n");
+  }
+}
+
 void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   text_puts(e->out,
@@ -25,6 +41,11 @@ void emit_run(struct emitter *e) {
   bool shared_before = false;
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
+    if (step->kind >= STEP_IF) {
+      emit_bracket(e->out, step, !i);
+      shared_before = step->kind == STEP_END;
+      continue;
+    }
     if (i && !step->joined && (shared_before || group_is_shared(plan, i))) {
       text_puts(e->out, "  barrier(f);\n");
       shared_before = false;

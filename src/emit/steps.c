@@ -13,6 +13,12 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
       return emit_copy(e, step, out_number);
     case STEP_PLAIN:
       return emit_plain(e, step, out_number);
+    case STEP_FAIL:
+    case STEP_IF:
+    case STEP_ELSE:
+    case STEP_END:
+      *out_number = -1;
+      return HONE_OK;
   }
   return fail(e->ctx, HONE_E_INTERNAL, place_none(), "step kind %d", (int)step->kind);
 }
@@ -92,12 +98,20 @@ static void emit_call(struct text *out, const struct step *step, int number) {
                 ", begin, end);\n"
                 "  if (status) __atomic_store_n(&f->status, status, __ATOMIC_RELAXED);\n");
       break;
+    case STEP_FAIL:
+      text_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);
+      break;
+    case STEP_IF:
+    case STEP_ELSE:
+    case STEP_END:
+      break; /* in the run function */
   }
 }
 
 hone_status emit_step(struct emitter *e, size_t i) {
   const struct step *step = e->plan->steps.at[i];
   int number;
+  if (step->kind >= STEP_IF) return HONE_OK; /* brackets stand in the run function */
   TRY(emit_body(e, step, &number));
   text_printf(e->out, "/* step %zu: %s -> ", i, step->op ? step->op->name : "layout");
   for (size_t k = 0; k < step->output_count; k++)

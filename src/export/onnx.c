@@ -229,6 +229,9 @@ static hone_status put_model(struct exporter *e, struct text *out) {
 static hone_status export_all(struct exporter *e, const struct graph *graph, struct text *out) {
   TRY(graph_nested(e->ctx, e->arena, graph, &e->graphs));
   TRY(NEW_ARRAY(e->ctx, e->arena, e->messages, e->graphs.count));
+  for (size_t g = 0; g < e->graphs.count; g++)
+    if (e->graphs.at[g]->impossible)
+      return fail(e->ctx, HONE_E_UNSUP, place_none(), "a branch that cannot run is not written");
   for (size_t g = e->graphs.count; g-- > 0;) TRY(put_graph(e, e->graphs.at[g], &e->messages[g]));
   return put_model(e, out);
 }

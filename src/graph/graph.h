@@ -107,7 +107,12 @@ struct graph {
   VEC(struct value *) inputs;
   VEC(struct value *) outputs;
   struct graph *parent; /* of a subgraph: names may refer to its values */
+  bool impossible;      /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
   uint64_t fresh;       /* counter for names of new values */
+};
+struct node_list {
+  struct node **at;
+  size_t count, capacity;
 };
 struct graph_list {
   struct graph **at;
@@ -159,9 +164,15 @@ MUST_USE hone_status node_set_ints(struct ctx *ctx, struct graph *graph, struct 
 MUST_USE hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *node,
                                      const char *name, const char *string);
 
-/* -- copy.c: payload of constants, names and attribute contents are shared with the original */
+/* -- copy.c: payload of constants and attribute contents are shared with the original; nested graphs
+   are copied as well --------------------------------------------------------------------------- */
 MUST_USE hone_status graph_copy(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 struct graph **out);
+/* Copies the nodes of `body`, a graph nested in `graph`, as nodes of `graph` that are not in its list
+   yet: its inputs become `inputs`, its other values new ones; outputs[i]: what output i became. */
+MUST_USE hone_status graph_inline(struct ctx *ctx, struct graph *graph, const struct graph *body,
+                                  struct value *const *inputs, struct node_list *out_nodes,
+                                  struct value **outputs);
 
 /* -- query.c ---------------------------------------------------------------------------------- */
 const struct attribute *node_attribute(const struct node *node, const char *name); /* or NULL */

@@ -2,6 +2,7 @@
  * are checked against the limits as soon as they are known, before anything of that size is
  * allocated.
  */
+#include "control.h"
 #include "expand.h"
 
 /* Results of at most this many elements are folded during inference: shapes, axes, scales. */
@@ -182,27 +183,134 @@ static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct 
   return HONE_OK;
 }
 
-hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
-  size_t total = 0, budget = (size_t)ctx->limits[LIMIT_total_value_bytes];
-  size_t count = graph->nodes.count;
-  struct node **nodes = graph->nodes.at;
+/* A node that waits; control operators come back until their stages are done. */
+struct task {
+  struct node *node;
+  int stage;
+  struct unroll *unroll;
+};
+/* A graph under way: what waits, the next one last; what stays is in its node list. */
+struct frame {
+  struct graph *graph;
+  VEC(struct task) waiting;
+};
+struct inference {
+  struct ctx *ctx;
+  struct arena *scratch;
+  VEC(struct frame) frames; /* bodies inside bodies; no recursion */
+  size_t bytes, nodes;
+};
+
+static hone_status wait_for(struct inference *f, struct frame *frame,
+                            const struct node_list *nodes) {
+  for (size_t i = nodes->count; i-- > 0;)
+    if (nodes->at[i])
+      VEC_PUSH(f->ctx, f->scratch, &frame->waiting, (struct task){.node = nodes->at[i]});
+  return HONE_OK;
+}
+
+static hone_status enter(struct inference *f, struct graph *graph) {
+  struct node_list nodes = {graph->nodes.at, graph->nodes.count, graph->nodes.count};
   memset(&graph->nodes, 0, sizeof graph->nodes);
-  for (size_t i = 0; i < count; i++) {
-    struct node *node = nodes[i];
-    if (!node) continue;
-    size_t bytes = 0;
-    bool folded = false;
-    if (expand_find(node)) {
-      TRY(check_arity(ctx, node, node->input_count));
-      TRY(expand_in_place(ctx, graph, node, &bytes));
-    } else {
-      TRY(infer_own(ctx, graph, node, &bytes));
-      if (is_small(node)) TRY(node_fold(ctx, graph, node, &folded));
-      if (!folded) VEC_PUSH(ctx, graph->arena, &graph->nodes, node);
+  VEC_PUSH(f->ctx, f->scratch, &f->frames, (struct frame){.graph = graph});
+  return wait_for(f, &f->frames.at[f->frames.count - 1], &nodes);
+}
+
+static hone_status infer_plain(struct inference *f, struct frame *frame, struct node *node) {
+  size_t bytes = 0, budget = (size_t)f->ctx->limits[LIMIT_total_value_bytes];
+  bool folded = false;
+  if (expand_find(node)) {
+    TRY(check_arity(f->ctx, node, node->input_count));
+    TRY(expand_in_place(f->ctx, frame->graph, node, &bytes));
+  } else {
+    TRY(infer_own(f->ctx, frame->graph, node, &bytes));
+    if (is_small(node)) TRY(node_fold(f->ctx, frame->graph, node, &folded));
+    if (!folded) VEC_PUSH(f->ctx, frame->graph->arena, &frame->graph->nodes, node);
+  }
+  if (!checked_add(f->bytes, bytes, &f->bytes) || f->bytes > budget)
+    return fail(f->ctx, HONE_E_LIMIT, node_place(node),
+                "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
+  return HONE_OK;
+}
+
+/* Known condition: the branch takes the node's place. Else both branches, then the node itself. */
+static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
+  bool known = false, taken = false;
+  struct graph *branch;
+  if (!task.stage) TRY(check_arity(f->ctx, task.node, task.node->input_count));
+  if (!task.stage) TRY(control_condition(f->ctx, task.node, &known, &taken));
+  if (known) {
+    struct node_list nodes = {0};
+    TRY(control_inline_if(f->ctx, frame->graph, task.node, taken, &nodes));
+    return wait_for(f, frame, &nodes);
+  }
+  if (task.stage == 2) return infer_plain(f, frame, task.node);
+  TRY(control_branch(f->ctx, task.node, !task.stage, &branch));
+  task.stage++;
+  VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
+  return enter(f, branch);
+}
+
+static hone_status infer_iteration(struct inference *f, struct frame *frame, struct task task) {
+  struct node_list nodes = {0};
+  bool done;
+  if (!task.unroll) {
+    TRY(check_arity(f->ctx, task.node, task.node->input_count));
+    TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
+  }
+  f->nodes += unroll_nodes(task.unroll); /* copied, whether or not they ever run */
+  TRY(unroll_next(f->ctx, frame->graph, task.unroll, &nodes, &done));
+  if (!done) VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
+  return wait_for(f, frame, &nodes);
+}
+
+static hone_status infer_next(struct inference *f, struct frame *frame) {
+  struct task task = frame->waiting.at[--frame->waiting.count];
+  const int64_t most = f->ctx->limits[LIMIT_nodes];
+  if (++f->nodes > (size_t)most) /* unrolled ones count */
+    return fail(f->ctx, HONE_E_LIMIT, node_place(task.node), "more than %lld nodes (limit nodes)",
+                (long long)most);
+  switch (task.node->op->id) {
+    case OP_If:
+      return infer_branches(f, frame, task);
+    case OP_Loop:
+    case OP_Scan:
+      return infer_iteration(f, frame, task);
+    default:
+      return infer_plain(f, frame, task.node);
+  }
+}
+
+/* A branch that these shapes do not fit is one that is never taken, or the run fails there: a model
+   with a branch for each sample rate is right for either. */
+static bool give_up_branch(struct inference *f) {
+  if (f->frames.count < 2) return false;
+  struct graph *branch = f->frames.at[--f->frames.count].graph;
+  warn(f->ctx, "a branch of an If can only fail with these shapes: %s", f->ctx->message);
+  ctx_clear(f->ctx); /* told, and done with */
+  branch->impossible = true;
+  branch->nodes.count = 0;
+  return true;
+}
+
+static hone_status infer_all(struct inference *f, struct graph *graph) {
+  TRY(enter(f, graph));
+  while (f->frames.count) {
+    struct frame *frame = &f->frames.at[f->frames.count - 1];
+    if (!frame->waiting.count) {
+      f->frames.count--;
+      continue;
     }
-    if (!checked_add(total, bytes, &total) || total > budget)
-      return fail(ctx, HONE_E_LIMIT, node_place(node),
-                  "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
+    hone_status status = infer_next(f, frame);
+    if (status && !(status == HONE_E_SHAPE && give_up_branch(f))) return status;
   }
   return HONE_OK;
+}
+
+hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
+  struct inference f = {.ctx = ctx};
+  TRY(arena_create(ctx, 0, &f.scratch));
+  hone_status status = infer_all(&f, graph);
+  arena_destroy(f.scratch);
+  return status;
 }

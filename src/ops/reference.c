@@ -135,6 +135,7 @@ struct live {
 };
 
 struct run {
+  const struct run *outer; /* of a body: the run around it */
   const struct graph *graph;
   struct arena *arena;
   struct live *live; /* by value index */
@@ -166,7 +167,9 @@ static hone_status bind_input(struct ctx *ctx, struct run *run, const struct val
 
 static const struct tensor *tensor_of(const struct run *run, const struct value *value) {
   if (!value) return NULL;
-  return value->constant ? value->constant : run->live[value->index].tensor;
+  if (value->constant) return value->constant;
+  while (run && !graph_owns(run->graph, value)) run = run->outer;
+  return run ? run->live[value->index].tensor : NULL;
 }
 
 static hone_status make_output(struct ctx *ctx, struct run *run, const struct value *value,
@@ -179,10 +182,14 @@ static hone_status make_output(struct ctx *ctx, struct run *run, const struct va
 }
 
 static void read_done(struct run *run, const struct value *value) {
-  if (!value || value->constant) return;
+  /* what a body reads from outside stays until the run outside ends */
+  if (!value || value->constant || !graph_owns(run->graph, value)) return;
   struct live *live = &run->live[value->index];
   if (live->reads_left > 0 && --live->reads_left == 0) release(live);
 }
+
+static hone_status run_if(struct ctx *ctx, const struct run *run, const struct node *node,
+                          const struct tensor *condition, struct tensor *const *out);
 
 static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scratch,
                             const struct node *node) {
@@ -197,7 +204,10 @@ static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scra
   }
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k]) TRY(make_output(ctx, run, node->outputs[k], &out[k]));
-  TRY(node_evaluate(ctx, scratch, node, in, out));
+  if (is_op(node, OP_If))
+    TRY(run_if(ctx, run, node, in[0], out));
+  else
+    TRY(node_evaluate(ctx, scratch, node, in, out));
   for (size_t k = 0; k < node->input_count; k++) read_done(run, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k] && run->live[node->outputs[k]->index].reads_left == 0)
@@ -224,15 +234,17 @@ static hone_status copy_output(struct ctx *ctx, const struct run *run, const str
   return HONE_OK;
 }
 
-static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *inputs,
-                           const hone_tensor *outputs) {
+static hone_status prepare(struct ctx *ctx, struct run *run) {
   const struct graph *graph = run->graph;
   uint32_t *uses;
   TRY(graph_uses(ctx, run->arena, graph, &uses));
   TRY(NEW_ARRAY(ctx, run->arena, run->live, graph->values.count));
   for (size_t i = 0; i < graph->values.count; i++) run->live[i].reads_left = uses[i];
-  for (size_t i = 0; i < graph->inputs.count; i++)
-    TRY(bind_input(ctx, run, graph->inputs.at[i], &inputs[i]));
+  return HONE_OK;
+}
+
+static hone_status run_nodes(struct ctx *ctx, struct run *run) {
+  const struct graph *graph = run->graph;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     struct arena *scratch;
     TRY(arena_create(ctx, (size_t)ctx->limits[LIMIT_value_bytes], &scratch));
@@ -240,6 +252,49 @@ static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *
     arena_destroy(scratch);
     TRY(status);
   }
+  return HONE_OK;
+}
+
+static void end_run(struct run *run) {
+  for (size_t i = 0; run->live && i < run->graph->values.count; i++) release(&run->live[i]);
+  arena_destroy(run->arena);
+}
+
+static hone_status run_branch(struct ctx *ctx, struct run *run, const struct node *node,
+                              struct tensor *const *out) {
+  TRY(prepare(ctx, run));
+  TRY(run_nodes(ctx, run));
+  for (size_t k = 0; k < node->output_count; k++) {
+    const struct tensor *made = tensor_of(run, run->graph->outputs.at[k]);
+    if (!out[k]) continue;
+    if (!made || made->bytes != out[k]->bytes)
+      return fail(ctx, HONE_E_INTERNAL, node_place(node), "output %zu of a branch", k);
+    if (made->bytes) memcpy(tensor_data(out[k]), made->data, made->bytes);
+  }
+  return HONE_OK;
+}
+
+/* Bodies nest at most limit depth deep. */
+static hone_status run_if(struct ctx *ctx, const struct run *run, const struct node *node,
+                          const struct tensor *condition, struct tensor *const *out) {
+  const char *name = tensor_i64(condition, 0) ? "then_branch" : "else_branch";
+  const struct attribute *branch = node_attribute(node, name);
+  if (branch->graph->impossible)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "%s does not fit the shapes given", name);
+  struct run inner = {.outer = run, .graph = branch->graph};
+  TRY(arena_create(ctx, 0, &inner.arena));
+  hone_status status = run_branch(ctx, &inner, node, out);
+  end_run(&inner);
+  return status;
+}
+
+static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *inputs,
+                           const hone_tensor *outputs) {
+  const struct graph *graph = run->graph;
+  TRY(prepare(ctx, run));
+  for (size_t i = 0; i < graph->inputs.count; i++)
+    TRY(bind_input(ctx, run, graph->inputs.at[i], &inputs[i]));
+  TRY(run_nodes(ctx, run));
   for (size_t i = 0; i < graph->outputs.count; i++)
     TRY(copy_output(ctx, run, graph->outputs.at[i], &outputs[i]));
   return HONE_OK;
@@ -250,7 +305,6 @@ hone_status reference_run(struct ctx *ctx, const struct graph *graph, const hone
   struct run run = {.graph = graph};
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = run_all(ctx, &run, inputs, outputs);
-  for (size_t i = 0; run.live && i < graph->values.count; i++) release(&run.live[i]);
-  arena_destroy(run.arena);
+  end_run(&run);
   return status;
 }

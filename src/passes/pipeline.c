@@ -47,13 +47,26 @@ const struct pass *pass_find(const char *name) {
   return NULL;
 }
 
+/* The graph and the bodies in it, inner ones first: what they no longer read, the outer can drop. */
+static hone_status run_everywhere(struct ctx *ctx, struct graph *graph, const struct pass *pass,
+                                  const struct pass_env *env, size_t *out_changes) {
+  struct graph_list graphs;
+  TRY(graph_nested(ctx, graph->arena, graph, &graphs));
+  for (size_t g = graphs.count; g-- > 0;) {
+    size_t changes = 0;
+    if (!graphs.at[g]->impossible) TRY(pass->run(ctx, graphs.at[g], env, &changes));
+    *out_changes += changes;
+  }
+  return HONE_OK;
+}
+
 hone_status passes_run(struct ctx *ctx, struct graph *graph,
                        const struct pipeline_options *options) {
   for (size_t i = 0; i < pass_count; i++) {
     const struct pass *pass = &pass_pipeline[i];
     size_t changes = 0;
     if (options->required_only && pass->need != PASS_REQUIRED) continue;
-    TRY(pass->run(ctx, graph, &options->env, &changes));
+    TRY(run_everywhere(ctx, graph, pass, &options->env, &changes));
     if (options->after) TRY(options->after(options->user, ctx, pass, graph, changes));
     if (options->stop_after && !strcmp(options->stop_after, pass->name)) break;
   }

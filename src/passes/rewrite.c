@@ -7,9 +7,10 @@ hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct 
                 "a pass replaces a value by one of another type or shape");
   TRY(substitution_add(r->ctx, r->graph, &r->map, from, to));
   /* the reads add up; too high an estimate only makes later single-use questions careful */
+  r->changes++;
+  if (!graph_owns(r->graph, to)) return HONE_OK;
   while (r->uses.count <= to->index) VEC_PUSH(r->ctx, r->graph->arena, &r->uses, 0);
   if (from->index < r->uses.count) r->uses.at[to->index] += r->uses.at[from->index];
-  r->changes++;
   return HONE_OK;
 }
 
@@ -21,7 +22,8 @@ hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *
 }
 
 bool rewrite_single_use(const struct rewrite *r, const struct value *value) {
-  return !value->is_output && value->index < r->uses.count && r->uses.at[value->index] == 1;
+  return graph_owns(r->graph, value) && !value->is_output && value->index < r->uses.count &&
+         r->uses.at[value->index] == 1;
 }
 
 hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct shape *shape,

@@ -10,9 +10,6 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->target = *options->target;
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
-  /* and one more for each node whose fused program may have to be split off */
-  TRY(NEW_ARRAY(ctx, arena, b.values, graph->values.count + graph->nodes.count));
-  b.value_count = (uint32_t)graph->values.count;
   TRY(find_readers(&b));
   TRY(bind_inputs(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));

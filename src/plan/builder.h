@@ -16,10 +16,13 @@ struct value_state {
 struct builder {
   struct ctx *ctx;
   struct arena *arena;
+  struct builder *outer;      /* of a body: the builder of the graph around it */
+  struct buffer *const *ends; /* of a body: where its outputs shall lie, densely; NULL: nowhere */
   const struct graph *graph;
   struct plan *plan;
   const struct plan_options *options;
-  struct value_state *values; /* by value index */
+  struct value_state *values; /* by value index; room for one more a node, whose fused program may
+                                 have to be split off */
   uint32_t value_count;       /* of the graph, and of those that lowering makes */
   uint32_t *uses;             /* by value index */
   const struct node **reader; /* the only node that reads the value, or NULL */
@@ -34,7 +37,7 @@ bool is_integer_contraction(const struct node *node);
 bool is_vector_program(const struct node *node);
 bool all_f32(const struct node *node);           /* inputs, outputs and fused steps */
 size_t own_input_count(const struct node *node); /* without fused inputs */
-/* Fills b->uses and b->reader. */
+/* Fills b->values, b->uses and b->reader for b->graph. */
 MUST_USE hone_status find_readers(struct builder *b);
 
 /* -- places.c: where values lie ------------------------------------------------------------------ */
@@ -43,6 +46,8 @@ MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size
 MUST_USE hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out);
 /* A new arena buffer with the shape and strides of `like`. */
 MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
+/* What is known of the value: its own builder's; *out_captured: of a graph around this one. */
+struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured);
 /* The view in which the value was made; constants get a weights buffer at first use. */
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 /* Declares where a value lies without moving it. */
@@ -126,7 +131,7 @@ MUST_USE hone_status half_view(struct builder *b, const struct node *node,
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
 lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_gemm, lower_pool,
     lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
-    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain;
+    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain, lower_if;
 
 /* -- lower.c ------------------------------------------------------------------------------------- */
 /* The steps of one node: the table of lowerings in order, the plain kernel last. E_UNSUP: none. */

@@ -25,8 +25,22 @@ hone_status bind_inputs(struct builder *b) {
   return HONE_OK;
 }
 
-/* Copies every output that no step wrote in its place. */
+static hone_status bind_body_outputs(struct builder *b) {
+  for (size_t i = 0; i < b->graph->outputs.count; i++) {
+    const struct value *value = b->graph->outputs.at[i];
+    struct view made, wanted;
+    struct step *step;
+    if (!b->ends[i]) continue;
+    TRY(get_view(b, value, &made));
+    if (made.buffer == b->ends[i] && !made.offset && view_is_dense(&made)) continue;
+    view_dense(&wanted, b->ends[i], value->dtype, &value->shape);
+    TRY(add_copy(b, NULL, &made, &wanted, &step));
+  }
+  return HONE_OK;
+}
+
 hone_status bind_outputs(struct builder *b) {
+  if (b->outer) return bind_body_outputs(b);
   TRY(copy_ports(b, b->graph->outputs.at, b->graph->outputs.count, &b->plan->output_count,
                  &b->plan->outputs));
   for (size_t i = 0; i < b->graph->outputs.count; i++) {

@@ -41,6 +41,7 @@ static const struct {
     {OP_ReduceProd, lower_reduce},
     {OP_Softmax, lower_softmax},
     {OP_LayerNormalization, lower_layernorm},
+    {OP_If, lower_if},
 };
 
 static bool has_elements(const struct node *node) {

@@ -76,12 +76,15 @@ bool is_vector_program(const struct node *node) {
 }
 
 hone_status find_readers(struct builder *b) {
+  size_t room = b->graph->values.count + b->graph->nodes.count;
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->values, room));
+  b->value_count = (uint32_t)b->graph->values.count;
   TRY(graph_uses(b->ctx, b->arena, b->graph, &b->uses));
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, b->graph->values.count + b->graph->nodes.count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, room));
   for (size_t n = 0; n < b->graph->nodes.count; n++) {
     const struct node *node = b->graph->nodes.at[n];
     for (size_t i = 0; i < node->input_count; i++)
-      if (node->inputs[i] && b->uses[node->inputs[i]->index] == 1)
+      if (graph_owns(b->graph, node->inputs[i]) && b->uses[node->inputs[i]->index] == 1)
         b->reader[node->inputs[i]->index] = node;
   }
   return HONE_OK;

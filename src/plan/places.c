@@ -23,8 +23,17 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   return HONE_OK;
 }
 
+struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured) {
+  struct builder *owner = b;
+  while (owner && !graph_owns(owner->graph, value)) owner = owner->outer;
+  if (!owner) owner = b; /* one that lowering made */
+  *out_captured = owner != b;
+  return &owner->values[value->index];
+}
+
 hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
-  struct value_state *state = &b->values[value->index];
+  bool captured;
+  struct value_state *state = state_of(b, value, &captured);
   if (!state->count) {
     if (!value->constant)
       return fail(b->ctx, HONE_E_INTERNAL, place_name(value->name), "value read before it is made");
@@ -84,7 +93,12 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   int index;
   int64_t elements;
   TRY(element_count(b, &value->shape, &elements));
-  if (view_is_dense(like) && ends_in_output(b, value, &index)) {
+  bool ends = view_is_dense(like) && ends_in_output(b, value, &index);
+  if (ends && b->outer && b->ends[index]) {
+    *out = *like;
+    out->offset = 0;
+    out->buffer = b->ends[index];
+  } else if (ends && !b->outer) {
     *out = *like;
     out->offset = 0;
     TRY(new_buffer(b, BUFFER_OUTPUT, dense_bytes(like->dtype, elements), &out->buffer));

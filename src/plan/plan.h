@@ -93,7 +93,13 @@ enum step_kind {
   STEP_PACK,        /* packs a run-time b for the next kernel step */
   STEP_ELEMENTWISE, /* loops over an expression program */
   STEP_COPY,        /* strided copy with optional constant border */
-  STEP_PLAIN        /* a plain kernel */
+  STEP_PLAIN,       /* a plain kernel */
+  STEP_FAIL,        /* ends the run with E_SHAPE */
+  /* Brackets: a plan is a tree, written as a list. Steps between IF and ELSE run where inputs[0], one
+     bool, is true, those between ELSE and END where not; all threads decide alike. */
+  STEP_IF,
+  STEP_ELSE,
+  STEP_END
 };
 
 struct step {

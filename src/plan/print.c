@@ -29,6 +29,14 @@ static const char *kind_name(const struct step *step) {
       return "copy";
     case STEP_PLAIN:
       return "plain";
+    case STEP_FAIL:
+      return "fail";
+    case STEP_IF:
+      return "if";
+    case STEP_ELSE:
+      return "else";
+    case STEP_END:
+      return "end";
   }
   return "?";
 }

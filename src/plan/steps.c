@@ -71,7 +71,8 @@ hone_status ensure_strides(struct builder *b, const struct value *value, const s
                            struct view *out) {
   struct view made;
   TRY(get_view(b, value, &made));
-  struct value_state *state = &b->values[value->index];
+  bool captured; /* a copy made here does not exist outside of this branch */
+  struct value_state *state = state_of(b, value, &captured);
   for (int i = 0; i < state->count; i++)
     if (view_same_strides(&state->views[i], wanted)) {
       *out = state->views[i];
@@ -81,7 +82,7 @@ hone_status ensure_strides(struct builder *b, const struct value *value, const s
   struct step *step;
   TRY(arena_view(b, wanted, out));
   TRY(add_copy(b, NULL, &made, out, &step));
-  if (state->count < COPIES) state->views[state->count++] = *out;
+  if (!captured && state->count < COPIES) state->views[state->count++] = *out;
   return HONE_OK;
 }
 

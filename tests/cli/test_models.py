@@ -15,7 +15,6 @@ ZOO = ["mlp", "conv", "mnist_cnn", "transformer"]
 REFUSED = {
     "micro_kws_m/model_qoperator.onnx": ("E_UNSUP", "com.microsoft"),
     "micro_kws_m/model_qop_softmax.onnx": ("E_UNSUP", "com.microsoft"),
-    "silero_vad/model.onnx": ("E_UNSUP", "If"),
     "squeezenet_fp16/model.onnx": ("E_UNSUP", "f16"),
 }
 # Relative L2 beyond 1e-4, and why.

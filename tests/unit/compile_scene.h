@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 8 };
+enum { MOST = 10 };
 
 struct scene {
   struct ctx ctx;

@@ -14,7 +14,7 @@ static const struct {
     {"gcn_karate/model.onnx", "edge_index[2,190]", NULL},
     {"micro_kws_m/model_qop_softmax.onnx", NULL, "\"com.microsoft\""},
     {"micro_kws_m/model_qoperator.onnx", NULL, "\"com.microsoft\""},
-    {"silero_vad/model.onnx", "input[1,512],state[2,1,128]", "\"If\""},
+    {"silero_vad/model.onnx", "input[1,512],state[2,1,128]", NULL},
     {"tinystories260k/decode.onnx", "past_k[5,1,7,4,8]", NULL},
     {"tinystories260k/prefill.onnx", "tokens[1,16]", NULL},
     {"tree_models/xgb_classifier.onnx", NULL, "\"TreeEnsembleClassifier\""},

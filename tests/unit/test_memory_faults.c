@@ -40,7 +40,7 @@ void free(void *pointer) {
 }
 
 static const char model_text[] =
-    "graph(x: f32[2,3,9,9]) -> (y) {\n"
+    "graph(x: f32[2,3,9,9], k: bool[]) -> (y) {\n"
     "  w = const f32[8,3,3,3] seed=1\n"
     "  d = const f32[10,8] seed=2\n"
     "  b = const f32[10] seed=3\n"
@@ -49,7 +49,16 @@ static const char model_text[] =
     "  p = GlobalAveragePool(r)\n"
     "  f = Flatten(p)\n"
     "  g = Gemm(f, d, b) transB=1\n"
-    "  y = Softmax(g) axis=-1\n"
+    "  n = const i64[] [2]\n"
+    "  l = Loop(n, -, g) body=graph(i: i64[], e: bool[], v: f32[2,10]) -> (o, u) {\n"
+    "    o = Identity(e)\n"
+    "    u = Neg(v)\n"
+    "  }\n"
+    "  y = If(k) then_branch=graph() -> (s) {\n"
+    "    s = Softmax(l) axis=-1\n"
+    "  } else_branch=graph() -> (t) {\n"
+    "    t = Add(l, b)\n"
+    "  }\n"
     "}\n";
 static struct target target;    /* before the faults: cache sizes that cannot be read are assumed */
 static struct text model_bytes; /* the same as ONNX */
@@ -114,10 +123,12 @@ static hone_status do_import(struct ctx *ctx, struct arena *arena) {
 static hone_status do_reference(struct ctx *ctx, struct arena *arena) {
   static float x[2 * 3 * 9 * 9], y[20];
   struct graph *graph;
-  hone_tensor in = {x, HONE_F32, 4, {2, 3, 9, 9}}, out = {y, HONE_F32, 2, {2, 10}};
+  static uint8_t k = 1;
+  hone_tensor in[2] = {{x, HONE_F32, 4, {2, 3, 9, 9}}, {&k, HONE_BOOL, 0, {0}}},
+              out = {y, HONE_F32, 2, {2, 10}};
   TRY(read_text(ctx, arena, &graph));
   memset(y, 0, sizeof y);
-  TRY(reference_run(ctx, graph, &in, &out));
+  TRY(reference_run(ctx, graph, in, &out));
   put_result(y, sizeof y);
   return HONE_OK;
 }

@@ -1,0 +1,113 @@
+/* control: what If, Loop and Scan refuse, and what becomes of branches that shapes do not fit. That
+ * they compute the right thing is shown by tests/compile/control-*.hg and the ONNX suite. */
+#include "graph_case.h"
+
+static hone_status infer(struct fixture *f, const char *text) {
+  f->ctx.status = HONE_OK; /* of the case before */
+  hone_status status = graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph);
+  if (status) print_error("%s\n", hone_context_message(&f->ctx));
+  assert_int_equal(status, HONE_OK);
+  return graph_infer(&f->ctx, f->graph);
+}
+
+#define LOOP(trip, end)                                                          \
+  "graph(x: f32[2]) -> (y) {\n  m = const i64[] [" trip                          \
+  "]\n  t = const bool[] [1]\n"                                                  \
+  "  y = Loop(m, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n" \
+  "    g = " end "\n    w = Neg(v)\n  }\n}\n"
+#define IF(then_text, else_text)                                     \
+  "graph(c: bool[], x: f32[2,3]) -> (y) {\n  s = const i64[1] [5]\n" \
+  "  y = If(c) then_branch=graph() -> (a) {\n    a = " then_text     \
+  "\n  } else_branch=graph() -> (b) {\n    b = " else_text "\n  }\n}\n"
+
+static const struct {
+  const char *what, *text;
+  hone_status status;
+} refusals[] = {
+    {"endless by its count", LOOP("1000000000000", "Identity(c)"), HONE_E_LIMIT},
+    {"endless by its condition",
+     "graph(x: f32[2]) -> (y) {\n  t = const bool[] [1]\n"
+     "  y = Loop(-, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+     "    g = Identity(c)\n    w = Neg(v)\n  }\n}\n",
+     HONE_E_LIMIT},
+    {"a condition of the data",
+     "graph(x: f32[2], z: bool[]) -> (y) {\n  m = const i64[] [9]\n  t = const bool[] [1]\n"
+     "  y = Loop(m, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+     "    g = Identity(z)\n    w = Neg(v)\n  }\n}\n",
+     HONE_E_UNSUP},
+    {"a body of other arity",
+     "graph(x: f32[2]) -> (y) {\n  m = const i64[] [9]\n"
+     "  y = Loop(m, -, x) body=graph(i: i64[], v: f32[2]) -> (g, w) {\n"
+     "    g = Less(i, i)\n    w = Neg(v)\n  }\n}\n",
+     HONE_E_FORMAT},
+    {"no body", "graph(x: f32[2]) -> (y) {\n  m = const i64[] [9]\n  y = Loop(m, -, x)\n}\n",
+     HONE_E_FORMAT},
+    {"a scan output of no iterations",
+     "graph(x: f32[2]) -> (y, z) {\n  m = const i64[] [0]\n"
+     "  y, z = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w, o) {\n"
+     "    g = Identity(c)\n    w = Neg(v)\n    o = Neg(v)\n  }\n}\n",
+     HONE_E_UNSUP},
+    {"scan inputs of two lengths",
+     "graph(x: f32[2], z: f32[3]) -> (y) {\n"
+     "  y = Scan(x, z) num_scan_inputs=2 body=graph(a: f32[], b: f32[]) -> (g) {\n"
+     "    g = Add(a, b)\n  }\n}\n",
+     HONE_E_SHAPE},
+    {"branches of two shapes", IF("Transpose(x)", "Neg(x)"), HONE_E_UNSUP},
+    {"two branches that cannot run", IF("Reshape(x, s)", "Reshape(x, s)"), HONE_E_SHAPE},
+    {"a condition that is no bool",
+     "graph(c: i64[], x: f32[2]) -> (y) {\n  y = If(c) then_branch=graph() -> (a) {\n"
+     "    a = Neg(x)\n  } else_branch=graph() -> (b) {\n    b = Neg(x)\n  }\n}\n",
+     HONE_E_TYPE},
+    {"a branch less",
+     "graph(c: bool[], x: f32[2]) -> (y) {\n  y = If(c) then_branch=graph() -> (a) {\n"
+     "    a = Neg(x)\n  }\n}\n",
+     HONE_E_FORMAT},
+};
+
+static void what_is_refused(void **state) {
+  struct fixture *f = *state;
+  for (size_t i = 0; i < COUNT(refusals); i++) {
+    hone_status status = infer(f, refusals[i].text);
+    if (status != refusals[i].status)
+      print_error("%s: %s\n", refusals[i].what,
+                  status ? hone_context_message(&f->ctx) : "no error");
+    assert_int_equal(status, refusals[i].status);
+  }
+}
+
+/* Loops in loops multiply: the limit on nodes ends it before memory does. */
+static void loops_in_loops_are_bounded(void **state) {
+  struct fixture *f = *state;
+  f->ctx.limits[LIMIT_nodes] = 20000;
+  assert_int_equal(
+      infer(f,
+            "graph(x: f32[2]) -> (y) {\n  m = const i64[] [1000]\n"
+            "  y = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+            "    g = Identity(c)\n"
+            "    w = Loop(m, -, v) body=graph(j: i64[], d: bool[], u: f32[2]) -> (h, z) {\n"
+            "      h = Identity(d)\n      z = Neg(u)\n    }\n  }\n}\n"),
+      HONE_E_LIMIT);
+}
+
+/* The branch that fits gives the shape; the other one fails when it is taken. */
+static void an_impossible_branch_fails_when_taken(void **state) {
+  struct fixture *f = *state;
+  assert_int_equal(infer(f, IF("Neg(x)", "Reshape(x, s)")), HONE_OK);
+  assert_int_equal(f->graph->outputs.at[0]->shape.dims[1], 3);
+  float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
+  uint8_t condition = 1;
+  hone_tensor in[2] = {{&condition, HONE_BOOL, 0, {0}}, {x, HONE_F32, 2, {2, 3}}},
+              out = {y, HONE_F32, 2, {2, 3}};
+  assert_int_equal(reference_run(&f->ctx, f->graph, in, &out), HONE_OK);
+  assert_true(y[5] == -6);
+  condition = 0;
+  assert_int_equal(f->ctx.status, HONE_OK); /* what is given up is no failure */
+  assert_int_equal(reference_run(&f->ctx, f->graph, in, &out), HONE_E_SHAPE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void) {
+  const struct CMUnitTest tests[] = {TEST(what_is_refused), TEST(loops_in_loops_are_bounded),
+                                     TEST(an_impossible_branch_fails_when_taken)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
