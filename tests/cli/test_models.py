@@ -15,7 +15,6 @@ ZOO = ["mlp", "conv", "mnist_cnn", "transformer"]
 REFUSED = {
     "micro_kws_m/model_qoperator.onnx": ("E_UNSUP", "com.microsoft"),
     "micro_kws_m/model_qop_softmax.onnx": ("E_UNSUP", "com.microsoft"),
-    "squeezenet_fp16/model.onnx": ("E_UNSUP", "f16"),
 }
 # Relative L2 beyond 1e-4, and why.
 LOOSER = {"magika_v3_3/model.onnx": (5e-4, "ONNX Runtime too is 1.2e-4 from the evaluation in double"),
@@ -64,6 +63,8 @@ def close(got, want, about, quantised, looser=1e-4):
         # A rounding that falls the other way moves a value by a step; the whole must stay close.
         assert np.linalg.norm(got - want) <= 0.02 * np.linalg.norm(want)
     else:
+        if got.dtype == np.float16:
+            looser = max(looser, 5e-3)  # what the design allows this type
         got, want = got.astype(np.float64), want.astype(np.float64)
         assert np.linalg.norm(got - want) <= looser * max(np.linalg.norm(want), 1e-6)
         assert np.abs(got - want).max() <= 10 * looser * max(np.abs(want).max(), 1e-6)
