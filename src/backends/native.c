@@ -1,7 +1,7 @@
 /* native: hone's own compiler. prepare imports the model and compiles it to work_dir/model.so (the
  * toolchain's cache serves a second compilation when the request allows it); open loads it as any
- * user of the artifact would. Its threads are not pinned, as for a user of `hone run` and of libhone;
- * option pin=1 pins them.
+ * user of the artifact would. Its threads are pinned one a CPU; pin=0 leaves them to the scheduler, as for a user of
+ * `hone run` and of libhone (docs/measuring.md has what that makes).
  */
 #include "backends.h"
 
@@ -107,7 +107,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(artifact_load(ctx, path, NULL, &s->loaded));
   TRY(features_check(ctx, place_file(path), s->loaded.info->flags));
   int64_t pin;
-  TRY(option_int(ctx, request->options, "pin", 0, 0, 1, &pin));
+  TRY(option_int(ctx, request->options, "pin", 1, 0, 1, &pin));
   TRY(team_create(ctx, request->threads, pin != 0, &s->team));
   const struct hone_artifact_info *info = s->loaded.info;
   TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));
