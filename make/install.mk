@@ -1,7 +1,9 @@
 # make install PREFIX=/usr/local DESTDIR=, make uninstall: the command, the library, its one header.
 SONAME := libhone.so.0
 INSTALLED := bin/hone include/hone.h lib/libhone.a lib/libhone.so lib/$(SONAME) lib/pkgconfig/hone.pc \
-             share/man/man1/hone.1 share/doc/hone/LICENSE share/doc/hone/README.md
+             share/man/man1/hone.1 share/doc/hone/LICENSE share/doc/hone/README.md \
+             share/bash-completion/completions/hone share/zsh/site-functions/_hone \
+             share/fish/vendor_completions.d/hone.fish
 
 .PHONY: install uninstall
 $(BUILD)/hone.1: $(BUILD)/hone tools/manpage.sh

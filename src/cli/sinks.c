@@ -61,7 +61,7 @@ static const struct form *form_of_path(const struct args *args, const char *path
 static hone_status unknown_form(struct ctx *ctx, const struct args *args, const char *path) {
   struct text known = {0};
   for (size_t i = 0; i < COUNT(forms); i++)
-    if (flag_is_of(forms[i].flag, args->verb))
+    if (flag_is_of(forms[i].flag, args->verb) && forms[i].endings[0])
       text_printf(&known, "%s%s", known.length ? ", " : "", forms[i].endings[0]);
   hone_status status =
       strcmp(path, "-")

@@ -88,7 +88,7 @@ PATHS = {
     "zip": (named("m.onnx", b"PK\3\4" + bytes(60)), "E_FORMAT"),
     "elf": (named("m.onnx", b"\x7fELF" + bytes(60)), "E_FORMAT"),
     "pickle": (named("m.pt", b"\x80\2" + bytes(60)), "E_TRUST"),
-    "torch_zip": (named("m.pth", b"PK\3\4" + bytes(60)), "E_TRUST"),
+    "torch_zip": (named("m.pth", b"PK\3\4" + bytes(60)), "E_FORMAT"),
     "keras": (named("m.h5", b"\x89HDF\r\n\x1a\n" + bytes(60)), "E_TRUST"),
     "lfs": (named("m.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
             "E_FORMAT"),
