@@ -241,7 +241,7 @@ static void become(const struct start *start) {
       execve(start->program, start->argv, start->environment);
   }
   int code = errno;
-  ssize_t ignored = write(error, &code, sizeof code);
+  ssize_t ignored = write(error >= 0 ? error : start->error_fd, &code, sizeof code);
   (void)ignored;
   _exit(127);
 }

@@ -7,6 +7,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include <sys/resource.h>
+
+/* One a core; with few descriptors left (ulimit -n), one at a time. */
+static size_t most_at_once(void) {
+  struct rlimit files;
+  if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < 64) return 1;
+  return (size_t)usable_core_count();
+}
+
 #define MAX_WORKERS 64
 
 struct jobs {
@@ -101,7 +110,7 @@ hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles) 
   atomic_init(&jobs.failed, SIZE_MAX);
   if (pthread_mutex_init(&jobs.lock, NULL))
     return fail(ctx, HONE_E_OOM, place_none(), "no memory to compile");
-  size_t count = (size_t)usable_core_count(), started = 0;
+  size_t count = most_at_once(), started = 0;
   if (count > jobs.count) count = jobs.count;
   if (count > MAX_WORKERS) count = MAX_WORKERS;
   pthread_t threads[MAX_WORKERS];
