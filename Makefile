@@ -1,5 +1,5 @@
 # hone. `make` builds, `make bench` shows the main job, `make test` runs every test; all three set up what
-# is missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan, WERROR=-Werror.
+# is missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan|tsan, WERROR=-Werror.
 SHELL := /bin/sh
 VARIANT ?= release
 BUILD ?= $(if $(filter release,$(VARIANT)),build,build/$(VARIANT))
@@ -14,6 +14,8 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-pr
 OPTIMISE_release := -O2 -g
 OPTIMISE_debug := -O0 -g3
 OPTIMISE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Data races: make VARIANT=tsan build/tsan/tests/test_run
+OPTIMISE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 # Asked once and not before the first compilation: set-up may install the packages during this very run.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
@@ -26,7 +28,7 @@ override LDFLAGS += $(filter -fsanitize=%,$(OPTIMISE_$(VARIANT)))
 SOURCES := $(wildcard src/*/*.c zoo/*.c)
 CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
 LIB_SOURCES := $(filter-out src/cli/%,$(SOURCES))
-TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h)
+TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h src/run/stages.h)
 TEXTS := $(filter %.c %.h %.css %.js,$(TEXTS)) $(sort $(wildcard workers/*.py))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)

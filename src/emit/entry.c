@@ -1,4 +1,6 @@
-/* The run function: the steps in order with barriers between them, on one thread or on all. */
+/* The run function. The plan is printed in its order as one function, next, which does what one thread
+ * does alone and leaves wherever all threads are to work; called again it goes on behind that place.
+ * Stages are what all threads work on: a group of joined steps with a shared one among them. */
 #include "emit_internal.h"
 
 static bool all_serial(const struct plan *plan) {
@@ -7,63 +9,127 @@ static bool all_serial(const struct plan *plan) {
   return true;
 }
 
-/* Whether any step of the group of joined steps that begins at `first` runs on all threads. */
-static bool group_is_shared(const struct plan *plan, size_t first) {
-  for (size_t i = first; i < plan->steps.count && (i == first || plan->steps.at[i]->joined); i++)
-    if (!plan->steps.at[i]->serial) return true;
-  return false;
+/* The end of the group of joined steps that begins at `first`, and what of it runs on all threads. */
+struct group {
+  size_t end;
+  bool shared, scratch;
+  int64_t units, chunks; /* the most of its shared steps */
+};
+
+static struct group group_at(const struct plan *plan, size_t first) {
+  struct group g = {.end = first};
+  for (; g.end < plan->steps.count; g.end++) {
+    const struct step *step = plan->steps.at[g.end];
+    if (g.end > first && !step->joined) break;
+    g.scratch |= step->scratch != NULL;
+    if (step->serial) continue;
+    g.shared = true;
+    if (step->units > g.units) g.units = step->units;
+    if (step->chunks > g.chunks) g.chunks = step->chunks;
+  }
+  return g;
 }
 
-/* Every thread reads the condition: behind a barrier, and nothing writes it before the END. */
-static void emit_bracket(struct text *out, const struct step *step, bool first) {
+static void emit_bracket(struct text *out, const struct step *step) {
   switch (step->kind) {
     case STEP_IF:
-      text_printf(out, "%s  if (*", first ? "" : "  barrier(f);\n");
+      text_puts(out, "      if (*");
       emit_address(out, &step->inputs[0], true);
       text_puts(out, ") {\n");
       break;
     case STEP_ELSE:
-      text_puts(out, "  } else {\n");
+      text_puts(out, "      } else {\n");
       break;
     default:
-      text_puts(out, "  }\n");
+      text_puts(out, "      }\n");
   }
 }
 
-void emit_run(struct emitter *e) {
-  const struct plan *plan = e->plan;
-  text_puts(e->out,
-            "static void body(void *argument, int32_t thread, int32_t count) {\n  struct frame "
-            "*const f = argument;\n"
-            "  const long t = thread, n = count;\n  (void)f, (void)t, (void)n;\n");
-  /* Steps of thread 0 in a row need no barrier between them; a group with a shared step needs one before
-     and behind. */
-  bool shared_before = false;
-  for (size_t i = 0; i < plan->steps.count; i++) {
-    const struct step *step = plan->steps.at[i];
-    if (step->kind >= STEP_IF) {
-      emit_bracket(e->out, step, !i);
-      shared_before = step->kind == STEP_END;
+/* Calls of the steps [first, end), each with its chunk. */
+static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk) {
+  for (size_t i = first; i < end; i++) text_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
+}
+
+static void emit_next(const struct plan *plan, struct text *out) {
+  int stage = 0;
+  text_puts(out,
+            "/* What one thread does alone, up to the next stage. */\n"
+            "static void next(void *argument, int32_t thread, struct hone_stage *stage) {\n"
+            "  struct frame *const f = argument;\n  const long t = thread;\n  (void)t;\n"
+            "  switch (f->stage) {\n    case 0:;\n");
+  for (size_t i = 0; i < plan->steps.count;) {
+    if (plan->steps.at[i]->kind >= STEP_IF) {
+      emit_bracket(out, plan->steps.at[i++]);
       continue;
     }
-    if (i && !step->joined && (shared_before || group_is_shared(plan, i))) {
-      text_puts(e->out, "  barrier(f);\n");
-      shared_before = false;
-    }
-    shared_before |= !step->serial;
-    text_printf(e->out, "  s%zu(f, t, n);\n", i);
+    struct group g = group_at(plan, i);
+    if (g.shared)
+      text_printf(out,
+                  "      share(f, stage, %d, %lldl, %lldl, %d);\n      return;\n    case %d:;\n",
+                  stage + 1, (long long)g.units, (long long)g.chunks,
+                  g.scratch ? plan->scratch_threads : INT32_MAX, stage + 1);
+    else
+      emit_calls(out, i, g.end, "0, 1");
+    stage += g.shared;
+    i = g.end;
   }
+  text_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
+}
+
+static void emit_work(const struct plan *plan, struct text *out) {
+  int stage = 0;
+  text_puts(out,
+            "static void work(void *argument, int32_t chunk, int32_t thread) {\n"
+            "  struct frame *const f = argument;\n"
+            "  const long c = chunk, n = f->chunks, t = thread;\n  switch (f->stage) {\n");
+  for (size_t i = 0; i < plan->steps.count;) {
+    struct group g = group_at(plan, i);
+    if (plan->steps.at[i]->kind >= STEP_IF) {
+      i++;
+      continue;
+    }
+    if (g.shared) {
+      text_printf(out, "    case %d:\n", ++stage);
+      emit_calls(out, i, g.end, "c, n");
+      text_puts(out, "      break;\n");
+    }
+    i = g.end;
+  }
+  text_puts(out, "  }\n}\n\n");
+}
+
+/* Equal parts for all threads where there are units for it, and as many as a part is worth. */
+static const char share_text[] =
+    "static void share(struct frame *f, struct hone_stage *stage, int32_t number, long units, "
+    "long chunks, int32_t threads) {\n"
+    "  if (stage->threads > threads) stage->threads = threads;\n"
+    "  const long count = stage->threads, most = stage->chunks * count;\n"
+    "  if (chunks > most) chunks = most;\n"
+    "  chunks = chunks < count ? count : chunks - chunks % count;\n"
+    "  if (chunks > units) chunks = units;\n"
+    "  stage->chunks = (int32_t)chunks;\n"
+    "  f->stage = number;\n  f->chunks = chunks;\n}\n\n";
+
+void emit_run(struct emitter *e) {
+  const struct plan *plan = e->plan;
+  bool alone = all_serial(plan);
+  if (!alone) text_puts(e->out, share_text);
+  emit_next(plan, e->out);
+  if (!alone) emit_work(plan, e->out);
   text_puts(e->out,
-            "}\n\nstatic int32_t run(const void *weights, void *arena, const struct hone_io *io, "
+            "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
             "const struct hone_team *team) {\n"
-            "  struct frame f = {weights, arena, io->inputs, io->outputs, NULL, 0};\n");
-  if (all_serial(plan)) {
-    text_puts(e->out, "  (void)team; /* too small to share */\n  body(&f, 0, 1);\n");
+            "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0};\n");
+  if (alone) {
+    text_puts(e->out,
+              "  struct hone_stage stage = {1, 1};\n  (void)team; /* too small to share */\n"
+              "  next(&f, 0, &stage);\n");
   } else {
     text_puts(e->out,
-              "  if (team && team->thread_count > 1) {\n    f.team = team;\n    "
-              "team->run(team->self, body, &f);\n"
-              "  } else {\n    body(&f, 0, 1);\n  }\n");
+              "  const struct hone_job job = {&f, next, work};\n"
+              "  if (team) {\n    team->run(team->self, &job);\n  } else {\n"
+              "    for (struct hone_stage s = {1, 1}; next(&f, 0, &s), s.chunks;)\n"
+              "      work(&f, 0, 0);\n  }\n");
   }
   text_puts(e->out,
             "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"

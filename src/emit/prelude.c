@@ -43,11 +43,16 @@ void emit_prelude(const struct plan *plan, struct text *out) {
             "*/\n#endif\n\n");
 }
 
+void emit_alone_prelude(const struct target *target, struct text *out) {
+  const struct plan plan = {.target = *target};
+  emit_prelude(&plan, out);
+}
+
 void emit_frame(struct text *out) {
-  text_puts(out,
-            "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
-            "void *const *inputs;\n"
-            "  void *const *outputs;\n  const struct hone_team *team;\n  int32_t status;\n};\n"
-            "static inline void barrier(const struct frame *f) {\n  if (f->team) "
-            "f->team->barrier(f->team->self);\n}\n\n");
+  text_puts(
+      out,
+      "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
+      "void *const *inputs;\n"
+      "  void *const *outputs;\n  int32_t status;\n"
+      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n};\n\n");
 }

@@ -1,4 +1,4 @@
-/* One C function a step: its share of the units, its addresses, and the call of what it does. */
+/* One C function a step, chunk c of n by thread t: its units, its addresses, and the call of what it does. */
 #include "emit_internal.h"
 
 static hone_status emit_body(struct emitter *e, const struct step *step, int *out_number) {
@@ -36,16 +36,13 @@ static void emit_pointers(struct text *out, const char *declaration, const struc
   text_puts(out, count ? "};\n" : "NULL};\n");
 }
 
-static void emit_range(struct text *out, const struct step *step, int scratch_threads) {
+static void emit_range(struct text *out, const struct step *step) {
   if (step->serial) {
-    text_printf(out, "  if (t) return;\n  (void)count;\n  const long begin = 0, end = %lldl;\n",
+    text_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %lldl;\n",
                 (long long)step->units);
     return;
   }
-  if (step->scratch)
-    text_printf(out, "  if (count > %d) count = %d;\n  if (t >= count) return;\n", scratch_threads,
-                scratch_threads);
-  text_printf(out, "  const long begin = %lldl * t / count, end = %lldl * (t + 1) / count;\n",
+  text_printf(out, "  const long begin = %lldl * c / n, end = %lldl * (c + 1) / n;\n",
               (long long)step->units, (long long)step->units);
 }
 
@@ -117,8 +114,9 @@ hone_status emit_step(struct emitter *e, size_t i) {
   for (size_t k = 0; k < step->output_count; k++)
     if (step->outputs[k].buffer) shape_print(e->out, &step->outputs[k].shape);
   text_puts(e->out, " */\n");
-  text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long t, long count) {\n", i);
-  emit_range(e->out, step, e->plan->scratch_threads);
+  text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);
+  if (!step->scratch) text_puts(e->out, "  (void)t;\n");
+  emit_range(e->out, step);
   emit_call(e->out, step, number);
   text_puts(e->out, "}\n\n");
   return HONE_OK;

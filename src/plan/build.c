@@ -17,6 +17,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   /* room for more threads than planned for, but not for every machine's */
   plan->scratch_threads = options->threads > 4 ? options->threads : 4;
   set_lifetimes(plan);
+  set_chunks(plan);
   TRY(plan_memory(ctx, arena, plan));
   *out = plan;
   return HONE_OK;

@@ -62,8 +62,7 @@ hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place pla
 }
 
 /* The last entry for the problem counts, so that a table is corrected by appending. */
-static const struct choice *look_up(const struct choice_table *table,
-                                    const struct problem *problem) {
+const struct choice *choices_find(const struct choice_table *table, const struct problem *problem) {
   for (size_t i = table ? table->entries.count : 0; i-- > 0;)
     if (!memcmp(&table->entries.at[i].problem, problem, sizeof *problem))
       return &table->entries.at[i].choice;
@@ -72,7 +71,7 @@ static const struct choice *look_up(const struct choice_table *table,
 
 bool choose_kernel(struct builder *b, const struct problem *problem, struct choice *out) {
   const struct kernel_target *target = &b->plan->kernel_target;
-  const struct choice *wanted = look_up(b->options->choices, problem);
+  const struct choice *wanted = choices_find(b->options->choices, problem);
   if (wanted) {
     *out = *wanted;
     if (kernel_serves(out->kernel, problem, target) && out->kernel->fits(problem, target, out))

@@ -1,5 +1,5 @@
 /* From which step to which an arena buffer is alive: half-open, [first, end). Buffers of joined steps
- * live through the whole group, since no barrier stands between them. */
+ * live through the whole group, since they run at the same time. */
 #include "plan.h"
 
 static void touch(struct buffer *buffer, int first, int end) {

@@ -3,8 +3,8 @@
  * A value is a view: a buffer, an element offset and one stride per logical dimension. Transpose,
  * Slice, Split, Squeeze, Expand and most Reshapes only make views; kernels choose the physical order
  * of what they write (images channels-last); where a reader needs another order, a copy step stands.
- * Every step runs on all threads over its units, with a barrier behind it; small steps run on
- * thread 0 alone. plan_build fills it, plan_print shows it, emit reads it.
+ * Every step runs on all threads over its units, and the next begins when all are done; small steps
+ * run on one thread. plan_build fills it, plan_print shows it, emit reads it.
  */
 #ifndef HONE_PLAN_H
 #define HONE_PLAN_H
@@ -107,8 +107,9 @@ struct step {
   const struct op *op; /* of the node it comes from; NULL for a copy between layouts */
   struct place place;  /* of that node, for messages */
   int64_t units;       /* independent work units */
-  bool serial;         /* thread 0 does all units */
-  bool joined;         /* independent of the step before: no barrier between the two */
+  bool serial;         /* one thread does all units */
+  int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
+  bool joined;         /* independent of the step before: both run at the same time */
   /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
   size_t input_count, output_count;
   struct view *inputs; /* buffer NULL: operand missing */
@@ -173,6 +174,8 @@ void plan_print(struct text *text, const struct plan *plan);
    E_USAGE with the number of a line that is malformed or names no row. */
 MUST_USE hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
                                    const char *text, size_t length, struct choice_table *out);
+/* NULL: the table says nothing of it. */
+const struct choice *choices_find(const struct choice_table *table, const struct problem *problem);
 void kernel_target_init(struct kernel_target *out, const struct target *target, int threads);
 /* For passes (pass_env.accepts_fused): may `step` be appended to the fused program of `node`? */
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
@@ -220,6 +223,9 @@ void plan_loops(const struct step *step, struct loop_nest *out);
 /* inner and units of a copy step's loops, by the same rule. */
 void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
                      int64_t *out_units);
+
+/* -- chunks.c: into how many parts the units of a step may be cut for the threads to take ---------- */
+void set_chunks(struct plan *plan);
 
 /* -- lifetimes.c, memory.c ----------------------------------------------------------------------- */
 void set_lifetimes(struct plan *plan); /* and the size of scratch for plan->scratch_threads */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 1
+#define HONE_ARTIFACT_ABI 2
 
 struct hone_io_info {
   const char *name; /* NUL-terminated bytes, any UTF-8 */
@@ -19,14 +19,26 @@ struct hone_io_info {
   int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
 };
 
-/* Threads are the host's. run calls fn(argument, t, thread_count) on every t once, in parallel, and
-   returns when all are done; barrier is called by all of them inside fn. team NULL: one thread. */
+/* Threads are the host's; what they do is a row of stages, each so many chunks of work that may be
+   done in any order, at the same time, by whoever is free. The bits of the outputs do not depend on
+   that. A host does: until next gives 0 chunks, work on each chunk of the stage once, and next only
+   after all of them are done. */
+struct hone_stage {
+  int32_t chunks;  /* in: the most for each of its threads; out: of this stage, 0 at the end */
+  int32_t threads; /* in: of the host; out: the most that may work on it at once */
+};
+struct hone_job {
+  void *argument;
+  /* Begins the next stage. What one thread does alone is done in here. */
+  void (*next)(void *argument, int32_t thread, struct hone_stage *stage);
+  /* Does a chunk. thread < stage.threads: whose scratch memory it has; no two threads at once as
+     the same. */
+  void (*work)(void *argument, int32_t chunk, int32_t thread);
+};
 struct hone_team {
   void *self;
   int32_t thread_count;
-  void (*run)(void *self, void (*fn)(void *argument, int32_t thread, int32_t thread_count),
-              void *argument);
-  void (*barrier)(void *self);
+  void (*run)(void *self, const struct hone_job *job);
 };
 
 struct hone_io {
@@ -68,6 +80,7 @@ struct hone_artifact_info {
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
   /* 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */
+  /* team NULL: one thread. */
   int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
                  const struct hone_team *team);
 };

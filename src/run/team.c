@@ -1,39 +1,23 @@
-/* Thread team: persistent workers, thread 0 is the caller, one function runs on all (SPMD).
+/* Thread team: persistent workers, thread 0 is the caller. How they share a job is stages.h.
  *
- * Inside a run threads wait by spinning: a barrier is one atomic counter and an epoch, each on its
- * own cache line; a wait above SPIN_IN_RUN_NS means that a peer lost its core, so the waiter
- * yields. Between runs a worker spins IDLE_SPIN_NS at most, then sleeps on a futex: an idle team
- * costs nothing. A team with more threads than cores never spins. A team of one calls the function
- * and that is all.
- *
- * Invariants: one run at a time and none from inside a run; every thread passes the same barriers;
- * a worker reads `job` only after it saw `start` move, the caller changes it only after `left` is
- * 0.
+ * In a run a thread that finds nothing to do spins RUN_SPIN_NS, between runs a worker spins
+ * IDLE_SPIN_NS, then it sleeps: an idle team costs nothing. A team with more threads than cores never
+ * spins. A team of one does the job and that is all.
  */
 #include "run.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "stages.h"
 
 #define MAX_THREADS 1024
 #define IDLE_SPIN_NS 50000u
-#define SPIN_IN_RUN_NS 100000u
-#define PAUSES_PER_CLOCK 32 /* a pause is 10 to 50 ns: the clock is read every few hundred ns */
+#define RUN_SPIN_NS 50000u
 #define STACK_BYTES (2u << 20)
-#define LINE _Alignas(128) /* two lines: the adjacent-line prefetcher joins pairs */
-
-struct job {
-  void (*fn)(void *argument, int32_t thread, int32_t thread_count);
-  void *argument; /* NULL fn: end */
-};
 
 struct worker {
   struct team *team;
@@ -42,13 +26,7 @@ struct worker {
 };
 
 struct team {
-  LINE _Atomic uint32_t start; /* number of runs begun; futex word */
-  struct job job;
-  LINE _Atomic uint32_t sleepers;
-  LINE _Atomic uint32_t left; /* workers that have not finished this run */
-  LINE _Atomic uint32_t arrived;
-  LINE _Atomic uint32_t epoch;
-  LINE uint64_t spin_ns; /* 0: more threads than cores */
+  struct stages stages;
   struct hone_team interface;
   struct worker *workers; /* [thread_count - 1] */
   int32_t started;
@@ -57,94 +35,21 @@ struct team {
   pthread_t caller;
 };
 
-static inline void relax(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("isb" ::: "memory");
-#else
-  __asm__ volatile("" ::: "memory");
-#endif
-}
-
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value) {
-  /* EAGAIN and EINTR mean: look again, which every caller does */
-  syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
-/* Spins until *word differs from (or, want_equal, is) value; false if spin_ns passed before. */
-static bool spin(_Atomic uint32_t *word, uint32_t value, bool want_equal, uint64_t spin_ns) {
-  uint64_t begin = 0;
-  for (;;) {
-    for (int i = 0; i < PAUSES_PER_CLOCK; i++) {
-      if ((atomic_load_explicit(word, memory_order_acquire) == value) == want_equal) return true;
-      relax();
-    }
-    if (!spin_ns) return false;
-    uint64_t now = clock_ns();
-    if (!begin) begin = now;
-    if (now - begin > spin_ns) return false;
-  }
-}
-
-static void wait_in_run(const struct team *team, _Atomic uint32_t *word, uint32_t value,
-                        bool want_equal) {
-  if (spin(word, value, want_equal, team->spin_ns)) return;
-  while ((atomic_load_explicit(word, memory_order_acquire) == value) != want_equal) sched_yield();
-}
-
-static void barrier(void *self) {
-  struct team *team = self;
-  uint32_t epoch = atomic_load_explicit(&team->epoch, memory_order_relaxed);
-  uint32_t arrived = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1;
-  if (arrived == (uint32_t)team->interface.thread_count) {
-    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->epoch, epoch + 1, memory_order_release);
-    return;
-  }
-  wait_in_run(team, &team->epoch, epoch, false);
-}
-
-static void wait_for_start(struct team *team, uint32_t seen) {
-  uint64_t spin_ns = team->spin_ns ? IDLE_SPIN_NS : 0;
-  if (spin(&team->start, seen, false, spin_ns)) return;
-  /* sequentially consistent on both sides: either begin() sees the sleeper or we see the start */
-  atomic_fetch_add(&team->sleepers, 1);
-  while (atomic_load(&team->start) == seen) futex(&team->start, FUTEX_WAIT, seen);
-  atomic_fetch_sub(&team->sleepers, 1);
-}
-
-static void begin(struct team *team, struct job job) {
-  team->job = job;
-  atomic_store_explicit(&team->left, (uint32_t)team->started, memory_order_relaxed);
-  atomic_fetch_add(&team->start, 1);
-  if (atomic_load(&team->sleepers)) futex(&team->start, FUTEX_WAKE, INT_MAX);
-}
-
 static void *work(void *argument) {
   const struct worker *worker = argument;
-  struct team *team = worker->team;
-  for (uint32_t seen = 0;; seen++) {
-    wait_for_start(team, seen);
-    if (!team->job.fn) return NULL;
-    team->job.fn(team->job.argument, worker->index, team->interface.thread_count);
-    atomic_fetch_sub_explicit(&team->left, 1, memory_order_acq_rel);
-  }
+  stages_serve(&worker->team->stages, worker->index);
+  return NULL;
 }
 
-static void run_team(void *self, void (*fn)(void *, int32_t, int32_t), void *argument) {
+static void run_team(void *self, const struct hone_job *job) {
   struct team *team = self;
-  begin(team, (struct job){fn, argument});
-  fn(argument, 0, team->interface.thread_count);
-  wait_in_run(team, &team->left, 0, true);
+  stages_run(&team->stages, job);
 }
 
-static void run_alone(void *self, void (*fn)(void *, int32_t, int32_t), void *argument) {
+static void run_alone(void *self, const struct hone_job *job) {
   (void)self;
-  fn(argument, 0, 1);
+  stages_run_alone(job);
 }
-
-static void no_barrier(void *self) { (void)self; }
 
 /* The CPUs this thread may use, in a set of any size. */
 static cpu_set_t *allowed_cpus(size_t *out_bytes) {
@@ -202,15 +107,21 @@ static hone_status start_team(struct ctx *ctx, struct team *team, bool pinned) {
   size_t bytes = 0;
   cpu_set_t *cpus = allowed_cpus(&bytes);
   int cores = cpus ? CPU_COUNT_S(bytes, cpus) : 1;
-  team->spin_ns = count <= cores ? SPIN_IN_RUN_NS : 0;
+  team->stages.run_spin_ns = count <= cores ? RUN_SPIN_NS : 0;
+  team->stages.idle_spin_ns = count <= cores ? IDLE_SPIN_NS : 0;
   if (cpus && pinned) {
     team->caller_cpus = cpus;
     team->cpu_set_bytes = bytes;
   } else if (cpus) {
     CPU_FREE(cpus);
   }
+  size_t share_bytes = (size_t)count * sizeof *team->stages.shares;
+  team->stages.thread_count = count;
+  team->stages.shares = aligned_alloc(_Alignof(struct stages_share), share_bytes);
   team->workers = calloc((size_t)count, sizeof *team->workers);
-  if (!team->workers) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %d threads", count);
+  if (!team->workers || !team->stages.shares)
+    return fail(ctx, HONE_E_OOM, place_none(), "no memory for %d threads", count);
+  memset(team->stages.shares, 0, share_bytes);
   int error = start_workers(team);
   if (error)
     return fail(ctx, HONE_E_OOM, place_none(), "cannot start thread %d of %d: %s",
@@ -231,11 +142,8 @@ hone_status team_create(struct ctx *ctx, int thread_count, bool pinned, struct t
   if (!team) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a thread team");
   memset(team, 0, sizeof *team);
   team->caller = pthread_self();
-  team->interface = (struct hone_team){team, thread_count, run_team, barrier};
-  if (thread_count == 1) {
-    team->interface.run = run_alone;
-    team->interface.barrier = no_barrier;
-  }
+  team->interface = (struct hone_team){team, thread_count, run_team};
+  if (thread_count == 1) team->interface.run = run_alone;
   hone_status status = HONE_OK;
   if (thread_count > 1 || pinned) status = start_team(ctx, team, pinned);
   if (status) {
@@ -248,7 +156,7 @@ hone_status team_create(struct ctx *ctx, int thread_count, bool pinned, struct t
 
 void team_destroy(struct team *team) {
   if (!team) return;
-  if (team->started) begin(team, (struct job){NULL, NULL});
+  if (team->started) stages_end(&team->stages);
   for (int32_t i = 0; i < team->started; i++) pthread_join(team->workers[i].thread, NULL);
   if (team->caller_cpus) {
     if (pthread_equal(team->caller, pthread_self()))
@@ -256,6 +164,7 @@ void team_destroy(struct team *team) {
     CPU_FREE(team->caller_cpus);
   }
   free(team->workers);
+  free(team->stages.shares);
   free(team);
 }
 

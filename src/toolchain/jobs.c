@@ -56,10 +56,10 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
 }
 
-/* The program's own main and the ABI header that it includes. */
+/* The program's own main and the headers that it includes. */
 static hone_status compile_main(struct ctx *ctx, const struct build *build, const struct job *job) {
-  static const char *const names[][2] = {{"run/main.c", "main.c"},
-                                         {"run/artifact.h", "artifact.h"}};
+  static const char *const names[][2] = {
+      {"run/main.c", "main.c"}, {"run/stages.h", "stages.h"}, {"run/artifact.h", "artifact.h"}};
   for (size_t i = 0; i < COUNT(names); i++) {
     size_t length;
     const char *text = hone_embedded_text(names[i][0], &length);

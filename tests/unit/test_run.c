@@ -1,5 +1,6 @@
-/* team.c: every thread runs once, barriers separate phases, under repetition and with more threads
- * than cores; sleeping teams wake. loader.c: whole files load, damaged ones are errors. */
+/* team.c, stages.h: every chunk of a stage is done once and the next stage sees it, under repetition
+ * and with more threads than cores; sleeping teams wake; nobody waits for a thread that is not there.
+ * loader.c: whole files load, damaged ones are errors. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -10,46 +11,115 @@
 #include <unistd.h>
 
 #include "run/run.h"
+#include "run/stages.h"
 #include "toy_artifact.h"
 
-enum { PHASES = 20, MOST = 8 };
+enum { STAGES = 20, MOST = 8, CHUNKS = 40 };
 
-struct phases {
-  const struct hone_team *team;
-  int32_t slots[MOST][32]; /* a cache line and more for each thread */
-  atomic_int errors;
-  atomic_int calls;
+/* Stage k has k * 7 % 41 + 1 chunks at most, so that shares are uneven and some threads have none. */
+struct walk {
+  struct hone_job job;
+  int stage, chunks;
+  int32_t slots[CHUNKS][32]; /* a cache line and more for each chunk */
+  int32_t scratch[MOST];     /* of a thread */
+  atomic_int errors, calls;
 };
 
-/* Each phase writes a slot, passes the barrier and reads everybody's slot of this phase. Plain
-   memory: ThreadSanitizer sees a barrier that does not order it. */
-static void walk(void *argument, int32_t t, int32_t count) {
-  struct phases *phases = argument;
-  atomic_fetch_add(&phases->calls, 1);
-  for (int32_t phase = 1; phase <= PHASES; phase++) {
-    phases->slots[t][0] = phase;
-    phases->team->barrier(phases->team->self);
-    for (int32_t i = 0; i < count; i++)
-      if (phases->slots[i][0] != phase) atomic_fetch_add(&phases->errors, 1);
-    phases->team->barrier(phases->team->self);
+/* Plain memory all along: ThreadSanitizer sees stages that are not in order, and two threads that are
+   one. */
+static void begin_stage(void *argument, int32_t thread, struct hone_stage *stage) {
+  struct walk *walk = argument;
+  for (int i = 0; i < walk->chunks; i++)
+    if (walk->slots[i][0] != walk->stage) atomic_fetch_add(&walk->errors, 1);
+  walk->scratch[thread]++;
+  if (walk->stage++ == STAGES) {
+    walk->stage = walk->chunks = stage->chunks = 0;
+    return;
   }
+  if (walk->stage % 3 == 0 && stage->threads > 2) stage->threads = 2;
+  int most = stage->chunks * stage->threads, wanted = walk->stage * 7 % CHUNKS + 1;
+  walk->chunks = stage->chunks = wanted < most ? wanted : most;
 }
 
-static void barriers_separate_phases(void **state) {
+static void do_chunk(void *argument, int32_t chunk, int32_t thread) {
+  struct walk *walk = argument;
+  walk->scratch[thread]++;
+  walk->slots[chunk][0] = walk->stage;
+  atomic_fetch_add(&walk->calls, 1);
+}
+
+static void walk_init(struct walk *walk) {
+  memset(walk, 0, sizeof *walk);
+  walk->job = (struct hone_job){walk, begin_stage, do_chunk};
+}
+
+static int calls_of_a_run(int threads) {
+  int calls = 0;
+  for (int stage = 1; stage <= STAGES; stage++) {
+    int count = stage % 3 == 0 && threads > 2 ? 2 : threads, most = STAGES_SHARE_CHUNKS * count;
+    calls += stage * 7 % CHUNKS + 1 < most ? stage * 7 % CHUNKS + 1 : most;
+  }
+  return calls;
+}
+
+static void stages_are_in_order(void **state) {
   (void)state;
   struct ctx ctx;
   ctx_init(&ctx);
-  for (int threads = 1; threads <= MOST; threads++) {
+  for (int threads = 2; threads <= MOST; threads++) {
     struct team *team;
     assert_int_equal(team_create(&ctx, threads, false, &team), HONE_OK);
-    struct phases phases = {.team = team_interface(team)};
-    assert_int_equal(phases.team->thread_count, threads);
-    int runs = threads <= usable_core_count() ? 500 : 20;
-    for (int i = 0; i < runs; i++) phases.team->run(phases.team->self, walk, &phases);
-    assert_int_equal(atomic_load(&phases.errors), 0);
-    assert_int_equal(atomic_load(&phases.calls), runs * threads);
+    const struct hone_team *interface = team_interface(team);
+    struct walk walk;
+    walk_init(&walk);
+    assert_int_equal(interface->thread_count, threads);
+    int runs = threads <= usable_core_count() ? 500 : 50;
+    for (int i = 0; i < runs; i++) interface->run(interface->self, &walk.job);
+    assert_int_equal(atomic_load(&walk.errors), 0);
+    assert_int_equal(atomic_load(&walk.calls), runs * calls_of_a_run(threads));
     team_destroy(team);
   }
+}
+
+static void team_of_one(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct team *team;
+  assert_int_equal(team_create(&ctx, 1, false, &team), HONE_OK);
+  struct walk walk;
+  walk_init(&walk);
+  team_interface(team)->run(team_interface(team)->self, &walk.job);
+  assert_int_equal(atomic_load(&walk.errors), 0);
+  assert_int_equal(atomic_load(&walk.calls), STAGES); /* all in one chunk */
+  team_destroy(team);
+}
+
+/* Threads that never come, come in the middle, come for the end of a run that others did. */
+static void nobody_waits_for_the_absent(void **state) {
+  (void)state;
+  _Alignas(128) struct stages_share shares[4] = {{0}};
+  struct stages stages = {.thread_count = 4, .shares = shares};
+  struct walk walk;
+  walk_init(&walk);
+  for (int i = 0; i < 50; i++) stages_run(&stages, &walk.job);
+  assert_int_equal(atomic_load(&walk.errors), 0);
+  assert_int_equal(atomic_load(&walk.calls), 50 * calls_of_a_run(4));
+  for (int32_t t = 0; t < 4; t++) assert_int_equal(walk.scratch[t] != 0, t == 0);
+}
+
+/* A thread that looked at a round and slept over its end takes nothing of a later one. */
+static void what_was_seen_late_is_not_taken(void **state) {
+  (void)state;
+  struct stages_share share = {0};
+  uint64_t at;
+  assert_true(stages_take(&share, 7, 2, true, &at) && at == 0);
+  assert_true(stages_take(&share, 7, 2, false, &at) && at == 0);
+  assert_false(stages_take(&share, 7, 2, true, &at));
+  assert_true(stages_take(&share, 9, 3, true, &at) && at == 0);
+  assert_false(stages_take(&share, 7, 2, true, &at));
+  assert_false(stages_take(&share, 8, 200, false, &at));
+  assert_true(stages_take(&share, 9, 3, true, &at) && at == 1);
 }
 
 static void sleeping_team_wakes(void **state) {
@@ -58,15 +128,16 @@ static void sleeping_team_wakes(void **state) {
   ctx_init(&ctx);
   struct team *team;
   assert_int_equal(team_create(&ctx, 3, false, &team), HONE_OK);
-  struct phases phases = {.team = team_interface(team)};
+  struct walk walk;
+  walk_init(&walk);
   for (int i = 0; i < 200; i++) {
     /* around the 50 us after which workers sleep, so that both sides of the hand-over are met */
     struct timespec pause = {0, i % 20 * 8000};
     nanosleep(&pause, NULL);
-    phases.team->run(phases.team->self, walk, &phases);
+    team_interface(team)->run(team_interface(team)->self, &walk.job);
   }
-  assert_int_equal(atomic_load(&phases.errors), 0);
-  assert_int_equal(atomic_load(&phases.calls), 600);
+  assert_int_equal(atomic_load(&walk.errors), 0);
+  assert_int_equal(atomic_load(&walk.calls), 200 * calls_of_a_run(3));
   team_destroy(team);
 }
 
@@ -82,8 +153,9 @@ static void idle_team_uses_no_processor(void **state) {
   ctx_init(&ctx);
   struct team *team;
   assert_int_equal(team_create(&ctx, 2, false, &team), HONE_OK);
-  struct phases phases = {.team = team_interface(team)};
-  phases.team->run(phases.team->self, walk, &phases);
+  struct walk walk;
+  walk_init(&walk);
+  team_interface(team)->run(team_interface(team)->self, &walk.job);
   double before = cpu_seconds();
   struct timespec pause = {0, 200000000};
   nanosleep(&pause, NULL);
@@ -91,12 +163,45 @@ static void idle_team_uses_no_processor(void **state) {
   team_destroy(team);
 }
 
-static void where(void *argument, int32_t t, int32_t count) {
-  (void)count;
+/* One stage of a chunk for each thread; a chunk ends when all have begun, so that each does one. */
+struct meeting {
+  atomic_int present;
+  int stage, chunks;
+  double sleeps_s; /* of chunk 0, before it ends */
+  int cpus[MOST];
+};
+
+static void meet(void *argument, int32_t thread, struct hone_stage *stage) {
+  struct meeting *meeting = argument;
+  (void)thread;
+  stage->chunks = meeting->chunks = meeting->stage++ ? 0 : stage->threads;
+}
+
+static void be_there(void *argument, int32_t chunk, int32_t thread) {
+  struct meeting *meeting = argument;
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
-  ((int *)argument)[t] = CPU_COUNT(&set);
+  meeting->cpus[thread] = CPU_COUNT(&set);
+  atomic_fetch_add(&meeting->present, 1);
+  while (atomic_load(&meeting->present) < meeting->chunks) sched_yield();
+  struct timespec pause = {0, (long)(meeting->sleeps_s * 1e9)};
+  if (!chunk) nanosleep(&pause, NULL);
+}
+
+/* The others sleep while one chunk takes long: spinning is bounded within a run too. */
+static void waiting_ends_in_sleep(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct team *team;
+  assert_int_equal(team_create(&ctx, 2, false, &team), HONE_OK);
+  struct meeting meeting = {.sleeps_s = 0.3};
+  const struct hone_job job = {&meeting, meet, be_there};
+  double before = cpu_seconds();
+  team_interface(team)->run(team_interface(team)->self, &job);
+  assert_true(cpu_seconds() - before < 0.1);
+  team_destroy(team);
 }
 
 static void pinning_is_undone(void **state) {
@@ -107,9 +212,10 @@ static void pinning_is_undone(void **state) {
   sched_getaffinity(0, sizeof before, &before);
   struct team *team;
   assert_int_equal(team_create(&ctx, 3, true, &team), HONE_OK);
-  int counts[3] = {0};
-  team_interface(team)->run(team_interface(team)->self, where, counts);
-  for (int t = 0; t < 3; t++) assert_int_equal(counts[t], 1);
+  struct meeting meeting = {0};
+  const struct hone_job job = {&meeting, meet, be_there};
+  team_interface(team)->run(team_interface(team)->self, &job);
+  for (int t = 0; t < 3; t++) assert_int_equal(meeting.cpus[t], 1);
   team_destroy(team);
   sched_getaffinity(0, sizeof after, &after);
   assert_true(CPU_EQUAL(&before, &after));
@@ -217,7 +323,11 @@ static void missing_files_and_symbols(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(barriers_separate_phases),
+      cmocka_unit_test(stages_are_in_order),
+      cmocka_unit_test(team_of_one),
+      cmocka_unit_test(nobody_waits_for_the_absent),
+      cmocka_unit_test(what_was_seen_late_is_not_taken),
+      cmocka_unit_test(waiting_ends_in_sleep),
       cmocka_unit_test(sleeping_team_wakes),
       cmocka_unit_test(idle_team_uses_no_processor),
       cmocka_unit_test(pinning_is_undone),

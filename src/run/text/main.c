@@ -5,8 +5,8 @@
  * Exit codes: 0 ok, 2 usage, 65 an input does not fit, 66 no such file, 69 the processor lacks what
  * the code needs, 70 the model failed, 71 out of memory, 73 cannot write, 74 cannot read.
  */
-#define _POSIX_C_SOURCE 200809L
-#include "artifact.h"
+#define _GNU_SOURCE /* syscall */
+#include "stages.h"
 
 #if defined __x86_64__
 #include <cpuid.h>
@@ -16,9 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,90 +111,34 @@ static void print_shape(FILE *file, const int64_t *dims, int32_t rank) {
   fputc(']', file);
 }
 
-/* -- thread team: thread 0 is the caller; waiting threads spin a short time, idle ones sleep ------
- */
+/* -- thread team: thread 0 is the caller; stages.h is how they share work ------------------------ */
 
-static struct {
-  _Atomic uint32_t start, left, arrived, epoch;
-  void (*fn)(void *, int32_t, int32_t);
-  void *argument;
-  int32_t count;
-  int spin; /* 0: more threads than processors */
-  pthread_mutex_t mutex;
-  pthread_cond_t wake;
-} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
-
-static void relax(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-/* Until *word differs from value (or, until_equal, is value); 0 if that took more than `ms`. */
-static int spin(_Atomic uint32_t *word, uint32_t value, int until_equal, double ms) {
-  double end = 0;
-  do {
-    for (int i = 0; i < 64; i++, relax())
-      if ((atomic_load_explicit(word, memory_order_acquire) == value) == until_equal) return 1;
-    if (end == 0) end = now_ms() + ms;
-  } while (pool.spin && now_ms() < end);
-  return 0;
-}
-
-static void wait_in_run(_Atomic uint32_t *word, uint32_t value, int until_equal) {
-  while (!spin(word, value, until_equal, 0.1)) sched_yield();
-}
+static struct stages pool;
 
 static void *work(void *argument) {
-  int32_t index = (int32_t)(intptr_t)argument;
-  for (uint32_t seen = 0;; seen++) {
-    if (!spin(&pool.start, seen, 0, 0.05)) {
-      pthread_mutex_lock(&pool.mutex);
-      while (atomic_load(&pool.start) == seen) pthread_cond_wait(&pool.wake, &pool.mutex);
-      pthread_mutex_unlock(&pool.mutex);
-    }
-    pool.fn(pool.argument, index, pool.count);
-    atomic_fetch_sub(&pool.left, 1);
-  }
+  stages_serve(&pool, (int32_t)(intptr_t)argument);
   return NULL;
 }
 
-static void team_run(void *self, void (*fn)(void *, int32_t, int32_t), void *argument) {
+static void team_run(void *self, const struct hone_job *job) {
   (void)self;
-  if (pool.count > 1) {
-    pool.fn = fn;
-    pool.argument = argument;
-    atomic_store(&pool.left, (uint32_t)pool.count - 1);
-    pthread_mutex_lock(&pool.mutex);
-    atomic_fetch_add(&pool.start, 1);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.mutex);
-  }
-  fn(argument, 0, pool.count);
-  if (pool.count > 1) wait_in_run(&pool.left, 0, 1);
-}
-
-static void team_barrier(void *self) {
-  (void)self;
-  uint32_t epoch = atomic_load(&pool.epoch);
-  if (atomic_fetch_add(&pool.arrived, 1) + 1 == (uint32_t)pool.count) {
-    atomic_store(&pool.arrived, 0);
-    atomic_store(&pool.epoch, epoch + 1);
-  } else {
-    wait_in_run(&pool.epoch, epoch, 0);
-  }
+  if (pool.thread_count > 1)
+    stages_run(&pool, job);
+  else
+    stages_run_alone(job);
 }
 
 static struct hone_team team_start(int32_t count, long processors) {
-  pool.count = count;
-  pool.spin = count <= processors;
+  pool.thread_count = count;
+  pool.run_spin_ns = pool.idle_spin_ns = count <= processors ? 50000 : 0;
+  pool.shares = allocate((size_t)count * sizeof *pool.shares);
   for (int32_t i = 1; i < count; i++) {
     pthread_t thread;
     int error = pthread_create(&thread, NULL, work, (void *)(intptr_t)i);
     if (error) die(NO_MEMORY, "cannot start thread %d: %s", (int)i, strerror(error));
     pthread_detach(thread);
   }
-  return (struct hone_team){NULL, count, team_run, team_barrier};
+  return (struct hone_team){NULL, count, team_run};
 }
 
 /* -- .npy, NEP 1 ---------------------------------------------------------------------------------
