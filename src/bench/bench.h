@@ -41,6 +41,8 @@ struct bench_options {
   size_t batch_count;
   const int *threads; /* none: one per usable core */
   size_t thread_count;
+  const int *loads; /* numbers of busy neighbours; none: 0 */
+  size_t load_count;
   const char *shapes, *side_files_from, *precision; /* NULL: none, the model's folder, "fp32" */
   const struct bench_pair *engines;                 /* backend name -> path */
   size_t engine_count;
@@ -218,6 +220,7 @@ struct harness {
 };
 void harness_begin(struct harness *harness);
 void harness_finish(struct harness *harness);
+void harness_forget(struct harness *harness, int pid); /* a child that is gone */
 
 /* How a conversation ended that did not end in an answer. */
 struct worker_end {
@@ -407,6 +410,12 @@ void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out"
 /* -- inside a study -----------------------------------------------------------------------------
  */
 
+/* neighbours.c: processes that keep the cores busy beside what is measured. */
+#define BENCH_MAX_LOAD 64
+struct neighbours {
+  int count; /* that were started; they stand still but between _run and _rest */
+  int pids[BENCH_MAX_LOAD];
+};
 /* A study while it runs: shared by the files of this folder but the worker's. */
 struct bench {
   struct ctx *ctx;
@@ -418,6 +427,7 @@ struct bench {
   char dir[4096], cache_dir[4096]; /* dir is private and removed at the end */
   struct random random;
   int worker_number;
+  struct neighbours neighbours;
   double *floors;              /* ns, by cell; NaN: not measured */
   struct bench_case *identity; /* what floors are measured with; NULL until then */
   size_t step, step_count;
@@ -490,6 +500,10 @@ void add_given_inputs(const struct bench *bench, json_t *command);
    ask for that. Workers inherit it. */
 int priority_set(int nice);     /* returns what it was */
 void priority_of_session(void); /* the worker's session gets the worker's own */
+/* neighbours.c: `count` of them are busy from now on; E_CRASH if one was ended from outside. */
+MUST_USE hone_status neighbours_run(struct bench *bench, int count);
+void neighbours_rest(struct bench *bench);
+void neighbours_end(struct bench *bench);
 /* progress.c */
 bool bench_is_interrupted(const struct bench *bench);
 void bench_report(struct bench *bench, const struct cell *cell, const char *model,

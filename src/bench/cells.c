@@ -49,10 +49,13 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
 }
 
 static void fill_cell(const struct bench *bench, const struct bench_case *one, const char *backend,
-                      int threads, int label, struct cell *out) {
+                      int threads, int load, int label, struct cell *out) {
   const struct bench_options *o = &bench->options;
-  *out = (struct cell){
-      .batch = one->batch, .threads = threads, .label = label, .copy = copy_number(bench, one)};
+  *out = (struct cell){.batch = one->batch,
+                       .threads = threads,
+                       .label = label,
+                       .load = load,
+                       .copy = copy_number(bench, one)};
   snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
   snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
   snprintf(out->model_hash, sizeof out->model_hash, "%s", one->hash);
@@ -104,17 +107,20 @@ hone_status study_expand(struct bench *bench) {
   TRY(NEW_ARRAY(bench->ctx, bench->arena, backends, o->backend_count + backend_count));
   size_t per_case = list_backends(o, backends), labels = o->aa ? 2 : 1;
   size_t threads = o->thread_count ? o->thread_count : 1;
-  size_t most = study->case_count * per_case * threads * labels;
+  size_t loads = o->load_count ? o->load_count : 1;
+  size_t most = study->case_count * per_case * threads * loads * labels;
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cells, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cell_case, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->floors, most));
   for (size_t c = 0; c < study->case_count; c++)
     for (size_t t = 0; t < threads; t++)
-      for (size_t b = 0; b < per_case; b++)
-        for (size_t label = 0; label < labels; label++) {
+      for (size_t l = 0; l < loads; l++)
+        for (size_t i = 0; i < per_case * labels; i++) {
           struct cell cell;
           int thread_count = o->thread_count ? o->threads[t] : usable_core_count();
-          fill_cell(bench, &study->cases[c], backends[b], thread_count, (int)label, &cell);
+          int load = o->load_count ? o->loads[l] : 0;
+          fill_cell(bench, &study->cases[c], backends[i / labels], thread_count, load,
+                    (int)(i % labels), &cell);
           add_cell(study, c, &cell);
         }
   for (size_t i = 0; i < study->cell_count; i++) bench->floors[i] = NAN;

@@ -73,7 +73,7 @@ static bool is_known(const struct harness *harness, int pid) {
     if (harness->known[i] == pid) return true;
   return false;
 }
-static void forget(struct harness *harness, int pid) {
+void harness_forget(struct harness *harness, int pid) {
   for (size_t i = 0; i < harness->known_count; i++)
     if (harness->known[i] == pid) harness->known[i--] = harness->known[--harness->known_count];
 }
@@ -273,7 +273,7 @@ static bool reap(struct worker *worker) {
   while (pid < 0 && errno == EINTR);
   if (!pid) return false;
   worker->is_running = false;
-  forget(worker->harness, worker->process.pid);
+  harness_forget(worker->harness, worker->process.pid);
   return true;
 }
 

@@ -220,7 +220,7 @@ static double slope(const struct member *m) {
 }
 
 static void judge_noise(struct member *member) {
-  if (!member->rounds) return;
+  if (!member->rounds || member->cell->load) return; /* it was asked for */
   struct noise mean = member->noise;
   mean.steal_fraction /= member->rounds;
   mean.pressure_some /= member->rounds;
@@ -374,6 +374,8 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   snprintf(block.cell, sizeof block.cell, "%s", member->cell->key);
   bench_report(bench, member->cell, member->cell->model, "measure");
   block.started_unix_ms = unix_ms();
+  const int load = member->cell->load;
+  if (load) TRY(neighbours_run(bench, load));
   struct noise_mark mark;
   noise_begin(&mark);
   uint64_t start = clock_ns();
@@ -381,6 +383,7 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   json_t *reply =
       worker_ask(&member->worker, slice_command(bench, member, round), "block", ASK_TIMED, &end);
   uint64_t wall_ns = clock_ns() - start;
+  if (load) neighbours_rest(bench);
   if (!reply) {
     take_end(member, &end);
     return HONE_OK;
@@ -592,16 +595,21 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct pro
  */
 
 static bool is_twin(const struct cell *a, const struct cell *b) {
-  return a->label != b->label && a->threads == b->threads && !strcmp(a->backend, b->backend) &&
-         !strcmp(a->variant, b->variant) && !strcmp(a->options, b->options);
+  return a->label != b->label && a->threads == b->threads && a->load == b->load &&
+         !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
+         !strcmp(a->options, b->options);
 }
 
-/* The cell of as many threads that is fastest so far. */
+static bool runs_alike(const struct cell *a, const struct cell *b) {
+  return a->threads == b->threads && a->load == b->load;
+}
+
+/* The cell that runs like this one and is fastest so far. */
 static const struct progress *leader_of(const struct bench *bench, const struct progress *all,
                                         size_t count, const struct cell *cell) {
   const struct progress *leader = NULL;
   for (size_t i = 0; i < count; i++)
-    if (!all[i].has_failed && bench->study.cells[all[i].cell].threads == cell->threads &&
+    if (!all[i].has_failed && runs_alike(&bench->study.cells[all[i].cell], cell) &&
         (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
       leader = &all[i];
   return leader;
@@ -610,7 +618,7 @@ static const struct progress *leader_of(const struct bench *bench, const struct 
 static bool is_compared(const struct bench *bench, const struct progress *all, size_t count,
                         const struct progress *a, const struct progress *b) {
   const struct cell *x = &bench->study.cells[a->cell], *y = &bench->study.cells[b->cell];
-  if (a->has_failed || b->has_failed || x->threads != y->threads) return false;
+  if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
   return b == leader_of(bench, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
 }
 

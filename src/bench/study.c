@@ -62,6 +62,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     const int nice = priority_set(options->nice);
     status = run_study(&bench);
     priority_set(nice);
+    neighbours_end(&bench);
     harness_finish(&bench.harness);
     dir_remove_tree(bench.dir);
     close(lock_fd);

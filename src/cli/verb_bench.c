@@ -21,7 +21,7 @@ static void on_signal(int signal) {
 /* Lists as the options want them. */
 struct lists {
   const char *backends[64];
-  int batches[64], threads[64];
+  int batches[64], threads[64], loads[16];
   struct bench_pair engines[REPEATS], backend_options[REPEATS], inputs[REPEATS];
   char texts[3 * REPEATS][512];
   size_t text_count;
@@ -151,6 +151,7 @@ static hone_status check_texts(struct ctx *ctx, const struct args *args) {
 static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
                                 struct bench_options *out) {
   int64_t number;
+  bool has_load = false;
   if (!args->word_count)
     return fail(ctx, HONE_E_USAGE, place_none(),
                 "which model? 'hone zoo list' names the built-in ones");
@@ -161,6 +162,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .backends = lists->backends,
                                 .batches = lists->batches,
                                 .threads = lists->threads,
+                                .loads = lists->loads,
                                 .shapes = value_of(args, FLAG_shape, NULL),
                                 .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                 .precision = value_of(args, FLAG_precision, NULL),
@@ -176,6 +178,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
               &out->batch_count));
   TRY(ints_of(ctx, args, FLAG_threads, 1, 4096, lists->threads, COUNT(lists->threads),
               &out->thread_count));
+  TRY(ints_of(ctx, args, FLAG_load, 0, BENCH_MAX_LOAD, lists->loads, COUNT(lists->loads),
+              &out->load_count));
   TRY(pairs(ctx, args, FLAG_engine, '=', lists, lists->engines, &out->engine_count));
   TRY(pairs(ctx, args, FLAG_backend_option, '.', lists, lists->backend_options,
             &out->backend_option_count));
@@ -186,7 +190,9 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->rounds = (int)number;
   TRY(int_of(ctx, args, FLAG_incarnations, 1, 1000, 0, &number));
   out->incarnations = (int)number;
-  TRY(int_of(ctx, args, FLAG_nice, -20, 19, -20, &number));
+  /* neighbours are busy at 0: with any other priority here they would be more or less than that */
+  for (size_t i = 0; i < out->load_count; i++) has_load |= lists->loads[i] > 0;
+  TRY(int_of(ctx, args, FLAG_nice, -20, 19, has_load ? 0 : -20, &number));
   out->nice = (int)number;
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &number));
   out->seed = (uint64_t)number;
@@ -258,9 +264,10 @@ static void print_estimate(const struct bench_study *study) {
     struct text line = {0};
     text_printf(&line, "  ");
     text_put_safe(&line, study->cells[i].model, 80);
-    text_printf(&line, "  %s  batch %d  threads %d%s", study->cells[i].backend,
-                study->cells[i].batch, study->cells[i].threads,
-                study->cells[i].label ? "  (A/A copy)" : "");
+    text_printf(&line, "  %s  batch %d  threads %d", study->cells[i].backend, study->cells[i].batch,
+                study->cells[i].threads);
+    if (study->cells[i].load) text_printf(&line, "  load %d", study->cells[i].load);
+    if (study->cells[i].label) text_puts(&line, "  (A/A copy)");
     if (line.at) puts(line.at);
     text_deinit(&line);
   }

@@ -233,6 +233,7 @@ void cell_key(struct cell *cell) {
   FIELD(cache_state);
   NUMBER(label);
   if (cell->copy) NUMBER(copy); /* keys of earlier releases stay as they are */
+  if (cell->load) NUMBER(load);
 #undef FIELD
 #undef NUMBER
   hash_hex(cell->key, canonical, at < size ? at : size);

@@ -57,6 +57,7 @@ struct cell {
   char scenario[32];    /* "single" */
   char cache_state[16]; /* "warm" */
   int label;            /* 0; --aa gives the second copy 1 */
+  int load;             /* busy neighbours while it was timed */
   int copy;             /* 0; 1, 2, ... for further files of the study with the same bytes */
   double
       limit_ms; /* the machine's limit for it (MEASURING: % of limit); 0 unknown; not in the key */

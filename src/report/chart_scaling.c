@@ -16,6 +16,7 @@ struct sweep {
   size_t count;
   bool over_threads;
   int fixed;        /* of the other one */
+  int load;         /* of all */
   int values[MOST]; /* ascending, each once */
   size_t value_count;
 };
@@ -25,6 +26,10 @@ static int varying(const struct sweep *sweep, const struct cell *cell) {
 }
 static int fixed_of(const struct sweep *sweep, const struct cell *cell) {
   return sweep->over_threads ? cell->batch : cell->threads;
+}
+
+static bool belongs(const struct sweep *sweep, const struct cell *cell) {
+  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->load;
 }
 
 static void add_value(struct sweep *sweep, int value) {
@@ -40,7 +45,7 @@ static void find_values(struct sweep *sweep) {
   sweep->value_count = 0;
   for (size_t k = 0; k < sweep->count; k++) {
     const struct cell *cell = &sweep->summary->records[sweep->begins[k]].cell;
-    if (fixed_of(sweep, cell) == sweep->fixed) add_value(sweep, varying(sweep, cell));
+    if (belongs(sweep, cell)) add_value(sweep, varying(sweep, cell));
   }
 }
 
@@ -54,7 +59,7 @@ static double x_of(const struct sweep *sweep, int value) {
 static bool is_point(const struct sweep *sweep, size_t i) {
   const struct record *record = &sweep->summary->records[i];
   return record->rank > 0 && record->cell.label == 0 && record->throughput_per_s > 0 &&
-         fixed_of(sweep, &record->cell) == sweep->fixed;
+         belongs(sweep, &record->cell);
 }
 
 /* Next ranked row of the same engine as `first`, over the groups in order of the varying value;
@@ -182,6 +187,7 @@ void chart_scaling(struct html html, const struct summary *summary, const size_t
   for (int over_threads = 0; over_threads < 2; over_threads++) {
     struct sweep sweep = {
         .summary = summary, .begins = begins, .count = count, .over_threads = over_threads != 0};
+    if (count) sweep.load = summary->records[begins[0]].cell.load;
     int fixed[MOST];
     size_t fixed_count = 0;
     for (size_t k = 0; k < count; k++) {

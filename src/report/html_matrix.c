@@ -220,6 +220,7 @@ static void put_row(const struct page *page, size_t g) {
               record->cell.threads == 1 ? "" : "s");
   if (record->cell.scenario[0] && strcmp(record->cell.scenario, "single") != 0)
     text_printf(&facts, " \xc2\xb7 %s", record->cell.scenario);
+  put_load(&facts, &record->cell);
   html_take(page->html, &facts);
   LITERAL(page->html.out, "</small></th>");
   for (size_t e = 0; e < page->matrix->engine_count; e++) put_cell(page, g, e);

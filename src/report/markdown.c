@@ -148,6 +148,7 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     markdown_text(markdown, cell->model);
     text_printf(out, ", batch %d, %d thread%s", cell->batch, cell->threads,
                 cell->threads == 1 ? "" : "s");
+    put_load(out, cell);
     for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
     LITERAL(out, " |\n");
   }

@@ -146,6 +146,7 @@ int64_t memory_of(const struct record *record);
 void put_row_name(struct text *out, const struct record *record);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);
+void put_load(struct text *out, const struct cell *cell); /* " · 2 busy neighbours", or nothing */
 /* "fastest" ("lowest so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
 void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
 

@@ -23,7 +23,8 @@ uint64_t seed_of(const char *key) {
 bool same_group(const struct record *a, const struct record *b) {
   return !strcmp(a->cell.model_hash, b->cell.model_hash) && !strcmp(a->cell.model, b->cell.model) &&
          !strcmp(a->cell.shapes, b->cell.shapes) && !strcmp(a->cell.scenario, b->cell.scenario) &&
-         a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads;
+         a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads &&
+         a->cell.load == b->cell.load;
 }
 
 size_t group_end(const struct summary *summary, size_t begin) {
@@ -358,6 +359,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
   put_shell_word(&out, cell->backend);
   put_backend_options(&out, cell);
   text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
+  if (cell->load) text_printf(&out, " --load %d", cell->load);
   if (cell->precision[0]) {
     text_puts(&out, " --precision ");
     put_shell_word(&out, cell->precision);

@@ -518,6 +518,7 @@ static void put_matrix_name(struct tty tty, const struct summary *summary, size_
   const struct cell *cell = &summary->records[begin].cell;
   struct text name = {0}, safe = {0};
   text_printf(&name, "%s %d\xc2\xb7%d", cell->model, cell->batch, cell->threads);
+  if (cell->load) text_printf(&name, " load %d", cell->load);
   take_safe(&safe, &name, width);
   put_cell(tty, shown(&safe), width, true, PLAIN, false);
   text_deinit(&safe);

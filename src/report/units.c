@@ -194,12 +194,18 @@ void put_row_name(struct text *out, const struct record *record) {
   if (record->cell.label > 0) text_puts(out, " (again)");
 }
 
+void put_load(struct text *out, const struct cell *cell) {
+  if (cell->load)
+    text_printf(out, " \xc2\xb7 %d busy neighbour%s", cell->load, cell->load == 1 ? "" : "s");
+}
+
 void put_group_facts(struct text *out, const struct record *record) {
   const struct cell *cell = &record->cell;
   text_printf(out, "batch %d \xc2\xb7 %d thread%s", cell->batch, cell->threads,
               cell->threads == 1 ? "" : "s");
   if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
     text_printf(out, " \xc2\xb7 %s", cell->scenario);
+  put_load(out, cell);
   if (cell->shapes[0]) text_printf(out, " \xc2\xb7 %s", cell->shapes);
 }
 

@@ -75,6 +75,7 @@ static const struct stored_field cell_fields[] = {
     ROW(stored_cell, "limit_ms", cell.limit_ms, DOUBLE),
     ROW_SINCE(2, "0", stored_cell, "copy", cell.copy, INT),
     ROW_SINCE(2, "0", stored_cell, "winograd_limit_ms", cell.winograd_limit_ms, DOUBLE),
+    ROW_SINCE(3, "0", stored_cell, "load", cell.load, INT),
 };
 static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "study", study, TEXT),

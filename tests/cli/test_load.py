@@ -1,0 +1,92 @@
+"""hone bench --load: neighbours keep the cores busy while a cell's slices run, rest in between and are
+gone afterwards, however the bench ends; loaded cells are rows of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import hostile
+
+QUICK = ["--rounds", "4", "--incarnations", "2", "--min-time", "0.01", "--min-samples", "3",
+         "--warmup", "0.005", "--no-measure", "--threads", "1"]
+
+
+@pytest.fixture
+def bench(hone, tmp_path):
+    hone.env["HONE_TESTING"] = "1"
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    hone.words = lambda *more: ["bench", model, "--backend", "null", *QUICK, *more]
+    hone.bench = lambda *more: hone(*hone.words(*more))
+    return hone
+
+
+def neighbours():
+    """Sessions of their own, without descriptors, that run this program: pid and CPU seconds."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+            if int(fields[3]) == int(name) and os.readlink(f"/proc/{name}/exe").endswith("/hone") \
+                    and not os.listdir(f"/proc/{name}/fd"):
+                found[int(name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            continue
+    return found
+
+
+def gone(pids, seconds=5):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not pids & set(neighbours()):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_loaded_rows_are_rows_of_their_own(bench, tmp_path):
+    result = bench.bench("--load", "0,2", "--json", tmp_path / "r.json")
+    assert result.code == 0, result.text
+    rows = json.loads((tmp_path / "r.json").read_text())["records"]
+    assert sorted(row["load"] for row in rows) == [0, 2]
+    assert len({row["cell"] for row in rows}) == 2
+    assert all(row["rank"] == 1 for row in rows)  # each alone in its group
+    assert "2 busy neighbours" in result.text
+    loaded = next(row for row in rows if row["load"])
+    assert "--load 2" in loaded["repeat"]
+    assert "noisy" not in loaded["flags"]
+
+
+def test_a_loaded_study_is_resumed_apart(bench):
+    assert "load 1" in bench.bench("--load", "1", "--dry-run").text
+    first = bench.bench("--load", "1")
+    second = bench.bench()
+    assert first.code == second.code == 0
+    assert "resuming" not in second.errors
+    assert bench.bench("--load", "65").code == 2
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_neighbours_end_with_the_bench(bench, end):
+    before = set(neighbours())
+    words = bench.words("--load", "2", "--rounds", "2000", "--min-time", "30")
+    run = bench.start(*words)
+    try:
+        limit = time.monotonic() + 30
+        own = {}
+        while time.monotonic() < limit and not (len(own) == 2 and all(own.values())):
+            own = {pid: cpu for pid, cpu in neighbours().items() if pid not in before}
+            time.sleep(0.02)
+        assert len(own) == 2 and all(own.values()), own  # both came to work
+        run.send_signal(end)
+        run.wait(timeout=30)
+        assert gone(set(own))
+    finally:
+        if run.poll() is None:
+            run.kill()
