@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../tests/unit/kernel_reference.h"
+#include "../src/kernels/reference.h"
 #include "../tests/unit/kernel_snippet.h"
 
 struct bench_line {

@@ -36,11 +36,12 @@ static hone_status read_options(struct ctx *ctx, const struct backend_request *r
                 "hone compiles a file in the precision it is written in");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
-    if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin"))
+    if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin") && strcmp(key, "tuned"))
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "is no option of native; it has cpu, passes and pin");
+                  "is no option of native; it has cpu, passes, pin and tuned");
   if (!option_get(request->options, "cpu", level)) snprintf(level, 256, "host");
   out->no_passes = option_get(request->options, "passes", value) && !strcmp(value, "0");
+  out->untuned = option_get(request->options, "tuned", value) && !strcmp(value, "0");
   out->threads = request->threads;
   out->no_cache = !request->use_cache;
   return target_init(ctx, NULL, level, &out->target);
@@ -80,6 +81,9 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   precision_mix_tell(&mix, facts);
   facts->fallback_share = report.plain_share;
   facts->artifact_bytes = file_bytes(path) + file_bytes(weights) + RUNTIME_BYTES;
+  if (report.tuned_steps)
+    snprintf(facts->version, sizeof facts->version, "%s, %zu steps tuned", HONE_VERSION,
+             report.tuned_steps);
   if (report.from_cache) facts->flags |= FLAG_MASK(cached);
   return HONE_OK;
 }
@@ -114,7 +118,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   for (int32_t i = 0; i < info->input_count; i++) copy_info(&info->inputs[i], &out_io->inputs[i]);
   for (int32_t i = 0; i < info->output_count; i++)
     copy_info(&info->outputs[i], &out_io->outputs[i]);
-  snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
+  if (!facts->version[0]) snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
   snprintf(facts->device, sizeof facts->device, "cpu");
   if (!facts->precision[0]) snprintf(facts->precision, sizeof facts->precision, "fp32");
   facts->threads = team_interface(s->team)->thread_count;

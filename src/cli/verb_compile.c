@@ -46,6 +46,8 @@ static void print_report(const struct compile_report *report, double import_ms, 
   fprintf(stderr, "%s: %s%s; %zu nodes, %zu steps; arena %s, weights %s\n", path, artifact,
           report->from_cache ? " (from cache)" : "", report->node_count, report->step_count, arena,
           weights);
+  if (report->tuned_steps)
+    fprintf(stderr, "%zu steps done as tuning found best\n", report->tuned_steps);
   fprintf(stderr,
           "import %.1f ms, passes %.1f ms, plan %.1f ms, emit %.1f ms, C compiler %.1f ms\n",
           import_ms, report->passes_ms, report->plan_ms, report->emit_ms, report->toolchain_ms);

@@ -84,6 +84,17 @@ static void report_work(const struct graph *graph, const struct plan *plan,
   report->plain_share = all > 0 ? fmin(1, plain / all) : 0;
 }
 
+static void count_tuned(const struct plan *plan, const struct choice_table *table,
+                        struct compile_report *report) {
+  for (size_t i = 0; table && i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    const struct choice *choice =
+        step->kind == STEP_KERNEL ? choices_find(table, &step->problem) : NULL;
+    report->tuned_steps += choice && choice->kernel == step->choice.kernel &&
+                           !memcmp(choice->value, step->choice.value, sizeof choice->value);
+  }
+}
+
 static hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
   uint64_t start = clock_ns();
   struct choice_table choices;
@@ -94,8 +105,15 @@ static hone_status make_plan(struct run *run, const struct graph *graph, struct 
   if (run->options->choices) {
     TRY(read_choices(run, &choices));
     options.choices = &choices;
+  } else if (!run->options->untuned && !run->options->no_passes) {
+    struct ctx quiet = *run->ctx; /* a damaged table is no reason to fail */
+    if (tuned_read(&quiet, run->arena, run->options, &choices))
+      warn(run->ctx, "the tuned choices are not used: %s", quiet.message);
+    else
+      options.choices = &choices;
   }
   TRY(plan_build(run->ctx, run->arena, graph, &options, out));
+  if (!run->options->choices) count_tuned(*out, options.choices, run->report);
   run->report->plan_ms = (double)(clock_ns() - start) / 1e6;
   run->report->step_count = (*out)->steps.count;
   report_work(graph, *out, run->report);
@@ -284,4 +302,14 @@ hone_status compile_model(struct ctx *ctx, const struct model *model,
   hone_status status = compile_in(&run, model, path);
   arena_destroy(run.arena);
   return status;
+}
+
+hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct model *model,
+                         const struct compile_options *options, struct plan **out) {
+  struct compile_report report = {0};
+  struct run run = {.ctx = ctx, .options = options, .report = &report, .arena = arena};
+  struct graph *graph;
+  TRY(graph_copy(ctx, arena, model->graph, &graph));
+  TRY(improve(&run, graph));
+  return make_plan(&run, graph, out);
 }

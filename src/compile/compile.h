@@ -30,7 +30,8 @@ struct compile_options {
   bool no_cache;
   bool no_passes;                      /* plain kernels, for differential tests */
   bool bf16;                           /* products in bf16, sums in f32 */
-  const char *choices;                 /* file of a choice table, or NULL */
+  const char *choices;                 /* file of a choice table; NULL: the tuned one, if any */
+  bool untuned;                        /* no choice table at all */
   const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
   void (*dump)(void *user, const char *stage, const char *text, size_t length);
   void *user;
@@ -41,6 +42,7 @@ struct compile_report {
   size_t arena_bytes, weights_bytes, artifact_bytes, c_bytes;
   size_t node_count, step_count;
   bool from_cache;
+  size_t tuned_steps;          /* done as the tuned table says */
   double work[COMPILE_DTYPES]; /* FLOPs and bytes of the plan by what a step reads, by hone_dtype */
   double plain_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
 };
@@ -48,4 +50,21 @@ struct compile_report {
 MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,
                                    const struct compile_options *options, const char *path,
                                    struct compile_report *out_report);
+/* The plan alone, as compile_model would make it; lives in the arena, points into the model. */
+MUST_USE hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct model *model,
+                                  const struct compile_options *options, struct plan **out);
+
+/* -- tuned.c: the choice table that hone tune keeps in the cache: one for a processor, level, thread
+   count, compiler and state of the kernels' texts, so that all models share what like shapes need ---- */
+
+MUST_USE hone_status tuned_path(struct ctx *ctx, const struct compile_options *options,
+                                char out[4096]);
+/* An empty table where there is none. */
+MUST_USE hone_status tuned_read(struct ctx *ctx, struct arena *arena,
+                                const struct compile_options *options, struct choice_table *out);
+/* The table with `added` in it: the last word on a problem counts. Atomic; two writers at once lose one
+   side's additions, no more. */
+MUST_USE hone_status tuned_add(struct ctx *ctx, struct arena *arena,
+                               const struct compile_options *options,
+                               const struct choice_table *added);
 #endif

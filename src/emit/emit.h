@@ -30,6 +30,16 @@ struct emit_options {
 };
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);
+/* One way to do one problem as a hidden function `name` with KERNEL_PARAMETERS and no epilogue; to stand
+   behind emit_alone_prelude. Nothing is left defined. */
+MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *problem,
+                                       const struct choice *choice,
+                                       const struct kernel_target *target, const char *name,
+                                       struct text *out);
+void emit_alone_prelude(const struct target *target, struct text *out);
+#define KERNEL_PARAMETERS                                                                     \
+  "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
+  "long end)"
 /* Writes the part's bytes to `to`, 64-byte aligned; any threads may pack any parts at the same time. */
 void emitted_pack(const struct emitted *emitted, size_t part, void *to);
 void emitted_deinit(struct emitted *emitted);

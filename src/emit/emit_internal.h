@@ -28,9 +28,6 @@ struct emitter {
 };
 
 /* What follows "NAME" in a function's prototype, by what calls it. */
-#define KERNEL_PARAMETERS                                                                     \
-  "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
-  "long end)"
 #define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 #define PLAIN_PARAMETERS \

@@ -18,15 +18,15 @@ struct defines {
   } at[64];
 };
 
-static void collect(const struct emitter *e, const struct step *step, struct defines *d) {
+static void collect(const struct problem *problem, const struct choice *choice,
+                    const struct kernel_target *target, struct defines *d) {
   struct kernel_define chosen[KERNEL_DEFINES_MAX];
   d->count = 0;
-  for (int i = 0; i < problem_number_count(step->problem.kind); i++) {
-    upper(d->at[d->count].name, sizeof d->at[0].name, problem_number_name(step->problem.kind, i));
-    d->at[d->count++].value = problem_number(&step->problem, i);
+  for (int i = 0; i < problem_number_count(problem->kind); i++) {
+    upper(d->at[d->count].name, sizeof d->at[0].name, problem_number_name(problem->kind, i));
+    d->at[d->count++].value = problem_number(problem, i);
   }
-  int n =
-      step->choice.kernel->defines(&step->problem, &e->plan->kernel_target, &step->choice, chosen);
+  int n = choice->kernel->defines(problem, target, choice, chosen);
   for (int i = 0; i < n; i++) {
     snprintf(d->at[d->count].name, sizeof d->at[0].name, "%s", chosen[i].name);
     d->at[d->count++].value = chosen[i].value;
@@ -95,7 +95,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
     free(d);
     return fail(e->ctx, text ? HONE_E_OOM : HONE_E_INTERNAL, place_none(), "kernel text %s", file);
   }
-  collect(e, step, d);
+  collect(&step->problem, &step->choice, &e->plan->kernel_target, d);
   char line[512];
   problem_print(line, sizeof line, &step->problem);
   text_printf(&body, "/* %s: %s */\n", step->choice.kernel->name, line);
@@ -119,4 +119,27 @@ hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_num
 
 hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number) {
   return emit_text(e, step, step->choice.kernel->pack_text, false, out_number);
+}
+
+hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *problem,
+                              const struct choice *choice, const struct kernel_target *target,
+                              const char *name, struct text *out) {
+  size_t length;
+  const char *text = kernel_text(choice->kernel->text, &length);
+  struct defines *d = malloc(sizeof *d);
+  if (!text || !d) {
+    free(d);
+    return fail(ctx, text ? HONE_E_OOM : HONE_E_INTERNAL, place_none(), "kernel text %s",
+                choice->kernel->text);
+  }
+  collect(problem, choice, target, d);
+  for (size_t i = 0; i < d->count; i++)
+    text_printf(out, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
+  text_printf(out, "#define NAME %s\nHIDDEN NOIPA void NAME%s;\n", name, KERNEL_PARAMETERS);
+  text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
+  text_append(out, text, length);
+  for (size_t i = 0; i < d->count; i++) text_printf(out, "#undef %s\n", d->at[i].name);
+  text_puts(out, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
+  free(d);
+  return HONE_OK;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* The value of the first "name<tab>: value" line of /proc/cpuinfo. */
-static void cpu_model(char *out, size_t size) {
+void cpu_model(char *out, size_t size) {
   /* x86 says "model name", others one of the rest */
   static const char *const names[] = {"model name", "cpu model", "Processor", "uarch", "CPU part"};
   snprintf(out, size, "n/a");

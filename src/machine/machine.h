@@ -75,6 +75,7 @@ struct fingerprint {
   char hone_version[16];
   char key[33]; /* hash of the above */
 };
+void cpu_model(char *out, size_t size); /* "unknown" where the system does not say */
 MUST_USE hone_status fingerprint_read(struct ctx *ctx, struct fingerprint *out);
 
 /* Measured here and now, with `threads` pinned threads. */

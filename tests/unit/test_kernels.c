@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "kernel_reference.h"
+#include "kernels/reference.h"
 #include "kernel_snippet.h"
 
 static const char *const lines[] = {

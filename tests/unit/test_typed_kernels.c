@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "kernel_reference.h"
+#include "kernels/reference.h"
 #include "kernel_snippet.h"
 
 #define GEMM(types, m, n, k, a_row, c_row)                                          \

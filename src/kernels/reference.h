@@ -1,13 +1,13 @@
 /* Operand sizes of problems, and what their kernels must compute: plain loops in double. Each
  * output element gets a value and an error bound; elements with a negative bound must stay
  * untouched. */
-#ifndef HONE_KERNEL_REFERENCE_H
-#define HONE_KERNEL_REFERENCE_H
+#ifndef HONE_KERNELS_REFERENCE_H
+#define HONE_KERNELS_REFERENCE_H
 
 #include <math.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
+#include "kernels.h"
 
 struct operand_counts {
   int64_t a, b, c, columns; /* elements; columns: of e operands along the channel */

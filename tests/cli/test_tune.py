@@ -1,0 +1,56 @@
+"""hone kernel and hone tune: ways of doing a problem side by side; what is kept is used by every later
+compilation and said where it is."""
+
+import re
+
+import pytest
+
+from hone import refused, sound
+
+LINE = "gemm f32 m32 n64 k64 batch01 batch11 a_row64 b_row64 b_column1 b_batches1 c_row64"
+CONV = ("conv u8*i8:i32:f32 images1 ih10 iw10 ic16 oh8 ow8 oc32 kh3 kw3 sh1 sw1 dh1 dw1 groups1 "
+        "i_image1600 i_row160 i_pixel16 o_image2048 o_row256 o_pixel32")
+
+
+@pytest.mark.parametrize("line", [LINE, CONV])
+def test_kernel_shows_every_way(hone, line):
+    result = hone("kernel", line, "--budget", "0.1s", "--threads", "1")
+    sound(result)
+    lines = result.text.splitlines()
+    assert lines[0] == line
+    ways = [row.split() for row in lines if re.search(r" (gemm|conv)_\w+ vectors\d", row)]
+    assert len(ways) == int(re.search(r"; (\d+) ways", result.text).group(1)) > 1
+    assert all(float(way[0]) > 0 and float(way[1]) > 0 for way in ways), result
+    errors = [float(re.search(r" (\S+e[-+]\d+)  \w+ vectors", row).group(1))
+              for row in lines if re.search(r" (gemm|conv)_\w+ vectors\d", row)]
+    assert max(errors) < 4e-6, result
+    assert "WRONG" not in result.text and "plain loops in double" in result.text
+
+
+def test_kernel_refuses_what_is_no_problem(hone):
+    refused(hone("kernel", "gemm f32 q1"), "E_USAGE", "not a problem line")
+    refused(hone("kernel"), "E_USAGE")
+    refused(hone("kernel", LINE, "--budget", "x"), "E_USAGE", "seconds")
+
+
+def test_tune_keeps_what_every_compilation_uses(hone, tmp_path):
+    """Whether anything is faster depends on the machine; what is kept must be used and said."""
+    result = hone("tune", "zoo:mlp", "--budget", "4", "--threads", "1", timeout=120)
+    sound(result)
+    problems, known, tried, kept = map(int, re.search(
+        r"(\d+) problems: (\d+) known, (\d+) tried, (\d+) kept", result.text).groups())
+    assert problems >= tried > 0 and known == 0
+    tables = list((tmp_path / "cache" / "hone" / "tuned").glob("*.txt"))
+    compiled = hone("compile", "zoo:mlp", "-o", tmp_path / "a.so", "--threads", "1", timeout=120)
+    sound(compiled)
+    assert len(tables) == (kept > 0)
+    assert ("as tuning" in compiled.errors) == (kept > 0), compiled
+    untuned = hone("compile", "zoo:mlp", "-o", tmp_path / "b.so", "--threads", "1", "--untuned",
+                   timeout=120)
+    sound(untuned)
+    assert "as tuning" not in untuned.errors
+    if kept:
+        lines = [x for x in tables[0].read_text().splitlines() if not x.startswith("#")]
+        assert len(lines) == kept
+        assert f"{kept} known" in hone("tune", "zoo:mlp", "--budget", "1", "--threads", "1",
+                                       timeout=120).text

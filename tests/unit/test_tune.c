@@ -1,0 +1,110 @@
+/* Trials time and check every way of a problem; the tuned table is found again, and used, by every
+ * compilation for the same processor, level and threads, and by no other. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tune/tune.h"
+
+static char folder[4096];
+
+static int make_folder(void **state) {
+  struct ctx ctx;
+  (void)state;
+  ctx_init(&ctx);
+  if (dir_temporary(&ctx, folder)) return -1;
+  return setenv("XDG_CACHE_HOME", folder, 1);
+}
+static int remove_folder(void **state) {
+  (void)state;
+  dir_remove_tree(folder);
+  return 0;
+}
+
+static const char line[] =
+    "gemm f32 n256 m128 k256 batch01 batch11 a_row256 b_row256 b_column1 b_batches1 c_row256";
+
+static void every_way_is_right(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct target target;
+  struct problem problem;
+  struct trial trial;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);
+  assert_true(problem_parse(line, &problem));
+  const struct trial_options options = {.target = &target,
+                                        .threads = 2,
+                                        .most = 5,
+                                        .processes = 2,
+                                        .seconds = 0.05,
+                                        .check_macs = 1e9};
+  hone_status status = trial_run(&ctx, arena, &problem, &options, &trial);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_true(trial.by_reference && trial.count == 5);
+  for (size_t i = 0; i < trial.count; i++) {
+    const struct candidate *candidate = &trial.candidates[i];
+    assert_true(candidate->off >= 0 && candidate->off < 4e-6);
+    assert_true(candidate->ns > 0 && candidate->slice_count >= 8);
+    if (i) assert_true(candidate->ratio.low <= candidate->ratio.value);
+    if (i > 1) assert_true(trial.candidates[i - 1].choice.cost <= candidate->choice.cost);
+  }
+  arena_destroy(arena);
+}
+
+/* Only an interval that lies below the first's time decides, and only for right results. */
+static void luck_is_not_enough(void **state) {
+  (void)state;
+  struct candidate candidates[4] = {{.off = 0, .ratio = {NAN, NAN, NAN}},
+                                    {.off = 0, .ratio = {0.8, 0.5, 1.1}},
+                                    {.off = 0.1, .ratio = {0.5, 0.4, 0.6}},
+                                    {.off = 0, .ratio = {0.97, 0.95, 0.99}}};
+  struct trial trial = {.count = 4, .candidates = candidates};
+  assert_int_equal(trial_best(&trial), 0);
+  candidates[3].ratio = (struct interval){0.9, 0.85, 0.95};
+  assert_int_equal(trial_best(&trial), 3);
+  candidates[1].ratio = (struct interval){0.7, 0.6, 0.8};
+  assert_int_equal(trial_best(&trial), 1);
+}
+
+static void tables_are_kept_apart(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct choice_table table, found;
+  struct compile_options options = {.threads = 2}, other = {.threads = 1};
+  char text[512], path[4096], again[4096];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(target_init(&ctx, NULL, NULL, &options.target), HONE_OK);
+  other.target = options.target;
+  assert_int_equal(tuned_read(&ctx, arena, &options, &found), HONE_OK);
+  assert_int_equal(found.entries.count, 0);
+  for (int vectors = 1; vectors <= 2; vectors++) { /* the second word on the problem counts */
+    int length = snprintf(text, sizeof text, "%s -> gemm_f32 vectors%d", line, vectors);
+    assert_int_equal(choices_parse(&ctx, arena, place_none(), text, (size_t)length, &table), 0);
+    assert_int_equal(tuned_add(&ctx, arena, &options, &table), HONE_OK);
+  }
+  assert_int_equal(tuned_read(&ctx, arena, &options, &found), HONE_OK);
+  assert_int_equal(found.entries.count, 1);
+  assert_int_equal(found.entries.at[0].choice.value[0], 2);
+  assert_int_equal(tuned_read(&ctx, arena, &other, &found), HONE_OK);
+  assert_int_equal(found.entries.count, 0);
+  assert_int_equal(tuned_path(&ctx, &options, path), HONE_OK);
+  assert_int_equal(tuned_path(&ctx, &other, again), HONE_OK);
+  assert_string_not_equal(path, again);
+  arena_destroy(arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_way_is_right),
+      cmocka_unit_test(luck_is_not_enough),
+      cmocka_unit_test(tables_are_kept_apart),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
