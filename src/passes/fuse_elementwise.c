@@ -119,7 +119,7 @@ static bool is_accepted(const struct fuser *f, const struct group *g, const stru
 
 static bool is_step(const struct fuser *f, const struct group *g, const struct node *node) {
   double alpha, beta;
-  bool has_form = node->op->expression || is_op(node, OP_Cast);
+  bool has_form = node->op->expression || node->op->integer || is_op(node, OP_Cast);
   if (node->op->class != OP_ELEMENTWISE || !has_form || node->fused_count ||
       node->output_count != 1 || !node->outputs[0])
     return false;

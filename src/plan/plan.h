@@ -40,6 +40,7 @@ struct view {
 enum operand_kind {
   OPERAND_FULL,   /* same strides as the output: address o */
   OPERAND_COLUMN, /* one element a column: address j */
+  OPERAND_ROW,    /* one element a row of a dense output: address (o - j) / columns */
   OPERAND_SCALAR  /* one element */
 };
 
@@ -182,9 +183,11 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
                         const struct value *extra);
 
 /* -- program.c ------------------------------------------------------------------------------------ */
-/* Whether it can be done on vectors of floats: all in f32, but for Casts of bytes and int32 to f32 and
-   of clipped floats to bytes, which a vector holds as floats. */
+/* Whether it can be done on vectors: of floats, of int32 (a few operations), with Casts between them
+   and bytes, which a vector holds as int32; of floats only clipped ones become bytes. */
 bool program_is_vector(const struct program *program);
+bool is_vector_type(hone_dtype dtype);                   /* f32, i32, bytes */
+hone_dtype program_dtype(const struct program *program); /* of its result */
 
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
