@@ -150,7 +150,7 @@ static bool is_vector_node(const struct node *step) {
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra) {
   (void)user;
-  enum { MAX_STEPS = 28, MAX_INPUTS = 18 };
+  enum { MAX_STEPS = 36, MAX_INPUTS = LOOP_OPERANDS - 2 };
   bool elementwise = node->op->class == OP_ELEMENTWISE, integer = is_integer_contraction(node);
   if (!elementwise && !integer && !is_contraction(node)) return false;
   if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS) return false;

@@ -211,7 +211,7 @@ hone_dtype compute_dtype(hone_dtype dtype);
 size_t dense_bytes(hone_dtype dtype, int64_t elements);
 
 /* -- loops.c: the loop nest of an elementwise step, read by plan and emit ------------------------- */
-enum { LOOP_OPERANDS = 20 };
+enum { LOOP_OPERANDS = 32 };
 struct loop_nest {
   int rank;
   int64_t size[HONE_MAX_RANK];

@@ -214,16 +214,16 @@ static void sum_all(const struct operands *x, struct sums *s) {
 }
 
 /* To bytes: 2^-12 of the sum, rounded, inside the type. Other results are stored as they come. */
-#define TO_BYTES(x, low, high)                                                                     \
-  "integers_(min_(max_(round_(" x " * splat_(0x1p-12f)), splat_(" low ".0f)), splat_(" high ".0f)" \
-                                                                                            "))"
+#define SCALED(x) "round_(" x " * splat_(0x1p-12f))"
+#define CLIPPED(x, low, high) "integers_(min_(max_(" x ", splat_(" low ")), splat_(" high ")))"
 static const char *epilogue_of(const struct problem *p) {
   bool integer = p->types.acc == TYPE_I32;
   if (p->kind == PROBLEM_pool) return NULL;
   if (p->types.c == TYPE_U8)
-    return integer ? TO_BYTES("floats_(x)", "0", "255") : TO_BYTES("x", "0", "255");
+    return integer ? CLIPPED(SCALED("floats_(x)"), "0", "255") : CLIPPED(SCALED("x"), "0", "255");
   if (p->types.c == TYPE_I8)
-    return integer ? TO_BYTES("floats_(x)", "-128", "127") : TO_BYTES("x", "-128", "127");
+    return integer ? CLIPPED(SCALED("floats_(x)"), "-128", "127")
+                   : CLIPPED(SCALED("x"), "-128", "127");
   return NULL;
 }
 
