@@ -96,6 +96,8 @@ struct sinks {
 };
 /* Looks at all of them: to be asked before the work. E_USAGE, E_PATH, E_WRITE. */
 MUST_USE hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out);
+/* Of a verb whose -o is something else: by their flags alone. */
+MUST_USE hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out);
 typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct text *out);
 /* Writes every sink whatever became of the others, and reports each that failed. Returns the first
    failure's exit code. */

@@ -86,14 +86,19 @@ static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct f
   return HONE_OK;
 }
 
-hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out) {
-  const struct repeated *named = &args->repeated[FLAG_output];
+hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out) {
   *out = (struct sinks){.count = 0};
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
   for (size_t f = 0; f < COUNT(forms); f++)
     for (size_t i = 0; i < args->repeated[forms[f].flag].count; i++)
       TRY(add_sink(ctx, out, &forms[f], args->repeated[forms[f].flag].at[i]));
+  return HONE_OK;
+}
+
+hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out) {
+  const struct repeated *named = &args->repeated[FLAG_output];
+  TRY(sinks_read_flags(ctx, args, out));
   size_t kinds = 0;
   const struct form *only = NULL;
   for (size_t f = 0; f < COUNT(forms); f++)

@@ -19,22 +19,29 @@ struct message {
   size_t hole_bytes;
 };
 
+/* Domains of operators that other engines know, and the version that is written. */
+enum { EXPORT_DOMAINS = 2 };
+extern const struct export_domain {
+  const char *name;
+  int version;
+} export_domains[EXPORT_DOMAINS];
+
 struct exporter {
   struct ctx *ctx;
   struct arena *arena;
   int opset;
-  uint64_t fresh;           /* for names of values that the graph does not have */
-  struct graph_list graphs; /* outer first */
-  struct message *messages; /* of each: its GraphProto */
-  bool uses_ml;             /* the domain ai.onnx.ml */
+  uint64_t fresh;            /* for names of values that the graph does not have */
+  struct graph_list graphs;  /* outer first */
+  struct message *messages;  /* of each: its GraphProto */
+  bool uses[EXPORT_DOMAINS]; /* which of export_domains, besides ONNX's own */
 };
 
 /* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
 MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
                                       const struct attribute *attribute);
-/* The node, and after it the nodes of its fused program; new constants become initializers. */
-MUST_USE hone_status export_node(struct exporter *e, struct message *graph,
-                                 const struct node *node);
+/* The node under `name`, and after it the nodes of its fused program; new constants become initializers. */
+MUST_USE hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
+                                 const char *name);
 MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
                                    const char *name, const struct tensor *tensor);
 MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);

@@ -104,7 +104,8 @@ static void put_op(struct exporter *e, struct text *text, const struct op *op, c
   pb_string(text, NODE_OP, op->name);
   if (!op->domain[0]) return;
   pb_string(text, NODE_DOMAIN, op->domain);
-  if (!strcmp(op->domain, "ai.onnx.ml")) e->uses_ml = true;
+  for (size_t d = 0; d < EXPORT_DOMAINS; d++)
+    e->uses[d] |= !strcmp(op->domain, export_domains[d].name);
 }
 
 static size_t own_inputs(const struct exporter *e, const struct node *node) {
@@ -121,7 +122,7 @@ static size_t used_outputs(const struct node *node) {
 }
 
 static hone_status put_node(struct exporter *e, struct message *graph, const struct node *node,
-                            const char *first_output) {
+                            const char *name, const char *first_output) {
   struct text text = {0};
   hone_status status = HONE_OK;
   size_t inputs = own_inputs(e, node), outputs = used_outputs(node);
@@ -132,7 +133,7 @@ static hone_status put_node(struct exporter *e, struct message *graph, const str
               i == 0 && first_output ? first_output
               : node->outputs[i]     ? node->outputs[i]->name
                                      : "");
-  put_op(e, &text, node->op, node->name);
+  put_op(e, &text, node->op, name);
   for (size_t i = 0; !status && i < node->attribute_count; i++) {
     bool wanted;
     status = wants_attribute(e, node, &node->attributes[i], &wanted);
@@ -226,14 +227,15 @@ static hone_status put_step(struct exporter *e, struct message *graph, const str
   return status;
 }
 
-hone_status export_node(struct exporter *e, struct message *graph, const struct node *node) {
+hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
+                        const char *name) {
   const char *self = NULL, **names;
   if (!used_outputs(node)) return HONE_OK;
   if (node->op->since > e->opset) return lacks(e, node, "the operator");
   if (!strcmp(node->op->domain, "hone")) return lacks(e, node, "the domain");
-  if (!node->fused_count) return put_node(e, graph, node, NULL);
+  if (!node->fused_count) return put_node(e, graph, node, name, NULL);
   TRY(export_fresh_name(e, &self));
-  TRY(put_node(e, graph, node, self));
+  TRY(put_node(e, graph, node, name, self));
   TRY(NEW_ARRAY(e->ctx, e->arena, names, node->fused_count));
   for (size_t s = 0; s < node->fused_count; s++) {
     if (s + 1 == node->fused_count)

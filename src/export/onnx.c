@@ -3,6 +3,8 @@
  * a pure function of graph and opset. Field numbers: onnx.proto. */
 #include "export_internal.h"
 
+#include <stdlib.h>
+
 enum {
   MODEL_IR_VERSION = 1,
   MODEL_PRODUCER = 2,
@@ -177,15 +179,48 @@ static hone_status put_constant(struct exporter *e, struct message *message,
                           .outputs = outputs};
   TRY(export_fresh_name(e, &inner.name));
   TRY(export_tensor(e, message, GRAPH_INITIALIZER, inner.name, value->constant));
-  return export_node(e, message, &identity);
+  return export_node(e, message, &identity, "");
+}
+
+struct named {
+  const char *name;
+  size_t node;
+};
+
+static int by_name(const void *a, const void *b) {
+  const struct named *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+  return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Engines refuse two nodes of one name; what was fused or split on import may share its origin's. The first keeps
+   it, another is called "name#7" after its place. */
+static hone_status unique_names(struct exporter *e, const struct graph *graph, const char ***out) {
+  struct named *sorted;
+  size_t count = 0;
+  TRY(NEW_ARRAY(e->ctx, e->arena, *out, graph->nodes.count));
+  TRY(NEW_ARRAY(e->ctx, e->arena, sorted, graph->nodes.count));
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct node *node = graph->nodes.at[n];
+    (*out)[n] = node && node->name ? node->name : "";
+    if (*(*out)[n]) sorted[count++] = (struct named){(*out)[n], n};
+  }
+  qsort(sorted, count, sizeof *sorted, by_name);
+  for (size_t i = 1; i < count; i++)
+    if (!strcmp(sorted[i].name, sorted[i - 1].name))
+      TRY(arena_printf(e->ctx, e->arena, &(*out)[sorted[i].node], "%s#%zu", sorted[i].name,
+                       sorted[i].node));
+  return HONE_OK;
 }
 
 static hone_status put_graph(struct exporter *e, const struct graph *graph,
                              struct message *message) {
   uint32_t *uses;
+  const char **names;
   TRY(graph_uses(e->ctx, e->arena, graph, &uses));
+  TRY(unique_names(e, graph, &names));
   for (size_t n = 0; n < graph->nodes.count; n++)
-    if (graph->nodes.at[n]) TRY(export_node(e, message, graph->nodes.at[n]));
+    if (graph->nodes.at[n]) TRY(export_node(e, message, graph->nodes.at[n], names[n]));
   pb_string(&message->text, GRAPH_NAME, graph->name && graph->name[0] ? graph->name : "graph");
   for (size_t v = 0; v < graph->values.count; v++) {
     const struct value *value = graph->values.at[v];
@@ -197,6 +232,9 @@ static hone_status put_graph(struct exporter *e, const struct graph *graph,
     put_value_info(&message->text, GRAPH_OUTPUT, graph->outputs.at[i]);
   return HONE_OK;
 }
+
+const struct export_domain export_domains[EXPORT_DOMAINS] = {{"ai.onnx.ml", 3},
+                                                             {"com.microsoft", 1}};
 
 static void put_opset(struct text *out, const char *domain, int version) {
   struct text opset = {0};
@@ -222,7 +260,8 @@ static hone_status put_model(struct exporter *e, struct text *out) {
   pb_head(out, MODEL_GRAPH, length);
   put_filled(out, graph);
   put_opset(out, "", e->opset);
-  if (e->uses_ml) put_opset(out, "ai.onnx.ml", 3);
+  for (size_t d = 0; d < EXPORT_DOMAINS; d++)
+    if (e->uses[d]) put_opset(out, export_domains[d].name, export_domains[d].version);
   return text_finish(e->ctx, out);
 }
 

@@ -1,0 +1,325 @@
+/* hone quantise: a float model and samples of its inputs to a smaller model as ONNX, with its error beside it. */
+#include "../quantise/quantise.h"
+#include "cli.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum target_form { TO_INT8, TO_FP32, TO_FP16, TO_BF16, TO_INT4_WEIGHTS, TO_COUNT };
+static const char *const form_names[TO_COUNT] = {"int8", "fp32", "fp16", "bf16", "int4-weights"};
+
+struct quantising {
+  struct ctx *ctx;
+  const struct args *args;
+  struct arena *arena;
+  struct model model;
+  enum target_form to;
+  struct compile_options compile;
+  struct samples samples;
+  struct quantise_options options;
+  struct recipe recipe;
+  struct quantise_report report;
+  struct graph *graph;
+  size_t weights;       /* that became narrower */
+  size_t before, after; /* bytes of the files */
+  int line_width;
+};
+
+/* -- what was asked for ------------------------------------------------------------------------ */
+
+static hone_status read_form(struct quantising *q) {
+  const char *word = value_of(q->args, FLAG_to, "int8");
+  for (int i = 0; i < TO_COUNT; i++)
+    if (!strcmp(word, form_names[i])) {
+      q->to = (enum target_form)i;
+      return HONE_OK;
+    }
+  return fail(q->ctx, HONE_E_USAGE, place_name("--to"),
+              "\"%s\" is none of int8, fp32, fp16, bf16, int4-weights", word);
+}
+
+/* "mse+bias+equalise" */
+static hone_status read_recipe(struct quantising *q) {
+  const char *text = value_of(q->args, FLAG_recipe, "auto");
+  size_t n = strcspn(text, "+");
+  int range = 0;
+  if (!strcmp(text, "auto")) return HONE_OK;
+  while (range < RANGE_METHOD_COUNT &&
+         (strncmp(text, range_method_names[range], n) || range_method_names[range][n]))
+    range++;
+  bool known = range < RANGE_METHOD_COUNT;
+  q->recipe = (struct recipe){.range = (enum range_method)(known ? range : 0)};
+  for (text += n; known && *text; text += n) {
+    n = 1 + strcspn(text + 1, "+");
+    if (n == 5 && !strncmp(text, "+bias", n))
+      q->recipe.corrects_bias = true;
+    else if (n == 9 && !strncmp(text, "+equalise", n))
+      q->recipe.equalises = true;
+    else
+      known = false;
+  }
+  q->options.recipe = &q->recipe;
+  return known ? HONE_OK
+               : fail(q->ctx, HONE_E_USAGE, place_name("--recipe"),
+                      "\"%s\" is neither auto nor one of minmax, percentile, mse with +bias and "
+                      "+equalise",
+                      value_of(q->args, FLAG_recipe, ""));
+}
+
+static hone_status check_output_name(struct quantising *q) {
+  const char *path = value_of(q->args, FLAG_output, NULL);
+  static struct inputs_seen seen;
+  size_t length = path ? strlen(path) : 0;
+  if (!path) return fail(q->ctx, HONE_E_USAGE, place_none(), "-o FILE.onnx is missing");
+  if (!strcmp(path, "-")) return HONE_OK;
+  if (length < 6 || strcmp(path + length - 5, ".onnx"))
+    return fail(q->ctx, HONE_E_USAGE, place_name(path), "a model is written as FILE.onnx");
+  inputs_of_command(q->args, &seen);
+  inputs_of_model(&q->model, &seen);
+  return output_check(q->ctx, path, OUTPUT_ONNX, seen.at, seen.count);
+}
+
+/* -- samples ----------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+typedef VEC(const char *) path_list;
+
+/* The folder's folders in the order of their names, or the folder itself where it has none. */
+static hone_status list_samples(struct quantising *q, const char *path, path_list *out) {
+  DIR *dir = opendir(path);
+  hone_status status = HONE_OK;
+  if (!dir)
+    return fail(q->ctx, HONE_E_NOFILE, place_file(path), "the folder of samples: %s",
+                strerror(errno));
+  for (struct dirent *entry; !status && (entry = readdir(dir));) {
+    char name[4096];
+    const char *kept;
+    struct stat info;
+    if (entry->d_name[0] == '.') continue;
+    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+    if (n < 0 || (size_t)n >= sizeof name || stat(name, &info) || !S_ISDIR(info.st_mode)) continue;
+    status = arena_string(q->ctx, q->arena, name, (size_t)n, &kept);
+    if (!status)
+      status = vec_grow(q->ctx, q->arena, &out->at, out->count, &out->capacity, sizeof kept);
+    if (!status) out->at[out->count++] = kept;
+  }
+  closedir(dir);
+  TRY(status);
+  if (out->count) qsort(out->at, out->count, sizeof *out->at, by_name);
+  if (!out->count) VEC_PUSH(q->ctx, q->arena, out, path);
+  return HONE_OK;
+}
+
+static hone_status read_sample(struct quantising *q, const char *dir, hone_tensor **out) {
+  const struct graph *graph = q->model.graph;
+  const struct given given = {NULL, 0, dir};
+  const char **names;
+  TRY(NEW_ARRAY(q->ctx, q->arena, names, graph->inputs.count));
+  TRY(NEW_ARRAY(q->ctx, q->arena, *out, graph->inputs.count));
+  for (size_t i = 0; i < graph->inputs.count; i++) names[i] = graph->inputs.at[i]->name;
+  const struct given_model one = {"the model", names, graph->inputs.count};
+  TRY(given_check(q->ctx, &given, &one, 1));
+  for (size_t i = 0; i < graph->inputs.count; i++) {
+    const struct value *input = graph->inputs.at[i];
+    hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
+    char path[4096];
+    memcpy(want.shape, input->shape.dims, sizeof want.shape);
+    TRY(given_find(q->ctx, &given, input->name, i, path));
+    if (!path[0])
+      return fail(q->ctx, HONE_E_NOFILE, place_file(dir), "no file there is the input %.100s",
+                  input->name);
+    TRY(given_read(q->ctx, q->arena, path, input->name, &want, &(*out)[i]));
+  }
+  return HONE_OK;
+}
+
+static hone_status read_samples(struct quantising *q) {
+  const char *path = value_of(q->args, FLAG_calibrate, NULL);
+  path_list folders = {0};
+  hone_tensor **at;
+  if (q->to != TO_INT8) return HONE_OK;
+  if (!path)
+    return fail(q->ctx, HONE_E_USAGE, place_none(),
+                "--calibrate DIR is missing: int8 needs samples, a folder each, with in_0.npy or "
+                "NAME.npy");
+  TRY(list_samples(q, path, &folders));
+  TRY(NEW_ARRAY(q->ctx, q->arena, at, folders.count));
+  for (size_t s = 0; s < folders.count; s++) TRY(read_sample(q, folders.at[s], &at[s]));
+  q->samples = (struct samples){folders.count, (hone_tensor *const *)at};
+  return HONE_OK;
+}
+
+/* -- what came of it ---------------------------------------------------------------------------- */
+
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *error_json(const struct quantise_error *e) {
+  return json_pack("{s:I, s:o, s:o, s:o}", "samples", (json_int_t)e->samples, "relative_l2",
+                   number(e->relative_l2), "cosine", number(e->cosine), "agreement",
+                   number(e->agreement));
+}
+
+static json_t *report_json(const struct quantising *q) {
+  const struct quantise_report *r = &q->report;
+  json_t *json = json_pack("{s:s, s:I, s:I}", "to", form_names[q->to], "bytes_before",
+                           (json_int_t)q->before, "bytes_after", (json_int_t)q->after);
+  if (q->to != TO_INT8) {
+    json_object_set_new(json, "weights", json_integer((json_int_t)q->weights));
+    return json;
+  }
+  json_t *kept = json_array();
+  for (size_t i = 0; i < r->kept.count; i++)
+    json_array_append_new(kept, json_pack("{s:s, s:o}", "node", r->kept.at[i].name, "error",
+                                          number(r->kept.at[i].error)));
+  json_object_update_new(
+      json,
+      json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "range",
+                range_method_names[r->recipe.range], "bias", r->recipe.corrects_bias, "equalise",
+                r->recipe.equalises, "recipes_tried", (json_int_t)r->recipes_tried, "products",
+                (json_int_t)r->products, "quantised_products", (json_int_t)r->quantised_products,
+                "kept_float", kept, "calibration", error_json(&r->calibration), "held_out",
+                r->held_out.samples ? error_json(&r->held_out) : json_null()));
+  return json;
+}
+
+static void put_error(struct text *out, const char *title, const struct quantise_error *e) {
+  if (!e->samples) return;
+  text_printf(out, "%-12s %4zu samples  relative L2 %.3g  cosine %.6f", title, e->samples,
+              e->relative_l2, e->cosine);
+  if (isfinite(e->agreement)) text_printf(out, "  same top-1 %.1f %%", 100 * e->agreement);
+  text_puts(out, "\n");
+}
+
+static void put_report(struct text *out, const struct quantising *q, const char *path) {
+  const struct quantise_report *r = &q->report;
+  char before[32], after[32];
+  format_bytes(before, (double)q->before);
+  format_bytes(after, (double)q->after);
+  text_put_safe(out, path, 200);
+  text_printf(out, ": %s, from %s as ONNX in f32\n", after, before);
+  if (q->to != TO_INT8) {
+    if (q->to != TO_FP32) text_printf(out, "%zu weights in %s\n", q->weights, form_names[q->to]);
+    return;
+  }
+  text_printf(out, "%zu of %zu products in bytes; ranges by %s%s%s", r->quantised_products,
+              r->products, range_method_names[r->recipe.range],
+              r->recipe.corrects_bias ? ", biases corrected" : "",
+              r->recipe.equalises ? ", channels equalised" : "");
+  if (r->recipes_tried) text_printf(out, "; the best of %zu recipes", r->recipes_tried);
+  text_puts(out, "\n");
+  put_error(out, "calibration", &r->calibration);
+  put_error(out, "held out", &r->held_out);
+  for (size_t i = 0; i < r->kept.count; i++) {
+    text_puts(out, "in float: ");
+    text_put_safe(out, r->kept.at[i].name, 80);
+    text_printf(out, " (alone in bytes: relative L2 %.3g)\n", r->kept.at[i].error);
+  }
+}
+
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+  json_t *json = report_json(user);
+  char *dumped = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+  (void)form;
+  text_puts(out, dumped ? dumped : "");
+  text_puts(out, "\n");
+  free(dumped);
+  json_decref(json);
+  return text_finish(ctx, out);
+}
+
+/* -- the verb ------------------------------------------------------------------------------------ */
+
+static void show_progress(void *user, const char *what, size_t step, size_t steps) {
+  struct quantising *q = user;
+  int width = fprintf(stderr, "\r[%zu/%zu] %s", step, steps, what) - 1;
+  if (width < q->line_width) fprintf(stderr, "%*s", q->line_width - width, "");
+  q->line_width = width;
+  fflush(stderr);
+}
+
+static hone_status quantise(struct quantising *q) {
+  int64_t block;
+  TRY(int_of(q->ctx, q->args, FLAG_block, 16, 4096, 32, &block));
+  if (block & (block - 1))
+    return fail(q->ctx, HONE_E_USAGE, place_name("--block"), "%lld is no power of two",
+                (long long)block);
+  const struct graph *from = q->model.graph;
+  if (q->to == TO_INT8)
+    return quantise_int8(q->ctx, q->arena, from, &q->options, &q->graph, &q->report);
+  if (q->to == TO_FP32) return quantise_nothing(q->ctx, q->arena, from, &q->graph);
+  hone_status status =
+      q->to == TO_INT4_WEIGHTS
+          ? quantise_weights_4(q->ctx, q->arena, from, block, &q->graph, &q->weights)
+          : quantise_weights_16(q->ctx, q->arena, from, q->to == TO_FP16 ? HONE_F16 : HONE_BF16,
+                                &q->graph, &q->weights);
+  if (!status && !q->weights)
+    return fail(q->ctx, HONE_E_UNSUP, place_none(), "the model has no weights for %s",
+                form_names[q->to]);
+  return status;
+}
+
+static hone_status write_model(struct quantising *q, const char *path) {
+  struct text bytes = {0}, original = {0};
+  hone_status status = export_onnx(q->ctx, q->graph, 17, &bytes);
+  if (!status) status = export_onnx(q->ctx, q->model.graph, 17, &original);
+  q->before = original.length;
+  q->after = bytes.length;
+  if (!status) status = write_output(q->ctx, path, &bytes);
+  text_deinit(&bytes);
+  text_deinit(&original);
+  return status;
+}
+
+static hone_status read_bounds(struct quantising *q) {
+  TRY(number_of(q->ctx, q->args, FLAG_max_error, 1e-9, 1e9, 0, &q->options.max_error));
+  return number_of(q->ctx, q->args, FLAG_min_agreement, 1e-9, 1, 0, &q->options.min_agreement);
+}
+
+static hone_status run(struct quantising *q, struct sinks *sinks) {
+  const char *path;
+  TRY(one_word(q->ctx, q->args, "model", &path));
+  TRY(read_form(q));
+  TRY(read_recipe(q));
+  TRY(read_bounds(q));
+  TRY(arena_create(q->ctx, (size_t)64 << 30, &q->arena));
+  TRY(load_model(q->ctx, q->args, path, &q->model));
+  TRY(check_output_name(q));
+  TRY(sinks_read_flags(q->ctx, q->args, sinks));
+  TRY(read_compile_options(q->ctx, q->args, &q->compile));
+  TRY(read_samples(q));
+  q->options.compile = &q->compile;
+  q->options.samples = &q->samples;
+  q->options.user = q;
+  if (isatty(2) && !has(q->args, FLAG_quiet)) q->options.progress = show_progress;
+  hone_status status = quantise(q);
+  if (q->line_width) fprintf(stderr, "\r%*s\r", q->line_width, "");
+  TRY(about_model(q->ctx, status));
+  return write_model(q, value_of(q->args, FLAG_output, NULL));
+}
+
+int verb_quantise(struct ctx *ctx, struct args *args) {
+  static struct quantising q;
+  static struct sinks sinks;
+  q = (struct quantising){.ctx = ctx, .args = args};
+  const char *path = value_of(args, FLAG_output, "-");
+  hone_status status = run(&q, &sinks);
+  int code = 0;
+  if (!status) {
+    struct text shown = {0};
+    put_report(&shown, &q, path);
+    if (!has(args, FLAG_quiet) && shown.at) fputs(shown.at, stderr);
+    text_deinit(&shown);
+    code = sinks_write(ctx, &sinks, render, &q);
+  }
+  model_unload(&q.model);
+  arena_destroy(q.arena);
+  return status ? report_failure(ctx) : code;
+}

@@ -1,0 +1,62 @@
+/* A graph compiled, loaded and run: hone's own compiler is fast enough to be the calibration's engine. */
+#include "quantise_internal.h"
+
+static hone_status load(struct executor *e, const struct graph *graph,
+                        const struct compile_options *options, const char *dir) {
+  struct compile_options own = *options;
+  struct graph *copy;
+  char path[4200];
+  snprintf(path, sizeof path, "%s/model.so", dir);
+  own.no_cache = true; /* every graph is compiled once */
+  own.keep = own.prefix = own.dump_after = own.stop_after = NULL;
+  TRY(graph_copy(e->ctx, e->arena, graph, &copy));
+  const struct model model = {.arena = e->arena, .graph = copy};
+  TRY(compile_model(e->ctx, &model, &own, path, NULL));
+  TRY(artifact_load(e->ctx, path, NULL, &e->loaded));
+  return team_create(e->ctx, own.threads > 0 ? own.threads : 1, false, &e->team);
+}
+
+static hone_status make_places(struct executor *e, const struct graph *graph) {
+  TRY(NEW_ARRAY(e->ctx, e->arena, e->outputs, graph->outputs.count));
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    const struct value *value = graph->outputs.at[i];
+    int64_t elements;
+    size_t bytes;
+    TRY(extent(e->ctx, place_name(value->name), value->dtype, &value->shape, &elements, &bytes));
+    TRY(arena_alloc(e->ctx, e->arena, bytes, 1, &e->outputs[i]));
+  }
+  return HONE_OK;
+}
+
+hone_status executor_open(struct ctx *ctx, const struct graph *graph,
+                          const struct compile_options *options, struct executor *out) {
+  char dir[4096];
+  *out = (struct executor){
+      .ctx = ctx, .input_count = graph->inputs.count, .output_count = graph->outputs.count};
+  TRY(arena_create(ctx, (size_t)64 << 30, &out->arena));
+  TRY(make_places(out, graph));
+  TRY(dir_temporary(ctx, dir));
+  hone_status status = load(out, graph, options, dir);
+  dir_remove_tree(dir);
+  return status;
+}
+
+hone_status executor_run(struct executor *e, const hone_tensor *inputs) {
+  const void **in;
+  struct arena *arena;
+  TRY(arena_create(e->ctx, 0, &arena));
+  hone_status status = NEW_ARRAY(e->ctx, arena, in, e->input_count);
+  for (size_t i = 0; !status && i < e->input_count; i++) in[i] = inputs[i].data;
+  const struct hone_io io = {in, e->outputs, NULL, NULL};
+  if (!status && e->loaded.info->run(loaded_weights(&e->loaded), e->loaded.arena, &io,
+                                     team_interface(e->team)))
+    status = fail(e->ctx, HONE_E_SHAPE, place_none(), "an index in the samples is out of range");
+  arena_destroy(arena);
+  return status;
+}
+
+void executor_close(struct executor *e) {
+  team_destroy(e->team);
+  if (e->loaded.library) artifact_unload(&e->loaded);
+  arena_destroy(e->arena);
+}
