@@ -27,6 +27,8 @@ FD_IN, FD_OUT = 3, 4
 SETS = 4
 WINDOW_NS, WINDOW_ENOUGH_NS, WINDOW_SAMPLES = 10_000_000, 100_000_000, 3
 MAX_SAMPLES = 1 << 20
+SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/bench.h
+SPIN_NS = 60_000
 DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
           "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
 
@@ -144,6 +146,29 @@ def fix_shapes(onnx, request):
     return path
 
 
+def sleep_until(when_ns):
+    left = when_ns - time.perf_counter_ns() - SPIN_NS
+    if left > 0:
+        time.sleep(left / 1e9)
+    while time.perf_counter_ns() < when_ns:
+        pass
+
+
+def dims_of(value, request):
+    """Its dimensions as they are run; [] where one is not known."""
+    if value.name in request.shapes:
+        return request.shapes[value.name]
+    dims = value.type.tensor_type.shape.dim
+    return [d.dim_value for d in dims] if all(d.HasField("dim_value") for d in dims) else []
+
+
+def io_of(model, request):
+    """Names of the inputs that are no constants, and shapes of the outputs ([]: not known)."""
+    constants = {value.name for value in model.graph.initializer}
+    return ([v.name for v in model.graph.input if v.name not in constants],
+            [dims_of(v, request) for v in model.graph.output])
+
+
 def last_error(text):
     """The line that says why, of a compiler's long report."""
     lines = [line for line in text.splitlines() if "error:" in line]
@@ -190,6 +215,9 @@ class Worker:
         if request.precision not in ("fp32", "as-is"):
             raise Unsupported(f"precision {request.precision} is not asked of this engine")
         self.random.seed(command["seed"] ^ os.getpid())
+        self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
+        if self.scenario == MULTI and command["streams"] > 1:
+            raise Unsupported(f"takes 1 request at a time, not {command['streams']}")
         self.engine = self.make_engine()
         self.engine.enter = self.enter
         start = time.perf_counter_ns()
@@ -273,10 +301,19 @@ class Worker:
         while len(rewarm) < 2 or (time.perf_counter_ns() - start < command.get("rewarm_ns", 0)
                                   and len(rewarm) < MAX_SAMPLES):
             rewarm.append(self.once()[0])
-        start, elapsed = time.perf_counter_ns(), 0
+        start, elapsed, due = time.perf_counter_ns(), 0, 0
+        scheduled, started = [], []
         while len(samples) < MAX_SAMPLES and (not samples or elapsed < most) and (
                 len(samples) < count or elapsed < least):
+            if self.scenario in (SERVER, RATE):
+                due += int(self.distance_ns())
+                sleep_until(start + due)
+            begin = time.perf_counter_ns() - start
             ns, k, handle = self.once()
+            if self.scenario != SINGLE:
+                scheduled.append(due if self.scenario in (SERVER, RATE) else begin)
+                started.append(begin)
+                ns = time.perf_counter_ns() - start - scheduled[-1]
             if len(samples) in wanted:
                 kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
             samples.append(ns)
@@ -290,13 +327,18 @@ class Worker:
             for i, array in enumerate(arrays):
                 self.np.save(f"{self.folder}/{name}_{self.output_places[i]}.npy", array)
             checks.append({"set": k, "name": name})
-        for kind, values in (("block", samples), ("rewarm", rewarm)):
+        instants = [("scheduled", scheduled), ("started", started)] if scheduled else []
+        for kind, values in [("block", samples), ("rewarm", rewarm), *instants]:
             self.np.save(f"{self.folder}/{kind}_{round_number}.npy",
                          self.np.array(values, dtype=self.np.uint64))
         self.say(event="block", round=round_number, samples=len(samples), rewarm=len(rewarm),
                  verified=0, is_within=True, involuntary=involuntary() - switches,
                  busy_threads=busy_threads(threads), iterations=self.iterations, rss=resident(),
                  rss_peak=peak_resident(), checks=checks)
+
+    def distance_ns(self):
+        """To the next arrival: of a Poisson process the distances are exponential."""
+        return 1e9 / self.rate if self.scenario == RATE else self.random.expovariate(self.rate) * 1e9
 
     def survey(self, command):
         self.say(event="surveyed", precision=self.facts.precision[:31],

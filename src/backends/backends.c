@@ -23,6 +23,14 @@ const struct backend *backend_find(const char *name) {
   return NULL;
 }
 
+bool backend_reads(const struct backend *backend, const char *format) {
+  const size_t length = strlen(format);
+  for (const char *at = backend->formats; (at = strstr(at, format)); at += length)
+    if ((at == backend->formats || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+      return true;
+  return false;
+}
+
 void backend_facts_init(struct backend_facts *facts) {
   *facts = (struct backend_facts){.fallback_share = NAN,
                                   .artifact_bytes = -1,
@@ -74,8 +82,8 @@ void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_
   snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);
 }
 
-hone_status wait_nothing(struct ctx *ctx, struct session *session) {
-  (void)ctx, (void)session;
+hone_status wait_nothing(struct ctx *ctx, struct session *session, int set) {
+  (void)ctx, (void)session, (void)set;
   return HONE_OK;
 }
 

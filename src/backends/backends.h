@@ -22,6 +22,7 @@ struct backend_request {
   const char *precision;      /* "fp32" */
   const char *file_precision; /* what the file computes in: what "as-is" means */
   int threads;
+  int in_flight;           /* requests that the scenario keeps in flight; 1: one after the other */
   const char *options;     /* "key=value;..." or "" */
   const char *engine_path; /* --engine NAME=PATH, or NULL */
   const char *work_dir;    /* private to the worker: artifacts */
@@ -31,6 +32,7 @@ struct backend_request {
 struct backend_facts {
   char version[64], device[64], precision[32];
   int threads;
+  int in_flight; /* requests that may be submitted before one is waited for; 0 counts as 1 */
   double fallback_share;               /* 0..1; NaN unknown */
   int64_t artifact_bytes, arena_bytes; /* -1 unknown */
   double import_ms;   /* part of prepare or open that read the model; NaN unknown */
@@ -53,15 +55,16 @@ struct session; /* each backend's own */
 struct backend {
   const char *name;    /* "onnxruntime" */
   const char *title;   /* "ONNX Runtime" */
-  const char *formats; /* "onnx" */
+  const char *formats; /* that it reads, separated by blanks: "onnx tflite" */
   const char *
       package; /* PyPI requirements, separated by blanks, that `hone backends install` pins, or NULL */
-  int package_mb;     /* about what it takes on disk */
-  const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
+  int package_mb;      /* about what it takes on disk */
+  const char *worker;  /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
                           then its packages bring their dependencies */
-  bool needs_device;  /* absent.c: its device is not here, or hone has no worker for it */
-  bool testing_only;  /* exists only with HONE_TESTING=1 */
-  bool ships_model;   /* artifact_bytes counts libraries only: the model's files ship beside them */
+  bool needs_device;   /* absent.c: its device is not here, or hone has no worker for it */
+  bool only_installed; /* without --backend it is asked only where it is installed */
+  bool testing_only;   /* exists only with HONE_TESTING=1 */
+  bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
@@ -76,8 +79,11 @@ struct backend {
      once); outputs are readable host memory afterwards. */
   hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
                       const hone_tensor *outputs);
+  /* One inference of a set. The set is the ticket: it is in flight until it was waited for, and at most
+     facts.in_flight are at a time. */
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
-  hone_status (*wait)(struct ctx *ctx, struct session *session);
+  /* Returns when the outputs of that set can be read. */
+  hone_status (*wait)(struct ctx *ctx, struct session *session, int set);
   /* Reads back from the engine how it computed: facts->precision and facts->fallback_share. Called
      once after everything was measured, so it may open a second, profiled session. NULL: what open
      said stands. */
@@ -102,6 +108,7 @@ extern const struct backend *const backend_list[];
 extern const size_t backend_count;
 /* NULL if unknown, or for testing only and HONE_TESTING is not 1. */
 const struct backend *backend_find(const char *name);
+bool backend_reads(const struct backend *backend, const char *format);
 
 #define BACKEND_MAX_SETS 16
 /* describe of an engine that is part of this program. */
@@ -109,6 +116,9 @@ void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_
 /* python.c: engines with a worker of their own. The interpreter of their environment; E_MISSING. */
 MUST_USE hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_path,
                                    char out[4096]);
+/* Of the engine's distribution, by its metadata; "" where there is none. */
+void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
+                    const char *distribution, char out[64]);
 /* describe of such an engine; the version is that of `distribution`'s metadata. */
 void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
                           const char *engine_path, struct backend_info *out);
@@ -117,7 +127,16 @@ hone_status open_elsewhere(struct ctx *ctx, struct session *session,
                            struct backend_io *out_io);
 void close_elsewhere(struct session *session);
 /* wait of an engine whose submit returns when the outputs are written. */
-hone_status wait_nothing(struct ctx *ctx, struct session *session);
+hone_status wait_nothing(struct ctx *ctx, struct session *session, int set);
+/* streams.c: requests in flight of an engine whose call is synchronous and may run in several threads. */
+struct streams;
+typedef hone_status stream_call(struct ctx *ctx, struct session *session, int set);
+/* Also after a failure *out is to be destroyed, if it is not NULL. */
+MUST_USE hone_status streams_create(struct ctx *ctx, int count, stream_call *call,
+                                    struct session *session, struct streams **out);
+MUST_USE hone_status streams_submit(struct ctx *ctx, struct streams *streams, int set);
+MUST_USE hone_status streams_wait(struct ctx *ctx, struct streams *streams, int set);
+void streams_destroy(struct streams *streams); /* waits for what is in flight */
 /* The test engines: one input "x" of the request's shape (or f32[1]) and one output "y" of the same
    form. *out_bytes: size of each. */
 MUST_USE hone_status identity_io(struct ctx *ctx, const struct backend_request *request,

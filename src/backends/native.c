@@ -20,6 +20,13 @@ struct session {
   struct loaded loaded;
   struct team *team;
   struct native_set sets[BACKEND_MAX_SETS];
+  /* several requests in flight: run is re-entrant, each has an arena and a team of its own */
+  struct streams *streams;
+  struct lane {
+    void *arena;
+    struct team *team;
+  } lanes[BACKEND_MAX_SETS];
+  int lane_count;
 };
 
 static hone_status artifact_path(struct ctx *ctx, const struct backend_request *request,
@@ -95,12 +102,33 @@ static void copy_info(const struct hone_io_info *from, struct backend_tensor *to
 }
 
 static void close_session(struct session *s) {
+  streams_destroy(s->streams);
+  for (int i = 0; i < BACKEND_MAX_SETS; i++) {
+    free(s->lanes[i].arena);
+    if (s->lanes[i].team) team_destroy(s->lanes[i].team);
+  }
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     free(s->sets[set].inputs);
     free(s->sets[set].outputs);
   }
   if (s->team) team_destroy(s->team);
   if (s->loaded.library) artifact_unload(&s->loaded);
+}
+
+static hone_status run_lane(struct ctx *ctx, struct session *s, int set);
+
+/* The threads are dealt out to as many requests as there are threads; more requests share one thread each. */
+static hone_status open_lanes(struct ctx *ctx, struct session *s,
+                              const struct backend_request *request, struct backend_facts *facts) {
+  const int count = request->in_flight < BACKEND_MAX_SETS ? request->in_flight : BACKEND_MAX_SETS;
+  const int threads = request->threads > count ? request->threads / count : 1;
+  for (int i = 0; i < count; i++) {
+    if (posix_memalign(&s->lanes[i].arena, 4096, (size_t)s->loaded.info->arena_bytes + 4096))
+      return fail(ctx, HONE_E_OOM, place_none(), "no memory for an arena of each request");
+    TRY(team_create(ctx, threads, false, &s->lanes[i].team));
+  }
+  s->lane_count = facts->in_flight = count;
+  return streams_create(ctx, count, run_lane, s, &s->streams);
 }
 
 static hone_status open_session(struct ctx *ctx, struct session *s,
@@ -123,7 +151,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   if (!facts->precision[0]) snprintf(facts->precision, sizeof facts->precision, "fp32");
   facts->threads = team_interface(s->team)->thread_count;
   facts->arena_bytes = (int64_t)info->arena_bytes;
-  return HONE_OK;
+  return request->in_flight > 1 ? open_lanes(ctx, s, request, facts) : HONE_OK;
 }
 
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
@@ -139,25 +167,39 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   return HONE_OK;
 }
 
-static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+static hone_status run_set(struct ctx *ctx, struct session *s, int set, void *arena,
+                           struct team *team) {
   const struct hone_io io = {.inputs = s->sets[set].inputs, .outputs = s->sets[set].outputs};
-  int32_t code = s->loaded.info->run(loaded_weights(&s->loaded), s->loaded.arena, &io,
-                                     team_interface(s->team));
+  int32_t code = s->loaded.info->run(loaded_weights(&s->loaded), arena, &io, team_interface(team));
   if (!code) return HONE_OK;
   return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,
               place_none(), "the compiled model returned an error");
 }
 
+static hone_status run_lane(struct ctx *ctx, struct session *s, int set) {
+  const struct lane *lane = &s->lanes[set % s->lane_count];
+  return run_set(ctx, s, set, lane->arena, lane->team);
+}
+
+static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+  return s->streams ? streams_submit(ctx, s->streams, set)
+                    : run_set(ctx, s, set, s->loaded.arena, s->team);
+}
+
+static hone_status wait(struct ctx *ctx, struct session *s, int set) {
+  return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* run is synchronous */
+}
+
 const struct backend backend_native = {
     .name = "native",
     .title = "hone",
-    .formats = "onnx",
+    .formats = "onnx tflite pt2",
     .describe = describe_built_in,
     .prepare = prepare,
     .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait_nothing, /* run is synchronous */
+    .wait = wait,
     .close = close_session,
 };

@@ -81,6 +81,7 @@ struct session {
   size_t input_count, output_count;
   const char **input_names, **output_names; /* owned by the allocator of the engine */
   struct tensor_set sets[BACKEND_MAX_SETS];
+  struct streams *streams; /* of several requests in flight; else NULL */
 };
 
 /* Slot `id` of the table as a function of the given type. */
@@ -401,6 +402,7 @@ static void release_names(const struct session *s, const char **names, size_t co
 }
 
 static void close_session(struct session *s) {
+  streams_destroy(s->streams);
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     if (s->sets[set].binding) API(s, RELEASE_BINDING, void, void *)(s->sets[set].binding);
     release_values(s, s->sets[set].inputs, s->input_count);
@@ -415,6 +417,7 @@ static void close_session(struct session *s) {
   /* the library stays: its threads may still be ending */
 }
 
+static hone_status run_bound(struct ctx *ctx, struct session *s, int set);
 static hone_status open_session(struct ctx *ctx, struct session *s,
                                 const struct backend_request *request, struct backend_facts *facts,
                                 struct backend_io *out_io) {
@@ -443,7 +446,10 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   facts->threads = 1 + process_thread_count() - threads_before;
   facts->fallback_share = 0; /* the CPU provider is the only one that was given */
   facts->artifact_bytes = engine_mapped_bytes(path);
-  return HONE_OK;
+  if (request->in_flight <= 1) return HONE_OK;
+  facts->in_flight =
+      request->in_flight; /* one session runs in several threads, they share its pool */
+  return streams_create(ctx, request->in_flight, run_bound, s, &s->streams);
 }
 
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
@@ -472,10 +478,18 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   return HONE_OK;
 }
 
-static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+static hone_status run_bound(struct ctx *ctx, struct session *s, int set) {
   ort_result result = API(s, RUN_WITH_BINDING, ort_result, void *, const void *, const void *)(
       s->session, NULL, s->sets[set].binding);
   return result ? check(ctx, s, result, "run") : HONE_OK;
+}
+
+static hone_status submit(struct ctx *ctx, struct session *s, int set) {
+  return s->streams ? streams_submit(ctx, s->streams, set) : run_bound(ctx, s, set);
+}
+
+static hone_status wait(struct ctx *ctx, struct session *s, int set) {
+  return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* Run is synchronous */
 }
 
 /* -- read back ----------------------------------------------------------------------------------
@@ -541,6 +555,6 @@ const struct backend backend_onnxruntime = {
     .bind = bind_set,
     .submit = submit,
     .survey = survey,
-    .wait = wait_nothing, /* Run is synchronous */
+    .wait = wait,
     .close = close_session,
 };

@@ -19,22 +19,33 @@ hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_
               "holds no bin/python; hone backends install %s", name);
 }
 
-void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
-                          const char *engine_path, struct backend_info *out) {
+void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
+                    const char *distribution, char out[64]) {
   char pattern[160], found[4096];
   snprintf(pattern, sizeof pattern, "%s-*.dist-info", distribution);
+  out[0] = 0;
+  if (engine_file(ctx, name, engine_path, pattern, found)) {
+    ctx_clear(ctx);
+    return;
+  }
+  const char *version = strrchr(found, '/') + 1 + strlen(distribution) + 1;
+  snprintf(out, 64, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
+}
+
+void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
+                          const char *engine_path, struct backend_info *out) {
   hone_status status = engine_python(ctx, name, engine_path, out->library);
-  if (!status) status = engine_file(ctx, name, engine_path, pattern, found);
+  if (!status) engine_version(ctx, name, engine_path, distribution, out->version);
+  if (!status && !out->version[0])
+    status = fail(ctx, HONE_E_MISSING, place_file(out->library),
+                  "its environment holds no %s; hone backends install %s", distribution, name);
   if (status) {
     out->status = BACKEND_MISSING;
     safe_copy(out->reason, sizeof out->reason, ctx->message);
     ctx_clear(ctx);
     return;
   }
-  const char *version = strrchr(found, '/') + 1 + strlen(distribution) + 1;
   out->status = BACKEND_READY;
-  snprintf(out->version, sizeof out->version, "%.*s", (int)(strlen(version) - strlen(".dist-info")),
-           version);
 }
 
 /* Reached only where the environment is missing: the harness starts the engine's own worker else. */

@@ -284,7 +284,8 @@ struct process_options {
   const char *const *extra_environment; /* NULL, or "NAME=VALUE"s after the allow-listed part */
   const char *directory;                /* NULL: ours */
   int fd_in, fd_out;                    /* handed to the child as 3 and 4; -1: none */
-  uint64_t timeout_ns;                  /* 0: none */
+  bool on_standard;    /* as 0 and 1 instead; then its stderr alone is the output */
+  uint64_t timeout_ns; /* 0: none */
   size_t output_limit; /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
   /* process_run asks every few ms; true: the group is killed. NULL: never */
   bool (*cancelled)(const void *user);

@@ -206,6 +206,7 @@ struct start {
   char *const *argv, *const *environment;
   const char *directory;
   int null_fd, output_fd, fd_in, fd_out, error_fd;
+  bool on_standard;
   pid_t parent;
 };
 
@@ -231,6 +232,11 @@ static void become(const struct start *start) {
   int null_fd = raised(start->null_fd), output = raised(start->output_fd);
   int in = raised(start->fd_in), out = raised(start->fd_out), error = raised(start->error_fd);
   if (error >= 0 && dup2(null_fd, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2) {
+    if (start->on_standard) {
+      dup2(in, 0);
+      dup2(out, 1);
+      in = out = -1;
+    }
     if (in >= 0) dup2(in, CHILD_IN);
     if (out >= 0) dup2(out, CHILD_OUT);
     /* every other descriptor is marked close-on-exec, whoever opened it */
@@ -309,6 +315,7 @@ hone_status process_start(struct ctx *ctx, const struct process_options *options
       .null_fd = null_fd,
       .fd_in = options->fd_in,
       .fd_out = options->fd_out,
+      .on_standard = options->on_standard,
   };
   hone_status status =
       null_fd < 0 ? system_failure(ctx, "/dev/null") : fork_child(ctx, &start, out);

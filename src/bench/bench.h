@@ -4,7 +4,8 @@
  *   study.c     the entry point: options.c -> cases.c (models prepared) -> cells.c -> rounds.c
  *   schedule.c  how often a cell is measured, and when that is enough
  *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close
- *   harness.c   the process tree of one worker: start, ask, stop, continue, end; every end a status
+ *   harness.c   conversation with one worker: start, ask, stop, continue, end; every end a status;
+ *               transport.h lists the files by which it is reached
  *   worker.c    the other side: one process, one backend, one cell (or one model to prepare);
  *               worker.h lists its files
  *   protocol.c  the lines between them, checked against tables
@@ -32,6 +33,21 @@
 struct bench_pair {
   const char *name, *value;
 };
+/* How inferences arrive: scenario.c has the definitions. */
+enum scenario_kind {
+  SCENARIO_single,
+  SCENARIO_multi,
+  SCENARIO_offline,
+  SCENARIO_server,
+  SCENARIO_rate
+};
+struct scenario {
+  enum scenario_kind kind;
+  int streams;       /* of multi */
+  double rate_per_s; /* of server and rate */
+  double bound_ms;   /* latency bound; 0: none */
+  char text[32];     /* in the cell: "multi:2", "server:100/s:15ms" */
+};
 struct bench_options {
   const char *const *models; /* paths or zoo: specs */
   size_t model_count;
@@ -43,6 +59,15 @@ struct bench_options {
   size_t thread_count;
   const int *loads; /* numbers of busy neighbours; none: 0 */
   size_t load_count;
+  const char *const *devices; /* none: "cpu" */
+  size_t device_count;
+  const char *const *scenarios; /* names; none: "single" */
+  size_t scenario_count;
+  int streams;                     /* of multi; 0: 2 */
+  double rate_per_s, bound_ms;     /* of server and rate; 0: none given */
+  const char *device_hone;         /* hone on those devices; NULL: by the device's kind */
+  const char *const *cache_states; /* "warm", "cold"; none: "warm" */
+  size_t cache_state_count;
   const char *shapes, *side_files_from, *precision; /* NULL: none, the model's folder, "fp32" */
   const struct bench_pair *engines;                 /* backend name -> path */
   size_t engine_count;
@@ -91,6 +116,7 @@ struct bench_case {
   struct backend_tensor *inputs, *outputs; /* in the study's arena, like all arrays here */
   double *steps;                           /* of outputs of quantised graphs; else 0 */
   double (*conditions)[2];                 /* of outputs: condition.c; NULL: not measured */
+  char format[8];                          /* of the file: "onnx", "tflite", "pt2" */
   char tolerance[8];   /* whose tolerance holds: the file's own precision, "fp32" */
   char data_dir[4096]; /* in_SET_I.npy, out_SET_I.npy */
   int64_t value_bytes; /* of all inputs and outputs of one set */
@@ -164,6 +190,9 @@ double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks 
 
 /* The hidden verb `hone worker`, argv[1] = "worker": returns the exit code. */
 int worker_main(int argc, char **argv);
+/* The hidden verb `hone agent` (agent.c): workers of another machine's study, asked over the standard
+   streams. */
+int agent_main(int argc, char **argv);
 
 /* -- protocol.c: newline-delimited JSON ----------------------------------------------------------
  */
@@ -184,6 +213,10 @@ struct schema {
 json_t *event_parse(const char *line, size_t length, char reason[256]);
 /* Writes one line; false if the other side is gone or the message too long. Takes the reference. */
 bool message_write(int fd, json_t *message);
+/* The line alone, with its newline in place of a NUL; malloc'ed. NULL if it is too long. Takes the
+   reference. */
+char *message_line(json_t *message, size_t *out_length);
+bool write_all(int fd, const void *bytes, size_t length);
 const char *message_text(const json_t *message, const char *key); /* "" if absent */
 double message_number(const json_t *message, const char *key);    /* NaN if absent */
 int64_t message_int(const json_t *message, const char *key, int64_t otherwise);
@@ -229,24 +262,33 @@ struct worker_end {
   char reason[1024];
   double rel_l2; /* of outputs that were wrong; else NaN */
 };
+struct transport;
+struct stream;
+struct device;
 struct worker {
   struct harness *harness;
-  struct process process;
+  const struct transport *transport;
+  struct stream *stream;  /* of one that is not a child of ours */
+  struct process process; /* it, or the program that reaches it */
   int command_fd, pid_fd;
   struct line_reader events;
   struct capture output;
-  char dir[4096];          /* private; removed by worker_close */
+  char dir[4096];          /* private, of this machine; removed by worker_close */
+  char far_dir[4096];      /* the same as the worker knows it */
   char cell[33];           /* key that its messages must carry */
   enum record_stage stage; /* that it last said to have begun */
   bool is_running, is_stopped;
+  bool is_lost;    /* not running, and nothing is known of its end */
   int exit_status; /* of waitpid, once it is not running */
   int64_t rss_peak_seen;
   const struct bench_case *judged; /* whose outputs its checks are compared with; NULL: nobody's */
   char precision[16];              /* whose tolerance holds for them */
 };
 struct worker_spec {
-  const char *program, *script; /* an interpreter and its argument; NULL: `hone worker` */
-  const char *dir;              /* is made */
+  const char *backend;         /* NULL: none, `hone worker` prepares a model */
+  const char *engine_path;     /* of that backend, or NULL */
+  const struct device *device; /* NULL: this machine */
+  const char *dir;             /* is made */
   const char *cell;
   int threads;                    /* the first so many of the allowed CPUs; 0: all */
   const char *const *environment; /* NULL, or "NAME=VALUE"s beside the allow-listed ones */
@@ -262,6 +304,11 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
 void worker_tell(struct worker *worker, json_t *command);
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end);
+/* A file of its folder (a plain name) can be read in worker->dir afterwards. */
+MUST_USE hone_status worker_get(struct ctx *ctx, struct worker *worker, const char *name);
+/* Gone and reaped; the second waits at most so long for that. */
+bool worker_has_ended(struct worker *worker);
+bool worker_wait_end(struct worker *worker, uint64_t duration_ns);
 /* Stops the worker's group; true when every thread of it was seen standing still. */
 bool worker_stop(struct worker *worker);
 /* Waits at most grace_ns for its own end, then SIGTERM, 2 s, SIGKILL and all that it started;
@@ -315,13 +362,17 @@ struct loop {
   struct random random;
   uint64_t iterations; /* all that ran */
   double median_ns;    /* of the last window; what slices are planned with */
+  int streams;         /* requests that the engine takes before one is waited for */
 };
+#define LOOP_MAX_SAMPLES (1u << 20)
 struct slice_plan {
   uint64_t min_samples, min_ns, max_ns, rewarm_ns;
   int checks; /* timed iterations whose outputs are compared */
+  struct scenario scenario;
 };
 struct slice {
-  uint64_t *samples, *rewarm; /* ns; slice_deinit frees them */
+  uint64_t *samples, *rewarm;    /* ns; slice_deinit frees them */
+  uint64_t *scheduled, *started; /* ns since the timed part began; NULL for single */
   size_t sample_count, rewarm_count;
   int verified;
   struct accuracy accuracy;
@@ -337,6 +388,21 @@ void slice_deinit(struct slice *slice);
 void loop_poison(const struct loop *loop, size_t set);
 /* Compares the outputs of one set with its reference; false if it has none. */
 bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy);
+
+/* -- scenario.c, loop_scenario.c ----------------------------------------------------------------
+ */
+/* E_USAGE for a name that is none, or one whose rate is missing. */
+MUST_USE hone_status scenario_make(struct ctx *ctx, const char *name, int streams,
+                                   double rate_per_s, double bound_ms, struct scenario *out);
+/* Requests arrive by the clock, not when the one before is done. */
+bool scenario_has_arrivals(const struct scenario *scenario);
+/* Requests in flight that it wants. */
+int scenario_streams(const struct scenario *scenario);
+/* Time from one arrival to the next. */
+uint64_t scenario_distance_ns(const struct scenario *scenario, struct random *random);
+/* The timed part of a slice of any scenario but single: samples, scheduled, started. */
+MUST_USE hone_status loop_scenario(struct ctx *ctx, struct loop *loop,
+                                   const struct slice_plan *plan, struct slice *out);
 
 /* -- inputs.c -----------------------------------------------------------------------------------
  */
@@ -428,13 +494,17 @@ struct bench {
   struct random random;
   int worker_number;
   struct neighbours neighbours;
+  struct scenario *scenarios; /* of options.scenarios */
+  size_t scenario_count;
+  struct device *devices; /* of options.devices */
+  size_t device_count;
   double *floors;              /* ns, by cell; NaN: not measured */
   struct bench_case *identity; /* what floors are measured with; NULL until then */
   size_t step, step_count;
   uint64_t start_ns;
 };
 /* options.c: names and files that do not exist, and defaults in place of zeros. */
-MUST_USE hone_status options_check(struct ctx *ctx, const struct bench_options *options);
+MUST_USE hone_status options_check(struct bench *bench);
 void options_set_defaults(struct bench_options *options, struct harness *harness);
 /* cells.c */
 MUST_USE hone_status study_expand(struct bench *bench);
@@ -452,7 +522,7 @@ MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one
 /* Reads a worker's "described"; false if it is not sound. */
 bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one);
 /* judge.c: compares what the worker's answer lists; false if that is damaged. */
-bool judge_checks(const struct worker *worker, const json_t *checks, struct accuracy *out,
+bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
                   int *out_verified);
 /* witness.c: outputs that engines left in folders (out_SET_I.npy, in the model's order). */
 /* Whether two folders hold the same outputs, within the case's tolerance. */
@@ -492,6 +562,10 @@ MUST_USE hone_status bench_worker(struct bench *bench, const char *cell, int thr
 /* The same for one cell, with its env.NAME options as environment. */
 MUST_USE hone_status bench_cell_worker(struct bench *bench, const struct cell *cell,
                                        const char *key, struct worker *out);
+/* Model, inputs and expected outputs for a worker that does not share our files; the command is told
+   where they are there. False: they cannot be sent, and why. */
+bool send_case(struct worker *worker, const struct bench_case *one, json_t *command,
+               struct worker_end *end);
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
 /* The user's own input files, added to a command whose worker makes inputs. */

@@ -149,6 +149,17 @@ static hone_status check_command(struct bench *bench, const char *model,
   return HONE_OK;
 }
 
+/* By its first bytes: a FlatBuffer's identifier, a zip. */
+static void find_format(const char *path, char out[8]) {
+  char bytes[8] = "";
+  FILE *file = fopen(path, "re");
+  const size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  if (file) fclose(file);
+  const bool is_tflite = n == sizeof bytes && !memcmp(bytes + 4, "TFL3", 4);
+  const bool is_zip = n == sizeof bytes && !memcmp(bytes, "PK\3\4", 4);
+  snprintf(out, 8, "%s", is_tflite ? "tflite" : is_zip ? "pt2" : "onnx");
+}
+
 hone_status case_describe(struct bench *bench, const char *model, int batch,
                           struct bench_case *out) {
   *out = (struct bench_case){.shapes = "", .batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
@@ -160,6 +171,10 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
     return fail(bench->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
   struct stat info;
   if (is_file && !stat(out->path, &info)) out->file_bytes = (int64_t)info.st_size;
+  if (is_file)
+    find_format(out->path, out->format);
+  else
+    snprintf(out->format, sizeof out->format, "onnx"); /* it is written as one */
   struct worker worker;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
   struct worker_end end;

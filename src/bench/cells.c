@@ -1,7 +1,7 @@
 /* From cases to cells, and the study's key: it covers the cells and every option that changes figures,
  * so that the same command resumes and another one does not.
  */
-#include "bench.h"
+#include "transport.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,13 +48,19 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
   return count;
 }
 
-static void fill_cell(const struct bench *bench, const struct bench_case *one, const char *backend,
-                      int threads, int load, int label, struct cell *out) {
+/* What varies beside the model. */
+struct point {
+  const char *device, *scenario, *backend, *cache_state;
+  int threads, load, label;
+};
+
+static void fill_cell(const struct bench *bench, const struct bench_case *one,
+                      const struct point *point, struct cell *out) {
   const struct bench_options *o = &bench->options;
   *out = (struct cell){.batch = one->batch,
-                       .threads = threads,
-                       .label = label,
-                       .load = load,
+                       .threads = point->threads,
+                       .label = point->label,
+                       .load = point->load,
                        .copy = copy_number(bench, one)};
   snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
   snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
@@ -63,14 +69,14 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one, c
     memcpy(out->shapes, one->shapes, strlen(one->shapes) + 1);
   else
     hash_hex(out->shapes, one->shapes, strlen(one->shapes));
-  snprintf(out->backend, sizeof out->backend, "%s", backend);
-  join_options(o, backend, out->options);
+  snprintf(out->backend, sizeof out->backend, "%s", point->backend);
+  join_options(o, point->backend, out->options);
   snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");
   snprintf(out->route, sizeof out->route, "onnx");
-  snprintf(out->device, sizeof out->device, "cpu");
+  snprintf(out->device, sizeof out->device, "%s", point->device);
   snprintf(out->precision, sizeof out->precision, "%s", o->precision);
-  snprintf(out->scenario, sizeof out->scenario, "single");
-  snprintf(out->cache_state, sizeof out->cache_state, "warm");
+  snprintf(out->scenario, sizeof out->scenario, "%s", point->scenario);
+  snprintf(out->cache_state, sizeof out->cache_state, "%s", point->cache_state);
   cell_key(out);
 }
 
@@ -88,7 +94,8 @@ static bool is_default(const struct backend *backend) {
   struct ctx ctx;
   ctx_init(&ctx);
   if (backend->testing_only) return false;
-  if (backend->worker || backend->needs_device) backend->describe(&ctx, NULL, &info);
+  if (backend->worker || backend->needs_device || backend->only_installed)
+    backend->describe(&ctx, NULL, &info);
   return info.status == BACKEND_READY;
 }
 
@@ -100,29 +107,55 @@ static size_t list_backends(const struct bench_options *o, const char **out) {
   return count;
 }
 
+/* All cells of one case at one scenario, load and thread count: a group, in which rows are compared. */
+static void expand_group(struct bench *bench, size_t c, struct point point,
+                         const char *const *backends, size_t count) {
+  static const char *const warm[] = {"warm"};
+  const struct bench_options *o = &bench->options;
+  const char *const *states = o->cache_state_count ? o->cache_states : warm;
+  const size_t state_count = o->cache_state_count ? o->cache_state_count : 1;
+  for (size_t d = 0; d < bench->device_count; d++)
+    for (size_t s = 0; s < state_count; s++)
+      for (size_t b = 0; b < count; b++)
+        for (int label = 0; label < (o->aa ? 2 : 1); label++) {
+          struct cell cell;
+          point.device = bench->devices[d].name;
+          point.cache_state = states[s];
+          point.backend = backends[b];
+          point.label = label;
+          fill_cell(bench, &bench->study.cases[c], &point, &cell);
+          add_cell(&bench->study, c, &cell);
+        }
+}
+
+static void expand_case(struct bench *bench, size_t c, const char *const *backends, size_t count) {
+  const struct bench_options *o = &bench->options;
+  for (size_t t = 0; t < (o->thread_count ? o->thread_count : 1); t++)
+    for (size_t l = 0; l < (o->load_count ? o->load_count : 1); l++)
+      for (size_t s = 0; s < bench->scenario_count; s++) {
+        const struct point point = {
+            .scenario = bench->scenarios[s].text,
+            .load = o->load_count ? o->loads[l] : 0,
+            .threads = o->thread_count ? o->threads[t] : usable_core_count()};
+        expand_group(bench, c, point, backends, count);
+      }
+}
+
 hone_status study_expand(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_study *study = &bench->study;
   const char **backends;
   TRY(NEW_ARRAY(bench->ctx, bench->arena, backends, o->backend_count + backend_count));
-  size_t per_case = list_backends(o, backends), labels = o->aa ? 2 : 1;
-  size_t threads = o->thread_count ? o->thread_count : 1;
-  size_t loads = o->load_count ? o->load_count : 1;
-  size_t most = study->case_count * per_case * threads * loads * labels;
+  const size_t count = list_backends(o, backends);
+  size_t most = study->case_count * count * bench->device_count * bench->scenario_count;
+  most *= o->aa ? 2 : 1;
+  most *= o->thread_count ? o->thread_count : 1;
+  most *= o->load_count ? o->load_count : 1;
+  most *= o->cache_state_count ? o->cache_state_count : 1;
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cells, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cell_case, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->floors, most));
-  for (size_t c = 0; c < study->case_count; c++)
-    for (size_t t = 0; t < threads; t++)
-      for (size_t l = 0; l < loads; l++)
-        for (size_t i = 0; i < per_case * labels; i++) {
-          struct cell cell;
-          int thread_count = o->thread_count ? o->threads[t] : usable_core_count();
-          int load = o->load_count ? o->loads[l] : 0;
-          fill_cell(bench, &study->cases[c], backends[i / labels], thread_count, load,
-                    (int)(i % labels), &cell);
-          add_cell(study, c, &cell);
-        }
+  for (size_t c = 0; c < study->case_count; c++) expand_case(bench, c, backends, count);
   for (size_t i = 0; i < study->cell_count; i++) bench->floors[i] = NAN;
   return HONE_OK;
 }
@@ -144,6 +177,7 @@ hone_status study_key(struct bench *bench) {
   for (size_t i = 0; i < o->input_count; i++)
     text_printf(&text, "input %s=%s\n", o->inputs[i].name, o->inputs[i].value);
   text_printf(&text, "inputs %s\n", o->inputs_dir ? o->inputs_dir : "");
+  if (o->device_hone) text_printf(&text, "device hone %s\n", o->device_hone);
   hone_status status = text_finish(bench->ctx, &text);
   if (!status) hash_hex(bench->study.key, text.at, text.length);
   text_deinit(&text);

@@ -1,7 +1,10 @@
 /* Workers of a study and the commands that several files send them. */
-#include "bench.h"
+#include "transport.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 hone_status bench_worker(struct bench *bench, const char *cell, int threads, struct worker *out) {
   char dir[4096 + 32];
@@ -18,53 +21,90 @@ static const char *pair_value(const struct bench_pair *pairs, size_t count, cons
   return NULL;
 }
 
-/* Without it `hone worker` says what is missing. */
-static bool has_python(const struct bench *bench, const struct backend *backend, char out[4096]) {
-  const struct bench_options *options = &bench->options;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  return !engine_python(&ctx, backend->name,
-                        pair_value(options->engines, options->engine_count, backend->name), out);
-}
-
-/* Its files are part of this program: they lie in the worker's folder while it runs. */
-static hone_status write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
-  const char *const files[] = {"protocol.py", backend->worker};
-  TRY(dir_create(ctx, dir));
-  for (size_t i = 0; i < COUNT(files); i++) {
-    char name[128], path[4096 + 128];
-    size_t length = 0;
-    snprintf(name, sizeof name, "workers/%s", files[i]);
-    const char *text = hone_embedded_text(name, &length);
-    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(name), "is not in this program");
-    snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-    TRY(file_write_atomic(ctx, path, text, length, 0600));
-  }
-  return HONE_OK;
+static const struct device *device_of(const struct bench *bench, const struct cell *cell) {
+  for (size_t i = 0; i < bench->device_count; i++)
+    if (!strcmp(bench->devices[i].name, cell->device)) return &bench->devices[i];
+  return NULL;
 }
 
 hone_status bench_cell_worker(struct bench *bench, const struct cell *cell, const char *key,
                               struct worker *out) {
   char dir[4096 + 32], text[MAX_ENVIRONMENT][320], name[64], value[256];
-  const char *environment[MAX_ENVIRONMENT + 1] = {NULL};
-  size_t count = 0;
+  const char *environment[MAX_ENVIRONMENT + 3] = {NULL};
+  const struct bench_options *options = &bench->options;
+  const struct device *device = device_of(bench, cell);
+  size_t count = 0, written = 0;
   snprintf(dir, sizeof dir, "%.4000s/worker-%d", bench->dir, bench->worker_number++);
-  for (const char *at = cell->options; option_next(&at, name, value) && count < MAX_ENVIRONMENT;) {
+  for (size_t i = 0; device && i < COUNT(device->environment) && device->environment[i][0]; i++)
+    environment[count++] = device->environment[i];
+  for (const char *at = cell->options;
+       option_next(&at, name, value) && written < MAX_ENVIRONMENT;) {
     if (strncmp(name, "env.", 4)) continue;
-    snprintf(text[count], sizeof text[count], "%s=%s", name + 4, value);
-    environment[count] = text[count];
-    count++;
+    snprintf(text[written], sizeof text[written], "%s=%s", name + 4, value);
+    environment[count++] = text[written++];
   }
-  struct worker_spec spec = {
-      .dir = dir, .cell = key, .threads = cell->threads, .environment = environment};
-  char python[4096];
-  const struct backend *backend = backend_find(cell->backend);
-  if (backend && backend->worker && has_python(bench, backend, python)) {
-    spec.program = python;
-    spec.script = backend->worker;
-    TRY(write_worker(bench->ctx, dir, backend));
-  }
+  const struct worker_spec spec = {
+      .backend = cell->backend,
+      .engine_path = pair_value(options->engines, options->engine_count, cell->backend),
+      .device = device,
+      .dir = dir,
+      .cell = key,
+      .threads = cell->threads,
+      .environment = environment};
   return worker_start(bench->ctx, &bench->harness, &spec, out);
+}
+
+/* A file of this machine, sent under a plain name; the command says where it is there. */
+static bool send_named(struct worker *worker, json_t *command, const char *key, const char *path,
+                       const char *name, struct worker_end *end) {
+  char far[4096 + 160];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (worker->transport->put(&ctx, worker, path, name) && !worker->is_lost) {
+    end->status = STATUS_error;
+    snprintf(end->reason, sizeof end->reason, "%.1000s", ctx.message);
+    return false;
+  }
+  snprintf(far, sizeof far, "%s/%s", worker->far_dir, name);
+  json_object_set_new(command, key, json_string(far));
+  return true;
+}
+
+static bool send_data(struct worker *worker, const struct bench_case *one, const char *kind,
+                      size_t count, struct worker_end *end) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  for (int set = 0; set < BENCH_SETS; set++)
+    for (size_t i = 0; i < count && !worker->is_lost; i++) {
+      char path[4096];
+      data_path(path, one->data_dir, kind, set, i);
+      if (access(path, R_OK)) continue; /* no reference, or values that a worker makes up */
+      if (!worker->transport->put(&ctx, worker, path, strrchr(path, '/') + 1) || worker->is_lost)
+        continue;
+      end->status = STATUS_error;
+      snprintf(end->reason, sizeof end->reason, "%.1000s", ctx.message);
+      return false;
+    }
+  return true;
+}
+
+bool send_case(struct worker *worker, const struct bench_case *one, json_t *command,
+               struct worker_end *end) {
+  struct stat info;
+  const char *ending = strrchr(one->path, '.');
+  char name[32];
+  if (worker->transport->shares_files || !command) return true;
+  *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
+  if (!stat(one->path, &info) && one->file_bytes > info.st_size) {
+    snprintf(end->reason, sizeof end->reason,
+             "models with side files are not sent to a device: put the weights into the file");
+    return false;
+  }
+  snprintf(name, sizeof name, "model%.12s", ending && is_plain_file_name(ending + 1) ? ending : "");
+  json_object_set_new(command, "dir", json_string(worker->far_dir));
+  return send_named(worker, command, "model", one->path, name, end) &&
+         send_data(worker, one, "in", one->input_count, end) &&
+         send_data(worker, one, "out", one->output_count, end);
 }
 
 void budget_begin(struct bench *bench) {
@@ -104,6 +144,17 @@ static void add_description(json_t *command, const struct bench_case *one) {
   json_object_set_new(command, "conditions", conditions);
 }
 
+/* Absent: one after the other, as peers and floors are asked. */
+static void add_scenario(const struct bench *bench, const struct cell *cell, json_t *command) {
+  for (size_t i = 0; i < bench->scenario_count; i++) {
+    const struct scenario *scenario = &bench->scenarios[i];
+    if (strcmp(scenario->text, cell->scenario) || scenario->kind == SCENARIO_single) continue;
+    json_object_set_new(command, "scenario", json_integer(scenario->kind));
+    json_object_set_new(command, "streams", json_integer(scenario_streams(scenario)));
+    message_set_number(command, "rate", scenario->rate_per_s);
+  }
+}
+
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache) {
   const struct bench_options *options = &bench->options;
@@ -119,6 +170,7 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
                 (json_int_t)options->seed, "is_judged", !one->is_disputed, "tolerance",
                 is_lower ? one->tolerance : cell->precision, "file_precision", one->tolerance);
   if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
+  add_scenario(bench, cell, command);
   add_given_inputs(bench, command);
   if (one->is_described) add_description(command, one);
   return command;

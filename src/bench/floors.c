@@ -51,13 +51,13 @@ static hone_status make_case(struct bench *bench, struct bench_case *out) {
   return write_data(bench->ctx, out->data_dir);
 }
 
-static double median_of_file(const struct worker *worker) {
+static double median_of_file(struct worker *worker) {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/block_0.npy", worker->dir);
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
-  if (npy_read(&ctx, path, NULL, &tensor)) return NAN;
+  if (worker_get(&ctx, worker, "block_0.npy") || npy_read(&ctx, path, NULL, &tensor)) return NAN;
   double median = NAN;
   size_t count = tensor.rank == 1 && tensor.dtype == HONE_U64 ? (size_t)tensor.shape[0] : 0;
   double *x = malloc((count + 1) * sizeof *x);
@@ -72,8 +72,12 @@ static double median_of_file(const struct worker *worker) {
 }
 
 /* NaN when the backend cannot run it: the cell itself will say why. */
-static double converse(struct worker *worker, json_t *open) {
+static double converse(struct worker *worker, const struct bench_case *identity, json_t *open) {
   struct worker_end end;
+  if (!send_case(worker, identity, open, &end)) {
+    json_decref(open);
+    return NAN;
+  }
   json_t *reply = worker_ask(worker, open, "opened", ASK_PATIENT, &end);
   if (!reply) return NAN;
   json_decref(reply);
@@ -93,7 +97,7 @@ static double converse(struct worker *worker, json_t *open) {
 
 static bool same_path(const struct cell *a, const struct cell *b) {
   return !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options) &&
-         a->threads == b->threads;
+         !strcmp(a->device, b->device) && a->threads == b->threads;
 }
 
 hone_status measure_floor(struct bench *bench, size_t index) {
@@ -112,7 +116,9 @@ hone_status measure_floor(struct bench *bench, size_t index) {
   struct worker worker;
   TRY(bench_cell_worker(bench, cell, FLOOR_CELL, &worker));
   worker.judged = bench->identity;
-  bench->floors[index] = converse(&worker, open_command(bench, cell, bench->identity, true));
+  json_t *open = open_command(bench, cell, bench->identity, true);
+  if (open) json_object_del(open, "scenario"); /* the floor is of one call */
+  bench->floors[index] = converse(&worker, bench->identity, open);
   worker_close(&worker, 0);
   return HONE_OK;
 }

@@ -31,10 +31,10 @@ static void differ(struct accuracy *out, const char *name) {
 }
 
 enum judged { JUDGED, NO_REFERENCE, DAMAGED };
-static enum judged judge_output(const struct worker *worker, const char *name, int set, size_t i,
+static enum judged judge_output(struct worker *worker, const char *name, int set, size_t i,
                                 struct accuracy *out) {
   const struct bench_case *one = worker->judged;
-  char path[4096];
+  char path[4096], file[64];
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor actual = {.data = NULL}, expected = {.data = NULL};
@@ -42,8 +42,10 @@ static enum judged judge_output(const struct worker *worker, const char *name, i
                                       .step = one->steps ? one->steps[i] : 0,
                                       .condition = {one->conditions ? one->conditions[i][0] : 0,
                                                     one->conditions ? one->conditions[i][1] : 0}};
-  snprintf(path, sizeof path, "%.4000s/%s_%zu.npy", worker->dir, name, i);
-  hone_status status = npy_read(&ctx, path, NULL, &actual);
+  snprintf(file, sizeof file, "%s_%zu.npy", name, i);
+  snprintf(path, sizeof path, "%.4000s/%s", worker->dir, file);
+  hone_status status = worker_get(&ctx, worker, file);
+  if (!status) status = npy_read(&ctx, path, NULL, &actual);
   unlink(path);
   if (status) return DAMAGED;
   data_path(path, one->data_dir, "out", set, i);
@@ -57,7 +59,7 @@ static enum judged judge_output(const struct worker *worker, const char *name, i
   return has_reference ? JUDGED : NO_REFERENCE;
 }
 
-bool judge_checks(const struct worker *worker, const json_t *checks, struct accuracy *out,
+bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
                   int *out_verified) {
   const struct bench_case *one = worker->judged;
   accuracy_init(out);

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 
 #define POISON 0xff /* NaN in every float type, -1 in integers */
-#define MAX_SAMPLES (1u << 20)
-#define SAMPLE_BYTES (MAX_SAMPLES * sizeof(uint64_t))
+#define SAMPLE_BYTES (LOOP_MAX_SAMPLES * sizeof(uint64_t))
 #define MAX_CHECKS 8
 #define WINDOW_NS 10000000ull /* a warm-up window lasts at least 10 ms and 3 samples, */
 #define WINDOW_SAMPLES 3
@@ -40,7 +39,7 @@ bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy
 static hone_status timed_call(struct ctx *ctx, struct loop *loop, size_t set, uint64_t *out_ns) {
   uint64_t start = clock_ns();
   TRY(loop->backend->submit(ctx, loop->session, (int)set));
-  TRY(loop->backend->wait(ctx, loop->session));
+  TRY(loop->backend->wait(ctx, loop->session, (int)set));
   *out_ns = clock_ns() - start;
   return HONE_OK;
 }
@@ -125,7 +124,7 @@ static hone_status choose_checks(struct ctx *ctx, struct loop *loop, const struc
     uint64_t fitting = (uint64_t)((double)plan->min_ns / loop->median_ns * 0.5);
     if (fitting > expected) expected = fitting;
   }
-  if (expected > MAX_SAMPLES / 2) expected = MAX_SAMPLES / 2;
+  if (expected > LOOP_MAX_SAMPLES / 2) expected = LOOP_MAX_SAMPLES / 2;
   for (int i = 0; i < plan->checks && i < MAX_CHECKS && expected; i++) {
     uint64_t at = random_below(&loop->random, expected);
     size_t k = checks->wanted;
@@ -172,7 +171,7 @@ static void compare_asides(const struct loop *loop, const struct checks *checks,
 static hone_status rewarm(struct ctx *ctx, struct loop *loop, uint64_t duration_ns,
                           struct slice *out) {
   uint64_t start = clock_ns();
-  while (out->rewarm_count < MAX_SAMPLES &&
+  while (out->rewarm_count < LOOP_MAX_SAMPLES &&
          (out->rewarm_count < 2 || clock_ns() - start < duration_ns)) {
     TRY(loop_once(ctx, loop, &out->rewarm[out->rewarm_count]));
     out->rewarm_count++;
@@ -185,7 +184,7 @@ static hone_status timed(struct ctx *ctx, struct loop *loop, const struct slice_
                          struct checks *checks, struct slice *out) {
   uint64_t start = clock_ns(), elapsed = 0;
   size_t n = 0, last = 0;
-  while (n < MAX_SAMPLES && (n < 1 || elapsed < plan->max_ns) &&
+  while (n < LOOP_MAX_SAMPLES && (n < 1 || elapsed < plan->max_ns) &&
          (n < plan->min_samples || elapsed < plan->min_ns)) {
     size_t set = last = next_set(loop);
     bool is_checked = checks->taken < checks->wanted && n == checks->at[checks->taken];
@@ -209,17 +208,22 @@ static uint64_t *map_samples(void) {
 
 hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
                        struct slice *out) {
+  const bool is_single = plan->scenario.kind == SCENARIO_single;
   *out = (struct slice){.samples = map_samples(), .rewarm = map_samples()};
+  if (!is_single) out->scheduled = map_samples();
+  if (!is_single) out->started = map_samples();
   accuracy_init(&out->accuracy);
   struct checks checks = {.wanted = 0};
-  hone_status status = out->samples && out->rewarm
-                           ? choose_checks(ctx, loop, plan, &checks)
-                           : fail(ctx, HONE_E_OOM, place_none(), "no memory for samples");
+  hone_status status =
+      out->samples && out->rewarm && (is_single || (out->scheduled && out->started))
+          ? choose_checks(ctx, loop, plan, &checks)
+          : fail(ctx, HONE_E_OOM, place_none(), "no memory for samples");
   if (!status)
     for (size_t set = 0; set < BENCH_SETS; set++) loop_poison(loop, set);
   if (!status) status = rewarm(ctx, loop, plan->rewarm_ns, out);
-  if (!status) status = timed(ctx, loop, plan, &checks, out);
-  if (!status) compare_asides(loop, &checks, out);
+  if (!status && is_single) status = timed(ctx, loop, plan, &checks, out);
+  if (!status && is_single) compare_asides(loop, &checks, out);
+  if (!status && !is_single) status = loop_scenario(ctx, loop, plan, out);
   for (size_t i = 0; i < COUNT(checks.aside); i++) free(checks.aside[i].bytes);
   if (status) slice_deinit(out);
   return status;
@@ -228,5 +232,7 @@ hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_pl
 void slice_deinit(struct slice *slice) {
   if (slice->samples) munmap(slice->samples, SAMPLE_BYTES);
   if (slice->rewarm) munmap(slice->rewarm, SAMPLE_BYTES);
-  slice->samples = slice->rewarm = NULL;
+  if (slice->scheduled) munmap(slice->scheduled, SAMPLE_BYTES);
+  if (slice->started) munmap(slice->started, SAMPLE_BYTES);
+  slice->samples = slice->rewarm = slice->scheduled = slice->started = NULL;
 }

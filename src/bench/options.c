@@ -1,5 +1,5 @@
 /* What the user asked for, checked before anything is started. */
-#include "bench.h"
+#include "transport.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -50,7 +50,41 @@ void options_set_defaults(struct bench_options *o, struct harness *harness) {
                               .interrupted = o->interrupted};
 }
 
-hone_status options_check(struct ctx *ctx, const struct bench_options *options) {
-  TRY(check_backends(ctx, options));
-  return check_models(ctx, options);
+static hone_status check_cache_states(struct ctx *ctx, const struct bench_options *options) {
+  for (size_t i = 0; i < options->cache_state_count; i++)
+    if (strcmp(options->cache_states[i], "warm") && strcmp(options->cache_states[i], "cold"))
+      return fail(ctx, HONE_E_USAGE, place_name(options->cache_states[i]),
+                  "no such state of caches; there is warm, cold");
+  return HONE_OK;
+}
+
+static hone_status make_scenarios(struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  static const char *const usual[] = {"single"};
+  const char *const *names = o->scenario_count ? o->scenarios : usual;
+  bench->scenario_count = o->scenario_count ? o->scenario_count : 1;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->scenarios, bench->scenario_count));
+  for (size_t i = 0; i < bench->scenario_count; i++)
+    TRY(scenario_make(bench->ctx, names[i], o->streams, o->rate_per_s, o->bound_ms,
+                      &bench->scenarios[i]));
+  return HONE_OK;
+}
+
+static hone_status parse_devices(struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  static const char *const here[] = {"cpu"};
+  const char *const *names = o->device_count ? o->devices : here;
+  bench->device_count = o->device_count ? o->device_count : 1;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->devices, bench->device_count));
+  for (size_t i = 0; i < bench->device_count; i++)
+    TRY(device_parse(bench->ctx, names[i], o->device_hone, &bench->devices[i]));
+  return HONE_OK;
+}
+
+hone_status options_check(struct bench *bench) {
+  TRY(check_backends(bench->ctx, &bench->options));
+  TRY(check_cache_states(bench->ctx, &bench->options));
+  TRY(parse_devices(bench));
+  TRY(make_scenarios(bench));
+  return check_models(bench->ctx, &bench->options);
 }

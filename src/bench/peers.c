@@ -116,6 +116,7 @@ static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*d
   for (size_t k = 0; k < backend_count && count < MAX_PEERS; k++) {
     bool is_made = false;
     if (!backend_is_peer(bench, backend_list[k]) || bench_is_interrupted(bench)) continue;
+    if (one->format[0] && !backend_reads(backend_list[k], one->format)) continue;
     uint64_t now = clock_ns();
     if (now >= end) break;
     bench->harness.deadline_ns = now + (end - now) / 2;

@@ -169,20 +169,35 @@ json_t *event_parse(const char *line, size_t length, char reason[256]) {
   return NULL;
 }
 
-bool message_write(int fd, json_t *message) {
+char *message_line(json_t *message, size_t *out_length) {
   char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
   json_decref(message);
-  if (!line) return false;
-  size_t length = strlen(line);
-  bool is_written = length < WORKER_LINE_MAX;
+  if (!line) return NULL;
+  const size_t length = strlen(line);
+  if (length >= WORKER_LINE_MAX) {
+    free(line);
+    return NULL;
+  }
   line[length] = '\n'; /* in place of the NUL: from here on not a string */
-  for (size_t at = 0; is_written && at <= length;) {
-    ssize_t n = write(fd, line + at, length + 1 - at);
+  *out_length = length + 1;
+  return line;
+}
+
+bool write_all(int fd, const void *bytes, size_t length) {
+  for (size_t at = 0; at < length;) {
+    ssize_t n = write(fd, (const char *)bytes + at, length - at);
     if (n > 0)
       at += (size_t)n;
     else if (errno != EINTR)
-      is_written = false;
+      return false;
   }
+  return true;
+}
+
+bool message_write(int fd, json_t *message) {
+  size_t length;
+  char *line = message_line(message, &length);
+  const bool is_written = line && write_all(fd, line, length);
   free(line);
   return is_written;
 }

@@ -6,7 +6,7 @@
  *
  * A block is handed on after its worker was stopped again, never during a slice.
  */
-#include "bench.h"
+#include "transport.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,15 +158,33 @@ static bool ask_survey(struct member *member) {
   return true;
 }
 
+static bool check_format(struct member *member, const struct bench_case *one,
+                         const struct backend *backend) {
+  if (!backend || backend->testing_only || backend_reads(backend, one->format)) return true;
+  struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_import, .rel_l2 = NAN};
+  snprintf(end.reason, sizeof end.reason, "%s reads %s; this model is %s", backend->title,
+           backend->formats, one->format);
+  take_end(member, &end);
+  return false;
+}
+
 static bool ask_open(struct bench *bench, struct member *member) {
   struct bench_case *one = case_of(bench, member);
   const struct backend *backend = backend_find(member->cell->backend);
-  json_t *command = open_command(bench, member->cell, one, member->record.number > 0);
-  if (command && backend && backend_is_peer(bench, backend) && !one->is_disputed) {
+  if (!check_format(member, one, backend)) return false;
+  const bool use_cache = member->record.number > 0 && strcmp(member->cell->cache_state, "cold");
+  json_t *command = open_command(bench, member->cell, one, use_cache);
+  const bool is_near = member->worker.transport->shares_files;
+  if (command && backend && backend_is_peer(bench, backend) && !one->is_disputed && is_near) {
     witness_dir(bench, one, member->witness);
     json_object_set_new(command, "witness", json_string(member->witness));
   }
   struct worker_end end;
+  if (!send_case(&member->worker, one, command, &end)) {
+    json_decref(command);
+    take_end(member, &end);
+    return false;
+  }
   json_t *reply = worker_ask(&member->worker, command, "opened", ASK_PATIENT, &end);
   if (!reply) {
     take_end(member, &end);
@@ -291,22 +309,28 @@ static json_t *slice_command(struct bench *bench, const struct member *member, i
                    "checks", round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0);
 }
 
+/* What a file of times can be: calls one after the other, which together are no longer than the slice;
+   latencies of requests that overlap; instants since the slice began. */
+enum times { TIMES_IN_TURN, TIMES_OVERLAPPING, TIMES_INSTANTS };
+
 /* The worker's file must hold what its message said, and no sample can be longer than the slice. */
-static bool read_samples(const struct member *member, const char *kind, int round, int64_t count,
-                         uint64_t wall_ns, uint64_t **out) {
-  char path[4096 + 64];
-  snprintf(path, sizeof path, "%s/%s_%d.npy", member->worker.dir, kind, round);
+static bool read_samples(struct member *member, const char *kind, enum times times, int round,
+                         int64_t count, uint64_t wall_ns, uint64_t **out) {
+  char path[4096 + 64], file[48];
+  snprintf(file, sizeof file, "%s_%d.npy", kind, round);
+  snprintf(path, sizeof path, "%s/%s", member->worker.dir, file);
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
-  if (npy_read(&ctx, path, NULL, &tensor)) return false;
+  if (worker_get(&ctx, &member->worker, file) || npy_read(&ctx, path, NULL, &tensor)) return false;
   uint64_t *samples = tensor.data, sum = 0;
   bool is_sound = tensor.dtype == HONE_U64 && tensor.rank == 1 && tensor.shape[0] == count;
   for (int64_t i = 0; is_sound && i < count; i++)
-    is_sound = samples[i] > 0 && checked_add(sum, samples[i], &sum);
+    is_sound = (samples[i] > 0 || times == TIMES_INSTANTS) && samples[i] <= wall_ns &&
+               checked_add(sum, samples[i], &sum);
   unlink(path);
   *out = samples;
-  if (is_sound && sum <= wall_ns) return true;
+  if (is_sound && (times != TIMES_IN_TURN || sum <= wall_ns)) return true;
   free(samples);
   *out = NULL;
   return false;
@@ -344,9 +368,17 @@ static void take_block(struct member *member, const json_t *reply, const struct 
 static hone_status hand_on(struct bench *bench, struct member *member, const json_t *reply,
                            struct block *block, uint64_t wall_ns) {
   int64_t count = message_int(reply, "samples", 0), rewarm = message_int(reply, "rewarm", 0);
-  bool is_sound = message_int(reply, "round", -1) == block->round &&
-                  read_samples(member, "block", block->round, count, wall_ns, &block->samples) &&
-                  read_samples(member, "rewarm", block->round, rewarm, wall_ns, &block->rewarm);
+  const bool is_single = !strcmp(member->cell->scenario, "single");
+  bool is_sound =
+      message_int(reply, "round", -1) == block->round &&
+      read_samples(member, "block", is_single ? TIMES_IN_TURN : TIMES_OVERLAPPING, block->round,
+                   count, wall_ns, &block->samples) &&
+      read_samples(member, "rewarm", TIMES_IN_TURN, block->round, rewarm, wall_ns, &block->rewarm);
+  if (is_sound && !is_single)
+    is_sound = read_samples(member, "scheduled", TIMES_INSTANTS, block->round, count, wall_ns,
+                            &block->scheduled) &&
+               read_samples(member, "started", TIMES_INSTANTS, block->round, count, wall_ns,
+                            &block->started);
   hone_status status = HONE_OK;
   if (!is_sound) {
     struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run, .rel_l2 = NAN};
@@ -354,6 +386,7 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
     take_end(member, &end);
   } else {
     block->sample_count = (size_t)count;
+    if (!is_single) block->scheduled_count = block->started_count = (size_t)count;
     block->rewarm_count = (size_t)rewarm;
     take_block(member, reply, block, wall_ns);
     const struct bench_callbacks *callbacks = bench->callbacks;
@@ -365,6 +398,8 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
   }
   free(block->samples);
   free(block->rewarm);
+  free(block->scheduled);
+  free(block->started);
   return status;
 }
 
@@ -597,11 +632,12 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct pro
 static bool is_twin(const struct cell *a, const struct cell *b) {
   return a->label != b->label && a->threads == b->threads && a->load == b->load &&
          !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
-         !strcmp(a->options, b->options);
+         !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
+         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state);
 }
 
 static bool runs_alike(const struct cell *a, const struct cell *b) {
-  return a->threads == b->threads && a->load == b->load;
+  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario);
 }
 
 /* The cell that runs like this one and is fastest so far. */

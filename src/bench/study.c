@@ -32,7 +32,7 @@ static hone_status measure(struct bench *bench) {
 }
 
 static hone_status run_study(struct bench *bench) {
-  TRY(options_check(bench->ctx, &bench->options));
+  TRY(options_check(bench));
   TRY(describe_cases(bench));
   TRY(given_check_cases(bench));
   TRY(study_expand(bench));

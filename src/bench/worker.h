@@ -25,6 +25,7 @@ struct state {
   struct backend_facts facts;
   struct backend_io io;
   struct loop loop;
+  struct scenario scenario;
   double compile_ms, load_ms, first_ms;
   int64_t rss_compile, rss_load;
   struct accuracy accuracy; /* so far */

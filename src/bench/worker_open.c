@@ -37,12 +37,17 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
   copy_text(state->dir, sizeof state->dir, command, "dir");
   copy_text(state->tolerance, sizeof state->tolerance, command, "tolerance");
   copy_text(state->witness, sizeof state->witness, command, "witness");
+  state->scenario = (struct scenario){
+      .kind = (enum scenario_kind)message_int(command, "scenario", SCENARIO_single),
+      .streams = (int)message_int(command, "streams", 1),
+      .rate_per_s = fmax(0, message_number(command, "rate"))};
   state->request = (struct backend_request){
       .model_path = state->model,
       .shapes = state->shapes[0] ? state->shapes : NULL,
       .precision = state->precision,
       .file_precision = state->file_precision[0] ? state->file_precision : "fp32",
       .threads = (int)message_int(command, "threads", 1),
+      .in_flight = scenario_streams(&state->scenario),
       .options = state->options,
       .engine_path = state->engine[0] ? state->engine : NULL,
       .work_dir = state->work_dir,
@@ -269,6 +274,11 @@ static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t
   accuracy_init(&state->accuracy);
   TRY(open_backend(ctx, state));
   TRY(check_counts(ctx, state, command));
+  state->loop.streams = state->facts.in_flight > 1 ? state->facts.in_flight : 1;
+  if (state->scenario.kind == SCENARIO_multi && state->loop.streams < state->scenario.streams)
+    return fail(ctx, HONE_E_UNSUP, place_name(state->backend->name),
+                "takes %d request%s at a time, not %d", state->loop.streams,
+                state->loop.streams == 1 ? "" : "s", state->scenario.streams);
   state->loop.backend = state->backend;
   state->loop.io = &state->io;
   random_init(&state->loop.random, (uint64_t)message_int(command, "seed", 0) ^ (uint64_t)getpid());

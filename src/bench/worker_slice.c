@@ -94,7 +94,8 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
                                   .min_ns = (uint64_t)message_int(command, "min_ns", 0),
                                   .max_ns = (uint64_t)message_int(command, "max_ns", INT64_MAX),
                                   .rewarm_ns = (uint64_t)message_int(command, "rewarm_ns", 0),
-                                  .checks = (int)message_int(command, "checks", 0)};
+                                  .checks = (int)message_int(command, "checks", 0),
+                                  .scenario = state->scenario};
   int round = (int)message_int(command, "round", 0);
   struct slice slice;
   struct thread_times *before = malloc(sizeof *before);
@@ -109,6 +110,10 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
   status = write_samples(ctx, state, "block", round, slice.samples, slice.sample_count);
   if (!status)
     status = write_samples(ctx, state, "rewarm", round, slice.rewarm, slice.rewarm_count);
+  if (!status && slice.scheduled)
+    status = write_samples(ctx, state, "scheduled", round, slice.scheduled, slice.sample_count);
+  if (!status && slice.started)
+    status = write_samples(ctx, state, "started", round, slice.started, slice.sample_count);
   accuracy_merge(&state->accuracy, &slice.accuracy);
   slice_deinit(&slice);
   TRY(status);

@@ -60,7 +60,8 @@ hone_status study_peaks_again(struct ctx *ctx, const char *cell_key, struct stud
 
 void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cell *out) {
   out->limit_ms = out->winograd_limit_ms = 0;
-  if (cell >= peaks->cell_count) return;
+  /* what was measured here says nothing of another machine */
+  if (cell >= peaks->cell_count || strcmp(out->device, "cpu")) return;
   const struct bench_case *one = &peaks->cells[cell].one;
   const size_t at = index_of_threads(peaks, out->threads);
   if (at == peaks->count) return;

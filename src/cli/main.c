@@ -159,6 +159,7 @@ int main(int argc, char **argv) {
   static struct args args;
   hold_standard_descriptors();
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
+  if (argc > 1 && !strcmp(argv[1], "agent")) return agent_main(argc, argv);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN); /* 'ulimit -f': then write() says so */
   ctx_init(&ctx);

@@ -25,7 +25,8 @@ struct lists {
   struct bench_pair engines[REPEATS], backend_options[REPEATS], inputs[REPEATS];
   char texts[3 * REPEATS][512];
   size_t text_count;
-  char backend_text[1024];
+  char backend_text[1024], device_text[1024], cache_text[256], scenario_text[256];
+  const char *devices[64], *cache_states[64], *scenarios[64];
 };
 
 struct session_state {
@@ -92,6 +93,49 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
   return HONE_OK;
 }
 
+/* "15ms", "0.5s"; a number alone is ms. */
+static hone_status parse_bound(struct ctx *ctx, const struct args *args, double *out_ms) {
+  const char *text = value_of(args, FLAG_latency_bound, NULL);
+  char number[32];
+  if (!text) return HONE_OK;
+  const size_t digits = strspn(text, "0123456789.");
+  snprintf(number, sizeof number, "%.*s", digits < 31 ? (int)digits : 31, text);
+  const bool is_s = !strcmp(text + digits, "s"),
+             is_ms = !text[digits] || !strcmp(text + digits, "ms");
+  if ((!is_s && !is_ms) || !parse_f64(number, 1e-6, 1e6, out_ms))
+    return fail(ctx, HONE_E_USAGE, place_name("--latency-bound"),
+                "\"%s\" is not a time as 15ms or 0.5s", text);
+  if (is_s) *out_ms *= 1000;
+  return HONE_OK;
+}
+
+#define LIST_MAX 64
+/* A comma-separated list, given once or more often. */
+static hone_status split_words(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                               char *text, size_t size, const char **out, size_t *out_count) {
+  char spelling[64];
+  size_t used = 0;
+  *out_count = 0;
+  text[0] = 0;
+  for (size_t r = 0; r < args->repeated[flag].count; r++) {
+    const int n =
+        snprintf(text + used, size - used, "%s%s", used ? "," : "", args->repeated[flag].at[r]);
+    if (n < 0 || (size_t)n >= size - used)
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)), "too long a list");
+    used += (size_t)n;
+  }
+  for (char *p = text; *p;) {
+    const size_t n = strcspn(p, ",");
+    const bool is_last = !p[n];
+    p[n] = 0;
+    if (*out_count == LIST_MAX)
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)), "too long a list");
+    if (*p) out[(*out_count)++] = p;
+    p += n + !is_last;
+  }
+  return HONE_OK;
+}
+
 /* Decimal, as all that hone prints: 4G is 4,000,000,000. */
 static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out) {
   static const char units[] = "KMGT";
@@ -117,9 +161,7 @@ static hone_status check_words(struct ctx *ctx, const struct args *args) {
   static const struct {
     enum flag_id flag;
     const char *known[3];
-  } words[] = {{FLAG_device, {"cpu", "CPU", NULL}},
-               {FLAG_scenario, {"single", NULL, NULL}},
-               {FLAG_precision, {"fp32", "as-is", NULL}}};
+  } words[] = {{FLAG_precision, {"fp32", "as-is", NULL}}};
   char spelling[64];
   for (size_t i = 0; i < COUNT(words); i++) {
     const char *value = value_of(args, words[i].flag, NULL);
@@ -163,6 +205,10 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .batches = lists->batches,
                                 .threads = lists->threads,
                                 .loads = lists->loads,
+                                .devices = lists->devices,
+                                .device_hone = value_of(args, FLAG_device_hone, NULL),
+                                .cache_states = lists->cache_states,
+                                .scenarios = lists->scenarios,
                                 .shapes = value_of(args, FLAG_shape, NULL),
                                 .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                 .precision = value_of(args, FLAG_precision, NULL),
@@ -174,6 +220,16 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .is_dry_run = has(args, FLAG_dry_run),
                                 .interrupted = &interrupted};
   TRY(split_backends(ctx, args, lists, &out->backend_count));
+  TRY(split_words(ctx, args, FLAG_device, lists->device_text, sizeof lists->device_text,
+                  lists->devices, &out->device_count));
+  TRY(split_words(ctx, args, FLAG_cache_state, lists->cache_text, sizeof lists->cache_text,
+                  lists->cache_states, &out->cache_state_count));
+  TRY(split_words(ctx, args, FLAG_scenario, lists->scenario_text, sizeof lists->scenario_text,
+                  lists->scenarios, &out->scenario_count));
+  TRY(int_of(ctx, args, FLAG_streams, 1, BENCH_SETS, 0, &number));
+  out->streams = (int)number;
+  TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
+  TRY(parse_bound(ctx, args, &out->bound_ms));
   TRY(ints_of(ctx, args, FLAG_batch, 1, 1 << 20, lists->batches, COUNT(lists->batches),
               &out->batch_count));
   TRY(ints_of(ctx, args, FLAG_threads, 1, 4096, lists->threads, COUNT(lists->threads),
@@ -268,6 +324,12 @@ static void print_estimate(const struct bench_study *study) {
                 study->cells[i].threads);
     if (study->cells[i].load) text_printf(&line, "  load %d", study->cells[i].load);
     if (study->cells[i].label) text_puts(&line, "  (A/A copy)");
+    if (strcmp(study->cells[i].device, "cpu"))
+      text_printf(&line, "  device %s", study->cells[i].device);
+    if (strcmp(study->cells[i].scenario, "single"))
+      text_printf(&line, "  %s", study->cells[i].scenario);
+    if (strcmp(study->cells[i].cache_state, "warm"))
+      text_printf(&line, "  caches %s", study->cells[i].cache_state);
     if (line.at) puts(line.at);
     text_deinit(&line);
   }
@@ -295,9 +357,10 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 /* What another command needs for the same figures, besides the cell itself. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
-      FLAG_engine,   FLAG_shape,        FLAG_side_files_from, FLAG_input,  FLAG_inputs,
-      FLAG_min_time, FLAG_max_time,     FLAG_min_samples,     FLAG_warmup, FLAG_rounds,
-      FLAG_timeout,  FLAG_incarnations, FLAG_memory_limit,    FLAG_seed,   FLAG_limit};
+      FLAG_device_hone,  FLAG_engine,       FLAG_shape,    FLAG_side_files_from,
+      FLAG_input,        FLAG_inputs,       FLAG_min_time, FLAG_max_time,
+      FLAG_min_samples,  FLAG_warmup,       FLAG_rounds,   FLAG_timeout,
+      FLAG_incarnations, FLAG_memory_limit, FLAG_seed,     FLAG_limit};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
   return false;

@@ -51,7 +51,7 @@ struct cell {
   char variant[64];   /* "default", or the options */
   char options[512];  /* "key=value;..." for the backend */
   char route[64];     /* "onnx" */
-  char device[32];    /* "cpu" */
+  char device[64];    /* "cpu", "ssh:HOST" */
   char precision[16]; /* asked: "fp32" */
   int batch, threads;
   char scenario[32];    /* "single" */
@@ -84,7 +84,11 @@ struct block {
   size_t sample_count;
   uint64_t *rewarm; /* ns each, the phase before, not counted */
   size_t rewarm_count;
-  int verified; /* outputs of timed iterations compared in this block */
+  /* ns since the slice began, of scenarios other than single: when each request was due and when it was
+     handed to the engine; its sample is from due to done */
+  uint64_t *scheduled, *started;
+  size_t scheduled_count, started_count; /* sample_count, or 0 */
+  int verified;                          /* outputs of timed iterations compared in this block */
   struct noise noise;
   uint64_t started_unix_ms;
 };
@@ -124,6 +128,7 @@ struct record {
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
       max_ms; /* NaN: n/a */
   double throughput_per_s;
+  double over_bound_share; /* of requests, beyond the scenario's latency bound; NaN: none is set */
   double limit_ms, limit_share;                   /* roofline limit and its share reached */
   double winograd_limit_ms, winograd_limit_share; /* NaN where the model has no such convolution */
   struct incarnation worst; /* of the incarnations: first of a failure, else medians/maxima */

@@ -69,9 +69,7 @@ static size_t row_at(const struct sweep *sweep, size_t first, int value) {
   for (size_t k = 0; k < sweep->count; k++)
     for (size_t i = sweep->begins[k], end = group_end(sweep->summary, i); i < end; i++) {
       const struct cell *cell = &sweep->summary->records[i].cell;
-      if (is_point(sweep, i) && varying(sweep, cell) == value &&
-          !strcmp(cell->backend, engine->backend) && !strcmp(cell->variant, engine->variant) &&
-          !strcmp(cell->options, engine->options) && !strcmp(cell->precision, engine->precision))
+      if (is_point(sweep, i) && varying(sweep, cell) == value && same_engine(cell, engine))
         return i;
     }
   return SIZE_MAX;

@@ -17,9 +17,7 @@ static const char *class_of(const struct changes *changes, const struct change *
 }
 
 static bool same_column(const struct cell *a, const struct cell *b) {
-  return !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
-         !strcmp(a->options, b->options) && !strcmp(a->precision, b->precision) &&
-         a->label == b->label;
+  return same_engine(a, b) && a->label == b->label;
 }
 
 /* The first change of this one's engine: one column each. */

@@ -33,9 +33,10 @@ static void put_engine_options(const struct page *page, size_t e) {
   bool has_precisions = false;
   for (size_t k = 0; k < page->matrix->engine_count; k++)
     has_precisions |= strcmp(engine_record(page, k)->cell.precision, cell->precision) != 0;
-  if (cell->variant[0] && strcmp(cell->variant, "default") != 0) {
+  char marks[256];
+  if (engine_marks(cell, marks)[0]) {
     LITERAL(page->html.out, " <span class=\"quiet\">");
-    html_text(page->html, cell->variant);
+    html_text(page->html, marks);
     LITERAL(page->html.out, "</span>");
   }
   if (has_precisions) {

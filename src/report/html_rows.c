@@ -37,8 +37,7 @@ static void put_against(struct html html, const struct summary *summary, size_t 
 
 /* The same engine with the same options, as --aa has it. */
 static bool is_twin(const struct record *a, const struct record *b) {
-  return !strcmp(a->cell.backend, b->cell.backend) && !strcmp(a->cell.variant, b->cell.variant) &&
-         !strcmp(a->cell.precision, b->cell.precision);
+  return same_engine(&a->cell, &b->cell);
 }
 
 static void put_figures(struct html html, const struct record *record) {
@@ -155,9 +154,10 @@ void html_row_name(struct html html, const struct record *record) {
   put_name(html, record);
   LITERAL(html.out, " <span class=\"quiet\">");
   html_text(html, record->worst.engine_version);
-  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0) {
+  char marks[256];
+  if (engine_marks(&record->cell, marks)[0]) {
     LITERAL(html.out, " ");
-    html_text(html, record->cell.variant);
+    html_text(html, marks);
   }
   if (record->cell.label > 0) LITERAL(html.out, " again");
   LITERAL(html.out, "</span>");

@@ -101,9 +101,10 @@ static void put_engine(struct markdown markdown, const struct summary *summary,
   const struct cell *cell = &summary->records[engine->record].cell;
   LITERAL(markdown.out, " | ");
   markdown_text(markdown, cell->backend);
-  if (!cell->variant[0] || !strcmp(cell->variant, "default")) return;
+  char marks[256];
+  if (!engine_marks(cell, marks)[0]) return;
   LITERAL(markdown.out, " ");
-  markdown_text(markdown, cell->variant);
+  markdown_text(markdown, marks);
 }
 
 /* "**fastest** 25.66 \xc2\xb5s", "1.87x, 48.10 \xc2\xb5s", "1.02x tie, ...", "crashed" */

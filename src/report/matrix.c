@@ -9,12 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool same_engine(const struct cell *a, const struct cell *b) {
-  return !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
-         !strcmp(a->options, b->options) && !strcmp(a->precision, b->precision) &&
-         !strcmp(a->route, b->route) && !strcmp(a->device, b->device);
-}
-
 bool same_model(const struct cell *a, const struct cell *b) {
   return !strcmp(a->model, b->model) &&
          (!strncmp(a->model, "zoo:", 4) || !strcmp(a->model_path, b->model_path));

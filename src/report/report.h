@@ -144,6 +144,10 @@ bool compiles_in_load(const struct record *record);
 /* Resident set while it ran, else the highest seen; -1 unknown. */
 int64_t memory_of(const struct record *record);
 void put_row_name(struct text *out, const struct record *record);
+/* Of the same engine on the same device by the same route, with the same options. */
+bool same_engine(const struct cell *a, const struct cell *b);
+/* What tells this engine from others with its name: device, route, caches, options; "" for none. */
+const char *engine_marks(const struct cell *cell, char out[256]);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);
 void put_load(struct text *out, const struct cell *cell); /* " · 2 busy neighbours", or nothing */

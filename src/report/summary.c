@@ -148,9 +148,47 @@ static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample
   return HONE_OK;
 }
 
+/* From the first request to the end of the last one, over the blocks of a scenario whose requests may
+   overlap; 0 for one call after the other. */
+static double busy_seconds(const struct cell_data *data) {
+  double sum = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    const struct block *block = &data->blocks[b];
+    uint64_t last = 0;
+    for (size_t i = 0; i < block->scheduled_count && i < block->sample_count; i++)
+      if (block->scheduled[i] + block->samples[i] > last)
+        last = block->scheduled[i] + block->samples[i];
+    sum += (double)last * 1e-9;
+  }
+  return sum;
+}
+
+/* The bound of "server:100/s:15ms"; 0: none. */
+static double bound_of(const char *scenario) {
+  const char *last = strrchr(scenario, ':');
+  double bound;
+  char number[24];
+  const size_t length = last ? strlen(last + 1) : 0;
+  if (length < 3 || length >= sizeof number || strcmp(last + length - 1, "ms") != 0) return 0;
+  snprintf(number, sizeof number, "%.*s", (int)length - 2, last + 1);
+  return parse_f64(number, 0, 1e9, &bound) ? bound : 0;
+}
+
+/* LoadGen's server scenario holds where 99 % of requests are within the bound; here the upper end of the
+   99th percentile's interval has to be, so that few samples do not pass by luck. */
+static void judge_bound(const double *sorted, size_t n, struct record *record) {
+  const double bound_ns = bound_of(record->cell.scenario) * 1e6;
+  size_t low, high, over = 0;
+  if (!(bound_ns > 0)) return;
+  while (over < n && sorted[n - 1 - over] > bound_ns) over++;
+  record->over_bound_share = (double)over / (double)n;
+  if (!quantile_interval(n, 0.99, CONFIDENCE, &low, &high) || sorted[high] > bound_ns)
+    record->flags |= FLAG_MASK(over_bound);
+}
+
 static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
-                                         const struct sample_set *set, uint64_t seed,
-                                         struct record *record) {
+                                         const struct cell_data *data, const struct sample_set *set,
+                                         uint64_t seed, struct record *record) {
   double *sorted, sum = 0, squares = 0;
   size_t n;
   TRY(pool_samples(ctx, arena, set, &sorted, &n));
@@ -169,9 +207,13 @@ static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
   record->p50_ms = percentile_sorted(sorted, n, 0.5) * 1e-6;
   record->p90_ms = percentile_or_none(sorted, n, 0.9);
   record->p99_ms = percentile_or_none(sorted, n, 0.99);
-  if (record->p50_ms > 0)
-    record->throughput_per_s =
-        1000.0 * (record->cell.batch > 0 ? record->cell.batch : 1) / record->p50_ms;
+  const double batch = record->cell.batch > 0 ? record->cell.batch : 1;
+  const double busy_s = busy_seconds(data);
+  if (busy_s > 0)
+    record->throughput_per_s = batch * (double)n / busy_s;
+  else if (record->p50_ms > 0)
+    record->throughput_per_s = 1000.0 * batch / record->p50_ms;
+  judge_bound(sorted, n, record);
   return median_interval(ctx, set, sorted, n, seed, record);
 }
 
@@ -338,6 +380,19 @@ static void put_backend_options(struct text *out, const struct cell *cell) {
   }
 }
 
+/* "multi:2" and "server:100/s:15ms" as the flags that made them. */
+static void put_scenario(struct text *out, const char *scenario) {
+  const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
+  if (!scenario[0] || !strcmp(scenario, "single")) return;
+  text_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
+  if (!colon) return;
+  if (!strncmp(scenario, "multi", 5))
+    text_printf(out, " --streams %s", colon + 1);
+  else
+    text_printf(out, " --rate %.*s", (int)strcspn(colon + 1, "/"), colon + 1);
+  if (bound != colon) text_printf(out, " --latency-bound %s", bound + 1);
+}
+
 /* Flags that hold for every row of the study, quoted already by who wrote them. */
 static void put_study_flags(struct text *out, const struct study_row *study) {
   json_error_t error;
@@ -364,6 +419,12 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
     text_puts(&out, " --precision ");
     put_shell_word(&out, cell->precision);
   }
+  if (cell->device[0] && strcmp(cell->device, "cpu")) {
+    text_puts(&out, " --device ");
+    put_shell_word(&out, cell->device);
+  }
+  if (!strcmp(cell->cache_state, "cold")) text_puts(&out, " --cache-state cold");
+  put_scenario(&out, cell->scenario);
   put_study_flags(&out, study);
   if (!out.failed && out.length < sizeof record->repeat)
     memcpy(record->repeat, out.at, out.length + 1);
@@ -436,11 +497,7 @@ static size_t original_of(const struct summary *summary, size_t begin, size_t en
   const struct cell *copy = &summary->records[i].cell;
   for (size_t j = begin; copy->label > 0 && j < end; j++) {
     const struct cell *cell = &summary->records[j].cell;
-    if (cell->label == 0 && is_measured(&summary->records[j]) &&
-        !strcmp(cell->backend, copy->backend) && !strcmp(cell->variant, copy->variant) &&
-        !strcmp(cell->options, copy->options) && !strcmp(cell->route, copy->route) &&
-        !strcmp(cell->device, copy->device) && !strcmp(cell->precision, copy->precision))
-      return j;
+    if (cell->label == 0 && is_measured(&summary->records[j]) && same_engine(cell, copy)) return j;
   }
   return SIZE_MAX;
 }
@@ -475,8 +532,7 @@ double aa_resolution(const struct summary *summary, size_t i) {
   for (size_t c = 0; summary->records[i].cell.label > 0 && c < summary->comparison_count; c++) {
     const struct comparison *comparison = &summary->comparisons[c];
     const struct cell *a = &summary->records[i].cell, *b = &summary->records[comparison->b].cell;
-    if (comparison->a == i && b->label == 0 && !strcmp(a->backend, b->backend) &&
-        !strcmp(a->variant, b->variant))
+    if (comparison->a == i && b->label == 0 && same_engine(a, b))
       return fmax(comparison->ratio.high - 1, 1 - comparison->ratio.low);
   }
   return NAN;
@@ -527,11 +583,12 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
                           &record->limit_ms,
                           &record->limit_share,
                           &record->throughput_per_s,
+                          &record->over_bound_share,
                           &record->winograd_limit_ms,
                           &record->winograd_limit_share};
   for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
   TRY(make_sample_set(ctx, arena, data, &out->set));
-  TRY(fill_latency(ctx, arena, &out->set, seed, record));
+  TRY(fill_latency(ctx, arena, data, &out->set, seed, record));
   TRY(fill_outcome(ctx, arena, data, record));
   fill_noise(data, record);
   fill_repeat(study, record);
@@ -583,7 +640,8 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
 static double reached_ms(const struct summary *summary, size_t begin, size_t end) {
   double least = INFINITY;
   for (size_t i = begin; i < end; i++)
-    if (summary->records[i].rank) least = fmin(least, summary->records[i].p50_ms);
+    if (summary->records[i].rank && !strcmp(summary->records[i].cell.device, "cpu"))
+      least = fmin(least, summary->records[i].p50_ms);
   return least;
 }
 

@@ -107,8 +107,8 @@ void svg_end_text(struct html html) { LITERAL(html.out, "</text>"); }
 void svg_name(struct html html, const struct record *record, size_t max) {
   struct text name = {0}, shown = {0};
   text_puts(&name, record->cell.backend);
-  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
-    text_printf(&name, " %s", record->cell.variant);
+  char marks[256];
+  if (engine_marks(&record->cell, marks)[0]) text_printf(&name, " %s", marks);
   if (record->cell.label > 0) text_puts(&name, " again");
   text_put_safe(&shown, name.at ? name.at : "", max);
   if (name.failed) html.out->failed = true;

@@ -537,8 +537,8 @@ static void put_matrix(struct tty tty, const struct summary *summary, const stru
     struct text name = {0}, safe = {0};
     const struct cell *cell = &summary->records[matrix->engines[e].record].cell;
     text_puts(&name, cell->backend);
-    if (cell->variant[0] && strcmp(cell->variant, "default") != 0)
-      text_printf(&name, " %s", cell->variant);
+    char marks[256];
+    if (engine_marks(cell, marks)[0]) text_printf(&name, " %s", marks);
     take_safe(&safe, &name, CELL);
     put_cell(tty, shown(&safe), CELL, true, DIM, e + 1 == matrix->engine_count);
     text_deinit(&safe);

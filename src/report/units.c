@@ -186,11 +186,41 @@ int64_t memory_of(const struct record *record) {
   return record->worst.rss_steady >= 0 ? record->worst.rss_steady : record->worst.rss_peak;
 }
 
+/* The dimensions of an engine's row, and what goes without saying in each. */
+static const struct {
+  size_t offset;
+  const char *plain;
+} engine_dimensions[] = {{offsetof(struct cell, device), "cpu"},
+                         {offsetof(struct cell, route), "onnx"},
+                         {offsetof(struct cell, cache_state), "warm"},
+                         {offsetof(struct cell, variant), "default"}};
+
+bool same_engine(const struct cell *a, const struct cell *b) {
+  bool is_same = !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options) &&
+                 !strcmp(a->precision, b->precision);
+  for (size_t i = 0; i < COUNT(engine_dimensions); i++)
+    is_same = is_same && !strcmp((const char *)a + engine_dimensions[i].offset,
+                                 (const char *)b + engine_dimensions[i].offset);
+  return is_same;
+}
+
+const char *engine_marks(const struct cell *cell, char out[256]) {
+  size_t used = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < COUNT(engine_dimensions) && used < 255; i++) {
+    const char *value = (const char *)cell + engine_dimensions[i].offset;
+    if (!value[0] || !strcmp(value, engine_dimensions[i].plain)) continue;
+    const int n = snprintf(out + used, 256 - used, "%s%s", used ? " " : "", value);
+    used += n > 0 ? (size_t)n : 0;
+  }
+  return out;
+}
+
 void put_row_name(struct text *out, const struct record *record) {
+  char marks[256];
   text_puts(out, record->cell.backend);
   if (record->worst.engine_version[0]) text_printf(out, " %s", record->worst.engine_version);
-  if (record->cell.variant[0] && strcmp(record->cell.variant, "default") != 0)
-    text_printf(out, " (%s)", record->cell.variant);
+  if (engine_marks(&record->cell, marks)[0]) text_printf(out, " (%s)", marks);
   if (record->cell.label > 0) text_puts(out, " (again)");
 }
 

@@ -37,11 +37,12 @@ static const char *const sql_types[] = {"TEXT", "INTEGER", "REAL", "TEXT", "TEXT
         version, before                                                                     \
   }
 #define ROW(type, name, member, kind) ROW_SINCE(1, NULL, type, name, member, kind)
-#define BLOB_ROW(type, name, member, count)                                            \
+#define BLOB_ROW_SINCE(version, before, type, name, member, count)                     \
   {                                                                                    \
     name, FIELD_BLOB, offsetof(struct type, member), sizeof((struct type *)0)->member, \
-        offsetof(struct type, count), 1, NULL                                          \
+        offsetof(struct type, count), version, before                                  \
   }
+#define BLOB_ROW(type, name, member, count) BLOB_ROW_SINCE(1, NULL, type, name, member, count)
 
 static const struct stored_field study_fields[] = {
     ROW(study_row, "key", key, TEXT),
@@ -126,6 +127,8 @@ static const struct stored_field block_fields[] = {
     ROW(block, "frequency_mhz", noise.frequency_mhz, DOUBLE),
     BLOB_ROW(block, "rewarm", rewarm, rewarm_count),
     BLOB_ROW(block, "samples", samples, sample_count),
+    BLOB_ROW_SINCE(3, "x''", block, "scheduled", scheduled, scheduled_count),
+    BLOB_ROW_SINCE(3, "x''", block, "started", started, started_count),
 };
 
 #define OF_CELL "FOREIGN KEY (study, cell) REFERENCES cell (study, key)"

@@ -126,6 +126,17 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
         assert rows["iree"]["latency_ms"]["p50"] > 0 and rows["iree"]["rel_l2"] == 0
 
 
+def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
+                  "--scenario", "server,rate,multi,offline", "--rate", "500", timeout=60)
+    rows = {row["scenario"].partition(":")[0]: row for row in json.loads(result.text)["records"]}
+    assert rows["server"]["status"] == rows["rate"]["status"] == rows["offline"]["status"] == "ok", result
+    assert rows["multi"]["status"] == "unsupported" and "1 request at a time" in rows["multi"]["reason"]
+    assert 200 < rows["rate"]["throughput_per_s"] < 600
+
+
 def test_a_broken_environment_is_a_row(hone, tmp_path):
     """No interpreter where one should be: not installed, with the command that helps."""
     model = tmp_path / "model.onnx"

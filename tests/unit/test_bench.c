@@ -296,8 +296,8 @@ static hone_status count_submit(struct ctx *ctx, struct session *s, int set) {
   if (!s->wrong_from || s->calls < s->wrong_from) s->outputs[set][0] = s->inputs[set][0];
   return HONE_OK;
 }
-static hone_status count_wait(struct ctx *ctx, struct session *s) {
-  (void)ctx, (void)s;
+static hone_status count_wait(struct ctx *ctx, struct session *s, int set) {
+  (void)ctx, (void)s, (void)set;
   return HONE_OK;
 }
 static const struct backend counting = {

@@ -1,0 +1,18 @@
+/* emx-onnx-cgen through Python (workers/engine_emx.py). */
+#include "backends.h"
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  describe_environment(ctx, "emx", "emx_onnx_cgen", engine_path, out);
+}
+
+const struct backend backend_emx = {
+    .name = "emx",
+    .title = "emx-onnx-cgen",
+    .formats = "onnx",
+    .package = "emx-onnx-cgen==1.4.0 onnx==1.23.2 numpy==2.4.6",
+    .package_mb = 150,
+    .worker = "engine_emx.py",
+    .describe = describe,
+    .open = open_elsewhere,
+    .close = close_elsewhere,
+};

@@ -1,0 +1,18 @@
+/* MNN through Python (workers/engine_mnn.py). */
+#include "backends.h"
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  describe_environment(ctx, "mnn", "MNN", engine_path, out);
+}
+
+const struct backend backend_mnn = {
+    .name = "mnn",
+    .title = "MNN",
+    .formats = "onnx",
+    .package = "MNN==3.6.1 onnx==1.23.2 numpy==2.4.6",
+    .package_mb = 300,
+    .worker = "engine_mnn.py",
+    .describe = describe,
+    .open = open_elsewhere,
+    .close = close_elsewhere,
+};

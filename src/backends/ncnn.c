@@ -1,0 +1,18 @@
+/* ncnn through Python (workers/engine_ncnn.py). */
+#include "backends.h"
+
+static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+  describe_environment(ctx, "ncnn", "ncnn", engine_path, out);
+}
+
+const struct backend backend_ncnn = {
+    .name = "ncnn",
+    .title = "ncnn",
+    .formats = "onnx",
+    .package = "ncnn==1.0.20261020 pnnx==20261020 onnx==1.23.2 numpy==2.4.6",
+    .package_mb = 400,
+    .worker = "engine_ncnn.py",
+    .describe = describe,
+    .open = open_elsewhere,
+    .close = close_elsewhere,
+};
