@@ -31,11 +31,13 @@ missing_test() {
 }
 missing_page() { have_browser || echo chromium; }
 
+can_install() { have_program apt-get && [ "$(id -u)" = 0 ]; }
+
 install_packages() { # PURPOSE PACKAGE...
   purpose=$1
   shift
   echo "missing to $purpose: $*" >&2
-  if ! have_program apt-get || [ "$(id -u)" != 0 ]; then
+  if ! can_install; then
     echo "run this, then the same command again:" >&2
     echo "  sudo apt-get install -y $*" >&2
     return 1
@@ -57,6 +59,8 @@ make_python() { # DIR
 case ${1:-} in
   build | test)
     missing=$("missing_$1" | tr '\n' ' ')
+    # one command for all of it, so that nobody is sent away twice
+    if [ "$1" = test ] && [ -n "$missing" ] && ! can_install; then missing="$missing$(missing_page)"; fi
     [ -z "$missing" ] || install_packages "$1" $missing
     ;;
   page)

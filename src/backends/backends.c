@@ -141,23 +141,6 @@ hone_status option_int(struct ctx *ctx, const char *options, const char *key, in
               (long long)max);
 }
 
-/* "[1,3,224]" at p; the end, or NULL if it is damaged. */
-static const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]) {
-  *out_rank = 0;
-  if (*p++ != '[') return NULL;
-  if (*p == ']') return p + 1;
-  for (;;) {
-    char number[24];
-    size_t length = strcspn(p, ",]");
-    if (length >= sizeof number || *out_rank == HONE_MAX_RANK) return NULL;
-    snprintf(number, sizeof number, "%.*s", (int)length, p);
-    if (!parse_i64(number, 0, INT64_MAX, &out_dims[(*out_rank)++])) return NULL;
-    p += length;
-    if (*p == ']') return p + 1;
-    if (*p++ != ',') return NULL;
-  }
-}
-
 bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
                  int64_t out_dims[HONE_MAX_RANK]) {
   size_t length = strlen(name);

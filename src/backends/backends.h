@@ -47,6 +47,7 @@ struct backend_io {
   struct backend_tensor {
     char name[256];
     hone_tensor info;   /* data NULL */
+    bool is_assumed;    /* nobody gave shapes: the open first dimension is taken as 1 */
   } * inputs, *outputs; /* malloc'ed, freed by close */
 };
 

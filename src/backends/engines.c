@@ -12,6 +12,7 @@
 
 #define INSTALL_TIMEOUT_NS (1800ull * 1000000000ull)
 #define PATH_SIZE 4096
+#define TELL_NS 5000000000ull
 
 static hone_status join(struct ctx *ctx, char out[PATH_SIZE], const char *folder,
                         const char *name) {
@@ -110,9 +111,47 @@ int64_t engine_mapped_bytes(const char *library) {
   return bytes ? bytes : -1;
 }
 
-static hone_status run_step(struct ctx *ctx, const char *const *argv, const char *hint) {
-  struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = INSTALL_TIMEOUT_NS};
+/* -- installation -------------------------------------------------------------------------------- */
+
+struct install {
+  const struct backend *backend;
+  const char *folder; /* that is filled */
+  void (*progress)(void *user, const char *line);
+  void *user;
+  uint64_t start_ns, told_ns;
+};
+
+static void PRINTF(2, 3) tell(const struct install *install, const char *format, ...) {
+  char line[PATH_SIZE + 256];
+  va_list args;
+  if (!install->progress) return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  install->progress(install->user, line);
+}
+
+/* How far it is, every few seconds: pip's own words come at its end. Never cancels. */
+static bool tell_progress(const void *user) {
+  struct install *install = (struct install *)(uintptr_t)user;
+  const uint64_t now = clock_ns();
+  char bytes[32];
+  if (now - install->told_ns < TELL_NS) return false;
+  install->told_ns = now;
+  format_bytes(bytes, (double)dir_bytes(install->folder));
+  tell(install, "%s: %s of about %d MB on disk after %.0f s", install->backend->name, bytes,
+       install->backend->package_mb, (double)(now - install->start_ns) / 1e9);
+  return false;
+}
+
+static hone_status run_step(struct ctx *ctx, const struct install *install, const char *const *argv,
+                            const char *hint) {
+  struct process_options options = {.argv = argv,
+                                    .fd_in = -1,
+                                    .fd_out = -1,
+                                    .timeout_ns = INSTALL_TIMEOUT_NS,
+                                    .cancelled = tell_progress,
+                                    .user = install};
   struct process_result result;
   TRY(process_run(ctx, &options, &result));
   hone_status status = HONE_OK;
@@ -128,23 +167,24 @@ static hone_status run_step(struct ctx *ctx, const char *const *argv, const char
   return status;
 }
 
-static hone_status fill_environment(struct ctx *ctx, const struct backend *backend,
-                                    const char *folder) {
+static hone_status fill_environment(struct ctx *ctx, const struct install *install) {
+  const struct backend *backend = install->backend;
+  const char *folder = install->folder;
   const char *create[] = {"python3", "-m", "venv", "--clear", folder, NULL};
-  TRY(run_step(ctx, create, "no virtual environment (Debian: apt install python3-venv)"));
+  TRY(run_step(ctx, install, create, "no virtual environment (Debian: apt install python3-venv)"));
   char python[PATH_SIZE];
   TRY(join(ctx, python, folder, "bin/python"));
-  const char *install[32] = {python,          "-m",         "pip",
-                             "install",       "--no-input", "--no-cache-dir",
-                             "--only-binary", ":all:",      "--disable-pip-version-check"};
+  const char *pip[32] = {python,          "-m",         "pip",
+                         "install",       "--no-input", "--no-cache-dir",
+                         "--only-binary", ":all:",      "--disable-pip-version-check"};
   size_t count = 9;
   /* only the engine itself where its library is called from C: what it needs in Python is not used */
-  if (!backend->worker) install[count++] = "--no-deps";
-  install[count++] = "--";
+  if (!backend->worker) pip[count++] = "--no-deps";
+  pip[count++] = "--";
   char *packages = strdup(backend->package), *rest = packages;
   if (!packages) return fail(ctx, HONE_E_OOM, place_none(), "no memory for package names");
-  for (char *one; count < COUNT(install) - 1 && (one = strsep(&rest, " "));) install[count++] = one;
-  hone_status status = run_step(ctx, install, "pip could not install it");
+  for (char *one; count < COUNT(pip) - 1 && (one = strsep(&rest, " "));) pip[count++] = one;
+  hone_status status = run_step(ctx, install, pip, "pip could not install it");
   free(packages);
   return status;
 }
@@ -159,19 +199,25 @@ hone_status engine_install(struct ctx *ctx, const struct backend *backend,
   snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(place, '/') - place), place);
   TRY(dir_create(ctx, parent));
   snprintf(temporary, sizeof temporary, "%s/.new-%s-%d", parent, backend->name, (int)getpid());
-  char line[PATH_SIZE + 128];
-  snprintf(line, sizeof line, "%s: needs about %d MB in %s", backend->package, backend->package_mb,
-           parent);
-  if (progress) progress(user, line);
-  hone_status status = fill_environment(ctx, backend, temporary);
+  const uint64_t now = clock_ns();
+  struct install install = {backend, temporary, progress, user, now, now};
+  char bytes[32];
+  tell(&install, "%s: needs about %d MB in %s", backend->package, backend->package_mb, parent);
+  hone_status status = fill_environment(ctx, &install);
   if (!status) {
     /* a second installation replaces the first only now that it is complete */
     dir_remove_tree(place);
     if (rename(temporary, place))
       status = fail(ctx, HONE_E_WRITE, place_file(place), "%s", strerror(errno));
   }
-  if (status) dir_remove_tree(temporary);
-  return status;
+  if (status) {
+    dir_remove_tree(temporary);
+    return status;
+  }
+  format_bytes(bytes, (double)dir_bytes(place));
+  tell(&install, "%s: takes %s in %s, made in %.0f s", backend->name, bytes, place,
+       (double)(clock_ns() - now) / 1e9);
+  return HONE_OK;
 }
 
 hone_status engine_remove(struct ctx *ctx, const struct backend *backend) {

@@ -380,8 +380,11 @@ static hone_status read_io(struct ctx *ctx, struct session *s, const char *shape
   for (size_t i = 0; i < s->input_count; i++) {
     struct backend_tensor *input = &io->inputs[i];
     TRY(read_info(ctx, s, true, i, &s->input_names[i], input));
-    if (is_open(&input->info))
-      shapes_find(shapes, input->name, &input->info.rank, input->info.shape);
+    if (!is_open(&input->info) ||
+        shapes_find(shapes, input->name, &input->info.rank, input->info.shape))
+      continue;
+    input->is_assumed = input->info.shape[0] < 0; /* the rule of src/import/shapes.c */
+    if (input->is_assumed) input->info.shape[0] = 1;
   }
   bool has_open = false;
   for (size_t i = 0; i < s->output_count; i++) {

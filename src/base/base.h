@@ -146,6 +146,10 @@ MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *o
 MUST_USE bool parse_f64(const char *string, double min, double max, double *out);
 /* Shortest decimal that reads back equal, with '.' in every locale; NaN/Inf as "NaN", "Infinity". */
 void format_f64(char out[32], double x);
+/* "97.5 MB": three digits, decimal units, '.' in every locale; bytes >= 0 and finite. */
+void format_bytes(char out[32], double bytes);
+/* "[1,3,224]" at p, at most HONE_MAX_RANK numbers >= 0: its end, or NULL if it is something else. */
+const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]);
 /* Levenshtein distance; for "did you mean". */
 size_t edit_distance(const char *a, const char *b);
 /* [a-z0-9._-]{1,64} from any text, no leading dot or dash. */
@@ -168,6 +172,8 @@ MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */
 MUST_USE hone_status dir_temporary(struct ctx *ctx, char out[4096]);
 void dir_remove_tree(const char *path);
+/* What all files below take on disk, in bytes; links are not followed, 0 if it cannot be read. */
+uint64_t dir_bytes(const char *path);
 /* $XDG_DATA_HOME/hone or ~/.local/share/hone (data), $XDG_CACHE_HOME/hone or ~/.cache/hone (cache);
    HOME unset or relative: the user's entry in the password database. */
 MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cache" */,
@@ -214,6 +220,26 @@ struct file_id {
 MUST_USE hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kind,
                                   const struct file_id *inputs, size_t input_count);
 
+/* -- memory.c: what this process may use -------------------------------------------------------- */
+
+/* First line of a small file without its newline; false if it cannot be read. */
+bool read_line(const char *path, char *out, size_t size);
+/* Where the control groups of a process are shown: its list, and the mounted tree. */
+struct cgroups {
+  const char *list, *root;
+};
+/* The smallest limit of a process's groups (NULL: this one's) and those around them, in CPUs and in
+   bytes; 0: none. */
+double cgroup_cpus(const struct cgroups *groups);
+double cgroup_memory(const struct cgroups *groups);
+/* Bytes: physical memory, or what a control group or the address space (RLIMIT_AS) allows. To be asked
+   wherever memory is planned; sysconf alone knows no container. */
+uint64_t usable_ram_bytes(void);
+uint64_t usable_ram_bytes_in(const struct cgroups *groups);
+/* Lowers the limits on what stands in memory to `bytes`: a model that asks for more is E_LIMIT, and not a
+   killed process. */
+void limit_to_memory(struct ctx *ctx, uint64_t bytes);
+
 /* -- npy.c: NumPy's .npy, version 1 and 2, C order, little endian ------------------------------ */
 
 /* Reads a whole tensor; data is malloc'ed and the caller's (64-byte aligned). Raw float32 (no
@@ -256,7 +282,8 @@ MUST_USE hone_status base64_put(struct ctx *ctx, struct text *out, const void *d
 
 /* -- clock.c ---------------------------------------------------------------------------------- */
 
-uint64_t clock_ns(void); /* CLOCK_MONOTONIC_RAW */
+uint64_t clock_ns(void);      /* CLOCK_MONOTONIC_RAW */
+uint64_t clock_unix_ms(void); /* of the calendar: for records, never for durations */
 
 /* -- random.c: splitmix64/xoshiro256**, seeded, the same on every machine ----------------------- */
 

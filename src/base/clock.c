@@ -10,6 +10,12 @@ uint64_t clock_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t clock_unix_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 /* splitmix64 seeds xoshiro256** (Blackman & Vigna 2018). */
 void random_init(struct random *random, uint64_t seed) {
   for (int i = 0; i < 4; i++) {

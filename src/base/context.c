@@ -77,6 +77,7 @@ hone_status hone_context_create(hone_context **out_context) {
   *out_context = malloc(sizeof **out_context);
   if (!*out_context) return HONE_E_OOM;
   ctx_init(*out_context);
+  limit_to_memory(*out_context, usable_ram_bytes());
   return HONE_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -96,6 +97,18 @@ static void remove_at(int parent, const char *name, int depth) {
 }
 
 void dir_remove_tree(const char *path) { remove_at(AT_FDCWD, path, 0); }
+
+uint64_t dir_bytes(const char *path) {
+  char copy[4096];
+  char *const roots[] = {copy, NULL};
+  uint64_t bytes = 0;
+  if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy) return 0;
+  FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+  for (FTSENT *entry; tree && (entry = fts_read(tree));)
+    if (entry->fts_info == FTS_F) bytes += (uint64_t)entry->fts_statp->st_blocks * 512;
+  if (tree) fts_close(tree);
+  return bytes;
+}
 
 hone_status dir_user(struct ctx *ctx, const char *kind, char out[4096]) {
   bool data = !strcmp(kind, "data");

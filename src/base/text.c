@@ -192,6 +192,37 @@ void format_f64(char out[32], double x) {
   }
 }
 
+/* In whole numbers, since printf's decimal point is the locale's. */
+void format_bytes(char out[32], double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t i = 0;
+  for (; i + 1 < COUNT(units) && bytes >= 999.5; i++) bytes /= 1000;
+  const int decimals = !i || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+  const int64_t scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
+  const int64_t number = (int64_t)(bytes * (double)scale + 0.5);
+  if (decimals)
+    snprintf(out, 32, "%lld.%0*lld %s", (long long)(number / scale), decimals,
+             (long long)(number % scale), units[i]);
+  else
+    snprintf(out, 32, "%lld %s", (long long)number, units[i]);
+}
+
+const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]) {
+  *out_rank = 0;
+  if (*p++ != '[') return NULL;
+  if (*p == ']') return p + 1;
+  for (;;) {
+    char number[24];
+    size_t length = strcspn(p, ",]");
+    if (length >= sizeof number || *out_rank == HONE_MAX_RANK) return NULL;
+    snprintf(number, sizeof number, "%.*s", (int)length, p);
+    if (!parse_i64(number, 0, INT64_MAX, &out_dims[(*out_rank)++])) return NULL;
+    p += length;
+    if (*p == ']') return p + 1;
+    if (*p++ != ',') return NULL;
+  }
+}
+
 size_t edit_distance(const char *a, const char *b) {
   enum { MAX = 64 };
   size_t n = strlen(a), m = strlen(b), row[MAX + 1];

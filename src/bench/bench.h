@@ -21,11 +21,11 @@
 #include <jansson.h>
 #include <signal.h>
 
-#define BENCH_SETS 4      /* input sets that rotate through the timed loop */
-#define BENCH_MAX_IO 4096 /* inputs or outputs of a worker's message */
+#define BENCH_SETS 4 /* input sets that rotate through the timed loop */
 #define WORKER_FD_IN 3
 #define WORKER_FD_OUT 4
-#define WORKER_LINE_MAX (1u << 20)
+#define WORKER_LINE_MAX \
+  (64u << 20) /* bytes: what a model of half a million inputs needs to be described */
 
 /* -- study.c ------------------------------------------------------------------------------------
  */
@@ -85,7 +85,7 @@ struct bench_options {
   int rounds;                  /* over all incarnations of a cell; 0: by its speed (schedule.c) */
   double timeout_s;            /* 0: 600, of one stage of one worker */
   double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */
-  uint64_t memory_limit_bytes; /* 0: 80 % of RAM */
+  uint64_t memory_limit_bytes; /* 0: 80 % of what may be used here */
   uint64_t seed;
   int nice;                /* of the study's processes while it runs, as far as that is allowed */
   bool aa;                 /* a second copy of each cell under label 1 */
@@ -101,9 +101,13 @@ struct bench_case {
   char path[4096];    /* the ONNX file that engines read */
   char hash[33];      /* of the model's bytes and side files */
   const char *shapes; /* of every input, "x[1,3,224,224],..."; "" unknown; in the study's arena */
+  const char
+      *open_dimensions; /* which were open in the file, and the sizes they got; "" none; likewise */
   int batch;
-  int64_t weights_bytes;    /* of its constants; -1 unknown */
-  int64_t file_bytes;       /* of the model and its side files; 0 unknown */
+  int64_t weights_bytes; /* of its constants; -1 unknown */
+  int64_t file_bytes;    /* of the model and its side files; 0 unknown */
+  struct file_id *sides; /* its side files, as far as hone read it; in the study's arena */
+  size_t side_count;
   size_t contraction_count; /* contractions: what no fusion can take away */
   struct bench_step {
     double flops, bytes; /* bytes: read and written once */
@@ -462,13 +466,15 @@ bool has_given(const json_t *command);
 MUST_USE hone_status given_of_command(struct ctx *ctx, const json_t *command, const char *name,
                                       size_t index, char out[4096]);
 
-/* -- condition.c (in the worker) ----------------------------------------------------------------
+/* -- condition.c (in the worker, and for `hone verify`) ------------------------------------------
  */
 /* How far each output moves when the float inputs move by one unit in the last place, up or down at
-   random; of a graph without float inputs its float constants move. Changes the inputs. out: relative
-   L2 and max|d|/max|r| by output; zeros where it was not measured. */
-MUST_USE hone_status condition_measure(struct ctx *ctx, struct graph *graph, hone_tensor *inputs,
-                                       const hone_tensor *outputs, uint64_t seed, double (*out)[2]);
+   random; of a graph without float inputs its float constants move. outputs: of the reference with these
+   inputs, which took it reference_ns. out: relative L2 and max|d|/max|r| by output; zeros where it was
+   not measured. Graph and inputs are as before. */
+MUST_USE hone_status condition_measure(struct ctx *ctx, struct graph *graph,
+                                       const hone_tensor *inputs, const hone_tensor *outputs,
+                                       uint64_t seed, uint64_t reference_ns, double (*out)[2]);
 /* Paths of the data files of a case. */
 void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out" */, int set,
                size_t index);
@@ -519,7 +525,7 @@ MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one)
 /* peers.c: without a reference, two engines that agree serve; else outputs stay unverified. */
 bool backend_is_peer(const struct bench *bench, const struct backend *backend);
 MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one);
-/* Reads a worker's "described"; false if it is not sound. */
+/* description.c: reads a worker's "described"; false if it is not sound. */
 bool case_take_description(struct bench *bench, const json_t *reply, struct bench_case *one);
 /* judge.c: compares what the worker's answer lists; false if that is damaged. */
 bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
@@ -540,6 +546,16 @@ typedef VEC(struct slice_median) slice_log; /* of one cell, ascending */
 MUST_USE hone_status slice_log_add(struct ctx *ctx, struct arena *arena, slice_log *log,
                                    int process, const struct block *block);
 double slice_log_level(const slice_log *log); /* mean of the medians, ns */
+/* One cell of a case while it is measured: processes that ended for good, and how many it shall have. */
+struct cell_run {
+  size_t cell; /* of the study */
+  int complete, wanted, next_number;
+  bool has_failed;
+  slice_log slices;
+};
+/* One more process for every cell of a comparison that the report will print and that is open. */
+MUST_USE hone_status schedule_want_more(struct ctx *ctx, const struct cell *cells,
+                                        struct cell_run *all, size_t count, bool *out_any);
 /* Whether another process of both cells could still tell them apart. */
 MUST_USE hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_log *b,
                                       bool *out);

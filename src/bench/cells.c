@@ -69,6 +69,7 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
     memcpy(out->shapes, one->shapes, strlen(one->shapes) + 1);
   else
     hash_hex(out->shapes, one->shapes, strlen(one->shapes));
+  snprintf(out->open_dimensions, sizeof out->open_dimensions, "%s", one->open_dimensions);
   snprintf(out->backend, sizeof out->backend, "%s", point->backend);
   join_options(o, point->backend, out->options);
   snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");

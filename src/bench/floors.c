@@ -42,6 +42,7 @@ static hone_status make_case(struct bench *bench, struct bench_case *out) {
   TRY(NEW(bench->ctx, bench->arena, out->outputs));
   snprintf(out->model, sizeof out->model, "identity");
   out->shapes = "x[4]";
+  out->open_dimensions = "";
   snprintf(out->data_dir, sizeof out->data_dir, "%.4000s/floor", bench->dir);
   snprintf(out->path, sizeof out->path, "%.4000s/floor/identity.onnx", bench->dir);
   snprintf(out->inputs[0].name, sizeof out->inputs[0].name, "x");

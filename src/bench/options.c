@@ -30,7 +30,6 @@ static hone_status check_models(struct ctx *ctx, const struct bench_options *opt
 #define DEFAULT(field, value) \
   if ((field) == 0) (field) = (value)
 void options_set_defaults(struct bench_options *o, struct harness *harness) {
-  uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   if (!o->precision) o->precision = "fp32";
   DEFAULT(o->min_samples, 30);
   DEFAULT(o->min_time_s, 1);
@@ -42,7 +41,7 @@ void options_set_defaults(struct bench_options *o, struct harness *harness) {
   DEFAULT(o->timeout_s, 600);
   DEFAULT(o->reference_s, 120);
   if (o->reference_s > o->timeout_s) o->reference_s = o->timeout_s;
-  DEFAULT(o->memory_limit_bytes, ram / 10 * 8);
+  DEFAULT(o->memory_limit_bytes, usable_ram_bytes() / 10 * 8);
   if (o->rounds && o->rounds < o->incarnations) o->rounds = o->incarnations;
   *harness = (struct harness){.worker_path = o->worker_path,
                               .memory_bytes = o->memory_limit_bytes,

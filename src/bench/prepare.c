@@ -76,37 +76,17 @@ static json_t *describe_values(struct value *const *values, size_t count, const 
   return list;
 }
 
-/* Every input's shape, with the first dimension replaced by `batch` unless that is 0. */
-static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, int batch,
-                               struct text *out) {
+/* Every input's shape. */
+static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct text *out) {
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *input = graph->inputs.at[i];
     text_printf(out, "%s%s[", i ? "," : "", input->name);
     for (int d = 0; d < input->shape.rank; d++)
-      text_printf(out, "%s%lld", d ? "," : "",
-                  (long long)(d == 0 && batch ? batch : input->shape.dims[d]));
+      text_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
     text_puts(out, "]");
   }
   if (!graph->inputs.count) text_puts(out, "");
   return text_finish(ctx, out);
-}
-
-/* A batch above 1 of a file whose shapes were not given: its first dimensions must be open. */
-static hone_status load_batch(struct ctx *ctx, const char *path, struct import_options *import,
-                              int batch, struct model *out) {
-  if (batch <= 1 || import->shapes) return model_load(ctx, path, import, out);
-  struct model single;
-  struct text shapes = {0};
-  TRY(model_load(ctx, path, import, &single));
-  hone_status status = shapes_text(ctx, single.graph, batch, &shapes);
-  model_unload(&single);
-  if (!status) {
-    import->shapes = shapes.at;
-    status = model_load(ctx, path, import, out);
-    import->shapes = NULL;
-  }
-  text_deinit(&shapes);
-  return status;
 }
 
 /* FLOPs, bytes and FLOPs with Winograd of each contraction, as costs.npy [n, 3] in the worker's folder. */
@@ -165,12 +145,19 @@ static json_int_t file_bytes(const struct model *model) {
   return bytes;
 }
 
+/* Device and inode, one after the other, of each file beside the model. */
+static json_t *side_files(const struct model *model) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < model->file.sides.count; i++) {
+    json_array_append_new(list, json_integer((json_int_t)model->file.sides.at[i].device));
+    json_array_append_new(list, json_integer((json_int_t)model->file.sides.at[i].inode));
+  }
+  return list;
+}
+
 static hone_status reply_description(struct ctx *ctx, const char *path, const struct model *model,
                                      json_t **out_reply) {
   const struct graph *graph = model->graph;
-  if (graph->inputs.count > BENCH_MAX_IO || graph->outputs.count > BENCH_MAX_IO)
-    return fail(ctx, HONE_E_LIMIT, place_file(path), "more than %d inputs or outputs",
-                BENCH_MAX_IO);
   double flops = 0, bytes = 0, *steps = calloc(graph->outputs.count + 1, sizeof *steps);
   if (!steps) return fail(ctx, HONE_E_OOM, place_none(), "no memory for steps");
   hone_status status = output_steps(ctx, graph, steps);
@@ -181,14 +168,16 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
     bytes += node_bytes;
   }
   struct text shapes = {0};
-  if (!status) status = shapes_text(ctx, graph, 0, &shapes);
+  if (!status) status = shapes_text(ctx, graph, &shapes);
   *out_reply =
       status ? NULL
-             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o}", "event",
-                         "described", "path", path, "hash", model->content_hash, "shapes",
-                         shapes.at ? shapes.at : "", "tolerance", file_precision(graph), "flops",
-                         flops, "bytes", bytes, "weights_bytes", (json_int_t)constant_bytes(graph),
-                         "file_bytes", file_bytes(model), "inputs",
+             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:o}",
+                         "event", "described", "path", path, "hash", model->content_hash, "shapes",
+                         shapes.at ? shapes.at : "", "open_dimensions",
+                         graph->open_dimensions ? graph->open_dimensions : "", "tolerance",
+                         file_precision(graph), "flops", flops, "bytes", bytes, "weights_bytes",
+                         (json_int_t)constant_bytes(graph), "file_bytes", file_bytes(model),
+                         "side_files", side_files(model), "inputs",
                          describe_values(graph->inputs.at, graph->inputs.count, NULL), "outputs",
                          describe_values(graph->outputs.at, graph->outputs.count, steps));
   text_deinit(&shapes);
@@ -223,11 +212,12 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
                              json_t **out_reply) {
   char path[4096];
   TRY(model_file_path(ctx, command, path));
-  bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4);
+  bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4); /* written with its batch */
   struct import_options import = {.shapes = text_or_null(command, "shapes"),
+                                  .batch = is_zoo ? 0 : message_int(command, "batch", 0),
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
-  TRY(load_batch(ctx, path, &import, is_zoo ? 1 : (int)message_int(command, "batch", 1), &model));
+  TRY(model_load(ctx, path, &import, &model));
   hone_status status = write_costs(ctx, model.graph, dir);
   if (!status) status = reply_description(ctx, path, &model, out_reply);
   model_unload(&model);
@@ -269,17 +259,14 @@ static hone_status write_set(struct ctx *ctx, const json_t *command, const char 
   return HONE_OK;
 }
 
-/* Beyond this the second evaluation costs too much; the tolerance then stays as it is. */
-#define CONDITION_WITHIN_NS 20000000000ull
-
 /* conditions.npy [outputs, 2] of the first input set. */
 static hone_status write_conditions(struct ctx *ctx, struct arena *arena, struct graph *graph,
-                                    hone_tensor *inputs, const hone_tensor *outputs,
-                                    const json_t *command) {
+                                    const hone_tensor *inputs, const hone_tensor *outputs,
+                                    uint64_t reference_ns, const json_t *command) {
   double(*conditions)[2];
   TRY(NEW_ARRAY(ctx, arena, conditions, graph->outputs.count));
   uint64_t seed = (uint64_t)message_int(command, "seed", 0);
-  TRY(condition_measure(ctx, graph, inputs, outputs, seed, conditions));
+  TRY(condition_measure(ctx, graph, inputs, outputs, seed, reference_ns, conditions));
   const hone_tensor tensor = {.data = conditions,
                               .dtype = HONE_F64,
                               .rank = 2,
@@ -303,9 +290,10 @@ static hone_status evaluate_set(struct ctx *ctx, struct arena *arena, struct gra
     TRY(make_output(ctx, arena, graph->outputs.at[i], &outputs[i]));
   uint64_t start = clock_ns();
   TRY(reference_run(ctx, graph, inputs, outputs));
+  const uint64_t reference_ns = clock_ns() - start;
   TRY(write_set(ctx, command, "out", outputs, graph->outputs.count));
-  if (message_int(command, "set", 0) || clock_ns() - start > CONDITION_WITHIN_NS) return HONE_OK;
-  return write_conditions(ctx, arena, graph, inputs, outputs, command);
+  if (message_int(command, "set", 0)) return HONE_OK;
+  return write_conditions(ctx, arena, graph, inputs, outputs, reference_ns, command);
 }
 
 hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply) {

@@ -36,13 +36,15 @@ static const struct field described_fields[] = {
     {"path", FIELD_TEXT, false, 1, 4095},
     {"hash", FIELD_TEXT, false, 32, 32},
     {"shapes", FIELD_TEXT, false, 0, WORKER_LINE_MAX},
+    {"open_dimensions", FIELD_TEXT, true, 0, WORKER_LINE_MAX},
     {"tolerance", FIELD_TEXT, true, 4, 7},
     {"flops", FIELD_NUMBER, true, 0, 1e18},
     {"bytes", FIELD_NUMBER, true, 0, 1e18},
     {"weights_bytes", FIELD_INT, true, -1, MAX_BYTES},
     {"file_bytes", FIELD_INT, true, 0, MAX_BYTES},
-    {"inputs", FIELD_LIST, false, 0, BENCH_MAX_IO},
-    {"outputs", FIELD_LIST, false, 1, BENCH_MAX_IO},
+    {"side_files", FIELD_LIST, true, 0, WORKER_LINE_MAX},
+    {"inputs", FIELD_LIST, false, 0, WORKER_LINE_MAX},
+    {"outputs", FIELD_LIST, false, 1, WORKER_LINE_MAX},
 };
 static const struct field referenced_fields[] = {KEY, {"seconds", FIELD_NUMBER, false, 0, 1e6}};
 static const struct field opened_fields[] = {

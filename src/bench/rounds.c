@@ -21,7 +21,7 @@
 
 struct member { /* one cell in a group */
   const struct cell *cell;
-  struct progress *progress;
+  struct cell_run *progress;
   struct worker worker;
   struct incarnation record;
   char witness[4096]; /* where an engine that can object leaves outputs that differ */
@@ -35,13 +35,6 @@ struct member { /* one cell in a group */
   /* sums for the line through (iterations, rss) */
   double n, sum_x, sum_y, sum_xx, sum_xy;
 };
-struct progress { /* of one cell over all passes */
-  size_t cell;
-  int complete, wanted, next_number;
-  bool has_failed;
-  slice_log slices;
-};
-
 /* -- one member ---------------------------------------------------------------------------------
  */
 
@@ -212,7 +205,7 @@ static bool ask_warmup(struct member *member, int64_t max_ns) {
   return true;
 }
 
-static hone_status member_open(struct bench *bench, struct progress *progress, int number,
+static hone_status member_open(struct bench *bench, struct cell_run *progress, int number,
                                bool is_anchor, struct member *out) {
   *out = (struct member){.cell = &bench->study.cells[progress->cell],
                          .progress = progress,
@@ -291,12 +284,6 @@ static hone_status member_close(struct bench *bench, struct member *member) {
 
 /* -- one slice ----------------------------------------------------------------------------------
  */
-
-static uint64_t unix_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static json_t *slice_command(struct bench *bench, const struct member *member, int round) {
   const struct bench_options *o = &bench->options;
@@ -408,7 +395,7 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   snprintf(block.study, sizeof block.study, "%s", bench->study.key);
   snprintf(block.cell, sizeof block.cell, "%s", member->cell->key);
   bench_report(bench, member->cell, member->cell->model, "measure");
-  block.started_unix_ms = unix_ms();
+  block.started_unix_ms = clock_unix_ms();
   const int load = member->cell->load;
   if (load) TRY(neighbours_run(bench, load));
   struct noise_mark mark;
@@ -467,10 +454,9 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
 }
 
 /* Opens members until memory is full or none is left; *at moves over what was opened. */
-static hone_status open_group(struct bench *bench, struct progress *const *cells, size_t count,
+static hone_status open_group(struct bench *bench, struct cell_run *const *cells, size_t count,
                               size_t *at, struct member *members, size_t *out_count) {
-  int64_t budget = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2, sum = 0,
-          largest = 0;
+  int64_t budget = (int64_t)(usable_ram_bytes() / 2), sum = 0, largest = 0;
   *out_count = 0;
   int number = 0; /* one for the whole group: cells are compared where it is the same */
   for (size_t i = 0; i < count; i++)
@@ -533,7 +519,7 @@ static void discard_group(struct member *members, size_t count) {
   }
 }
 
-static hone_status open_undisputed(struct bench *bench, struct progress *const *cells, size_t count,
+static hone_status open_undisputed(struct bench *bench, struct cell_run *const *cells, size_t count,
                                    size_t *at, struct member *members, size_t *out_count) {
   const size_t first = *at, step = bench->step;
   TRY(open_group(bench, cells, count, at, members, out_count));
@@ -544,7 +530,7 @@ static hone_status open_undisputed(struct bench *bench, struct progress *const *
   return open_group(bench, cells, count, at, members, out_count);
 }
 
-static hone_status run_group(struct bench *bench, struct progress *const *cells, size_t count,
+static hone_status run_group(struct bench *bench, struct cell_run *const *cells, size_t count,
                              size_t *at, struct member *members) {
   size_t opened = 0;
   hone_status status = open_undisputed(bench, cells, count, at, members, &opened);
@@ -563,8 +549,8 @@ static hone_status run_group(struct bench *bench, struct progress *const *cells,
 }
 
 /* One incarnation of every cell that still needs one. */
-static hone_status run_pass(struct bench *bench, struct progress *all, size_t count) {
-  struct progress **cells = calloc(count + 1, sizeof *cells);
+static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t count) {
+  struct cell_run **cells = calloc(count + 1, sizeof *cells);
   struct member *members = calloc(count + 2, sizeof *members);
   size_t *order = malloc((count + 1) * sizeof *order), active = 0, at = 0;
   hone_status status = cells && members && order
@@ -584,7 +570,7 @@ static hone_status run_pass(struct bench *bench, struct progress *all, size_t co
 
 /* A case that could not be prepared: each of its cells says so. */
 static hone_status report_failed_case(struct bench *bench, const struct bench_case *one,
-                                      struct progress *all, size_t count) {
+                                      struct cell_run *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct incarnation record;
     record_init(bench, all[i].cell, all[i].next_number, &record);
@@ -598,7 +584,7 @@ static hone_status report_failed_case(struct bench *bench, const struct bench_ca
   return HONE_OK;
 }
 
-static hone_status list_cells(struct bench *bench, size_t case_index, struct progress *out,
+static hone_status list_cells(struct bench *bench, size_t case_index, struct cell_run *out,
                               size_t *out_count) {
   size_t count = 0;
   for (size_t i = 0; i < bench->study.cell_count; i++) {
@@ -613,7 +599,7 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct pro
                "two engines agreed with each other and not with hone's reference when this study "
                "began: tell hone first");
     }
-    out[count] = (struct progress){.cell = i,
+    out[count] = (struct cell_run){.cell = i,
                                    .complete = done.complete,
                                    .wanted = bench->options.incarnations,
                                    .next_number = done.next_number,
@@ -626,58 +612,9 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct pro
   return HONE_OK;
 }
 
-/* -- further processes --------------------------------------------------------------------------
- */
-
-static bool is_twin(const struct cell *a, const struct cell *b) {
-  return a->label != b->label && a->threads == b->threads && a->load == b->load &&
-         !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
-         !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
-         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state);
-}
-
-static bool runs_alike(const struct cell *a, const struct cell *b) {
-  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario);
-}
-
-/* The cell that runs like this one and is fastest so far. */
-static const struct progress *leader_of(const struct bench *bench, const struct progress *all,
-                                        size_t count, const struct cell *cell) {
-  const struct progress *leader = NULL;
-  for (size_t i = 0; i < count; i++)
-    if (!all[i].has_failed && runs_alike(&bench->study.cells[all[i].cell], cell) &&
-        (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
-      leader = &all[i];
-  return leader;
-}
-
-static bool is_compared(const struct bench *bench, const struct progress *all, size_t count,
-                        const struct progress *a, const struct progress *b) {
-  const struct cell *x = &bench->study.cells[a->cell], *y = &bench->study.cells[b->cell];
-  if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
-  return b == leader_of(bench, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
-}
-
-/* One more process for every cell of a comparison that the report will print and that is open. */
-static hone_status want_more(struct bench *bench, struct progress *all, size_t count,
-                             bool *out_any) {
-  *out_any = false;
-  for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < count; k++) {
-      bool is_open;
-      if (i == k || !is_compared(bench, all, count, &all[i], &all[k])) continue;
-      TRY(schedule_is_open(bench->ctx, &all[i].slices, &all[k].slices, &is_open));
-      if (!is_open) continue;
-      all[i].wanted = all[i].complete + 1;
-      all[k].wanted = all[k].complete + 1;
-      *out_any = true;
-    }
-  return HONE_OK;
-}
-
 hone_status measure_case(struct bench *bench, size_t case_index) {
   const struct bench_case *one = &bench->study.cases[case_index];
-  struct progress *all = calloc(bench->study.cell_count + 1, sizeof *all);
+  struct cell_run *all = calloc(bench->study.cell_count + 1, sizeof *all);
   if (!all) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a case");
   size_t count = 0;
   hone_status status = list_cells(bench, case_index, all, &count);
@@ -688,7 +625,7 @@ hone_status measure_case(struct bench *bench, size_t case_index) {
        pass++) {
     status = run_pass(bench, all, count);
     if (!status && pass + 1 >= bench->options.incarnations)
-      status = want_more(bench, all, count, &goes_on);
+      status = schedule_want_more(bench->ctx, bench->study.cells, all, count, &goes_on);
   }
   free(all);
   return status;

@@ -4,8 +4,9 @@
  * adjacent slices, so their ratio is steady where neither time is (stats/paired.c). Every cell gets
  * the same few processes; then only pairs that are still open get more. The rule keeps the error
  * rate of the last look: an early end needs an interval of 99.9 % that leaves out 1 (J. L. Haybittle
- * 1971, R. Peto et al. 1976), or one of 95 % that is narrow enough, which says nothing of where it
- * lies.
+ * 1971, R. Peto et al. 1976), or a tie whose interval of 95 % is narrow enough. Narrow alone is no
+ * reason to end with a difference: from few processes an interval is narrow also because their spread
+ * came out too small, and such ones leave out the truth more often than one in twenty.
  */
 #include "bench.h"
 
@@ -61,6 +62,52 @@ hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_lo
       fmin(slice_log_level(a), slice_log_level(b)) < SHORT_NS ? NARROW_SHORT : NARROW_LONG;
   const bool is_narrow = log(last.ratio.high / last.ratio.low) / 2 <= narrow;
   const bool is_decided = early.ratio.low > 1 || early.ratio.high < 1;
-  *out = !is_narrow && !is_decided;
+  const bool is_tie = last.ratio.low <= 1 && last.ratio.high >= 1;
+  *out = !(is_narrow && is_tie) && !is_decided;
+  return HONE_OK;
+}
+
+static bool is_twin(const struct cell *a, const struct cell *b) {
+  return a->label != b->label && a->threads == b->threads && a->load == b->load &&
+         !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
+         !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
+         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state);
+}
+
+static bool runs_alike(const struct cell *a, const struct cell *b) {
+  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario);
+}
+
+/* The cell that runs like this one and is fastest so far. */
+static const struct cell_run *leader_of(const struct cell *cells, const struct cell_run *all,
+                                        size_t count, const struct cell *cell) {
+  const struct cell_run *leader = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!all[i].has_failed && runs_alike(&cells[all[i].cell], cell) &&
+        (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
+      leader = &all[i];
+  return leader;
+}
+
+static bool is_compared(const struct cell *cells, const struct cell_run *all, size_t count,
+                        const struct cell_run *a, const struct cell_run *b) {
+  const struct cell *x = &cells[a->cell], *y = &cells[b->cell];
+  if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
+  return b == leader_of(cells, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
+}
+
+hone_status schedule_want_more(struct ctx *ctx, const struct cell *cells, struct cell_run *all,
+                               size_t count, bool *out_any) {
+  *out_any = false;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < count; k++) {
+      bool is_open;
+      if (i == k || !is_compared(cells, all, count, &all[i], &all[k])) continue;
+      TRY(schedule_is_open(ctx, &all[i].slices, &all[k].slices, &is_open));
+      if (!is_open) continue;
+      all[i].wanted = all[i].complete + 1;
+      all[k].wanted = all[k].complete + 1;
+      *out_any = true;
+    }
   return HONE_OK;
 }

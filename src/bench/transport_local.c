@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000ull
-#define MAX_WORDS (DEVICE_MAX_WORDS + 5)
+#define MAX_WORDS (DEVICE_MAX_WORDS + 5 + LIMIT_COUNT)
 
 /* -- start --------------------------------------------------------------------------------------
  */
@@ -45,6 +45,18 @@ static const char *engine_script(const struct worker_spec *spec, char python[409
   return backend->worker;
 }
 
+/* "NAME=VALUE" of every limit that is not the default: a worker of ours reads the model under the limits of
+   the command that started it. Returns their number. */
+static size_t limit_words(const struct ctx *ctx, char (*out)[64]) {
+  struct ctx defaults;
+  size_t count = 0;
+  ctx_init(&defaults);
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (ctx->limits[i] != defaults.limits[i])
+      snprintf(out[count++], sizeof *out, "%s=%lld", limit_name(i), (long long)ctx->limits[i]);
+  return count;
+}
+
 static hone_status start_process(struct ctx *ctx, struct worker *worker,
                                  const struct worker_spec *spec, int fd_in, int fd_out) {
   char self[4096], python[4096], thread_text[24], memory_text[32];
@@ -72,6 +84,9 @@ static hone_status start_process(struct ctx *ctx, struct worker *worker,
   }
   argv[count++] = thread_text;
   argv[count++] = memory_text;
+  char limits[LIMIT_COUNT][64];
+  const size_t limit_count = script && !is_emulated ? 0 : limit_words(ctx, limits);
+  for (size_t i = 0; i < limit_count; i++) argv[count++] = limits[i];
   const struct process_options options = {.argv = argv,
                                           .directory = worker->dir,
                                           .extra_environment = spec->environment,

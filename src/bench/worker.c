@@ -81,9 +81,21 @@ static bool serve(struct ctx *ctx, struct state *state, const char *line, size_t
   return !is_last;
 }
 
+/* "NAME=VALUE" words, as the harness writes them. */
+static bool read_limits(struct ctx *ctx, char *const *words, int count) {
+  for (int i = 0; i < count; i++) {
+    char *value = strchr(words[i], '=');
+    if (!value) return false;
+    *value++ = 0;
+    int id = limit_find(words[i]);
+    if (id < 0 || !parse_i64(value, 1, INT64_MAX, &ctx->limits[id])) return false;
+  }
+  return true;
+}
+
 int worker_main(int argc, char **argv) {
   int64_t threads = 0, memory_bytes = 0;
-  if (argc != 4 || !parse_i64(argv[2], 0, 1 << 20, &threads) ||
+  if (argc < 4 || !parse_i64(argv[2], 0, 1 << 20, &threads) ||
       !parse_i64(argv[3], 0, INT64_MAX, &memory_bytes) || fcntl(WORKER_FD_IN, F_GETFD) < 0 ||
       fcntl(WORKER_FD_OUT, F_GETFD) < 0)
     return 2;
@@ -94,6 +106,7 @@ int worker_main(int argc, char **argv) {
   struct line_reader commands_in = {.fd = WORKER_FD_IN};
   struct ctx ctx;
   ctx_init(&ctx);
+  if (!read_limits(&ctx, argv + 4, argc - 4)) return 2;
   if (!state || !getcwd(state->work_dir, sizeof state->work_dir)) return 71;
   state->compile_ms = NAN;
   state->rss_compile = -1;

@@ -50,6 +50,17 @@ static json_t *form_list(const struct backend_tensor *tensors, size_t count, str
   return list;
 }
 
+/* The same words as for a model that hone reads (src/import/shapes.c). */
+static void put_assumed(const struct backend_io *io, struct text *out) {
+  for (size_t i = 0; i < io->input_count; i++) {
+    if (!io->inputs[i].is_assumed) continue;
+    text_puts(out, out->length ? ", " : "");
+    text_put_safe(out, io->inputs[i].name, 40);
+    text_puts(out, " dimension 0 = 1");
+  }
+  if (out->length) text_puts(out, " (assumed: an open first dimension; --shape chooses)");
+}
+
 hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, json_t **out_reply) {
   enter(state, STAGE_load);
   TRY(read_request(ctx, state, command));
@@ -60,17 +71,18 @@ hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, j
   hash_hex(hash, file.data, file.size);
   file_unmap(&file);
   TRY(open_backend(ctx, state));
-  if (state->io.input_count > BENCH_MAX_IO || state->io.output_count > BENCH_MAX_IO)
-    return fail(ctx, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", BENCH_MAX_IO);
   enter(state, STAGE_run);
   TRY(dir_create(ctx, state->witness));
   for (int set = 0; set < BENCH_SETS; set++) TRY(probe_set(ctx, state, set, command));
-  struct text shapes = {0};
+  struct text shapes = {0}, open = {0};
+  put_assumed(&state->io, &open);
   json_t *inputs = form_list(state->io.inputs, state->io.input_count, &shapes);
   json_t *outputs = form_list(state->io.outputs, state->io.output_count, NULL);
-  *out_reply = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "event", "described", "path",
-                         state->model, "hash", hash, "shapes", shapes.at ? shapes.at : "", "inputs",
-                         inputs, "outputs", outputs);
+  *out_reply =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "event", "described", "path", state->model,
+                "hash", hash, "shapes", shapes.at ? shapes.at : "", "open_dimensions",
+                open.at ? open.at : "", "inputs", inputs, "outputs", outputs);
   text_deinit(&shapes);
+  text_deinit(&open);
   return HONE_OK;
 }

@@ -36,9 +36,11 @@ struct verb {
   bool touches_model;
   verb_fn *run;
 };
+/* -- verbs.c */
 extern const struct verb verbs[];
 extern const size_t verb_count;
 const struct verb *verb_find(const char *name);
+const char *nearest_verb(const char *word);
 
 /* -- args.c */
 MUST_USE hone_status args_parse(struct ctx *ctx, int argc, char **argv, const struct verb *verb,
@@ -60,7 +62,6 @@ char flag_letter(enum flag_id flag);          /* 0: none */
 const char *flag_help_text(enum flag_id flag);
 /* The nearest of the names to a mistyped word, or NULL: "did you mean". */
 const char *nearest(const char *word, const char *const *names, size_t count);
-const char *nearest_verb(const char *word);
 /* E_USAGE for a backend that does not exist, with the nearest one. */
 MUST_USE hone_status unknown_backend(struct ctx *ctx, const char *word);
 void print_flags(FILE *out, const char *verb);
@@ -98,6 +99,8 @@ struct sinks {
 MUST_USE hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out);
 /* Of a verb whose -o is something else: by their flags alone. */
 MUST_USE hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out);
+/* Again, once more of the inputs is known: files beside a model. */
+MUST_USE hone_status sinks_check(struct ctx *ctx, const struct sinks *sinks);
 typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct text *out);
 /* Writes every sink whatever became of the others, and reports each that failed. Returns the first
    failure's exit code. */
@@ -134,12 +137,13 @@ MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
                                  hone_tensor *out);
 MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
                                   hone_tensor *out);
+void format_count(char out[32], double count);
+
+/* -- show.c */
 /* The table to stdout unless something else goes there, then the sinks. Returns the exit code, of which
    failures were reported. */
 MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
                         struct store *store, const char *which);
-void format_bytes(char out[32], double bytes);
-void format_count(char out[32], double count);
 
 /* -- suites.c */
 /* Adds the models of each --suite to the words, and its flags where there are none. */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,7 +75,10 @@ hone_status about_model(struct ctx *ctx, hone_status status) {
 
 hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                        struct model *out) {
+  int64_t batch;
+  TRY(int_of(ctx, args, FLAG_batch, 1, 1 << 20, 0, &batch));
   struct import_options options = {.shapes = value_of(args, FLAG_shape, NULL),
+                                   .batch = batch,
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                    .strict = has(args, FLAG_strict)};
   return about_model(ctx, model_load(ctx, path, &options, out));
@@ -192,65 +194,13 @@ hone_status make_outputs(struct ctx *ctx, const struct model *model, struct aren
   return HONE_OK;
 }
 
-/* -- studies ------------------------------------------------------------------------------------
- */
-
-static int terminal_width(void) {
-  struct winsize size;
-  return !ioctl(1, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 0;
-}
-
-struct shown {
-  const struct summary *summary;
-  struct render_options options;
-};
-
-static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct text *out) {
-  const struct shown *shown = user;
-  const struct renderer *renderer = renderer_find(form);
-  if (!renderer) return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such renderer");
-  return renderer->render(ctx, shown->summary, &shown->options, out);
-}
-
-static int show_summary(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
-                        const struct summary *summary) {
-  struct shown shown = {summary,
-                        {.color = wants_color(args),
-                         .width = terminal_width(),
-                         .columns = value_of(args, FLAG_columns, NULL)}};
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
-  int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render_form, &shown);
-  int failed = sinks_write(ctx, sinks, render_form, &shown);
-  return code ? code : failed;
-}
-
-int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
-               struct store *store, const char *which) {
-  struct study_row row;
-  struct arena *arena;
-  static struct study_data data;
-  static struct summary summary;
-  if (store_get_study(ctx, store, which, &row) || arena_create(ctx, 0, &arena))
-    return report_failure(ctx);
-  hone_status status = store_read_study(ctx, store, arena, row.key, &data);
-  if (!status) status = summarise(ctx, arena, &data, wants_synthetic(args), &summary);
-  int code = status ? report_failure(ctx) : show_summary(ctx, args, sinks, &summary);
-  arena_destroy(arena);
-  return code;
-}
-
-static void scaled(char out[32], double x, double base, const char *const *units, size_t count) {
-  size_t i = 0;
-  for (; i + 1 < count && x >= base; i++) x /= base;
-  snprintf(out, 32, x < 10 && i ? "%.2f %s" : x < 100 && i ? "%.1f %s" : "%.0f %s", x, units[i]);
-}
-
-void format_bytes(char out[32], double bytes) {
-  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-  scaled(out, bytes, 1000, units, COUNT(units));
-}
-
 void format_count(char out[32], double count) {
   static const char *const units[] = {"", "K", "M", "G", "T"};
-  scaled(out, count, 1000, units, COUNT(units));
+  size_t i = 0;
+  for (; i + 1 < COUNT(units) && count >= 1000; i++) count /= 1000;
+  snprintf(out, 32,
+           count < 10 && i    ? "%.2f %s"
+           : count < 100 && i ? "%.1f %s"
+                              : "%.0f %s",
+           count, units[i]);
 }

@@ -12,30 +12,9 @@
 
 enum { LEAST_STACK = 1 << 20 };
 
-#define M true
-const struct verb verbs[] = {
-#define VERB(name, usage, flags, help) {#name, usage, help, flags, verb_##name},
-#include "verbs.def"
-#undef VERB
-};
-#undef M
-const size_t verb_count = COUNT(verbs);
-
-const struct verb *verb_find(const char *name) {
-  for (size_t i = 0; i < verb_count; i++)
-    if (!strcmp(verbs[i].name, name)) return &verbs[i];
-  return NULL;
-}
-
 static void print_warning(void *user, const char *message) {
   (void)user;
   fprintf(stderr, "hone: warning: %s\n", message);
-}
-
-const char *nearest_verb(const char *word) {
-  const char *names[COUNT(verbs)];
-  for (size_t i = 0; i < COUNT(verbs); i++) names[i] = verbs[i].name;
-  return nearest(word, names, COUNT(verbs));
 }
 
 static int unknown_verb(struct ctx *ctx, const char *word) {
@@ -163,6 +142,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN); /* 'ulimit -f': then write() says so */
   ctx_init(&ctx);
+  limit_to_memory(&ctx, usable_ram_bytes());
   ctx.warn = print_warning;
   if (argc < 2) {
     args.verb = "help";

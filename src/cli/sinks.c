@@ -86,6 +86,15 @@ static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct f
   return HONE_OK;
 }
 
+hone_status sinks_check(struct ctx *ctx, const struct sinks *sinks) {
+  for (size_t i = 0; i < sinks->count; i++)
+    for (size_t f = 0; f < COUNT(forms); f++)
+      if (!strcmp(forms[f].name, sinks->at[i].form) && strcmp(sinks->at[i].path, "-"))
+        TRY(output_check(ctx, sinks->at[i].path, forms[f].kind, sinks->inputs.at,
+                         sinks->inputs.count));
+  return HONE_OK;
+}
+
 hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out) {
   *out = (struct sinks){.count = 0};
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));

@@ -310,12 +310,17 @@ static void clear_line(struct session_state *state) {
 }
 
 static void print_estimate(const struct bench_study *study) {
-  char memory[32], disk[32];
+  char memory[32], disk[32], usable[32];
+  const uint64_t ram = usable_ram_bytes();
   format_bytes(memory, (double)study->estimate.memory_bytes);
   format_bytes(disk, (double)study->estimate.disk_bytes);
-  printf("%zu cells, %zu worker processes, about %.1f minutes, about %s memory at once, %s disk\n",
-         study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory,
-         disk);
+  format_bytes(usable, (double)ram);
+  printf(
+      "%zu cells, %zu worker processes, about %.1f minutes, about %s memory at once of the %s that "
+      "may "
+      "be used here%s, %s disk\n",
+      study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory, usable,
+      study->estimate.memory_bytes > ram ? ", which is too little" : "", disk);
   for (size_t i = 0; i < study->cell_count; i++) {
     struct text line = {0};
     text_printf(&line, "  ");
@@ -333,12 +338,6 @@ static void print_estimate(const struct bench_study *study) {
     if (line.at) puts(line.at);
     text_deinit(&line);
   }
-}
-
-static uint64_t unix_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* " --flag value" for every use of a flag that `wanted` accepts, quoted for a shell. */
@@ -390,7 +389,7 @@ static void describe_options(const struct args *args, char *out, size_t size) {
 
 static void describe_study(struct session_state *state, const struct bench_study *study,
                            const struct fingerprint *print) {
-  state->row = (struct study_row){.started_unix_ms = unix_ms()};
+  state->row = (struct study_row){.started_unix_ms = clock_unix_ms()};
   snprintf(state->row.plan, sizeof state->row.plan, "%s", study->key);
   snprintf(state->row.fingerprint, sizeof state->row.fingerprint, "%s", print->key);
   snprintf(state->row.name, sizeof state->row.name, "%s", value_of(state->args, FLAG_name, ""));
@@ -412,9 +411,19 @@ static hone_status begin_study(struct session_state *state) {
                            &state->resumes);
 }
 
+/* No sink replaces a file beside a model: which those are is known since the models were read. */
+static hone_status check_sides(struct session_state *state, const struct bench_study *study) {
+  struct inputs_seen *seen = &state->sinks.inputs;
+  for (size_t c = 0; c < study->case_count; c++)
+    for (size_t i = 0; i < study->cases[c].side_count && seen->count < COUNT(seen->at); i++)
+      seen->at[seen->count++] = study->cases[c].sides[i];
+  return sinks_check(state->ctx, &state->sinks);
+}
+
 static hone_status on_begin(void *user, const struct bench_study *study) {
   struct session_state *state = user;
   struct fingerprint print;
+  TRY(check_sides(state, study));
   if (has(state->args, FLAG_dry_run)) {
     print_estimate(study);
     return HONE_OK;

@@ -69,31 +69,56 @@ static hone_status print_files(struct ctx *ctx, const struct args *args, const c
   return HONE_OK;
 }
 
+/* "-o -": one C text on the standard output; nothing else may go there. */
+static hone_status check_stdout(struct ctx *ctx, const struct args *args) {
+  static const enum flag_id others[] = {FLAG_dump_after, FLAG_stop_after, FLAG_keep};
+  char spelling[64];
+  for (size_t i = 0; i < COUNT(others); i++)
+    if (has(args, others[i]))
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(others[i], spelling)),
+                  "does not go with -o -, which writes C to the standard output");
+  return HONE_OK;
+}
+
+static hone_status check_command(struct ctx *ctx, const struct args *args) {
+  const char *output = value_of(args, FLAG_output, NULL);
+  TRY(check_stages(ctx, args));
+  if (!output)
+    return has(args, FLAG_stop_after) ? HONE_OK
+                                      : fail(ctx, HONE_E_USAGE, place_none(),
+                                             "-o FILE.so, FILE.a, FILE.c, FILE or - is missing");
+  if (!strcmp(output, "-")) return check_stdout(ctx, args);
+  TRY(check_ending(ctx, output));
+  if (has(args, FLAG_embed) && artifact_kind_of(output) != ARTIFACT_C)
+    return fail(ctx, HONE_E_USAGE, place_name("--embed"),
+                "is for FILE.c; a library or a program holds its weights anyway");
+  return HONE_OK;
+}
+
 static hone_status compile(struct ctx *ctx, const struct args *args) {
-  const char *path;
+  const char *path, *output = value_of(args, FLAG_output, "-");
   struct model model;
   struct compile_options options;
   struct compile_report report;
+  char prefix[65];
   TRY(one_word(ctx, args, "model", &path));
-  TRY(check_stages(ctx, args));
-  bool stops = has(args, FLAG_stop_after);
-  if (!has(args, FLAG_output) && !stops)
-    return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.so, FILE.a, FILE.c or FILE is missing");
-  TRY(check_ending(ctx, value_of(args, FLAG_output, "")));
-  if (has(args, FLAG_embed) && artifact_kind_of(value_of(args, FLAG_output, "x.c")) != ARTIFACT_C)
-    return fail(ctx, HONE_E_USAGE, place_name("--embed"),
-                "is for FILE.c; a library or a program holds its weights anyway");
+  TRY(check_command(ctx, args));
+  const bool stops = has(args, FLAG_stop_after), is_text = !strcmp(output, "-") && !stops;
   TRY(read_compile_options(ctx, args, &options));
   options.dump = dump;
+  if (is_text) options.embeds = true, options.stop_after = options.dump_after = "emit";
+  if (!options.prefix && strcmp(output, "-")) {
+    artifact_prefix(output, prefix);
+    options.prefix = prefix;
+  }
   uint64_t start = clock_ns();
   TRY(load_model(ctx, args, path, &model));
   double import_ms = (double)(clock_ns() - start) / 1e6;
-  hone_status status = about_model(
-      ctx, compile_model(ctx, &model, &options, value_of(args, FLAG_output, "-"), &report));
+  hone_status status = about_model(ctx, compile_model(ctx, &model, &options, output, &report));
   model_unload(&model);
-  if (status || stops || has(args, FLAG_quiet)) return status;
-  print_report(&report, import_ms, args->values[FLAG_output]);
-  return print_files(ctx, args, args->values[FLAG_output]);
+  if (status || stops || is_text || has(args, FLAG_quiet)) return status;
+  print_report(&report, import_ms, output);
+  return print_files(ctx, args, output);
 }
 
 int verb_compile(struct ctx *ctx, struct args *args) {

@@ -93,6 +93,7 @@ static json_t *values_json(struct value *const *values, size_t count) {
 struct described {
   const struct model *model;
   const struct facts *facts;
+  const struct ctx *refusal; /* why it does not compile; HONE_OK if it does */
   json_t *json;
 };
 
@@ -108,6 +109,11 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
                       values_json(model->graph->inputs.at, model->graph->inputs.count));
   json_object_set_new(json, "outputs",
                       values_json(model->graph->outputs.at, model->graph->outputs.count));
+  if (model->graph->open_dimensions)
+    json_object_set_new(json, "open_dimensions", json_string(model->graph->open_dimensions));
+  json_object_set_new(json, "compiles", json_boolean(!described->refusal->status));
+  if (described->refusal->status)
+    json_object_set_new(json, "compile_refusal", json_string(described->refusal->message));
   json_object_set_new(json, "parameters", json_real(facts->parameters));
   json_object_set_new(json, "flops", json_real(facts->flops));
   json_object_set_new(json, "bytes", json_real(facts->bytes));
@@ -123,8 +129,20 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   return text_finish(ctx, out);
 }
 
+/* What is read is not yet compiled: passes, plan and C text are made and thrown away, for this processor. A
+   refusal with its place stays in *out. */
+static void try_compile(const struct ctx *ctx, const struct model *model, struct ctx *out) {
+  struct compile_options options = {.threads = usable_core_count(), .stop_after = "emit"};
+  *out = *ctx;
+  out->warn = NULL;
+  hone_status status = target_init(out, NULL, NULL, &options.target);
+  if (!status) status = compile_model(out, model, &options, "-", NULL);
+  (void)status; /* it is in *out */
+}
+
 static hone_status show(struct ctx *ctx, const struct args *args, bool json_only,
-                        const struct model *model, json_t *json, struct facts *facts) {
+                        const struct model *model, const struct ctx *refusal, json_t *json,
+                        struct facts *facts) {
   char flops[32], bytes[32], parameters[32];
   bool *is_counted;
   TRY(NEW_ARRAY(ctx, model->arena, is_counted, model->graph->values.count));
@@ -135,10 +153,15 @@ static hone_status show(struct ctx *ctx, const struct args *args, bool json_only
     format_count(parameters, facts->parameters);
     print_values("input ", model->graph->inputs.at, model->graph->inputs.count);
     print_values("output", model->graph->outputs.at, model->graph->outputs.count);
+    if (model->graph->open_dimensions) printf("open      %s\n", model->graph->open_dimensions);
     printf("nodes     %zu\n", model->graph->nodes.count);
     print_ops(facts);
     printf("parameters %s (%.0f)\nFLOPs     %s\nbytes     %s read and written over all nodes\n",
            parameters, facts->parameters, flops, bytes);
+    if (refusal->status)
+      printf("compiles  no, %s\n", refusal->message);
+    else
+      printf("compiles  yes\n");
     if (!has(args, FLAG_no_measure)) TRY(measure(ctx, facts, model, json));
   }
   return HONE_OK;
@@ -147,15 +170,22 @@ static hone_status show(struct ctx *ctx, const struct args *args, bool json_only
 int verb_inspect(struct ctx *ctx, struct args *args) {
   static struct sinks sinks;
   static struct facts facts;
+  static struct ctx refusal;
   const char *path;
   struct model model;
   if (one_word(ctx, args, "model", &path) || sinks_read(ctx, args, &sinks) ||
       load_model(ctx, args, path, &model))
     return report_failure(ctx);
+  inputs_of_model(&model, &sinks.inputs);
+  if (sinks_check(ctx, &sinks)) {
+    model_unload(&model);
+    return report_failure(ctx);
+  }
   json_t *json = json_object();
-  hone_status status = show(ctx, args, sinks.takes_stdout, &model, json, &facts);
+  try_compile(ctx, &model, &refusal);
+  hone_status status = show(ctx, args, sinks.takes_stdout, &model, &refusal, json, &facts);
   int code = status ? report_failure(ctx) : 0;
-  struct described described = {&model, &facts, json};
+  struct described described = {&model, &facts, &refusal, json};
   if (!code) code = sinks_write(ctx, &sinks, render_json_form, &described);
   json_decref(json);
   model_unload(&model);

@@ -11,6 +11,7 @@ struct runner {
   struct arena *arena;
   struct model model;
   hone_tensor *inputs, *outputs, *expected; /* in the arena, as many as the model has */
+  struct yardstick *yardsticks;             /* of the outputs, for verify */
   struct loaded loaded;
   struct team *team;
   bool is_loaded;
@@ -24,9 +25,7 @@ static hone_status compile_and_load(struct runner *r) {
   TRY(dir_temporary(r->ctx, dir));
   snprintf(path, sizeof path, "%s/model.so", dir);
   hone_status status = about_model(r->ctx, compile_model(r->ctx, &r->model, &options, path, NULL));
-  char symbol[128];
-  snprintf(symbol, sizeof symbol, "%s_artifact", options.prefix ? options.prefix : "hone_model");
-  if (!status) status = artifact_load(r->ctx, path, symbol, &r->loaded);
+  if (!status) status = artifact_load(r->ctx, path, NULL, &r->loaded);
   if (!status) {
     r->is_loaded = true;
     status = team_create(r->ctx, options.threads, false, &r->team);
@@ -177,10 +176,8 @@ static hone_status describe(struct runner *r, const struct hone_io_info *info, i
 
 static hone_status open_artifact(struct runner *r, const char *path) {
   int64_t threads;
-  char symbol[128];
-  snprintf(symbol, sizeof symbol, "%s_artifact", value_of(r->args, FLAG_prefix, "hone_model"));
   TRY(int_of(r->ctx, r->args, FLAG_threads, 1, 4096, usable_core_count(), &threads));
-  TRY(artifact_load(r->ctx, path, symbol, &r->loaded));
+  TRY(artifact_load(r->ctx, path, NULL, &r->loaded));
   r->is_loaded = true;
   TRY(features_check(r->ctx, place_file(path), r->loaded.info->flags));
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
@@ -247,26 +244,49 @@ static void print_accuracy(const char *what, int set, const struct accuracy *acc
          accuracy->is_within ? "ok" : "DIFFERS ", accuracy->is_within ? "" : accuracy->where);
 }
 
+/* By what the outputs are judged, as in bench: precision, steps of quantised ones, and the model's own
+   conditioning, measured with the first input set. */
+static hone_status make_yardsticks(struct runner *r) {
+  const size_t count = r->model.graph->outputs.count;
+  const bool bf16 = !strcmp(value_of(r->args, FLAG_precision, ""), "bf16");
+  double *steps;
+  TRY(NEW_ARRAY(r->ctx, r->arena, steps, count));
+  TRY(NEW_ARRAY(r->ctx, r->arena, r->yardsticks, count));
+  TRY(output_steps(r->ctx, r->model.graph, steps));
+  for (size_t i = 0; i < count; i++)
+    r->yardsticks[i] = (struct yardstick){
+        .precision = bf16 ? "bf16" : file_precision(r->model.graph), .step = steps[i]};
+  return HONE_OK;
+}
+
+static hone_status add_conditions(struct runner *r, uint64_t reference_ns) {
+  int64_t seed;
+  double(*conditions)[2];
+  TRY(int_of(r->ctx, r->args, FLAG_seed, 0, INT64_MAX, 0, &seed));
+  TRY(NEW_ARRAY(r->ctx, r->arena, conditions, r->model.graph->outputs.count));
+  TRY(condition_measure(r->ctx, r->model.graph, r->inputs, r->expected, (uint64_t)seed,
+                        reference_ns, conditions));
+  for (size_t i = 0; i < r->model.graph->outputs.count; i++)
+    memcpy(r->yardsticks[i].condition, conditions[i], sizeof conditions[i]);
+  return HONE_OK;
+}
+
 /* One input set: compiled against the reference, and against given outputs. */
 static hone_status verify_set(struct runner *r, int set, const char *expected_dir, bool *ok) {
   TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, set, r->inputs));
   TRY(run_compiled(r));
   for (int pass = 0; pass < (expected_dir ? 2 : 1); pass++) {
     struct accuracy accuracy;
-    double *steps;
+    const uint64_t start = clock_ns();
     accuracy_init(&accuracy);
-    TRY(NEW_ARRAY(r->ctx, r->arena, steps, r->model.graph->outputs.count));
-    TRY(output_steps(r->ctx, r->model.graph, steps));
     if (pass)
       TRY(read_expected(r, expected_dir));
     else
       TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
-    bool bf16 = !strcmp(value_of(r->args, FLAG_precision, ""), "bf16");
-    const char *precision = bf16 ? "bf16" : file_precision(r->model.graph);
+    if (!pass && !set) TRY(add_conditions(r, clock_ns() - start));
     for (size_t i = 0; i < r->model.graph->outputs.count; i++)
       accuracy_add(&accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i],
-                   r->outputs[i].data,
-                   &(struct yardstick){.precision = precision, .step = steps[i]});
+                   r->outputs[i].data, &r->yardsticks[i]);
     print_accuracy(pass ? "expected" : "reference", set, &accuracy);
     *ok &= accuracy.is_within;
   }
@@ -279,6 +299,7 @@ static hone_status verify(struct runner *r) {
   TRY(one_word(r->ctx, r->args, "model", &path));
   TRY(open_runner(r, path));
   TRY(make_outputs(r->ctx, &r->model, r->arena, r->expected));
+  TRY(make_yardsticks(r));
   TRY(compile_and_load(r));
   for (int set = 0; set < (given ? 1 : 2); set++) TRY(verify_set(r, set, expected_dir, &ok));
   return ok ? HONE_OK

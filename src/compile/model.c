@@ -3,8 +3,11 @@
 
 #include "../../zoo/zoo.h"
 
-static hone_status load_zoo(struct ctx *ctx, const char *spec, struct model *model) {
+/* A built-in model takes its batch in its name. */
+static hone_status load_zoo(struct ctx *ctx, const char *spec, int64_t batch, struct model *model) {
   struct text identity = {0};
+  if (batch && !strstr(spec, "batch="))
+    TRY(arena_printf(ctx, model->arena, &spec, "%s,batch=%lld", spec, (long long)batch));
   TRY(zoo_build(ctx, model->arena, spec, &model->graph));
   TRY(graph_infer(ctx, model->graph));
   text_printf(&identity, "hone %s %s", HONE_VERSION, spec);
@@ -34,7 +37,7 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
         ctx, HONE_E_USAGE, place_name(path),
         "--shape is for files; a built-in model takes its sizes in its name ('hone zoo list')");
   TRY(arena_create(ctx, 0, &out->arena));
-  hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, out)
+  hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, options ? options->batch : 0, out)
                                          : load_file(ctx, path, options ? options : &defaults, out);
   if (status) model_unload(out);
   return status;

@@ -3,6 +3,8 @@
  * Stages are what all threads work on: a group of joined steps with a shared one among them. */
 #include "emit_internal.h"
 
+enum { ROW_STEPS = 128 };
+
 static bool all_serial(const struct plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++)
     if (!plan->steps.at[i]->serial) return false;
@@ -45,12 +47,44 @@ static void emit_bracket(struct text *out, const struct step *step) {
   }
 }
 
-/* Calls of the steps [first, end), each with its chunk. */
 static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk) {
   for (size_t i = first; i < end; i++) text_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
 }
 
-static void emit_next(const struct plan *plan, struct text *out) {
+/* The run function while it is written: rows of calls that are functions of their own stand before it. */
+struct run_text {
+  struct text rows, functions;
+};
+
+/* Calls of the steps [first, end), each with its chunk; many of them as functions of at most ROW_STEPS, since a C
+   compiler's time grows faster than a function's length. */
+static void emit_row(struct run_text *run, size_t first, size_t end, const char *chunk) {
+  if (end - first <= ROW_STEPS) {
+    emit_calls(&run->functions, first, end, chunk);
+    return;
+  }
+  for (size_t at = first; at < end; at += ROW_STEPS) {
+    text_printf(&run->rows, "static NOIPA void row%zu(struct frame *f, long c, long n, long t) {\n",
+                at);
+    emit_calls(&run->rows, at, end - at < ROW_STEPS ? end : at + ROW_STEPS, "c, n");
+    text_puts(&run->rows, "}\n\n");
+    text_printf(&run->functions, "      row%zu(f, %s, t);\n", at, chunk);
+  }
+}
+
+/* One past the last of the groups from `first` on that one thread does alone. */
+static size_t lone_end(const struct plan *plan, size_t first) {
+  size_t i = first;
+  while (i < plan->steps.count && plan->steps.at[i]->kind < STEP_IF) {
+    const struct group g = group_at(plan, i);
+    if (g.shared) break;
+    i = g.end;
+  }
+  return i;
+}
+
+static void emit_next(const struct plan *plan, struct run_text *run) {
+  struct text *out = &run->functions;
   int stage = 0;
   text_puts(out,
             "/* What one thread does alone, up to the next stage. */\n"
@@ -62,21 +96,24 @@ static void emit_next(const struct plan *plan, struct text *out) {
       emit_bracket(out, plan->steps.at[i++]);
       continue;
     }
-    struct group g = group_at(plan, i);
-    if (g.shared)
-      text_printf(out,
-                  "      share(f, stage, %d, %lldl, %lldl, %d);\n      return;\n    case %d:;\n",
-                  stage + 1, (long long)g.units, (long long)g.chunks,
-                  g.scratch ? plan->scratch_threads : INT32_MAX, stage + 1);
-    else
-      emit_calls(out, i, g.end, "0, 1");
-    stage += g.shared;
+    const size_t end = lone_end(plan, i);
+    if (end > i) {
+      emit_row(run, i, end, "0, 1");
+      i = end;
+      continue;
+    }
+    const struct group g = group_at(plan, i);
+    stage++;
+    text_printf(out, "      share(f, stage, %d, %lldl, %lldl, %d);\n      return;\n    case %d:;\n",
+                stage, (long long)g.units, (long long)g.chunks,
+                g.scratch ? plan->scratch_threads : INT32_MAX, stage);
     i = g.end;
   }
   text_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
 }
 
-static void emit_work(const struct plan *plan, struct text *out) {
+static void emit_work(const struct plan *plan, struct run_text *run) {
+  struct text *out = &run->functions;
   int stage = 0;
   text_puts(out,
             "static void work(void *argument, int32_t chunk, int32_t thread) {\n"
@@ -90,7 +127,7 @@ static void emit_work(const struct plan *plan, struct text *out) {
     }
     if (g.shared) {
       text_printf(out, "    case %d:\n", ++stage);
-      emit_calls(out, i, g.end, "c, n");
+      emit_row(run, i, g.end, "c, n");
       text_puts(out, "      break;\n");
     }
     i = g.end;
@@ -114,8 +151,15 @@ void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
   if (!alone) text_puts(e->out, share_text);
-  emit_next(plan, e->out);
-  if (!alone) emit_work(plan, e->out);
+  struct run_text run = {0};
+  emit_next(plan, &run);
+  if (!alone) emit_work(plan, &run);
+  struct text *const texts[] = {&run.rows, &run.functions};
+  for (size_t i = 0; i < COUNT(texts); i++) {
+    text_append(e->out, texts[i]->at ? texts[i]->at : "", texts[i]->length);
+    e->out->failed |= texts[i]->failed;
+    text_deinit(texts[i]);
+  }
   text_puts(e->out,
             "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
             "const struct hone_team *team) {\n"

@@ -33,23 +33,13 @@ static void collect(const struct problem *problem, const struct choice *choice,
   }
 }
 
-/* columns: of the output, between its rows. */
-static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind,
-                         hone_dtype dtype, int64_t columns) {
-  const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(dtype);
-  bool floats = dtype == HONE_F32;
-  const char *vector = floats ? "vec" : "veci", *splat = floats ? "splat_" : "splati_";
+static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind) {
+  const char *at = kind == OPERAND_FULL ? "o" : "j";
   if (kind == OPERAND_SCALAR)
-    text_printf(out, "    const %s %s = %s(*(const %s *)e[%zu]);\n", vector, name, splat, type, k);
-  else if (kind == OPERAND_ROW)
-    text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", vector, name,
-                splat, type, k, (long long)columns);
-  else if (floats)
+    text_printf(out, "    const vec %s = splat_(*(const float *)e[%zu]);\n", name, k);
+  else
     text_printf(out, "    const vec %s = load_lanes_((const float *)e[%zu] + %s, lanes);\n", name,
                 k, at);
-  else
-    text_printf(out, "    const veci %s = widen_%s((const %s *)e[%zu] + %s, lanes);\n", name,
-                vector_suffix(dtype), type, k, at);
 }
 
 /* Sums of bytes as the text makes them, to what they stand for. */
@@ -65,30 +55,28 @@ static void emit_sums(struct text *out, const struct epilogue *epilogue) {
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
-  const struct program *program = &epilogue->program;
   char result[32], name[32];
-  bool integer = step->problem.types.acc == TYPE_I32;
-  const struct problem *p = &step->problem;
-  int64_t columns = p->kind == PROBLEM_gemm ? p->n : p->oc;
+  bool integer = step->problem.types.acc == TYPE_I32, floats = epilogue->program.count > 0;
   size_t own = (size_t)epilogue->sums;
-  if (!own && program->result == PROGRAM_RAW) {
+  if (!own && epilogue->program.result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
-  bool whole = !integer && program->raw == HONE_I32;
-  bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
   text_printf(out,
               "static inline __attribute__((always_inline)) %s HONE_NAME(NAME, _epilogue)(%s x, "
               "const void *const *e, long o, long j, long lanes) {\n",
-              floats ? "vec" : "veci", integer ? "veci" : "vec");
+              integer && !floats ? "veci" : "vec", integer ? "veci" : "vec");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
   emit_sums(out, epilogue);
-  text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");
+  text_puts(out, !integer ? "    const vec r = x;\n"
+                 : floats ? "    const vec r = __builtin_convertvector(x, vec);\n"
+                          : "    const veci r = x;\n");
+  text_puts(out, "    (void)r;\n");
   for (size_t k = own; k < epilogue->count; k++) {
     snprintf(name, sizeof name, "i%zu", k - own);
-    emit_operand(out, name, k, epilogue->kinds[k], epilogue->operands[k].dtype, columns);
+    emit_operand(out, name, k, epilogue->kinds[k]);
   }
-  TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
+  TRY(emit_program(e, out, &epilogue->program, true, result));
   text_printf(out, "    return %s;\n}\n", result);
   text_puts(out,
             "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "

@@ -9,7 +9,6 @@ static const char *const attribute_names[] = {"block_size",
                                               "start",
                                               "allowzero",
                                               "alpha",
-                                              "auto_pad",
                                               "axes",
                                               "axis",
                                               "batch_axis",
@@ -17,14 +16,12 @@ static const char *const attribute_names[] = {"block_size",
                                               "beta",
                                               "bias",
                                               "blocksize",
-                                              "ceil_mode",
                                               "clip",
                                               "coordinate_transformation_mode",
                                               "count_include_pad",
                                               "cubic_coeff_a",
                                               "detect_negative",
                                               "detect_positive",
-                                              "dilations",
                                               "direction",
                                               "dtype",
                                               "epsilon",
@@ -40,7 +37,6 @@ static const char *const attribute_names[] = {"block_size",
                                               "k",
                                               "keep_aspect_ratio_policy",
                                               "keepdims",
-                                              "kernel_shape",
                                               "lambd",
                                               "largest",
                                               "layout",
@@ -52,10 +48,7 @@ static const char *const attribute_names[] = {"block_size",
                                               "noop_with_empty_axes",
                                               "num_outputs",
                                               "offset",
-                                              "output_padding",
-                                              "output_shape",
                                               "p",
-                                              "pads",
                                               "perm",
                                               "reduction",
                                               "reverse",
@@ -65,7 +58,6 @@ static const char *const attribute_names[] = {"block_size",
                                               "sorted",
                                               "stash_type",
                                               "storage_order",
-                                              "strides",
                                               "time_axis",
                                               "transA",
                                               "transB",
@@ -73,11 +65,7 @@ static const char *const attribute_names[] = {"block_size",
                                               "value",
                                               "zero_point"};
 
-static const char *const words[] = {"NOTSET",
-                                    "SAME_UPPER",
-                                    "SAME_LOWER",
-                                    "VALID",
-                                    "nearest",
+static const char *const words[] = {"nearest",
                                     "linear",
                                     "cubic",
                                     "half_pixel",
@@ -225,6 +213,12 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
   for (size_t k = 0; k < step->output_count && !status; k++)
     status = emit_operand(e, &body, &undo, "OUT", k, &step->outputs[k]);
+  const char *name;
+  const int64_t *numbers;
+  for (size_t i = 0; step->window && (name = plain_window_define(step->window, i, &numbers)); i++) {
+    define(&body, &undo, name);
+    emit_list(&body, numbers, PLAIN_SPATIAL);
+  }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
     status = emit_attribute(e, &body, &undo, step->place, &step->attributes[k]);
   if (!status) {

@@ -36,14 +36,19 @@ struct exporter {
   bool uses[EXPORT_DOMAINS]; /* which of export_domains, besides ONNX's own */
 };
 
+/* -- values.c */
+MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
+                                   const char *name, const struct tensor *tensor);
 /* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
 MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
                                       const struct attribute *attribute);
+/* Appends the message with its holes filled. */
+void message_put(struct text *out, const struct message *message);
+
+/* -- node.c */
 /* The node under `name`, and after it the nodes of its fused program; new constants become initializers. */
 MUST_USE hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
                                  const char *name);
-MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
-                                   const char *name, const struct tensor *tensor);
 MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);
 
 #endif

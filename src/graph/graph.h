@@ -109,6 +109,8 @@ struct graph {
   struct graph *parent; /* of a subgraph: names may refer to its values */
   bool impossible;      /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
   uint64_t fresh;       /* counter for names of new values */
+  const char *
+      open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
 };
 struct node_list {
   struct node **at;
@@ -208,6 +210,14 @@ bool graph_owns(const struct graph *graph, const struct value *value);
 /* How often each value is read (graph outputs count once): array of values.count. */
 MUST_USE hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 uint32_t **out_uses);
+/* Which nodes of the graph itself read each value: positions in the node list, ascending, once for each
+   input that is it; of value v those from first[v] to first[v + 1]. */
+struct graph_readers {
+  uint32_t *first; /* values.count + 1 */
+  uint32_t *at;
+};
+MUST_USE hone_status graph_find_readers(struct ctx *ctx, struct arena *arena,
+                                        const struct graph *graph, struct graph_readers *out);
 
 /* -- edit.c ----------------------------------------------------------------------------------- */
 /* Every reader of `from`, and the graph outputs, read `to`. Keeps output names: if `from` is a

@@ -286,3 +286,30 @@ hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph 
   *out_uses = uses;
   return HONE_OK;
 }
+
+/* Counting sort by value. */
+hone_status graph_find_readers(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                               struct graph_readers *out) {
+  const size_t values = graph->values.count;
+  uint32_t *next;
+  TRY(NEW_ARRAY(ctx, arena, out->first, values + 1));
+  TRY(NEW_ARRAY(ctx, arena, next, values + 1));
+  for (size_t pass = 0; pass < 2; pass++) {
+    for (size_t n = 0; n < graph->nodes.count; n++) {
+      const struct node *node = graph->nodes.at[n];
+      for (size_t i = 0; i < node->input_count; i++) {
+        if (!graph_owns(graph, node->inputs[i])) continue;
+        size_t v = node->inputs[i]->index;
+        if (pass == 0)
+          out->first[v + 1]++;
+        else
+          out->at[next[v]++] = (uint32_t)n;
+      }
+    }
+    if (pass) break;
+    for (size_t v = 0; v < values; v++) out->first[v + 1] += out->first[v];
+    memcpy(next, out->first, (values + 1) * sizeof *next);
+    TRY(NEW_ARRAY(ctx, arena, out->at, out->first[values]));
+  }
+  return HONE_OK;
+}

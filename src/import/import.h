@@ -7,7 +7,8 @@
 #include "../ops/ops.h"
 
 struct import_options {
-  const char *shapes;          /* "x[1,3,224,224],y[1]"; NULL: batch 1, others an error */
+  const char *shapes;          /* "x[1,3,224,224],y[1]"; NULL: first dimensions, others an error */
+  int64_t batch;               /* of open first dimensions; 0: 1 */
   const char *side_files_from; /* folder of external data; NULL: the model's own */
   bool strict;                 /* unsorted nodes are an error, not a warning */
 };
@@ -120,8 +121,10 @@ struct raw_value { /* what a file says of an input or output */
   struct raw_dim *dims;
   size_t offset;
 };
-/* Gives every input of the main graph that `is_real` marks a fixed shape. */
-MUST_USE hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const char *shapes,
+/* Gives every input of the main graph that `is_real` marks a fixed shape. *out_open: for graph.h's
+   open_dimensions. E_USAGE, E_SHAPE. */
+MUST_USE hone_status bind_shapes(struct ctx *ctx, struct arena *arena,
+                                 const struct import_options *options,
                                  const struct raw_value *inputs, const bool *is_real, size_t count,
-                                 struct shape *out_shapes);
+                                 struct shape *out_shapes, const char **out_open);
 #endif

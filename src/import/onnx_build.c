@@ -94,8 +94,8 @@ static hone_status add_inputs(struct builder *builder, struct scope *scope,
       return fail(reader->ctx, HONE_E_UNSUP, place_name(raw->inputs.at[i].name),
                   "an input that is %s", raw->inputs.at[i].other_type);
   if (!scope->parent)
-    TRY(bind_shapes(reader->ctx, reader->arena, builder->options->shapes, raw->inputs.at, is_real,
-                    raw->inputs.count, shapes));
+    TRY(bind_shapes(reader->ctx, reader->arena, builder->options, raw->inputs.at, is_real,
+                    raw->inputs.count, shapes, &scope->graph->open_dimensions));
   for (size_t i = 0; i < raw->inputs.count; i++) {
     const struct raw_value *input = &raw->inputs.at[i];
     if (is_real[i])

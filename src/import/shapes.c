@@ -1,8 +1,9 @@
-/* shapes: open dimensions of the main graph's inputs get a number.
+/* shapes: open dimensions of the main graph's inputs get a number, by one rule for all verbs.
  *
  * The user's text ("x[1,3,224,224],y[1]") comes first; a name that stands for a dimension there
- * stands for it everywhere. What is still open becomes 1 where it is an input's first dimension
- * (the batch), and otherwise is an error that lists every open dimension with an example to copy.
+ * stands for it everywhere. What is still open becomes the batch (1 where none is asked for) where it
+ * is an input's first dimension or has the name of one, and otherwise is an error that lists every
+ * open dimension with an example to copy. What was open and which size it got is told.
  */
 #include "import.h"
 
@@ -36,9 +37,12 @@ hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *byt
 
 /* -- open dimensions ---- */
 
+enum { MOST_TOLD = 12 };
+enum origin { ORIGIN_FILE, ORIGIN_TEXT, ORIGIN_BATCH, ORIGIN_ASSUMED };
 struct binding {
   int64_t value;
-  bool is_default;
+  enum origin origin;
+  bool is_told;
 };
 struct binder {
   struct ctx *ctx;
@@ -46,9 +50,11 @@ struct binder {
   const struct raw_value *inputs;
   const bool *is_real;
   size_t count;
+  int64_t batch;        /* 0: not asked for */
   struct shape *shapes; /* -1: still open */
-  bool *is_given;       /* by the user's text */
-  struct names params;  /* name -> struct binding */
+  enum origin (*origins)[HONE_MAX_RANK];
+  bool *is_given;      /* by the user's text */
+  struct names params; /* name -> struct binding */
 };
 
 /* -- the user's text ---- */
@@ -68,27 +74,6 @@ static hone_status bad_text(struct binder *b, const char *at) {
   return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape cannot be read at \"%.40s\"", at);
 }
 
-/* "[1,3,224]" from `text`; moves it past the bracket. */
-static hone_status parse_dims(struct binder *b, const char **text, struct shape *out) {
-  const char *at = *text + 1;
-  *out = (struct shape){0};
-  while (*at != ']') {
-    char digits[24];
-    size_t length = strspn(at, "0123456789");
-    if (!length || length >= sizeof digits || out->rank == HONE_MAX_RANK) return bad_text(b, at);
-    memcpy(digits, at, length);
-    digits[length] = 0;
-    if (!parse_i64(digits, 0, INT64_MAX, &out->dims[out->rank++])) return bad_text(b, at);
-    at += length;
-    if (*at == ',' && at[1] != ']')
-      at++;
-    else if (*at != ']')
-      return bad_text(b, at);
-  }
-  *text = at + 1;
-  return HONE_OK;
-}
-
 static hone_status apply_given(struct binder *b, size_t i, const struct shape *given) {
   const struct raw_value *input = &b->inputs[i];
   struct place at = place_name(input->name);
@@ -102,6 +87,8 @@ static hone_status apply_given(struct binder *b, size_t i, const struct shape *g
                   (long long)given->dims[d], d, (long long)input->dims[d].value);
   b->shapes[i] = *given;
   b->is_given[i] = true;
+  for (int d = 0; d < given->rank; d++)
+    if (!input->has_shape || input->dims[d].value < 0) b->origins[i][d] = ORIGIN_TEXT;
   return HONE_OK;
 }
 
@@ -112,9 +99,13 @@ static hone_status apply_text(struct binder *b, const char *text) {
       return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape names no input of the model: %.60s",
                   text);
     text += strlen(b->inputs[i].name);
-    struct shape given;
-    TRY(parse_dims(b, &text, &given));
+    struct shape given = {0};
+    int32_t rank;
+    const char *end = parse_dims(text, &rank, given.dims);
+    if (!end) return bad_text(b, text);
+    given.rank = rank;
     TRY(apply_given(b, i, &given));
+    text = end;
     if (*text == ',' && text[1])
       text++;
     else if (*text)
@@ -125,7 +116,7 @@ static hone_status apply_text(struct binder *b, const char *text) {
 
 /* -- names of dimensions ---- */
 
-static hone_status bind(struct binder *b, size_t i, int d, bool is_default) {
+static hone_status bind(struct binder *b, size_t i, int d) {
   const struct raw_dim *dim = &b->inputs[i].dims[d];
   int64_t value = b->shapes[i].dims[d];
   if (!*dim->param) return HONE_OK;
@@ -137,13 +128,13 @@ static hone_status bind(struct binder *b, size_t i, int d, bool is_default) {
   if (binding) return HONE_OK;
   bool fresh;
   TRY(NEW(b->ctx, b->arena, binding));
-  *binding = (struct binding){value, is_default};
+  *binding = (struct binding){.value = value, .origin = b->origins[i][d]};
   return names_add(b->ctx, &b->params, dim->param, binding, &fresh);
 }
 
 static hone_status bind_given(struct binder *b) {
   for (size_t i = 0; i < b->count; i++)
-    for (int d = 0; b->is_given[i] && d < b->inputs[i].rank; d++) TRY(bind(b, i, d, false));
+    for (int d = 0; b->is_given[i] && d < b->inputs[i].rank; d++) TRY(bind(b, i, d));
   return HONE_OK;
 }
 
@@ -155,20 +146,36 @@ static void propagate(struct binder *b) {
       const struct binding *binding = names_find(&b->params, b->inputs[i].dims[d].param);
       if (*value >= 0 || !binding) continue;
       *value = binding->value;
-      if (binding->is_default && d)
-        warn(b->ctx, "dimension %d of input \"%s\" (\"%s\") is open and taken as 1: see --shape", d,
-             b->inputs[i].name, b->inputs[i].dims[d].param);
+      b->origins[i][d] = binding->origin;
     }
   }
 }
 
-static hone_status default_batches(struct binder *b) {
+static hone_status take_batches(struct binder *b) {
   for (size_t i = 0; i < b->count; i++) {
     if (!b->is_real[i] || !b->inputs[i].rank || b->shapes[i].dims[0] >= 0) continue;
-    b->shapes[i].dims[0] = 1;
-    TRY(bind(b, i, 0, true));
+    b->shapes[i].dims[0] = b->batch ? b->batch : 1;
+    b->origins[i][0] = b->batch ? ORIGIN_BATCH : ORIGIN_ASSUMED;
+    TRY(bind(b, i, 0));
   }
   return HONE_OK;
+}
+
+/* A batch that was asked for is the first dimension of every input but those that --shape says. */
+static hone_status check_batch(const struct binder *b) {
+  bool has_batch = false;
+  for (size_t i = 0; i < b->count; i++) {
+    if (!b->is_real[i] || !b->shapes[i].rank) continue;
+    has_batch |= b->shapes[i].dims[0] == b->batch;
+    if (b->shapes[i].dims[0] != b->batch && !b->is_given[i])
+      return fail(b->ctx, HONE_E_SHAPE, place_name(b->inputs[i].name),
+                  "--batch gives %lld for dimension 0, fixed at %lld", (long long)b->batch,
+                  (long long)b->shapes[i].dims[0]);
+  }
+  return has_batch
+             ? HONE_OK
+             : fail(b->ctx, HONE_E_SHAPE, place_none(),
+                    "--batch %lld, and no input has that first dimension", (long long)b->batch);
 }
 
 /* -- what is left ---- */
@@ -216,6 +223,52 @@ static hone_status refuse_open(struct binder *b) {
   return status;
 }
 
+/* -- what was taken ---- */
+
+/* True the first time that a dimension of this name is asked for, and always without a name. */
+static bool is_new(const struct binder *b, const char *param) {
+  struct binding *binding = *param ? names_find(&b->params, param) : NULL;
+  if (!binding) return true;
+  const bool is_new = !binding->is_told;
+  binding->is_told = true;
+  return is_new;
+}
+
+/* "batch = 1, x dimension 2 = 1": every open dimension of that origin, one that has a name once. */
+static size_t put_taken(struct text *text, const struct binder *b, enum origin origin) {
+  size_t count = 0;
+  for (size_t i = 0; i < b->count; i++)
+    for (int d = 0; b->is_real[i] && d < b->shapes[i].rank; d++) {
+      const char *param = b->inputs[i].has_shape ? b->inputs[i].dims[d].param : "";
+      if (b->origins[i][d] != origin || !is_new(b, param) || count++ >= MOST_TOLD) continue;
+      text_puts(text, count > 1 ? ", " : text->length ? "; " : "");
+      text_put_safe(text, *param ? param : b->inputs[i].name, 40);
+      if (!*param) text_printf(text, " dimension %d", d);
+      text_printf(text, " = %lld", (long long)b->shapes[i].dims[d]);
+    }
+  if (count > MOST_TOLD) text_printf(text, " and %zu more", count - MOST_TOLD);
+  return count;
+}
+
+/* In words what the rule above gave each open dimension; what was assumed is warned of, too. */
+static hone_status tell(struct binder *b, const char **out_open) {
+  struct text text = {0};
+  *out_open = NULL;
+  if (put_taken(&text, b, ORIGIN_TEXT)) text_puts(&text, " (--shape)");
+  if (put_taken(&text, b, ORIGIN_BATCH)) text_puts(&text, " (--batch)");
+  bool is_assumed = put_taken(&text, b, ORIGIN_ASSUMED) > 0;
+  if (is_assumed)
+    text_puts(&text,
+              " (assumed: an open first dimension, and others of its name; --batch and "
+              "--shape choose)");
+  hone_status status = text_finish(b->ctx, &text);
+  if (!status && is_assumed) warn(b->ctx, "open dimensions: %s", text.at);
+  if (!status && text.length)
+    status = arena_string(b->ctx, b->arena, text.at, text.length, out_open);
+  text_deinit(&text);
+  return status;
+}
+
 static void start(struct binder *b) {
   for (size_t i = 0; i < b->count; i++) {
     b->shapes[i].rank = b->inputs[i].rank;
@@ -223,19 +276,22 @@ static void start(struct binder *b) {
   }
 }
 
-hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const char *shapes,
+hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct import_options *options,
                         const struct raw_value *inputs, const bool *is_real, size_t count,
-                        struct shape *out_shapes) {
-  struct binder b = {ctx, arena, inputs, is_real, count, .shapes = out_shapes};
+                        struct shape *out_shapes, const char **out_open) {
+  struct binder b = {
+      ctx, arena, inputs, is_real, count, .batch = options->batch, .shapes = out_shapes};
   names_init(&b.params, arena);
   TRY(NEW_ARRAY(ctx, arena, b.is_given, count));
+  TRY(NEW_ARRAY(ctx, arena, b.origins, count));
   start(&b);
-  TRY(apply_text(&b, shapes));
+  TRY(apply_text(&b, options->shapes));
   TRY(bind_given(&b));
   propagate(&b);
-  TRY(default_batches(&b));
+  TRY(take_batches(&b));
   propagate(&b);
   for (size_t i = 0; i < count; i++)
     if (is_open(&b, i)) return refuse_open(&b);
-  return HONE_OK;
+  if (b.batch > 1) TRY(check_batch(&b));
+  return tell(&b, out_open);
 }

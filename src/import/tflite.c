@@ -262,8 +262,8 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
       raw[i].dims[d] = (struct raw_dim){tensor->shape.dims[d], ""};
     is_real[i] = true;
   }
-  return bind_shapes(tf->ctx, tf->arena, tf->source->options->shapes, raw, is_real, count,
-                     out_shapes);
+  return bind_shapes(tf->ctx, tf->arena, tf->source->options, raw, is_real, count, out_shapes,
+                     &tf->make.graph->open_dimensions);
 }
 
 static hone_status add_inputs(struct tf *tf, struct names *names) {

@@ -131,6 +131,7 @@ const struct plain_kernel plain_table[] = {
     {"CumProd", "plain/CumSum.c", "CUMULATIVE_PRODUCT 1", units_shares, NULL, NULL},
     {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
     {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
+    {"DynamicQuantizeLinear", "plain/DynamicQuantizeLinear.c", NULL, units_elements, NULL, NULL},
     {"EyeLike", "plain/EyeLike.c", NULL, units_rows, NULL, NULL},
     {"GRU", "plain/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"Gather", "plain/Gather.c", NULL, units_gathers, NULL, NULL},
@@ -202,4 +203,21 @@ const struct plain_kernel *plain_find(const char *op) {
       low = middle + 1;
   }
   return NULL;
+}
+
+const char *plain_window_define(const struct plain_window *window, size_t i,
+                                const int64_t **out_numbers) {
+  const struct {
+    const char *name;
+    const int64_t *numbers;
+  } rows[] = {{"WINDOW_IN", window->in},
+              {"WINDOW_KERNEL", window->kernel},
+              {"WINDOW_OUT", window->out},
+              {"WINDOW_STRIDE", window->stride},
+              {"WINDOW_DILATION", window->dilation},
+              {"WINDOW_PAD_BEGIN", window->pad_begin},
+              {"WINDOW_PAD_END", window->pad_end}};
+  if (i >= sizeof rows / sizeof rows[0]) return NULL;
+  *out_numbers = rows[i].numbers;
+  return rows[i].name;
 }

@@ -16,6 +16,9 @@
  *   OUTk_* likewise. Operands are dense row-major in ONNX order and do not overlap.
  *   ATTR_name        an int or float attribute of the node; only those present are defined
  *   ATTR_name        {a,b,..} for ints/floats, with ATTR_name_COUNT
+ *   WINDOW_IN, WINDOW_KERNEL, WINDOW_OUT, WINDOW_STRIDE, WINDOW_DILATION, WINDOW_PAD_BEGIN and
+ *   WINDOW_PAD_END {a,b,c} where the node has a window: ops/window.c has read strides, pads, auto_pad
+ *   and the rest of its attributes
  *   ATTR_name_IS_word 1  for a string attribute (word in a closed list, e.g. ATTR_mode_IS_linear)
  * and the vectors of simd.h. It gives ONNX defaults with #ifndef, and may #define helpers if it
  * #undefs them at its end. Run-time indices are range-checked: return HONE_E_SHAPE (8).
@@ -42,6 +45,18 @@ struct plain_problem {
 };
 /* Neighbouring lines along an axis that one unit of units_lines does together. */
 #define PLAIN_LINES 64
+
+/* The window of a convolution or pool over PLAIN_SPATIAL dimensions; those that it lacks stand in front
+   and are 1. */
+#define PLAIN_SPATIAL 3
+struct plain_window {
+  int64_t in[PLAIN_SPATIAL], kernel[PLAIN_SPATIAL], out[PLAIN_SPATIAL];
+  int64_t stride[PLAIN_SPATIAL], dilation[PLAIN_SPATIAL];
+  int64_t pad_begin[PLAIN_SPATIAL], pad_end[PLAIN_SPATIAL];
+};
+/* Row i of the list of a window's #defines: WINDOW_IN, ..., each {a,b,c}; NULL at its end. */
+const char *plain_window_define(const struct plain_window *window, size_t i,
+                                const int64_t **out_numbers);
 
 struct plain_kernel {
   const char *op;     /* ONNX name, default domain */

@@ -157,15 +157,6 @@ hone_status features_check(struct ctx *ctx, struct place place, uint32_t needed)
               names[0] ? names : "features that this hone does not know");
 }
 
-bool read_line(const char *path, char *out, size_t size) {
-  FILE *file = fopen(path, "re");
-  if (!file) return false;
-  bool ok = fgets(out, (int)size, file) != NULL;
-  fclose(file);
-  if (ok) out[strcspn(out, "\n")] = 0;
-  return ok;
-}
-
 /* "48K", "2M", "245760K" */
 static size_t parse_size(const char *text) {
   char digits[24];

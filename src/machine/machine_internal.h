@@ -11,20 +11,9 @@ void caches_read(size_t *l1d_bytes, size_t *l2_bytes, size_t *l3_bytes);
 void features_print(uint32_t features, char *out, size_t size);
 /* "kvm", "none"; "" if the processor does not say. */
 void hypervisor_name(char *out, size_t size);
-/* First line of a small file without its newline; false if it cannot be read. */
-bool read_line(const char *path, char *out, size_t size);
 
 /* cores.c */
-/* RAM that this process may use: physical, or what its control group allows. */
-uint64_t usable_ram_bytes(void);
 /* The n-th CPU of this thread's affinity mask, counted round; -1 if unknown. */
 int allowed_cpu(int n);
-/* Where the control groups of a process are shown: its list, and the mounted tree. */
-struct cgroups {
-  const char *list, *root;
-};
-/* The smallest limit of a process's groups and those around them; 0: none. */
-double cgroup_cpus(const struct cgroups *groups);
-double cgroup_memory(const struct cgroups *groups);
 
 #endif

@@ -131,6 +131,26 @@ hone_status window_plan_transposed(struct ctx *ctx, const struct node *node, con
   return HONE_OK;
 }
 
+hone_status window_of_node(struct ctx *ctx, const struct node *node, struct window *out,
+                           bool *out_has) {
+  static const struct {
+    enum op_id op;
+    int kernel; /* input whose spatial dimensions are the kernel's; 0: the attribute */
+    bool is_transposed;
+  } rows[] = {{OP_Conv, 1, false},         {OP_ConvInteger, 1, false}, {OP_QLinearConv, 3, false},
+              {OP_ConvTranspose, 1, true}, {OP_AveragePool, 0, false}, {OP_MaxPool, 0, false},
+              {OP_LpPool, 0, false}};
+  *out_has = false;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    if (!is_op(node, rows[i].op)) continue;
+    const int64_t *kernel = rows[i].kernel ? node->inputs[rows[i].kernel]->shape.dims + 2 : NULL;
+    *out_has = true;
+    return (rows[i].is_transposed ? window_plan_transposed : window_plan)(
+        ctx, node, &node->inputs[0]->shape, kernel, out);
+  }
+  return HONE_OK;
+}
+
 static int64_t product(int rank, const int64_t *dims) {
   int64_t result = 1;
   for (int i = 0; i < rank; i++) result *= dims[i];

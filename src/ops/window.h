@@ -20,6 +20,9 @@ MUST_USE hone_status window_plan(struct ctx *ctx, const struct node *node, const
 MUST_USE hone_status window_plan_transposed(struct ctx *ctx, const struct node *node,
                                             const struct shape *x, const int64_t *kernel,
                                             struct window *out);
+/* The window of a node that has one, whichever of the two it takes; *out_has false for any other. */
+MUST_USE hone_status window_of_node(struct ctx *ctx, const struct node *node, struct window *out,
+                                    bool *out_has);
 int64_t window_in_count(const struct window *window);
 int64_t window_out_count(const struct window *window);
 int64_t window_kernel_count(const struct window *window);

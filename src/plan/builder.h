@@ -4,8 +4,9 @@
 
 #include "plan.h"
 
-/* Where a value lies, in up to COPIES physical orders; views[0] is how it was made. */
-enum { COPIES = 4 };
+/* Where a value lies, in up to COPIES physical orders; views[0] is how it was made. A plain step has at most
+   PLAIN_OPERANDS inputs or outputs. */
+enum { COPIES = 4, PLAIN_OPERANDS = 64 };
 struct value_state {
   int count;
   struct view views[COPIES];
@@ -31,15 +32,18 @@ struct builder {
 /* -- nodes.c ------------------------------------------------------------------------------------- */
 /* The type of what the node's own operation gives, before its fused program. */
 hone_dtype raw_dtype(const struct node *node);
-/* ConvInteger or MatMulInteger that kernels do: constant weights around zero (depthwise: around any
-   one number), one zero point. */
+/* ConvInteger or MatMulInteger that kernels do: constant weights around zero, one zero point. */
 bool is_integer_contraction(const struct node *node);
 /* program_is_vector, as far as the node is known. */
 bool is_vector_program(const struct node *node);
 bool all_f32(const struct node *node);           /* inputs, outputs and fused steps */
 size_t own_input_count(const struct node *node); /* without fused inputs */
+/* The node's window for its plain kernel; *out NULL where it has none or one of more dimensions than
+   PLAIN_SPATIAL; *out_rank: how many, 0 without a window. */
+MUST_USE hone_status read_window(struct builder *b, const struct node *node,
+                                 const struct plain_window **out, int *out_rank);
 /* Fills b->values, b->uses and b->reader for b->graph. */
-MUST_USE hone_status find_readers(struct builder *b);
+MUST_USE hone_status find_only_readers(struct builder *b);
 
 /* -- places.c: where values lie ------------------------------------------------------------------ */
 MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
@@ -94,10 +98,6 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 MUST_USE hone_status bind_outputs(struct builder *b);
 
 /* -- program.c ----------------------------------------------------------------------------------- */
-/* What program_is_vector asks of one operation that is no Cast, and of one that is. */
-bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);
-bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
-bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
 /* Of an elementwise node and its fused steps; inputs are the node's. */
 MUST_USE hone_status make_program(struct builder *b, const struct node *node, struct program *out);
 /* Of the bias and the fused steps behind a kernel; inputs are the bias and the fused inputs. */
@@ -117,7 +117,6 @@ bool contraction_types(const struct node *node, struct problem_types *out);
 /* The zero point of a, if there is an operand for it; its value, 0 if known only at run time. */
 const struct value *integer_zero(const struct node *node);
 int64_t constant_zero(const struct node *node);
-int64_t weights_zero(const struct node *node); /* of a contraction of bytes */
 MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
                                            const struct view *out, int column,
                                            struct epilogue *epilogue);

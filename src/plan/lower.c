@@ -113,13 +113,33 @@ static hone_status lower_unfused(struct builder *b, const struct node *node, boo
   return lower_elementwise(b, program, out_done);
 }
 
-/* Says which of count and types it is. */
+static bool has_row(const struct node *node) {
+  for (size_t i = 0; i < COUNT(lowerings); i++)
+    if (lowerings[i].op == node->op->id) return true;
+  return node->op->class == OP_ELEMENTWISE || plain_find(node->op->name);
+}
+
+/* Says which of operator, count, rank and types it is. */
 static hone_status no_kernel(struct builder *b, const struct node *node) {
+  const size_t most = node->op->class == OP_ELEMENTWISE ? LOOP_OPERANDS : PLAIN_OPERANDS;
+  const size_t count =
+      node->input_count > node->output_count ? node->input_count : node->output_count;
   struct text types = {0};
-  if (node->op->class == OP_ELEMENTWISE && node->input_count > LOOP_OPERANDS)
+  if (!has_row(node))
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "no kernel for operator %s of %zu operands, at most %d", node->op->name,
-                node->input_count, LOOP_OPERANDS);
+                "no kernel for operator %s, whatever its operands; only the reference evaluates it",
+                node->op->name);
+  if (count > most)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "no kernel for operator %s of %zu operands, at most %zu", node->op->name, count,
+                most);
+  const struct plain_window *window;
+  int spatial;
+  TRY(read_window(b, node, &window, &spatial));
+  if (spatial > PLAIN_SPATIAL)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "no kernel for operator %s over %d spatial dimensions, at most %d", node->op->name,
+                spatial, PLAIN_SPATIAL);
   for (size_t k = 0; k < node->input_count && k < 8; k++)
     text_printf(&types, "%s%s", k ? ", " : "",
                 node->inputs[k] ? dtype_name(node->inputs[k]->dtype) : "none");

@@ -198,7 +198,6 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
     if (g.kh * g.kw > 256) return HONE_OK;
     problem.types.acc = TYPE_F32;
     problem.a_zero = constant_zero(node);
-    problem.b_zero = weights_zero(node);
   }
   problem.oc = g.oc;
   problem.pt = g.pt;
@@ -217,7 +216,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   struct geometry g;
   bool known;
   TRY(read_conv(b, node, &g, &known));
-  if (!known || g.types.b == TYPE_U8 || weights_zero(node)) return HONE_OK;
+  if (!known) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
   if (computes_in_halves(b, node)) g.types.a = g.types.b = TYPE_BF16;
@@ -513,14 +512,12 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
 hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];
-  bool bytes = is_op(node, OP_MaxPool) && (x->dtype == HONE_U8 || x->dtype == HONE_I8);
-  if ((!all_f32(node) && !bytes) || more || node->fused_count) return HONE_OK;
+  if (!all_f32(node) || more || node->fused_count) return HONE_OK;
   if ((x->shape.rank != 3 && x->shape.rank != 4) || node_int(node, "ceil_mode", 0)) return HONE_OK;
   struct geometry g;
   TRY(read_geometry(b, node, NULL, &g));
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_pool;
-  problem.types = SAME_TYPES((uint8_t)x->dtype);
   problem.pt = g.pt;
   problem.pl = g.pl;
   problem.mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;

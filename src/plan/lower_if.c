@@ -34,7 +34,7 @@ static hone_status lower_branch(struct builder *b, const struct node *node, cons
                           .graph = branch->graph,
                           .plan = b->plan,
                           .options = b->options};
-  TRY(find_readers(&inner));
+  TRY(find_only_readers(&inner));
   for (size_t i = 0; i < branch->graph->nodes.count; i++)
     TRY(lower_node(&inner, branch->graph->nodes.at[i]));
   return bind_outputs(&inner);

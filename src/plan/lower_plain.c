@@ -1,7 +1,6 @@
 /* The plain kernel: dense operands in ONNX order, every shape and attribute. */
+#include "../ops/window.h"
 #include "builder.h"
-
-enum { PLAIN_OPERANDS = 64 };
 
 /* Recurrent ops run with the activations that ONNX defines as default. */
 static bool default_activations(const struct node *node) {
@@ -77,6 +76,32 @@ static hone_status check_sizes(struct builder *b, const struct node *node) {
   return HONE_OK;
 }
 
+hone_status read_window(struct builder *b, const struct node *node, const struct plain_window **out,
+                        int *out_rank) {
+  struct window w;
+  struct plain_window *window;
+  bool has_window;
+  *out = NULL;
+  *out_rank = 0;
+  TRY(window_of_node(b->ctx, node, &w, &has_window));
+  if (!has_window) return HONE_OK;
+  *out_rank = w.rank;
+  if (w.rank > PLAIN_SPATIAL) return HONE_OK;
+  TRY(NEW(b->ctx, b->arena, window));
+  for (int i = 0; i < PLAIN_SPATIAL; i++) {
+    const int from = i - (PLAIN_SPATIAL - w.rank);
+    window->in[i] = from < 0 ? 1 : w.in[from];
+    window->kernel[i] = from < 0 ? 1 : w.kernel[from];
+    window->out[i] = from < 0 ? 1 : w.out[from];
+    window->stride[i] = from < 0 ? 1 : w.stride[from];
+    window->dilation[i] = from < 0 ? 1 : w.dilation[from];
+    window->pad_begin[i] = from < 0 ? 0 : w.pad_begin[from];
+    window->pad_end[i] = from < 0 ? 0 : w.pad_end[from];
+  }
+  *out = window;
+  return HONE_OK;
+}
+
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
   bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
   const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
@@ -86,6 +111,10 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
                 "%s with other activations than the default", node->op->name);
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
+  const struct plain_window *window;
+  int spatial;
+  TRY(read_window(b, node, &window, &spatial));
+  if (spatial > PLAIN_SPATIAL) return HONE_OK;
   struct view views[PLAIN_OPERANDS];
   if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++) {
@@ -102,6 +131,7 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
     TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
   }
   step->plain = plain;
+  step->window = window;
   step->attribute_count = node->attribute_count;
   step->attributes = node->attributes;
   TRY(check_sizes(b, node));

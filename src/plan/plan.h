@@ -40,7 +40,6 @@ struct view {
 enum operand_kind {
   OPERAND_FULL,   /* same strides as the output: address o */
   OPERAND_COLUMN, /* one element a column: address j */
-  OPERAND_ROW,    /* one element a row of a dense output: address (o - j) / columns */
   OPERAND_SCALAR  /* one element */
 };
 
@@ -133,6 +132,7 @@ struct step {
   struct program program;
   /* plain */
   const struct plain_kernel *plain;
+  const struct plain_window *window; /* of a convolution or pool; else NULL */
   size_t attribute_count;
   const struct attribute *attributes;
 };
@@ -183,11 +183,9 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
                         const struct value *extra);
 
 /* -- program.c ------------------------------------------------------------------------------------ */
-/* Whether it can be done on vectors: of floats, of int32 (a few operations), with Casts between them
-   and bytes, which a vector holds as int32; of floats only clipped ones become bytes. */
+/* Whether it can be done on vectors of floats: all in f32, but for Casts of bytes and int32 to f32 and
+   of clipped floats to bytes, which a vector holds as floats. */
 bool program_is_vector(const struct program *program);
-bool is_vector_type(hone_dtype dtype);                   /* f32, i32, bytes */
-hone_dtype program_dtype(const struct program *program); /* of its result */
 
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
@@ -211,7 +209,7 @@ hone_dtype compute_dtype(hone_dtype dtype);
 size_t dense_bytes(hone_dtype dtype, int64_t elements);
 
 /* -- loops.c: the loop nest of an elementwise step, read by plan and emit ------------------------- */
-enum { LOOP_OPERANDS = 32 };
+enum { LOOP_OPERANDS = 20 };
 struct loop_nest {
   int rank;
   int64_t size[HONE_MAX_RANK];

@@ -47,6 +47,8 @@ struct cell {
   char model_path[4096]; /* not part of the key */
   char model_hash[33];
   char shapes[512];
+  char open_dimensions
+      [512]; /* that the file leaves open, with the sizes they got and why; not in the key */
   char backend[32];
   char variant[64];   /* "default", or the options */
   char options[512];  /* "key=value;..." for the backend */

@@ -75,6 +75,10 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   LITERAL(markdown.out, "\n\n");
   put_group_facts(&facts, &summary->records[begin]);
   put_untrusted(markdown, &facts);
+  struct text open = {0};
+  put_open_dimensions(&open, &summary->records[begin]);
+  if (open.length) LITERAL(markdown.out, "\n\n");
+  put_untrusted(markdown, &open);
   LITERAL(markdown.out,
           "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | per s | start-up | "
           "memory "

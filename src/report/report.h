@@ -151,6 +151,8 @@ const char *engine_marks(const struct cell *cell, char out[256]);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);
 void put_load(struct text *out, const struct cell *cell); /* " · 2 busy neighbours", or nothing */
+/* "open dimensions: batch = 1 (assumed: ...)"; nothing where the file fixes all; untrusted text. */
+void put_open_dimensions(struct text *out, const struct record *record);
 /* "fastest" ("lowest so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
 void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
 

@@ -458,6 +458,14 @@ static void put_model(struct tty tty, const struct record *record) {
   LITERAL(tty.out, "\n");
   if (facts.failed) tty.out->failed = true;
   text_deinit(&facts);
+  if (!record->cell.open_dimensions[0]) return;
+  struct text open = {0};
+  put_open_dimensions(&open, record);
+  LITERAL(tty.out, "  ");
+  tty_text(tty, shown(&open), 400);
+  LITERAL(tty.out, "\n");
+  if (open.failed) tty.out->failed = true;
+  text_deinit(&open);
 }
 
 static void put_aa(struct tty tty, const struct summary *summary, size_t begin, size_t end) {

@@ -58,9 +58,13 @@ void put_latency(struct text *out, double ms) {
 }
 
 void put_bytes(struct text *out, double bytes) {
-  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-  static const double scales[] = {1, 1e3, 1e6, 1e9, 1e12};
-  put_scaled(out, bytes, units, scales, COUNT(units), 3);
+  char text[32];
+  if (!isfinite(bytes) || bytes < 0) {
+    LITERAL(out, NONE);
+    return;
+  }
+  format_bytes(text, bytes);
+  text_puts(out, text);
 }
 
 void put_percent(struct text *out, double share) {
@@ -237,6 +241,11 @@ void put_group_facts(struct text *out, const struct record *record) {
     text_printf(out, " \xc2\xb7 %s", cell->scenario);
   put_load(out, cell);
   if (cell->shapes[0]) text_printf(out, " \xc2\xb7 %s", cell->shapes);
+}
+
+void put_open_dimensions(struct text *out, const struct record *record) {
+  if (record->cell.open_dimensions[0])
+    text_printf(out, "open dimensions: %s", record->cell.open_dimensions);
 }
 
 void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against) {

@@ -62,8 +62,7 @@ static hone_status find_weights(struct ctx *ctx, const char *path, struct loaded
 
 /* At most a quarter of the memory is worth a copy. */
 static bool worth_a_copy(size_t bytes) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return bytes >= COPY_FROM && pages > 0 && page > 0 && bytes / (size_t)page <= (size_t)pages / 4;
+  return bytes >= COPY_FROM && bytes <= usable_ram_bytes() / 4;
 }
 
 struct weights_copy {

@@ -77,6 +77,7 @@ static const struct stored_field cell_fields[] = {
     ROW_SINCE(2, "0", stored_cell, "copy", cell.copy, INT),
     ROW_SINCE(2, "0", stored_cell, "winograd_limit_ms", cell.winograd_limit_ms, DOUBLE),
     ROW_SINCE(3, "0", stored_cell, "load", cell.load, INT),
+    ROW_SINCE(3, "''", stored_cell, "open_dimensions", cell.open_dimensions, TEXT),
 };
 static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "study", study, TEXT),

@@ -108,6 +108,26 @@ hone_status artifact_beside(struct ctx *ctx, const char *path, const char *endin
   return HONE_OK;
 }
 
+/* Used only with something behind it (NAME_run, NAME_artifact), so that C's keywords are no trouble; an
+   underscore or a digit in front would be, and so would hone's own names. */
+void artifact_prefix(const char *path, char out[65]) {
+  static const char front[] = "model_";
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+             *dot = strrchr(base, '.');
+  const bool has_ending = dot && artifact_kind_of(path) != ARTIFACT_EXE;
+  size_t length = has_ending ? (size_t)(dot - base) : strlen(base), n = 0;
+  const bool is_own = (length == 4 || (length > 4 && base[4] == '_')) && !strncmp(base, "hone", 4);
+  if (!length || (base[0] >= '0' && base[0] <= '9') || base[0] == '_' || is_own)
+    n = (size_t)snprintf(out, 65, "%s", front);
+  for (size_t i = 0; i < length && n < 48; i++) {
+    const char c = base[i];
+    const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!is_word && !n) n = (size_t)snprintf(out, 65, "%s", front);
+    out[n++] = is_word ? c : '_';
+  }
+  out[n] = 0;
+}
+
 static hone_status publish(struct ctx *ctx, const struct build *build, const char *path) {
   char product[4200];
   snprintf(product, sizeof product, "%s/product", build->directory);

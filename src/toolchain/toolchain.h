@@ -13,6 +13,10 @@ enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
 /* dir/name.so -> dir/name.ENDING; an executable keeps its whole name. E_PATH if that is too long. */
 MUST_USE hone_status artifact_beside(struct ctx *ctx, const char *path, const char *ending,
                                      char out[4096]);
+/* The prefix of an artifact's symbols from its file's name: dir/my-net.so -> my_net. Bytes that no C name
+   holds become underscores; "model_" comes before what begins with a digit or an underscore, and before
+   hone's own names. */
+void artifact_prefix(const char *path, char out[65]);
 
 struct build_part {
   size_t offset, bytes;

@@ -22,10 +22,12 @@ CODES = {
 
 
 class Result:
-    """One finished command: code (negative: died by that signal), out, err (bytes), seconds, rss."""
+    """One finished command: code (negative: died by that signal), out, err (bytes), seconds, wall, rss. `seconds`
+    are CPU time, of its children too: neighbours on a busy machine do not lengthen them. That nothing waits for
+    ever is seen by the timeout of each command, or by `wall` where a test is about waiting."""
 
-    def __init__(self, args, code, out, err, seconds, rss):
-        self.args, self.code, self.seconds, self.rss = args, code, seconds, rss
+    def __init__(self, args, code, out, err, seconds, wall, rss):
+        self.args, self.code, self.seconds, self.wall, self.rss = args, code, seconds, wall, rss
         self.out, self.err = out, err
 
     @property
@@ -46,7 +48,7 @@ class Result:
         return None
 
     def __repr__(self):
-        return (f"{' '.join(map(repr, self.args))[:400]}\ncode {self.code}, {self.seconds:.2f} s, "
+        return (f"{' '.join(map(repr, self.args))[:400]}\ncode {self.code}, {self.seconds:.2f} s of CPU in {self.wall:.2f} s, "
                 f"{self.rss >> 20} MiB\n-- out\n{self.text[-1500:]}\n-- err\n{self.errors[-1500:]}")
 
 
@@ -91,12 +93,12 @@ class Sandbox:
         watch.start()
         _, status, usage = os.wait4(child.pid, 0)
         watch.cancel()
-        seconds = time.monotonic() - begin
+        wall = time.monotonic() - begin
         child.returncode = os.waitstatus_to_exitcode(status)
         for reader in readers:
             reader.join()
         return Result([str(a) for a in args], child.returncode, streams["out"], streams["err"],
-                      seconds, usage.ru_maxrss * 1024)
+                      usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024)
 
 
 def refused(result, wanted, part=None):

@@ -497,6 +497,18 @@ case("E_FORMAT E_SHAPE E_UNSUP", None, "too_few_inputs")(
     lambda: one("Add", (4,), (), None, inputs=("x",)))
 case("E_FORMAT E_SHAPE E_TYPE", None, "attribute_of_wrong_type")(
     lambda: one("Softmax", (2, 3), (), None, axis="one"))
+for keep in (2, -1, 2**40):
+    for op, more in (("ReduceMean", {"axes": [0]}), ("ReduceMax", {}), ("ArgMax", {"axis": 0})):
+        case("E_FORMAT", f"keepdims is {keep}, expected 0 or 1", f"keepdims_{keep}_{op}")(
+            lambda keep=keep, op=op, more=more: one(op, (2, 3), (), None, keepdims=keep, **more,
+                                                    outkind=T.INT64 if op == "ArgMax" else None))
+# An attribute's type is its operator's: a list of `bias` was right for an old operator that is not known here,
+# one number is right for others.
+case("E_UNSUP", "ImageScaler", "bias_of_an_old_operator")(
+    lambda: one("ImageScaler", (1, 3, 4, 4), (), None, opset=8, scale=2.0, bias=[1.0, 2.0, 3.0]))
+case("E_FORMAT", "attribute \"bias\" of Shrink is", "bias_of_another_type")(
+    lambda: one("Shrink", (4,), (), None, bias=[1.0, 2.0]))
+case("ok", None, "bias_as_it_should_be")(lambda: one("Shrink", (4,), bias=1.5, lambd=0.5))
 case("E_LIMIT", "attribute", "attributes_5000")(
     lambda: one("Abs", (4,), (), None, **{f"a{i}": i for i in range(5000)}))
 

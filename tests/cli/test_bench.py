@@ -211,7 +211,7 @@ def test_second_harness_is_told_to_wait(bench):
         time.sleep(0.3)
         result = bench.bench()
         refused(result, "E_BUSY")
-        assert result.seconds < 15, result
+        assert result.wall < 15, result
         sound(bench("studies"))  # reading is allowed meanwhile
     finally:
         child.kill()

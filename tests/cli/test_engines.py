@@ -60,7 +60,7 @@ def test_an_endless_model_ends(engines, tmp_path):
     onnx.save(endless(2**62), tmp_path / "endless.onnx")
     result, rows = engines(tmp_path / "endless.onnx", "--timeout", "4", "--reference-budget", "2",
                            timeout=60)
-    assert result.seconds < 40, result
+    assert result.wall < 60, result
     for name in ("onnxruntime", "openvino"):
         assert rows[name]["status"] == "timeout", result
         assert "--timeout" in rows[name]["reason"], result

@@ -343,7 +343,7 @@ def test_names(hone, tmp_path, name):
     text = (tmp_path / "m.c").read_bytes()
     assert all(byte < 128 for byte in text)
     plain = write(tmp_path / "..", hostile_names("plain"))
-    sound(hone("compile", plain, "-o", tmp_path / "p.c", "-q"))
+    sound(hone("compile", plain, "-o", tmp_path / "p.c", "-q", "--prefix", "m"))
     assert code_of(tmp_path / "p.c") == code_of(tmp_path / "m.c"), "a name changed the C"
     sound(hone("run", path))
 

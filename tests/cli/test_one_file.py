@@ -14,9 +14,9 @@ MAIN = r"""
 #include "m.h"
 static float x[4][256], y[4][10];
 int main(void) {
-  void *arena = aligned_alloc(64, (hone_model_ARENA_BYTES + 64) & ~(size_t)63);
+  void *arena = aligned_alloc(64, (m_ARENA_BYTES + 64) & ~(size_t)63);
   for (int i = 0; i < 4 * 256; i++) (&x[0][0])[i] = (float)(i % 17) / 17;
-  int status = hone_model_run(x, y, arena);
+  int status = m_run(x, y, arena);
   for (int i = 0; !status && i < 40; i++) printf("%.9g\n", (double)(&y[0][0])[i]);
   return status;
 }
@@ -56,8 +56,8 @@ def test_which_files_it_wrote(hone, tmp_path):
 def test_header_says_names_and_sizes(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", "m.so", "-q", cwd=tmp_path))
     text = (tmp_path / "m.h").read_text()
-    assert '"input"' in text and "#define hone_model_ARENA_BYTES " in text
-    assert "int hone_model_run(const float in0[4][256], float out0[4]" in text
+    assert '"input"' in text and "#define m_ARENA_BYTES " in text
+    assert "int m_run(const float in0[4][256], float out0[4]" in text
     for cc in compilers():
         for words in (["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c"],):
             done = subprocess.run([cc, *words, "-Wno-unused", "-fsyntax-only", "m.h"], cwd=tmp_path,
@@ -77,3 +77,38 @@ def test_a_file_says_what_it_needs(hone, tmp_path):
         flags = line.split("with: ")[1].rstrip('"').split()
         done = subprocess.run([cc, *flags, "-c", "m.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:500]
+
+
+NAMES = {"my-net.c": "my_net", "dir.v2/resnet.so": "resnet", "3d net.c": "model_3d_net", "_x.a": "model__x",
+         "int.c": "int", "hone.c": "model_hone", "program-1.2": "program_1_2", "\u00e9.c": "model___"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prefix_is_the_file_name(hone, tmp_path, name):
+    """A C identifier from any name; --prefix says another. What it is called, hone itself finds."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    sound(hone("compile", "zoo:mlp", "-o", path, "-q"))
+    header = (path.parent / (path.name if "." not in path.name or name == "program-1.2" else path.stem)).with_name(
+        path.name + ".h" if name == "program-1.2" else path.stem + ".h")
+    text = header.read_text()
+    assert f"int {NAMES[name]}_run(" in text and f"*{NAMES[name]}_artifact(void)" in text
+    for cc in compilers()[:1]:
+        done = subprocess.run([cc, "-std=c11", "-Wall", "-Werror", "-Wno-unused", "-fsyntax-only", "-x", "c", header],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    if path.suffix == ".so":
+        sound(hone("run", path))
+    sound(hone("compile", "zoo:mlp", "-o", path, "-q", "--prefix", "chosen"))
+    assert "int chosen_run(" in header.read_text()
+
+
+def test_c_on_the_standard_output(hone, tmp_path):
+    """One text with its weights, the same as the file's; nothing else goes there."""
+    result = hone("compile", "zoo:mlp", "-o", "-")
+    sound(result)
+    sound(hone("compile", "zoo:mlp", "-o", "x.c", "--embed", "--prefix", "hone_model", "-q", cwd=tmp_path))
+    assert result.out == (tmp_path / "x.c").read_bytes()
+    assert not list(tmp_path.glob("-*")), "a file called -"
+    refused(hone("compile", "zoo:mlp", "-o", "-", "--dump-after", "plan"), "E_USAGE", "standard output")
+    assert hone("compile", "zoo:mlp", "-o", "-", stdout=open("/dev/full", "w")).code == 73

@@ -75,9 +75,9 @@ def test_c_text_goes_through_a_fifo(hone, tmp_path):
     got = []
     reader = threading.Thread(target=lambda: got.append((tmp_path / "text.c").read_bytes()))
     reader.start()
-    sound(hone("compile", "zoo:conv", "-o", tmp_path / "text.c", "-q"))
+    sound(hone("compile", "zoo:conv", "-o", tmp_path / "text.c", "-q", "--prefix", "net"))
     reader.join()
-    sound(hone("compile", "zoo:conv", "-o", tmp_path / "file.c", "-q"))
+    sound(hone("compile", "zoo:conv", "-o", tmp_path / "file.c", "-q", "--prefix", "net"))
     assert got[0] == (tmp_path / "file.c").read_bytes()
     assert stat.S_ISFIFO((tmp_path / "text.c").lstat().st_mode)
 
@@ -115,6 +115,18 @@ def test_the_model_and_its_side_files_are_no_output(hone, tmp_path, name):
         result = hone("inspect" if flag == "--json" else "bench", tmp_path / "m.onnx", flag, tmp_path / name)
         refused(result, "E_PATH")
     assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["inspect", "bench"])
+def test_weights_that_look_like_json_are_no_sink(hone, tmp_path, verb):
+    """What a file is called or looks like does not matter: it is the model's."""
+    weights = b'{"w": 1,' + b'"x": 2}\n'
+    (tmp_path / "m.onnx").write_bytes(hostile.external("w.json").SerializeToString())
+    (tmp_path / "w.json").write_bytes(weights)
+    more = ["--no-measure"] if verb == "inspect" else ["--backend", "native", "--no-measure", "-q"]
+    refused(hone(verb, tmp_path / "m.onnx", "--json", tmp_path / "w.json", *more), "E_PATH", "input")
+    assert (tmp_path / "w.json").read_bytes() == weights
+    assert not (tmp_path / "data/hone/results.db").exists()
 
 
 @pytest.mark.parametrize("name", ["m.so", "m.a", "m.c", "m"])
@@ -213,7 +225,7 @@ def test_a_fifo_without_a_reader_is_not_waited_for_for_ever(report, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     result = report("--json", tmp_path / "pipe")
     refused(result, "E_WRITE", "nobody reads")
-    assert result.seconds < 20
+    assert result.wall < 20
 
 
 def test_a_failing_sink_eats_nothing(report, tmp_path):

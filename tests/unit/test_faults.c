@@ -196,7 +196,8 @@ static void timeouts_end_soon(void **state) {
     assert_int_equal(run_with(cases[i].options, TIMEOUT_S, NULL, &outcome), HONE_OK);
     double took = (double)(clock_ns() - start) / 1e9;
     assert_int_equal(end_of(&outcome, "fake")->status, STATUS_timeout);
-    assert_true(took - usual - TIMEOUT_S < cases[i].seconds + 0.5); /* half a second of load */
+    /* what the same study takes without a fault tells how busy the machine is */
+    assert_true(took - TIMEOUT_S < cases[i].seconds + 0.5 + 4 * usual);
   }
 }
 

@@ -94,6 +94,51 @@ static void one_name_binds_everywhere(void **state) {
   unload(&l);
 }
 
+/* One rule for all verbs, and what it gave is told. */
+static void open_dimensions_are_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *x, *y, *text;
+    int64_t batch;
+    hone_status status;
+    const char *says;
+  } cases[] = {
+      {"2,3", "3", NULL, 0, HONE_OK, NULL},
+      {"N,3", "N,4", NULL, 0, HONE_OK, "N = 1 (assumed:"},
+      {"N,T", "T,3", NULL, 0, HONE_OK, "N = 1, T = 1 (assumed:"},
+      {"?,3", "?", NULL, 0, HONE_OK, "x dimension 0 = 1, y dimension 0 = 1 (assumed:"},
+      {"N,T", "T", "x[2,7]", 0, HONE_OK, "N = 2, T = 7 (--shape)"},
+      {"N,3", "N,4", NULL, 4, HONE_OK, "N = 4 (--batch)"},
+      {"N,T", "T,3", NULL, 4, HONE_OK, "N = 4, T = 4 (--batch)"},
+      {"N,T", "N", "x[4,7]", 4, HONE_OK, "N = 4, T = 7 (--shape)"},
+      {"?,T", "?,3", "x[4,7]", 4, HONE_OK,
+       "x dimension 0 = 4, T = 7 (--shape); y dimension 0 = 4 (--batch)"},
+      {"N,3", "3", NULL, 4, HONE_E_SHAPE, "--batch gives 4 for dimension 0, fixed at 3"},
+      {"N,3", "N,3", "x[2,3],y[2,3]", 4, HONE_E_SHAPE, "no input has that first dimension"},
+      {"4,3", "4,3", NULL, 4, HONE_OK, NULL},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct buf model = two_inputs(cases[i].x, cases[i].y);
+    struct import_options options = {.shapes = cases[i].text, .batch = cases[i].batch};
+    if (cases[i].status) {
+      expect(&model, &options, cases[i].status, cases[i].says);
+      continue;
+    }
+    struct loaded l = load(&model, &options);
+    assert_ok(&l);
+    const char *told = l.graph->open_dimensions;
+    if (!cases[i].says) {
+      assert_null(told);
+    } else {
+      if (!told || strncmp(told, cases[i].says, strlen(cases[i].says)))
+        print_error("case %zu: \"%s\"\n", i, told ? told : "nothing");
+      assert_non_null(told);
+      assert_int_equal(strncmp(told, cases[i].says, strlen(cases[i].says)), 0);
+    }
+    unload(&l);
+  }
+}
+
 /* -- rows 1 to 4: the wire ---- */
 
 static void row_01_empty_and_truncated(void **state) {
@@ -215,7 +260,7 @@ static void row_07_duplicates(void **state) {
   model = model_of(13, &graph);
   struct loaded l = load(&model, NULL); /* row 89: as ONNX Runtime reads it */
   assert_int_equal(l.status, HONE_OK);
-  assert_int_equal(l.warnings, 1);
+  assert_int_equal(l.warnings, 2); /* of that, and of the open batch */
   for (size_t i = 0; i < l.graph->values.count; i++)
     if (!strcmp(l.graph->values.at[i]->name, "w"))
       assert_true(tensor_f64(l.graph->values.at[i]->constant, 0) == 7);
@@ -878,6 +923,7 @@ static void every_byte_replaced(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_a_small_model),
+      cmocka_unit_test(open_dimensions_are_told),
       cmocka_unit_test(batch_comes_from_the_text),
       cmocka_unit_test(open_dimensions),
       cmocka_unit_test(one_name_binds_everywhere),

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "machine/machine_internal.h"
@@ -196,9 +198,32 @@ static void quotas_bind(void **state) {
     struct cgroups groups = {path, tree};
     assert_true(cgroup_cpus(&groups) == cases[i].cpus);
     assert_true(cgroup_memory(&groups) == cases[i].memory);
+    if (cases[i].memory > 0) assert_true(usable_ram_bytes_in(&groups) <= cases[i].memory);
   }
   dir_remove_tree(root);
   assert_true(cgroup_cpus(&(struct cgroups){"/nonexistent", "/nonexistent"}) == 0);
+}
+
+/* `ulimit -v` counts as well, and limits on what stands in memory follow; others stay. */
+static void memory_is_what_may_be_used(void **state) {
+  (void)state;
+  const pid_t child = fork();
+  if (!child) {
+    const struct rlimit limit = {3u << 30, 3u << 30};
+    struct ctx ctx;
+    ctx_init(&ctx);
+    const int64_t nodes = ctx.limits[LIMIT_nodes], strings = ctx.limits[LIMIT_string_tensor_bytes];
+    if (setrlimit(RLIMIT_AS, &limit)) _exit(2);
+    if (usable_ram_bytes() > 3u << 30) _exit(3);
+    limit_to_memory(&ctx, usable_ram_bytes());
+    if (ctx.limits[LIMIT_value_bytes] > (int64_t)(3u << 30)) _exit(4);
+    _exit(ctx.limits[LIMIT_nodes] != nodes || ctx.limits[LIMIT_string_tensor_bytes] != strings ? 5
+                                                                                               : 0);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static bool has_word(const struct fingerprint *f, const char *word) {
@@ -307,6 +332,7 @@ int main(void) {
       cmocka_unit_test(features_equal_cpuinfo),
       cmocka_unit_test(cores_follow_affinity),
       cmocka_unit_test(quotas_bind),
+      cmocka_unit_test(memory_is_what_may_be_used),
       cmocka_unit_test(fingerprint_holds_facts_only),
       cmocka_unit_test(peaks_are_plausible),
       cmocka_unit_test(bandwidth_is_interpolated),

@@ -5,6 +5,7 @@
 
 #include "kernels/kernels.h"
 #include "ops_case.h"
+#include "plan/builder.h"
 
 /* want: how many outputs to ask for, one word each. */
 static const struct ops_case cases[] = {
@@ -143,6 +144,7 @@ static const struct ops_case cases[] = {
     {"Requantize", "to=5 low=-32768 high=32767", "i64[40]~rand i32[]=1395864371 i32[]=3", "*"},
     {"DequantizeLinear", "axis=0", "u8[2,3]~rand f32[2]=0.02,0.5 u8[2]=3,4", "*"},
     {"DequantizeLinear", "", "i32[2,3]~rand f32[]=0.25", "*"},
+    {"DynamicQuantizeLinear", "", "f32[2,7]~rand", "* * *"},
     {"MatMulInteger", "", "u8[2,3,4]~rand i8[4,5]~rand u8[3]~1,2,3 i8[5]~-1,2,3,4,5", "*"},
     {"MatMulInteger", "", "i8[3]~rand i8[3,2]~rand", "*"},
     {"QLinearMatMul", "",
@@ -212,6 +214,24 @@ static void put_attribute(struct text *text, const struct attribute *a) {
   put_list(text, a->ints, a->count);
 }
 
+/* As plan finds it. */
+static void put_window(struct text *text, const struct node *node) {
+  struct ctx ctx;
+  struct builder builder = {.ctx = &ctx};
+  const struct plain_window *window;
+  const char *name;
+  const int64_t *numbers;
+  int rank;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &builder.arena), HONE_OK);
+  assert_int_equal(read_window(&builder, node, &window, &rank), HONE_OK);
+  for (size_t i = 0; window && (name = plain_window_define(window, i, &numbers)); i++) {
+    text_printf(text, "#define %s ", name);
+    put_list(text, numbers, PLAIN_SPATIAL);
+  }
+  arena_destroy(builder.arena);
+}
+
 /* #undef of every name that the text defines: the next case starts clean. */
 static void put_undefs(struct text *text, const char *defines, size_t length) {
   static const char mark[] = "#define ";
@@ -260,6 +280,7 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
               node->output_count);
   for (size_t k = 0; k < node->input_count; k++) put_operand(&text, "IN", k, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) put_operand(&text, "OUT", k, node->outputs[k]);
+  put_window(&text, node);
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
   if (plain->define) text_printf(&text, "#define %s\n", plain->define);
   text_append(out, text.at, text.length);

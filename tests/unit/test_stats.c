@@ -182,7 +182,7 @@ static void a_big_cell_is_resampled_fast(void **state) {
   assert_int_equal(bootstrap_ratio(&ctx, &a.set, &b.set, 0.95, 2000, 1, &ratio), HONE_OK);
   const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
   print_message("2000 resamples of 2 x 180,000 samples: %.3f s\n", seconds);
-  assert_true(seconds < 1.5); /* asan included; a release build needs a tenth of it */
+  assert_true(seconds < 5); /* of CPU, asan included; a release build needs 0.15 */
   assert_true(ratio.low > 0.45 && ratio.high < 0.55);
   forget(&a);
   forget(&b);

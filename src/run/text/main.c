@@ -157,7 +157,7 @@ static const char *skip(const char *p, const char *what) {
   return strncmp(p, what, n) ? NULL : p + n;
 }
 
-static const char *parse_dims(const char *p, struct npy *out) {
+static const char *parse_tuple(const char *p, struct npy *out) {
   const char *q;
   for (out->rank = 0; !(q = skip(p, ")"));) {
     while (*p == ' ') p++;
@@ -188,7 +188,7 @@ static int parse_header(const char *p, struct npy *out) {
       if (!(p = skip(q, out->fortran ? "True" : "False"))) return 0;
       seen |= 2;
     } else if ((q = skip(p, "'shape':")) && (q = skip(q, "("))) {
-      if (!(p = parse_dims(q, out))) return 0;
+      if (!(p = parse_tuple(q, out))) return 0;
       seen |= 4;
     } else {
       return 0;

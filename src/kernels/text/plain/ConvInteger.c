@@ -29,38 +29,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const W_T *w = in[W_AT]; /* [m, c / group, kernel...] */
   OUT0_T *restrict y = out[0];
   const int64_t x_dims[] = IN0_DIMS, w_dims[] = W_DIMS, y_dims[] = OUT0_DIMS;
-  int64_t id[3] = {1, 1, 1}, kd[3] = {1, 1, 1}, od[3] = {1, 1, 1};
-  int64_t stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1}, pad[3] = {0, 0, 0};
-  enum { SPATIAL = IN0_RANK - 2, FIRST = 3 - SPATIAL };
+  const int64_t id[] = WINDOW_IN, kd[] = WINDOW_KERNEL, od[] = WINDOW_OUT;
+  const int64_t stride[] = WINDOW_STRIDE, dilation[] = WINDOW_DILATION, pad[] = WINDOW_PAD_BEGIN;
   (void)scratch;
-  if (SPATIAL < 0 || SPATIAL > 3) return 9;
-  for (int k = 0; k < SPATIAL; k++) {
-    id[FIRST + k] = x_dims[2 + k];
-    kd[FIRST + k] = w_dims[2 + k];
-    od[FIRST + k] = y_dims[2 + k];
-  }
-#ifdef ATTR_strides
-  const int64_t strides[] = ATTR_strides;
-  for (int k = 0; k < SPATIAL; k++) stride[FIRST + k] = strides[k];
-#endif
-#ifdef ATTR_dilations
-  const int64_t dilations[] = ATTR_dilations;
-  for (int k = 0; k < SPATIAL; k++) dilation[FIRST + k] = dilations[k];
-#endif
-#if defined ATTR_auto_pad_IS_SAME_UPPER || defined ATTR_auto_pad_IS_SAME_LOWER
-  for (int k = FIRST; k < 3; k++) {
-    int64_t total = (od[k] - 1) * stride[k] + (kd[k] - 1) * dilation[k] + 1 - id[k];
-    if (total < 0) total = 0;
-#ifdef ATTR_auto_pad_IS_SAME_UPPER
-    pad[k] = total / 2;
-#else
-    pad[k] = total - total / 2;
-#endif
-  }
-#elif defined ATTR_pads && !defined ATTR_auto_pad_IS_VALID
-  const int64_t pads[] = ATTR_pads;
-  for (int k = 0; k < SPATIAL; k++) pad[FIRST + k] = pads[k];
-#endif
   const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
   const int64_t image = id[0] * id[1] * id[2];
   for (int64_t u = begin; u < end; u++) { /* one output plane */

@@ -1,0 +1,79 @@
+/* condition: what one ulp of a model's inputs moves its outputs, and the tolerance that follows. */
+#include "unit.h"
+
+#include "bench/bench.h"
+
+/* y = x - 1000 at x = 1001 loses three digits: what one ulp moves there is no engine's fault, and the
+   tolerance knows; it does not widen for ever. */
+static void an_ill_conditioned_output_is_judged_by_its_condition(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: f32[4]) -> (y, z) {\n"
+      "  k = const f32[1] fill=1000\n  y = Sub(x, k)\n  z = Add(x, k)\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  float x[4] = {1001, 1001, 1001, 1001}, y[4], z[4], off[4];
+  double conditions[2][2];
+  hone_tensor in = {.data = x, .dtype = HONE_F32, .rank = 1, .shape = {4}};
+  hone_tensor out[2] = {in, in};
+  out[0].data = y, out[1].data = z;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(reference_run(&ctx, graph, &in, out), HONE_OK);
+  assert_int_equal(condition_measure(&ctx, graph, &in, out, 1, 0, conditions), HONE_OK);
+  for (int i = 0; i < 4; i++) assert_true(x[i] == 1001);           /* copies were moved */
+  assert_true(conditions[0][0] > 5e-5 && conditions[0][0] < 7e-5); /* 6.1e-5 of 1 */
+  assert_true(conditions[1][0] < 2e-7);
+  struct yardstick yardstick = {.precision = "fp32"};
+  for (int k = 0; k < 3;
+       k++) { /* 5e-4: beyond the tolerance, within its ceiling; 5e-3: beyond that */
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    for (int i = 0; i < 4; i++) off[i] = y[i] * (k == 2 ? 1.005f : 1.0005f);
+    memcpy(yardstick.condition, conditions[k == 0], sizeof yardstick.condition);
+    accuracy_add(&accuracy, "y", &out[0], off, &yardstick);
+    assert_int_equal(accuracy.is_within, k == 1);
+  }
+  arena_destroy(arena);
+}
+
+/* Without float inputs the constants are moved, and stand there again afterwards; an evaluation that took long
+   is not repeated. */
+static void conditions_by_constants(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: i32[4]) -> (y) {\n"
+      "  k = const f32[4] fill=1000\n  c = Cast(x) to=1\n  y = Sub(c, k)\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  int32_t x[4] = {1001, 1001, 1001, 1001};
+  float y[4], again[4];
+  double conditions[1][2];
+  hone_tensor in = {.data = x, .dtype = HONE_I32, .rank = 1, .shape = {4}};
+  hone_tensor out = {.data = y, .dtype = HONE_F32, .rank = 1, .shape = {4}};
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(reference_run(&ctx, graph, &in, &out), HONE_OK);
+  assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, 0, conditions), HONE_OK);
+  assert_true(conditions[0][0] > 5e-5 && conditions[0][0] < 7e-5);
+  out.data = again;
+  assert_int_equal(reference_run(&ctx, graph, &in, &out), HONE_OK);
+  assert_memory_equal(y, again, sizeof y);
+  assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, UINT64_MAX, conditions), HONE_OK);
+  assert_true(conditions[0][0] == 0);
+  arena_destroy(arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
+      cmocka_unit_test(conditions_by_constants),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
