@@ -1,4 +1,4 @@
-/* Engines of the field that need a device: one honest line each, why not here and what would make it
+/* Engines of the field that do not run here: one honest line each, why not and what would make it
  * run. None of them is faked; a row of a study says the same as `hone backends`.
  */
 #include "backends.h"
@@ -6,14 +6,31 @@
 #include <unistd.h>
 
 struct absent {
-  const char *device, *title, *needs;
+  const char *device, *title, *needs; /* device NULL: needs is all there is to say */
 };
 static const struct absent tensorrt = {"/dev/nvidia0", "an NVIDIA GPU", "the tensorrt wheel"};
 static const struct absent migraphx = {"/dev/kfd", "an AMD GPU", "ROCm with MIGraphX"};
 static const struct absent vitisai = {"/dev/accel/accel0", "an AMD Ryzen AI NPU",
                                       "AMD's Ryzen AI software"};
 
+static const struct absent plaidml = {
+    NULL, NULL,
+    "PlaidML 0.7 (llvm_cpu.0) takes operators in its Tile language, not models, and hone writes no "
+    "Tile yet; it runs with the package plaidml==0.7.0 and such a writer"};
+static const struct absent executorch = {
+    NULL, NULL,
+    "ExecuTorch takes programs that torch.export lowers, and hone has no worker for that yet; it "
+    "runs with executorch==1.5.1 and torch (about 6 GB) and a worker in workers/"};
+static const struct absent onnxmlir = {
+    NULL, NULL,
+    "onnx-mlir comes in no package and is built from source with LLVM; it runs with such a build "
+    "and a worker in workers/"};
+
 static void explain(const struct absent *absent, char *out, size_t size) {
+  if (!absent->device) {
+    snprintf(out, size, "%s", absent->needs);
+    return;
+  }
   bool is_here = !access(absent->device, F_OK);
   snprintf(out, size,
            "%s %s (%s); it runs with %s and a worker in workers/, which hone does not "
@@ -53,3 +70,6 @@ static hone_status refuse(struct ctx *ctx, const struct absent *absent, const ch
 ABSENT(tensorrt, "tensorrt", "TensorRT");
 ABSENT(migraphx, "migraphx", "MIGraphX");
 ABSENT(vitisai, "vitisai", "Vitis AI");
+ABSENT(plaidml, "plaidml", "PlaidML");
+ABSENT(executorch, "executorch", "ExecuTorch");
+ABSENT(onnxmlir, "onnxmlir", "onnx-mlir");

@@ -179,6 +179,8 @@ int process_thread_count(void);
 
 /* engines.c: folder of an installed engine: dir_user("data")/engines/NAME; E_MISSING if none. */
 MUST_USE hone_status engine_dir(struct ctx *ctx, const char *name, char out[4096]);
+/* "container:IMAGE" is refused, with the reason. */
+MUST_USE hone_status engine_check_kind(struct ctx *ctx, const char *engine_path);
 /* First file matching a glob pattern below the engine's site-packages. E_MISSING. */
 MUST_USE hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_path,
                                  const char *pattern, char out[4096]);

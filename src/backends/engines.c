@@ -28,6 +28,21 @@ static hone_status engine_place(struct ctx *ctx, const char *name, char out[PATH
   return join(ctx, out, data, part);
 }
 
+/* What --engine names may be a container image, as "container:IMAGE"; nothing is started in one yet. */
+hone_status engine_check_kind(struct ctx *ctx, const char *engine_path) {
+  static const char *const places[] = {"/usr/bin/docker", "/usr/bin/podman",
+                                       "/usr/local/bin/docker", "/usr/local/bin/podman"};
+  bool is_here = false;
+  if (!engine_path || strncmp(engine_path, "container:", 10) != 0) return HONE_OK;
+  for (size_t i = 0; i < COUNT(places); i++) is_here = is_here || !access(places[i], X_OK);
+  return fail(ctx, is_here ? HONE_E_UNSUP : HONE_E_MISSING, place_name(engine_path),
+              is_here
+                  ? "a container image as environment: hone starts no worker in one yet; name a "
+                    "virtual environment or a folder"
+                  : "a container image as environment needs a container engine (docker, "
+                    "podman), and none is here");
+}
+
 hone_status engine_dir(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
   TRY(engine_place(ctx, name, out));
   struct stat info;
@@ -71,6 +86,7 @@ static bool find_below(const char *folder, const char *pattern, char out[PATH_SI
 hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_path,
                         const char *pattern, char out[PATH_SIZE]) {
   struct stat info;
+  TRY(engine_check_kind(ctx, engine_path));
   if (engine_path && !stat(engine_path, &info) && S_ISREG(info.st_mode)) {
     if (realpath(engine_path, out)) return HONE_OK;
     return fail(ctx, HONE_E_IO, place_file(engine_path), "%s", strerror(errno));

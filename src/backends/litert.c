@@ -46,7 +46,7 @@ enum { STATUS_NO_MEMORY = 2, STATUS_UNSUPPORTED = 5 };
 #define RT_FUNCTIONS(X)                                                                     \
   X(LiteRtCreateEnvironment, int, (int, const struct rt_environment_option *, void **))     \
   X(LiteRtDestroyEnvironment, void, (void *))                                               \
-  X(LiteRtCreateModelFromFile, int, (const char *, void **))                                \
+  X(LiteRtCreateModelFromFile, int, (void *, const char *, void **))                        \
   X(LiteRtDestroyModel, void, (void *))                                                     \
   X(LiteRtGetModelSignature, int, (void *, size_t, void **))                                \
   X(LiteRtGetNumSignatureInputs, int, (void *, size_t *))                                   \
@@ -213,7 +213,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
                 "LiteRT computes a file in the precision it is written in");
   TRY(load_library(ctx, request->engine_path, path, s));
   CALL(LiteRtCreateEnvironment, (int)COUNT(quiet), quiet, &s->environment);
-  CALL(LiteRtCreateModelFromFile, request->model_path, &s->model);
+  CALL(LiteRtCreateModelFromFile, s->environment, request->model_path, &s->model);
   TRY(read_signature(ctx, s, out_io));
   TRY(set_options(ctx, s, request));
   CALL(LiteRtCreateCompiledModel, s->environment, s->model, s->options, &s->compiled);

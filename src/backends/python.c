@@ -9,6 +9,7 @@
 hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_path,
                           char out[4096]) {
   char folder[4096];
+  TRY(engine_check_kind(ctx, engine_path));
   if (engine_path)
     snprintf(folder, sizeof folder, "%s", engine_path);
   else
@@ -53,6 +54,7 @@ hone_status open_elsewhere(struct ctx *ctx, struct session *session,
                            const struct backend_request *request, struct backend_facts *facts,
                            struct backend_io *out_io) {
   (void)session, (void)facts, (void)out_io;
+  TRY(engine_check_kind(ctx, request->engine_path));
   return fail(ctx, HONE_E_MISSING, place_file(request->engine_path ? request->engine_path : ""),
               "its Python environment is not here; 'hone backends' names the command");
 }

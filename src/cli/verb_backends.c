@@ -57,25 +57,51 @@ static void print_line(void *user, const char *line) {
   text_deinit(&safe);
 }
 
-static hone_status change(struct ctx *ctx, const struct args *args, bool install) {
-  if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend?");
-  for (size_t i = 1; i < args->word_count; i++) {
-    const struct backend *backend = backend_find(args->words[i]);
-    if (!backend) return unknown_backend(ctx, args->words[i]);
-    if (!backend->package) {
-      fprintf(stderr,
-              backend->needs_device ? "%s cannot be installed: it needs a device\n"
-                                    : "%s is built in\n",
-              backend->name);
+static hone_status change_one(struct ctx *ctx, const struct args *args,
+                              const struct backend *backend, bool install) {
+  if (!backend->package) {
+    fprintf(stderr,
+            backend->needs_device ? "%s cannot be installed: it has no package that hone can use\n"
+                                  : "%s is built in\n",
+            backend->name);
+    return HONE_OK;
+  }
+  if (!install) return engine_remove(ctx, backend);
+  fprintf(stderr, "installing %s (about %d MB on disk)\n", backend->package, backend->package_mb);
+  return engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL);
+}
+
+/* Every engine that has a package: one that cannot be installed leaves the others going; the last failure is
+   the result. */
+static hone_status change_all(struct ctx *ctx, const struct args *args, bool install) {
+  hone_status result = HONE_OK;
+  for (size_t i = 0; i < backend_count; i++) {
+    char folder[4096];
+    if (!backend_list[i]->package || (!install && engine_dir(ctx, backend_list[i]->name, folder))) {
+      ctx_clear(ctx);
       continue;
     }
-    if (install)
-      fprintf(stderr, "installing %s (about %d MB on disk)\n", backend->package,
-              backend->package_mb);
-    if (install)
-      TRY(engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL));
-    else
-      TRY(engine_remove(ctx, backend));
+    const hone_status status = change_one(ctx, args, backend_list[i], install);
+    if (status) result = status;
+    if (status) print_line(NULL, hone_context_message(ctx));
+    if (status) ctx_clear(ctx);
+  }
+  if (!result) return HONE_OK;
+  return fail(ctx, result, place_name("all"),
+              "not every engine could be %s; the lines above say why",
+              install ? "installed" : "removed");
+}
+
+static hone_status change(struct ctx *ctx, const struct args *args, bool install) {
+  if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend, or all?");
+  for (size_t i = 1; i < args->word_count; i++) {
+    const struct backend *backend = backend_find(args->words[i]);
+    if (!strcmp(args->words[i], "all")) {
+      TRY(change_all(ctx, args, install));
+      continue;
+    }
+    if (!backend) return unknown_backend(ctx, args->words[i]);
+    TRY(change_one(ctx, args, backend, install));
   }
   return HONE_OK;
 }
@@ -96,7 +122,7 @@ int verb_backends(struct ctx *ctx, struct args *args) {
     status = change(ctx, args, false);
   else
     status = fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
-                  "'hone backends', 'hone backends install NAME' or 'remove NAME'");
+                  "'hone backends', 'hone backends install NAME|all' or 'remove NAME|all'");
   return status ? report_failure(ctx) : 0;
 }
 

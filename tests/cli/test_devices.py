@@ -253,7 +253,10 @@ def test_qemu_runs_what_was_compiled_for_it(hone, model):
     if not (shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")):
         pytest.skip("no qemu-aarch64 (Debian: apt install qemu-user)")
     hone.env["HONE_TESTING"] = "1"
-    result = hone("bench", "zoo:mlp", "--backend", "native", "--device", "qemu:aarch64",
-                  "--device-hone", far.resolve(), *QUICK, timeout=300)
-    row = rows_of(result)["native", "qemu:aarch64"]
-    assert row["status"] == "ok" and row["rel_l2"] < 1e-4, result
+    words = ["--device", "qemu:aarch64", "--device-hone", far.resolve(), *QUICK[:-1], "20"]
+    row = rows_of(hone("bench", model, "--backend", "null", *words, timeout=100))["null", "qemu:aarch64"]
+    assert row["status"] == "ok" and row["rel_l2"] == 0 and row["latency_ms"]["p50"] > 0, row
+    row = rows_of(hone("bench", model, "--backend", "native", *words, timeout=100))["native", "qemu:aarch64"]
+    if row["status"] == "timeout" and row["stage"] == "compile":
+        pytest.skip("this qemu starts no compiler: the child of a fork stands still in it")
+    assert row["status"] == "ok" and row["rel_l2"] == 0, row["reason"]

@@ -146,3 +146,36 @@ def test_a_broken_environment_is_a_row(hone, tmp_path):
     rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
     assert rows["tvm"]["status"] == "not_installed", result
     assert rows["null"]["status"] == "ok", result
+
+
+def test_a_container_as_environment_is_refused_with_the_reason(hone, tmp_path):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    hone.env["HONE_TESTING"] = "1"
+    result = hone("bench", model, "--backend", "tvm,onnxruntime,null", "--engine", "tvm=container:example/tvm",
+                  "--engine", "onnxruntime=container:example/ort", *QUICK)
+    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+    assert rows["null"]["status"] == "ok", result
+    for name in ("tvm", "onnxruntime"):
+        assert rows[name]["status"] in ("not_installed", "unsupported"), result
+        assert "a container image as environment" in rows[name]["reason"]
+
+
+def test_a_model_in_a_format_that_an_engine_does_not_read(hone, tmp_path):
+    """By its content, before the engine is asked."""
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"\x1c\0\0\0TFL3" + bytes(64))
+    result = hone("bench", model, "--backend", "iree,litert", *QUICK)
+    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+    assert rows["iree"]["status"] == "unsupported" and "this model is tflite" in rows["iree"]["reason"], result
+    assert rows["litert"]["status"] == "not_installed"
+
+
+def test_engines_that_do_not_run_here_say_why_in_a_row(hone, tmp_path):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    names = ["tensorrt", "migraphx", "vitisai", "plaidml", "executorch", "onnxmlir"]
+    result = hone("bench", model, "--backend", ",".join(names), *QUICK)
+    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+    for name in names:
+        assert rows[name]["status"] == "unsupported" and " it runs with " in rows[name]["reason"], result

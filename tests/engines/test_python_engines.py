@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
 ENGINES = pathlib.Path(os.environ.get("XDG_DATA_HOME", "~/.local/share")).expanduser() / "hone/engines"
 CASES = [("iree", ""), ("iree", "data_tiling=0"), ("iree", "device=local-sync"), ("tvm", ""),
-         ("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"), ("xla", "")]
+         ("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"), ("xla", ""),
+         ("mnn", ""), ("mnn", "precision=high"), ("emx", ""), ("emx", "flags=-O2")]
 
 
 @pytest.mark.parametrize("name,option", CASES, ids=[f"{n} {o}" for n, o in CASES])
@@ -28,3 +29,35 @@ def test_an_engine_runs_and_is_right(tmp_path, name, option):
     assert rows[name]["status"] == "ok", rows[name]["reason"]
     assert rows[name]["rel_l2"] < 1e-4 and rows[name]["latency_ms"]["p50"] > 0
     assert rows[name]["engine_version"], rows[name]
+
+
+def bench(path, *words):
+    result = subprocess.run(
+        [HONE, "bench", path, "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01",
+         "--no-measure", "--resume", "never", "--json", "-", *words], capture_output=True, timeout=600)
+    return {(row["backend"], row["threads"]): row for row in json.loads(result.stdout)["records"]}
+
+
+def test_ncnn_runs_images_and_says_that_it_has_no_batch(tmp_path):
+    if not (ENGINES / "ncnn").is_dir():
+        pytest.skip("hone backends install ncnn")
+    store = ["--store", tmp_path / "results.db", "--backend", "ncnn", "--threads", "1"]
+    row = bench("zoo:mobilenet_v3_small", *store)["ncnn", 1]
+    assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+    row = bench("zoo:mlp", *store)["ncnn", 1]
+    assert row["status"] == "unsupported" and "batch 1 only" in row["reason"]
+
+
+def test_litert_runs_tflite_files_on_the_threads_it_was_given(tmp_path):
+    models = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
+    model = models / "mlperf_ic_resnet8" / "model_f32.tflite"
+    if not (ENGINES / "litert").is_dir() or not model.exists():
+        pytest.skip("hone backends install litert, and the collection of models")
+    rows = bench(model, "--store", tmp_path / "results.db", "--backend", "litert,onnxruntime", "--threads", "1,2")
+    for threads in (1, 2):
+        row = rows["litert", threads]
+        assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+        assert row["busy_threads"] in (threads, -1, None) or row["busy_threads"] <= threads
+        assert row["effective_device"].startswith("cpu (XNNPACK")
+        assert rows["onnxruntime", threads]["status"] == "unsupported"
+        assert "reads onnx; this model is tflite" in rows["onnxruntime", threads]["reason"]
