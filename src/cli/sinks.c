@@ -9,12 +9,14 @@ static const struct form {
   const char *name, *endings[2];
   enum output_kind kind;
 } forms[] = {
+    {FLAG_trace, "trace", {".trace.json", ".trace"}, OUTPUT_JSON}, /* in front of .json */
     {FLAG_json, "json", {".json", NULL}, OUTPUT_JSON},
     {FLAG_csv, "csv", {".csv", NULL}, OUTPUT_CSV},
     {FLAG_latency_csv, "latency", {NULL, NULL}, OUTPUT_LATENCY},
     {FLAG_md, "md", {".md", ".markdown"}, OUTPUT_MARKDOWN},
     {FLAG_html, "html", {".html", ".htm"}, OUTPUT_HTML},
     {FLAG_graph, "graph", {".svg", NULL}, OUTPUT_XML},
+    {FLAG_svg, "svg", {".svg", NULL}, OUTPUT_XML},
     {FLAG_junit, "junit", {".xml", NULL}, OUTPUT_XML},
 };
 

@@ -62,26 +62,25 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
-/* The graph's work in FLOPs and bytes: by type, and the share that plain kernels do on one thread. */
+/* The graph's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */
 static void report_work(const struct graph *graph, const struct plan *plan,
                         struct compile_report *report) {
-  double all = 0, plain = 0, flops, bytes;
+  double all = 0, alone = 0, flops, bytes;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const struct node *node = graph->nodes.at[i];
     const struct value *read = node->input_count ? node->inputs[0] : NULL;
     node_cost(node, &flops, &bytes);
-    all += flops + bytes;
     if (read && (unsigned)read->dtype < COMPILE_DTYPES) report->work[read->dtype] += flops + bytes;
   }
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
-    if (!step->plain || !(step->serial || step->units <= 1)) continue;
-    if (step->place.kind != PLACE_NODE || (uint64_t)step->place.number >= graph->nodes.count)
-      continue;
-    node_cost(graph->nodes.at[step->place.number], &flops, &bytes);
-    plain += flops + bytes;
+    struct work work;
+    step_work(step, &work);
+    double sum = work.flops + work.weight_bytes + work.value_bytes;
+    all += sum;
+    if (step->plain && (step->serial || step->units <= 1)) alone += sum;
   }
-  report->plain_share = all > 0 ? fmin(1, plain / all) : 0;
+  report->plain_share = all > 0 ? alone / all : 0;
 }
 
 static void count_tuned(const struct plan *plan, const struct choice_table *table,
@@ -243,8 +242,11 @@ static void dump_c(struct run *run, const struct emitted *emitted) {
 static hone_status emit_and_build(struct run *run, const struct plan *plan, const char *path) {
   uint64_t start = clock_ns();
   struct emitted emitted;
-  TRY(emit_plan(run->ctx, run->arena, plan,
-                &(struct emit_options){run->options->prefix, run->options->embeds}, &emitted));
+  const struct compile_profile *profile = run->options->profile;
+  struct emit_options options = {.prefix = run->options->prefix,
+                                 .embeds = run->options->embeds,
+                                 .profiles = profile ? profile->threads : 0};
+  TRY(emit_plan(run->ctx, run->arena, plan, &options, &emitted));
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
   run->report->c_bytes = emitted.common.length;
   for (size_t i = 0; i < emitted.unit_count; i++)
@@ -263,6 +265,8 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   TRY(improve(run, graph));
   if (run->stopped) return HONE_OK;
   TRY(make_plan(run, graph, &plan));
+  if (run->options->profile)
+    TRY(describe_steps(run->ctx, model->graph, plan, run->options->profile));
   if (is_stage(run->options->stop_after, "plan")) return HONE_OK;
   return emit_and_build(run, plan, path);
 }

@@ -35,6 +35,26 @@ struct compile_options {
   const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
   void (*dump)(void *user, const char *stage, const char *text, size_t length);
   void *user;
+  struct compile_profile *profile; /* filled, and the artifact times its steps; NULL: neither */
+};
+/* The steps of an artifact that is compiled to be profiled. */
+struct compile_profile {
+  struct arena *arena; /* the caller's: all that follows lies there */
+  int threads;         /* the caller's: whose steps are timed */
+  size_t offset; /* of struct hone_profile_entry [threads][step_count] in the artifact's arena */
+  size_t step_count;
+  struct profiled_step {
+    const char *kind, *op, *shape; /* "gemm_f32", "MatMul", "[1,128,768]" */
+    const char *problem, *choice;  /* of kernels; "" */
+    size_t node_count;
+    struct profiled_node { /* of the model as it came: what this step computes */
+      const char *op, *name;
+      int64_t index;
+    } * nodes;
+    struct work work;
+    bool serial; /* on one thread */
+  } * steps;
+  double weights_bytes, arena_bytes;
 };
 #define COMPILE_DTYPES 32
 struct compile_report {
@@ -46,6 +66,12 @@ struct compile_report {
   double work[COMPILE_DTYPES]; /* FLOPs and bytes of the plan by what a step reads, by hone_dtype */
   double plain_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
 };
+/* -- inside the folder: profile.c --------------------------------------------------------------- */
+/* model: as it came, before the passes. */
+MUST_USE hone_status describe_steps(struct ctx *ctx, const struct graph *model,
+                                    const struct plan *plan, struct compile_profile *out);
+
+/* -- compile.c ---------------------------------------------------------------------------------- */
 /* Consumes nothing: the model stays usable (passes run on a copy). */
 MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,
                                    const struct compile_options *options, const char *path,

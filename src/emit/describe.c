@@ -82,6 +82,8 @@ static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
 }
 
 hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
+  size_t at, arena_bytes = e->plan->arena_bytes;
+  if (e->profiles) emit_profile_layout(e->plan, e->profiles, &at, &arena_bytes);
   bool as_text = e->embeds || made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
   struct text id = {0};
@@ -108,7 +110,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
               "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
               "\"hone %s\", %zuu, %zuu, %s,\n"
               "  input_count, output_count, inputs, outputs, run};\n\n",
-              e->plan->target.features, made->build_id, HONE_VERSION, e->plan->arena_bytes,
+              e->plan->target.features, made->build_id, HONE_VERSION, arena_bytes,
               made->weights_bytes, as_text ? "packed" : "PACKED");
   text_printf(e->out,
               "__attribute__((visibility(\"default\"))) const struct hone_artifact_info "

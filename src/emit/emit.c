@@ -22,7 +22,7 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
   if (!status) {
     e->out = &out->units[out->unit_count - 1].text;
     emit_prototypes(e, e->out);
-    emit_frame(e->out);
+    emit_frame(e);
     text_append(e->out, calls.at, calls.length);
     emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
     emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
@@ -49,8 +49,12 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
   if (!is_identifier(prefix))
     return fail(ctx, HONE_E_USAGE, place_name(prefix),
                 "the prefix is not a C identifier of at most 63 letters");
-  struct emitter e = {
-      .ctx = ctx, .arena = arena, .plan = plan, .prefix = prefix, .embeds = options->embeds};
+  struct emitter e = {.ctx = ctx,
+                      .arena = arena,
+                      .plan = plan,
+                      .prefix = prefix,
+                      .embeds = options->embeds,
+                      .profiles = options->profiles};
   hone_status status = emit_all(&e, out);
   if (status) emitted_deinit(out);
   return status;

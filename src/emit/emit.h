@@ -20,6 +20,8 @@ struct emitted {
     size_t offset, bytes;
     const void *data; /* as they are; NULL: they are packed */
     const struct buffer *buffer;
+    struct problem problem; /* packed: the buffer's, or the panels of it that this part is */
+    int64_t pack_offset;
   } * parts; /* in an arena-owned array */
   const struct kernel_target *target;
   char build_id[33];
@@ -27,7 +29,11 @@ struct emitted {
 struct emit_options {
   const char *prefix; /* NULL: hone_model */
   bool embeds;        /* weights of any size stand in the text */
+  int profiles; /* threads whose steps are timed, into what emit_profile_layout says; 0: none */
 };
+/* Where a profiled artifact keeps struct hone_profile_entry [threads][plan's steps] in its arena. */
+void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,
+                         size_t *out_arena_bytes);
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);
 /* One way to do one problem as a hidden function `name` with KERNEL_PARAMETERS and no epilogue; to stand

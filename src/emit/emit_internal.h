@@ -17,6 +17,7 @@ struct emitter {
   const struct plan *plan;
   const char *prefix;
   bool embeds;      /* emit_options */
+  int profiles;     /* emit_options */
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
     enum function_kind kind;
@@ -25,6 +26,7 @@ struct emitter {
     size_t length;
   })
   functions; /* by number */
+  VEC(struct emitted_part) parts;
 };
 
 /* What follows "NAME" in a function's prototype, by what calls it. */
@@ -44,7 +46,7 @@ void emit_address(struct text *out, const struct view *view, bool is_const);
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
 void emit_expression(struct text *out, const char *expression, const char *prefix);
-/* "u8" of load_u8_, store_u8_ in simd.h; NULL for types that vectors do not know. */
+/* "u8" of widen_u8, narrow_u8 in simd.h; NULL for types that vectors do not know. */
 const char *vector_suffix(hone_dtype dtype);
 const char *c_type(hone_dtype dtype);       /* "float", "int64_t", "unsigned char" */
 const char *class_prefix(hone_dtype dtype); /* "f32_", "f64_", "i64_" */
@@ -53,9 +55,15 @@ const char *class_type(hone_dtype dtype);   /* "float", "double", "int64_t" */
 void emit_float(struct text *out, double x);
 
 /* The program as C statements. Inputs are named i0, i1, ...; the raw result r, operations t0, t1, ...;
-   *out_result names the last. */
+   *out_result names the last: as a vector a vec where its type is f32, else a veci. */
+enum program_form {
+  PROGRAM_SCALAR,
+  PROGRAM_VECTOR,
+  PROGRAM_WHOLE_FLOATS /* a vector whose raw integers are whole floats */
+};
 MUST_USE hone_status emit_program(struct emitter *e, struct text *out,
-                                  const struct program *program, bool vector, char out_result[32]);
+                                  const struct program *program, enum program_form form,
+                                  char out_result[32]);
 
 /* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
@@ -69,7 +77,7 @@ MUST_USE hone_status emit_step(struct emitter *e, size_t i);
 
 /* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
 void emit_prelude(const struct plan *plan, struct text *out);
-void emit_frame(struct text *out);
+void emit_frame(const struct emitter *e);
 void emit_run(struct emitter *e);
 /* side: "input" or "output" */
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count);

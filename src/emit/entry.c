@@ -47,12 +47,18 @@ static void emit_bracket(struct text *out, const struct step *step) {
   }
 }
 
-static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk) {
-  for (size_t i = first; i < end; i++) text_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
+static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk,
+                       bool profiles) {
+  for (size_t i = first; i < end; i++)
+    if (profiles)
+      text_printf(out, "      PROFILED(%zu, s%zu(f, %s, t));\n", i, i, chunk);
+    else
+      text_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
 }
 
 /* The run function while it is written: rows of calls that are functions of their own stand before it. */
 struct run_text {
+  bool profiles;
   struct text rows, functions;
 };
 
@@ -60,13 +66,13 @@ struct run_text {
    compiler's time grows faster than a function's length. */
 static void emit_row(struct run_text *run, size_t first, size_t end, const char *chunk) {
   if (end - first <= ROW_STEPS) {
-    emit_calls(&run->functions, first, end, chunk);
+    emit_calls(&run->functions, first, end, chunk, run->profiles);
     return;
   }
   for (size_t at = first; at < end; at += ROW_STEPS) {
     text_printf(&run->rows, "static NOIPA void row%zu(struct frame *f, long c, long n, long t) {\n",
                 at);
-    emit_calls(&run->rows, at, end - at < ROW_STEPS ? end : at + ROW_STEPS, "c, n");
+    emit_calls(&run->rows, at, end - at < ROW_STEPS ? end : at + ROW_STEPS, "c, n", run->profiles);
     text_puts(&run->rows, "}\n\n");
     text_printf(&run->functions, "      row%zu(f, %s, t);\n", at, chunk);
   }
@@ -151,7 +157,7 @@ void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
   if (!alone) text_puts(e->out, share_text);
-  struct run_text run = {0};
+  struct run_text run = {.profiles = e->profiles > 0};
   emit_next(plan, &run);
   if (!alone) emit_work(plan, &run);
   struct text *const texts[] = {&run.rows, &run.functions};

@@ -96,6 +96,7 @@ void emit_float(struct text *out, double x) {
 struct argument {
   char name[32];
   hone_dtype dtype;
+  bool is_whole; /* an integer that a vector of floats holds */
 };
 
 static bool mentions(const char *expression, const char *word) {
@@ -137,17 +138,31 @@ static void emit_parameters(struct text *out, const char *expression, const stru
 static hone_status emit_vector_operation(struct emitter *e, struct text *out,
                                          const struct expanded *x) {
   static const char *const letters[] = {"x", "y", "z"};
-  const char *expression = x->o->op->expression;
+  bool is_float = x->o->dtype == HONE_F32;
+  const char *expression = is_float ? x->o->op->expression : x->o->op->integer;
+  const char *type = is_float ? "vec" : "veci";
   if (!expression)
     return fail(e->ctx, HONE_E_INTERNAL, place_none(), "%s has no expression", x->o->op->name);
-  text_printf(out, "    vec %s;\n    { ", x->name);
+  text_printf(out, "    %s %s;\n    { ", type, x->name);
   for (int k = 0; k < x->o->arg_count; k++)
-    text_printf(out, "const vec %s = %s; ", letters[k], x->args[k].name);
-  emit_parameters(out, expression, x, "vec", true);
+    text_printf(out, x->args[k].is_whole ? "const %s %s = integers_(%s); " : "const %s %s = %s; ",
+                type, letters[k], x->args[k].name);
+  if (is_float) emit_parameters(out, expression, x, "vec", true);
   text_printf(out, "%s = ", x->name);
-  emit_expression(out, expression, "");
+  emit_expression(out, expression, is_float ? "" : "veci_");
   text_puts(out, "; }\n");
   return HONE_OK;
+}
+
+/* A vector holds floats as vec, integers as veci; sums of a kernel may be whole floats. */
+static void emit_vector_cast(struct text *out, const struct expanded *x) {
+  const struct argument *from = &x->args[0];
+  bool to_float = x->o->dtype == HONE_F32, floats = from->dtype == HONE_F32 || from->is_whole;
+  text_printf(out, "    const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
+              to_float == floats ? ""
+              : to_float         ? "floats_"
+                                 : "integers_",
+              from->name);
 }
 
 static void emit_cast(struct text *out, const struct expanded *x) {
@@ -204,8 +219,8 @@ static hone_status emit_operation(struct emitter *e, struct text *out, const str
                 vector ? ".0f)" : "");
     return HONE_OK;
   }
-  if (vector && x->o->op->id == OP_Cast) { /* a vector holds any type's values as floats */
-    text_printf(out, "    const vec %s = %s;\n", x->name, x->args[0].name);
+  if (vector && x->o->op->id == OP_Cast) {
+    emit_vector_cast(out, x);
     return HONE_OK;
   }
   if (vector) return emit_vector_operation(e, out, x);
@@ -222,6 +237,7 @@ static hone_status emit_operation(struct emitter *e, struct text *out, const str
 
 static hone_status read_argument(struct emitter *e, const struct program *program, size_t done,
                                  int arg, struct argument *out) {
+  *out = (struct argument){.dtype = HONE_UNDEFINED};
   if (arg == PROGRAM_RAW) {
     snprintf(out->name, sizeof out->name, "r");
     out->dtype = program->raw;
@@ -237,17 +253,28 @@ static hone_status read_argument(struct emitter *e, const struct program *progra
   return HONE_OK;
 }
 
+/* As a vector; of bytes made by an operation only the low bits count so far. */
+static hone_status read_vector(struct emitter *e, const struct program *program, size_t done,
+                               int arg, enum program_form form, struct argument *out) {
+  TRY(read_argument(e, program, done, arg, out));
+  out->is_whole = form == PROGRAM_WHOLE_FLOATS && arg == PROGRAM_RAW && out->dtype != HONE_F32;
+  if (arg >= 0 && (out->dtype == HONE_U8 || out->dtype == HONE_I8))
+    snprintf(out->name, sizeof out->name, "wrap_%s_(t%d)", dtype_name(out->dtype), arg);
+  return HONE_OK;
+}
+
 hone_status emit_program(struct emitter *e, struct text *out, const struct program *program,
-                         bool vector, char out_result[32]) {
+                         enum program_form form, char out_result[32]) {
   struct argument result;
   for (size_t s = 0; s < program->count; s++) {
     struct expanded x = {.o = &program->at[s]};
     for (int k = 0; k < x.o->arg_count; k++)
-      TRY(read_argument(e, program, s, x.o->args[k], &x.args[k]));
+      TRY(form == PROGRAM_SCALAR ? read_argument(e, program, s, x.o->args[k], &x.args[k])
+                                 : read_vector(e, program, s, x.o->args[k], form, &x.args[k]));
     snprintf(x.name, sizeof x.name, "t%zu", s);
     if (x.o->alpha_input) snprintf(x.alpha, sizeof x.alpha, "i%d", x.o->alpha_input);
     if (x.o->beta_input) snprintf(x.beta, sizeof x.beta, "i%d", x.o->beta_input);
-    TRY(emit_operation(e, out, &x, vector));
+    TRY(emit_operation(e, out, &x, form != PROGRAM_SCALAR));
   }
   TRY(read_argument(e, program, program->count, program->result, &result));
   snprintf(out_result, 32, "%s", result.name);

@@ -33,13 +33,44 @@ static void collect(const struct problem *problem, const struct choice *choice,
   }
 }
 
-static void emit_operand(struct text *out, const char *name, size_t k, enum operand_kind kind) {
-  const char *at = kind == OPERAND_FULL ? "o" : "j";
-  if (kind == OPERAND_SCALAR)
-    text_printf(out, "    const vec %s = splat_(*(const float *)e[%zu]);\n", name, k);
+/* Where a line of the view begins, lines counted over all dimensions but the last. */
+static void emit_line(struct text *out, const char *name, const struct view *view) {
+  int64_t lines = 1;
+  const int last = view->shape.rank - 1;
+  text_printf(out, "    const long %s_at = 0", name);
+  for (int d = last; d-- > 0; lines *= view->shape.dims[d])
+    if (view->stride[d] && view->shape.dims[d] != 1)
+      text_printf(out, " + (o - j) / %lldl %% %lldl * %lldl",
+                  (long long)(lines * view->shape.dims[last]), (long long)view->shape.dims[d],
+                  (long long)view->stride[d]);
+  text_puts(out, ";\n");
+}
+
+static void emit_operand(struct text *out, const char *name, size_t k,
+                         const struct epilogue *epilogue, int64_t columns) {
+  const struct view *view = &epilogue->operands[k];
+  const enum operand_kind kind = epilogue->kinds[k];
+  const hone_dtype dtype = view->dtype;
+  const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(dtype);
+  bool floats = dtype == HONE_F32 || dtype == HONE_BOOL;
+  const char *vector = floats ? "vec" : "veci", *splat = floats ? "splat_" : "splati_";
+  char line[40] = "0";
+  if (kind == OPERAND_BROADCAST) {
+    emit_line(out, name, view);
+    snprintf(line, sizeof line, "%s_at", name);
+  }
+  if (kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]))
+    text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[%s]);\n", vector, name, splat, type,
+                k, line);
+  else if (kind == OPERAND_ROW)
+    text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", vector, name,
+                splat, type, k, (long long)columns);
+  else if (floats)
+    text_printf(out, "    const vec %s = load_%s_((const %s *)e[%zu] + %s + %s, lanes);\n", name,
+                dtype == HONE_BOOL ? "u8" : "lanes", type, k, line, at);
   else
-    text_printf(out, "    const vec %s = load_lanes_((const float *)e[%zu] + %s, lanes);\n", name,
-                k, at);
+    text_printf(out, "    const veci %s = widen_%s((const %s *)e[%zu] + %s, lanes);\n", name,
+                vector_suffix(dtype), type, k, at);
 }
 
 /* Sums of bytes as the text makes them, to what they stand for. */
@@ -55,28 +86,30 @@ static void emit_sums(struct text *out, const struct epilogue *epilogue) {
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
+  const struct program *program = &epilogue->program;
   char result[32], name[32];
-  bool integer = step->problem.types.acc == TYPE_I32, floats = epilogue->program.count > 0;
+  bool integer = step->problem.types.acc == TYPE_I32;
+  const struct problem *p = &step->problem;
+  int64_t columns = p->kind == PROBLEM_gemm ? p->n : p->oc;
   size_t own = (size_t)epilogue->sums;
-  if (!own && epilogue->program.result == PROGRAM_RAW) {
+  if (!own && program->result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
+  bool whole = !integer && program->raw == HONE_I32;
+  bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
   text_printf(out,
               "static inline __attribute__((always_inline)) %s HONE_NAME(NAME, _epilogue)(%s x, "
               "const void *const *e, long o, long j, long lanes) {\n",
-              integer && !floats ? "veci" : "vec", integer ? "veci" : "vec");
+              floats ? "vec" : "veci", integer ? "veci" : "vec");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
   emit_sums(out, epilogue);
-  text_puts(out, !integer ? "    const vec r = x;\n"
-                 : floats ? "    const vec r = __builtin_convertvector(x, vec);\n"
-                          : "    const veci r = x;\n");
-  text_puts(out, "    (void)r;\n");
-  for (size_t k = own; k < epilogue->count; k++) {
+  text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");
+  for (size_t k = own; k < own + epilogue->program.input_count; k++) {
     snprintf(name, sizeof name, "i%zu", k - own);
-    emit_operand(out, name, k, epilogue->kinds[k]);
+    emit_operand(out, name, k, epilogue, columns);
   }
-  TRY(emit_program(e, out, &epilogue->program, true, result));
+  TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
   text_printf(out, "    return %s;\n}\n", result);
   text_puts(out,
             "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "

@@ -7,7 +7,7 @@
 static bool is_vector(const struct step *step, const struct loop_nest *nest) {
   int last = nest->rank - 1;
   if (last < 0 || nest->out_stride[last] != 1 || !program_is_vector(&step->program)) return false;
-  if (!vector_suffix(step->outputs[0].dtype) || step->outputs[0].dtype == HONE_I32) return false;
+  if (!vector_suffix(step->outputs[0].dtype)) return false;
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
     if (!vector_suffix(step->inputs[k].dtype)) return false;
@@ -84,12 +84,19 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
     int64_t stride = last < 0 ? 0 : nest->stride[k][last];
-    bool floats = step->inputs[k].dtype == HONE_F32;
+    hone_dtype dtype = step->inputs[k].dtype;
+    bool is_half = dtype == HONE_BF16, floats = dtype == HONE_F32;
+    const char *type = floats || is_half ? "vec" : "veci";
     if (vector && !stride)
-      text_printf(out, "    const vec i%zu = splat_(%sq%zu[0]);\n", k, floats ? "" : "(float)", k);
+      text_printf(out,
+                  is_half  ? "    const vec i%zu = splat_(bf16_load_(q%zu[0]));\n"
+                  : floats ? "    const vec i%zu = splat_(q%zu[0]);\n"
+                           : "    const veci i%zu = splati_(q%zu[0]);\n",
+                  k, k);
     else if (vector && !floats)
-      text_printf(out, "    const vec i%zu = load_%s_(q%zu + j, %s);\n", k,
-                  vector_suffix(step->inputs[k].dtype), k, tail ? "lanes" : "LANES");
+      text_printf(out, "    const %s i%zu = %s%s%s(q%zu + j, %s);\n", type, k,
+                  is_half ? "load_" : "widen_", vector_suffix(dtype), is_half ? "_" : "", k,
+                  tail ? "lanes" : "LANES");
     else if (vector)
       text_printf(out,
                   tail ? "    const vec i%zu = load_lanes_(q%zu + j, lanes);\n"
@@ -98,10 +105,11 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
     else
       emit_load(out, step->inputs[k].dtype, k, stride);
   }
-  TRY(emit_program(e, out, &step->program, vector, result));
-  if (vector && step->outputs[0].dtype != HONE_F32)
-    text_printf(out, "    store_%s_(o + j, %s, %s);\n", vector_suffix(step->outputs[0].dtype),
-                result, tail ? "lanes" : "LANES");
+  hone_dtype to = step->outputs[0].dtype;
+  TRY(emit_program(e, out, &step->program, vector ? PROGRAM_VECTOR : PROGRAM_SCALAR, result));
+  if (vector && to != HONE_F32)
+    text_printf(out, "    %s%s(o + j, %s, %s);\n", to == HONE_BF16 ? "store_" : "narrow_",
+                to == HONE_BF16 ? "bf16_" : vector_suffix(to), result, tail ? "lanes" : "LANES");
   else if (vector)
     text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
                 result);
@@ -239,7 +247,9 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
     text_puts(out, "    } else {\n");
   }
   emit_fill(out, dim, 0, dim->before);
-  if (contiguous)
+  if (!step->inputs[0].buffer)
+    text_puts(out, "    (void)q;\n"); /* a border alone */
+  else if (contiguous)
     text_printf(out, "    memcpy(o + %lldl, q, %lldl * sizeof *o);\n", (long long)dim->before,
                 (long long)dim->inner);
   else

@@ -1,6 +1,8 @@
 /* The top of every unit: headers, the vector and scalar helpers, the ABI; and the frame of a run. */
 #include "emit_internal.h"
 
+#include "../run/artifact.h"
+
 static bool has_small_types(const struct plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
@@ -48,9 +50,27 @@ void emit_alone_prelude(const struct target *target, struct text *out) {
   emit_prelude(&plan, out);
 }
 
-void emit_frame(struct text *out) {
+void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,
+                         size_t *out_arena_bytes) {
+  *out_offset = (plan->arena_bytes + 63) / 64 * 64;
+  *out_arena_bytes =
+      *out_offset + (size_t)threads * plan->steps.count * sizeof(struct hone_profile_entry);
+}
+
+static void emit_profile(const struct emitter *e) {
+  size_t offset, bytes, length = 0;
+  const char *text = hone_embedded_text("emit/profile.h", &length);
+  emit_profile_layout(e->plan, e->profiles, &offset, &bytes);
+  text_printf(e->out, "#define PROFILE_OFFSET %zu\n#define PROFILE_STEPS %zu\n", offset,
+              e->plan->steps.count);
+  text_printf(e->out, "#define PROFILE_THREADS %d\n", e->profiles);
+  if (text) text_append(e->out, text, length);
+}
+
+void emit_frame(const struct emitter *e) {
+  if (e->profiles) emit_profile(e);
   text_puts(
-      out,
+      e->out,
       "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
       "void *const *inputs;\n"
       "  void *const *outputs;\n  int32_t status;\n"

@@ -122,6 +122,10 @@ struct tf_rescale {
 };
 MUST_USE hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
                                 struct value **out);
+/* The sum of x - zero over `axes`, `count` elements, in i32. */
+MUST_USE hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero,
+                                        struct value *axes, int64_t count, int64_t keep,
+                                        struct value **out);
 tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_table,
     tf_quantised_softmax, tf_quantised_mean, tf_quantised_pool, tf_quantised_concat,
     tf_quantised_resize, tf_quantised_relu;

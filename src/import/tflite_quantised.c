@@ -378,6 +378,18 @@ hone_status tf_quantised_softmax(struct tf_op *op) {
 
 /* -- reductions, concatenation, resizing ---- */
 
+/* Sum over axes of `count` elements of x - zero, in i32; by way of floats where they are exact, since
+   those have fast kernels. */
+hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, struct value *axes,
+                               int64_t count, int64_t keep, struct value **out) {
+  bool exact = x->dtype != HONE_I16 && count <= (1 << 24) / 255;
+  TRY(make_cast(op->make, x, exact ? HONE_F32 : HONE_I32, &x));
+  if (zero) TRY(make_with_scalar(op->make, OP_Sub, x, (double)zero, &x));
+  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), out));
+  return exact ? make_cast(op->make, *out, HONE_I32, out) : HONE_OK;
+}
+
 /* MEAN, SUM: the sum in 32 bits; the count goes into the multiplier. */
 hone_status tf_quantised_mean(struct tf_op *op) {
   double from, to;
@@ -399,9 +411,7 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   }
   if (count < 1) return tf_refuse(op, "of no elements");
   TRY(make_ints(op->make, axes, axis_count, &list));
-  TRY(centred(op, x, from_zero, &x));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, list),
-                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
+  TRY(tf_quantised_total(op, x, from_zero, list, count, keep, &y));
   int32_t multiplier;
   int shift;
   tf_multiplier(from / to, &multiplier, &shift);

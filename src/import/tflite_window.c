@@ -277,37 +277,80 @@ static hone_status clamp_quantised(struct tf_op *op, int activation, struct valu
   return make_node(op->make, OP_Clip, VALUES(x, a, b), NULL, out);
 }
 
-/* Sum over the window by a depthwise convolution with ones, divided by how many elements of the
-   window lie inside, halves away from zero. */
+/* The sum over each window: of the whole image a reduction, else a depthwise convolution with ones. */
+static hone_status window_sums(struct tf_op *op, struct value *x, const struct window *w,
+                               struct value **out) {
+  struct make *make = op->make;
+  int64_t channels = x->shape.dims[1], dims[4] = {channels, 1, w->kernel[0], w->kernel[1]};
+  int64_t pads = 0;
+  struct value *ones, *shape, *axes;
+  for (int d = 0; d < 4; d++) pads += w->pads[d];
+  if (!pads && w->kernel[0] == x->shape.dims[2] && w->kernel[1] == x->shape.dims[3]) {
+    TRY(make_ints(make, (const int64_t[]){2, 3}, 2, &axes));
+    return tf_quantised_total(op, x, 0, axes, w->kernel[0] * w->kernel[1], 1, out);
+  }
+  TRY(make_scalar(make, HONE_I8, 1, &ones));
+  TRY(make_ints(make, dims, 4, &shape));
+  TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &ones));
+  return make_node(make, OP_ConvInteger, VALUES(x, ones),
+                   ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
+}
+
+/* Elements of window `at` along one axis that lie inside. */
+static int64_t elements_inside(const struct window *w, int d, int64_t at, int64_t in) {
+  int64_t first = at * w->strides[d] - w->pads[d], last = first + w->kernel[d];
+  return (last < in ? last : in) - (first > 0 ? first : 0);
+}
+
+/* The largest error of sum / count in float is 2^-14.6; up to here a tie and its neighbours are told
+   apart by a quarter of their distance. */
+enum { MOST_IN_FLOAT = 4096 };
+
+/* 1 / count and one half and a quarter of a tie's distance, by window: one number where all are equal. */
+static hone_status window_factors(struct tf_op *op, const struct value *sums,
+                                  const struct window *w, const int64_t *in, hone_dtype dtype,
+                                  struct value **inverse, struct value **half) {
+  struct shape shape = sums->shape;
+  double *factors, *halves;
+  bool equal = true;
+  int64_t height = shape.dims[2], width = shape.dims[3];
+  shape.dims[0] = shape.dims[1] = 1;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, factors, (size_t)(height * width)));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, halves, (size_t)(height * width)));
+  for (int64_t i = 0; i < height * width; i++) {
+    int64_t count =
+        elements_inside(w, 0, i / width, in[0]) * elements_inside(w, 1, i % width, in[1]);
+    factors[i] = 1 / (double)(count > 0 ? count : 1);
+    halves[i] = 0.5 + factors[i] / 4;
+    equal &= factors[i] == factors[0];
+  }
+  if (equal) shape = (struct shape){.rank = 0};
+  TRY(make_numbers(op->make, dtype, &shape, factors, inverse));
+  return make_numbers(op->make, dtype, &shape, halves, half);
+}
+
+/* Sum over the window, divided by how many of its elements lie inside, halves away from zero. */
 static hone_status quantised_average(struct tf_op *op, struct value *x, const struct window *w,
                                      struct value **out) {
   struct make *make = op->make;
-  int64_t channels = x->shape.dims[1], dims[4] = {channels, 1, w->kernel[0], w->kernel[1]};
-  int64_t one_dims[4] = {1, 1, x->shape.dims[2], x->shape.dims[3]};
-  struct value *ones, *shape, *sums, *counts, *half, *sign, *low, *high;
-  hone_dtype dtype = x->dtype;
-  TRY(make_scalar(make, HONE_I8, 1, &ones));
-  TRY(make_ints(make, dims, 4, &shape));
-  TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &sums));
-  TRY(make_node(make, OP_ConvInteger, VALUES(x, sums),
-                ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), &sums));
-  TRY(make_ints(make, one_dims, 4, &shape));
-  TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &counts));
-  one_dims[2] = w->kernel[0], one_dims[3] = w->kernel[1];
-  TRY(make_ints(make, one_dims, 4, &shape));
-  TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &half));
-  TRY(make_node(make, OP_ConvInteger, VALUES(counts, half), ARGS(WINDOW_ARGS(*w)), &counts));
-  TRY(make_with_scalar(make, OP_Div, counts, 2, &half));
-  TRY(make_node(make, OP_Sign, VALUES(sums), NULL, &sign));
-  TRY(make_node(make, OP_Mul, VALUES(sign, half), NULL, &half));
-  TRY(make_node(make, OP_Add, VALUES(sums, half), NULL, &sums));
-  TRY(make_node(make, OP_Div, VALUES(sums, counts), NULL, &sums));
+  struct value *sums, *inverse, *half, *sign, *low, *high;
+  hone_dtype to = x->dtype;
+  hone_dtype dtype = w->kernel[0] * w->kernel[1] <= MOST_IN_FLOAT ? HONE_F32 : HONE_F64;
   double least, most;
+  TRY(window_sums(op, x, w, &sums));
+  TRY(window_factors(op, sums, w, x->shape.dims + 2, dtype, &inverse, &half));
+  TRY(make_cast(make, sums, dtype, &x));
+  TRY(make_node(make, OP_Mul, VALUES(x, inverse), NULL, out));
+  if (to != HONE_U8) {
+    TRY(make_node(make, OP_Sign, VALUES(x), NULL, &sign));
+    TRY(make_node(make, OP_Mul, VALUES(sign, half), NULL, &half));
+  }
+  TRY(make_node(make, OP_Add, VALUES(*out, half), NULL, out));
   TRY(tf_range(op, pool_fields.activation, &least, &most));
-  TRY(make_scalar(make, HONE_I32, least, &low));
-  TRY(make_scalar(make, HONE_I32, most, &high));
-  TRY(make_node(make, OP_Clip, VALUES(sums, low, high), NULL, &sums));
-  return make_cast(make, sums, dtype, out);
+  TRY(make_scalar(make, dtype, least, &low));
+  TRY(make_scalar(make, dtype, most, &high));
+  TRY(make_node(make, OP_Clip, VALUES(*out, low, high), NULL, out));
+  return make_cast(make, *out, to, out); /* towards zero */
 }
 
 hone_status tf_pool(struct tf_op *op) {

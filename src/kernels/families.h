@@ -44,12 +44,17 @@ PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
 PACKED_FAMILY(depthwise)
 PACKED_FAMILY(winograd)
+PACKED_FAMILY(recurrent)
 FAMILY(pool)
+FAMILY(pool_max)
 FAMILY(softmax)
 FAMILY(layernorm)
 FAMILY(reduce)
+FAMILY(attention)
 int64_t gemm_pack_units(ON, const struct choice *choice);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);
+size_t attention_scratch_bytes(ON, const struct choice *choice);
+size_t recurrent_scratch_bytes(ON, const struct choice *choice);
 #undef PACKED_FAMILY
 #undef FAMILY
 #undef ON

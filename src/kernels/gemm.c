@@ -392,10 +392,66 @@ static inline __attribute__((always_inline)) void pack_groups(const struct probl
             }
 }
 
+/* One panel of floats, k from `first` on: to[k][j] = from[k * k_stride + j * n_stride], in squares that L1
+   holds along both directions. */
+static void pack_floats(const float *from, int64_t k_stride, int64_t n_stride, int64_t k_count,
+                        int64_t columns, int64_t width, float *to) {
+  enum { SQUARE = 16 };
+  if (n_stride == 1) {
+    for (int64_t k = 0; k < k_count; k++)
+      memcpy(to + k * width, from + k * k_stride, (size_t)columns * sizeof *to);
+  } else {
+    for (int64_t first = 0; first < k_count; first += SQUARE) {
+      int64_t end = min_i64(first + SQUARE, k_count);
+      for (int64_t j = 0; j < columns; j++)
+        for (int64_t k = first; k < end; k++) to[k * width + j] = from[k * k_stride + j * n_stride];
+    }
+  }
+  for (int64_t k = 0; k < k_count && columns < width; k++)
+    memset(to + k * width + columns, 0, (size_t)(width - columns) * sizeof *to);
+}
+
+/* As pack_groups, for floats. A tap's k are `k_stride` apart, taps and outer parts as given. */
+struct float_source {
+  int64_t k_stride, n_stride, tap_stride;
+};
+static void pack_panels(const struct layout *t, const struct float_source *s, const float *from,
+                        float *to) {
+  for (int64_t panel = 0; panel < t->panels; panel++)
+    for (int64_t tap = 0; tap < t->k_all / t->depth; tap++, to += t->depth * t->panel_width) {
+      int64_t n = panel * t->panel_width;
+      pack_floats(from + n * s->n_stride + tap * s->tap_stride, s->k_stride, s->n_stride, t->depth,
+                  min_i64(t->panel_width, t->columns - n), t->panel_width, to);
+    }
+}
+
+static void pack_float_gemm(const struct problem *p, const struct layout *t, const float *from,
+                            float *to) {
+  struct float_source source = {.k_stride = p->b_row, .n_stride = p->b_column};
+  for (int64_t outer = 0; outer < t->outer; outer++)
+    pack_panels(t, &source, from + gemm_source(p, t, outer, 0, 0),
+                to + outer * t->panels * t->k_all * t->panel_width);
+}
+
+/* k runs over the channels of one place of the window, then over the places. */
+static void pack_float_conv(const struct problem *p, const struct layout *t, const float *from,
+                            float *to) {
+  struct layout places = *t;
+  int64_t ic = p->ic / t->outer, window = p->kh * p->kw;
+  struct float_source source = {.k_stride = window, .n_stride = ic * window, .tap_stride = 1};
+  places.depth = ic;
+  for (int64_t outer = 0; outer < t->outer; outer++)
+    pack_panels(&places, &source, from + outer * t->columns * ic * window,
+                to + outer * t->panels * t->k_all * t->panel_width);
+}
+
 void gemm_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = lay_out(problem, target, choice);
-  pack_groups(problem, &t, gemm_source, b, packed);
+  if (t.group == 1)
+    pack_float_gemm(problem, &t, b, packed);
+  else
+    pack_groups(problem, &t, gemm_source, b, packed);
 }
 
 bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -434,5 +490,8 @@ size_t conv_packed_bytes(const struct problem *problem, const struct kernel_targ
 void conv_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = lay_out(problem, target, choice);
-  pack_groups(problem, &t, conv_source, b, packed);
+  if (t.group == 1)
+    pack_float_conv(problem, &t, b, packed);
+  else
+    pack_groups(problem, &t, conv_source, b, packed);
 }

@@ -299,6 +299,14 @@ int choice_print(char *out, size_t size, const struct choice *choice) {
   return length;
 }
 
+int64_t choice_value(const struct choice *choice, const char *name, int64_t otherwise) {
+  const char *word;
+  size_t length;
+  for (int i = 0; (length = word_at(choice->kernel->names, i, &word)); i++)
+    if (strlen(name) == length && !memcmp(name, word, length)) return choice->value[i];
+  return otherwise;
+}
+
 bool choice_parse(const char *text, struct choice *out) {
   char row[64];
   size_t length = next_word(&text), name_length;

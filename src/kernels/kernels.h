@@ -151,6 +151,8 @@ const struct kernel *kernel_find(const char *name);
 
 /* "gemm_f32 vectors2 tile_rows1 ..."; values of 0 are left out. Returns length. */
 int choice_print(char *out, size_t size, const struct choice *choice);
+/* The value of that name; `otherwise` if the row has none. */
+int64_t choice_value(const struct choice *choice, const char *name, int64_t otherwise);
 /* Parses a choice's text; false if it is malformed. Whether it fits is kernel->fits(). */
 bool choice_parse(const char *text, struct choice *out);
 

@@ -131,7 +131,6 @@ const struct plain_kernel plain_table[] = {
     {"CumProd", "plain/CumSum.c", "CUMULATIVE_PRODUCT 1", units_shares, NULL, NULL},
     {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
     {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
-    {"DynamicQuantizeLinear", "plain/DynamicQuantizeLinear.c", NULL, units_elements, NULL, NULL},
     {"EyeLike", "plain/EyeLike.c", NULL, units_rows, NULL, NULL},
     {"GRU", "plain/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"Gather", "plain/Gather.c", NULL, units_gathers, NULL, NULL},

@@ -67,20 +67,27 @@ size_t depthwise_packed_bytes(const struct problem *problem, const struct kernel
   return (size_t)(channels * problem->kh * problem->kw) * sizeof(float);
 }
 
+static float weight_at(const struct problem *problem, const void *b, int64_t i) {
+  switch (problem->types.b) {
+    case TYPE_I8:
+      return (float)(((const int8_t *)b)[i] - problem->b_zero);
+    case TYPE_U8:
+      return (float)(((const uint8_t *)b)[i] - problem->b_zero);
+    default:
+      return ((const float *)b)[i];
+  }
+}
+
 /* [channel][tap] to [channel vector][tap][lane]. */
 void depthwise_pack(const struct problem *problem, const struct kernel_target *target,
                     const struct choice *choice, const void *b, void *packed) {
   (void)choice;
-  const float *from = b;
-  const int8_t *bytes = problem->types.b == TYPE_I8 ? b : NULL;
   float *to = packed;
   int64_t lanes = lanes_of(target), taps = problem->kh * problem->kw;
   for (int64_t first = 0; first < problem->ic; first += lanes)
     for (int64_t tap = 0; tap < taps; tap++)
       for (int64_t channel = first; channel < first + lanes; channel++)
-        *to++ = channel >= problem->ic ? 0.0f
-                : bytes                ? (float)bytes[channel * taps + tap]
-                                       : from[channel * taps + tap];
+        *to++ = channel < problem->ic ? weight_at(problem, b, channel * taps + tap) : 0.0f;
 }
 
 bool pool_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -114,4 +121,29 @@ int64_t pool_units(const struct problem *problem, const struct kernel_target *ta
                    const struct choice *choice) {
   int64_t width = choice->value[0] * lanes_of(target);
   return at_least_1(problem->images) * problem->oh * ceil_div(problem->ic, width);
+}
+
+/* Of bytes: only the largest. */
+bool pool_max_accepts(const struct problem *problem, const struct kernel_target *target) {
+  return pool_accepts(problem, target) && problem->mode == 0 &&
+         problem->types.a == problem->types.c;
+}
+bool pool_max_enumerate(const struct problem *problem, const struct kernel_target *target,
+                        int index, struct choice *out) {
+  return pool_enumerate(problem, target, index, out);
+}
+bool pool_max_fits(const struct problem *problem, const struct kernel_target *target,
+                   struct choice *choice) {
+  return pool_fits(problem, target, choice);
+}
+int pool_max_defines(const struct problem *problem, const struct kernel_target *target,
+                     const struct choice *choice,
+                     struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  int count = pool_defines(problem, target, choice, defines);
+  defines[count++] = (struct kernel_define){"A_TYPE", problem->types.a};
+  return count;
+}
+int64_t pool_max_units(const struct problem *problem, const struct kernel_target *target,
+                       const struct choice *choice) {
+  return pool_units(problem, target, choice);
 }

@@ -167,12 +167,22 @@ static const double transform4[6][3] = {{1, 0, 0},
                                         {1.0 / 6, -1.0 / 3 * ROOT, 1.0 / 3},
                                         {0, 0, 1}};
 
-/* Point (y, x) of G g G^T for one 3 x 3 filter. */
-static float transformed(const float *g, const double *row, const double *column) {
-  double sum = 0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) sum += row[i] * column[j] * (double)g[i * 3 + j];
-  return (float)sum;
+enum { STRIP = 16 }; /* filters that are transformed together */
+
+/* Points (y, x) of G g G^T of some filters, each sum in double. */
+static void transform_strip(const double (*g)[3], int64_t size, const float filter[9][STRIP],
+                            float points[36][STRIP]) {
+  double rows[6][3][STRIP];
+  for (int64_t y = 0; y < size; y++)
+    for (int x = 0; x < 3; x++)
+      for (int j = 0; j < STRIP; j++)
+        rows[y][x][j] = g[y][0] * (double)filter[x][j] + g[y][1] * (double)filter[3 + x][j] +
+                        g[y][2] * (double)filter[6 + x][j];
+  for (int64_t y = 0; y < size; y++)
+    for (int64_t x = 0; x < size; x++)
+      for (int j = 0; j < STRIP; j++)
+        points[y * size + x][j] =
+            (float)(rows[y][0][j] * g[x][0] + rows[y][1][j] * g[x][1] + rows[y][2][j] * g[x][2]);
 }
 
 /* ONNX order [oc, ic, 3, 3] to [panel][point][ic][lane]. */
@@ -181,14 +191,19 @@ void winograd_pack(const struct problem *problem, const struct kernel_target *ta
   struct winograd w = winograd_of(problem, target, choice);
   const double(*g)[3] = w.tile.out == 2 ? transform2 : transform4;
   const float *from = b;
-  float *to = packed;
-  for (int64_t panel = 0; panel < w.panels; panel++)
-    for (int64_t point = 0; point < w.size * w.size; point++)
-      for (int64_t i = 0; i < problem->ic; i++)
-        for (int64_t j = 0; j < w.panel_width; j++) {
-          int64_t n = panel * w.panel_width + j;
-          *to++ = n < problem->oc ? transformed(from + (n * problem->ic + i) * 9, g[point / w.size],
-                                                g[point % w.size])
-                                  : 0.0f;
-        }
+  float *to = packed, filter[9][STRIP], points[36][STRIP];
+  int64_t ic = problem->ic, point_floats = ic * w.panel_width;
+  for (int64_t n = 0, left; n < w.panels * w.panel_width; n += left) {
+    const int64_t lane = n % w.panel_width;
+    left = min_i64(STRIP, w.panel_width - lane);
+    memset(filter, 0, sizeof filter);
+    for (int64_t i = 0; i < ic; i++) {
+      for (int64_t j = 0; j < left && n + j < problem->oc; j++)
+        for (int k = 0; k < 9; k++) filter[k][j] = from[((n + j) * ic + i) * 9 + k];
+      transform_strip(g, w.size, (const float(*)[STRIP])filter, points);
+      float *at = to + n / w.panel_width * w.size * w.size * point_floats + i * w.panel_width;
+      for (int64_t point = 0; point < w.size * w.size; point++)
+        memcpy(at + point * point_floats + lane, points[point], (size_t)left * sizeof *at);
+    }
+  }
 }

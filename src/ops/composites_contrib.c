@@ -176,59 +176,6 @@ void expand_matmul_nbits(struct expansion *e) {
   x_out(e, 0, sum_of(e, y, x_in(e, 5)));
 }
 
-/* -- QLinear*: dequantised, computed in float, quantised ------------------------------------------- */
-
-static struct value *dequantised(struct expansion *e, size_t k) {
-  struct value *x = x_in(e, k), *scale = x_in(e, k + 1), *zero = x_in(e, k + 2);
-  return x_op(e, OP_DequantizeLinear, (struct value *[]){x, scale, zero}, zero ? 3 : 2);
-}
-
-static void out_quantised(struct expansion *e, struct value *y, size_t k) {
-  struct value *zero = x_in(e, k + 1);
-  x_out(e, 0, x_op(e, OP_QuantizeLinear, (struct value *[]){y, x_in(e, k), zero}, zero ? 3 : 2));
-}
-
-void expand_qlinear_binary(struct expansion *e) {
-  enum op_id op = is_op(e->node, OP_QLinearAdd) ? OP_Add : OP_Mul;
-  out_quantised(e, x_2(e, op, dequantised(e, 0), dequantised(e, 3)), 6);
-}
-
-void expand_qlinear_unary(struct expansion *e) {
-  struct value *x = dequantised(e, 0);
-  if (is_op(e->node, OP_QLinearLeakyRelu)) x_with_float(e, "alpha", x_float(e, "alpha", 0.01));
-  out_quantised(e, x_1(e, is_op(e->node, OP_QLinearLeakyRelu) ? OP_LeakyRelu : OP_Sigmoid, x), 3);
-}
-
-void expand_qlinear_pool(struct expansion *e) {
-  static const char *const kept[] = {"auto_pad",     "ceil_mode", "count_include_pad",
-                                     "kernel_shape", "pads",      "strides"};
-  bool is_global = is_op(e->node, OP_QLinearGlobalAveragePool);
-  int last = x_in(e, 0)->shape.rank - 1;
-  bool is_last = x_int(e, "channels_last", 0) != 0;
-  struct value *x = dequantised(e, 0);
-  if (is_last && last != 3) x_fail(e, HONE_E_UNSUP, "channels last of rank %d", last + 1);
-  if (is_last) x = x_transpose(e, x, (int64_t[]){0, 3, 1, 2});
-  for (size_t i = 0; !is_global && i < COUNT(kept); i++) {
-    const struct attribute *a = node_attribute(e->node, kept[i]);
-    if (a) e->attributes[e->attribute_count++] = *a;
-  }
-  x = x_1(e, is_global ? OP_GlobalAveragePool : OP_AveragePool, x);
-  if (is_last) x = x_transpose(e, x, (int64_t[]){0, 2, 3, 1});
-  out_quantised(e, x, 3);
-}
-
-/* y scale, y zero point, then x, scale, zero point of each part */
-void expand_qlinear_concat(struct expansion *e) {
-  struct value *parts[64];
-  size_t count = (e->node->input_count - 2) / 3;
-  if (!count || count > COUNT(parts) || e->node->input_count != 2 + 3 * count) {
-    x_fail(e, HONE_E_FORMAT, "QLinearConcat of %zu inputs", e->node->input_count);
-    return;
-  }
-  for (size_t i = 0; i < count; i++) parts[i] = dequantised(e, 2 + 3 * i);
-  out_quantised(e, x_concat(e, x_int(e, "axis", 0), parts, count), 0);
-}
-
 /* -- MultiHeadAttention ----------------------------------------------------------------------------- */
 
 /* query, key, value [batch, rows, hidden], bias [3 hidden], padding mask, attention bias, past */

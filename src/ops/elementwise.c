@@ -83,6 +83,20 @@ static int64_t int_pow(int64_t x, int64_t y, bool u) {
   return result;
 }
 
+/* Requantisation's product, see requantize.c: x * multiplier / 2^31 rounded (halves up), then a shift
+   to the right by `bits` modulo 32, rounded (halves away from zero); in 32 bits. */
+static int64_t int_rescale(int64_t x, int64_t multiplier, int64_t bits) {
+  int64_t mask = (INT64_C(1) << (bits & 31)) - 1;
+  int64_t high = (int32_t)(uint32_t)((uint64_t)(x * multiplier + (INT64_C(1) << 30)) >> 31);
+  return (high >> (bits & 31)) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+/* Rounded once, halves up: a shift by 31 + bits, of 1 to 62. */
+static int64_t int_rescale_once(int64_t x, int64_t multiplier, int64_t bits) {
+  int64_t shift = 1 + ((30 + bits) & 63);
+  if (shift > 62) shift = 62;
+  return (x * multiplier + (INT64_C(1) << (shift - 1))) >> shift;
+}
+
 #define add_ int_add
 #define sub_ int_sub
 #define mul_ int_mul
@@ -94,6 +108,8 @@ static int64_t int_pow(int64_t x, int64_t y, bool u) {
 #define neg_ int_neg
 #define abs_ int_abs
 #define pow_ int_pow
+#define rescale_ int_rescale
+#define rescale_once_ int_rescale_once
 #define INTEGER(name, text)                                             \
   static void i64_##name(const struct i64_block *block, int64_t *out) { \
     const bool u = block->u;                                            \
@@ -266,7 +282,7 @@ bool elementwise_parameters(const struct node *node, double *out_alpha, double *
       alpha = parameter_names[i].alpha, beta = parameter_names[i].beta;
   *out_alpha = number_attribute(node, alpha, op->alpha);
   *out_beta = number_attribute(node, beta, op->beta);
-  return op->class == OP_ELEMENTWISE && op->expression;
+  return op->class == OP_ELEMENTWISE && (op->expression || op->integer);
 }
 
 /* -- the functions that ops.def names
@@ -332,4 +348,10 @@ hone_status eval_binary(struct ctx *ctx, struct arena *scratch, const struct nod
                         const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
   return eval_count(ctx, node, in, 2, out[0]);
+}
+
+hone_status eval_ternary(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                         const struct tensor *const *in, struct tensor *const *out) {
+  (void)scratch;
+  return eval_count(ctx, node, in, 3, out[0]);
 }

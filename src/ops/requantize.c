@@ -1,10 +1,12 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, TableSoftmax, QuantizeAway.
+ * Requantize, Rescale, RescaleOnce, TableSoftmax, QuantizeAway.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
  *   doubled product, then the shift, halves away from zero; single_rounding: once, halves up); 64-bit sums once with 16 bits of the
  *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
+ * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
+ *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
  * QuantizeAway: QuantizeLinear with halves away from zero.
  */
@@ -34,6 +36,21 @@ hone_status infer_requantize(struct ctx *ctx, struct graph *graph, struct node *
       node_int(node, "left_shift", 0) < 0 || node_int(node, "left_shift", 0) > 31)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "multipliers and shifts do not fit");
   return set_output(ctx, node, 0, to, shape);
+}
+
+hone_status infer_rescale(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  struct shape shape = node->inputs[0]->shape;
+  for (size_t k = 0; k < 3; k++) {
+    struct shape joined;
+    if (node->inputs[k]->dtype != HONE_I32)
+      return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is %s, expected i32", k,
+                  dtype_name(node->inputs[k]->dtype));
+    if (!shape_broadcast(&shape, &node->inputs[k]->shape, &joined))
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu does not broadcast", k);
+    shape = joined;
+  }
+  return set_output(ctx, node, 0, HONE_I32, &shape);
 }
 
 static int64_t rounded_product(int64_t a, int64_t b) {

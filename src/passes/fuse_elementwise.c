@@ -4,11 +4,13 @@
  * read a value twice (GELU), and sums with another tensor (residuals). What is closed later cannot
  * depend on what comes from the group, so no cycle can arise.
  *
+ * A contraction also takes what makes an operand of its program for it alone.
+ *
  * Contractions go first, the last one first: of two that meet in a sum the later takes it, because
  * only then the other operand is there. Elementwise groups follow in graph order. */
 #include "rewrite.h"
 
-enum { MOST_STEPS = 32 };
+enum { MOST_STEPS = 40, MOST_CHAIN = 8 };
 
 struct fuser {
   struct ctx *ctx;
@@ -17,6 +19,7 @@ struct fuser {
   struct arena *scratch;
   struct graph_readers readers;
   uint32_t *uses;
+  uint32_t *made_at; /* by value index: position of the producer */
   size_t value_count;
   size_t changes;
 };
@@ -33,6 +36,16 @@ struct group {
   VEC(struct fused_step) steps;
   size_t fused_inputs;
 };
+
+static hone_status find_producers(struct fuser *f) {
+  TRY(NEW_ARRAY(f->ctx, f->scratch, f->made_at, f->value_count + 1));
+  for (size_t n = 0; n < f->graph->nodes.count; n++) {
+    const struct node *node = f->graph->nodes.at[n];
+    for (size_t o = 0; o < node->output_count; o++)
+      if (node->outputs[o]) f->made_at[node->outputs[o]->index] = (uint32_t)n;
+  }
+  return HONE_OK;
+}
 
 /* -- groups ----------------------------------------------------------------------------------- */
 
@@ -87,7 +100,7 @@ static bool is_accepted(const struct fuser *f, const struct group *g, const stru
 
 static bool is_step(const struct fuser *f, const struct group *g, const struct node *node) {
   double alpha, beta;
-  bool has_form = node->op->expression || is_op(node, OP_Cast);
+  bool has_form = node->op->expression || node->op->integer || is_op(node, OP_Cast);
   if (node->op->class != OP_ELEMENTWISE || !has_form || node->fused_count ||
       node->output_count != 1 || !node->outputs[0])
     return false;
@@ -154,6 +167,39 @@ static uint32_t next_reader(const struct fuser *f, const struct group *g) {
   return best;
 }
 
+/* The elementwise node that makes the value for the group alone; NULL if there is none. */
+static struct node *maker_of(const struct fuser *f, const struct group *g,
+                             const struct value *value) {
+  if (!graph_owns(f->graph, value) || index_in_group(g, value) >= 0 || value->is_output ||
+      f->uses[value->index] != 1 || !value->producer ||
+      value->producer->op->class != OP_ELEMENTWISE)
+    return NULL;
+  return f->graph->nodes.at[f->made_at[value->index]];
+}
+
+/* What an operand of a product's program is made by (a residual that is brought to another scale) joins
+   the program, so that it does not go through memory either. */
+static hone_status take_makers(struct fuser *f, struct group *g, const struct node *node) {
+  struct node *chain[MOST_CHAIN];
+  size_t count = 0;
+  const struct node *reader = node;
+  while (count < MOST_CHAIN) {
+    struct node *maker = NULL;
+    for (size_t i = 0; i < elementwise_operands(reader) && !maker; i++) {
+      maker = maker_of(f, g, reader->inputs[i]);
+      if (maker && !is_step(f, g, maker)) maker = NULL;
+    }
+    if (!maker) break;
+    chain[count++] = maker;
+    reader = maker;
+  }
+  while (count-- > 0) {
+    if (g->count >= MOST_STEPS || !is_step(f, g, chain[count])) break;
+    TRY(take(f, g, chain[count], f->made_at[chain[count]->outputs[0]->index]));
+  }
+  return HONE_OK;
+}
+
 /* Only the last value is read outside. */
 static bool is_closed(const struct group *g) {
   for (size_t i = 0; i + 1 < g->count; i++)
@@ -172,6 +218,8 @@ static hone_status grow(struct fuser *f, struct group *g, struct closed *closed)
     if (position == UINT32_MAX) break;
     const struct node *node = f->graph->nodes.at[position];
     if (!node || !is_step(f, g, node)) break; /* its operand stays open for ever */
+    if (g->root->op->class != OP_ELEMENTWISE) TRY(take_makers(f, g, node));
+    if (g->count > MOST_STEPS || !is_step(f, g, node)) break;
     TRY(take(f, g, node, position));
     if (is_closed(g))
       *closed = (struct closed){g->count, g->inputs.count, g->fused_inputs, g->steps.count};
@@ -213,6 +261,7 @@ static hone_status fuse_all(struct fuser *f) {
   size_t count = f->graph->nodes.count;
   TRY(graph_uses(f->ctx, f->scratch, f->graph, &f->uses));
   TRY(graph_find_readers(f->ctx, f->scratch, f->graph, &f->readers));
+  TRY(find_producers(f));
   for (size_t n = count; n-- > 0;) TRY(fuse_at(f, (uint32_t)n, false));
   for (size_t n = 0; n < count; n++) TRY(fuse_at(f, (uint32_t)n, true));
   return HONE_OK;

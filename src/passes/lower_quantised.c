@@ -4,8 +4,9 @@
  *     QLinearConv, QLinearMatMul                                 (QOperator)
  *  -> integer product, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to bytes.
  * Weights are constant and symmetric (u8 around 128 become i8); any other graph stays as it is.
- * Between products bytes stay: DequantizeLinear moves behind operators that only move elements, and
- * QuantizeLinear of what it gives with the same scale and zero is nothing. A NaN becomes 0, where
+ * Between products bytes stay: DequantizeLinear moves behind operators that only move elements (or take
+ * the largest), QuantizeLinear moves in front of a Concat, and QuantizeLinear of what DequantizeLinear
+ * gives with the same scale and zero is nothing. A NaN becomes 0, where
  * QuantizeLinear would give the zero point. */
 #include "rewrite.h"
 
@@ -275,40 +276,150 @@ static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], made);
 }
 
+/* -- movement of bytes ---------------------------------------------------------------------------- */
+
+/* Output 0 holds elements of input 0 and nothing else. The largest of a window is one of them: a scale
+   is above 0. */
 static bool only_moves(const struct node *node) {
-  return is_shape_op(node) || is_op(node, OP_Transpose);
+  switch (node->op->id) {
+    case OP_Transpose:
+    case OP_Slice:
+    case OP_Gather:
+    case OP_DepthToSpace:
+    case OP_SpaceToDepth:
+    case OP_Expand:
+    case OP_Tile:
+      return true;
+    case OP_MaxPool:
+      return node->output_count == 1;
+    case OP_Resize:
+      return !strcmp(node_string(node, "mode", "nearest"), "nearest") &&
+             strcmp(node_string(node, "coordinate_transformation_mode", "half_pixel"),
+                    "tf_crop_and_resize");
+    default:
+      return is_shape_op(node);
+  }
+}
+
+static hone_status dequantise_like(struct rewrite *r, const struct value *like, struct value *q,
+                                   struct value **out) {
+  const struct node *from = like->producer;
+  struct value *in[3] = {q, from->inputs[1], node_input(from, 2)};
+  struct node *node;
+  TRY(rewrite_node(r, OP_DequantizeLinear, in, in[2] ? 3 : 2, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* The node over other inputs, with its attributes. */
+static hone_status remade(struct rewrite *r, const struct node *node, struct value *const *in,
+                          size_t count, struct value **out) {
+  struct node *made;
+  TRY(rewrite_node(r, node->op->id, in, count, &made));
+  for (size_t i = 0; i < node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, made));
+  *out = made->outputs[0];
+  return HONE_OK;
 }
 
 /* move(dequantise(q)) is dequantise(move(q)). */
 static hone_status visit_move(struct rewrite *r, struct node *node) {
   struct quantised x;
-  struct node *moved, *back;
-  if (!dequantised(node->inputs[0], &x) || x.q->constant) return HONE_OK;
-  const struct node *from = node->inputs[0]->producer;
-  struct value *in[2] = {x.q, node_input(node, 1)};
-  TRY(rewrite_node(r, node->op->id, in, in[1] ? 2 : 1, &moved));
-  for (size_t i = 0; i < node->attribute_count; i++)
-    TRY(node_set(r->ctx, r->graph, moved, &node->attributes[i]));
-  TRY(node_infer(r->ctx, r->graph, moved));
-  struct value *again[3] = {moved->outputs[0], from->inputs[1], x.zero};
-  TRY(rewrite_node(r, OP_DequantizeLinear, again, x.zero ? 3 : 2, &back));
-  TRY(node_infer(r->ctx, r->graph, back));
-  return rewrite_replace(r, node->outputs[0], back->outputs[0]);
+  struct value *in[8], *y;
+  if (!dequantised(node->inputs[0], &x) || node->input_count > COUNT(in)) return HONE_OK;
+  if (x.q->constant && !is_op(node, OP_Gather)) return HONE_OK;
+  memcpy(in, node->inputs, node->input_count * sizeof in[0]);
+  in[0] = x.q;
+  TRY(remade(r, node, in, node->input_count, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
 }
 
-static hone_status visit_products(struct rewrite *r, struct node *node) {
+/* A border of 0.0 is one of the zero point. */
+static hone_status visit_pad(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  double fill = 0;
+  const struct value *given = node_input(node, 2);
+  if (strcmp(node_string(node, "mode", "constant"), "constant")) return HONE_OK;
+  if (!dequantised(node->inputs[0], &x) || x.q->constant) return HONE_OK;
+  if ((given && !constant_scalar(given, &fill)) || fill != 0) return HONE_OK;
+  struct value *in[4] = {x.q, node->inputs[1], NULL, node_input(node, 3)}, *y;
+  TRY(rewrite_constant(r, x.q->dtype, &(struct shape){.rank = 0}, &in[2]));
+  tensor_set_i64(in[2]->constant, 0, (int64_t)x.zero_point);
+  TRY(remade(r, node, in, in[3] ? 4 : 3, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+enum { MOST_PARTS = 64 };
+
+/* concat(dequantise(a), dequantise(b), ...) of one scale is dequantise(concat(a, b, ...)). */
+static hone_status visit_concat(struct rewrite *r, struct node *node) {
+  struct quantised first, part;
+  struct value *in[MOST_PARTS], *y;
+  if (node->input_count > COUNT(in) || !dequantised(node->inputs[0], &first)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++) {
+    if (!dequantised(node->inputs[i], &part) || part.q->dtype != first.q->dtype ||
+        part.scale != first.scale || part.zero_point != first.zero_point)
+      return HONE_OK;
+    in[i] = part.q;
+  }
+  TRY(remade(r, node, in, node->input_count, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* quantise(concat(a, b, ...)) that nothing else reads is concat(quantise(a), quantise(b), ...): bytes
+   are moved, and each part's quantisation fuses with what made it. */
+static hone_status quantise_parts(struct rewrite *r, struct node *node, const struct node *concat) {
+  struct value *in[MOST_PARTS], *y;
+  if (concat->input_count > COUNT(in)) return HONE_OK;
+  for (size_t i = 0; i < concat->input_count; i++) {
+    struct quantised x, to;
+    struct value *again[3] = {concat->inputs[i], node->inputs[1], node_input(node, 2)};
+    bool same = dequantised(concat->inputs[i], &x) &&
+                read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &to) &&
+                x.scale == to.scale && x.zero_point == to.zero_point &&
+                x.q->dtype == node->outputs[0]->dtype;
+    in[i] = x.q;
+    if (!same) TRY(remade(r, node, again, again[2] ? 3 : 2, &in[i]));
+  }
+  TRY(remade(r, concat, in, concat->input_count, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+static hone_status visit_quantise(struct rewrite *r, struct node *node) {
   struct quantised x, y;
-  if (node->fused_count || !node->outputs[0]) return HONE_OK;
-  if (is_op(node, OP_Conv) || is_op(node, OP_MatMul) || is_op(node, OP_Gemm))
-    return visit_float_product(r, node);
-  if (is_op(node, OP_QLinearConv) || is_op(node, OP_QLinearMatMul))
-    return visit_byte_product(r, node);
-  if (only_moves(node)) return visit_move(r, node);
-  if (!is_op(node, OP_QuantizeLinear) || node->inputs[0]->dtype != HONE_F32) return HONE_OK;
+  if (node->inputs[0]->dtype != HONE_F32) return HONE_OK;
   if (!read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &y)) return HONE_OK;
+  const struct node *concat = producer_of(node->inputs[0], OP_Concat);
+  if (concat && rewrite_single_use(r, node->inputs[0])) return quantise_parts(r, node, concat);
   bool nothing = dequantised(node->inputs[0], &x) && x.scale == y.scale &&
                  x.zero_point == y.zero_point && x.q->dtype == y.q->dtype;
   return nothing ? rewrite_replace(r, node->outputs[0], x.q) : HONE_OK;
+}
+
+static hone_status visit_products(struct rewrite *r, struct node *node) {
+  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  switch (node->op->id) {
+    case OP_Conv:
+    case OP_MatMul:
+    case OP_Gemm:
+      return visit_float_product(r, node);
+    case OP_QLinearConv:
+    case OP_QLinearMatMul:
+      return visit_byte_product(r, node);
+    case OP_Pad:
+      return visit_pad(r, node);
+    case OP_Concat:
+      return visit_concat(r, node);
+    case OP_QuantizeLinear:
+      return visit_quantise(r, node);
+    default:
+      return only_moves(node) ? visit_move(r, node) : HONE_OK;
+  }
 }
 
 /* -- QuantizeLinear and DequantizeLinear that are left -------------------------------------------- */

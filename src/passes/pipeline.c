@@ -14,6 +14,8 @@ const struct pass pass_pipeline[] = {
      "weights over"},
     {"fold-constants", pass_fold_constants, PASS_OPTIONAL,
      "early: what depends on constants alone should not hide patterns from the others"},
+    {"lower-fixed-point", pass_lower_fixed_point, PASS_OPTIONAL,
+     "after fold-constants, which makes constants of turned weights"},
     {"fold-identity", pass_fold_identity, PASS_OPTIONAL,
      "nodes that do nothing stand between those that match"},
     {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions, PASS_OPTIONAL,

@@ -11,6 +11,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(find_only_readers(&b));
+  TRY(find_borders(&b));
   TRY(bind_inputs(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));
   TRY(bind_outputs(&b));

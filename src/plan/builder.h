@@ -6,12 +6,21 @@
 
 /* Where a value lies, in up to COPIES physical orders; views[0] is how it was made. A plain step has at most
    PLAIN_OPERANDS inputs or outputs. */
-enum { COPIES = 4, PLAIN_OPERANDS = 64 };
+enum { COPIES = 4, PLAIN_OPERANDS = 64, SPARE_VALUES = 4 };
 struct value_state {
   int count;
   struct view views[COPIES];
-  bool has_half; /* a copy in bf16 */
+  int64_t border; /* rows and columns of zeros around the image of views[0] */
+  bool has_half;  /* a copy in bf16 */
   struct view half;
+};
+
+/* Nodes that become one step with the last of them: lower_attention.c. */
+struct attention {
+  const struct node *scores;     /* MatMul */
+  const struct node *between[4]; /* elementwise, one after the other */
+  int between_count;
+  const struct node *softmax, *product; /* product: the second MatMul */
 };
 
 struct builder {
@@ -22,17 +31,20 @@ struct builder {
   const struct graph *graph;
   struct plan *plan;
   const struct plan_options *options;
-  struct value_state *values; /* by value index; room for one more a node, whose fused program may
-                                 have to be split off */
+  struct value_state *values; /* by value index; room for SPARE_VALUES more a node, which lowering
+                                 may make */
   uint32_t value_count;       /* of the graph, and of those that lowering makes */
   uint32_t *uses;             /* by value index */
   const struct node **reader; /* the only node that reads the value, or NULL */
+  VEC(struct attention) waiting;
+  int64_t *borders; /* by value index: around which images zeros shall lie; borders.c */
 };
 
 /* -- nodes.c ------------------------------------------------------------------------------------- */
 /* The type of what the node's own operation gives, before its fused program. */
 hone_dtype raw_dtype(const struct node *node);
-/* ConvInteger or MatMulInteger that kernels do: constant weights around zero, one zero point. */
+/* ConvInteger or MatMulInteger that kernels do: constant weights around zero (depthwise: around any
+   one number), one zero point. */
 bool is_integer_contraction(const struct node *node);
 /* program_is_vector, as far as the node is known. */
 bool is_vector_program(const struct node *node);
@@ -64,6 +76,10 @@ MUST_USE hone_status make_output(struct builder *b, const struct value *value,
 /* True if the value ends, through reshapes only, in a graph output that needs logical order. */
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
 
+/* -- borders.c ----------------------------------------------------------------------------------- */
+/* Fills b->borders; needs find_only_readers. */
+MUST_USE hone_status find_borders(struct builder *b);
+
 /* -- steps.c ------------------------------------------------------------------------------------- */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
@@ -81,6 +97,12 @@ MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value
 MUST_USE hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out);
 MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
                                           struct view *out);
+/* As made where its pixels lie one behind the other, [n, spatial..., c] with rows and images at any
+   distance; else channels last. */
+MUST_USE hone_status ensure_image(struct builder *b, const struct value *value, struct view *out);
+/* Zeros around the image `inner` that lies in the buffer of `whole`, `border` rows and columns on each side. */
+MUST_USE hone_status add_border(struct builder *b, const struct view *whole,
+                                const struct view *inner, int64_t border);
 /* A kernel step: its operands in order a, b, c, its epilogue (NULL: none), units, scratch, serial. */
 MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,
                                 const struct choice *choice, const struct problem *problem,
@@ -98,11 +120,22 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 MUST_USE hone_status bind_outputs(struct builder *b);
 
 /* -- program.c ----------------------------------------------------------------------------------- */
+/* What program_is_vector asks of one operation that is no Cast, and of one that is. */
+bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);
+bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
+bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
 /* Of an elementwise node and its fused steps; inputs are the node's. */
 MUST_USE hone_status make_program(struct builder *b, const struct node *node, struct program *out);
 /* Of the bias and the fused steps behind a kernel; inputs are the bias and the fused inputs. */
 MUST_USE hone_status make_epilogue_program(struct builder *b, const struct node *node,
                                            bool has_bias, struct program *out);
+
+/* Of a product's fused steps and the elementwise nodes behind it; `operands`: the values of its inputs.
+   A bool operand counts as a float, which its reader makes of it. */
+MUST_USE hone_status make_chain_program(struct builder *b, const struct node *product,
+                                        const struct node *const *between, size_t between_count,
+                                        struct program *out, const struct value ***out_operands,
+                                        size_t *out_count);
 
 /* -- epilogue.c: what a kernel applies to its results before it stores them ------------------------ */
 /* bias (may be NULL) and the node's fused inputs, placed against `out`; copies that they need become
@@ -117,6 +150,7 @@ bool contraction_types(const struct node *node, struct problem_types *out);
 /* The zero point of a, if there is an operand for it; its value, 0 if known only at run time. */
 const struct value *integer_zero(const struct node *node);
 int64_t constant_zero(const struct node *node);
+int64_t weights_zero(const struct node *node); /* of a contraction of bytes */
 MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
                                            const struct view *out, int column,
                                            struct epilogue *epilogue);
@@ -131,12 +165,31 @@ MUST_USE hone_status half_view(struct builder *b, const struct node *node,
                                const struct value *value, const struct view *like,
                                struct view *out);
 
+/* -- lower_plain.c ------------------------------------------------------------------------------- */
+/* Whether a recurrent node has the activations that ONNX defines as default. */
+bool default_activations(const struct node *node);
+
+/* -- lower_contract.c ---------------------------------------------------------------------------- */
+/* How many rows and columns of zeros around its input the convolution reads; the same on all sides. */
+MUST_USE hone_status conv_border(struct builder *b, const struct node *node, int64_t *out);
+bool is_kernel_pool(const struct node *node);
+/* If the only reader is a Transpose, strides in the order that makes it dense; else dense. */
+void product_order(const struct builder *b, const struct value *value, struct view *like);
+
+/* A constant that is only packed, by packed_weights, and not stored raw as well; `holder` lives as long
+   as the view. */
+void constant_operand(const struct value *value, struct buffer *holder, struct view *out);
+MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choice,
+                                    const struct problem *problem, const struct view *view,
+                                    struct view *out);
+
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
 lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_gemm, lower_pool,
     lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
-    lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain, lower_if;
+    lower_attention, lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile,
+    lower_blocks, lower_plain, lower_if;
 
 /* -- lower.c ------------------------------------------------------------------------------------- */
 /* The steps of one node: the table of lowerings in order, the plain kernel last. E_UNSUP: none. */

@@ -14,10 +14,37 @@ static bool is_scalar(const struct view *view) {
   return true;
 }
 
+/* Whether out's rows lie one behind the other, columns innermost. */
+static bool has_dense_rows(const struct view *out, int column) {
+  int order[HONE_MAX_RANK];
+  int64_t expected = 1;
+  view_order(out, order);
+  if (out->stride[column] != 1) return false;
+  for (int i = out->shape.rank; i-- > 0;) {
+    int d = order[i];
+    if (out->shape.dims[d] == 1) continue;
+    if (out->stride[d] != expected) return false;
+    expected *= out->shape.dims[d];
+  }
+  return true;
+}
+
+/* One element a row: where it has to lie. */
+static bool row_view(const struct value *value, const struct view *out, int column,
+                     struct view *wanted) {
+  if (value->shape.rank != out->shape.rank || !has_dense_rows(out, column)) return false;
+  *wanted = (struct view){.dtype = value->dtype, .shape = value->shape};
+  for (int i = 0; i < out->shape.rank; i++) {
+    if (value->shape.dims[i] != (i == column ? 1 : out->shape.dims[i])) return false;
+    wanted->stride[i] = i == column ? 1 : out->stride[i] / out->shape.dims[column];
+  }
+  return true;
+}
+
 static hone_status place_operand(struct builder *b, const struct value *value,
                                  const struct view *out, int column, struct view *view,
                                  enum operand_kind *kind) {
-  struct view made;
+  struct view made, row;
   TRY(get_view(b, value, &made));
   view_broadcast(&made, &out->shape, view);
   if (is_scalar(view)) {
@@ -26,12 +53,18 @@ static hone_status place_operand(struct builder *b, const struct value *value,
     *kind = OPERAND_COLUMN;
   } else if (shape_equal(&value->shape, &out->shape)) {
     *kind = OPERAND_FULL;
-    return ensure_strides(b, value, out, view);
+    struct view wanted = *out;
+    wanted.dtype = value->dtype;
+    return ensure_strides(b, value, &wanted, view);
+  } else if (row_view(value, out, column, &row)) {
+    *kind = OPERAND_ROW;
+    return ensure_strides(b, value, &row, view);
   } else {
-    struct view full;
+    struct view full, like = *out;
     struct step *step;
+    like.dtype = value->dtype;
     *kind = OPERAND_FULL;
-    TRY(arena_view(b, out, &full));
+    TRY(arena_view(b, &like, &full));
     TRY(add_copy(b, NULL, view, &full, &step));
     *view = full;
   }

@@ -5,8 +5,8 @@
 
 bool contraction_types(const struct node *node, struct problem_types *out) {
   if (is_integer_contraction(node)) {
-    *out = (struct problem_types){(uint8_t)node->inputs[0]->dtype, TYPE_I8, TYPE_I32,
-                                  (uint8_t)node->outputs[0]->dtype};
+    *out = (struct problem_types){(uint8_t)node->inputs[0]->dtype, (uint8_t)node->inputs[1]->dtype,
+                                  TYPE_I32, (uint8_t)node->outputs[0]->dtype};
     return is_vector_program(node);
   }
   *out = SAME_TYPES(TYPE_F32);
@@ -20,6 +20,11 @@ const struct value *integer_zero(const struct node *node) {
 int64_t constant_zero(const struct node *node) {
   const struct value *zero = integer_zero(node);
   return zero && zero->constant ? tensor_i64(zero->constant, 0) : 0;
+}
+
+int64_t weights_zero(const struct node *node) {
+  const struct value *zero = own_input_count(node) > 3 ? node->inputs[3] : NULL;
+  return zero && tensor_count(zero->constant) ? tensor_i64(zero->constant, 0) : 0;
 }
 
 /* One element a column of the output, times `factor`, wrapping as int32 sums do. */

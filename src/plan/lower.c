@@ -41,6 +41,9 @@ static const struct {
     {OP_ReduceProd, lower_reduce},
     {OP_Softmax, lower_softmax},
     {OP_LayerNormalization, lower_layernorm},
+    {OP_LSTM, lower_recurrent},
+    {OP_GRU, lower_recurrent},
+    {OP_RNN, lower_recurrent},
     {OP_If, lower_if},
 };
 
@@ -153,6 +156,7 @@ static hone_status no_kernel(struct builder *b, const struct node *node) {
 hone_status lower_node(struct builder *b, const struct node *node) {
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, node);
+  if (!b->options->plain) TRY(lower_attention(b, node, &done)); /* of several nodes */
   for (size_t i = 0; i < COUNT(lowerings) && !b->options->plain && !done; i++)
     if (lowerings[i].op == node->op->id) TRY(lowerings[i].lower(b, node, &done));
   if (!done && (node->op->class == OP_ELEMENTWISE || node->op->id == OP_Identity))

@@ -78,6 +78,21 @@ static void image_strides(const struct view *view, int64_t *image, int64_t *row,
   *row = rank == 4 ? view->stride[2] : view->shape.dims[rank - 1] * *pixel;
 }
 
+hone_status conv_border(struct builder *b, const struct node *node, int64_t *out) {
+  struct geometry g;
+  bool known;
+  *out = 0;
+  TRY(read_conv(b, node, &g, &known));
+  if (!known || node->inputs[0]->shape.rank != 4 || (g.groups == g.c && g.oc == g.c && g.c > 1))
+    return HONE_OK; /* depthwise kernels need none */
+  int64_t below = (g.oh - 1) * g.sh + (g.kh - 1) * g.dh + 1 - g.pt - g.h;
+  int64_t right = (g.ow - 1) * g.sw + (g.kw - 1) * g.dw + 1 - g.pl - g.w;
+  const int64_t sides[] = {g.pt, g.pl, below, right};
+  for (size_t i = 0; i < COUNT(sides); i++)
+    if (sides[i] > *out) *out = sides[i];
+  return HONE_OK;
+}
+
 /* Of input 0 and output 0 of a node, when both are dense and channels last. */
 static void dense_strides(const struct node *node, struct problem *problem) {
   struct view like;
@@ -87,9 +102,9 @@ static void dense_strides(const struct node *node, struct problem *problem) {
   image_strides(&like, &problem->o_image, &problem->o_row, &problem->o_pixel);
 }
 
-static hone_status packed_weights(struct builder *b, const struct choice *choice,
-                                  const struct problem *problem, const struct view *view,
-                                  struct view *out) {
+hone_status packed_weights(struct builder *b, const struct choice *choice,
+                           const struct problem *problem, const struct view *view,
+                           struct view *out) {
   struct buffer *buffer;
   size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
   TRY(new_buffer(b, BUFFER_WEIGHTS, bytes, &buffer));
@@ -102,8 +117,7 @@ static hone_status packed_weights(struct builder *b, const struct choice *choice
   return HONE_OK;
 }
 
-/* A constant that is only packed is not stored raw as well. */
-static void constant_operand(const struct value *value, struct buffer *holder, struct view *out) {
+void constant_operand(const struct value *value, struct buffer *holder, struct view *out) {
   *holder = (struct buffer){.place = BUFFER_WEIGHTS, .tensor = value->constant};
   view_dense(out, holder, value->dtype, &value->shape);
 }
@@ -112,9 +126,26 @@ static void constant_operand(const struct value *value, struct buffer *holder, s
 static hone_status image_view(struct builder *b, const struct node *node, const struct geometry *g,
                               struct view *out) {
   struct view like;
-  if (g->types.a != TYPE_BF16) return ensure_channels_last(b, node->inputs[0], out);
+  if (g->types.a != TYPE_BF16) return ensure_image(b, node->inputs[0], out);
   view_channels_last(&like, NULL, HONE_BF16, &node->inputs[0]->shape);
   return half_view(b, node, node->inputs[0], &like, out);
+}
+
+/* Input 0 with the zeros that the convolution reads around it, where it was written with them. */
+static hone_status bordered_input(struct builder *b, const struct node *node,
+                                  const struct geometry *g, int64_t *ih, int64_t *iw,
+                                  struct view *out, bool *out_done) {
+  bool captured;
+  int64_t wanted;
+  const struct value_state *state = state_of(b, node->inputs[0], &captured);
+  TRY(conv_border(b, node, &wanted));
+  *out_done = g->types.a == TYPE_F32 && state->border >= wanted && wanted;
+  if (!*out_done) return HONE_OK;
+  *out = state->views[0];
+  out->offset -= g->pt * out->stride[2] + g->pl * out->stride[3];
+  out->shape.dims[2] = *ih = g->pt + g->h + state->border;
+  out->shape.dims[3] = *iw = g->pl + g->w + state->border;
+  return HONE_OK;
 }
 
 static hone_status padded_input(struct builder *b, const struct node *node,
@@ -131,6 +162,11 @@ static hone_status padded_input(struct builder *b, const struct node *node,
     return image_view(b, node, g, out);
   }
   struct view from, like;
+  bool done;
+  TRY(bordered_input(b, node, g, ih, iw, out, &done));
+  if (done) return HONE_OK;
+  *ih = (g->oh - 1) * g->sh + (g->kh - 1) * g->dh + 1;
+  *iw = (g->ow - 1) * g->sw + (g->kw - 1) * g->dw + 1;
   uint64_t fill = x->dtype == HONE_F32 ? 0 : (uint64_t)constant_zero(node) & 0xff;
   struct shape shape = x->shape;
   int64_t before[HONE_MAX_RANK] = {0}, elements;
@@ -198,16 +234,21 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
     if (g.kh * g.kw > 256) return HONE_OK;
     problem.types.acc = TYPE_F32;
     problem.a_zero = constant_zero(node);
+    problem.b_zero = weights_zero(node);
   }
   problem.oc = g.oc;
   problem.pt = g.pt;
   problem.pl = g.pl;
   dense_strides(node, &problem);
   struct choice choice;
-  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   struct view x, y;
-  TRY(ensure_channels_last(b, node->inputs[0], &x));
+  TRY(ensure_image(b, node->inputs[0], &x));
   TRY(conv_output(b, node, &y));
+  image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
+  image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  if (!choose_kernel(b, &problem, &choice))
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
   return finish_conv(b, node, &choice, &problem, &x, &y);
 }
@@ -216,7 +257,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   struct geometry g;
   bool known;
   TRY(read_conv(b, node, &g, &known));
-  if (!known) return HONE_OK;
+  if (!known || g.types.b == TYPE_U8 || weights_zero(node)) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
   if (computes_in_halves(b, node)) g.types.a = g.types.b = TYPE_BF16;
@@ -357,8 +398,7 @@ static hone_status add_product(struct builder *b, const struct node *node, const
                     &step);
 }
 
-/* If the only reader is a Transpose, write in the order that makes it dense. */
-static void product_order(const struct builder *b, const struct value *value, struct view *like) {
+void product_order(const struct builder *b, const struct value *value, struct view *like) {
   const struct node *reader = b->reader[value->index];
   view_dense(like, NULL, value->dtype, &value->shape);
   if (!reader || !is_op(reader, OP_Transpose) || reader->fused_count) return;
@@ -509,25 +549,35 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
 /* -- pools: the same geometry -------------------------------------------------------------------
  */
 
-hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
+bool is_kernel_pool(const struct node *node) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];
-  if (!all_f32(node) || more || node->fused_count) return HONE_OK;
-  if ((x->shape.rank != 3 && x->shape.rank != 4) || node_int(node, "ceil_mode", 0)) return HONE_OK;
+  bool bytes = is_op(node, OP_MaxPool) && (x->dtype == HONE_U8 || x->dtype == HONE_I8);
+  return (all_f32(node) || bytes) && !more && !node->fused_count &&
+         (x->shape.rank == 3 || x->shape.rank == 4) && !node_int(node, "ceil_mode", 0);
+}
+
+hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
   struct geometry g;
+  if (!is_kernel_pool(node)) return HONE_OK;
   TRY(read_geometry(b, node, NULL, &g));
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_pool;
+  problem.types = SAME_TYPES((uint8_t)node->inputs[0]->dtype);
   problem.pt = g.pt;
   problem.pl = g.pl;
   problem.mode = is_op(node, OP_MaxPool) ? 0 : node_int(node, "count_include_pad", 0) ? 2 : 1;
   dense_strides(node, &problem);
   struct view in, out;
   struct choice choice;
-  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   struct step *step;
-  TRY(ensure_channels_last(b, x, &in));
+  TRY(ensure_image(b, node->inputs[0], &in));
   TRY(conv_output(b, node, &out));
+  image_strides(&in, &problem.i_image, &problem.i_row, &problem.i_pixel);
+  image_strides(&out, &problem.o_image, &problem.o_row, &problem.o_pixel);
+  if (!choose_kernel(b, &problem, &choice))
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
   return add_kernel(b, node, &choice, &problem, (struct view[]){in, {0}, out}, NULL,
                     (double)(g.n * g.oc * g.oh * g.ow * g.kh * g.kw) * 4, &step);

@@ -117,48 +117,44 @@ static bool is_contraction(const struct node *node) {
   return x->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
 }
 
-/* One element, one a channel, or the whole shape. */
+/* One element, one a channel, one a row (all but the channels), or the whole shape. */
 static bool fits_epilogue(const struct node *node, const struct value *extra) {
   const struct shape *out = &node->outputs[0]->shape;
   bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
   int column = conv ? 1 : out->rank - 1, shift = out->rank - extra->shape.rank;
-  if (shape_equal(out, &extra->shape)) return true;
+  struct shape row = *out;
+  row.dims[column] = 1;
+  if (shape_equal(out, &extra->shape) || shape_equal(&row, &extra->shape)) return true;
   if (shift < 0) return false;
   for (int i = 0; i < extra->shape.rank; i++)
     if (i + shift != column && extra->shape.dims[i] != 1) return false;
   return true;
 }
 
-/* Whether the Cast keeps the program one on vectors: see is_vector_program. */
-static bool accepts_cast(const struct node *node, const struct node *cast) {
-  hone_dtype from = cast->inputs[0]->dtype, to = cast->outputs[0]->dtype;
-  bool from_byte = from == HONE_U8 || from == HONE_I8;
-  if (to == HONE_F32)
-    return from == HONE_I32 ? is_integer_contraction(node) && !node->fused_count : from_byte;
-  const struct node *clip = cast->inputs[0]->producer;
-  double low = to == HONE_U8 ? 0 : -128, alpha, beta;
-  if (from != HONE_F32 || (to != HONE_U8 && to != HONE_I8)) return false;
-  return clip && is_op(clip, OP_Clip) && elementwise_parameters(clip, &alpha, &beta) &&
-         alpha >= low && beta <= low + 255;
-}
-
-/* A step on floats, all operands floats. */
-static bool is_float_step(const struct node *step) {
-  if (!step->op->expression || step->outputs[0]->dtype != HONE_F32) return false;
-  for (size_t i = 0; i < elementwise_operands(step); i++)
-    if (step->inputs[i]->dtype != HONE_F32) return false;
-  return true;
+/* Whether the step keeps the program one on vectors: see is_vector_program. */
+static bool is_vector_node(const struct node *step) {
+  hone_dtype from[3], to = step->outputs[0]->dtype;
+  size_t count = elementwise_operands(step);
+  if (is_op(step, OP_Cast)) {
+    const struct node *clip = step->inputs[0]->producer;
+    double alpha, beta;
+    bool is_clipped = clip && elementwise_parameters(clip, &alpha, &beta) &&
+                      is_clip_to(to, clip->op->id, alpha, beta);
+    return is_vector_cast(step->inputs[0]->dtype, to, is_clipped);
+  }
+  if (count > COUNT(from)) count = COUNT(from); /* any number of one type */
+  for (size_t k = 0; k < count; k++) from[k] = step->inputs[k]->dtype;
+  return is_vector_operation(step->op, to, from, (int)count);
 }
 
 bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
                         const struct value *extra) {
   (void)user;
-  enum { MAX_STEPS = 24, MAX_INPUTS = 12 };
+  enum { MAX_STEPS = 36, MAX_INPUTS = LOOP_OPERANDS - 2 };
   bool elementwise = node->op->class == OP_ELEMENTWISE, integer = is_integer_contraction(node);
   if (!elementwise && !integer && !is_contraction(node)) return false;
   if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS) return false;
-  if (is_op(step, OP_Cast) ? !accepts_cast(node, step) : !is_float_step(step)) return false;
-  if (integer && !node->fused_count && !is_op(step, OP_Cast)) return false;
+  if (!is_vector_node(step)) return false;
   for (size_t i = 0; !elementwise && !integer && i < own_input_count(node); i++)
     if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
   if (!is_vector_program(node)) return false;

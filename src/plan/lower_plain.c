@@ -3,7 +3,7 @@
 #include "builder.h"
 
 /* Recurrent ops run with the activations that ONNX defines as default. */
-static bool default_activations(const struct node *node) {
+bool default_activations(const struct node *node) {
   const struct attribute *a = node_attribute(node, "activations");
   if (!a) return true;
   static const char *const expected[][3] = {
@@ -55,6 +55,7 @@ static hone_status split_step(struct builder *b, struct step *step, const struct
   }
   double flops, bytes;
   node_cost(node, &flops, &bytes);
+  step->plain_flops = flops;
   step->units = step->plain->units(&problem);
   step->serial = step->units < 2 || flops + bytes < 64e3;
   size_t scratch = step->plain->scratch_bytes ? step->plain->scratch_bytes(&problem) : 0;

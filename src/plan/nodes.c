@@ -16,26 +16,29 @@ size_t own_input_count(const struct node *node) {
 }
 
 hone_dtype raw_dtype(const struct node *node) {
-  hone_dtype out = node->outputs[0]->dtype;
   if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return HONE_I32;
   if (is_op(node, OP_Cast)) return (hone_dtype)node_int(node, "to", 0);
   if (is_op(node, OP_Sum)) return node->inputs[0]->dtype;
-  return node->fused_count && (out == HONE_U8 || out == HONE_I8) ? HONE_F32 : out;
-}
-
-/* Bytes from floats: only behind a Clip to the type's range does a vector keep the low bits. */
-static bool is_clipped(const struct node *node, const struct fused_step *cast) {
-  int arg = cast->args[0];
-  if (arg < 0 || node->fused[arg].op->id != OP_Clip) return false;
-  double low = cast->dtype == HONE_U8 ? 0 : -128;
-  return node->fused[arg].alpha >= low && node->fused[arg].beta <= low + 255;
-}
-
-static bool is_vector_type(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_U8 || dtype == HONE_I8 || dtype == HONE_I32;
+  if (!node->fused_count) return node->outputs[0]->dtype;
+  return node->inputs[is_op(node, OP_Where) ? 1 : 0]->dtype;
 }
 
 static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
+/* Nothing but one number, if there are any. */
+static bool is_one_number(const struct value *value) {
+  if (!value) return true;
+  if (!value->constant) return false;
+  for (size_t i = 1; i < tensor_count(value->constant); i++)
+    if (tensor_i64(value->constant, i) != tensor_i64(value->constant, 0)) return false;
+  return true;
+}
+
+static bool is_depthwise(const struct node *node) {
+  const struct shape *x = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
+  return is_op(node, OP_ConvInteger) && x->rank > 2 && w->rank == x->rank &&
+         w->dims[0] == x->dims[1] && w->dims[1] == 1 && node_int(node, "group", 1) == x->dims[1];
+}
 
 static bool is_zero(const struct value *value) {
   if (!value) return true;
@@ -51,7 +54,9 @@ bool is_integer_contraction(const struct node *node) {
   const struct value *x = node->inputs[0], *w = node->inputs[1], *zero = NULL, *w_zero = NULL;
   if (own_input_count(node) > 2) zero = node->inputs[2];
   if (own_input_count(node) > 3) w_zero = node->inputs[3];
-  if (!is_byte(x->dtype) || w->dtype != HONE_I8 || !w->constant || !is_zero(w_zero)) return false;
+  if (!is_byte(x->dtype) || !is_byte(w->dtype) || !w->constant) return false;
+  bool is_centred = w->dtype == HONE_I8 && is_zero(w_zero);
+  if (!is_centred && (!is_depthwise(node) || !is_one_number(w_zero))) return false;
   int64_t points = 1;
   if (zero && (!shape_count(&zero->shape, &points) || points != 1)) return false;
   if (!conv) return x->shape.rank >= 2 && w->shape.rank == 2;
@@ -59,25 +64,42 @@ bool is_integer_contraction(const struct node *node) {
   return !zero || zero->constant; /* the border of the input holds it */
 }
 
+static hone_dtype type_of(const struct node *node, int arg) {
+  return arg == FUSED_SELF ? raw_dtype(node)
+         : arg >= 0        ? node->fused[arg].dtype
+                           : node->inputs[FUSED_INPUT_INDEX(arg)]->dtype;
+}
+
+static bool is_vector_step(const struct node *node, const struct fused_step *step) {
+  hone_dtype from[COUNT(step->args)];
+  int first = step->args[0];
+  for (int k = 0; k < step->arg_count; k++) from[k] = type_of(node, step->args[k]);
+  if (step->op->id != OP_Cast)
+    return is_vector_operation(step->op, step->dtype, from, step->arg_count);
+  bool is_clipped = first >= 0 && is_clip_to(step->dtype, node->fused[first].op->id,
+                                             node->fused[first].alpha, node->fused[first].beta);
+  return is_vector_cast(from[0], step->dtype, is_clipped);
+}
+
 bool is_vector_program(const struct node *node) {
-  bool integer = is_integer_contraction(node);
-  for (size_t s = 0; s < node->fused_count; s++) {
-    const struct fused_step *step = &node->fused[s];
-    bool to_byte = is_byte(step->dtype);
-    bool cast = step->op->id == OP_Cast && (step->dtype == HONE_F32 || is_clipped(node, step));
-    if (cast ? !is_vector_type(step->dtype) : to_byte || step->dtype != HONE_F32) return false;
-    if (integer && !s && !cast) return false; /* sums become floats first */
-  }
-  if (node->op->class != OP_ELEMENTWISE) return true;
-  if (is_op(node, OP_Cast)) return raw_dtype(node) == HONE_F32;
-  for (size_t i = 0; i < own_input_count(node); i++)
-    if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
-  return node->op->expression && raw_dtype(node) == HONE_F32;
+  hone_dtype raw = raw_dtype(node), from[3];
+  size_t own = own_input_count(node);
+  for (size_t s = 0; s < node->fused_count; s++)
+    if (!is_vector_step(node, &node->fused[s])) return false;
+  if (node->op->class != OP_ELEMENTWISE) return is_vector_type(raw);
+  if (is_op(node, OP_Cast))
+    return raw == HONE_F32 || is_vector_cast(node->inputs[0]->dtype, raw, false);
+  for (size_t i = 0; i < own; i++)
+    if (node->inputs[i] && node->inputs[i]->dtype != raw) return false;
+  if (own > elementwise_operands(node)) own = elementwise_operands(node); /* Clip's bounds */
+  if (own > COUNT(from)) own = COUNT(from); /* any number of one type */
+  for (size_t k = 0; k < own; k++) from[k] = raw;
+  return is_vector_operation(node->op, raw, from, (int)own);
 }
 
 hone_status find_only_readers(struct builder *b) {
   struct graph_readers readers;
-  size_t room = b->graph->values.count + b->graph->nodes.count;
+  size_t room = b->graph->values.count + SPARE_VALUES * b->graph->nodes.count;
   TRY(NEW_ARRAY(b->ctx, b->arena, b->values, room));
   b->value_count = (uint32_t)b->graph->values.count;
   TRY(graph_uses(b->ctx, b->arena, b->graph, &b->uses));

@@ -88,6 +88,26 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
   }
 }
 
+/* An image inside a larger one, whose other elements are zeros. */
+static hone_status make_bordered(struct builder *b, const struct value *value,
+                                 const struct view *like, struct view *out) {
+  const int64_t border = b->borders[value->index];
+  struct view whole = *like;
+  struct shape shape = like->shape;
+  for (int i = 2; i < shape.rank; i++)
+    if (!checked_add(shape.dims[i], 2 * border, &shape.dims[i]))
+      return fail(b->ctx, HONE_E_LIMIT, place_none(), "too many elements");
+  view_channels_last(&whole, NULL, like->dtype, &shape);
+  TRY(arena_view(b, &whole, &whole));
+  *out = whole;
+  out->shape = like->shape;
+  for (int i = 2; i < shape.rank; i++) out->offset += border * whole.stride[i];
+  TRY(add_border(b, &whole, out, border));
+  set_view(b, value, out);
+  b->values[value->index].border = border;
+  return HONE_OK;
+}
+
 hone_status make_output(struct builder *b, const struct value *value, const struct view *like,
                         struct view *out) {
   int index;
@@ -103,6 +123,9 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
     out->offset = 0;
     TRY(new_buffer(b, BUFFER_OUTPUT, dense_bytes(like->dtype, elements), &out->buffer));
     out->buffer->index = index;
+  } else if (b->borders && graph_owns(b->graph, value) && b->borders[value->index] &&
+             view_is_channels_last(like)) {
+    return make_bordered(b, value, like, out);
   } else {
     TRY(arena_view(b, like, out));
   }

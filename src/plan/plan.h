@@ -38,9 +38,11 @@ struct view {
 
 /* An operand of a fused program or elementwise loop. */
 enum operand_kind {
-  OPERAND_FULL,   /* same strides as the output: address o */
-  OPERAND_COLUMN, /* one element a column: address j */
-  OPERAND_SCALAR  /* one element */
+  OPERAND_FULL,     /* same strides as the output: address o */
+  OPERAND_COLUMN,   /* one element a column: address j */
+  OPERAND_ROW,      /* one element a row of a dense output: address (o - j) / columns */
+  OPERAND_SCALAR,   /* one element */
+  OPERAND_BROADCAST /* of attention's scores: by its strides, each line's beginning from o - j */
 };
 
 /* An elementwise program: operations in order, each on results of earlier ones and on inputs. An arg
@@ -106,6 +108,7 @@ struct step {
   enum step_kind kind;
   const struct op *op; /* of the node it comes from; NULL for a copy between layouts */
   struct place place;  /* of that node, for messages */
+  const char *value;   /* that node's first output, by name; NULL for a copy between layouts */
   int64_t units;       /* independent work units */
   bool serial;         /* one thread does all units */
   int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
@@ -132,6 +135,7 @@ struct step {
   struct program program;
   /* plain */
   const struct plain_kernel *plain;
+  double plain_flops;                /* of the node */
   const struct plain_window *window; /* of a convolution or pool; else NULL */
   size_t attribute_count;
   const struct attribute *attributes;
@@ -171,6 +175,8 @@ struct plan_options {
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
 void plan_print(struct text *text, const struct plan *plan);
+/* "gemm_f32", "elementwise", "copy", "plain", ... */
+const char *step_kind_name(const struct step *step);
 /* Lines "PROBLEM -> CHOICE", as plan_print shows them; blank lines and lines from # are skipped.
    E_USAGE with the number of a line that is malformed or names no row. */
 MUST_USE hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
@@ -183,9 +189,20 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
                         const struct value *extra);
 
 /* -- program.c ------------------------------------------------------------------------------------ */
-/* Whether it can be done on vectors of floats: all in f32, but for Casts of bytes and int32 to f32 and
-   of clipped floats to bytes, which a vector holds as floats. */
+/* Whether it can be done on vectors: of floats, of int32 (a few operations), with Casts between them
+   and bytes, which a vector holds as int32; of floats only clipped ones become bytes. */
 bool program_is_vector(const struct program *program);
+bool is_vector_type(hone_dtype dtype);                   /* f32, i32, bytes */
+hone_dtype program_dtype(const struct program *program); /* of its result */
+
+/* -- work.c: what a step has to do, at least ------------------------------------------------------- */
+struct work {
+  double flops;                     /* by the direct algorithm; a multiply-add counts 2 */
+  double algorithm_flops;           /* by the step's own: Winograd's products are fewer */
+  double weight_bytes, value_bytes; /* constants, and all else: read and written once */
+  hone_dtype dtype;                 /* of the products: whose peak holds */
+};
+void step_work(const struct step *step, struct work *out);
 
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
@@ -209,7 +226,7 @@ hone_dtype compute_dtype(hone_dtype dtype);
 size_t dense_bytes(hone_dtype dtype, int64_t elements);
 
 /* -- loops.c: the loop nest of an elementwise step, read by plan and emit ------------------------- */
-enum { LOOP_OPERANDS = 20 };
+enum { LOOP_OPERANDS = 32 };
 struct loop_nest {
   int rank;
   int64_t size[HONE_MAX_RANK];

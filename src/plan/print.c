@@ -17,7 +17,7 @@ static void print_view(struct text *text, const struct view *view) {
   shape_print(text, &view->shape);
 }
 
-static const char *kind_name(const struct step *step) {
+const char *step_kind_name(const struct step *step) {
   switch (step->kind) {
     case STEP_KERNEL:
       return step->choice.kernel->name;
@@ -57,7 +57,7 @@ void plan_print(struct text *text, const struct plan *plan) {
       problem_print(line, sizeof line, &step->problem);
       choice_print(choice, sizeof choice, &step->choice);
     }
-    text_printf(text, "%4zu %-16s %s%s units %lld  ", i, kind_name(step),
+    text_printf(text, "%4zu %-16s %s%s units %lld  ", i, step_kind_name(step),
                 step->op ? step->op->name : "layout",
                 step->serial   ? " serial"
                 : step->joined ? " joined"

@@ -112,13 +112,83 @@ hone_status make_epilogue_program(struct builder *b, const struct node *node, bo
   size_t own = own_input_count(node), inputs = has_bias + node->input_count - own;
   TRY(begin(&m, inputs, has_bias + node->fused_count));
   out->raw = raw_dtype(node);
-  for (size_t i = 0; i < inputs; i++) out->inputs[i] = HONE_F32;
+  for (size_t i = 0; i < inputs; i++)
+    out->inputs[i] = has_bias && !i ? HONE_F32 : node->inputs[own + i - has_bias]->dtype;
   if (has_bias)
     TRY(push(&m, &(struct operation){.op = &op_table[OP_Add],
                                      .arg_count = 2,
                                      .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
                                      .dtype = out->raw}));
   return push_fused(&m, has_bias);
+}
+
+/* -- several nodes -------------------------------------------------------------------------------
+ */
+
+struct chain {
+  struct maker maker;
+  const struct value **operands;
+};
+
+/* The program of one node behind the others: its own earlier results, what it reads of the node before,
+   and its operands, behind those that are there. */
+static hone_status append_program(struct chain *chain, const struct node *node,
+                                  const struct program *own, const struct value *before) {
+  struct program *p = chain->maker.program;
+  const int raw = p->result, shift = (int)p->count;
+  const size_t first = p->input_count;
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (node->inputs[k] == before) continue;
+    chain->operands[p->input_count] = node->inputs[k];
+    p->inputs[p->input_count++] = HONE_F32;
+  }
+  for (size_t s = 0; s < own->count; s++) {
+    struct operation o = own->at[s];
+    for (int k = 0; k < o.arg_count; k++) {
+      if (o.args[k] >= 0) {
+        o.args[k] += shift;
+        continue;
+      }
+      size_t input = (size_t)PROGRAM_INPUT_INDEX(o.args[k]), skipped = 0;
+      for (size_t i = 0; i < input; i++) skipped += node->inputs[i] == before;
+      o.args[k] =
+          node->inputs[input] == before ? raw : PROGRAM_INPUT((int)(first + input - skipped));
+    }
+    TRY(push(&chain->maker, &o));
+  }
+  return HONE_OK;
+}
+
+hone_status make_chain_program(struct builder *b, const struct node *product,
+                               const struct node *const *between, size_t between_count,
+                               struct program *out, const struct value ***out_operands,
+                               size_t *out_count) {
+  struct chain chain = {.maker = {.b = b, .node = product, .program = out}};
+  size_t own = own_input_count(product), inputs = product->input_count,
+         operations = product->fused_count + 1;
+  for (size_t i = 0; i < between_count; i++) {
+    inputs += between[i]->input_count;
+    operations += between[i]->input_count + 2 + between[i]->fused_count;
+  }
+  TRY(begin(&chain.maker, inputs, operations));
+  TRY(NEW_ARRAY(b->ctx, b->arena, chain.operands, inputs));
+  out->raw = HONE_F32;
+  out->input_count = product->input_count - own;
+  for (size_t k = 0; k < out->input_count; k++) {
+    out->inputs[k] = HONE_F32;
+    chain.operands[k] = product->inputs[own + k];
+  }
+  TRY(push_fused(&chain.maker, 0));
+  const struct value *before = product->outputs[0];
+  for (size_t i = 0; i < between_count; i++) {
+    struct program one;
+    TRY(make_program(b, between[i], &one));
+    TRY(append_program(&chain, between[i], &one, before));
+    before = between[i]->outputs[0];
+  }
+  *out_operands = chain.operands;
+  *out_count = out->input_count;
+  return HONE_OK;
 }
 
 /* -- on vectors ---------------------------------------------------------------------------------- */
@@ -129,30 +199,53 @@ static hone_dtype type_of(const struct program *p, int arg) {
                             : p->inputs[PROGRAM_INPUT_INDEX(arg)];
 }
 
+hone_dtype program_dtype(const struct program *p) { return type_of(p, p->result); }
+
 static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
 
-/* Bytes from floats: only behind a Clip to the type's range does a vector keep the low bits. */
-static bool is_clipped(const struct program *p, const struct operation *cast) {
-  int arg = cast->args[0];
-  if (arg < 0 || p->at[arg].op->id != OP_Clip) return false;
-  double low = cast->dtype == HONE_U8 ? 0 : -128;
-  return p->at[arg].alpha >= low && p->at[arg].beta <= low + 255;
+bool is_vector_type(hone_dtype dtype) {
+  return dtype == HONE_F32 || is_byte(dtype) || dtype == HONE_I32;
 }
 
-static bool is_vector_operation(const struct program *p, const struct operation *o) {
-  if (o->op->id == OP_Cast) {
-    hone_dtype from = type_of(p, o->args[0]);
-    if (o->dtype == HONE_F32) return is_byte(from) || from == HONE_I32 || from == HONE_F32;
-    return is_byte(o->dtype) && from == HONE_F32 && is_clipped(p, o);
-  }
-  for (int k = 0; k < o->arg_count; k++)
-    if (type_of(p, o->args[k]) != HONE_F32) return false;
-  return o->dtype == HONE_F32 && (o->op->expression || o->op->id == OP_Mean);
+bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta) {
+  double low = byte == HONE_U8 ? 0 : -128;
+  return op == OP_Clip && alpha >= low && beta <= low + 255;
+}
+
+bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped) {
+  if (!is_vector_type(from) || !is_vector_type(to)) return false;
+  return from != HONE_F32 || to == HONE_F32 || (is_byte(to) && is_clipped);
+}
+
+/* Those that simd.h has for vectors of int32. */
+static bool is_integer_vector(enum op_id op) {
+  static const enum op_id known[] = {OP_Add, OP_Max, OP_Min,     OP_Mul,
+                                     OP_Sub, OP_Sum, OP_Rescale, OP_RescaleOnce};
+  for (size_t i = 0; i < COUNT(known); i++)
+    if (known[i] == op) return true;
+  return false;
+}
+
+bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count) {
+  if (to != HONE_F32 && to != HONE_I32) return false;
+  for (int k = 0; k < count; k++)
+    if (from[k] != to) return false;
+  if (to == HONE_I32) return is_integer_vector(op->id);
+  return op->expression || op->id == OP_Mean;
+}
+
+static bool is_vector_step(const struct program *p, const struct operation *o) {
+  hone_dtype from[COUNT(o->args)];
+  int first = o->args[0];
+  for (int k = 0; k < o->arg_count; k++) from[k] = type_of(p, o->args[k]);
+  if (o->op->id != OP_Cast) return is_vector_operation(o->op, o->dtype, from, o->arg_count);
+  bool is_clipped = first >= 0 && is_clip_to(o->dtype, p->at[first].op->id, p->at[first].alpha,
+                                             p->at[first].beta);
+  return is_vector_cast(from[0], o->dtype, is_clipped);
 }
 
 bool program_is_vector(const struct program *p) {
   for (size_t s = 0; s < p->count; s++)
-    if (!is_vector_operation(p, &p->at[s])) return false;
-  hone_dtype result = type_of(p, p->result);
-  return result == HONE_F32 || (p->result >= 0 && is_byte(result));
+    if (!is_vector_step(p, &p->at[s])) return false;
+  return is_vector_type(type_of(p, p->result));
 }

@@ -8,6 +8,7 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   step->kind = kind;
   step->op = node ? node->op : NULL;
   step->place = node ? node_place(node) : place_none();
+  step->value = node && node->output_count && node->outputs[0] ? node->outputs[0]->name : NULL;
   step->input_count = inputs;
   step->output_count = outputs;
   TRY(NEW_ARRAY(b->ctx, b->arena, step->inputs, inputs));
@@ -22,10 +23,12 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
   if (dim.size == 1 && dim.inner == 1) return;
   if (step->copy_rank) {
     struct copy_dim *outer = &step->copy[step->copy_rank - 1];
-    bool bare = dim.inner == dim.size && outer->inner == outer->size;
-    if (bare && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
+    bool is_whole =
+        dim.inner == dim.size; /* then the border of the outer one is made of whole ones */
+    if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
       outer->size *= dim.size;
-      outer->inner = outer->size;
+      outer->before *= dim.size;
+      outer->inner *= dim.size;
       outer->to = dim.to;
       outer->from = dim.from;
       return;
@@ -59,6 +62,16 @@ hone_status add_copy_border(struct builder *b, const struct node *node, const st
   step->serial = elements < 16384;
   *out = step;
   return HONE_OK;
+}
+
+hone_status add_border(struct builder *b, const struct view *whole, const struct view *inner,
+                       int64_t border) {
+  struct view nothing = *inner; /* the image itself is written by the next step */
+  int64_t before[HONE_MAX_RANK] = {0};
+  struct step *step;
+  nothing.buffer = NULL;
+  for (int i = 2; i < inner->shape.rank; i++) before[i] = border;
+  return add_copy_border(b, NULL, &nothing, whole, before, 0, &step);
 }
 
 hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
@@ -98,13 +111,35 @@ hone_status ensure_channels_last(struct builder *b, const struct value *value, s
   return ensure_strides(b, value, &wanted, out);
 }
 
+hone_status ensure_image(struct builder *b, const struct value *value, struct view *out) {
+  TRY(get_view(b, value, out));
+  const struct shape *shape = &out->shape;
+  int last = shape->rank - 1;
+  bool is_image = last >= 2 && (out->stride[1] == 1 || shape->dims[1] == 1) &&
+                  (out->stride[last] == shape->dims[1] || shape->dims[last] == 1);
+  int64_t row = shape->dims[1] * shape->dims[last];
+  for (int i = 2; i < last; i++) {
+    is_image = is_image && (out->stride[i] >= row || shape->dims[i] == 1);
+    row = out->stride[i] * shape->dims[i];
+  }
+  is_image = is_image && last <= 3 && (out->stride[0] >= row || shape->dims[0] == 1);
+  for (int i = 0; i <= last; i++)
+    is_image = is_image && (shape->dims[i] != 1 || out->stride[i] > 0);
+  return is_image ? HONE_OK : ensure_channels_last(b, value, out);
+}
+
 hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
                        const struct problem *problem, const struct view views[3],
                        const struct epilogue *epilogue, double flops, struct step **out) {
   const struct kernel_target *target = &b->plan->kernel_target;
   const struct kernel *kernel = choice->kernel;
   struct step *step;
+  size_t count = b->plan->steps.count;
+  const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
   TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
+  /* the border around what it writes is no one else's */
+  step->joined = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
+                 before->outputs[0].buffer == views[2].buffer;
   step->choice = *choice;
   step->problem = *problem;
   step->inputs[0] = views[0];

@@ -85,6 +85,12 @@ struct hone_artifact_info {
                  const struct hone_team *team);
 };
 
+/* An artifact that is compiled to be profiled keeps, behind its arena, one of these for each thread and
+   step: of the run before, if they were zero. Nanoseconds of CLOCK_MONOTONIC_RAW. */
+struct hone_profile_entry {
+  uint64_t begin, end, busy, calls; /* first begin, last end, time in between, how often */
+};
+
 /* Ends a .weights file; the packed weights lie before it, from offset 0. Little endian. */
 #define HONE_WEIGHTS_MAGIC "hone weights 1\n"
 struct hone_weights_footer {

@@ -13,7 +13,7 @@ import pytest
 import hostile
 from hone import CODES, HONE, refused, sound
 
-VERBS = ["bench", "compile", "run", "verify", "tune", "kernel", "quantise", "inspect", "zoo", "backends", "report", "compare",
+VERBS = ["bench", "compile", "run", "verify", "tune", "kernel", "quantise", "inspect", "profile", "zoo", "backends", "report", "compare",
          "studies", "doctor", "list", "explain", "completion", "help"]
 LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "suites", "verbs"]
 

@@ -70,6 +70,27 @@ CASES = {
         {},
         1,
     ),
+    "DynamicQuantizeMatMul": (
+        [floats(3, 4, 40), codes(40, 24, dtype=np.int8), floats(24, scale=0.01) ** 2, zero([3] * 24, np.int8), floats(24)],
+        {},
+        1,
+    ),
+    "MatMulIntegerToFloat": (
+        [codes(5, 40), codes(40, 6), scale(0.1), scale(0.02), zero(120), zero(131), floats(6)],
+        {},
+        1,
+    ),
+    "QGemm": (
+        [codes(3, 20), scale(0.1), zero(120), codes(7, 20, dtype=np.int8), scale([0.01] * 7), zero([0] * 7, np.int8),
+         RANDOM.integers(-900, 900, 7).astype(np.int32), scale(0.3), zero(100)],
+        {"transB": 1},
+        1,
+    ),
+    "QLinearSoftmax": (
+        [codes(3, 12), scale(0.1), zero(120), scale(1 / 256), zero(0)],
+        {"axis": -1, "opset": 13},
+        1,
+    ),
     "QLinearGlobalAveragePool": (
         [codes(1, 3, 4, 4), scale(0.1), zero(120), scale(0.05), zero(110)],
         {"channels_last": 0},
@@ -95,7 +116,8 @@ CASES = {
     "SkipSimplifiedLayerNormalization": ([floats(2, 3, 8), floats(2, 3, 8), floats(8)], {}, 1),
 }
 # The second input onwards are weights in every export; here they stay inputs where a kernel allows it.
-CONSTANT = {"MatMulNBits": (1, 2, 3), "FusedConv": (1, 2)}
+CONSTANT = {"MatMulNBits": (1, 2, 3), "FusedConv": (1, 2), "DynamicQuantizeMatMul": (1, 2, 3, 4),
+            "MatMulIntegerToFloat": (1, 3, 5), "QGemm": (1, 2, 3, 4, 5, 6, 7, 8), "QLinearSoftmax": (1, 2, 3, 4)}
 
 
 def model_of(name, inputs, attributes, outputs):

@@ -144,7 +144,6 @@ static const struct ops_case cases[] = {
     {"Requantize", "to=5 low=-32768 high=32767", "i64[40]~rand i32[]=1395864371 i32[]=3", "*"},
     {"DequantizeLinear", "axis=0", "u8[2,3]~rand f32[2]=0.02,0.5 u8[2]=3,4", "*"},
     {"DequantizeLinear", "", "i32[2,3]~rand f32[]=0.25", "*"},
-    {"DynamicQuantizeLinear", "", "f32[2,7]~rand", "* * *"},
     {"MatMulInteger", "", "u8[2,3,4]~rand i8[4,5]~rand u8[3]~1,2,3 i8[5]~-1,2,3,4,5", "*"},
     {"MatMulInteger", "", "i8[3]~rand i8[3,2]~rand", "*"},
     {"QLinearMatMul", "",

@@ -45,6 +45,13 @@ static const char *const lines[] = {
         2) " pt2 pl2 a_zero-9 i_image2673 i_row297 i_pixel33 o_image825 o_row165 o_pixel33",
     "depthwise " IMAGE("i8*i8:f32:i8", 7, 16, 7, 16, 3,
                        1) " pt1 pl1 i_image784 i_row112 i_pixel16 o_image784 o_row112 o_pixel16",
+    "depthwise " IMAGE("u8*u8:f32:i32", 9, 21, 9, 21, 3, 1) " pt1 pl1 a_zero128 b_zero114 i_image1701 "
+                                                             "i_row189 i_pixel21 o_image1701 "
+                                                             "o_row189 o_pixel21",
+    "pool u8 images2 ih9 iw9 ic83 oh5 ow5 kh3 kw3 sh2 sw2 dh1 dw1 pt1 pl1 i_image6723 i_row747 "
+    "i_pixel83 o_image2075 o_row415 o_pixel83",
+    "pool i8 images1 ih7 iw8 ic131 oh6 ow7 kh2 kw2 sh1 sw1 dh1 dw1 i_image7336 i_row1048 i_pixel131 "
+    "o_image5502 o_row917 o_pixel131",
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
@@ -135,8 +142,8 @@ struct operands {
 };
 
 static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
-  double t =
-      (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) * element(x->b, x->p->types.b, b);
+  double t = (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) *
+             (element(x->b, x->p->types.b, b) - (double)x->p->b_zero);
   s->value[o] += t;
   s->size[o] += fabs(t);
 }
@@ -172,9 +179,32 @@ static void sum_pixel(const struct operands *x, int64_t image, int64_t y, int64_
     }
 }
 
+/* The largest of a window, by the same numbers. */
+static void most_of_all(const struct operands *x, struct sums *s) {
+  const struct problem *p = x->p;
+  for (int64_t i = 0; i < one(p->images) * p->oh * p->ow * p->ic; i++) {
+    int64_t n = i % p->ic, column = i / p->ic % p->ow, y = i / p->ic / p->ow % p->oh;
+    int64_t image = i / p->ic / p->ow / p->oh;
+    int64_t o = image * p->o_image + y * p->o_row + column * p->o_pixel + n;
+    s->there[o] = true;
+    s->value[o] = -INFINITY;
+    for (int64_t k = 0; k < p->kh * p->kw; k++) {
+      int64_t iy = y * p->sh + k / p->kw * p->dh - p->pt;
+      int64_t ix = column * p->sw + k % p->kw * p->dw - p->pl;
+      if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
+      int64_t at = image * p->i_image + iy * p->i_row + ix * p->i_pixel + n;
+      s->value[o] = fmax(s->value[o], element(x->a, p->types.a, at));
+    }
+  }
+}
+
 static void sum_all(const struct operands *x, struct sums *s) {
   if (x->p->kind == PROBLEM_gemm) {
     sum_gemm(x, s);
+    return;
+  }
+  if (x->p->kind == PROBLEM_pool) {
+    most_of_all(x, s);
     return;
   }
   for (int64_t image = 0; image < one(x->p->images); image++)
@@ -184,24 +214,23 @@ static void sum_all(const struct operands *x, struct sums *s) {
 }
 
 /* To bytes: 2^-12 of the sum, rounded, inside the type. Other results are stored as they come. */
-#define AS_FLOATS(x) "__builtin_convertvector(x, vec)"
+#define SCALED(x) "round_(" x " * splat_(0x1p-12f))"
+#define CLIPPED(x, low, high) "integers_(min_(max_(" x ", splat_(" low ")), splat_(" high ")))"
 static const char *epilogue_of(const struct problem *p) {
   bool integer = p->types.acc == TYPE_I32;
+  if (p->kind == PROBLEM_pool) return NULL;
   if (p->types.c == TYPE_U8)
-    return integer ? "min_(max_(round_(" AS_FLOATS(x) " * splat_(0x1p-12f)), splat_(0.0f)), "
-                     "splat_(255.0f))"
-                   : "min_(max_(round_(x * splat_(0x1p-12f)), splat_(0.0f)), splat_(255.0f))";
+    return integer ? CLIPPED(SCALED("floats_(x)"), "0", "255") : CLIPPED(SCALED("x"), "0", "255");
   if (p->types.c == TYPE_I8)
-    return integer ? "min_(max_(round_(" AS_FLOATS(x) " * splat_(0x1p-12f)), splat_(-128.0f)), "
-                     "splat_(127.0f))"
-                   : "min_(max_(round_(x * splat_(0x1p-12f)), splat_(-128.0f)), splat_(127.0f))";
+    return integer ? CLIPPED(SCALED("floats_(x)"), "-128", "127")
+                   : CLIPPED(SCALED("x"), "-128", "127");
   return NULL;
 }
 
 /* What is stored for a sum; the kernel adds a signed a up as a + 128. */
 static double stored(const struct problem *p, double sum) {
   double low = p->types.c == TYPE_U8 ? 0 : -128;
-  if (p->types.c != TYPE_U8 && p->types.c != TYPE_I8) return sum;
+  if (p->kind == PROBLEM_pool || (p->types.c != TYPE_U8 && p->types.c != TYPE_I8)) return sum;
   return fmin(fmax(rint(sum * 0x1p-12), low), low + 255);
 }
 
@@ -252,13 +281,14 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   snprintf(name, sizeof name, "run_%d", index);
   kernel_function *run = (kernel_function *)dlsym(library, name);
   assert_non_null(run);
-  size_t packed_bytes = kernel->packed_bytes(p, &isa->target, &job->choice);
+  size_t packed_bytes =
+      kernel->packed_bytes ? kernel->packed_bytes(p, &isa->target, &job->choice) : 0;
   struct guarded a = guarded_create((size_t)n.a * size_of(p->types.a));
   struct guarded b = guarded_create((size_t)n.b * size_of(p->types.b));
   struct guarded c = guarded_create((size_t)n.c * size_of(p->types.c));
   struct guarded packed = guarded_create(packed_bytes);
   fill(a.at, p->types.a, n.a, 1), fill(b.at, p->types.b, n.b, 2);
-  kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
+  if (kernel->pack) kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
   run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
              (size_t)n.c * size_of(p->types.c));
   struct sums s = {calloc((size_t)n.c, sizeof(double)), calloc((size_t)n.c, sizeof(double)),

@@ -79,6 +79,17 @@ HONE_SCALAR_FUNCTION int64_t i64_pow_(int64_t x, int64_t y, int u) {
     if (rest & 1) result = i64_mul_(result, x);
   return result;
 }
+/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+HONE_SCALAR_FUNCTION int64_t i64_rescale_(int64_t x, int64_t multiplier, int64_t bits) {
+  const int64_t mask = ((int64_t)1 << (bits & 31)) - 1;
+  const int64_t high = (int32_t)(uint32_t)((uint64_t)(x * multiplier + ((int64_t)1 << 30)) >> 31);
+  return (high >> (bits & 31)) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+HONE_SCALAR_FUNCTION int64_t i64_rescale_once_(int64_t x, int64_t multiplier, int64_t bits) {
+  int64_t shift = 1 + ((30 + bits) & 63);
+  shift = shift > 62 ? 62 : shift;
+  return (x * multiplier + ((int64_t)1 << (shift - 1))) >> shift;
+}
 /* Towards zero; NaN is 0, what does not fit is the nearest int64, narrower types wrap. */
 HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
   if (x != x) return 0;

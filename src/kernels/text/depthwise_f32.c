@@ -20,13 +20,20 @@
 #define STORE(p, x, lanes) store_lanes_(p, x, lanes)
 #elif C_TYPE == 2
 #define C_T uint8_t
-#define STORE(p, x, lanes) store_u8_(p, x, lanes)
+#define STORE(p, x, lanes) narrow_u8(p, x, lanes)
 #elif C_TYPE == 3
 #define C_T int8_t
-#define STORE(p, x, lanes) store_i8_(p, x, lanes)
+#define STORE(p, x, lanes) narrow_i8(p, x, lanes)
 #else
 #define C_T int32_t
-#define STORE(p, x, lanes) store_i32_(p, __builtin_convertvector(x, veci), lanes)
+#define STORE(p, x, lanes) narrow_i32(p, x, lanes)
+#endif
+#if HAS_EPILOGUE
+#define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
+#elif C_TYPE == 1
+#define RESULT(x, o, j, lanes) (x)
+#else
+#define RESULT(x, o, j, lanes) integers_(x)
 #endif
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
 
@@ -66,10 +73,7 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
   (void)j;
   UNROLL for (int x = 0; x < columns; x++) {
     const long at = o + x * O_PIXEL;
-#if HAS_EPILOGUE
-    acc[x] = EPILOGUE(acc[x], at, j, lanes);
-#endif
-    STORE(c + at, acc[x], lanes);
+    STORE(c + at, RESULT(acc[x], at, j, lanes), lanes);
   }
 }
 
@@ -133,4 +137,5 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef LOAD_A
 #undef C_T
 #undef STORE
+#undef RESULT
 #undef SPAN

@@ -5,7 +5,7 @@
  *
  * 8 bits: a is unsigned; a signed a is taken as a + 128, and whoever makes the epilogue takes
  * 128 * (sum of the column) off again. A_TYPE, C_TYPE: ONNX numbers. EPILOGUE(x, o, j, lanes) makes
- * floats (C_TYPE 6: integers) from the sums x. */
+ * a vec, or where c is of integers a veci, from the sums x. */
 #ifndef HONE_DOT_
 #define HONE_DOT_
 INLINE_ veci load_group_(const void *p) {
@@ -138,19 +138,19 @@ INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
 #define STORE store_lanes_
 #elif C_TYPE == 2
 #define C_T uint8_t
-#define STORE store_u8_
+#define STORE narrow_u8
 #elif C_TYPE == 3
 #define C_T int8_t
-#define STORE store_i8_
+#define STORE narrow_i8
 #elif C_TYPE == 6
 #define C_T int32_t
-#define STORE store_i32_
+#define STORE narrow_i32
 #else
 #define C_T uint16_t
 #define STORE store_bf16_
 #endif
-#if !HAS_EPILOGUE && K_STEP == 4 && C_TYPE != 6
-#define RESULT(x, o, j, lanes) __builtin_convertvector(x, vec)
+#if !HAS_EPILOGUE && K_STEP == 4 && (C_TYPE == 1 || C_TYPE == 16)
+#define RESULT(x, o, j, lanes) floats_(x)
 #else
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif

@@ -91,9 +91,29 @@ INLINE_ void store_lanes_(float *p, vec x, long n) {
 }
 #endif
 
-/* Other element types as floats, n of them (the other lanes are 0). Stores of integers take whole
-   numbers inside the type's range. */
-#define TYPED_(name, T)                                                                          \
+/* Bytes one lane each, n of them: their low bits stored, or as they are with zeros behind. */
+typedef uint8_t vecb_ __attribute__((vector_size(LANES)));
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
+typedef char vecc_ __attribute__((vector_size(16)));
+INLINE_ void store_bytes_(void *p, veci x, long n) {
+  __builtin_ia32_pmovdb512mem_mask(p, x, first_lanes_(n));
+}
+INLINE_ vecb_ load_bytes_(const void *p, long n) {
+  return (vecb_)__builtin_ia32_loaddquqi128_mask(p, (vecc_){0}, first_lanes_(n));
+}
+#else
+INLINE_ void store_bytes_(void *p, veci x, long n) {
+  for (long i = 0; i < n; i++) ((uint8_t *)p)[i] = (uint8_t)x[i];
+}
+INLINE_ vecb_ load_bytes_(const void *p, long n) {
+  vecb_ x = {0};
+  for (long i = 0; i < n; i++) x[i] = ((const uint8_t *)p)[i];
+  return x;
+}
+#endif
+
+/* Other element types as int32 lanes, n of them (the other lanes are 0). */
+#define TYPED_(name, T, load, store)                                                             \
   typedef T PASTE_(vec, name) __attribute__((vector_size(LANES * sizeof(T))));                   \
   typedef T PASTE_(vecu, name)                                                                   \
       __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));            \
@@ -101,20 +121,27 @@ INLINE_ void store_lanes_(float *p, vec x, long n) {
     if (n >= LANES)                                                                              \
       return __builtin_convertvector(*(const PASTE_(vecu, name) *)p, veci);                      \
     PASTE_(vec, name) x = {0};                                                                   \
-    for (long i = 0; i < n; i++) x[i] = p[i];                                                    \
+    load;                                                                                        \
     return __builtin_convertvector(x, veci);                                                     \
   }                                                                                              \
   INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                                      \
-    const PASTE_(vec, name) t = __builtin_convertvector(x, PASTE_(vec, name));                   \
-    if (n >= LANES)                                                                              \
-      *(PASTE_(vecu, name) *)p = t;                                                              \
-    else                                                                                         \
-      for (long i = 0; i < n; i++) p[i] = t[i];                                                  \
+    if (n >= LANES) {                                                                            \
+      *(PASTE_(vecu, name) *)p = __builtin_convertvector(x, PASTE_(vec, name));                  \
+      return;                                                                                    \
+    }                                                                                            \
+    store;                                                                                       \
   }
-TYPED_(u8, uint8_t)
-TYPED_(i8, int8_t)
-TYPED_(i32, int32_t)
-TYPED_(u16, uint16_t)
+#define EACH_(statement) for (long i = 0; i < n; i++) statement
+#define BYTES_(name, T) \
+  TYPED_(name, T, x = (PASTE_(vec, name))load_bytes_(p, n), store_bytes_(p, x, n))
+#define WORDS_(name, T) TYPED_(name, T, EACH_(x[i] = p[i]), EACH_(p[i] = (T)x[i]))
+BYTES_(u8, uint8_t)
+BYTES_(i8, int8_t)
+WORDS_(i32, int32_t)
+WORDS_(u16, uint16_t)
+#undef BYTES_
+#undef WORDS_
+#undef EACH_
 #undef TYPED_
 INLINE_ vec load_u8_(const uint8_t *p, long n) {
   return __builtin_convertvector(widen_u8(p, n), vec);
@@ -122,22 +149,77 @@ INLINE_ vec load_u8_(const uint8_t *p, long n) {
 INLINE_ vec load_i8_(const int8_t *p, long n) {
   return __builtin_convertvector(widen_i8(p, n), vec);
 }
-INLINE_ vec load_i32_(const int32_t *p, long n) {
-  return __builtin_convertvector(widen_i32(p, n), vec);
-}
 INLINE_ vec load_bf16_(const uint16_t *p, long n) { return (vec)(widen_u16(p, n) << 16); }
-INLINE_ void store_u8_(uint8_t *p, vec x, long n) {
-  narrow_u8(p, __builtin_convertvector(x, veci), n);
-}
-INLINE_ void store_i8_(int8_t *p, vec x, long n) {
-  narrow_i8(p, __builtin_convertvector(x, veci), n);
-}
-INLINE_ void store_i32_(int32_t *p, veci x, long n) { narrow_i32(p, x, n); }
 /* Half to even; a NaN stays one. */
 INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   const veci bits = (veci)x, nan = x != x;
   const veci rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   narrow_u16(p, (nan & (bits >> 16 | 0x40)) | (~nan & rounded), n);
+}
+
+/* Vectors of int32: the helpers of integer expressions behind veci_; they wrap. Bytes are kept as int32
+   lanes of which only the low eight bits count until wrap_u8_, wrap_i8_. */
+typedef uint32_t vecw_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+typedef int64_t vecq_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+typedef uint64_t vecr_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+INLINE_ veci splati_(int32_t x) { return (veci){0} + x; }
+INLINE_ veci wrap_u8_(veci x) { return x & 255; }
+INLINE_ veci wrap_i8_(veci x) { return x << 24 >> 24; }
+INLINE_ vec floats_(veci x) { return __builtin_convertvector(x, vec); }
+INLINE_ veci integers_(vec x) { return __builtin_convertvector(x, veci); }
+INLINE_ veci veci_add_(veci x, veci y) { return (veci)((vecw_)x + (vecw_)y); }
+INLINE_ veci veci_sub_(veci x, veci y) { return (veci)((vecw_)x - (vecw_)y); }
+INLINE_ veci veci_mul_(veci x, veci y) { return (veci)((vecw_)x * (vecw_)y); }
+/* INTEGER_2_(name, T, instruction, otherwise): an x86 instruction of two operands. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+#define INTEGER_2_(name, T, instruction, otherwise)                          \
+  INLINE_ T name(veci x, veci y) {                                           \
+    T z;                                                                     \
+    __asm__("v" instruction " %2, %1, %0" : "=v"(z) : "v"(x), "v"(y));       \
+    return z;                                                                \
+  }
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+#define INTEGER_2_(name, T, instruction, otherwise)                          \
+  INLINE_ T name(veci x, veci y) {                                           \
+    T z;                                                                     \
+    __asm__("v" instruction " %2, %1, %0" : "=x"(z) : "x"(x), "x"(y));       \
+    return z;                                                                \
+  }
+#else
+#define INTEGER_2_(name, T, instruction, otherwise) \
+  INLINE_ T name(veci x, veci y) { return otherwise; }
+#endif
+INTEGER_2_(smaller_, veci, "pminsd", ((x < y) & x) | (~(x < y) & y))
+INTEGER_2_(larger_, veci, "pmaxsd", ((x > y) & x) | (~(x > y) & y))
+/* Products of the even lanes in 64 bits. */
+INTEGER_2_(even_products_, vecq_, "pmuldq", ((vecq_)x << 32 >> 32) * ((vecq_)y << 32 >> 32))
+#undef INTEGER_2_
+#define veci_min_(x, y, u) smaller_(x, y)
+#define veci_max_(x, y, u) larger_(x, y)
+INLINE_ vecq_ odd_products_(veci x, veci y) {
+  return even_products_((veci)((vecr_)x >> 32), (veci)((vecr_)y >> 32));
+}
+/* The low words of `even` and `odd`, interleaved. */
+INLINE_ veci join_words_(vecr_ even, vecr_ odd) {
+  return (veci)((even & 0xffffffffu) | odd << 32);
+}
+/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
+  const vecr_ half = (vecr_){0} + ((uint64_t)1 << 30);
+  const vecr_ even = (vecr_)even_products_(x, multiplier) + half;
+  const vecr_ odd = (vecr_)odd_products_(x, multiplier) + half;
+  const veci high = join_words_(even >> 31, odd >> 31), n = bits & 31;
+  const veci mask = (veci)(((vecw_)splati_(1) << (vecw_)n) - 1);
+  return (high >> n) - ((high & mask) > (veci)((vecw_)mask >> 1) - (high >> 31));
+}
+INLINE_ vecr_ rescale_half_(vecq_ product, vecr_ shift) {
+  const vecr_ one = (vecr_){0} + 1, bias = one << 63;
+  return ((((vecr_)product + (one << (shift - 1))) ^ bias) >> shift) - (bias >> shift);
+}
+INLINE_ veci veci_rescale_once_(veci x, veci multiplier, veci bits) {
+  const veci shift = smaller_(splati_(1) + ((splati_(30) + bits) & 63), splati_(62));
+  return join_words_(rescale_half_(even_products_(x, multiplier), (vecr_)shift & 0xffffffffu),
+                     rescale_half_(odd_products_(x, multiplier), (vecr_)shift >> 32));
 }
 
 /* Masks as all-ones lanes; blendv_: a where the mask holds, else b ------------------------------- */
@@ -205,6 +287,19 @@ INLINE_ vec copysignv_(vec x, vec sign) {
   __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7)
 #else
 #define ROTATE_(x, n) __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3)
+#endif
+/* Lanes of x and y in turn: of their lower halves, of their upper ones. */
+#if LANES == 16
+#define INTERLEAVE_LOW_(x, y) \
+  __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define INTERLEAVE_HIGH_(x, y) \
+  __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#elif LANES == 8
+#define INTERLEAVE_LOW_(x, y) __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
+#define INTERLEAVE_HIGH_(x, y) __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
+#else
+#define INTERLEAVE_LOW_(x, y) __builtin_shufflevector(x, y, 0, 4, 1, 5)
+#define INTERLEAVE_HIGH_(x, y) __builtin_shufflevector(x, y, 2, 6, 3, 7)
 #endif
 /* Sum of all lanes, in every lane: a fixed tree. */
 INLINE_ vec sum_lanes_(vec x) {

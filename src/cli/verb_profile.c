@@ -1,0 +1,104 @@
+/* hone profile: a model compiled with a clock around every step, run a while, and each step's time set
+ * against what the machine allows. */
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../profile/profile.h"
+#include "cli.h"
+
+struct profiler {
+  struct ctx *ctx;
+  const struct args *args;
+  struct sinks sinks;
+  struct arena *arena;
+  struct model model;
+  struct loaded loaded;
+  struct team *team;
+  struct peaks peaks;
+  struct profile profile;
+};
+
+static hone_status compile_and_load(struct profiler *p, struct compile_options *options) {
+  char dir[4096], path[4200], symbol[128];
+  TRY(features_check(p->ctx, place_name(options->target.level), options->target.features));
+  TRY(dir_temporary(p->ctx, dir));
+  snprintf(path, sizeof path, "%s/model.so", dir);
+  snprintf(symbol, sizeof symbol, "%s_artifact", options->prefix ? options->prefix : "hone_model");
+  hone_status status = about_model(p->ctx, compile_model(p->ctx, &p->model, options, path, NULL));
+  if (!status) status = artifact_load(p->ctx, path, symbol, &p->loaded);
+  dir_remove_tree(dir);
+  return status;
+}
+
+static hone_status make_io(struct profiler *p, struct hone_io *io) {
+  size_t inputs = p->model.graph->inputs.count, outputs = p->model.graph->outputs.count;
+  hone_tensor *in, *out;
+  const void **from;
+  void **to;
+  TRY(NEW_ARRAY(p->ctx, p->arena, in, inputs));
+  TRY(NEW_ARRAY(p->ctx, p->arena, out, outputs));
+  TRY(NEW_ARRAY(p->ctx, p->arena, from, inputs));
+  TRY(NEW_ARRAY(p->ctx, p->arena, to, outputs));
+  TRY(make_inputs(p->ctx, p->args, &p->model, p->arena, 0, in));
+  TRY(make_outputs(p->ctx, &p->model, p->arena, out));
+  for (size_t i = 0; i < inputs; i++) from[i] = in[i].data;
+  for (size_t i = 0; i < outputs; i++) to[i] = out[i].data;
+  *io = (struct hone_io){from, to, NULL, NULL};
+  return HONE_OK;
+}
+
+static hone_status profile(struct profiler *p) {
+  const char *path;
+  double seconds;
+  struct hone_io io;
+  struct compile_options options;
+  TRY(one_word(p->ctx, p->args, "model", &path));
+  TRY(number_of(p->ctx, p->args, FLAG_min_time, 0.01, 3600, 1, &seconds));
+  TRY(sinks_read(p->ctx, p->args, &p->sinks));
+  TRY(read_compile_options(p->ctx, p->args, &options));
+  TRY(arena_create(p->ctx, (size_t)64 << 30, &p->arena));
+  TRY(load_model(p->ctx, p->args, path, &p->model));
+  TRY(make_io(p, &io));
+  p->profile = (struct profile){.model = path,
+                                .precision = value_of(p->args, FLAG_precision, "as-is"),
+                                .plan = {.arena = p->arena, .threads = options.threads},
+                                .target = options.target};
+  options.profile = &p->profile.plan;
+  TRY(compile_and_load(p, &options));
+  TRY(team_create(p->ctx, options.threads, true, &p->team));
+  if (!has(p->args, FLAG_no_measure)) {
+    TRY(peaks_measure(p->ctx, options.threads, 600000000, &p->peaks));
+    p->profile.peaks = &p->peaks;
+  }
+  return profile_measure(p->ctx, p->arena, &p->loaded, p->team, &io, seconds, &p->profile);
+}
+
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+  static const struct {
+    const char *form;
+    hone_status (*render)(struct ctx *, const struct profile *, struct text *);
+  } forms[] = {{"json", profile_json},
+               {"trace", profile_trace},
+               {"svg", profile_svg},
+               {"html", profile_html}};
+  const struct profiler *p = user;
+  struct winsize size;
+  for (size_t i = 0; i < COUNT(forms); i++)
+    if (!strcmp(forms[i].form, form)) return forms[i].render(ctx, &p->profile, out);
+  int width = !ioctl(1, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 160;
+  return profile_table(ctx, &p->profile, width, out);
+}
+
+int verb_profile(struct ctx *ctx, struct args *args) {
+  static struct profiler p;
+  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
+  p = (struct profiler){.ctx = ctx, .args = args};
+  int code = profile(&p) ? report_failure(ctx) : 0;
+  if (!code && !p.sinks.takes_stdout) code = sinks_write(ctx, &terminal, render, &p);
+  if (!code) code = sinks_write(ctx, &p.sinks, render, &p);
+  team_destroy(p.team);
+  if (p.loaded.library) artifact_unload(&p.loaded);
+  model_unload(&p.model);
+  arena_destroy(p.arena);
+  return code;
+}

@@ -1,0 +1,93 @@
+/* Choices of text/attention_f32.c: softmax(a b) v in one step. */
+#include "families.h"
+
+#define MOST_SCRATCH ((int64_t)8 << 20)
+
+/* The values of a choice, in the order of kernels.def. */
+struct tile {
+  int64_t vectors, rows, unit_blocks;
+};
+
+static struct tile tile_of(const struct choice *choice) {
+  return (struct tile){choice->value[0], choice->value[1], choice->value[2]};
+}
+
+static int64_t batches_of(const struct problem *p) {
+  return at_least_1(p->batch0) * at_least_1(p->batch1);
+}
+
+/* Packed b and v, and the scores of one block. */
+static int64_t scratch_floats(const struct problem *p, const struct kernel_target *target,
+                              const struct tile *tile) {
+  int64_t width = tile->vectors * lanes_of(target), panels = ceil_div(p->n, width);
+  return panels * p->k * width + ceil_div(p->columns, width) * p->n * width +
+         tile->rows * panels * width;
+}
+
+static struct tile usual_tile(const struct problem *p, const struct kernel_target *target) {
+  struct tile tile = {.vectors = 2};
+  int64_t blocks = ceil_div(p->m, tile_capacity(tile.vectors, target));
+  int64_t threads = max_i64(1, target->threads), batches = batches_of(p), units = 1;
+  tile.rows = ceil_div(p->m, blocks);
+  /* A unit packs b and v: whole batches, unless they cannot be shared out; then no fewer than four
+     blocks, which take several times as long as the packing. */
+  if (batches % threads && batches < 4 * threads) units = ceil_div(4 * threads, batches);
+  tile.unit_blocks = min_i64(blocks, max_i64(4, ceil_div(blocks, units)));
+  return tile;
+}
+
+bool attention_accepts(const struct problem *p, const struct kernel_target *target) {
+  if (p->m < 4 || p->n < 1 || p->k < 1 || p->columns < 1) return false;
+  if (p->n > 1 << 16 || p->k > 4096 || p->columns > 4096) return false;
+  struct tile tile = usual_tile(p, target);
+  return scratch_floats(p, target, &tile) * 4 <= MOST_SCRATCH;
+}
+
+bool attention_enumerate(const struct problem *problem, const struct kernel_target *target,
+                         int index, struct choice *out) {
+  struct tile tile = usual_tile(problem, target);
+  out->value[0] = tile.vectors;
+  out->value[1] = tile.rows;
+  out->value[2] = tile.unit_blocks;
+  return index == 0;
+}
+
+bool attention_fits(const struct problem *problem, const struct kernel_target *target,
+                    struct choice *choice) {
+  struct tile tile = tile_of(choice);
+  if (tile.vectors < 1 || tile.vectors > 4 || tile.rows < 1 || tile.rows > problem->m ||
+      tile.rows * tile.vectors > 64)
+    return false;
+  int64_t blocks = ceil_div(problem->m, tile.rows);
+  if (blocks * tile.rows - problem->m >= blocks) return false; /* more than one row is missing */
+  return tile.unit_blocks >= 1 && tile.unit_blocks <= blocks &&
+         scratch_floats(problem, target, &tile) * 4 <= MOST_SCRATCH;
+}
+
+int attention_defines(const struct problem *problem, const struct kernel_target *target,
+                      const struct choice *choice,
+                      struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  (void)target;
+  struct tile tile = tile_of(choice);
+  int64_t blocks = ceil_div(problem->m, tile.rows);
+  const struct kernel_define all[] = {{"VECTORS", tile.vectors},
+                                      {"ROWS", tile.rows},
+                                      {"BLOCKS", blocks},
+                                      {"WIDE_BLOCKS", blocks - (blocks * tile.rows - problem->m)},
+                                      {"UNIT_BLOCKS", tile.unit_blocks}};
+  for (int i = 0; i < COUNT(all); i++) defines[i] = all[i];
+  return COUNT(all);
+}
+
+int64_t attention_units(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice) {
+  (void)target;
+  struct tile tile = tile_of(choice);
+  return batches_of(problem) * ceil_div(ceil_div(problem->m, tile.rows), tile.unit_blocks);
+}
+
+size_t attention_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
+                               const struct choice *choice) {
+  struct tile tile = tile_of(choice);
+  return (size_t)scratch_floats(problem, target, &tile) * sizeof(float);
+}

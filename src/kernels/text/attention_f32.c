@@ -1,0 +1,178 @@
+/* c = softmax(EPILOGUE(a * b)) * v over rows, batch by batch: a block of rows goes through both products
+ * and the softmax between them while its scores are in the nearest caches (the order of Dao et al.,
+ * FlashAttention, 2022; a row's scores are kept whole, so nothing is rescaled). v is e[V_OPERAND].
+ *
+ * A unit is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less). Before the
+ * first block of a batch b is packed in panels [N / NR][K][NR], v in [COLUMNS / NR][N][NR], NR = VECTORS
+ * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
+ * From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS. */
+#define NR (VECTORS * LANES)
+#define PANELS ((N + NR - 1) / NR)
+#define WIDTH (PANELS * NR) /* of a row of scores */
+#define V_PANELS ((COLUMNS + NR - 1) / NR)
+#define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
+
+#if B_COLUMN != 1 && B_ROW == 1
+/* to[i][j] = from[j][i]; rows of `from` are B_COLUMN apart, of `to` NR: halves of vectors are
+   interleaved as often as the lanes have bits. */
+INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
+  vec x[LANES], y[LANES];
+  UNROLL for (int i = 0; i < LANES; i++) x[i] = loadu_(from + i * B_COLUMN);
+  UNROLL for (int bit = 1; bit < LANES; bit *= 2) {
+    UNROLL for (int i = 0; i < LANES / 2; i++) {
+      y[2 * i] = INTERLEAVE_LOW_(x[i], x[i + LANES / 2]);
+      y[2 * i + 1] = INTERLEAVE_HIGH_(x[i], x[i + LANES / 2]);
+    }
+    UNROLL for (int i = 0; i < LANES; i++) x[i] = y[i];
+  }
+  UNROLL for (int i = 0; i < LANES; i++) storeu_(to + i * NR, x[i]);
+}
+#endif
+
+INLINE_ void PASTE_(NAME, pack_b)(const float *b, float *packed) {
+  for (long n = 0; n < WIDTH; n += LANES) {
+    float *to = packed + n / NR * K * NR + n % NR;
+    const long lanes = N - n;
+    long k = 0;
+#if B_COLUMN == 1
+    for (; k < K; k++)
+      storeu_(to + k * NR, lanes > 0 ? load_lanes_(b + k * B_ROW + n, lanes) : (vec){0});
+#elif B_ROW == 1
+    if (lanes >= LANES)
+      for (; k + LANES <= K; k += LANES)
+        PASTE_(NAME, transpose)(b + n * B_COLUMN + k, to + k * NR);
+#endif
+    for (; k < K; k++)
+      for (long j = 0; j < LANES; j++)
+        to[k * NR + j] = j < lanes ? b[k * B_ROW + (n + j) * B_COLUMN] : 0.0f;
+  }
+}
+
+INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
+  for (long n = 0; n < V_PANELS * NR; n += LANES) {
+    float *to = packed + n / NR * N * NR + n % NR;
+    const long lanes = COLUMNS - n;
+    for (long k = 0; k < N; k++)
+      storeu_(to + k * NR, lanes > 0 ? load_lanes_(v + k * V_ROW + n, lanes) : (vec){0});
+  }
+}
+
+/* One panel of a product in registers. */
+#define PRODUCT_(acc, rows, a, a_row, b, depth)                                            \
+  do {                                                                                     \
+    UNROLL for (int y = 0; y < rows; y++)                                                  \
+      UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] = (vec){0};                       \
+    for (long k = 0; k < depth; k++) {                                                     \
+      vec w[VECTORS];                                                                      \
+      UNROLL for (int x = 0; x < VECTORS; x++) w[x] = loadu_((b) + k * NR + x * LANES);    \
+      UNROLL for (int y = 0; y < rows; y++) {                                              \
+        float t = (a)[y * (a_row) + k];                                                    \
+        UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] += t * w[x];                    \
+      }                                                                                    \
+    }                                                                                      \
+  } while (0)
+
+/* Scores of a block; -Inf behind the last of a row. */
+INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const void *const *e,
+                                  long line, const int rows) {
+  (void)e, (void)line;
+  for (long panel = 0; panel < PANELS; panel++) {
+    vec acc[ROWS][VECTORS];
+    PRODUCT_(acc, rows, a, A_ROW, b + panel * K * NR, K);
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < VECTORS; x++)
+        storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
+  }
+#if HAS_EPILOGUE
+  for (int y = 0; y < rows; y++)
+    for (long j = 0; j < N; j += LANES) {
+      const long lanes = N - j < LANES ? N - j : LANES, o = (line + y) * N + j;
+      (void)o, (void)lanes;
+      float *at = s + y * WIDTH + j;
+      storeu_(at, EPILOGUE(loadu_(at), o, j, lanes));
+    }
+#endif
+#if N % NR
+  for (int y = 0; y < rows; y++) {
+    long j = N / LANES * LANES;
+    float *at = s + y * WIDTH;
+    if (N % LANES) {
+      storeu_(at + j, fill_lanes_(loadu_(at + j), N % LANES, splat_(-INFINITY)));
+      j += LANES;
+    }
+    for (; j < WIDTH; j += LANES) storeu_(at + j, splat_(-INFINITY));
+  }
+#endif
+}
+
+/* exp(s - max) in place; 1 / sum. */
+INLINE_ float PASTE_(NAME, weights)(float *s) {
+  vec high[VECTORS], sum[VECTORS];
+  UNROLL for (int i = 0; i < VECTORS; i++) high[i] = splat_(-INFINITY), sum[i] = (vec){0};
+  for (long j = 0; j < WIDTH; j += NR)
+    UNROLL for (int i = 0; i < VECTORS; i++) high[i] = MAX2_(high[i], loadu_(s + j + i * LANES));
+  UNROLL for (int i = 1; i < VECTORS; i++) high[0] = MAX2_(high[0], high[i]);
+  const vec top = max_lanes_(high[0]);
+  for (long j = 0; j < WIDTH; j += NR)
+    UNROLL for (int i = 0; i < VECTORS; i++) {
+      const vec t = expv_(loadu_(s + j + i * LANES) - top);
+      sum[i] += t;
+      storeu_(s + j + i * LANES, t);
+    }
+  UNROLL for (int i = 1; i < VECTORS; i++) sum[0] += sum[i];
+  return 1.0f / sum_lanes_(sum[0])[0];
+}
+
+INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, float *c,
+                                const void *const *e, long line, const int rows) {
+  float scale[ROWS];
+  PASTE_(NAME, scores)(a, b, s, e, line, rows);
+  for (int y = 0; y < rows; y++) scale[y] = PASTE_(NAME, weights)(s + y * WIDTH);
+  for (long panel = 0; panel < V_PANELS; panel++) {
+    vec acc[ROWS][VECTORS];
+    PRODUCT_(acc, rows, s, WIDTH, v + panel * N * NR, N);
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < VECTORS; x++) {
+        const long n = panel * NR + x * LANES;
+        if (n < COLUMNS)
+          store_lanes_(c + y * C_ROW + n, acc[y][x] * splat_(scale[y]), COLUMNS - n);
+      }
+  }
+}
+
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+                 long begin, long end) {
+  float *b = scratch, *v = b + PANELS * K * NR, *s = v + V_PANELS * N * NR;
+  long packed = -1;
+  for (long u = begin; u < end; u++) {
+    const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
+    const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
+    float *c = (float *)c_ + batch0 * C_BATCH0 + batch1 * C_BATCH1;
+    if (packed != batch) {
+      PASTE_(NAME, pack_b)((const float *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1, b);
+      PASTE_(NAME, pack_v)
+      ((const float *)e[V_OPERAND] + batch0 * V_BATCH0 + batch1 * V_BATCH1, v);
+      packed = batch;
+    }
+    const long first = u % BATCH_UNITS * UNIT_BLOCKS;
+    const long last = first + UNIT_BLOCKS < BLOCKS ? first + UNIT_BLOCKS : BLOCKS;
+    for (long block = first; block < last; block++) {
+#if WIDE_BLOCKS < BLOCKS
+      const long row = block * (ROWS - 1) + (block < WIDE_BLOCKS ? block : WIDE_BLOCKS);
+      if (block >= WIDE_BLOCKS) {
+        PASTE_(NAME, rows)(a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, ROWS - 1);
+        continue;
+      }
+#else
+      const long row = block * ROWS;
+#endif
+      PASTE_(NAME, rows)(a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, ROWS);
+    }
+  }
+}
+#undef NR
+#undef PANELS
+#undef WIDTH
+#undef V_PANELS
+#undef BATCH_UNITS
+#undef PRODUCT_

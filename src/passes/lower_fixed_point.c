@@ -1,0 +1,217 @@
+/* lower-fixed-point: integer arithmetic of quantised files in the form that kernels know.
+ *     Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
+ * which fusion takes as the epilogue of the sums, or as one loop; and products with weights off zero:
+ *     sum (a - za) (w - zw) = sum (a - za) w' + d sum (a - za),   w - zw = w' + d, w' in int8
+ * where the last sum is a product with one column. The results are the same, bit for bit. */
+#include "rewrite.h"
+
+static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+static bool is_word_or_byte(hone_dtype dtype) { return dtype == HONE_I32 || is_byte(dtype); }
+
+static hone_status binary(struct rewrite *r, enum op_id op, struct value *y, struct value **x) {
+  struct node *node;
+  TRY(rewrite_node(r, op, (struct value *[]){*x, y}, 2, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *x = node->outputs[0];
+  return HONE_OK;
+}
+
+static hone_status cast(struct rewrite *r, hone_dtype to, struct value **x) {
+  struct node *node;
+  TRY(rewrite_node(r, OP_Cast, x, 1, &node));
+  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *x = node->outputs[0];
+  return HONE_OK;
+}
+
+static hone_status scalar(struct rewrite *r, int64_t x, struct value **out) {
+  TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, out));
+  tensor_set_i64((*out)->constant, 0, x);
+  return HONE_OK;
+}
+
+/* -- Requantize ---------------------------------------------------------------------------------- */
+
+struct requantize {
+  struct node *node;
+  const struct tensor *multipliers, *shifts;
+  struct shape columns; /* of one element a slice along the axis, to broadcast */
+  int64_t zero, low, high;
+  bool once;
+};
+
+/* What the three operands of the product and the shift are in slice i. */
+static int64_t left_of(const struct requantize *q, size_t i) {
+  int64_t all = node_int(q->node, "left_shift", 0), shift = tensor_i64(q->shifts, i);
+  return all + (q->once || shift < 0 ? 0 : shift);
+}
+static int64_t factor_of(const struct requantize *q, size_t i) {
+  int64_t left = left_of(q, i);
+  return left < 32 ? (int32_t)(UINT32_C(1) << left) : 0;
+}
+static int64_t multiplier_of(const struct requantize *q, size_t i) {
+  return tensor_i64(q->multipliers, i);
+}
+static int64_t right_of(const struct requantize *q, size_t i) {
+  int64_t right = -tensor_i64(q->shifts, i), least = q->once ? -30 : 0;
+  return right < least ? least : right > 31 ? 31 : right;
+}
+
+typedef int64_t element_fn(const struct requantize *q, size_t i);
+
+/* One element a slice, or one for all where they are equal. */
+static hone_status operand(struct rewrite *r, const struct requantize *q, element_fn *element,
+                           struct value **out) {
+  size_t count = tensor_count(q->multipliers);
+  bool equal = true;
+  for (size_t i = 1; i < count; i++) equal &= element(q, i) == element(q, 0);
+  if (equal) return scalar(r, element(q, 0), out);
+  TRY(rewrite_constant(r, HONE_I32, &q->columns, out));
+  for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, element(q, i));
+  return HONE_OK;
+}
+
+static bool read_requantize(struct node *node, struct requantize *q) {
+  const struct value *x = node->inputs[0], *m = node->inputs[1], *s = node->inputs[2];
+  *q = (struct requantize){.node = node,
+                           .multipliers = m->constant,
+                           .shifts = s->constant,
+                           .zero = node_int(node, "zero_point", 0),
+                           .low = node_int(node, "low", INT32_MIN),
+                           .high = node_int(node, "high", INT32_MAX),
+                           .once = node_int(node, "single_rounding", 0) != 0};
+  if (!m->constant || !s->constant || !is_word_or_byte(x->dtype) ||
+      !is_word_or_byte(node->outputs[0]->dtype))
+    return false;
+  int64_t axis = node_int(node, "axis", 0);
+  if (axis < 0) axis += x->shape.rank;
+  q->columns = (struct shape){.rank = m->shape.rank ? x->shape.rank - (int)axis : 0};
+  for (int i = 0; i < q->columns.rank; i++) q->columns.dims[i] = i ? 1 : m->shape.dims[0];
+  for (size_t i = 0; i < tensor_count(m->constant); i++)
+    if (tensor_i64(m->constant, i) < 0) return false; /* INT32_MIN saturates */
+  /* bounds before the zero point is added are int32 as well */
+  return q->low - q->zero >= INT32_MIN && q->high - q->zero <= INT32_MAX && q->low <= q->high &&
+         q->low - q->zero <= INT32_MAX && q->high - q->zero >= INT32_MIN && q->zero >= INT32_MIN &&
+         q->zero <= INT32_MAX;
+}
+
+static hone_status visit_requantize(struct rewrite *r, struct node *node) {
+  struct requantize q;
+  struct value *x = node->inputs[0], *in[3], *y;
+  struct node *product;
+  int64_t offset = node_int(node, "offset", 0);
+  if (!read_requantize(node, &q) || offset < INT32_MIN || offset > INT32_MAX) return HONE_OK;
+  if (x->dtype != HONE_I32) TRY(cast(r, HONE_I32, &x));
+  if (offset) {
+    TRY(scalar(r, offset, &y));
+    TRY(binary(r, OP_Sub, y, &x));
+  }
+  bool shifted = false;
+  for (size_t i = 0; i < tensor_count(q.shifts); i++) shifted |= left_of(&q, i) != 0;
+  if (shifted) {
+    TRY(operand(r, &q, factor_of, &y));
+    TRY(binary(r, OP_Mul, y, &x));
+  }
+  in[0] = x;
+  TRY(operand(r, &q, multiplier_of, &in[1]));
+  TRY(operand(r, &q, right_of, &in[2]));
+  TRY(rewrite_node(r, q.once ? OP_RescaleOnce : OP_Rescale, in, 3, &product));
+  TRY(node_infer(r->ctx, r->graph, product));
+  x = product->outputs[0];
+  if (q.low - q.zero > INT32_MIN) {
+    TRY(scalar(r, q.low - q.zero, &y));
+    TRY(binary(r, OP_Max, y, &x));
+  }
+  if (q.high - q.zero < INT32_MAX) {
+    TRY(scalar(r, q.high - q.zero, &y));
+    TRY(binary(r, OP_Min, y, &x));
+  }
+  if (q.zero) {
+    TRY(scalar(r, q.zero, &y));
+    TRY(binary(r, OP_Add, y, &x));
+  }
+  if (node->outputs[0]->dtype != HONE_I32) TRY(cast(r, node->outputs[0]->dtype, &x));
+  return rewrite_replace(r, node->outputs[0], x);
+}
+
+/* -- weights off zero ----------------------------------------------------------------------------- */
+
+/* The same contraction of other weights around zero. */
+static hone_status contraction(struct rewrite *r, const struct node *like, struct value *w,
+                               struct value **out) {
+  struct value *in[3] = {like->inputs[0], w, node_input(like, 2)};
+  struct node *node;
+  TRY(rewrite_node(r, like->op->id, in, in[2] ? 3 : 2, &node));
+  node->name = like->name;
+  node->index = like->index;
+  for (size_t i = 0; i < like->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, node, &like->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* sum (a - za) * by, as a contraction to one column; by: of int8. */
+static hone_status row_sums(struct rewrite *r, const struct node *node, int64_t by,
+                            struct value **out) {
+  struct shape shape = node->inputs[1]->shape;
+  struct value *w;
+  shape.dims[is_op(node, OP_ConvInteger) ? 0 : 1] = 1;
+  TRY(rewrite_constant(r, HONE_I8, &shape, &w));
+  size_t count = tensor_count(w->constant);
+  for (size_t i = 0; i < count; i++) tensor_set_i64(w->constant, i, by);
+  return contraction(r, node, w, out);
+}
+
+/* The one zero point of all weights; false if they have several. */
+static bool weights_zero(const struct node *node, int64_t *out) {
+  const struct value *zero = node_input(node, 3);
+  *out = 0;
+  if (!zero) return true;
+  if (!zero->constant || !tensor_count(zero->constant)) return false;
+  *out = tensor_i64(zero->constant, 0);
+  for (size_t i = 1; i < tensor_count(zero->constant); i++)
+    if (tensor_i64(zero->constant, i) != *out) return false;
+  return true;
+}
+
+static hone_status visit_weights(struct rewrite *r, struct node *node) {
+  const struct value *w = node->inputs[1];
+  int64_t zero, low = INT64_MAX, high = INT64_MIN;
+  bool conv = is_op(node, OP_ConvInteger);
+  struct value *centred, *sums, *rows;
+  if (!w->constant || !is_byte(w->dtype) || node->inputs[0]->constant || !weights_zero(node, &zero))
+    return HONE_OK;
+  if ((w->dtype == HONE_I8 && !zero) || (!conv && w->shape.rank != 2)) return HONE_OK;
+  size_t count = tensor_count(w->constant);
+  for (size_t i = 0; i < count; i++) {
+    int64_t x = tensor_i64(w->constant, i) - zero;
+    low = x < low ? x : low;
+    high = x > high ? x : high;
+  }
+  int64_t shift = low >= -128 && high <= 127 ? 0 : (w->dtype == HONE_U8 ? 128 : 0) - zero;
+  if (shift && conv && node_int(node, "group", 1) != 1) return HONE_OK;
+  TRY(rewrite_constant(r, HONE_I8, &w->shape, &centred));
+  for (size_t i = 0; i < count; i++)
+    tensor_set_i64(centred->constant, i, tensor_i64(w->constant, i) - zero - shift);
+  TRY(contraction(r, node, centred, &sums));
+  if (shift) { /* -128 and 128 do not both fit */
+    TRY(row_sums(r, node, shift == 128 ? -128 : shift, &rows));
+    TRY(binary(r, shift == 128 ? OP_Sub : OP_Add, rows, &sums));
+  }
+  return rewrite_replace(r, node->outputs[0], sums);
+}
+
+static hone_status visit(struct rewrite *r, struct node *node) {
+  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_Requantize)) return visit_requantize(r, node);
+  if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return visit_weights(r, node);
+  return HONE_OK;
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_lower_fixed_point(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                                   size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+}

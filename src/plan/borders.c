@@ -1,0 +1,69 @@
+/* Which images are written with a border of zeros around them, so that the convolutions that read them
+ * need no padded copy: decided over the whole graph before anything is lowered.
+ *
+ * A value gets a border if everything that reads it takes an image through its strides. Values that are
+ * added to each other behind a product are addressed alike, so they get the same border or none.
+ */
+#include "builder.h"
+
+struct image {
+  uint32_t group;  /* the value's representative: union-find */
+  uint32_t reads;  /* by readers that take any strides */
+  int64_t border;  /* that its readers wish */
+  bool is_written; /* by a node that writes any strides */
+};
+
+static uint32_t find(struct image *images, uint32_t i) {
+  while (images[i].group != i) i = images[i].group = images[images[i].group].group;
+  return i;
+}
+
+static bool takes_strides(const struct node *node) {
+  if (node->inputs[0]->shape.rank != 4 || !all_f32(node)) return false;
+  if (is_op(node, OP_Conv)) return node->inputs[1]->constant != NULL;
+  return (is_op(node, OP_MaxPool) || is_op(node, OP_AveragePool)) && is_kernel_pool(node);
+}
+
+static hone_status look_at(struct builder *b, struct image *images, const struct node *node) {
+  size_t own = own_input_count(node);
+  if (!takes_strides(node)) return HONE_OK;
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  int64_t border = 0;
+  images[y->index].is_written = true;
+  if (is_op(node, OP_Conv) && !computes_in_halves(b, node)) TRY(conv_border(b, node, &border));
+  if (graph_owns(b->graph, x)) {
+    images[x->index].reads++;
+    if (border > images[x->index].border) images[x->index].border = border;
+  }
+  for (size_t i = own; i < node->input_count; i++) {
+    const struct value *other = node->inputs[i];
+    if (!graph_owns(b->graph, other) || !shape_equal(&other->shape, &y->shape)) continue;
+    images[other->index].reads++;
+    images[find(images, other->index)].group = find(images, y->index);
+  }
+  return HONE_OK;
+}
+
+hone_status find_borders(struct builder *b) {
+  const struct graph *graph = b->graph;
+  uint32_t count = (uint32_t)graph->values.count;
+  struct image *images;
+  TRY(NEW_ARRAY(b->ctx, b->arena, images, count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->borders, count + SPARE_VALUES * graph->nodes.count));
+  if (b->options->plain) return HONE_OK;
+  for (uint32_t i = 0; i < count; i++) images[i].group = i;
+  for (size_t n = 0; n < graph->nodes.count; n++) TRY(look_at(b, images, graph->nodes.at[n]));
+  for (uint32_t i = 0; i < count; i++) { /* the wish of a group is its representative's */
+    struct image *group = &images[find(images, i)];
+    if (images[i].border > group->border) group->border = images[i].border;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const struct value *value = graph->values.at[i];
+    bool fits = images[i].is_written && images[i].reads == b->uses[i] && !value->is_output;
+    bool alone = images[i].group == i && !images[i].reads && !images[i].is_written;
+    if (!fits && !alone) images[find(images, i)].border = 0;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (images[i].is_written) b->borders[i] = images[find(images, i)].border;
+  return HONE_OK;
+}

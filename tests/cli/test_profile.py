@@ -1,0 +1,115 @@
+"""hone profile: every node of the model in one step, times that add up, four forms of the same figures."""
+
+import json
+import xml.etree.ElementTree as tree
+
+import pytest
+
+from hone import refused, sound
+
+WORDS = ("--threads", "2", "--min-time", "0.05")
+
+
+@pytest.fixture(scope="module")
+def transformer(shared_hone, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("profile")
+    forms = {form: folder / f"p.{form}" for form in ("json", "svg", "html", "trace.json")}
+    result = shared_hone("profile", "zoo:transformer", *WORDS, *(w for f in forms.values() for w in ("-o", f)))
+    sound(result)
+    return result, {form: path.read_text() for form, path in forms.items()}
+
+
+def test_every_node_is_in_one_step(shared_hone, transformer):
+    profile = json.loads(transformer[1]["json"])
+    facts = json.loads(shared_hone("inspect", "zoo:transformer", "--no-measure", "--json", "-").text)
+    counts = {}
+    for step in profile["steps"]:
+        for node in step["nodes"]:
+            counts[node["op"]] = counts.get(node["op"], 0) + 1
+    assert counts == {op: n for op, n in facts["operators"].items() if op != "Constant"}
+    assert "attention_f32" in {step["kernel"] for step in profile["steps"]}
+    # each product of the graph is a step's, and no step's flops are made up
+    products = sum(s["flops"] for s in profile["steps"] if s["kernel"].startswith(("gemm", "attention")))
+    assert 0.9 * facts["flops"] < products < 1.3 * facts["flops"]
+
+
+def test_times_add_up(transformer):
+    profile = json.loads(transformer[1]["json"])
+    steps = profile["steps"]
+    assert profile["threads"] == 2 and profile["runs"] >= 15
+    inside = sum(step["ns"] for step in steps)
+    assert profile["waiting_ns"] == pytest.approx(max(0, profile["total_ns"] - inside))
+    assert inside < 1.5 * profile["total_ns"]
+    assert sum(step["share"] for step in steps) == pytest.approx(inside / profile["total_ns"])
+    for step in steps:
+        assert 0 < step["least_ns"] <= step["ns"] and 0 < step["balance"] <= 1
+        assert step["limit_share"] == pytest.approx(step["limit_ns"] / step["ns"])
+        assert step["gflops"] == pytest.approx(step["flops"] / step["ns"])
+        assert step["weight_bytes"] + step["value_bytes"] > 0
+
+
+def test_the_table_says_the_same(transformer):
+    result, forms = transformer
+    profile, text = json.loads(forms["json"]), result.text
+    kernels = {step["kernel"] for step in profile["steps"]}
+    assert all(kernel in text for kernel in kernels - {"plain"}), text
+    assert f"{len(profile['steps'])} steps" in text and "barriers, waiting" in text and "below 25 %" in text
+
+
+def test_a_trace_is_one_row_a_thread(transformer):
+    profile, events = (json.loads(transformer[1][f]) for f in ("json", "trace.json"))
+    spans = [e for e in events["traceEvents"] if e["ph"] == "X"]
+    names = {e["tid"]: e["args"]["name"] for e in events["traceEvents"] if e["ph"] == "M"}
+    assert names == {0: "thread 0", 1: "thread 1"} and {e["tid"] for e in spans} <= {0, 1}
+    assert {e["args"]["step"] for e in spans} == {s["step"] for s in profile["steps"]}
+    for thread in names:
+        row = [e for e in spans if e["tid"] == thread]
+        assert [e["args"]["step"] for e in row] == sorted(e["args"]["step"] for e in row)
+        for one, next_one in zip(row, row[1:]):
+            assert one["ts"] + one["dur"] <= next_one["ts"] + 0.002  # decimals of microseconds
+
+
+def test_pictures_are_well_formed(transformer):
+    forms = transformer[1]
+    picture = tree.fromstring(forms["svg"])
+    profile = json.loads(forms["json"])
+    titles = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(titles) >= len(profile["steps"])
+    assert "<script" not in forms["html"] and forms["html"].count("<tr>") == len(profile["steps"]) + 1
+
+
+def test_limits_need_peaks(shared_hone):
+    result = shared_hone("profile", "zoo:mlp", *WORDS, "--no-measure", "--json", "-")
+    sound(result)
+    assert all(step["limit_ns"] is None for step in json.loads(result.text)["steps"])
+
+
+def test_names_of_a_model_are_only_text(shared_hone, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], name='<script>"&\x1b[31m')
+    ports = [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [64]) for n in "xy"]
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ports[:1], ports[1:]),
+                                   opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    result = shared_hone("profile", tmp_path / "m.onnx", *WORDS, "--no-measure", "-o", tmp_path / "p.svg",
+                         "-o", tmp_path / "p.html", "-o", tmp_path / "p.json")
+    sound(result)
+    assert b"\x1b" not in result.out
+    for ending in ("svg", "html"):
+        text = (tmp_path / f"p.{ending}").read_text()
+        assert "<script" not in text and "\x1b" not in text and "&lt;script&gt;" in text
+    tree.parse(tmp_path / "p.svg")
+    assert json.loads((tmp_path / "p.json").read_text())["steps"][0]["nodes"][0]["name"].startswith("<script>")
+
+
+def test_no_clock_without_a_profile(shared_hone):
+    result = shared_hone("compile", "zoo:mlp", "--dump-after", "emit", "--stop-after", "emit")
+    sound(result)
+    assert "clock" not in result.text and "PROFILED" not in result.text
+
+
+def test_refusals(shared_hone, tmp_path):
+    refused(shared_hone("profile"), "E_USAGE")
+    refused(shared_hone("profile", "zoo:mlp", "--trace", tmp_path / "none/x"), "E_WRITE")
+    refused(shared_hone("profile", "zoo:mlp", "-o", tmp_path / "x.csv"), "E_USAGE", ".trace.json")
+    refused(shared_hone("profile", tmp_path / "none.onnx"), "E_NOFILE")
