@@ -116,7 +116,7 @@ def test_existing_files_and_links(hone, tmp_path):
     assert target.read_text() == "precious" and not (tmp_path / "m.c").is_symlink()
     (tmp_path / "read.c").write_text("// old")
     (tmp_path / "read.c").chmod(0o400)
-    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "read.c", *WORDS))
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "read.c", "--prefix", "m", *WORDS))
     assert (tmp_path / "read.c").read_bytes() == (tmp_path / "m.c").read_bytes()
 
 
@@ -206,7 +206,7 @@ def test_damaged_artifacts(hone, tmp_path):
 
 
 def test_damaged_cache_is_not_used(hone, tmp_path):
-    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "a.so"))
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "a.so", "--prefix", "m"))
     good = digest(tmp_path / "a.so")
     (tmp_path / "a.so").unlink()
     touched = 0
@@ -218,7 +218,7 @@ def test_damaged_cache_is_not_used(hone, tmp_path):
             path.write_bytes(data)
             touched += 1
     assert touched
-    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "b.so"))
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / "b.so", "--prefix", "m"))
     assert digest(tmp_path / "b.so") == good
 
 
