@@ -278,7 +278,7 @@ struct worker {
   struct line_reader events;
   struct capture output;
   char dir[4096];          /* private, of this machine; removed by worker_close */
-  char far_dir[4096];      /* the same as the worker knows it */
+  char far_dir[512];       /* the same as the worker knows it */
   char cell[33];           /* key that its messages must carry */
   enum record_stage stage; /* that it last said to have begun */
   bool is_running, is_stopped;

@@ -21,7 +21,9 @@
  */
 
 /* The files of an engine's worker are part of this program: they lie in its folder while it runs. */
-static hone_status write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
+__attribute__((noinline)) /* not on the stack of workers that have none: 'ulimit -s 64' is enough */
+static hone_status
+write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
   const char *const files[] = {"protocol.py", backend->worker};
   for (size_t i = 0; i < COUNT(files); i++) {
     char name[128], path[4096 + 128];
@@ -59,15 +61,15 @@ static size_t limit_words(const struct ctx *ctx, char (*out)[64]) {
 
 static hone_status start_process(struct ctx *ctx, struct worker *worker,
                                  const struct worker_spec *spec, int fd_in, int fd_out) {
-  char self[4096], python[4096], thread_text[24], memory_text[32];
+  char program[4096], thread_text[24], memory_text[32]; /* the interpreter, or this program */
   const char *argv[MAX_WORDS + 1] = {NULL};
   size_t count = 0;
   const struct device *device = spec->device;
-  const char *script = engine_script(spec, python);
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (!worker->harness->worker_path && n <= 0)
+  const char *script = engine_script(spec, program);
+  ssize_t n = script ? 0 : readlink("/proc/self/exe", program, sizeof program - 1);
+  if (!script && !worker->harness->worker_path && n <= 0)
     return fail(ctx, HONE_E_IO, place_none(), "/proc/self/exe: %s", strerror(errno));
-  if (n > 0) self[n] = 0;
+  if (n > 0) program[n] = 0;
   snprintf(thread_text, sizeof thread_text, "%d", spec->threads);
   snprintf(memory_text, sizeof memory_text, "%llu",
            (unsigned long long)worker->harness->memory_bytes);
@@ -75,11 +77,11 @@ static hone_status start_process(struct ctx *ctx, struct worker *worker,
   for (size_t i = 0; is_emulated && i < device->word_count; i++) argv[count++] = device->words[i];
   if (script && !is_emulated) {
     TRY(write_worker(ctx, worker->dir, backend_find(spec->backend)));
-    argv[count++] = python;
+    argv[count++] = program;
     argv[count++] = script;
   } else {
     if (!is_emulated)
-      argv[count++] = worker->harness->worker_path ? worker->harness->worker_path : self;
+      argv[count++] = worker->harness->worker_path ? worker->harness->worker_path : program;
     argv[count++] = "worker";
   }
   argv[count++] = thread_text;
@@ -113,7 +115,6 @@ static hone_status local_start(struct ctx *ctx, struct worker *worker,
   worker->command_fd = to[1];
   worker->events.fd = from[0];
   worker->pid_fd = (int)syscall(SYS_pidfd_open, worker->process.pid, 0);
-  snprintf(worker->far_dir, sizeof worker->far_dir, "%s", worker->dir);
   return HONE_OK;
 }
 
