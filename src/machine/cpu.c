@@ -102,6 +102,7 @@ uint32_t cpu_features(void) {
   uint32_t features = CPU_NEON;
   if (has & 1ul << 20) features |= CPU_DOTPROD; /* HWCAP_ASIMDDP */
   if (has2 & 1ul << 13) features |= CPU_I8MM;   /* HWCAP2_I8MM */
+  if (has2 & 1ul << 14) features |= CPU_BF16;   /* HWCAP2_BF16 */
   return features;
 }
 
@@ -136,6 +137,7 @@ void features_print(uint32_t features, char *out, size_t size) {
       {CPU_NEON, "neon"},
       {CPU_DOTPROD, "dotprod"},
       {CPU_I8MM, "i8mm"},
+      {CPU_BF16, "bf16"},
   };
   size_t n = 0;
   out[0] = 0;

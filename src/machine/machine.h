@@ -21,7 +21,8 @@ enum cpu_feature {
   CPU_BMI2 = 1 << 13,
   CPU_NEON = 1 << 20,
   CPU_DOTPROD = 1 << 21,
-  CPU_I8MM = 1 << 22
+  CPU_I8MM = 1 << 22,
+  CPU_BF16 = 1 << 23 /* aarch64 */
 };
 
 /* What one core does at most, in its own cycles: for predictions, which only choose between ways to

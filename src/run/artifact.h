@@ -66,7 +66,8 @@ enum {
   HONE_NEEDS_BMI = 1 << 13, /* 1 and 2 */
   HONE_NEEDS_NEON = 1 << 20,
   HONE_NEEDS_DOTPROD = 1 << 21,
-  HONE_NEEDS_I8MM = 1 << 22
+  HONE_NEEDS_I8MM = 1 << 22,
+  HONE_NEEDS_BF16 = 1 << 23 /* aarch64 */
 };
 
 struct hone_artifact_info {

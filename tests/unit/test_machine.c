@@ -20,7 +20,8 @@ static const struct {
     {"x86_64-linux-gnu", "avx512vnni", 64}, {"x86_64-linux-gnu", "avx512bf16", 64},
     {"x86_64-linux-gnu", "amx", 64},        {"aarch64-linux-gnu", "neon", 16},
     {"aarch64-linux-gnu", "baseline", 16},  {"aarch64-linux-gnu", "dotprod", 16},
-    {"aarch64-linux-gnu", "i8mm", 16},      {"riscv64-linux-gnu", "baseline", 16},
+    {"aarch64-linux-gnu", "i8mm", 16},      {"aarch64-linux-gnu", "bf16", 16},
+    {"riscv64-linux-gnu", "baseline", 16},
 };
 
 static void levels_are_known(void **state) {

@@ -36,6 +36,20 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
 }
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_MATMUL_INT8
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_DOTPROD
+/* There is no product of unsigned and signed bytes: a = (a & 127) + 128 * (a >> 7). */
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const veci low = a & ((veci){0} + 0x7f7f7f7f), high = (a >> 7) & ((veci){0} + 0x01010101);
+  veci top = {0};
+  __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(top) : "w"(high), "w"(b));
+  __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(low), "w"(b));
+  return acc + (top << 7);
+}
 #else
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__
 INLINE_ veci dot_words_(veci a, veci b) {
@@ -72,6 +86,11 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__
 INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  __asm__("bfdot %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
   return acc;
 }
 #else

@@ -415,6 +415,7 @@ static uint32_t processor_features(void) {
   uint32_t has = HONE_NEEDS_NEON;
   if (getauxval(AT_HWCAP) >> 20 & 1) has |= HONE_NEEDS_DOTPROD;
   if (getauxval(AT_HWCAP2) >> 13 & 1) has |= HONE_NEEDS_I8MM;
+  if (getauxval(AT_HWCAP2) >> 14 & 1) has |= HONE_NEEDS_BF16;
   return has;
 }
 #else
@@ -428,7 +429,7 @@ static void check_processor(uint32_t needed) {
       "F16C",         "AVX-512", "AVX-512 VNNI", "AVX-512 BF16",
       "AVX-512 FP16", "AMX",     "AMX INT8",     "AMX BF16",
       "AVX-VNNI",     "BMI2",    [20] = "NEON",  [21] = "dot products",
-      [22] = "i8mm"};
+      [22] = "i8mm",    [23] = "bf16"};
   uint32_t missing = needed & ~processor_features();
   if (!missing) return;
   char list[512] = "";
