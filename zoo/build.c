@@ -86,6 +86,10 @@ void zoo_float(struct builder *b, struct value *x, const char *name, double f) {
   KEEP(b, node_set_float(b->ctx, b->graph, x->producer, name, f));
 }
 
+void zoo_text(struct builder *b, struct value *x, const char *name, const char *text) {
+  if (x) KEEP(b, node_set_string(b->ctx, b->graph, x->producer, name, text));
+}
+
 void zoo_ints(struct builder *b, struct value *x, const char *name, const int64_t *ints, size_t n) {
   KEEP(b, node_set_ints(b->ctx, b->graph, x->producer, name, ints, n));
 }
@@ -111,6 +115,20 @@ struct value *zoo_scalar(struct builder *b, double x) {
   struct tensor *tensor = new_tensor(b, HONE_F32, 0, NULL);
   if (!tensor) return NULL;
   tensor_set_f64(tensor, 0, x);
+  return add_constant(b, NULL, tensor);
+}
+
+struct value *zoo_filled(struct builder *b, int rank, const int64_t *dims, double x) {
+  struct tensor *tensor = new_tensor(b, HONE_F32, rank, dims);
+  if (!tensor) return NULL;
+  for (size_t i = 0; i < tensor_count(tensor); i++) tensor_set_f64(tensor, i, x);
+  return add_constant(b, NULL, tensor);
+}
+
+struct value *zoo_column(struct builder *b, const double *x, size_t n) {
+  struct tensor *tensor = new_tensor(b, HONE_F32, 2, (int64_t[]){(int64_t)n, 1});
+  if (!tensor) return NULL;
+  for (size_t i = 0; i < n; i++) tensor_set_f64(tensor, i, x[i]);
   return add_constant(b, NULL, tensor);
 }
 

@@ -26,7 +26,7 @@ typedef void family_fn(struct builder *b, int variant);
 
 /* One model of a family; zoo.c lists them beside their public rows. */
 family_fn zoo_mlp, zoo_conv, zoo_mnist, zoo_transformer, zoo_resnet, zoo_vgg, zoo_mobilenet,
-    zoo_vit, zoo_bert, zoo_gpt2;
+    zoo_vit, zoo_bert, zoo_gpt2, zoo_gcn, zoo_graphsage, zoo_gat, zoo_dlrm;
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 /* A formatted name in the graph's arena; "" after a failure. */
@@ -44,11 +44,16 @@ struct value *zoo_op3(struct builder *b, const char *op, struct value *x, struct
 /* Set an attribute of the node that made x. */
 void zoo_int(struct builder *b, struct value *x, const char *name, int64_t i);
 void zoo_float(struct builder *b, struct value *x, const char *name, double f);
+void zoo_text(struct builder *b, struct value *x, const char *name, const char *text);
 void zoo_ints(struct builder *b, struct value *x, const char *name, const int64_t *ints, size_t n);
 
 /* -- constants -------------------------------------------------------------------------------- */
 struct value *zoo_scalar(struct builder *b, double x);
 struct value *zoo_i64(struct builder *b, int rank, const int64_t *ints, size_t n);
+/* One value everywhere; rank up to 4. */
+struct value *zoo_filled(struct builder *b, int rank, const int64_t *dims, double x);
+/* [n, 1] */
+struct value *zoo_column(struct builder *b, const double *x, size_t n);
 /* A trained parameter: uniform with this mean and standard deviation. */
 struct value *zoo_weight(struct builder *b, const char *name, int rank, const int64_t *dims,
                          double mean, double deviation);

@@ -9,10 +9,19 @@ enum { LARGEST_OPTION = 1 << 16 };
   ROW("bert_base", zoo_bert, 0, "BERT base, Devlin et al. 2018 (arXiv:1810.04805)",                \
       "batch=1,sequence=128", 109482240)                                                           \
   ROW("conv", zoo_conv, 0, "two convolution blocks and a 1x1 head on 3x128x128", "batch=4", 20528) \
+  ROW("dlrm", zoo_dlrm, 0,                                                                         \
+      "recommendation, Naumov et al. 2019 (arXiv:1906.00091), 26 tables, bags of 10", "batch=128", \
+      891985)                                                                                      \
+  ROW("gat", zoo_gat, 0, "graph attention, Velickovic et al. 2018, on a random graph like Cora",   \
+      "size=2708", 92373)                                                                          \
+  ROW("gcn", zoo_gcn, 0, "graph convolutions, Kipf and Welling 2017, on a random graph like Cora", \
+      "size=2708", 23063)                                                                          \
   ROW("gpt2", zoo_gpt2, 0, "GPT-2 small, Radford et al. 2019, whole sequence to logits",           \
       "batch=1,sequence=128", 124439808)                                                           \
   ROW("gpt2_decode", zoo_gpt2, 1, "GPT-2 small, one token with a key/value cache",                 \
       "batch=1,past=128", 124439808)                                                               \
+  ROW("graphsage", zoo_graphsage, 0,                                                               \
+      "mean aggregation, Hamilton et al. 2017, on a random graph like Cora", "size=2708", 184391)  \
   ROW("mlp", zoo_mlp, 0, "three dense layers: 256, 512, 512, 256", "batch=4", 525568)              \
   ROW("mnist_cnn", zoo_mnist, 0, "the PyTorch examples' digit classifier on 1x28x28", "batch=1",   \
       1199882)                                                                                     \

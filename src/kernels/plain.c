@@ -34,6 +34,11 @@ static int64_t units_rows(const struct plain_problem *p) {
   return count_between(out, 0, out->rank - 1);
 }
 
+/* One place of the first dimension of the first output. */
+static int64_t units_first(const struct plain_problem *p) {
+  return count_between(first_output(p), 0, 1);
+}
+
 /* One channel of one image of the first output: [n, c, ...]. */
 static int64_t units_planes(const struct plain_problem *p) {
   return count_between(first_output(p), 0, 2);
@@ -184,6 +189,7 @@ const struct plain_kernel plain_table[] = {
     {"Shape", "plain/Shape.c", "SHAPE_SIZE 0", units_one, "a few numbers", NULL},
     {"Size", "plain/Shape.c", "SHAPE_SIZE 1", units_one, "a few numbers", NULL},
     {"Softmax", "plain/Softmax.c", "SOFTMAX_LOG 0", units_lines, NULL, NULL},
+    {"SpMM", "plain/SpMM.c", NULL, units_first, NULL, NULL},
     {"TableSoftmax", "plain/TableSoftmax.c", NULL, units_lines, NULL, NULL},
     {"TopK", "plain/TopK.c", NULL, units_lines, NULL, scratch_sort},
     {"Trilu", "plain/Trilu.c", NULL, units_rows, NULL, NULL},

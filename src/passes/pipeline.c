@@ -38,6 +38,8 @@ const struct pass pass_pipeline[] = {
      "after merge-reshapes, which removes what stood between two of them"},
     {"fold-constants-again", pass_fold_constants, PASS_OPTIONAL,
      "weights behind a moved Transpose or Mul"},
+    {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL,
+     "places and weights are constants by now; before fusion, which would take the Mul"},
     {"fuse-elementwise", pass_fuse_elementwise, PASS_OPTIONAL,
      "last: fused programs hide their operators from every pass above"},
 };

@@ -74,6 +74,9 @@ static const struct ops_case cases[] = {
     {"ScatterElements", "reduction=max", "u8[3,2]~rand i32[2,2]~0,2,1,1 u8[2,2]~rand", "*"},
     {"ScatterND", "reduction=mul", "i64[4,2]~rand i64[2,1]~1,-1 i64[2,2]~rand", "*"},
     {"ScatterND", "", "f32[2,3]~rand i64[2,2]~1,1,0,2 f32[2]~rand", "*"},
+    {"SpMM", "", "f32[4,91]~rand i32[4]=0,2,2,5 i64[5]~3,0,-1,2,0", "*"},
+    {"SpMM", "", "f32[4,2,5]~rand i32[4]=0,2,2,5 i32[5]~3,0,1,2,0 f32[5,2,1]~rand i32[5]=4,3,2,1,0",
+     "*"},
     {"GatherElements", "axis=1", "f32[2,3]~rand i64[2,2]~0,-1,2,1", "*"},
     {"GatherND", "batch_dims=1", "f32[2,3,2]~rand i64[2,2,1]~0,-1,2,1", "*"},
     {"LSTM", "hidden_size=4 direction=bidirectional",
@@ -169,6 +172,7 @@ static const struct ops_case refused[] = {
     {"GatherND", "", "f32[3]~rand i64[1,1]~-4", "*"},
     {"ScatterElements", "", "f32[3]~rand i64[1]~3 f32[1]~1", "*"},
     {"ScatterND", "", "f32[3]~rand i64[1,1]~1e18 f32[1]~1", "*"},
+    {"SpMM", "", "f32[3,2]~rand i32[2]=0,1 i64[1]~7", "*"},
     {"ReverseSequence", "", "f32[2,1]~rand i64[1]~3", "*"},
 };
 

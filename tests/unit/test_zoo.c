@@ -72,7 +72,7 @@ static void bad_specifications(void **state) {
     hone_status status;
     const char *says;
   } cases[] = {{"zoo:resnet51", HONE_E_NOFILE, "resnet50"},
-               {"zoo:", HONE_E_NOFILE, "mlp"},
+               {"zoo:", HONE_E_NOFILE, "gat"},
                {"zoo:mlp,sequence=2", HONE_E_USAGE, "sequence"},
                {"zoo:mlp,batch=0", HONE_E_USAGE, "batch"},
                {"zoo:mlp,batch", HONE_E_USAGE, "batch"},

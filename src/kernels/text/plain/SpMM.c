@@ -1,0 +1,48 @@
+/* SpMM (hone): a sparse matrix in CSR form times rows. Row u of the result is the sum of the rows
+ * in0[sources[e]] over e in [starts[u], starts[u + 1]), each times weight[edges[e]] where there are weights: one
+ * for an edge, or one a head, which is a run of columns. A unit is a row of the result. Sums stay in registers,
+ * blocks of columns at a time. */
+#if IN_COUNT > 3
+#define WEIGHT(e, h) ((OUT0_T)weights[(int64_t)edges[e] * heads + (h)])
+#else
+#define WEIGHT(e, h) 1
+#endif
+#define BLOCKS(WIDTH)                                                                 \
+  for (; j + WIDTH <= last; j += WIDTH) {                                             \
+    OUT0_T sum[WIDTH] = {0};                                                          \
+    for (int64_t e = starts[u]; e < starts[u + 1]; e++) {                             \
+      const int64_t at = sources[e] < 0 ? sources[e] + rows : sources[e];             \
+      const IN0_T *restrict from = x + at * width + j;                                \
+      const OUT0_T w = WEIGHT(e, h);                                                  \
+      for (int k = 0; k < WIDTH; k++) sum[k] += w * from[k];                          \
+    }                                                                                 \
+    memcpy(to + u * width + j, sum, sizeof sum);                                      \
+  }
+int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
+  const IN0_T *restrict x = in[0];
+  const IN1_T *restrict starts = in[1];
+  const IN2_T *restrict sources = in[2];
+  OUT0_T *restrict to = out[0];
+  const int64_t dims[] = IN0_DIMS, rows = dims[0], width = IN0_COUNT / rows;
+#if IN_COUNT > 3
+  const IN3_T *restrict weights = in[3];
+  const IN4_T *restrict edges = in[4];
+  const int64_t heads = IN3_COUNT / IN4_COUNT;
+#else
+  const int64_t heads = 1;
+#endif
+  (void)scratch;
+  for (int64_t e = starts[begin]; e < starts[end]; e++)
+    if (sources[e] < -rows || sources[e] >= rows) return 8;
+  for (int64_t u = begin; u < end; u++)
+    for (int64_t h = 0, j = 0; h < heads; h++) {
+      const int64_t last = width / heads * (h + 1);
+      BLOCKS(64)
+      BLOCKS(16)
+      BLOCKS(4)
+      BLOCKS(1)
+    }
+  return 0;
+}
+#undef BLOCKS
+#undef WEIGHT
