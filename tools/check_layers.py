@@ -10,7 +10,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Packages, and the folders that may know them.
 PACKAGES = {
-    "jansson.h": {"base", "import", "record", "backends", "bench", "store", "report", "cli", "machine", "profile"},
+    "jansson.h": {"base", "import", "record", "backends", "bench", "store", "report", "cli", "machine", "profile",
+                  "advise"},
     "sqlite3.h": {"store"},
     "xxhash.h": {"base", "import"},
     "openssl": {"base", "toolchain"},

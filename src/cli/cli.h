@@ -127,6 +127,9 @@ MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const 
                                 struct model *out);
 MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                           struct compile_options *out);
+/* Seconds of --budget, as "60" or "60s". */
+MUST_USE hone_status budget_of(struct ctx *ctx, const struct args *args, double otherwise,
+                               double *out);
 /* Text to a file, or to stdout for "-". */
 MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct text *text);
 bool wants_color(const struct args *args);

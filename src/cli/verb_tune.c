@@ -11,21 +11,6 @@ enum { KERNEL_CANDIDATES = 64, KERNEL_PROCESSES = 4, LINE = 512 };
 #define REFERENCE_MACS 2e9 /* a few seconds of plain loops */
 #define PEAK_NS 300000000ull
 
-/* "60" and "60s" */
-static hone_status budget_of(struct ctx *ctx, const struct args *args, double otherwise,
-                             double *out) {
-  const char *text = value_of(args, FLAG_budget, NULL);
-  char number[32];
-  *out = otherwise;
-  if (!text) return HONE_OK;
-  size_t length = strlen(text);
-  if (length && text[length - 1] == 's') length--;
-  if (length < sizeof number) memcpy(number, text, length), number[length] = 0;
-  if (length < sizeof number && parse_f64(number, 0.01, 1e6, out)) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name("--budget"),
-              "\"%s\" is not a number of seconds, as 60 or 60s", text);
-}
-
 /* Multiply-adds of this element type by those of f32, as the level's description has it. */
 static double type_factor(const struct target *target, uint8_t type) {
   const struct speeds *s = &target->speeds;

@@ -1,0 +1,67 @@
+/* advise: from measured records and what the user demands to a choice with its reasons. Pure: the same records give
+ * the same advice. What was not measured is never chosen. */
+#ifndef HONE_ADVISE_H
+#define HONE_ADVISE_H
+
+#include "../report/report.h"
+
+/* What can be bounded or optimised: demands.def. */
+enum demand_id {
+#define DEMAND(name, ...) DEMAND_##name,
+#include "demands.def"
+#undef DEMAND
+  DEMAND_COUNT
+};
+struct demand_kind {
+  const char *name;  /* "latency" */
+  const char *title; /* "median latency" */
+  const char *unit;  /* "ms", "B", "share" */
+  bool is_more_better;
+  double (*value)(const struct record *record); /* NaN: not known */
+};
+extern const struct demand_kind demand_kinds[DEMAND_COUNT];
+
+struct demands {
+  double bound[DEMAND_COUNT]; /* most, or least where more is better; NaN: none */
+  enum demand_id objective;
+};
+void demands_init(struct demands *demands); /* no bounds, the objective is latency */
+
+enum standing {
+  STANDING_chosen,
+  STANDING_runner_up, /* the best of the others */
+  STANDING_behind,    /* meets every bound, is worse */
+  STANDING_tied,      /* not told apart from the choice, which is smaller */
+  STANDING_out,       /* misses a bound */
+  STANDING_unsure,    /* the bound lies within its interval */
+  STANDING_invalid    /* no figure, or none that can be trusted: its status says why */
+};
+struct standing_of {
+  enum standing standing;
+  enum demand_id bound; /* of out and unsure: the first one missed */
+};
+struct advice {
+  size_t record_count;
+  struct standing_of *at;   /* by record of the summary */
+  size_t choice, runner_up; /* SIZE_MAX: none */
+  struct interval ratio;    /* objective of the runner-up by the choice's; >= 1 is better */
+  bool is_decided;          /* that interval leaves out 1 */
+  /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all
+     others; DEMAND_COUNT: no single bound is to blame */
+  enum demand_id binding;
+  double needed;
+};
+/* Rows of --aa copies and of test backends are left out. */
+MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,
+                                   const struct summary *summary, const struct demands *demands,
+                                   struct advice *out);
+/* One sentence of why a record stands where it does. */
+void advise_reason(struct text *out, const struct summary *summary, const struct demands *demands,
+                   const struct advice *advice, size_t record);
+/* The same as JSON and for the terminal. */
+MUST_USE hone_status advise_json(struct ctx *ctx, const struct summary *summary,
+                                 const struct demands *demands, const struct advice *advice,
+                                 struct text *out);
+void advise_table(const struct summary *summary, const struct demands *demands,
+                  const struct advice *advice, struct text *out);
+#endif

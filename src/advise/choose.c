@@ -1,0 +1,176 @@
+/* The choice. A bound on time holds when the whole interval holds it; a row whose interval contains the bound is
+ * "unsure" and not chosen while another is sure. Of rows that cannot be told apart from the best one, the one with the
+ * smallest memory wins, then the smallest size: where speed does not decide, cost does.
+ */
+#include "advise.h"
+
+#include <math.h>
+
+static double bytes(int64_t n) { return n >= 0 ? (double)n : (double)NAN; }
+
+/* Share of rows whose largest output is the reference's; the cosine where a model has no such rows. */
+static double agreement(const struct record *r) {
+  return isfinite(r->worst.top1) ? r->worst.top1 : r->worst.cosine;
+}
+
+#define DEMAND(name, title, unit, more, expression) \
+  static double value_of_##name(const struct record *r) { return expression; }
+#include "demands.def"
+#undef DEMAND
+
+const struct demand_kind demand_kinds[DEMAND_COUNT] = {
+#define DEMAND(name, title, unit, more, expression) {#name, title, unit, more, value_of_##name},
+#include "demands.def"
+#undef DEMAND
+};
+
+void demands_init(struct demands *demands) {
+  for (int d = 0; d < DEMAND_COUNT; d++) demands->bound[d] = NAN;
+  demands->objective = DEMAND_latency;
+}
+
+/* The interval of a figure: latency and what follows from it have one, the rest is what was seen. */
+static struct interval range_of(const struct record *r, enum demand_id id) {
+  const double x = demand_kinds[id].value(r);
+  struct interval range = {x, x, x};
+  if (id == DEMAND_latency && isfinite(r->p50_lo_ms)) {
+    range.low = r->p50_lo_ms;
+    range.high = r->p50_hi_ms;
+  } else if (id == DEMAND_throughput && r->p50_lo_ms > 0) {
+    range.low = x * r->p50_ms / r->p50_hi_ms;
+    range.high = x * r->p50_ms / r->p50_lo_ms;
+  }
+  return range;
+}
+
+enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
+
+static enum bound_state check_bound(const struct record *r, const struct demands *d,
+                                    enum demand_id id) {
+  const double bound = d->bound[id];
+  const struct interval range = range_of(r, id);
+  if (isnan(bound)) return BOUND_HELD;
+  if (isnan(range.value)) return BOUND_MISSED; /* what nobody knows holds no bound */
+  if (demand_kinds[id].is_more_better)
+    return range.low >= bound ? BOUND_HELD : range.high >= bound ? BOUND_UNSURE : BOUND_MISSED;
+  return range.high <= bound ? BOUND_HELD : range.low <= bound ? BOUND_UNSURE : BOUND_MISSED;
+}
+
+static bool is_candidate(const struct record *r) {
+  return r->status == STATUS_ok && r->cell.label == 0 && isfinite(r->p50_ms);
+}
+
+/* The worst of all bounds; the first of that kind. */
+static enum bound_state check_all(const struct record *r, const struct demands *d,
+                                  enum demand_id *out) {
+  enum bound_state worst = BOUND_HELD;
+  for (int id = 0; id < DEMAND_COUNT; id++) {
+    const enum bound_state state = check_bound(r, d, (enum demand_id)id);
+    if (state > worst) worst = state, *out = (enum demand_id)id;
+  }
+  return worst;
+}
+
+/* How many times better a is than b, with its interval: of slices side by side where there are such, else of the two
+   rows' own intervals. */
+static struct interval better_by(const struct summary *s, size_t a, size_t b, enum demand_id id) {
+  const struct interval x = range_of(&s->records[a], id), y = range_of(&s->records[b], id);
+  const struct comparison *pair = find_comparison(s, b, a), *turned = find_comparison(s, a, b);
+  const bool by_time =
+      id == DEMAND_latency ||
+      (id == DEMAND_throughput && s->records[a].cell.batch == s->records[b].cell.batch);
+  if (by_time && pair && isfinite(pair->ratio.value)) return pair->ratio;
+  if (by_time && turned && turned->ratio.low > 0)
+    return (struct interval){1 / turned->ratio.value, 1 / turned->ratio.high,
+                             1 / turned->ratio.low};
+  if (demand_kinds[id].is_more_better)
+    return (struct interval){x.value / y.value, x.low / y.high, x.high / y.low};
+  return (struct interval){y.value / x.value, y.low / x.high, y.high / x.low};
+}
+
+static bool is_smaller(const struct record *a, const struct record *b) {
+  static const enum demand_id costs[] = {DEMAND_memory, DEMAND_size};
+  for (size_t i = 0; i < COUNT(costs); i++) {
+    const double x = demand_kinds[costs[i]].value(a), y = demand_kinds[costs[i]].value(b);
+    if (isfinite(x) && isfinite(y) && x != y) return x < y;
+  }
+  return false;
+}
+
+/* The best by its figure among records of one standing; SIZE_MAX: none. */
+static size_t best_of(const struct summary *s, const struct demands *d, const struct advice *a,
+                      enum standing standing, size_t without) {
+  size_t best = SIZE_MAX;
+  for (size_t i = 0; i < s->record_count; i++) {
+    if (a->at[i].standing != standing || i == without) continue;
+    if (isnan(demand_kinds[d->objective].value(&s->records[i]))) continue;
+    if (best == SIZE_MAX || better_by(s, i, best, d->objective).value > 1) best = i;
+  }
+  return best;
+}
+
+static void settle(const struct summary *s, const struct demands *d, struct advice *a) {
+  const size_t fastest = best_of(s, d, a, STANDING_behind, SIZE_MAX);
+  if (fastest == SIZE_MAX) return;
+  a->choice = fastest;
+  for (size_t i = 0; i < s->record_count; i++) {
+    if (i == fastest || a->at[i].standing != STANDING_behind) continue;
+    if (better_by(s, fastest, i, d->objective).low > 1) continue;
+    a->at[i].standing = STANDING_tied;
+    if (is_smaller(&s->records[i], &s->records[a->choice])) a->choice = i;
+  }
+  if (a->choice != fastest) a->at[fastest].standing = STANDING_tied;
+  a->at[a->choice].standing = STANDING_chosen;
+  a->runner_up = best_of(s, d, a, STANDING_tied, a->choice);
+  if (a->runner_up == SIZE_MAX) a->runner_up = best_of(s, d, a, STANDING_behind, a->choice);
+  if (a->runner_up == SIZE_MAX) return;
+  a->ratio = better_by(s, a->choice, a->runner_up, d->objective);
+  a->is_decided = a->ratio.low > 1;
+  if (a->at[a->runner_up].standing == STANDING_behind)
+    a->at[a->runner_up].standing = STANDING_runner_up;
+}
+
+/* Which one bound, given up, would let something through; the one that lets most through. */
+static void find_binding(const struct summary *s, const struct demands *d, struct advice *a) {
+  size_t most = 0;
+  for (int id = 0; id < DEMAND_COUNT; id++) {
+    struct demands without = *d;
+    size_t through = 0;
+    double needed = NAN;
+    if (isnan(d->bound[id])) continue;
+    without.bound[id] = NAN;
+    for (size_t i = 0; i < s->record_count; i++) {
+      enum demand_id unused;
+      if (!is_candidate(&s->records[i]) || check_all(&s->records[i], &without, &unused)) continue;
+      const struct interval range = range_of(&s->records[i], (enum demand_id)id);
+      const double x = demand_kinds[id].is_more_better ? range.low : range.high;
+      if (isnan(x)) continue;
+      through++;
+      if (isnan(needed) || (demand_kinds[id].is_more_better ? x > needed : x < needed)) needed = x;
+    }
+    if (through > most) most = through, a->binding = (enum demand_id)id, a->needed = needed;
+  }
+}
+
+hone_status advise_choose(struct ctx *ctx, struct arena *arena, const struct summary *summary,
+                          const struct demands *demands, struct advice *out) {
+  *out = (struct advice){.record_count = summary->record_count,
+                         .choice = SIZE_MAX,
+                         .runner_up = SIZE_MAX,
+                         .binding = DEMAND_COUNT,
+                         .needed = NAN};
+  TRY(NEW_ARRAY(ctx, arena, out->at, summary->record_count));
+  for (size_t i = 0; i < summary->record_count; i++) {
+    const struct record *r = &summary->records[i];
+    struct standing_of *at = &out->at[i];
+    at->standing = STANDING_invalid;
+    if (!is_candidate(r)) continue;
+    const enum bound_state state = check_all(r, demands, &at->bound);
+    at->standing = state == BOUND_HELD     ? STANDING_behind
+                   : state == BOUND_UNSURE ? STANDING_unsure
+                                           : STANDING_out;
+  }
+  settle(summary, demands, out);
+  if (out->choice == SIZE_MAX) find_binding(summary, demands, out);
+  return HONE_OK;
+}

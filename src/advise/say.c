@@ -1,0 +1,170 @@
+/* The advice in words, as a table and as JSON. */
+#include "advise.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void put_amount(struct text *out, enum demand_id id, double x) {
+  const char *unit = demand_kinds[id].unit;
+  if (isnan(x))
+    text_puts(out, "unknown");
+  else if (!strcmp(unit, "ms"))
+    put_ms(out, x);
+  else if (!strcmp(unit, "B"))
+    put_bytes(out, x);
+  else if (!strcmp(unit, "share"))
+    text_printf(out, "%.4g", x);
+  else
+    text_printf(out, "%.4g %s", x, unit);
+}
+
+static void put_name(struct text *out, const struct record *r) {
+  text_put_safe(out, r->cell.backend, 32);
+  if (strcmp(r->cell.variant, "default") && r->cell.variant[0]) {
+    text_puts(out, " (");
+    text_put_safe(out, r->cell.variant, 64);
+    text_puts(out, ")");
+  }
+  text_printf(out, ", %s, %d thread%s", r->cell.precision, r->cell.threads,
+              r->cell.threads == 1 ? "" : "s");
+  if (r->cell.batch != 1) text_printf(out, ", batch %d", r->cell.batch);
+}
+
+static void put_times(struct text *out, const struct interval *ratio) {
+  text_printf(out, "%.2fx", ratio->value);
+  if (isfinite(ratio->low)) text_printf(out, " (%.2f to %.2f)", ratio->low, ratio->high);
+}
+
+static void put_bound_reason(struct text *out, const struct record *r, const struct demands *d,
+                             enum demand_id id, bool is_sure) {
+  const struct demand_kind *kind = &demand_kinds[id];
+  text_printf(out, "%s ", kind->title);
+  put_amount(out, id, kind->value(r));
+  text_printf(out, is_sure ? ", %s is " : ", %s of ", kind->is_more_better ? "least" : "most");
+  put_amount(out, id, d->bound[id]);
+  if (!is_sure) text_puts(out, " lies within its interval");
+}
+
+void advise_reason(struct text *out, const struct summary *s, const struct demands *d,
+                   const struct advice *a, size_t i) {
+  const struct record *r = &s->records[i];
+  switch (a->at[i].standing) {
+    case STANDING_chosen:
+      text_printf(out, "the best %s that holds every bound", demand_kinds[d->objective].title);
+      break;
+    case STANDING_runner_up:
+    case STANDING_behind:
+      text_printf(out, "%s ", demand_kinds[d->objective].title);
+      put_amount(out, d->objective, demand_kinds[d->objective].value(r));
+      text_puts(out, " against ");
+      put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
+      break;
+    case STANDING_tied:
+      text_puts(out, "not told apart from the choice, which needs less memory");
+      break;
+    case STANDING_out:
+    case STANDING_unsure:
+      put_bound_reason(out, r, d, a->at[i].bound, a->at[i].standing == STANDING_out);
+      break;
+    case STANDING_invalid:
+      text_puts(out, r->cell.label ? "a second copy" : status_text(r->status));
+      if (r->reason[0]) {
+        text_puts(out, ": ");
+        text_put_safe(out, r->reason, 160);
+      }
+      break;
+  }
+}
+
+static const char *const standing_words[] = {"chosen", "runner-up", "behind", "tied",
+                                             "out",    "unsure",    "invalid"};
+
+static void put_conclusion(struct text *out, const struct summary *s, const struct demands *d,
+                           const struct advice *a) {
+  if (a->choice == SIZE_MAX) {
+    text_puts(out, "nothing holds every bound");
+    if (a->binding == DEMAND_COUNT) {
+      text_puts(out, "; no single bound is to blame\n");
+      return;
+    }
+    text_printf(out, ": what stands in the way is %s; with ", demand_kinds[a->binding].title);
+    put_amount(out, a->binding, a->needed);
+    text_puts(out, " instead of ");
+    put_amount(out, a->binding, d->bound[a->binding]);
+    text_puts(out, " there is one\n");
+    return;
+  }
+  put_name(out, &s->records[a->choice]);
+  text_printf(out, ": %s ", demand_kinds[d->objective].title);
+  put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
+  if (a->runner_up == SIZE_MAX) {
+    text_puts(out, "; nothing else holds the bounds\n");
+    return;
+  }
+  text_puts(out, a->is_decided ? "; better than " : "; not told apart from ");
+  put_name(out, &s->records[a->runner_up]);
+  text_puts(out, a->is_decided ? " by " : ", ");
+  put_times(out, &a->ratio);
+  text_puts(out, a->is_decided ? ", decided at 95 %\n" : ": the smaller memory decided\n");
+}
+
+void advise_table(const struct summary *s, const struct demands *d, const struct advice *a,
+                  struct text *out) {
+  put_conclusion(out, s, d, a);
+  for (size_t i = 0; i < s->record_count; i++) {
+    text_printf(out, "  %-10s ", standing_words[a->at[i].standing]);
+    put_name(out, &s->records[i]);
+    text_puts(out, ": ");
+    advise_reason(out, s, d, a, i);
+    text_puts(out, "\n");
+  }
+}
+
+/* -- JSON ---------------------------------------------------------------------------------------- */
+
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *row_json(const struct summary *s, const struct demands *d, const struct advice *a,
+                        size_t i) {
+  const struct record *r = &s->records[i];
+  struct text reason = {0};
+  advise_reason(&reason, s, d, a, i);
+  json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "cell", r->cell.key,
+                          "backend", r->cell.backend, "variant", r->cell.variant, "precision",
+                          r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch,
+                          "standing", standing_words[a->at[i].standing], "reason", reason.at);
+  text_deinit(&reason);
+  for (int id = 0; row && id < DEMAND_COUNT; id++)
+    json_object_set_new(row, demand_kinds[id].name, number(demand_kinds[id].value(r)));
+  return row;
+}
+
+hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct demands *d,
+                        const struct advice *a, struct text *out) {
+  json_t *rows = json_array(), *bounds = json_object();
+  struct text conclusion = {0};
+  put_conclusion(&conclusion, s, d, a);
+  if (conclusion.length) conclusion.at[conclusion.length - 1] = 0;
+  for (size_t i = 0; i < s->record_count; i++) json_array_append_new(rows, row_json(s, d, a, i));
+  for (int id = 0; id < DEMAND_COUNT; id++)
+    if (!isnan(d->bound[id]))
+      json_object_set_new(bounds, demand_kinds[id].name, number(d->bound[id]));
+  json_t *json = json_pack(
+      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:s*, s:o, s:o}", "study", s->study.key,
+      "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion", conclusion.at,
+      "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key, "runner_up",
+      a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key, "is_decided",
+      a->is_decided, "ratio", number(a->ratio.value), number(a->ratio.low), number(a->ratio.high),
+      "binding", a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
+      number(a->needed), "rows", rows);
+  char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+  text_deinit(&conclusion);
+  json_decref(json);
+  if (!dumped)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "a record has text that is not UTF-8");
+  text_puts(out, dumped);
+  text_puts(out, "\n");
+  free(dumped);
+  return text_finish(ctx, out);
+}

@@ -1,0 +1,178 @@
+/* advise: bounds, ties, the binding bound and the words, over records whose figures are set here. */
+#include "advise/advise.h"
+#include "unit.h"
+
+#include <math.h>
+
+enum { MOST = 6 };
+struct scene {
+  struct ctx ctx;
+  struct arena *arena;
+  struct summary summary;
+  struct record records[MOST];
+  struct comparison comparisons[MOST];
+  struct demands demands;
+  struct advice advice;
+};
+
+static struct record *add(struct scene *s, const char *backend, double p50, double half,
+                          double memory) {
+  struct record *r = &s->records[s->summary.record_count++];
+  *r = (struct record){.status = STATUS_ok,
+                       .p50_ms = p50,
+                       .p50_lo_ms = p50 - half,
+                       .p50_hi_ms = p50 + half,
+                       .throughput_per_s = 1000 / p50};
+  r->cell.batch = r->cell.threads = 1;
+  r->worst.rss_steady = (int64_t)(memory * 1e6);
+  r->worst.artifact_bytes = (int64_t)(memory * 5e5);
+  r->worst.load_ms = 10;
+  r->worst.first_inference_ms = 2 * p50;
+  r->worst.top1 = 1;
+  snprintf(r->cell.backend, sizeof r->cell.backend, "%s", backend);
+  snprintf(r->cell.precision, sizeof r->cell.precision, "fp32");
+  snprintf(r->cell.key, sizeof r->cell.key, "%032zu", s->summary.record_count);
+  return r;
+}
+
+static void compare_rows(struct scene *s, size_t a, size_t b, double ratio, double low,
+                         double high) {
+  s->comparisons[s->summary.comparison_count++] =
+      (struct comparison){.a = a, .b = b, .ratio = {ratio, low, high}};
+}
+
+static void begin(struct scene *s) {
+  *s = (struct scene){0};
+  ctx_init(&s->ctx);
+  assert_int_equal(arena_create(&s->ctx, 0, &s->arena), HONE_OK);
+  s->summary.records = s->records;
+  s->summary.comparisons = s->comparisons;
+  demands_init(&s->demands);
+}
+
+static void choose(struct scene *s) {
+  assert_int_equal(advise_choose(&s->ctx, s->arena, &s->summary, &s->demands, &s->advice), HONE_OK);
+}
+
+static void end(struct scene *s) { arena_destroy(s->arena); }
+
+static bool says(const struct scene *s, const char *part) {
+  struct text out = {0};
+  advise_table(&s->summary, &s->demands, &s->advice, &out);
+  bool found = out.at && strstr(out.at, part);
+  if (!found) print_error("not said: \"%s\" in\n%s\n", part, out.at ? out.at : "");
+  text_deinit(&out);
+  return found;
+}
+
+static void the_fastest_that_is_sure(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .1, 100);
+  add(&s, "onnxruntime", 6, .1, 90);
+  add(&s, "openvino", 8, .1, 80);
+  add(&s, "tvm", 1, .1, 10)->status = STATUS_wrong; /* a wrong answer cannot win */
+  add(&s, "native", 2, .1, 10)->cell.label = 1;     /* a second copy is no candidate */
+  compare_rows(&s, 1, 0, 1.5, 1.45, 1.55);
+  choose(&s);
+  assert_int_equal(s.advice.choice, 0);
+  assert_int_equal(s.advice.runner_up, 1);
+  assert_true(s.advice.is_decided);
+  assert_true(s.advice.ratio.low == 1.45); /* of the slices side by side */
+  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
+  assert_int_equal(s.advice.at[3].standing, STANDING_invalid);
+  assert_true(says(&s, "native, fp32, 1 thread: median latency 4.00 ms; better than onnxruntime"));
+  assert_true(says(&s, "1.50x (1.45 to 1.55), decided at 95 %"));
+  end(&s);
+}
+
+static void a_tie_goes_to_the_smaller(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4.0, .3, 300);
+  add(&s, "openvino", 4.1, .3, 100);
+  add(&s, "onnxruntime", 9, .1, 10);
+  compare_rows(&s, 1, 0, 1.02, .97, 1.07);
+  compare_rows(&s, 2, 0, 2.25, 2.2, 2.3);
+  choose(&s);
+  assert_int_equal(s.advice.choice, 1);
+  assert_int_equal(s.advice.runner_up, 0);
+  assert_false(s.advice.is_decided);
+  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
+  assert_true(says(&s, "the smaller memory decided"));
+  end(&s);
+}
+
+static void bounds_hold_by_the_interval(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .5, 300);
+  add(&s, "openvino", 3, .1, 500);
+  add(&s, "onnxruntime", 4.6, .1, 100);
+  s.demands.bound[DEMAND_memory] = 400e6;
+  s.demands.bound[DEMAND_latency] = 4.2; /* within native's interval */
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_int_equal(s.advice.at[0].standing, STANDING_unsure);
+  assert_int_equal(s.advice.at[1].standing, STANDING_out);
+  assert_int_equal(s.advice.at[1].bound, DEMAND_memory);
+  assert_int_equal(s.advice.at[2].bound, DEMAND_latency);
+  /* without the bound of latency two rows pass, without that of memory one */
+  assert_int_equal(s.advice.binding, DEMAND_latency);
+  assert_true(fabs(s.advice.needed - 4.5) < 1e-9);
+  assert_true(
+      says(&s, "what stands in the way is median latency; with 4.50 ms instead of 4.20 ms"));
+  assert_true(says(&s, "lies within its interval"));
+  s.demands.bound[DEMAND_latency] = 4.5;
+  choose(&s);
+  assert_int_equal(s.advice.choice, 0);
+  end(&s);
+}
+
+static void more_is_better_where_it_is(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .1, 100)->throughput_per_s = 250;
+  struct record *batch = add(&s, "native", 20, .1, 200);
+  batch->cell.batch = 8;
+  batch->throughput_per_s = 400;
+  add(&s, "onnxruntime", 3, .1, 100)->worst.top1 = .97;
+  s.demands.objective = DEMAND_throughput;
+  s.demands.bound[DEMAND_accuracy] = .99;
+  choose(&s);
+  assert_int_equal(s.advice.choice, 1);
+  assert_int_equal(s.advice.at[2].bound, DEMAND_accuracy);
+  assert_true(fabs(s.advice.ratio.value - 1.6) < 1e-9);
+  assert_true(says(&s, "agreement with the reference 0.97, least is 0.99"));
+  struct text json = {0};
+  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
+  assert_non_null(strstr(json.at, "\"objective\": \"throughput\""));
+  assert_non_null(strstr(json.at, "\"standing\": \"chosen\""));
+  text_deinit(&json);
+  end(&s);
+}
+
+static void what_is_not_known_holds_no_bound(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .1, 100)->worst.rss_steady = -1;
+  s.demands.bound[DEMAND_memory] = 1e12;
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_int_equal(s.advice.binding, DEMAND_COUNT);
+  assert_true(says(&s, "no single bound is to blame"));
+  end(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_fastest_that_is_sure), cmocka_unit_test(a_tie_goes_to_the_smaller),
+      cmocka_unit_test(bounds_hold_by_the_interval), cmocka_unit_test(more_is_better_where_it_is),
+      cmocka_unit_test(what_is_not_known_holds_no_bound)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
