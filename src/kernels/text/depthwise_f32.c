@@ -28,6 +28,11 @@
 #define C_T int32_t
 #define STORE(p, x, lanes) narrow_i32(p, x, lanes)
 #endif
+#if C_TYPE == 1
+#define RESULT_T vec
+#else
+#define RESULT_T veci
+#endif
 #if HAS_EPILOGUE
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #elif C_TYPE == 1
@@ -71,10 +76,11 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
 #endif
   }
   (void)j;
-  UNROLL for (int x = 0; x < columns; x++) {
-    const long at = o + x * O_PIXEL;
-    STORE(c + at, RESULT(acc[x], at, j, lanes), lanes);
-  }
+  /* All results before one is stored: operands of columns are read once. */
+  RESULT_T result[BLOCK];
+  UNROLL for (int x = 0; x < columns; x++)
+    result[x] = RESULT(acc[x], (o + x * O_PIXEL), j, lanes);
+  UNROLL for (int x = 0; x < columns; x++) STORE(c + o + x * O_PIXEL, result[x], lanes);
 }
 
 /* Channels [j, last) of one block of columns. */
@@ -138,4 +144,5 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef C_T
 #undef STORE
 #undef RESULT
+#undef RESULT_T
 #undef SPAN

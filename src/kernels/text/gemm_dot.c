@@ -168,6 +168,11 @@ INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
 #define C_T uint16_t
 #define STORE store_bf16_
 #endif
+#if C_TYPE == 1 || C_TYPE == 16
+#define RESULT_T vec
+#else
+#define RESULT_T veci
+#endif
 #if !HAS_EPILOGUE && K_STEP == 4 && (C_TYPE == 1 || C_TYPE == 16)
 #define RESULT(x, o, j, lanes) floats_(x)
 #else
@@ -235,14 +240,18 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
   const void *const *e = s->e;
   (void)e;
-  UNROLL for (int y = 0; y < rows; y++)
-    UNROLL for (int x = 0; x < columns; x++)
-      UNROLL for (int v = 0; v < vectors; v++) {
-        const long n = v == vectors - 1 ? s->lanes : LANES;
-        const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
-        (void)j;
-        STORE(s->c + at, RESULT(acc[0][y][x][v], at, j, n), n);
-      }
+  /* All results of a column before one is stored: operands of columns are read once. */
+  UNROLL for (int v = 0; v < vectors; v++) {
+    const long n = v == vectors - 1 ? s->lanes : LANES, j = s->column + v * LANES;
+    RESULT_T result[TILE_ROWS][TILE_COLUMNS];
+    (void)j;
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < columns; x++)
+        result[y][x] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
+    UNROLL for (int y = 0; y < rows; y++)
+      UNROLL for (int x = 0; x < columns; x++)
+        STORE(s->c + (o + y * C_Y + x * C_X + v * LANES), result[y][x], n);
+  }
 }
 
 /* The tiles [begin, end) of one image; o: the image's first element in c. */
@@ -340,4 +349,5 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef C_T
 #undef STORE
 #undef RESULT
+#undef RESULT_T
 #undef GROUP_

@@ -112,36 +112,82 @@ INLINE_ vecb_ load_bytes_(const void *p, long n) {
 }
 #endif
 
-/* Other element types as int32 lanes, n of them (the other lanes are 0). */
-#define TYPED_(name, T, load, store)                                                             \
+/* Other element types as int32 lanes, n of them (the other lanes are 0), and back, which keeps the low
+   bits. gcc converts bytes lane by lane, so the instructions are named. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+#define WIDEN_(instruction, V, p, y) \
+  __asm__("v" instruction " %1, %0" : "=v"(y) : "m"(*(const V *)(p)))
+#define BYTES_OF_(V, p, x) __asm__("vpmovdb %1, %0" : "=m"(*(V *)(p)) : "v"(x))
+#define SHORTS_OF_(V, p, x) __asm__("vpmovdw %1, %0" : "=m"(*(V *)(p)) : "v"(x))
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+typedef char vecbytes_ __attribute__((vector_size(32)));
+typedef short vecshorts_ __attribute__((vector_size(32)));
+#define WIDEN_(instruction, V, p, y) \
+  __asm__("v" instruction " %1, %0" : "=x"(y) : "m"(*(const V *)(p)))
+#define LOW_(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
+#define BYTES_OF_(V, p, x) (*(V *)(p) = (V)LOW_((vecbytes_)(x), 0, 4, 8, 12, 16, 20, 24, 28))
+#define SHORTS_OF_(V, p, x) (*(V *)(p) = (V)LOW_((vecshorts_)(x), 0, 2, 4, 6, 8, 10, 12, 14))
+#else
+#define WIDEN_(instruction, V, p, y) ((y) = __builtin_convertvector(*(const V *)(p), veci))
+#define BYTES_OF_(V, p, x) (*(V *)(p) = __builtin_convertvector(x, V))
+#define SHORTS_OF_ BYTES_OF_
+#endif
+#define TYPED_(name, T, widening, narrowing, load, store)                                         \
   typedef T PASTE_(vec, name) __attribute__((vector_size(LANES * sizeof(T))));                   \
   typedef T PASTE_(vecu, name)                                                                   \
       __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));            \
   INLINE_ veci PASTE_(widen, name)(const T *p, long n) {                                         \
-    if (n >= LANES)                                                                              \
-      return __builtin_convertvector(*(const PASTE_(vecu, name) *)p, veci);                      \
+    veci y;                                                                                      \
+    if (n >= LANES) {                                                                            \
+      WIDEN_(widening, PASTE_(vecu, name), p, y);                                                \
+      return y;                                                                                  \
+    }                                                                                            \
     PASTE_(vec, name) x = {0};                                                                   \
     load;                                                                                        \
-    return __builtin_convertvector(x, veci);                                                     \
+    WIDEN_(widening, PASTE_(vec, name), &x, y);                                                  \
+    return y;                                                                                    \
   }                                                                                              \
   INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                                      \
     if (n >= LANES) {                                                                            \
-      *(PASTE_(vecu, name) *)p = __builtin_convertvector(x, PASTE_(vec, name));                  \
+      narrowing(PASTE_(vecu, name), p, x);                                                       \
       return;                                                                                    \
     }                                                                                            \
     store;                                                                                       \
   }
 #define EACH_(statement) for (long i = 0; i < n; i++) statement
-#define BYTES_(name, T) \
-  TYPED_(name, T, x = (PASTE_(vec, name))load_bytes_(p, n), store_bytes_(p, x, n))
-#define WORDS_(name, T) TYPED_(name, T, EACH_(x[i] = p[i]), EACH_(p[i] = (T)x[i]))
-BYTES_(u8, uint8_t)
-BYTES_(i8, int8_t)
-WORDS_(i32, int32_t)
-WORDS_(u16, uint16_t)
+#define BYTES_(name, T, widening)                                                  \
+  TYPED_(name, T, widening, BYTES_OF_, x = (PASTE_(vec, name))load_bytes_(p, n), \
+         store_bytes_(p, x, n))
+BYTES_(u8, uint8_t, "pmovzxbd")
+BYTES_(i8, int8_t, "pmovsxbd")
+TYPED_(u16, uint16_t, "pmovzxwd", SHORTS_OF_, EACH_(x[i] = p[i]), EACH_(p[i] = (uint16_t)x[i]))
+typedef int32_t vecui32_ __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(4), may_alias));
+INLINE_ veci widen_i32(const int32_t *p, long n) {
+  if (n >= LANES) return *(const vecui32_ *)p;
+#if HONE_VECTOR_BYTES > 16
+  return (veci)load_lanes_((const void *)p, n);
+#else
+  veci x = {0};
+  EACH_(x[i] = p[i]);
+  return x;
+#endif
+}
+INLINE_ void narrow_i32(int32_t *p, veci x, long n) {
+  if (n >= LANES) {
+    *(vecui32_ *)p = x;
+    return;
+  }
+#if HONE_VECTOR_BYTES > 16
+  store_lanes_((void *)p, (vec)x, n);
+#else
+  EACH_(p[i] = x[i]);
+#endif
+}
 #undef BYTES_
-#undef WORDS_
 #undef EACH_
+#undef WIDEN_
+#undef BYTES_OF_
+#undef SHORTS_OF_
 #undef TYPED_
 INLINE_ vec load_u8_(const uint8_t *p, long n) {
   return __builtin_convertvector(widen_u8(p, n), vec);
