@@ -19,6 +19,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define BYTES (1u << TYPE_U8 | 1u << TYPE_I8)
 #define I32 (1u << TYPE_I32)
 #define BF16 (1u << TYPE_BF16)
+#define NIBBLES (1u << TYPE_U4 | 1u << TYPE_I4)
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
@@ -126,7 +127,7 @@ static const struct kind kinds[PROBLEM_KIND_COUNT] = {
 static const struct {
   uint8_t type;
   const char *name;
-} types[] = {{TYPE_F32, "f32"}, {TYPE_F16, "f16"}, {TYPE_BF16, "bf16"}, {TYPE_F64, "f64"},
+} types[] = {{TYPE_F32, "f32"}, {TYPE_F16, "f16"}, {TYPE_BF16, "bf16"}, {TYPE_U4, "u4"}, {TYPE_I4, "i4"}, {TYPE_F64, "f64"},
              {TYPE_I8, "i8"},   {TYPE_U8, "u8"},   {TYPE_I32, "i32"},   {TYPE_I64, "i64"}};
 
 /* The index-th word of a list with spaces between; its length, 0 past the last. */

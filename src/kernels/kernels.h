@@ -60,7 +60,9 @@ enum {
   TYPE_I64 = 7,
   TYPE_F16 = 10,
   TYPE_F64 = 11,
-  TYPE_BF16 = 16
+  TYPE_BF16 = 16,
+  TYPE_U4 = 21,
+  TYPE_I4 = 22
 };
 /* c = epilogue(sum in `acc` of a * b); where a kind has no b, as a. */
 struct problem_types {

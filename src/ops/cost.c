@@ -63,6 +63,7 @@ static const struct {
     {"LSTM", recurrent_flops},
     {"MatMul", matmul_flops},
     {"MatMulInteger", matmul_flops},
+    {"MatMulWeights", matmul_flops},
     {"QLinearConv", qlinear_conv_flops},
     {"QLinearMatMul", matmul_flops},
     {"RNN", recurrent_flops},

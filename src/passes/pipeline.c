@@ -8,6 +8,8 @@ const struct pass pass_pipeline[] = {
      "likewise; before widen-types, since it computes in f32 throughout where it can"},
     {"lower-quantised", pass_lower_quantised, PASS_OPTIONAL,
      "before fold-constants, which would make floats of quantised weights"},
+    {"keep-weights", pass_keep_weights, PASS_OPTIONAL,
+     "likewise; after the pass that makes integer products of what it can"},
     {"widen-types", pass_widen_types, PASS_REQUIRED,
      "kernels compute in no type below 32 bits: casts around what does; before folding, which "
      "turns "

@@ -29,6 +29,7 @@ static const struct {
     {OP_ConvInteger, lower_conv},
     {OP_MatMul, lower_matmul},
     {OP_MatMulInteger, lower_matmul},
+    {OP_MatMulWeights, lower_weights},
     {OP_Gemm, lower_gemm},
     {OP_MaxPool, lower_pool},
     {OP_AveragePool, lower_pool},

@@ -546,6 +546,63 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   return add_product(b, node, &p, &choice, &problem, bias);
 }
 
+/* Elements, scales and zero points one behind the other, as weights_pack reads them. */
+static hone_status weights_tensor(struct builder *b, const struct node *node,
+                                  struct tensor **out) {
+  size_t bytes = 0, own = own_input_count(node);
+  for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;
+  TRY(tensor_create(b->ctx, b->arena, HONE_U8, &(struct shape){1, {(int64_t)bytes}}, out));
+  char *to = (void *)(*out)->data;
+  for (size_t i = 1; i < own; i++) {
+    memcpy(to, node->inputs[i]->constant->data, node->inputs[i]->constant->bytes);
+    to += node->inputs[i]->constant->bytes;
+  }
+  return HONE_OK;
+}
+
+hone_status lower_weights(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *a = node->inputs[0], *w = node->inputs[1], *c = node->outputs[0];
+  int64_t elements, k = w->shape.dims[0], n = w->shape.dims[1];
+  struct tensor *tensor;
+  struct view av, packed, out;
+  struct epilogue epilogue;
+  struct choice choice;
+  struct step *step;
+  double flops, bytes;
+  TRY(element_count(b, &a->shape, &elements));
+  struct problem problem = {
+      .kind = PROBLEM_gemm,
+      .types = {TYPE_F32, (uint8_t)w->dtype, TYPE_F32, TYPE_F32},
+      .m = elements / k,
+      .n = n,
+      .k = k,
+      .batch0 = 1,
+      .batch1 = 1,
+      .a_row = k,
+      .b_row = n,
+      .b_column = 1,
+      .b_batches = 1,
+      .c_row = n,
+      .block = node_int(node, "block_size", k),
+      .b_zeros = own_input_count(node) > 3,
+  };
+  for (size_t i = 1; i < own_input_count(node); i++)
+    if (!node->inputs[i]->constant) return HONE_OK;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  TRY(ensure_dense(b, a, &av));
+  TRY(weights_tensor(b, node, &tensor));
+  struct buffer raw = {.place = BUFFER_WEIGHTS, .tensor = tensor};
+  struct view all = {.buffer = &raw, .dtype = HONE_U8, .shape = tensor->shape};
+  TRY(packed_weights(b, &choice, &problem, &all, &packed));
+  view_dense(&out, NULL, c->dtype, &c->shape);
+  TRY(make_output(b, c, &out, &out));
+  TRY(make_epilogue(b, node, NULL, &out, c->shape.rank - 1, &epilogue));
+  node_cost(node, &flops, &bytes);
+  *out_done = true;
+  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue,
+                    flops, &step);
+}
+
 /* -- pools: the same geometry -------------------------------------------------------------------
  */
 

@@ -110,6 +110,7 @@ hone_status lower_elementwise(struct builder *b, const struct node *node, bool *
 }
 
 static bool is_contraction(const struct node *node) {
+  if (is_op(node, OP_MatMulWeights)) return true;
   if (!is_op(node, OP_Conv) && !is_op(node, OP_MatMul) && !is_op(node, OP_Gemm)) return false;
   const struct value *x = node->inputs[0];
   if (is_op(node, OP_Conv))
@@ -155,7 +156,8 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
   if (!elementwise && !integer && !is_contraction(node)) return false;
   if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS) return false;
   if (!is_vector_node(step)) return false;
-  for (size_t i = 0; !elementwise && !integer && i < own_input_count(node); i++)
+  bool weights = is_op(node, OP_MatMulWeights);
+  for (size_t i = 0; !elementwise && !integer && !weights && i < own_input_count(node); i++)
     if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
   if (!is_vector_program(node)) return false;
   return elementwise || !extra || fits_epilogue(node, extra);

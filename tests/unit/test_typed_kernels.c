@@ -52,6 +52,10 @@ static const char *const lines[] = {
     "i_pixel83 o_image2075 o_row415 o_pixel83",
     "pool i8 images1 ih7 iw8 ic131 oh6 ow7 kh2 kw2 sh1 sw1 dh1 dw1 i_image7336 i_row1048 i_pixel131 "
     "o_image5502 o_row917 o_pixel131",
+    GEMM("f32*i4:f32:f32", 1, 200, 96, 96, 200) " block32",
+    GEMM("f32*u4:f32:f32", 5, 33, 75, 80, 35) " block16 b_zeros1",
+    GEMM("f32*i8:f32:f32", 3, 70, 65, 65, 70) " block65",
+    GEMM("f32*u8:f32:f32", 16, 47, 64, 64, 47) " block16 b_zeros1",
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
@@ -119,13 +123,48 @@ static double element(const char *at, uint8_t type, int64_t i) {
   }
 }
 
-/* Bytes of all values, the ends more often; bf16 between -1 and 1. */
+/* Weights with a scale a block: the elements, then scales, then zero points as the elements. */
+static size_t bytes_of(uint8_t type, int64_t count) {
+  return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2 : (size_t)count * size_of(type);
+}
+static int64_t blocks_of(const struct problem *p) { return (p->k + p->block - 1) / p->block; }
+static size_t operand_bytes(const struct problem *p, int64_t count) {
+  if (!p->block) return bytes_of(p->types.b, count);
+  int64_t scales = blocks_of(p) * p->n;
+  return bytes_of(p->types.b, p->k * p->n) + 4 * (size_t)scales +
+         (p->b_zeros ? bytes_of(p->types.b, scales) : 0);
+}
+static double code(const char *at, uint8_t type, int64_t i) {
+  if (type != TYPE_U4 && type != TYPE_I4) return element(at, type, i);
+  int x = ((const uint8_t *)at)[i / 2] >> (i % 2 * 4) & 15;
+  return type == TYPE_I4 && x > 7 ? x - 16 : x;
+}
+static double weight(const struct problem *p, const char *b, int64_t i) {
+  if (!p->block) return element(b, p->types.b, i) - (double)p->b_zero;
+  const char *scales = b + bytes_of(p->types.b, p->k * p->n);
+  const char *zeros = scales + 4 * blocks_of(p) * p->n;
+  int64_t at = i / p->n / p->block * p->n + i % p->n;
+  double zero = p->b_zeros ? code(zeros, p->types.b, at) : 0;
+  return (code(b, p->types.b, i) - zero) * element(scales, TYPE_F32, at);
+}
+static void fill_scales(const struct problem *p, char *b) {
+  char *scales = b + bytes_of(p->types.b, p->k * p->n);
+  for (int64_t i = 0; i < blocks_of(p) * p->n; i++) {
+    float scale = 0.01f + 0.003f * (float)(i % 7);
+    memcpy(scales + 4 * i, &scale, 4);
+  }
+}
+
+/* Bytes of all values, the ends more often; bf16 and floats between -1 and 1. */
 static void fill(char *at, uint8_t type, int64_t count, uint32_t x) {
   for (int64_t i = 0; i < count; i++) {
     x = x * 1664525u + 1013904223u;
     uint16_t half = f32_to_bf16((float)(int32_t)x * 0x1p-31f);
+    float real = (float)(int32_t)x * 0x1p-31f;
     if (type == TYPE_BF16)
       memcpy(at + 2 * i, &half, 2);
+    else if (type == TYPE_F32)
+      memcpy(at + 4 * i, &real, 4);
     else
       at[i] = (char)(x >> 24 < 24 ? (x & 256 ? 0x7f : 0x80) : x >> 16);
   }
@@ -143,7 +182,7 @@ struct operands {
 
 static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
   double t = (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) *
-             (element(x->b, x->p->types.b, b) - (double)x->p->b_zero);
+             weight(x->p, x->b, b);
   s->value[o] += t;
   s->size[o] += fabs(t);
 }
@@ -245,6 +284,7 @@ static void compare(const struct isa *isa, const char *line, const struct proble
       continue;
     }
     double got = element(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
+    if (p->types.a == TYPE_F32) bound = s->size[o] * 0x1p-20 + 1e-30;
     if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
     if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
     if (!(fabs(got - want) <= bound))
@@ -284,10 +324,14 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   size_t packed_bytes =
       kernel->packed_bytes ? kernel->packed_bytes(p, &isa->target, &job->choice) : 0;
   struct guarded a = guarded_create((size_t)n.a * size_of(p->types.a));
-  struct guarded b = guarded_create((size_t)n.b * size_of(p->types.b));
+  struct guarded b = guarded_create(operand_bytes(p, n.b));
   struct guarded c = guarded_create((size_t)n.c * size_of(p->types.c));
   struct guarded packed = guarded_create(packed_bytes);
-  fill(a.at, p->types.a, n.a, 1), fill(b.at, p->types.b, n.b, 2);
+  fill(a.at, p->types.a, n.a, 1);
+  if (p->block)
+    fill(b.at, TYPE_U8, (int64_t)operand_bytes(p, n.b), 2), fill_scales(p, b.at);
+  else
+    fill(b.at, p->types.b, n.b, 2);
   if (kernel->pack) kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
   run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
              (size_t)n.c * size_of(p->types.c));

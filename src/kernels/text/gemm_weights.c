@@ -1,0 +1,152 @@
+/* c = epilogue(a * b) of few rows, where b is of 4 or 8 bits with a scale (and a zero point) a block of
+ * BLOCK rows of a column: what is read from memory are the small elements. Panels of NR columns hold
+ * block by block [scale][NR], [zero][NR] where B_ZEROS, then the elements: of 8 bits row by row, of 4
+ * bits two rows in a byte, the first one low. All floats of a block are summed before its scale is
+ * applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS. */
+#ifndef HONE_WEIGHTS_
+#define HONE_WEIGHTS_
+/* The low four bits of each lane as floats, by a table of 16: unsigned, or in two's complement. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+#define NIBBLE_TABLE_(is_signed)                                                                  \
+  ((is_signed) ? (vec){0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1}                    \
+               : (vec){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+INLINE_ vec nibbles_(vec table, veci x) {
+  vec y;
+  __asm__("vpermps %1, %2, %0" : "=v"(y) : "v"(table), "v"(x));
+  return y;
+}
+#else
+#define NIBBLE_TABLE_(is_signed) ((is_signed) ? splat_(8.0f) : (vec){0})
+INLINE_ vec nibbles_(vec middle, veci x) {
+  const veci flip = (veci)((vecw_)integers_(middle));
+  return floats_((x & 15) ^ flip) - middle;
+}
+#endif
+#endif
+
+#define NR (VECTORS * LANES)
+#define PANELS ((N + NR - 1) / NR)
+#define TAIL (N % NR)
+#define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
+#if B_BITS == 4
+#define PAIR 2 /* rows of b that one byte holds */
+#else
+#define PAIR 1
+#endif
+#define BLOCK_BYTES ((1 + B_ZEROS) * 4l * NR + (BLOCK + PAIR - 1) / PAIR * NR)
+#define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
+
+/* One block of `depth` rows of b, its elements at p, into sum. */
+INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a, const uint8_t *p,
+                                 const long depth, const int rows) {
+  long k = 0;
+#if B_BITS == 4
+  const vec table = NIBBLE_TABLE_(B_TYPE == 22);
+  for (; k + 2 <= depth; k += 2, p += NR)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const veci x = widen_u8(p + v * LANES, LANES);
+      const vec low = nibbles_(table, x), high = nibbles_(table, x >> 4);
+      UNROLL for (int r = 0; r < rows; r++) {
+        sum[0][r][v] += splat_(a[r * A_ROW + k]) * low;
+        sum[1][r][v] += splat_(a[r * A_ROW + k + 1]) * high;
+      }
+    }
+  if (k < depth)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const vec low = nibbles_(table, widen_u8(p + v * LANES, LANES));
+      UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * low;
+    }
+#else
+#if B_TYPE == 3
+#define ELEMENTS_(at) floats_(widen_i8((const int8_t *)p + (at), LANES))
+#else
+#define ELEMENTS_(at) floats_(widen_u8(p + (at), LANES))
+#endif
+  for (; k + 2 <= depth; k += 2, p += 2 * NR)
+    UNROLL for (int u = 0; u < 2; u++)
+      UNROLL for (int v = 0; v < VECTORS; v++) {
+        const vec w = ELEMENTS_(u * NR + v * LANES);
+        UNROLL for (int r = 0; r < rows; r++) sum[u][r][v] += splat_(a[r * A_ROW + k + u]) * w;
+      }
+  if (k < depth)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const vec w = ELEMENTS_(v * LANES);
+      UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * w;
+    }
+#undef ELEMENTS_
+#endif
+}
+
+/* Rows of one panel at a, results at element o of c. */
+INLINE_ void PASTE_(NAME, rows)(const float *a, const uint8_t *panel, float *c,
+                                const void *const *e, long o, long j, long columns,
+                                const int rows) {
+  vec acc[TILE_ROWS][VECTORS];
+  UNROLL for (int r = 0; r < rows; r++)
+    UNROLL for (int v = 0; v < VECTORS; v++) acc[r][v] = (vec){0};
+  for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {
+    vec sum[2][TILE_ROWS][VECTORS];
+    const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
+    const uint8_t *p = panel + (1 + B_ZEROS) * 4l * NR;
+    UNROLL for (int r = 0; r < rows; r++)
+      UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
+#if K % BLOCK
+    if (block == BLOCKS_ - 1)
+      PASTE_(NAME, block)(sum, x, p, K % BLOCK, rows);
+    else
+#endif
+      PASTE_(NAME, block)(sum, x, p, BLOCK, rows);
+    UNROLL for (int r = 0; r < rows; r++) {
+#if B_ZEROS
+      const long depth = block == BLOCKS_ - 1 ? K - (BLOCKS_ - 1) * BLOCK : BLOCK;
+      vec all = {0};
+      long k = 0;
+      for (; k + LANES <= depth; k += LANES) all += loadu_(x + r * A_ROW + k);
+      if (k < depth) all += load_lanes_(x + r * A_ROW + k, depth - k);
+      all = sum_lanes_(all);
+#endif
+      UNROLL for (int v = 0; v < VECTORS; v++) {
+        vec t = sum[0][r][v] + sum[1][r][v];
+#if B_ZEROS
+        t -= loadu_(scale + NR + v * LANES) * all;
+#endif
+        acc[r][v] += loadu_(scale + v * LANES) * t;
+      }
+    }
+  }
+  (void)e, (void)j;
+  UNROLL for (int r = 0; r < rows; r++)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const long at = o + r * C_ROW + v * LANES, left = columns - v * LANES;
+      const long lanes = left < LANES ? left : LANES;
+      if (lanes > 0) store_lanes_(c + at, EPILOGUE(acc[r][v], at, (j + v * LANES), lanes), lanes);
+    }
+}
+
+void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
+                 long begin, long end) {
+  const float *a = a_;
+  const uint8_t *b = b_;
+  float *c = c_;
+  (void)scratch;
+  for (long u = begin; u < end; u++) {
+    const long last = (u + 1) * UNIT_PANELS < PANELS ? (u + 1) * UNIT_PANELS : PANELS;
+    for (long panel = u * UNIT_PANELS; panel < last; panel++) {
+      const long j = panel * NR, columns = N - j < NR ? N - j : NR;
+      const uint8_t *p = b + panel * PANEL_BYTES;
+      long m = 0;
+      for (; m + TILE_ROWS <= M; m += TILE_ROWS)
+        PASTE_(NAME, rows)(a + m * A_ROW, p, c, e, m * C_ROW + j, j, columns, TILE_ROWS);
+#if M % TILE_ROWS
+      PASTE_(NAME, rows)(a + m * A_ROW, p, c, e, m * C_ROW + j, j, columns, M % TILE_ROWS);
+#endif
+    }
+  }
+}
+#undef NR
+#undef PANELS
+#undef TAIL
+#undef BLOCKS_
+#undef PAIR
+#undef BLOCK_BYTES
+#undef PANEL_BYTES

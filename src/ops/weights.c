@@ -1,0 +1,50 @@
+/* weights: hone.MatMulWeights, a product of floats with a matrix of 4 or 8 bits that stays as it is.
+ *   y[.., n] = sum over k of a[.., k] * (b[k, n] - zero[k / block, n]) * scale[k / block, n]
+ * b: u4, i4, u8 or i8 [k, n]; scale: f32 [blocks, n]; zero (0 if left out): as b. Attribute block_size.
+ * Passes make it of MatMul with DequantizeLinear where few rows read the weights once. */
+#include "quantize.h"
+
+hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  const struct value *a = node->inputs[0], *b = node->inputs[1];
+  int64_t block = node_int(node, "block_size", 0);
+  double low, high;
+  if (a->dtype != HONE_F32 || node->inputs[2]->dtype != HONE_F32 ||
+      !integer_range(b->dtype, &low, &high) || dtype_bits(b->dtype) > 8)
+    return fail(ctx, HONE_E_TYPE, node_place(node), "a product of %s with %s",
+                dtype_name(a->dtype), dtype_name(b->dtype));
+  if (a->shape.rank < 1 || b->shape.rank != 2 || block < 1 ||
+      a->shape.dims[a->shape.rank - 1] != b->shape.dims[0])
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "a and b do not fit, or block_size %lld",
+                (long long)block);
+  int64_t k = b->shape.dims[0], n = b->shape.dims[1];
+  struct shape scales = {2, {k / block + (k % block != 0), n}}, out = a->shape;
+  for (size_t i = 2; i < node->input_count; i++)
+    if (node->inputs[i] && !shape_equal(&node->inputs[i]->shape, &scales))
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu is not one element a block", i);
+  if (has_input(node, 3) && node->inputs[3]->dtype != b->dtype)
+    return fail(ctx, HONE_E_TYPE, node_place(node), "the zero points are %s, the weights %s",
+                dtype_name(node->inputs[3]->dtype), dtype_name(b->dtype));
+  out.dims[out.rank - 1] = n;
+  return set_output(ctx, node, 0, HONE_F32, &out);
+}
+
+hone_status eval_matmul_weights(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                                const struct tensor *const *in, struct tensor *const *out) {
+  size_t k = (size_t)in[1]->shape.dims[0], n = (size_t)in[1]->shape.dims[1];
+  size_t block = (size_t)node_int(node, "block_size", 0), rows = n ? tensor_count(out[0]) / n : 0;
+  const struct tensor *zero = node->input_count > 3 ? in[3] : NULL;
+  double *sums;
+  TRY(NEW_ARRAY(ctx, scratch, sums, rows));
+  for (size_t j = 0; j < n; j++) {
+    memset(sums, 0, rows * sizeof *sums);
+    for (size_t i = 0; i < k; i++) {
+      size_t at = i / block * n + j;
+      double w = tensor_f64(in[1], i * n + j) - (zero ? tensor_f64(zero, at) : 0);
+      w *= tensor_f64(in[2], at);
+      for (size_t r = 0; r < rows; r++) sums[r] += tensor_f64(in[0], r * k + i) * w;
+    }
+    for (size_t r = 0; r < rows; r++) tensor_set_f64(out[0], r * n + j, sums[r]);
+  }
+  return HONE_OK;
+}

@@ -1,0 +1,117 @@
+/* keep-weights: MatMul | Gemm of few rows with DequantizeLinear of constant weights of 4 or 8 bits, as
+ * hone.MatMulWeights, which reads them as they are: such products wait for memory, and f32 would be
+ * four to eight times the bytes. With many rows they wait for the multipliers and stay f32. */
+#include "rewrite.h"
+
+enum { MOST_ROWS = 16, LEAST_WEIGHTS = 4096 };
+
+/* The weights [k, n], or [n, k] where `turned`, with a scale (and zero point) for `block` of k. */
+struct weights {
+  const struct tensor *q, *scale, *zero;
+  int64_t k, n, block, blocks;
+  bool turned, blocked; /* blocked: scale has an element for each block */
+};
+
+static bool is_small(hone_dtype dtype) {
+  return dtype == HONE_U8 || dtype == HONE_I8 || dtype == HONE_U4 || dtype == HONE_I4;
+}
+
+static bool read_weights(const struct value *value, bool turned, struct weights *w) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  if (!node || value->dtype != HONE_F32 || value->shape.rank != 2) return false;
+  const struct value *q = node->inputs[0], *scale = node->inputs[1], *zero = node_input(node, 2);
+  if (!q->constant || !scale->constant || (zero && !zero->constant) || !is_small(q->dtype) ||
+      scale->dtype != HONE_F32)
+    return false;
+  int64_t block = node_int(node, "block_size", 0), axis = node_int(node, "axis", 1);
+  if (axis < 0) axis += 2;
+  *w = (struct weights){.q = q->constant,
+                        .scale = scale->constant,
+                        .zero = zero ? zero->constant : NULL,
+                        .k = q->shape.dims[turned],
+                        .n = q->shape.dims[!turned],
+                        .turned = turned,
+                        .blocked = block > 0};
+  w->block = block > 0 ? block : w->k;
+  if (w->block < 1 || w->block > w->k || w->k * w->n < LEAST_WEIGHTS) return false;
+  w->blocks = (w->k + w->block - 1) / w->block;
+  if (dtype_bits(q->dtype) == 4 && w->block % 2 && w->block != w->k) return false;
+  if (w->blocked) return axis == (turned ? 1 : 0);
+  return tensor_count(w->scale) == 1 || axis == (turned ? 0 : 1);
+}
+
+/* Where the scale of (block, column) lies. */
+static size_t scale_at(const struct weights *w, const struct tensor *x, int64_t block, int64_t n) {
+  if (tensor_count(x) == 1) return 0;
+  if (!w->blocked) return (size_t)n;
+  return (size_t)(w->turned ? n * w->blocks + block : block * w->n + n);
+}
+
+static hone_status element_of_blocks(struct rewrite *r, const struct weights *w,
+                                     const struct tensor *from, struct value **out) {
+  TRY(rewrite_constant(r, from->dtype, &(struct shape){2, {w->blocks, w->n}}, out));
+  for (int64_t block = 0; block < w->blocks; block++)
+    for (int64_t n = 0; n < w->n; n++) {
+      size_t to = (size_t)(block * w->n + n), at = scale_at(w, from, block, n);
+      if (from->dtype == HONE_F32)
+        tensor_set_f64((*out)->constant, to, tensor_f64(from, at));
+      else
+        tensor_set_i64((*out)->constant, to, tensor_i64(from, at));
+    }
+  return HONE_OK;
+}
+
+static hone_status turned_weights(struct rewrite *r, const struct weights *w, struct value **out) {
+  TRY(rewrite_constant(r, w->q->dtype, &(struct shape){2, {w->k, w->n}}, out));
+  for (int64_t k = 0; k < w->k; k++)
+    for (int64_t n = 0; n < w->n; n++)
+      tensor_set_i64((*out)->constant, (size_t)(k * w->n + n),
+                     tensor_i64(w->q, (size_t)(n * w->k + k)));
+  return HONE_OK;
+}
+
+static bool is_all_zero(const struct tensor *x) {
+  for (size_t i = 0; x && i < tensor_count(x); i++)
+    if (tensor_i64(x, i)) return false;
+  return true;
+}
+
+static hone_status visit(struct rewrite *r, struct node *node) {
+  struct weights w;
+  int64_t elements;
+  bool gemm = is_op(node, OP_Gemm), turned = gemm && node_int(node, "transB", 0);
+  if ((!gemm && !is_op(node, OP_MatMul)) || node->fused_count) return HONE_OK;
+  struct value *a = node->inputs[0], *in[4] = {a, node->inputs[1], NULL, NULL}, *bias;
+  struct node *made;
+  if (a->dtype != HONE_F32 || a->constant || a->shape.rank < 2 ||
+      !shape_count(&a->shape, &elements))
+    return HONE_OK;
+  bias = gemm ? node_input(node, 2) : NULL;
+  if (gemm && (node_int(node, "transA", 0) || node_float(node, "alpha", 1) != 1 ||
+               (bias && node_float(node, "beta", 1) != 1)))
+    return HONE_OK;
+  if (!read_weights(node->inputs[1], turned, &w) || elements > MOST_ROWS * w.k) return HONE_OK;
+  if (turned)
+    TRY(turned_weights(r, &w, &in[1]));
+  else
+    in[1] = node->inputs[1]->producer->inputs[0];
+  TRY(element_of_blocks(r, &w, w.scale, &in[2]));
+  bool has_zero = !is_all_zero(w.zero);
+  if (has_zero) TRY(element_of_blocks(r, &w, w.zero, &in[3]));
+  TRY(rewrite_node(r, OP_MatMulWeights, in, has_zero ? 4 : 3, &made));
+  made->name = node->name;
+  made->index = node->index;
+  TRY(node_set_int(r->ctx, r->graph, made, "block_size", w.block));
+  TRY(node_infer(r->ctx, r->graph, made));
+  if (bias) {
+    TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));
+    TRY(node_infer(r->ctx, r->graph, made));
+  }
+  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_keep_weights(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
+                              size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+}
