@@ -127,8 +127,9 @@ static const struct kind kinds[PROBLEM_KIND_COUNT] = {
 static const struct {
   uint8_t type;
   const char *name;
-} types[] = {{TYPE_F32, "f32"}, {TYPE_F16, "f16"}, {TYPE_BF16, "bf16"}, {TYPE_U4, "u4"}, {TYPE_I4, "i4"}, {TYPE_F64, "f64"},
-             {TYPE_I8, "i8"},   {TYPE_U8, "u8"},   {TYPE_I32, "i32"},   {TYPE_I64, "i64"}};
+} types[] = {{TYPE_F32, "f32"}, {TYPE_F16, "f16"}, {TYPE_BF16, "bf16"}, {TYPE_U4, "u4"},
+             {TYPE_I4, "i4"},   {TYPE_F64, "f64"}, {TYPE_I8, "i8"},     {TYPE_U8, "u8"},
+             {TYPE_I32, "i32"}, {TYPE_I64, "i64"}};
 
 /* The index-th word of a list with spaces between; its length, 0 past the last. */
 static size_t word_at(const char *list, int index, const char **out) {

@@ -145,7 +145,8 @@ static struct value *unpacked(struct expansion *e, struct value *x, int64_t bits
 }
 
 /* Element [block, n] of a table [n, blocks] of 4 (each row begins a byte) or 8 bits. */
-static int64_t code_at(const struct tensor *x, int64_t bits, int64_t blocks, int64_t n, int64_t at) {
+static int64_t code_at(const struct tensor *x, int64_t bits, int64_t blocks, int64_t n,
+                       int64_t at) {
   const uint8_t *bytes = x->data;
   int64_t row = bits == 4 ? (blocks + 1) / 2 : blocks;
   if (bits == 8) return bytes[n * row + at];
@@ -157,6 +158,19 @@ struct nbits {
   const struct tensor *b, *scales, *zeros; /* zeros NULL: the middle of the range */
 };
 
+/* [n, k] to [k, n] with `middle` taken off, in place of the zeros of `to`; 4 bits: two in a byte. */
+static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
+  for (int64_t j = 0; j < w->n; j++)
+    for (int64_t i = 0; i < w->k; i++) {
+      int64_t at = i * w->n + j;
+      uint8_t x = (uint8_t)(code_at(w->b, w->bits, w->blocks * w->block, j, i) - middle);
+      if (w->bits == 8)
+        to[at] = x;
+      else
+        to[at / 2] |= (uint8_t)((x & 15) << (at % 2 * 4));
+    }
+}
+
 /* MatMul of the same elements as ONNX has them: [k, n], of 4 or 8 bits, behind a DequantizeLinear.
    Around the middle they are signed and need no zero points. */
 static struct value *nbits_product(struct expansion *e, struct value *a, const struct nbits *w) {
@@ -164,21 +178,18 @@ static struct value *nbits_product(struct expansion *e, struct value *a, const s
   struct shape shape = {2, {w->k, w->n}}, blocks = {2, {w->blocks, w->n}};
   hone_dtype dtype = w->bits == 4 ? (w->zeros ? HONE_U4 : HONE_I4) : w->zeros ? HONE_U8 : HONE_I8;
   int64_t middle = w->zeros ? 0 : INT64_C(1) << (w->bits - 1);
-  struct value *in[3] = {x_constant(e, dtype, &shape, &q), x_constant(e, HONE_F32, &blocks, &scales),
-                         NULL};
+  struct value *in[3] = {x_constant(e, dtype, &shape, &q),
+                         x_constant(e, HONE_F32, &blocks, &scales), NULL};
   if (w->zeros) in[2] = x_constant(e, dtype, &blocks, &zeros);
   if (e->status) return a;
-  for (int64_t j = 0; j < w->n; j++) {
-    for (int64_t i = 0; i < w->k; i++)
-      tensor_set_i64(q, (size_t)(i * w->n + j),
-                     code_at(w->b, w->bits, w->blocks * w->block, j, i) - middle);
+  turn_codes(w, middle, tensor_data(q));
+  for (int64_t j = 0; j < w->n; j++)
     for (int64_t i = 0; i < w->blocks; i++) {
       tensor_set_f64(scales, (size_t)(i * w->n + j),
                      tensor_f64(w->scales, (size_t)(j * w->blocks + i)));
       if (zeros)
         tensor_set_i64(zeros, (size_t)(i * w->n + j), code_at(w->zeros, w->bits, w->blocks, j, i));
     }
-  }
   x_with_int(e, "axis", 0);
   x_with_int(e, "block_size", w->block);
   return x_2(e, OP_MatMul, a, x_op(e, OP_DequantizeLinear, in, w->zeros ? 3 : 2));
@@ -201,8 +212,8 @@ void expand_matmul_nbits(struct expansion *e) {
   bool plain_zeros = !zeros || (zeros->constant && zeros->dtype == HONE_U8);
   if (a->dtype == HONE_F32 && b->constant && scales->constant && scales->dtype == HONE_F32 &&
       plain_zeros && block <= k) {
-    struct nbits w = {k, n, bits, block, blocks, b->constant, scales->constant,
-                      zeros ? zeros->constant : NULL};
+    struct nbits w = {
+        k, n, bits, block, blocks, b->constant, scales->constant, zeros ? zeros->constant : NULL};
     x_out(e, 0, sum_of(e, nbits_product(e, a, &w), x_in(e, 5)));
     return;
   }

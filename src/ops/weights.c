@@ -11,8 +11,8 @@ hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct no
   double low, high;
   if (a->dtype != HONE_F32 || node->inputs[2]->dtype != HONE_F32 ||
       !integer_range(b->dtype, &low, &high) || dtype_bits(b->dtype) > 8)
-    return fail(ctx, HONE_E_TYPE, node_place(node), "a product of %s with %s",
-                dtype_name(a->dtype), dtype_name(b->dtype));
+    return fail(ctx, HONE_E_TYPE, node_place(node), "a product of %s with %s", dtype_name(a->dtype),
+                dtype_name(b->dtype));
   if (a->shape.rank < 1 || b->shape.rank != 2 || block < 1 ||
       a->shape.dims[a->shape.rank - 1] != b->shape.dims[0])
     return fail(ctx, HONE_E_SHAPE, node_place(node), "a and b do not fit, or block_size %lld",

@@ -547,8 +547,7 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
 }
 
 /* Elements, scales and zero points one behind the other, as weights_pack reads them. */
-static hone_status weights_tensor(struct builder *b, const struct node *node,
-                                  struct tensor **out) {
+static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
   size_t bytes = 0, own = own_input_count(node);
   for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;
   TRY(tensor_create(b->ctx, b->arena, HONE_U8, &(struct shape){1, {(int64_t)bytes}}, out));
@@ -599,8 +598,8 @@ hone_status lower_weights(struct builder *b, const struct node *node, bool *out_
   TRY(make_epilogue(b, node, NULL, &out, c->shape.rank - 1, &epilogue));
   node_cost(node, &flops, &bytes);
   *out_done = true;
-  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue,
-                    flops, &step);
+  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue, flops,
+                    &step);
 }
 
 /* -- pools: the same geometry -------------------------------------------------------------------

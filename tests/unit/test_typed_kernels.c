@@ -125,7 +125,8 @@ static double element(const char *at, uint8_t type, int64_t i) {
 
 /* Weights with a scale a block: the elements, then scales, then zero points as the elements. */
 static size_t bytes_of(uint8_t type, int64_t count) {
-  return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2 : (size_t)count * size_of(type);
+  return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2
+                                            : (size_t)count * size_of(type);
 }
 static int64_t blocks_of(const struct problem *p) { return (p->k + p->block - 1) / p->block; }
 static size_t operand_bytes(const struct problem *p, int64_t count) {
@@ -181,8 +182,7 @@ struct operands {
 };
 
 static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
-  double t = (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) *
-             weight(x->p, x->b, b);
+  double t = (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) * weight(x->p, x->b, b);
   s->value[o] += t;
   s->size[o] += fabs(t);
 }
