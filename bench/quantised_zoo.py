@@ -34,7 +34,7 @@ MODELS = {
     "mobilenet_v3_small": list(STATIC),
     "resnet18": list(STATIC),
     "conv": list(STATIC),
-    "mlp": ["qdq_u8s8", "dynamic"],
+    "mlp": ["qdq_u8s8", "dynamic", "int4"],
     "transformer": ["qdq_u8s8", "dynamic", "int4"],
     "gpt2_decode": ["int4"],
 }
@@ -58,7 +58,8 @@ def in_blocks(weights, block=32):
     rows = np.zeros((n, count * block), np.float32)
     rows[:, :k] = weights.T
     rows = rows.reshape(n, count, block)
-    scales = np.maximum(np.abs(rows).max(axis=2), 1e-6) / 7
+    extremes = np.take_along_axis(rows, np.abs(rows).argmax(axis=2)[..., None], axis=2)[..., 0]
+    scales = np.where(extremes == 0, 1, extremes) / -8  # the extreme is code 0, whatever its sign
     codes = np.clip(np.rint(rows / scales[..., None]) + 8, 0, 15).astype(np.uint8)
     return codes[..., 0::2] | codes[..., 1::2] << 4, scales.astype(np.float32).reshape(-1)
 

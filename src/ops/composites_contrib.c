@@ -171,8 +171,8 @@ static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
     }
 }
 
-/* MatMul of the same elements as ONNX has them: [k, n], of 4 or 8 bits, behind a DequantizeLinear.
-   Around the middle they are signed and need no zero points. */
+/* The same elements as [k, n] of 4 or 8 bits. Around the middle they are signed and need no zero
+   points. */
 static struct value *nbits_product(struct expansion *e, struct value *a, const struct nbits *w) {
   const struct tensor *q, *scales, *zeros = NULL;
   struct shape shape = {2, {w->k, w->n}}, blocks = {2, {w->blocks, w->n}};
@@ -190,9 +190,15 @@ static struct value *nbits_product(struct expansion *e, struct value *a, const s
       if (zeros)
         tensor_set_i64(zeros, (size_t)(i * w->n + j), code_at(w->zeros, w->bits, w->blocks, j, i));
     }
-  x_with_int(e, "axis", 0);
   x_with_int(e, "block_size", w->block);
-  return x_2(e, OP_MatMul, a, x_op(e, OP_DequantizeLinear, in, w->zeros ? 3 : 2));
+  return x_op(e, OP_MatMulWeights, (struct value *[]){a, in[0], in[1], in[2]}, w->zeros ? 4 : 3);
+}
+
+/* Few rows and weights that are worth it, as for the pass keep-weights; scales may be negative here. */
+static bool stays_small(const struct value *a, int64_t k, int64_t n) {
+  int64_t elements;
+  return a->dtype == HONE_F32 && a->shape.rank > 1 && shape_count(&a->shape, &elements) &&
+         elements <= 16 * k && k * n >= 4096;
 }
 
 void expand_matmul_nbits(struct expansion *e) {
@@ -210,7 +216,7 @@ void expand_matmul_nbits(struct expansion *e) {
            (long long)n);
   if (e->status) return;
   bool plain_zeros = !zeros || (zeros->constant && zeros->dtype == HONE_U8);
-  if (a->dtype == HONE_F32 && b->constant && scales->constant && scales->dtype == HONE_F32 &&
+  if (stays_small(a, k, n) && b->constant && scales->constant && scales->dtype == HONE_F32 &&
       plain_zeros && block <= k) {
     struct nbits w = {
         k, n, bits, block, blocks, b->constant, scales->constant, zeros ? zeros->constant : NULL};

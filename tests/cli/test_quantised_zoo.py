@@ -14,7 +14,7 @@ ort = pytest.importorskip("onnxruntime")
 
 # model and form: relative L2 that the order of sums may make (one step of 255 in many)
 CASES = {"conv:qdq_u8s8": 2e-2, "conv:qdq_s8s8": 2e-2, "conv:qoperator_u8s8": 2e-2, "mlp:dynamic": 2e-2,
-         "transformer:int4": 1e-4}
+         "transformer:int4": 1e-4, "mlp:int4": 1e-4}
 
 
 @pytest.fixture(scope="module")
