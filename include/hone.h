@@ -154,6 +154,11 @@ HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, con
                                                       int32_t threads,
                                                       hone_artifact **out_artifact);
 HONE_API void hone_artifact_close(hone_artifact *artifact);
+/* Element type, rank and shape of the outputs for these inputs, of which data is not looked at. They differ
+   from the model's where a size was left open ("x[N<=64,3]"). E_SHAPE if the inputs do not fit. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(
+    hone_context *context, const hone_artifact *artifact, const hone_tensor *inputs,
+    size_t input_count, hone_tensor *out_outputs, size_t output_count);
 /* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
                                                      const hone_tensor *inputs, size_t input_count,

@@ -71,6 +71,7 @@ def _load() -> ctypes.CDLL:
         "hone_model_compile": (ctypes.c_int, [pointer, pointer, ctypes.POINTER(CompileOptions), text]),
         "hone_artifact_open": (ctypes.c_int, [pointer, text, ctypes.c_int32, out]),
         "hone_artifact_close": (None, [pointer]),
+        "hone_artifact_shapes": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size]),
         "hone_artifact_run": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size]),
     }
     for name, (result, arguments) in signatures.items():

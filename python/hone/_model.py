@@ -45,9 +45,11 @@ class Model:
     """A compiled model. Call it with arrays in the order of `inputs`, or by name; it returns what it was given:
     torch tensors for torch tensors, else NumPy arrays; a single output alone, several as a tuple."""
 
-    def __init__(self, path: str, inputs: list[Port], outputs: list[Port], threads: int, folder: Any) -> None:
+    def __init__(self, path: str, inputs: list[Port], outputs: list[Port], threads: int, folder: Any,
+                 is_open: bool = False) -> None:
         context = _lib.context()
         self.path, self.inputs, self.outputs, self.threads = path, inputs, outputs, threads
+        self._is_open = is_open  # a size differs from call to call: the ports' shapes are those at its bound
         self._folder = folder  # a TemporaryDirectory that must live as long as the mapped library
         self._artifact = ctypes.c_void_p()
         _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads,
@@ -83,14 +85,25 @@ class Model:
             array = _arrays.to_numpy(x)
             if array.dtype != port.dtype:
                 raise _lib.HoneError("E_TYPE", f"input {port} was given {array.dtype}")
-            if array.shape != port.shape:
+            if array.shape != port.shape and not self._is_open:
                 raise _lib.HoneError("E_SHAPE", f"input {port} was given the shape {list(array.shape)}")
             held.append(np.ascontiguousarray(array) if not array.flags.c_contiguous else array)
-        results = [np.empty(port.shape, port.dtype) for port in self.outputs]
+        results = [np.empty(shape, port.dtype) for shape, port in zip(self._output_shapes(held), self.outputs)]
         self.run_into(held, results)
         if any(_arrays.is_torch(x) for x in given):
             results = [_arrays.to_torch(r, port.onnx_type) for r, port in zip(results, self.outputs)]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _output_shapes(self, inputs: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
+        if not self._is_open:
+            return [port.shape for port in self.outputs]
+        context = _lib.context()
+        ins = (_lib.Tensor * max(1, len(inputs)))(
+            *[_arrays.describe(x, port.onnx_type) for x, port in zip(inputs, self.inputs)])
+        outs = (_lib.Tensor * max(1, len(self.outputs)))()
+        _lib.check(library.hone_artifact_shapes(context.handle, self._artifact, ins, len(inputs), outs,
+                                                len(self.outputs)), context)
+        return [tuple(t.shape[:t.rank]) for t in outs[:len(self.outputs)]]
 
     def run_into(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         """The call without any allocation: dense arrays in the model's order, outputs are written. Runs of one
@@ -142,7 +155,8 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
             threads: int = 0, cc: str | None = None) -> Model:
     """Compiles an ONNX file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
-    shapes: sizes of open dimensions, as "x[1,3,224,224]". cpu: a feature level ("avx2", "avx512", ...), None: this
+    shapes: sizes of open dimensions, as "x[1,3,224,224]"; one may stay open up to a bound, "x[N<=64,3,224,224]",
+    and is then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH.
     """
     folder = tempfile.TemporaryDirectory(prefix="hone-")
@@ -164,4 +178,4 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
                    context)
     finally:
         library.hone_model_destroy(handle)
-    return Model(path, inputs, outputs, threads, folder)
+    return Model(path, inputs, outputs, threads, folder, bool(shapes) and "<=" in shapes)

@@ -15,6 +15,8 @@
 struct native_set {
   const void **inputs;
   void **outputs;
+  hone_tensor *tensors; /* the inputs; their dimensions say what an open size is */
+  const int64_t **dims;
 };
 struct session {
   struct loaded loaded;
@@ -95,10 +97,25 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   return HONE_OK;
 }
 
-static void copy_info(const struct hone_io_info *from, struct backend_tensor *to) {
+/* less: how much the open size is below its bound. */
+static void copy_info(const struct hone_io_info *from, int64_t less, struct backend_tensor *to) {
   snprintf(to->name, sizeof to->name, "%s", from->name);
   to->info = (hone_tensor){.dtype = (hone_dtype)from->dtype, .rank = from->rank};
-  for (int32_t i = 0; i < from->rank; i++) to->info.shape[i] = from->dims[i];
+  for (int32_t i = 0; i < from->rank; i++)
+    to->info.shape[i] = from->dims[i] - (from->slopes ? from->slopes[i] * less : 0);
+}
+
+/* What the request's shapes ask of an artifact with an open size. */
+static int64_t find_less(const struct hone_artifact_info *info, const char *shapes) {
+  for (int32_t i = 0; i < info->input_count; i++) {
+    const struct hone_io_info *in = &info->inputs[i];
+    int32_t rank;
+    int64_t dims[HONE_MAX_RANK];
+    if (!in->slopes || !shapes_find(shapes, in->name, &rank, dims) || rank != in->rank) continue;
+    for (int32_t d = 0; d < rank; d++)
+      if (in->slopes[d]) return (in->dims[d] - dims[d]) / in->slopes[d];
+  }
+  return 0;
 }
 
 static void close_session(struct session *s) {
@@ -110,6 +127,8 @@ static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     free(s->sets[set].inputs);
     free(s->sets[set].outputs);
+    free(s->sets[set].tensors);
+    free(s->sets[set].dims);
   }
   if (s->team) team_destroy(s->team);
   if (s->loaded.library) artifact_unload(&s->loaded);
@@ -143,9 +162,11 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(team_create(ctx, request->threads, pin != 0, &s->team));
   const struct hone_artifact_info *info = s->loaded.info;
   TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));
-  for (int32_t i = 0; i < info->input_count; i++) copy_info(&info->inputs[i], &out_io->inputs[i]);
+  int64_t less = find_less(info, request->shapes);
+  for (int32_t i = 0; i < info->input_count; i++)
+    copy_info(&info->inputs[i], less, &out_io->inputs[i]);
   for (int32_t i = 0; i < info->output_count; i++)
-    copy_info(&info->outputs[i], &out_io->outputs[i]);
+    copy_info(&info->outputs[i], less, &out_io->outputs[i]);
   if (!facts->version[0]) snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
   snprintf(facts->device, sizeof facts->device, "cpu");
   if (!facts->precision[0]) snprintf(facts->precision, sizeof facts->precision, "fp32");
@@ -160,16 +181,24 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   struct native_set *at = &s->sets[set];
   at->inputs = calloc((size_t)info->input_count + 1, sizeof *at->inputs);
   at->outputs = calloc((size_t)info->output_count + 1, sizeof *at->outputs);
-  if (!at->inputs || !at->outputs)
+  at->dims = calloc((size_t)info->input_count + 1, sizeof *at->dims);
+  at->tensors = calloc((size_t)info->input_count + 1, sizeof *at->tensors);
+  if (!at->inputs || !at->outputs || !at->dims || !at->tensors)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
-  for (int32_t i = 0; i < info->input_count; i++) at->inputs[i] = inputs[i].data;
+  for (int32_t i = 0; i < info->input_count; i++) {
+    at->inputs[i] = inputs[i].data;
+    at->tensors[i] = inputs[i];
+    at->dims[i] = at->tensors[i].shape;
+  }
   for (int32_t i = 0; i < info->output_count; i++) at->outputs[i] = outputs[i].data;
   return HONE_OK;
 }
 
 static hone_status run_set(struct ctx *ctx, struct session *s, int set, void *arena,
                            struct team *team) {
-  const struct hone_io io = {.inputs = s->sets[set].inputs, .outputs = s->sets[set].outputs};
+  const struct hone_io io = {.inputs = s->sets[set].inputs,
+                             .outputs = s->sets[set].outputs,
+                             .input_dims = s->sets[set].dims};
   int32_t code = s->loaded.info->run(loaded_weights(&s->loaded), arena, &io, team_interface(team));
   if (!code) return HONE_OK;
   return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,

@@ -9,7 +9,8 @@ struct runner {
   struct ctx *ctx;
   const struct args *args;
   struct arena *arena;
-  struct model model;
+  struct model model; /* as it is run, all sizes fixed */
+  struct model open;  /* with an open size: what is compiled; graph NULL: the same */
   hone_tensor *inputs, *outputs, *expected; /* in the arena, as many as the model has */
   struct yardstick *yardsticks;             /* of the outputs, for verify */
   struct loaded loaded;
@@ -24,7 +25,8 @@ static hone_status compile_and_load(struct runner *r) {
   TRY(features_check(r->ctx, place_name(options.target.level), options.target.features));
   TRY(dir_temporary(r->ctx, dir));
   snprintf(path, sizeof path, "%s/model.so", dir);
-  hone_status status = about_model(r->ctx, compile_model(r->ctx, &r->model, &options, path, NULL));
+  hone_status status = about_model(
+      r->ctx, compile_model(r->ctx, r->open.graph ? &r->open : &r->model, &options, path, NULL));
   if (!status) status = artifact_load(r->ctx, path, NULL, &r->loaded);
   if (!status) {
     r->is_loaded = true;
@@ -41,7 +43,10 @@ static hone_status run_compiled(struct runner *r) {
   TRY(NEW_ARRAY(r->ctx, r->arena, out, r->model.graph->outputs.count));
   for (size_t i = 0; i < r->model.graph->inputs.count; i++) in[i] = r->inputs[i].data;
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) out[i] = r->outputs[i].data;
-  struct hone_io io = {in, out, NULL, NULL};
+  const int64_t **dims;
+  TRY(NEW_ARRAY(r->ctx, r->arena, dims, r->model.graph->inputs.count));
+  for (size_t i = 0; i < r->model.graph->inputs.count; i++) dims[i] = r->inputs[i].shape;
+  struct hone_io io = {in, out, dims, NULL};
   int32_t status = r->loaded.info->run(loaded_weights(&r->loaded), r->loaded.arena, &io,
                                        team_interface(r->team));
   if (status)
@@ -56,6 +61,7 @@ static void close_runner(struct runner *r) {
   team_destroy(r->team);
   if (r->is_loaded) artifact_unload(&r->loaded);
   model_unload(&r->model);
+  model_unload(&r->open);
   arena_destroy(r->arena);
 }
 
@@ -69,7 +75,20 @@ static hone_status make_places(struct runner *r) {
 static hone_status open_runner(struct runner *r, const char *path) {
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
   TRY(load_model(r->ctx, r->args, path, &r->model));
+  if (r->model.symbol.bound) {
+    r->open = r->model;
+    r->model = (struct model){0};
+    TRY(model_at(r->ctx, &r->open, r->open.symbol.at, &r->model));
+  }
   return make_places(r);
+}
+
+/* The same artifact with the open size n. */
+static hone_status move_to(struct runner *r, int64_t n) {
+  model_unload(&r->model);
+  TRY(model_at(r->ctx, &r->open, n, &r->model));
+  TRY(make_places(r));
+  return make_outputs(r->ctx, &r->model, r->arena, r->expected);
 }
 
 static void print_tensor(const char *name, const hone_tensor *tensor) {
@@ -293,6 +312,21 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
   return HONE_OK;
 }
 
+/* An open size at its ends and between them, in an order in which what one run leaves could hurt the next. */
+static hone_status verify_sizes(struct runner *r, bool *ok) {
+  int64_t bound = r->open.symbol.bound;
+  const int64_t sizes[] = {bound, 1, bound - 1, 2, bound / 2 + 1, 3};
+  for (size_t i = 0; i < COUNT(sizes) && bound; i++) {
+    bool is_new = sizes[i] >= 1 && sizes[i] <= bound;
+    for (size_t k = 0; k < i; k++) is_new &= sizes[k] != sizes[i];
+    if (!is_new) continue;
+    TRY(move_to(r, sizes[i]));
+    printf("%s = %lld\n", r->open.symbol.name, (long long)sizes[i]);
+    TRY(verify_set(r, 0, NULL, ok));
+  }
+  return HONE_OK;
+}
+
 static hone_status verify(struct runner *r) {
   const char *path, *expected_dir = value_of(r->args, FLAG_expected, NULL);
   bool ok = true, given = has(r->args, FLAG_input) || has(r->args, FLAG_inputs);
@@ -302,6 +336,7 @@ static hone_status verify(struct runner *r) {
   TRY(make_yardsticks(r));
   TRY(compile_and_load(r));
   for (int set = 0; set < (given ? 1 : 2); set++) TRY(verify_set(r, set, expected_dir, &ok));
+  if (!given && !expected_dir) TRY(verify_sizes(r, &ok));
   return ok ? HONE_OK
             : fail(r->ctx, HONE_E_ACCURACY, place_name(path), "outputs differ from the reference");
 }

@@ -119,24 +119,72 @@ void hone_artifact_close(hone_artifact *artifact) {
   free(artifact);
 }
 
+/* What the open size is below its bound, as the first open dimension says; 0 where none is. */
+static int64_t find_less(const struct hone_artifact_info *info, const hone_tensor *inputs) {
+  for (int32_t i = 0; i < info->input_count; i++)
+    for (int32_t d = 0; info->inputs[i].slopes && d < info->inputs[i].rank; d++) {
+      int64_t slope = info->inputs[i].slopes[d];
+      if (slope && d < inputs[i].rank)
+        return (info->inputs[i].dims[d] - inputs[i].shape[d]) / slope;
+    }
+  return 0;
+}
+
 static hone_status check_tensor(hone_context *context, const struct hone_io_info *info,
-                                const hone_tensor *tensor) {
+                                int64_t less, const hone_tensor *tensor) {
   if ((int32_t)tensor->dtype != info->dtype)
     return fail(context, HONE_E_TYPE, place_name(info->name), "got %s, expected %s",
                 dtype_name(tensor->dtype), dtype_name((hone_dtype)info->dtype));
   if (tensor->rank != info->rank)
     return fail(context, HONE_E_SHAPE, place_name(info->name), "got rank %d, expected %d",
                 tensor->rank, info->rank);
-  for (int i = 0; i < info->rank; i++)
-    if (tensor->shape[i] != info->dims[i])
+  for (int i = 0; i < info->rank; i++) {
+    int64_t wanted = info->dims[i] - (info->slopes ? info->slopes[i] * less : 0);
+    if (tensor->shape[i] != wanted)
       return fail(context, HONE_E_SHAPE, place_name(info->name),
                   "dimension %d is %lld, expected %lld", i, (long long)tensor->shape[i],
-                  (long long)info->dims[i]);
-  if (!tensor->data) return fail(context, HONE_E_USAGE, place_name(info->name), "no data");
+                  (long long)wanted);
+  }
   return HONE_OK;
 }
 
 enum { MAX_IO = 256 };
+
+/* Numbers, types and shapes of the inputs; how far their open size is below its bound. */
+static hone_status check_inputs(hone_context *context, const struct hone_artifact_info *info,
+                                const hone_tensor *inputs, size_t input_count, size_t output_count,
+                                int64_t *out_less) {
+  if (input_count != (size_t)info->input_count || output_count != (size_t)info->output_count)
+    return fail(context, HONE_E_USAGE, place_none(),
+                "%zu inputs and %zu outputs given, the model has %d and %d", input_count,
+                output_count, info->input_count, info->output_count);
+  if (input_count > MAX_IO || output_count > MAX_IO)
+    return fail(context, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MAX_IO);
+  *out_less = find_less(info, inputs);
+  if (*out_less < 0 || (info->bound && *out_less >= info->bound))
+    return fail(context, HONE_E_SHAPE, place_none(),
+                "the open size is %lld, 1 to %lld are possible",
+                (long long)(info->bound - *out_less), (long long)info->bound);
+  for (size_t i = 0; i < input_count; i++)
+    TRY(check_tensor(context, &info->inputs[i], *out_less, &inputs[i]));
+  return HONE_OK;
+}
+
+hone_status hone_artifact_shapes(hone_context *context, const hone_artifact *artifact,
+                                 const hone_tensor *inputs, size_t input_count,
+                                 hone_tensor *out_outputs, size_t output_count) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  int64_t less;
+  ctx_clear(context);
+  TRY(check_inputs(context, info, inputs, input_count, output_count, &less));
+  for (size_t i = 0; i < output_count; i++) {
+    const struct hone_io_info *from = &info->outputs[i];
+    out_outputs[i] = (hone_tensor){.dtype = (hone_dtype)from->dtype, .rank = from->rank};
+    for (int32_t d = 0; d < from->rank; d++)
+      out_outputs[i].shape[d] = from->dims[d] - (from->slopes ? from->slopes[d] * less : 0);
+  }
+  return HONE_OK;
+}
 
 hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
                               const hone_tensor *inputs, size_t input_count,
@@ -144,22 +192,23 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
   const struct hone_artifact_info *info = artifact->loaded.info;
   const void *in[MAX_IO];
   void *out[MAX_IO];
+  const int64_t *dims[MAX_IO];
+  int64_t less;
   ctx_clear(context);
-  if (input_count != (size_t)info->input_count || output_count != (size_t)info->output_count)
-    return fail(context, HONE_E_USAGE, place_none(),
-                "%zu inputs and %zu outputs given, the model has %d and %d", input_count,
-                output_count, info->input_count, info->output_count);
-  if (input_count > MAX_IO || output_count > MAX_IO)
-    return fail(context, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MAX_IO);
-  for (size_t i = 0; i < input_count; i++) {
-    TRY(check_tensor(context, &info->inputs[i], &inputs[i]));
-    in[i] = inputs[i].data;
+  TRY(check_inputs(context, info, inputs, input_count, output_count, &less));
+  for (size_t i = 0; i < output_count; i++)
+    TRY(check_tensor(context, &info->outputs[i], less, &outputs[i]));
+  for (size_t i = 0; i < input_count + output_count; i++) {
+    bool is_input = i < input_count;
+    const hone_tensor *tensor = is_input ? &inputs[i] : &outputs[i - input_count];
+    const struct hone_io_info *port = is_input ? &info->inputs[i] : &info->outputs[i - input_count];
+    if (!tensor->data) return fail(context, HONE_E_USAGE, place_name(port->name), "no data");
+    if (is_input)
+      in[i] = tensor->data, dims[i] = tensor->shape;
+    else
+      out[i - input_count] = tensor->data;
   }
-  for (size_t i = 0; i < output_count; i++) {
-    TRY(check_tensor(context, &info->outputs[i], &outputs[i]));
-    out[i] = outputs[i].data;
-  }
-  struct hone_io io = {in, out, NULL, NULL};
+  struct hone_io io = {in, out, dims, NULL};
   int32_t status = info->run(loaded_weights(&artifact->loaded), artifact->loaded.arena, &io,
                              team_interface(artifact->team));
   if (status)

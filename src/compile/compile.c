@@ -1,7 +1,7 @@
 /* The pipeline on one screen: graph -> passes -> plan -> C text -> toolchain, with hooks for
  * dumping and stopping after any stage. The cache key is what decides the artifact's bytes: the
  * generated text with its weights (build id), the compiler, its flags and the kind of artifact. */
-#include "compile.h"
+#include "compile_internal.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pa
   return dump_graph(run, pass->name, graph);
 }
 
-static hone_status improve(struct run *run, struct graph *graph) {
+static hone_status improve(struct run *run, const struct model *model, struct graph *graph) {
   uint64_t start = clock_ns();
   struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL},
                                       .stop_after = run->options->stop_after,
@@ -47,6 +47,7 @@ static hone_status improve(struct run *run, struct graph *graph) {
   TRY(dump_graph(run, "import", graph));
   if (is_stage(run->options->stop_after, "import")) run->stopped = true;
   if (!run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
+  if (!run->stopped && model->symbol.bound) TRY(find_slopes(run->ctx, model, &pipeline, graph));
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
   run->report->node_count = graph->nodes.count;
   return HONE_OK;
@@ -245,6 +246,7 @@ static hone_status emit_and_build(struct run *run, const struct plan *plan, cons
   const struct compile_profile *profile = run->options->profile;
   struct emit_options options = {.prefix = run->options->prefix,
                                  .embeds = run->options->embeds,
+                                 .kernel_dir = run->options->kernel_dir,
                                  .profiles = profile ? profile->threads : 0};
   TRY(emit_plan(run->ctx, run->arena, plan, &options, &emitted));
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
@@ -262,7 +264,7 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   struct graph *graph;
   struct plan *plan;
   TRY(graph_copy(run->ctx, run->arena, model->graph, &graph));
-  TRY(improve(run, graph));
+  TRY(improve(run, model, graph));
   if (run->stopped) return HONE_OK;
   TRY(make_plan(run, graph, &plan));
   if (run->options->profile)
@@ -314,6 +316,6 @@ hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct mode
   struct run run = {.ctx = ctx, .options = options, .report = &report, .arena = arena};
   struct graph *graph;
   TRY(graph_copy(ctx, arena, model->graph, &graph));
-  TRY(improve(&run, graph));
+  TRY(improve(&run, model, graph));
   return make_plan(&run, graph, out);
 }

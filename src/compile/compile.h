@@ -11,6 +11,9 @@
 /* A model in memory: graph and what it points into. One arena. */
 struct model {
   struct arena *arena;
+  const char *path; /* and how it was read, to read it again at other sizes of the symbol */
+  struct import_options options;
+  struct symbol symbol; /* of options.shapes; the graph is that at its bound */
   struct model_file file;
   struct graph *graph;
   char content_hash[33];
@@ -20,12 +23,16 @@ struct model {
 MUST_USE hone_status model_load(struct ctx *ctx, const char *path,
                                 const struct import_options *options, struct model *out);
 void model_unload(struct model *model);
+/* The model where its symbol is n, 1 <= n <= bound: all sizes fixed. */
+MUST_USE hone_status model_at(struct ctx *ctx, const struct model *model, int64_t n,
+                              struct model *out);
 
 struct compile_options {
   struct target target;
   int threads; /* tuned for; the artifact runs with any number */
   const char *cc, *prefix, *keep;
-  bool embeds; /* C text holds its weights, whatever their size */
+  const char *kernel_dir; /* texts of kernels that replace hone's own, or NULL */
+  bool embeds;            /* C text holds its weights, whatever their size */
   bool debug;
   bool no_cache;
   bool no_passes;                      /* plain kernels, for differential tests */

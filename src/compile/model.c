@@ -20,9 +20,21 @@ static hone_status load_zoo(struct ctx *ctx, const char *spec, int64_t batch, st
   return status;
 }
 
+static hone_status keep(struct ctx *ctx, struct arena *arena, const char *text, const char **out) {
+  *out = NULL;
+  return text ? arena_string(ctx, arena, text, strlen(text), out) : HONE_OK;
+}
+
 static hone_status load_file(struct ctx *ctx, const char *path,
                              const struct import_options *options, struct model *model) {
-  TRY(import_model(ctx, model->arena, path, options, &model->file, &model->graph));
+  model->options = *options;
+  TRY(keep(ctx, model->arena, path, &model->path));
+  TRY(keep(ctx, model->arena, options->shapes, &model->options.shapes));
+  TRY(keep(ctx, model->arena, options->side_files_from, &model->options.side_files_from));
+  model->options.symbol = &model->symbol;
+  TRY(import_model(ctx, model->arena, path, &model->options, &model->file, &model->graph));
+  model->options.symbol = NULL; /* the model may move */
+  if (options->symbol_is) model->symbol = (struct symbol){0};
   memcpy(model->content_hash, model->file.content_hash, sizeof model->content_hash);
   memcpy(model->sha256, model->file.sha256, sizeof model->sha256);
   return HONE_OK;
@@ -40,6 +52,19 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
   hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, options ? options->batch : 0, out)
                                          : load_file(ctx, path, options ? options : &defaults, out);
   if (status) model_unload(out);
+  return status;
+}
+
+hone_status model_at(struct ctx *ctx, const struct model *model, int64_t n, struct model *out) {
+  struct import_options options = model->options;
+  if (!model->symbol.bound || n < 1 || n > model->symbol.bound)
+    return fail(ctx, HONE_E_USAGE, place_none(), "%lld is no size of this model", (long long)n);
+  options.symbol_is = n;
+  options.is_probe = true;
+  void (*say)(void *, const char *) = ctx->warn;
+  ctx->warn = NULL; /* the file's warnings were given when it was read first */
+  hone_status status = model_load(ctx, model->path, &options, out);
+  ctx->warn = say;
   return status;
 }
 

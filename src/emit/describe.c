@@ -16,11 +16,21 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
     for (int d = 0; d < ports[i].shape.rank; d++)
       text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
+    if (!ports[i].slope) continue;
+    text_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
+    for (int d = 0; d < ports[i].shape.rank; d++)
+      text_printf(out, "%lld, ", (long long)ports[i].slope[d]);
+    text_puts(out, "0};\n");
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
-  for (size_t i = 0; i < count; i++)
-    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1},\n", side, i, (int)ports[i].dtype,
+  for (size_t i = 0; i < count; i++) {
+    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1, ", side, i, (int)ports[i].dtype,
                 ports[i].shape.rank, side, i);
+    if (ports[i].slope)
+      text_printf(out, "%s%zu_slopes},\n", side, i);
+    else
+      text_puts(out, "NULL},\n");
+  }
   text_puts(out, count ? "};\n" : "  {0}};\n");
   text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
 }
@@ -109,9 +119,9 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   text_printf(e->out,
               "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
               "\"hone %s\", %zuu, %zuu, %s,\n"
-              "  input_count, output_count, inputs, outputs, run};\n\n",
+              "  input_count, output_count, inputs, outputs, run, %lld};\n\n",
               e->plan->target.features, made->build_id, HONE_VERSION, arena_bytes,
-              made->weights_bytes, as_text ? "packed" : "PACKED");
+              made->weights_bytes, as_text ? "packed" : "PACKED", (long long)e->plan->symbol.bound);
   text_printf(e->out,
               "__attribute__((visibility(\"default\"))) const struct hone_artifact_info "
               "*%s_artifact(void);\n"

@@ -54,8 +54,12 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
                       .plan = plan,
                       .prefix = prefix,
                       .embeds = options->embeds,
+                      .kernel_dir = options->kernel_dir,
                       .profiles = options->profiles};
   hone_status status = emit_all(&e, out);
+  if (!status && e.kernel_dir && !e.replaced)
+    status = fail(ctx, HONE_E_USAGE, place_file(e.kernel_dir),
+                  "holds no text of a kernel that this model uses (as gemm_f32.c, plain/TopK.c)");
   if (status) emitted_deinit(out);
   return status;
 }

@@ -30,6 +30,8 @@ struct emit_options {
   const char *prefix; /* NULL: hone_model */
   bool embeds;        /* weights of any size stand in the text */
   int profiles; /* threads whose steps are timed, into what emit_profile_layout says; 0: none */
+  const char
+      *kernel_dir; /* texts of kernels that stand here replace those of the same name; NULL */
 };
 /* Where a profiled artifact keeps struct hone_profile_entry [threads][plan's steps] in its arena. */
 void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,

@@ -18,6 +18,8 @@ struct emitter {
   const char *prefix;
   bool embeds;      /* emit_options */
   int profiles;     /* emit_options */
+  const char *kernel_dir;
+  size_t replaced;  /* texts that came from there */
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
     enum function_kind kind;
@@ -32,8 +34,14 @@ struct emitter {
 /* What follows "NAME" in a function's prototype, by what calls it. */
 #define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
+/* of those whose sizes follow the symbol */
+#define OPEN_LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end, long less)"
 #define PLAIN_PARAMETERS \
   "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
+
+/* -- texts.c: the text of a kernel by its file ("gemm_f32.c"), hone's or the user's own. */
+MUST_USE hone_status find_text(struct emitter *e, const char *file, const char **out,
+                               size_t *out_length);
 
 /* -- shared.c ------------------------------------------------------------------------------------ */
 /* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is
@@ -42,6 +50,8 @@ MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body,
                                  enum function_kind kind, const char *parameters, int *out_number);
 /* "(const float *)(f->arena + 64) + 12" */
 void emit_address(struct text *out, const struct view *view, bool is_const);
+/* "64l", or "(64l - 2l * less)" where it follows the symbol. */
+void emit_size(struct text *out, int64_t size, int64_t slope);
 
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
@@ -68,6 +78,11 @@ MUST_USE hone_status emit_program(struct emitter *e, struct text *out,
 /* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number);
+MUST_USE hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number);
+/* Whether the loops of an elementwise or copy step follow the symbol. */
+bool is_open_loop(const struct step *step);
+/* The units of such a step at run time, as an expression over less. */
+void emit_loop_units(struct text *out, const struct step *step);
 MUST_USE hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number);

@@ -47,6 +47,22 @@ static void emit_bracket(struct text *out, const struct step *step) {
   }
 }
 
+/* How much the open size is below its bound, from the inputs' dimensions; -1 where they do not agree. */
+static void emit_less(const struct plan *plan, struct text *out) {
+  text_printf(out,
+              "static long find_less(const struct hone_io *io) {\n  long less = -1;\n"
+              "  for (int32_t i = 0; io->input_dims && i < input_count; i++)\n"
+              "    for (int32_t d = 0; io->input_dims[i] && d < inputs[i].rank; d++) {\n"
+              "      const long missing = (long)(inputs[i].dims[d] - io->input_dims[i][d]);\n"
+              "      const long slope = inputs[i].slopes ? (long)inputs[i].slopes[d] : 0;\n"
+              "      if (!slope) {\n        if (missing) return -1;\n        continue;\n      }\n"
+              "      if (missing < 0 || missing %% slope || (less >= 0 && less != missing / "
+              "slope)) return -1;\n"
+              "      less = missing / slope;\n    }\n"
+              "  if (less >= %lldl) return -1;\n  return less < 0 ? 0 : less;\n}\n\n",
+              (long long)plan->symbol.bound);
+}
+
 static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk,
                        bool profiles) {
   for (size_t i = first; i < end; i++)
@@ -156,6 +172,7 @@ static const char share_text[] =
 void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
+  if (plan->symbol.bound) emit_less(plan, e->out);
   if (!alone) text_puts(e->out, share_text);
   struct run_text run = {.profiles = e->profiles > 0};
   emit_next(plan, &run);
@@ -168,8 +185,12 @@ void emit_run(struct emitter *e) {
   }
   text_puts(e->out,
             "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
-            "const struct hone_team *team) {\n"
-            "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0};\n");
+            "const struct hone_team *team) {\n");
+  if (plan->symbol.bound)
+    text_printf(e->out, "  const long less = find_less(io);\n  if (less < 0) return %d;\n",
+                (int)HONE_E_SHAPE);
+  text_printf(e->out, "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0%s};\n",
+              plan->symbol.bound ? ", less" : "");
   if (alone) {
     text_puts(e->out,
               "  struct hone_stage stage = {1, 1};\n  (void)team; /* too small to share */\n"
@@ -184,6 +205,8 @@ void emit_run(struct emitter *e) {
   text_puts(e->out,
             "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"
             "      for (int32_t d = 0; d < outputs[i].rank; d++)\n        if (io->output_dims[i]) "
-            "io->output_dims[i][d] = outputs[i].dims[d];\n"
-            "  return f.status;\n}\n\n");
+            "io->output_dims[i][d] = outputs[i].dims[d]");
+  if (plan->symbol.bound)
+    text_puts(e->out, " -\n          (outputs[i].slopes ? outputs[i].slopes[d] * less : 0)");
+  text_puts(e->out, ";\n  return f.status;\n}\n\n");
 }

@@ -31,10 +31,25 @@ static void put_dims(struct text *out, const struct shape *shape) {
   if (!shape->rank) text_puts(out, "[1]");
 }
 
+/* "[n,3,224,224]", where n is the open size; "[n + 1]", "[2 * n]". */
+static void put_shape(struct text *out, const struct port *port, const struct plan *plan) {
+  text_puts(out, "[");
+  for (int d = 0; d < port->shape.rank; d++) {
+    int64_t slope = port->slope ? port->slope[d] : 0;
+    int64_t rest = port->shape.dims[d] - slope * plan->symbol.bound;
+    if (d) text_puts(out, ",");
+    if (slope > 1) text_printf(out, "%lld * ", (long long)slope);
+    if (slope) text_puts(out, "n");
+    if (slope && rest) text_printf(out, rest < 0 ? " - " : " + ");
+    if (!slope || rest) text_printf(out, "%lld", (long long)(slope && rest < 0 ? -rest : rest));
+  }
+  text_puts(out, "]");
+}
+
 static void put_port(struct text *out, const char *prefix, const char *side,
-                     const struct port *port, size_t i) {
+                     const struct plan *plan, const struct port *port, size_t i) {
   text_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
-  shape_print(out, &port->shape);
+  put_shape(out, port, plan);
   text_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
   put_name(out, port->name);
   text_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),
@@ -48,8 +63,10 @@ static void put_port(struct text *out, const char *prefix, const char *side,
 static void put_parameters(struct text *out, const struct port *ports, size_t count,
                            const char *side, bool is_const) {
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "%s%s %s%zu", is_const ? "const " : "", type_of(&ports[i]), side, i);
-    put_dims(out, &ports[i].shape);
+    bool open = ports[i].slope != NULL;
+    text_printf(out, "%s%s %s%s%zu", is_const ? "const " : "", type_of(&ports[i]), open ? "*" : "",
+                side, i);
+    if (!open) put_dims(out, &ports[i].shape);
     text_puts(out, ", ");
   }
 }
@@ -61,27 +78,49 @@ static void put_pointers(struct text *out, const char *type, const char *name, c
   text_puts(out, "0};\n");
 }
 
+static void put_input_dims(struct text *out, const struct plan *plan) {
+  for (size_t i = 0; i < plan->input_count; i++) {
+    const struct port *port = &plan->inputs[i];
+    text_printf(out, "  const int64_t dims%zu[] = {", i);
+    for (int d = 0; d < port->shape.rank; d++) {
+      long long slope = port->slope ? (long long)port->slope[d] : 0, size = port->shape.dims[d];
+      if (slope)
+        text_printf(out, "%lld - %lld * (%lld - n), ", size, slope, (long long)plan->symbol.bound);
+      else
+        text_printf(out, "%lld, ", size);
+    }
+    text_puts(out, "0};\n");
+  }
+  put_pointers(out, "const int64_t *const", "dims", "dims", plan->input_count);
+}
+
 /* The typed entry, over the general one; only where the weights are in the artifact. */
 static void put_entry(struct text *out, const char *prefix, const struct plan *plan) {
-  text_printf(out,
-              "\n/* One inference on one thread; arena: %s_ARENA_BYTES of 64-byte aligned memory, "
-              "one for each\n"
-              "   concurrent call. 0, or the number of an error. Needs the weights inside the "
-              "artifact, else -1: then\n"
-              "   call the general run with the bytes of the .weights file. */\n"
-              "static inline int %s_run(",
-              prefix, prefix);
+  text_printf(
+      out,
+      "\n/* One inference on one thread; arena: %s_ARENA_BYTES of 64-byte aligned memory, "
+      "one for each\n"
+      "   concurrent call. 0, or the number of an error. Needs the weights inside the "
+      "artifact, else -1: then\n"
+      "   call the general run with the bytes of the .weights file. */\n"
+      "%sstatic inline int %s_run(%s",
+      prefix,
+      plan->symbol.bound
+          ? "/* n: the open size, 1 to the bound; what follows it is dense at that size. */\n"
+          : "",
+      prefix, plan->symbol.bound ? "int64_t n, " : "");
   put_parameters(out, plan->inputs, plan->input_count, "in", true);
   put_parameters(out, plan->outputs, plan->output_count, "out", false);
   text_puts(out, "void *arena) {\n");
   put_pointers(out, "const void *const", "inputs", "in", plan->input_count);
   put_pointers(out, "void *const", "outputs", "out", plan->output_count);
+  if (plan->symbol.bound) put_input_dims(out, plan);
   text_printf(out,
               "  const struct hone_artifact_info *info = %s_artifact();\n"
-              "  struct hone_io io = {inputs, outputs, 0, 0};\n"
+              "  struct hone_io io = {inputs, outputs, %s, 0};\n"
               "  if (info->weights_bytes && !info->weights) return -1;\n"
               "  return (int)info->run(info->weights, arena, &io, 0);\n}\n",
-              prefix);
+              prefix, plan->symbol.bound ? "dims" : "0");
 }
 
 static bool can_be_typed(const struct plan *plan) {
@@ -106,10 +145,13 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
   text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
               plan->input_count, prefix, plan->output_count);
   text_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
+  if (plan->symbol.bound)
+    text_printf(out, "#define %s_BOUND %lld /* of n, the open size */\n", prefix,
+                (long long)plan->symbol.bound);
   for (size_t i = 0; i < plan->input_count; i++)
-    put_port(out, prefix, "input", &plan->inputs[i], i);
+    put_port(out, prefix, "input", plan, &plan->inputs[i], i);
   for (size_t i = 0; i < plan->output_count; i++)
-    put_port(out, prefix, "output", &plan->outputs[i], i);
+    put_port(out, prefix, "output", plan, &plan->outputs[i], i);
   text_printf(out,
               "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
               "*%s_artifact(void);\n",

@@ -122,11 +122,13 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
   struct text body = {0};
   struct defines *d = malloc(sizeof *d);
   size_t length;
-  const char *text = kernel_text(file, &length);
-  hone_status status = HONE_OK;
-  if (!text || !d) {
+  const char *text = NULL;
+  hone_status status =
+      d ? find_text(e, file, &text, &length)
+        : fail(e->ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
+  if (status) {
     free(d);
-    return fail(e->ctx, text ? HONE_E_OOM : HONE_E_INTERNAL, place_none(), "kernel text %s", file);
+    return status;
   }
   collect(&step->problem, &step->choice, &e->plan->kernel_target, d);
   char line[512];

@@ -62,16 +62,23 @@ static void emit_index(struct text *out, const int64_t *stride, int from, int to
     if (stride[d]) text_printf(out, " + x%d * %lldl", d, (long long)stride[d]);
 }
 
+static void emit_rest(struct text *out, int d, int64_t size, int64_t slope) {
+  text_printf(out, "    const long x%d = rest %% ", d);
+  emit_size(out, size, slope);
+  text_puts(out, ";\n    rest /= ");
+  emit_size(out, size, slope);
+  text_puts(out, ";\n");
+}
+
 /* x0.. of the outer dimensions from the unit number u. */
-static void emit_outer(struct text *out, const int64_t *size, int outer) {
+static void emit_outer(struct text *out, const int64_t *size, const int64_t *slope, int outer) {
   if (!outer) return;
   if (outer > 1) text_puts(out, "    long rest = u;\n");
   for (int d = outer; d-- > 0;) {
     if (outer == 1)
       text_printf(out, "    const long x%d = u;\n", d);
     else if (d)
-      text_printf(out, "    const long x%d = rest %% %lldl;\n    rest /= %lldl;\n", d,
-                  (long long)size[d], (long long)size[d]);
+      emit_rest(out, d, size[d], slope[d]);
     else
       text_puts(out, "    const long x0 = rest;\n");
   }
@@ -122,15 +129,18 @@ static hone_status emit_row(struct emitter *e, struct text *out, const struct st
                             const struct loop_nest *nest) {
   int last = nest->rank - 1;
   int64_t lanes = e->plan->target.vector_bytes / 4, n = last < 0 ? 1 : nest->size[last];
+  int64_t slope = last < 0 ? 0 : nest->slope[last];
   bool vector = is_vector(step, nest);
-  bool tail = nest->inner == 0 ? n % lanes || nest->chunk % lanes : n % lanes != 0;
-  if (nest->inner == 0 && nest->chunk)
+  bool tail = slope || (nest->inner == 0 ? n % lanes || nest->chunk % lanes : n % lanes != 0);
+  bool chunked = nest->inner == 0 && nest->chunk;
+  text_puts(out, chunked ? "    const long all = " : "    const long n = ");
+  emit_size(out, n, slope);
+  if (chunked)
     text_printf(
-        out, "    long j = u * %lldl;\n    const long n = j + %lldl < %lldl ? j + %lldl : %lldl;\n",
-        (long long)nest->chunk, (long long)nest->chunk, (long long)n, (long long)nest->chunk,
-        (long long)n);
+        out, ";\n    long j = u * %lldl;\n    const long n = j + %lldl < all ? j + %lldl : all;\n",
+        (long long)nest->chunk, (long long)nest->chunk, (long long)nest->chunk);
   else
-    text_printf(out, "    long j = 0;\n    const long n = %lldl;\n", (long long)n);
+    text_puts(out, ";\n    long j = 0;\n");
   if (!vector) {
     text_puts(out, "    for (; j < n; j++) {\n");
     TRY(emit_element(e, out, step, nest, false, false));
@@ -149,6 +159,21 @@ static hone_status emit_row(struct emitter *e, struct text *out, const struct st
   return HONE_OK;
 }
 
+static const char *loop_parameters(const struct step *step) {
+  return is_open_loop(step) ? OPEN_LOOP_PARAMETERS : LOOP_PARAMETERS;
+}
+
+static void begin_loops(struct text *out, const struct step *step) {
+  text_printf(out, "void NAME%s {\n", loop_parameters(step));
+  if (is_open_loop(step)) text_puts(out, "  (void)less;\n");
+}
+
+static void emit_for(struct text *out, int d, int64_t size, int64_t slope) {
+  text_printf(out, "    for (long x%d = 0; x%d < ", d, d);
+  emit_size(out, size, slope);
+  text_printf(out, "; x%d++) {\n", d);
+}
+
 hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number) {
   struct loop_nest nest;
   struct text body = {0};
@@ -156,12 +181,10 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   const char *type = c_type(step->outputs[0].dtype);
   int outer = nest.rank - nest.inner, middle = nest.rank - 1;
   if (nest.inner == 0) outer = 0;
-  text_puts(&body, "void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  begin_loops(&body, step);
   text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
-  emit_outer(&body, nest.size, outer);
-  if (nest.inner == 2)
-    text_printf(&body, "    for (long x%d = 0; x%d < %lldl; x%d++) {\n", outer, outer,
-                (long long)nest.size[outer], outer);
+  emit_outer(&body, nest.size, nest.slope, outer);
+  if (nest.inner == 2) emit_for(&body, outer, nest.size[outer], nest.slope[outer]);
   text_printf(&body, "    %s *const o = (%s *)to", type, type);
   emit_index(&body, nest.out_stride, 0, nest.inner ? middle : 0);
   text_puts(&body, ";\n");
@@ -177,7 +200,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   text_puts(&body, "  }\n}\n");
   if (!status) /* what is not written in vectors the compiler may make vectors of */
     status = emit_shared(e, &body, is_vector(step, &nest) ? FUNCTION_VECTORS : FUNCTION_LOOPS,
-                         LOOP_PARAMETERS, out_number);
+                         loop_parameters(step), out_number);
   text_deinit(&body);
   return status;
 }
@@ -191,15 +214,19 @@ static bool has_border(const struct copy_dim *dim) { return dim->inner != dim->s
 static void emit_source_index(struct text *out, const struct copy_dim *dim, int d) {
   if (!has_border(dim)) return;
   text_printf(out, "    const long y%d = x%d - %lldl;\n", d, d, (long long)dim->before);
-  text_printf(out, "    const int in%d = y%d >= 0 && y%d < %lldl;\n", d, d, d,
-              (long long)dim->inner);
+  text_printf(out, "    const int in%d = y%d >= 0 && y%d < ", d, d, d);
+  emit_size(out, dim->inner, dim->slope);
+  text_puts(out, ";\n");
 }
 
 static void emit_row_pointers(struct text *out, const struct step *step, int last) {
   bool guarded = false;
   text_puts(out, "    element *const o = (element *)to");
-  for (int d = 0; d < last; d++)
-    if (step->copy[d].to) text_printf(out, " + x%d * %lldl", d, (long long)step->copy[d].to);
+  for (int d = 0; d < last; d++) {
+    if (!step->copy[d].to) continue;
+    text_printf(out, " + x%d * ", d);
+    emit_size(out, step->copy[d].to, step->copy[d].to_slope);
+  }
   text_puts(out, ";\n    const int inside = 1");
   for (int d = 0; d < last; d++)
     if (has_border(&step->copy[d])) {
@@ -208,14 +235,16 @@ static void emit_row_pointers(struct text *out, const struct step *step, int las
     }
   text_printf(out, ";\n    const element *const q = %s(const element *)from[0]",
               guarded ? "!inside ? NULL : " : "");
-  for (int d = 0; d < last; d++)
-    if (step->copy[d].from)
-      text_printf(out, " + %c%d * %lldl", has_border(&step->copy[d]) ? 'y' : 'x', d,
-                  (long long)step->copy[d].from);
+  for (int d = 0; d < last; d++) {
+    if (!step->copy[d].from) continue;
+    text_printf(out, " + %c%d * ", has_border(&step->copy[d]) ? 'y' : 'x', d);
+    emit_size(out, step->copy[d].from, step->copy[d].from_slope);
+  }
   text_puts(out, ";\n");
 }
 
-static void emit_fill(struct text *out, const struct copy_dim *dim, long long from, long long to) {
+static void emit_border(struct text *out, const struct copy_dim *dim, long long from,
+                        long long to) {
   if (from < to)
     text_printf(out, "    for (long j = %lldl; j < %lldl; j++) o[j * %lldl] = fill;\n", from, to,
                 (long long)dim->to);
@@ -227,13 +256,14 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
     return;
   }
   const struct copy_dim *dim = &step->copy[last];
-  bool contiguous = dim->to == 1 && dim->from == 1;
+  bool contiguous = dim->to == 1 && dim->from == 1; /* strides of the last are fixed */
   bool guarded = false;
   for (int d = 0; d < last; d++) guarded |= has_border(&step->copy[d]);
   if (chunk) {
-    text_printf(out, "    const long j = u * %lldl, n = j + %lldl < %lldl ? %lldl : %lldl - j;\n",
-                (long long)chunk, (long long)chunk, (long long)dim->size, (long long)chunk,
-                (long long)dim->size);
+    text_puts(out, "    const long all = ");
+    emit_size(out, dim->size, dim->slope);
+    text_printf(out, ", j = u * %lldl, n = j + %lldl < all ? %lldl : all - j;\n", (long long)chunk,
+                (long long)chunk, (long long)chunk);
     if (contiguous)
       text_puts(out, "    memcpy(o + j, q + j, (size_t)n * sizeof *o);\n");
     else
@@ -243,20 +273,24 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
   }
   if (guarded) {
     text_puts(out, "    if (!inside) {\n");
-    emit_fill(out, dim, 0, dim->size);
+    emit_border(out, dim, 0, dim->size);
     text_puts(out, "    } else {\n");
   }
-  emit_fill(out, dim, 0, dim->before);
-  if (!step->inputs[0].buffer)
-    text_puts(out, "    (void)q;\n"); /* a border alone */
-  else if (contiguous)
-    text_printf(out, "    memcpy(o + %lldl, q, %lldl * sizeof *o);\n", (long long)dim->before,
-                (long long)dim->inner);
+  emit_border(out, dim, 0, dim->before);
+  bool alone = !step->inputs[0].buffer; /* a border alone */
+  if (alone)
+    text_puts(out, "    (void)q;\n");
   else
-    text_printf(
-        out, "    for (long j = 0; j < %lldl; j++) o[(j + %lldl) * %lldl] = q[j * %lldl];\n",
-        (long long)dim->inner, (long long)dim->before, (long long)dim->to, (long long)dim->from);
-  emit_fill(out, dim, dim->before + dim->inner, dim->size);
+    text_puts(out, "    const long inner = ");
+  if (!alone) emit_size(out, dim->inner, dim->slope);
+  if (!alone && contiguous)
+    text_printf(out, ";\n    memcpy(o + %lldl, q, (size_t)inner * sizeof *o);\n",
+                (long long)dim->before);
+  else if (!alone)
+    text_printf(out,
+                ";\n    for (long j = 0; j < inner; j++) o[(j + %lldl) * %lldl] = q[j * %lldl];\n",
+                (long long)dim->before, (long long)dim->to, (long long)dim->from);
+  emit_border(out, dim, dim->before + dim->inner, dim->size);
   if (guarded) text_puts(out, "    }\n");
 }
 
@@ -267,22 +301,21 @@ static const char *element_type(size_t bytes) {
 hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
   struct text body = {0};
   int inner, rank = step->copy_rank;
-  int64_t chunk, units, size[2 * HONE_MAX_RANK];
+  int64_t chunk, units, size[2 * HONE_MAX_RANK], slope[2 * HONE_MAX_RANK];
   plan_copy_loops(step, &inner, &chunk, &units);
   int outer = inner ? rank - inner : 0;
-  for (int d = 0; d < rank; d++) size[d] = step->copy[d].size;
-  text_puts(&body, "void NAME(void *to, const void *const *from, long begin, long end) {\n");
+  for (int d = 0; d < rank; d++) size[d] = step->copy[d].size, slope[d] = step->copy[d].slope;
+  begin_loops(&body, step);
   text_printf(&body,
               "  typedef %s __attribute__((may_alias)) element;\n  const element fill = "
               "(element)0x%llxu;\n  (void)fill;\n",
               element_type(dtype_bytes(step->inputs[0].dtype)),
               (unsigned long long)step->fill_bits);
   text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
-  emit_outer(&body, size, outer);
+  emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
   if (inner == 2) {
-    text_printf(&body, "    for (long x%d = 0; x%d < %lldl; x%d++) {\n", outer, outer,
-                (long long)size[outer], outer);
+    emit_for(&body, outer, size[outer], slope[outer]);
     emit_source_index(&body, &step->copy[outer], outer);
   }
   emit_row_pointers(&body, step, inner ? rank - 1 : 0);
@@ -290,7 +323,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
   if (inner == 2) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, LOOP_PARAMETERS, out_number);
+  hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, loop_parameters(step), out_number);
   text_deinit(&body);
   return status;
 }

@@ -196,9 +196,8 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
 hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number) {
   struct text body = {0}, undo = {0};
   size_t length;
-  const char *text = kernel_text(step->plain->text, &length);
-  hone_status status =
-      text ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", step->plain->text);
+  const char *text = NULL;
+  hone_status status = find_text(e, step->plain->text, &text, &length);
   text_printf(&body,
               "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
               "#define OUT_COUNT %zu\n",

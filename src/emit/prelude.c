@@ -69,10 +69,11 @@ static void emit_profile(const struct emitter *e) {
 
 void emit_frame(const struct emitter *e) {
   if (e->profiles) emit_profile(e);
-  text_puts(
+  text_printf(
       e->out,
       "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
       "void *const *inputs;\n"
       "  void *const *outputs;\n  int32_t status;\n"
-      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n};\n\n");
+      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n%s};\n\n",
+      e->plan->symbol.bound ? "  long less; /* the open size is so much below its bound */\n" : "");
 }

@@ -37,4 +37,12 @@ void emit_address(struct text *out, const struct view *view, bool is_const) {
       break;
   }
   if (view->offset) text_printf(out, " + %lldl", (long long)view->offset);
+  if (view->offset_slope) text_printf(out, " - %lldl * f->less", (long long)view->offset_slope);
+}
+
+void emit_size(struct text *out, int64_t size, int64_t slope) {
+  if (slope)
+    text_printf(out, "(%lldl - %lldl * less)", (long long)size, (long long)slope);
+  else
+    text_printf(out, "%lldl", (long long)size);
 }

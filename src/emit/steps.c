@@ -13,6 +13,8 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
       return emit_copy(e, step, out_number);
     case STEP_PLAIN:
       return emit_plain(e, step, out_number);
+    case STEP_FILL:
+      return emit_fill(e, step, out_number);
     case STEP_FAIL:
     case STEP_IF:
     case STEP_ELSE:
@@ -36,7 +38,34 @@ static void emit_pointers(struct text *out, const char *declaration, const struc
   text_puts(out, count ? "};\n" : "NULL};\n");
 }
 
+/* Units whose number follows the symbol: "units", and of a kernel "led", the first so many of each group. */
+static void emit_open_range(struct text *out, const struct step *step) {
+  const struct lead *lead = &step->lead;
+  text_puts(out, "  const long less = f->less;\n  (void)less;\n");
+  if (lead->inner) {
+    text_puts(out, "  long led = (");
+    emit_size(out, step->lead_count, step->lead_slope);
+    text_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
+                (long long)lead->part, (long long)lead->whole - 1, (long long)lead->whole,
+                (long long)lead->inner, (long long)lead->inner);
+    text_printf(out, "  const long units = led * %lldl;\n", (long long)(step->units / lead->inner));
+  } else {
+    text_puts(out, "  const long units = ");
+    emit_loop_units(out, step);
+    text_puts(out, ";\n");
+  }
+  if (step->serial) {
+    text_puts(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = units;\n");
+    return;
+  }
+  text_puts(out, "  const long begin = units * c / n, end = units * (c + 1) / n;\n");
+}
+
 static void emit_range(struct text *out, const struct step *step) {
+  if (step->lead.inner || is_open_loop(step)) {
+    emit_open_range(out, step);
+    return;
+  }
   if (step->serial) {
     text_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %lldl;\n",
                 (long long)step->units);
@@ -59,6 +88,12 @@ static void emit_call(struct text *out, const struct step *step, int number) {
     case STEP_KERNEL:
       emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count,
                     true);
+      if (step->lead.inner)
+        text_printf(out,
+                    "  for (long u = begin, last; u < end; u = last) {\n"
+                    "    const long first = u / led * %lldl - u / led * led;\n"
+                    "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
+                    (long long)step->lead.inner);
       text_printf(out, "  k%d(", number);
       emit_address(out, &step->inputs[0], true);
       text_puts(out, ", ");
@@ -70,7 +105,7 @@ static void emit_call(struct text *out, const struct step *step, int number) {
       emit_address(out, &step->outputs[0], false);
       text_puts(out, ", e, ");
       emit_scratch(out, step, "float");
-      text_puts(out, ", begin, end);\n");
+      text_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
       break;
     case STEP_PACK:
       text_printf(out, "  k%d(", number);
@@ -81,10 +116,12 @@ static void emit_call(struct text *out, const struct step *step, int number) {
       break;
     case STEP_ELEMENTWISE:
     case STEP_COPY:
+    case STEP_FILL:
       emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
       text_printf(out, "  k%d(", number);
       emit_address(out, &step->outputs[0], false);
-      text_puts(out, ", from, begin, end);\n");
+      text_puts(out,
+                is_open_loop(step) ? ", from, begin, end, less);\n" : ", from, begin, end);\n");
       break;
     case STEP_PLAIN:
       emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);

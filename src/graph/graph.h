@@ -19,6 +19,12 @@ struct shape {
   int64_t dims[HONE_MAX_RANK];
 };
 
+/* A size of the inputs that is known at run time only, and the most that it may be. One a graph. */
+struct symbol {
+  const char *name; /* as the user wrote it: letters, digits, _ */
+  int64_t bound;    /* 0: none, all sizes are fixed */
+  int64_t at;       /* what to run it at ("N=8<=64"), the bound where nothing is said */
+};
 /* A constant: dense, row-major, little endian. Types of 4 and 2 bits are packed, low bits first.
    A string tensor's data is an array of struct string. */
 struct tensor {
@@ -37,6 +43,8 @@ struct value {
   hone_dtype dtype; /* HONE_UNDEFINED until inferred */
   bool has_shape;
   struct shape shape;
+  /* by dimension: its extent is dims[d] - slope[d] * (bound - n) where the graph's symbol is n; NULL: fixed */
+  const int64_t *slope;
   const struct tensor *constant; /* NULL unless known at compile time */
   struct node *producer;         /* NULL for inputs and initializers */
   uint32_t index;                /* position in graph->values */
@@ -106,6 +114,7 @@ struct graph {
   VEC(struct node *) nodes; /* topological order */
   VEC(struct value *) inputs;
   VEC(struct value *) outputs;
+  struct symbol symbol; /* shapes are those at its bound; values that follow it have slopes */
   struct graph *parent; /* of a subgraph: names may refer to its values */
   bool impossible;      /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
   uint64_t fresh;       /* counter for names of new values */

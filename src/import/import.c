@@ -44,7 +44,8 @@ static hone_status run_import(struct ctx *ctx, struct arena *arena, const char *
   hone_status status = read(ctx, arena, source, out_graph);
   side_files_close(&sides);
   if (!status) status = graph_verify(ctx, *out_graph);
-  return status ? status : hash_files(ctx, file, source->bytes, source->size);
+  if (status || source->options->is_probe) return status;
+  return hash_files(ctx, file, source->bytes, source->size);
 }
 
 /* The folder of `path` as written: a link's own folder, not its target's. */

@@ -1,6 +1,6 @@
 /* shapes: open dimensions of the main graph's inputs get a number, by one rule for all verbs.
  *
- * The user's text ("x[1,3,224,224],y[1]") comes first; a name that stands for a dimension there
+ * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first; a name that stands for a dimension there
  * stands for it everywhere. What is still open becomes the batch (1 where none is asked for) where it
  * is an input's first dimension or has the name of one, and otherwise is an error that lists every
  * open dimension with an example to copy. What was open and which size it got is told.
@@ -47,6 +47,8 @@ struct binding {
 struct binder {
   struct ctx *ctx;
   struct arena *arena;
+  const struct import_options *options;
+  struct symbol symbol; /* of the user's text; bound 0: none so far */
   const struct raw_value *inputs;
   const bool *is_real;
   size_t count;
@@ -74,6 +76,70 @@ static hone_status bad_text(struct binder *b, const char *at) {
   return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape cannot be read at \"%.40s\"", at);
 }
 
+/* "224" from `text`; moves it behind. */
+static hone_status parse_size(struct binder *b, const char **text, int64_t least, int64_t *out) {
+  char digits[24];
+  size_t length = strspn(*text, "0123456789");
+  if (!length || length >= sizeof digits) return bad_text(b, *text);
+  memcpy(digits, *text, length);
+  digits[length] = 0;
+  if (!parse_i64(digits, least, INT64_MAX, out)) return bad_text(b, *text);
+  *text += length;
+  return HONE_OK;
+}
+
+/* "N<=64" or "N=8<=64", and "N" once its bound is known; moves `text` behind it. */
+static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const char *name = *text;
+  size_t length = strspn(name, letters);
+  struct symbol *symbol = &b->symbol;
+  if (!length || length > 32) return bad_text(b, name);
+  *text += length;
+  bool is_new = !symbol->bound, is_said = **text == '=' || **text == '<';
+  if (!is_new && (strlen(symbol->name) != length || memcmp(symbol->name, name, length)))
+    return fail(b->ctx, HONE_E_UNSUP, place_none(),
+                "--shape has a second open size at \"%.40s\": one artifact has one", name);
+  if (is_new != is_said)
+    return fail(b->ctx, HONE_E_USAGE, place_none(),
+                "--shape says the bound of %.*s once, where it stands first: %.*s<=64", (int)length,
+                name, (int)length, name);
+  if (is_new) {
+    bool has_at = **text == '=';
+    if (has_at) (*text)++;
+    if (has_at) TRY(parse_size(b, text, 1, &symbol->at));
+    if (strncmp(*text, "<=", 2)) return bad_text(b, *text);
+    *text += 2;
+    TRY(parse_size(b, text, 1, &symbol->bound));
+    if (!has_at) symbol->at = symbol->bound;
+    if (symbol->at > symbol->bound) return bad_text(b, name);
+    TRY(arena_string(b->ctx, b->arena, name, length, &symbol->name));
+  }
+  *out = b->options->symbol_is > 0   ? b->options->symbol_is
+         : b->options->symbol_is < 0 ? symbol->at
+                                     : symbol->bound;
+  return HONE_OK;
+}
+
+/* "[1,3,224]" from `text`; moves it past the bracket. */
+static hone_status parse_sizes(struct binder *b, const char **text, struct shape *out) {
+  const char *at = *text + 1;
+  *out = (struct shape){0};
+  while (*at != ']') {
+    if (out->rank == HONE_MAX_RANK) return bad_text(b, at);
+    if (*at >= '0' && *at <= '9')
+      TRY(parse_size(b, &at, 0, &out->dims[out->rank++]));
+    else
+      TRY(parse_symbol(b, &at, &out->dims[out->rank++]));
+    if (*at == ',' && at[1] != ']')
+      at++;
+    else if (*at != ']')
+      return bad_text(b, at);
+  }
+  *text = at + 1;
+  return HONE_OK;
+}
+
 static hone_status apply_given(struct binder *b, size_t i, const struct shape *given) {
   const struct raw_value *input = &b->inputs[i];
   struct place at = place_name(input->name);
@@ -99,13 +165,10 @@ static hone_status apply_text(struct binder *b, const char *text) {
       return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape names no input of the model: %.60s",
                   text);
     text += strlen(b->inputs[i].name);
-    struct shape given = {0};
-    int32_t rank;
-    const char *end = parse_dims(text, &rank, given.dims);
-    if (!end) return bad_text(b, text);
-    given.rank = rank;
+    struct shape given;
+    if (*text != '[') return bad_text(b, text);
+    TRY(parse_sizes(b, &text, &given));
     TRY(apply_given(b, i, &given));
-    text = end;
     if (*text == ',' && text[1])
       text++;
     else if (*text)
@@ -279,13 +342,20 @@ static void start(struct binder *b) {
 hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct import_options *options,
                         const struct raw_value *inputs, const bool *is_real, size_t count,
                         struct shape *out_shapes, const char **out_open) {
-  struct binder b = {
-      ctx, arena, inputs, is_real, count, .batch = options->batch, .shapes = out_shapes};
+  struct binder b = {.ctx = ctx,
+                     .arena = arena,
+                     .options = options,
+                     .inputs = inputs,
+                     .is_real = is_real,
+                     .count = count,
+                     .batch = options->batch,
+                     .shapes = out_shapes};
   names_init(&b.params, arena);
   TRY(NEW_ARRAY(ctx, arena, b.is_given, count));
   TRY(NEW_ARRAY(ctx, arena, b.origins, count));
   start(&b);
   TRY(apply_text(&b, options->shapes));
+  if (options->symbol) *options->symbol = b.symbol;
   TRY(bind_given(&b));
   propagate(&b);
   TRY(take_batches(&b));

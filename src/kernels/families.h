@@ -53,6 +53,8 @@ FAMILY(layernorm)
 FAMILY(reduce)
 FAMILY(attention)
 int64_t gemm_pack_units(ON, const struct choice *choice);
+bool gemm_lead(ON, const struct choice *choice, bool in_batch, struct lead *out);
+void gemm_shorten(ON, struct choice *choice);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);

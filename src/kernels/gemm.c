@@ -352,6 +352,41 @@ int64_t gemm_pack_units(const struct problem *problem, const struct kernel_targe
   return t.outer * t.panels;
 }
 
+/* Rows, or images: the blocks of tiles of all that are joined, or of each. Tiles of one column less come last. */
+bool gemm_lead(const struct problem *problem, const struct kernel_target *target,
+               const struct choice *choice, bool in_batch, struct lead *out) {
+  struct layout t = lay_out(problem, target, choice);
+  bool is_conv = problem->kind == PROBLEM_conv;
+  int64_t blocks = ceil_div(t.tiles, t.tile.unit_tiles);
+  int64_t width = t.tile.columns - (t.wide_tiles < t.column_tiles);
+  int64_t rows = is_conv ? problem->oh * problem->ow : problem->m; /* of one image or batch */
+  int64_t count = is_conv ? at_least_1(problem->images)
+                          : at_least_1(problem->batch0) * at_least_1(problem->batch1);
+  bool joined = t.pixel_rows == 1 && t.pixel_columns == rows * count;
+  if (in_batch ? !is_conv && t.pixel_columns == rows : joined) {
+    *out = (struct lead){blocks, is_conv ? rows : 1, t.tile.unit_tiles * width};
+  } else if (in_batch) {
+    return false;
+  } else if (is_conv) {
+    *out = (struct lead){t.inner * blocks, blocks, 1};
+  } else {
+    int64_t panels = t.outer > 1 ? ceil_div(t.panels, t.tile.unit_panels) : 1;
+    *out = (struct lead){t.outer * t.inner * panels * blocks, panels * blocks, rows};
+  }
+  return true;
+}
+
+/* One tile a unit: neighbouring units share their panel of b, which stays in L2. */
+void gemm_shorten(const struct problem *problem, const struct kernel_target *target,
+                  struct choice *choice) {
+  struct choice one = *choice;
+  struct tile tile = tile_of(choice);
+  tile.unit_tiles = 1;
+  tile.ahead = 0;
+  memcpy(one.value, &tile, sizeof tile);
+  if (gemm_fits(problem, target, &one)) *choice = one;
+}
+
 /* Where element (k, column) of one outer part of b lies before packing. */
 typedef int64_t source_fn(const struct problem *problem, const struct layout *t, int64_t outer,
                           int64_t k, int64_t n);

@@ -151,6 +151,19 @@ bool kernel_choose_in(const struct kernel *kernel, const struct problem *problem
                       const struct kernel_target *target, struct choice *out);
 const struct kernel *kernel_find(const char *name);
 
+/* -- lead.c: problems whose leading number (images, rows, m) is smaller at run time ----------------- */
+/* Of each `inner` units, the first count * part / whole, rounded up, do the first `count`. */
+struct lead {
+  int64_t inner, part, whole;
+};
+/* False if the row's units do not run through the leading number. in_batch: m of each batch is smaller,
+   instead of the rows of all batches together. */
+bool kernel_lead(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, bool in_batch, struct lead *out);
+/* The cheapest choice of all rows that have a lead, in units small enough for it. */
+bool kernel_choose_leading(const struct problem *problem, const struct kernel_target *target,
+                           struct choice *out);
+
 /* "gemm_f32 vectors2 tile_rows1 ..."; values of 0 are left out. Returns length. */
 int choice_print(char *out, size_t size, const struct choice *choice);
 /* The value of that name; `otherwise` if the row has none. */

@@ -78,6 +78,15 @@ MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha,
 /* How many inputs are operands of its expression: Clip's bounds and CastLike's type are not. */
 size_t elementwise_operands(const struct node *node);
 
+/* -- symbol.c: one size that is known at run time only ------------------------------------------------ */
+/* `at_n` is `graph` (the model at the bound) as it comes out where the symbol is n: same nodes, other
+   sizes. Sets the values' slopes from the first n < bound that it is called with (graph->symbol.name is
+   NULL until then) and checks them with every other: E_UNSUP names the node that does not follow n
+   linearly. Constants that follow it are leading parts of those at the bound. */
+MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
+                                   const struct symbol *symbol, const struct graph *at_n,
+                                   int64_t n);
+
 /* -- reference.c ------------------------------------------------------------------------------ */
 /* Evaluates the op and then the fused program. */
 MUST_USE hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,

@@ -38,6 +38,8 @@ struct builder {
   const struct node **reader; /* the only node that reads the value, or NULL */
   VEC(struct attention) waiting;
   int64_t *borders; /* by value index: around which images zeros shall lie; borders.c */
+  bool is_open;               /* the node being lowered has sizes that follow the symbol */
+  bool fills;                 /* what lies behind them is filled: copies made now keep it */
 };
 
 /* -- nodes.c ------------------------------------------------------------------------------------- */
@@ -79,12 +81,27 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
 /* -- borders.c ----------------------------------------------------------------------------------- */
 /* Fills b->borders; needs find_only_readers. */
 MUST_USE hone_status find_borders(struct builder *b);
+/* -- symbol.c: nodes whose sizes follow the symbol ------------------------------------------------- */
+/* Whether the leading part of the node's results follows from the leading parts of its operands; where it
+   does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
+   b->is_open and b->fills for the node. */
+MUST_USE hone_status carry_symbol(struct builder *b, const struct node *node);
+/* Slopes of the value's dimensions. */
+void open_view(const struct value *value, struct view *view);
+/* How the dense strides of a port shrink with its dimensions. */
+MUST_USE hone_status packed_slopes(struct builder *b, const struct value *value,
+                                   int64_t slopes[HONE_MAX_RANK]);
+/* The step's lead, from the slopes of its output. */
+void set_lead(struct builder *b, struct step *step);
 
 /* -- steps.c ------------------------------------------------------------------------------------- */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
+/* Between an open input or output, which is packed at its actual size, and the arena. */
+MUST_USE hone_status add_port_copy(struct builder *b, const struct value *value,
+                                   const struct view *from, const struct view *to);
 /* Copy with a constant border: before[i] elements of border in front of logical dim i of `to`. */
 MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
                                      const struct view *from, const struct view *to,

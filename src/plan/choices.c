@@ -82,5 +82,6 @@ bool choose_kernel(struct builder *b, const struct problem *problem, struct choi
     warn(b->ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
          b->plan->target.level);
   }
+  if (b->is_open && kernel_choose_leading(problem, target, out)) return true;
   return kernel_choose(problem, target, out);
 }

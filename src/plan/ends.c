@@ -6,7 +6,8 @@ static hone_status copy_ports(struct builder *b, struct value *const *values, si
   TRY(NEW_ARRAY(b->ctx, b->arena, *out, count));
   *out_count = count;
   for (size_t i = 0; i < count; i++)
-    (*out)[i] = (struct port){values[i]->name, values[i]->dtype, values[i]->shape};
+    (*out)[i] =
+        (struct port){values[i]->name, values[i]->dtype, values[i]->shape, values[i]->slope};
   return HONE_OK;
 }
 
@@ -20,6 +21,12 @@ hone_status bind_inputs(struct builder *b) {
     TRY(new_buffer(b, BUFFER_INPUT, 0, &buffer));
     buffer->index = (int)i;
     view_dense(&view, buffer, value->dtype, &value->shape);
+    if (value->slope) {
+      struct view packed = view;
+      open_view(value, &packed);
+      TRY(arena_view(b, &packed, &view));
+      TRY(add_port_copy(b, value, &packed, &view));
+    }
     set_view(b, value, &view);
   }
   return HONE_OK;
@@ -55,7 +62,10 @@ hone_status bind_outputs(struct builder *b) {
     TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
     buffer->index = (int)i;
     view_dense(&wanted, buffer, value->dtype, &value->shape);
-    TRY(add_copy(b, NULL, &made, &wanted, &step));
+    if (value->slope)
+      TRY(add_port_copy(b, value, &made, &wanted));
+    else
+      TRY(add_copy(b, NULL, &made, &wanted, &step));
   }
   return HONE_OK;
 }

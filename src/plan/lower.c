@@ -79,6 +79,7 @@ static hone_status unfuse(struct builder *b, const struct node *node, struct nod
                         .dtype = raw_dtype(node),
                         .has_shape = true,
                         .shape = node->outputs[0]->shape,
+                        .slope = node->outputs[0]->slope,
                         .index = b->value_count++};
   TRY(NEW(b->ctx, b->arena, *out_own));
   **out_own = *node;
@@ -157,8 +158,13 @@ static hone_status no_kernel(struct builder *b, const struct node *node) {
 hone_status lower_node(struct builder *b, const struct node *node) {
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, node);
-  if (!b->options->plain) TRY(lower_attention(b, node, &done)); /* of several nodes */
-  for (size_t i = 0; i < COUNT(lowerings) && !b->options->plain && !done; i++)
+  if (b->graph->symbol.bound) TRY(carry_symbol(b, node));
+  /* attention as one step knows no open sizes */
+  if (!b->options->plain && !b->graph->symbol.bound)
+    TRY(lower_attention(b, node, &done)); /* of several nodes */
+  /* an index from an end that moves is the view's business, also without fast kernels */
+  bool plain = b->options->plain && !(b->is_open && node->op->id == OP_Gather);
+  for (size_t i = 0; i < COUNT(lowerings) && !plain && !done; i++)
     if (lowerings[i].op == node->op->id) TRY(lowerings[i].lower(b, node, &done));
   if (!done && (node->op->class == OP_ELEMENTWISE || node->op->id == OP_Identity))
     TRY(lower_elementwise(b, node, &done));

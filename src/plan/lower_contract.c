@@ -268,7 +268,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   problem.groups = g.groups;
   problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
   struct choice choice; /* its tile is known once the input is padded */
-  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(padded_input(b, node, &g, &ih, &iw, &x));
   TRY(conv_output(b, node, &y));
   problem.ih = ih;
@@ -485,6 +485,7 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
       return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
   } else {
     TRY(make_output(b, cv, &like, &made));
+    memcpy(p.c.slope, made.slope, sizeof p.c.slope);
   }
   p.c.buffer = made.buffer;
   *out_done = true;
@@ -542,6 +543,7 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   struct view made;
   TRY(make_output(b, cv, &p.c, &made));
   p.c.buffer = made.buffer;
+  memcpy(p.c.slope, made.slope, sizeof p.c.slope);
   *out_done = true;
   return add_product(b, node, &p, &choice, &problem, bias);
 }

@@ -62,6 +62,8 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
       return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis %lld", (long long)axes[i]);
     int64_t size = view.shape.dims[axis], start = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t low = 0, high = steps[i] < 0 ? size - 1 : size;
+    if (starts[i] < 0 && start >= 0) /* counted from an end that moves */
+      view.offset_slope += view.slope[axis] * view.stride[axis];
     start = start < low ? low : start > high ? high : start;
     view.offset += start * view.stride[axis];
     view.stride[axis] *= steps[i];
@@ -83,12 +85,14 @@ static hone_status as_gather(struct builder *b, const struct node *node, bool *o
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank)
     return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
-  if (at < 0) at += view.shape.dims[axis];
+  bool from_end = at < 0;
+  if (from_end) at += view.shape.dims[axis];
   if (at < 0 || at >= view.shape.dims[axis])
     return fail(b->ctx, HONE_E_SHAPE, node_place(node), "index %lld of %lld", (long long)at,
                 (long long)view.shape.dims[axis]);
   result = view;
   result.offset += at * view.stride[axis];
+  if (from_end) result.offset_slope += view.slope[axis] * view.stride[axis];
   result.shape = node->outputs[0]->shape;
   int to = 0;
   for (int i = 0; i < rank; i++) {
@@ -169,10 +173,12 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
     if (!shape_count(&from.shape, &count) || !count) continue;
     struct view part = to;
     part.shape = from.shape;
+    memcpy(part.slope, from.slope, sizeof part.slope);
     TRY(add_copy(b, node, &from, &part, &step));
     step->joined = !first;
     first = false;
     to.offset += to.stride[axis] * from.shape.dims[axis];
+    to.offset_slope += to.stride[axis] * from.slope[axis];
   }
   *out_done = true;
   return HONE_OK;
@@ -242,6 +248,8 @@ hone_status lower_tile(struct builder *b, const struct node *node, bool *out_don
   TRY(make_output(b, out, &like, &to));
   wide_from = from;
   wide_to = to;
+  memset(wide_from.slope, 0, sizeof wide_from.slope); /* of all, also where the symbol is smaller */
+  memset(wide_to.slope, 0, sizeof wide_to.slope);
   wide_from.shape.rank = wide_to.shape.rank = 2 * rank;
   for (int i = 0; i < rank; i++) {
     int64_t size = from.shape.dims[i], repeat = size ? out->shape.dims[i] / size : 0;

@@ -12,7 +12,9 @@ hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
 }
 
 void set_view(struct builder *b, const struct value *value, const struct view *view) {
-  b->values[value->index] = (struct value_state){.count = 1, .views = {*view}};
+  struct value_state *state = &b->values[value->index];
+  *state = (struct value_state){.count = 1, .views = {*view}};
+  open_view(value, &state->views[0]);
 }
 
 static hone_status constant_view(struct builder *b, const struct value *value, struct view *out) {
@@ -20,6 +22,7 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   TRY(new_buffer(b, BUFFER_WEIGHTS, value->constant->bytes, &buffer));
   buffer->tensor = value->constant;
   view_dense(out, buffer, value->dtype, &value->shape);
+  open_view(value, out);
   return HONE_OK;
 }
 
@@ -54,7 +57,7 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   int64_t elements;
   TRY(element_count(b, &like->shape, &elements));
   *out = *like;
-  out->offset = 0;
+  out->offset = out->offset_slope = 0;
   return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 
@@ -113,7 +116,8 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   int index;
   int64_t elements;
   TRY(element_count(b, &value->shape, &elements));
-  bool ends = view_is_dense(like) && ends_in_output(b, value, &index);
+  /* an open output is copied: kernels may compute more than there is room for */
+  bool ends = !value->slope && view_is_dense(like) && ends_in_output(b, value, &index);
   if (ends && b->outer && b->ends[index]) {
     *out = *like;
     out->offset = 0;
@@ -129,6 +133,7 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   } else {
     TRY(arena_view(b, like, out));
   }
+  open_view(value, out);
   set_view(b, value, out);
   return HONE_OK;
 }

@@ -34,6 +34,10 @@ struct view {
   struct shape shape;            /* logical */
   int64_t offset;                /* elements */
   int64_t stride[HONE_MAX_RANK]; /* elements; 0 where broadcast */
+  /* Where the plan has a symbol: shape, strides and offset are those at its bound, and for each step that
+     it is below, a dimension is shorter by its slope and the offset smaller by offset_slope. What lies
+     behind the shorter dimension is nobody's: kernels may compute it, fill steps set it. */
+  int64_t slope[HONE_MAX_RANK], offset_slope;
 };
 
 /* An operand of a fused program or elementwise loop. */
@@ -88,6 +92,7 @@ struct port {
   const char *name;
   hone_dtype dtype;
   struct shape shape;
+  const int64_t *slope; /* NULL: fixed */
 };
 
 enum step_kind {
@@ -96,6 +101,7 @@ enum step_kind {
   STEP_ELEMENTWISE, /* loops over an expression program */
   STEP_COPY,        /* strided copy with optional constant border */
   STEP_PLAIN,       /* a plain kernel */
+  STEP_FILL,        /* sets what lies behind the open dimension of outputs[0] */
   STEP_FAIL,        /* ends the run with E_SHAPE */
   /* Brackets: a plan is a tree, written as a list. Steps between IF and ELSE run where inputs[0], one
      bool, is true, those between ELSE and END where not; all threads decide alike. */
@@ -113,6 +119,11 @@ struct step {
   bool serial;         /* one thread does all units */
   int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
   bool joined;         /* independent of the step before: both run at the same time */
+  bool whole;          /* loops: over all elements at the symbol's bound */
+  /* Kernels, where the symbol shortens the leading dimension: of each `inner` units those from 0 to
+     (count - slope * less) * part / whole, rounded up, do what is there. inner 0: all units run. */
+  struct lead lead;
+  int64_t lead_count, lead_slope;
   /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
   size_t input_count, output_count;
   struct view *inputs; /* buffer NULL: operand missing */
@@ -129,8 +140,11 @@ struct step {
     int64_t size;          /* of the destination, border included */
     int64_t to, from;      /* strides */
     int64_t before, inner; /* border before, elements taken from the source */
+    int64_t slope;         /* of size and inner */
+    int64_t to_slope, from_slope;
   } copy[2 * HONE_MAX_RANK];
-  uint64_t fill_bits; /* border element */
+  uint64_t fill_bits; /* border element; of STEP_FILL, which fills along dimension fill_axis */
+  int fill_axis;
   /* elementwise */
   struct program program;
   /* plain */
@@ -143,6 +157,7 @@ struct step {
 
 struct plan {
   const char *name; /* of the graph */
+  struct symbol symbol;
   struct target target;
   struct kernel_target kernel_target;
   size_t input_count, output_count;
@@ -229,7 +244,7 @@ size_t dense_bytes(hone_dtype dtype, int64_t elements);
 enum { LOOP_OPERANDS = 32 };
 struct loop_nest {
   int rank;
-  int64_t size[HONE_MAX_RANK];
+  int64_t size[HONE_MAX_RANK], slope[HONE_MAX_RANK];
   int64_t out_stride[HONE_MAX_RANK];
   int64_t stride[LOOP_OPERANDS][HONE_MAX_RANK]; /* by input */
   int inner;     /* how many innermost dimensions a unit loops over: 0 (a chunk of one), 1 or 2 */

@@ -29,6 +29,8 @@ const char *step_kind_name(const struct step *step) {
       return "copy";
     case STEP_PLAIN:
       return "plain";
+    case STEP_FILL:
+      return "fill";
     case STEP_FAIL:
       return "fail";
     case STEP_IF:

@@ -73,8 +73,11 @@ bool view_reshape(const struct view *view, const struct shape *shape, struct vie
       stride[count++] = view->stride[i];
     }
   }
-  struct view result = {
-      .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
+  struct view result = {.buffer = view->buffer,
+                        .dtype = view->dtype,
+                        .shape = *shape,
+                        .offset = view->offset,
+                        .offset_slope = view->offset_slope};
   if (!elements) {
     shape_strides(shape, result.stride);
     *out = result;
@@ -107,8 +110,11 @@ void view_broadcast(const struct view *view, const struct shape *shape, struct v
   struct view result = {
       .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
   int shift = shape->rank - view->shape.rank;
-  for (int i = 0; i < view->shape.rank; i++)
+  result.offset_slope = view->offset_slope;
+  for (int i = 0; i < view->shape.rank; i++) {
     result.stride[i + shift] = view->shape.dims[i] == 1 ? 0 : view->stride[i];
+    result.slope[i + shift] = view->slope[i];
+  }
   *out = result;
 }
 

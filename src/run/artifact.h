@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 2
+#define HONE_ARTIFACT_ABI 3
 
 struct hone_io_info {
   const char *name; /* NUL-terminated bytes, any UTF-8 */
@@ -17,6 +17,9 @@ struct hone_io_info {
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
   int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
+  const int64_t
+      *slopes; /* where the open size is n, dimension d is dims[d] - slopes[d] * (bound - n);
+                            NULL: all are fixed */
 };
 
 /* Threads are the host's; what they do is a row of stages, each so many chunks of work that may be
@@ -84,6 +87,8 @@ struct hone_artifact_info {
   /* team NULL: one thread. */
   int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
                  const struct hone_team *team);
+  int64_t bound; /* of the one size that is open at run time, io->input_dims tell it; 0: none is.
+                    Inputs and outputs are dense at their actual dimensions. */
 };
 
 /* An artifact that is compiled to be profiled keeps, behind its arena, one of these for each thread and

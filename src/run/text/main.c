@@ -209,9 +209,12 @@ static void read_all(int fd, const char *path, void *data, size_t size) {
   }
 }
 
-/* Offset of the payload after checking what the header says. */
+/* Whether the dimension is open: any size up to its bound; run() compares those of all inputs. */
+static int is_open(const struct hone_io_info *io, int32_t d) { return io->slopes && io->slopes[d]; }
+
+/* Offset of the payload after checking what the header says; dims: the bounds, and what it says. */
 static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
-                        const unsigned char *magic, size_t file_bytes) {
+                        const unsigned char *magic, size_t file_bytes, int64_t *dims) {
   size_t start = magic[6] == 1 ? 10 : 12, length = magic[8] | (size_t)magic[9] << 8;
   if (magic[6] == 2) length |= (size_t)magic[10] << 16 | (size_t)magic[11] << 24;
   if (magic[6] < 1 || magic[6] > 2 || magic[7] || length > HEADER_MAX ||
@@ -231,7 +234,10 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
     die(BAD_INPUT, "%s: element type '%s', the input needs %s ('<%s')", path, shown(npy.code),
         type->name, type->code);
   int same = npy.rank == io->rank;
-  for (int32_t i = 0; same && i < npy.rank; i++) same = npy.dims[i] == io->dims[i];
+  for (int32_t i = 0; same && i < npy.rank; i++) {
+    if (is_open(io, i) && npy.dims[i] < io->dims[i]) dims[i] = npy.dims[i];
+    same = npy.dims[i] == dims[i];
+  }
   if (!same) {
     fprintf(stderr, "%s: %s: shape ", program, path);
     print_shape(stderr, npy.dims, npy.rank);
@@ -243,16 +249,32 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
   return start + length;
 }
 
-static void *read_input(const char *path, const struct hone_io_info *io) {
+/* Raw elements say how long one open dimension is. */
+static void size_raw(const struct hone_io_info *io, size_t file_bytes, int64_t *dims) {
+  for (int32_t d = 0; d < io->rank; d++) {
+    if (!is_open(io, d)) continue;
+    size_t one = bytes_of(io, io->dims) / (size_t)io->dims[d];
+    if (one && file_bytes % one == 0 && file_bytes / one < (size_t)io->dims[d])
+      dims[d] = (int64_t)(file_bytes / one);
+    return;
+  }
+}
+
+/* dims: the bounds; becomes the actual dimensions. */
+static void *read_input(const char *path, const struct hone_io_info *io, int64_t *dims) {
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     die(errno == ENOENT || errno == ENOTDIR ? NO_FILE : NO_READ, "%s: %s", path, strerror(errno));
   struct stat info;
   if (fstat(fd, &info) || !S_ISREG(info.st_mode)) die(NO_READ, "%s: not a regular file", path);
-  size_t bytes = bytes_of(io, io->dims), file_bytes = (size_t)info.st_size, offset = 0;
+  size_t file_bytes = (size_t)info.st_size, offset = 0;
   unsigned char magic[12] = {0};
   read_all(fd, path, magic, file_bytes < sizeof magic ? file_bytes : sizeof magic);
-  if (!memcmp(magic, "\x93NUMPY", 6)) offset = check_npy(fd, path, io, magic, file_bytes);
+  if (!memcmp(magic, "\x93NUMPY", 6))
+    offset = check_npy(fd, path, io, magic, file_bytes, dims);
+  else
+    size_raw(io, file_bytes, dims);
+  size_t bytes = bytes_of(io, dims);
   if (file_bytes - offset != bytes)
     die(BAD_INPUT, "%s: %zu bytes of data, input \"%s\" needs %zu", path, file_bytes - offset,
         shown(io->name), bytes);
@@ -472,8 +494,13 @@ static void run(const struct hone_artifact_info *info, const struct options *opt
   size_t in = (size_t)info->input_count, out = (size_t)info->output_count;
   const void **inputs = allocate(in * sizeof *inputs);
   void **outputs = allocate(out * sizeof *outputs);
-  int64_t **dims = allocate(out * sizeof *dims);
-  for (size_t i = 0; i < in; i++) inputs[i] = read_input(options->files[i], &info->inputs[i]);
+  int64_t **dims = allocate(out * sizeof *dims), **input_dims = allocate(in * sizeof *input_dims);
+  for (size_t i = 0; i < in; i++) {
+    const struct hone_io_info *o = &info->inputs[i];
+    input_dims[i] = allocate((size_t)o->rank * sizeof **input_dims);
+    if (o->rank) memcpy(input_dims[i], o->dims, (size_t)o->rank * sizeof **input_dims);
+    inputs[i] = read_input(options->files[i], o, input_dims[i]);
+  }
   for (size_t i = 0; i < out; i++) {
     const struct hone_io_info *o = &info->outputs[i];
     size_t bytes = bytes_of(o, o->dims);
@@ -482,7 +509,7 @@ static void run(const struct hone_artifact_info *info, const struct options *opt
     dims[i] = allocate((size_t)o->rank * sizeof **dims);
     if (o->rank) memcpy(dims[i], o->dims, (size_t)o->rank * sizeof **dims);
   }
-  struct hone_io io = {inputs, outputs, NULL, dims};
+  struct hone_io io = {inputs, outputs, (const int64_t *const *)input_dims, dims};
   execute(info, &io, team, options->repeat);
   if (mkdir(options->folder, 0777) && errno != EEXIST)
     die(NO_WRITE, "%s: %s", options->folder, strerror(errno));

@@ -1,0 +1,87 @@
+/* Steps whose sizes follow the symbol: how many units they have at run time, and fills. */
+#include "emit_internal.h"
+
+bool is_open_loop(const struct step *step) {
+  struct loop_nest nest;
+  bool open = false;
+  if (step->kind == STEP_FILL) return true;
+  if (step->kind == STEP_COPY) {
+    for (int d = 0; d < step->copy_rank; d++)
+      open |= step->copy[d].slope || step->copy[d].to_slope || step->copy[d].from_slope;
+  } else if (step->kind == STEP_ELEMENTWISE) {
+    plan_loops(step, &nest);
+    for (int d = 0; d < nest.rank; d++) open |= nest.slope[d] != 0;
+  }
+  return open;
+}
+
+static void emit_chunks(struct text *out, int64_t size, int64_t slope, int64_t chunk) {
+  text_puts(out, "(");
+  emit_size(out, size, slope);
+  text_printf(out, " + %lldl) / %lldl", (long long)chunk - 1, (long long)chunk);
+}
+
+void emit_loop_units(struct text *out, const struct step *step) {
+  struct loop_nest nest;
+  int inner, rank = step->copy_rank;
+  int64_t chunk, units;
+  if (step->kind == STEP_FILL) {
+    text_printf(out, "%lldl", (long long)step->units);
+    return;
+  }
+  if (step->kind == STEP_COPY) {
+    plan_copy_loops(step, &inner, &chunk, &units);
+  } else {
+    plan_loops(step, &nest);
+    inner = nest.inner;
+    chunk = nest.chunk;
+    rank = nest.rank;
+  }
+  if (!inner && chunk && step->kind == STEP_COPY) {
+    emit_chunks(out, step->copy[0].size, step->copy[0].slope, chunk);
+    return;
+  }
+  if (!inner && chunk) {
+    emit_chunks(out, nest.size[0], nest.slope[0], chunk);
+    return;
+  }
+  text_puts(out, "1l");
+  for (int d = 0; d < rank - inner; d++) {
+    text_puts(out, " * ");
+    if (step->kind == STEP_COPY)
+      emit_size(out, step->copy[d].size, step->copy[d].slope);
+    else
+      emit_size(out, nest.size[d], nest.slope[d]);
+  }
+}
+
+static const char *element_type(size_t bytes) {
+  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
+}
+
+/* A unit is one place of all other dimensions. */
+hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
+  const struct view *to = &step->outputs[0];
+  int axis = step->fill_axis;
+  struct text body = {0};
+  text_printf(&body, "void NAME%s {\n", OPEN_LOOP_PARAMETERS);
+  text_printf(&body,
+              "  typedef %s __attribute__((may_alias)) element;\n  (void)from;\n"
+              "  for (long u = begin; u < end; u++) {\n    long rest = u;\n    element *o = to;\n",
+              element_type(dtype_bytes(to->dtype)));
+  for (int d = to->shape.rank; d-- > 0;) {
+    if (d == axis || to->shape.dims[d] == 1) continue;
+    text_printf(&body, "    o += rest %% %lldl * %lldl;\n    rest /= %lldl;\n",
+                (long long)to->shape.dims[d], (long long)to->stride[d],
+                (long long)to->shape.dims[d]);
+  }
+  text_puts(&body, "    for (long j = ");
+  emit_size(&body, to->shape.dims[axis], to->slope[axis]);
+  text_printf(&body,
+              "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n    (void)rest;\n  }\n}\n",
+              (long long)to->shape.dims[axis], (long long)to->stride[axis],
+              (unsigned long long)step->fill_bits);
+  hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, OPEN_LOOP_PARAMETERS, out_number);
+  text_deinit(&body);
+  return status;
+}

@@ -1,0 +1,217 @@
+/* symbol: which dimensions follow the one size that is known at run time only.
+ *
+ * Rather than a second inference over expressions, the model is brought through import and passes at
+ * several sizes and compared node by node with what it is at the bound: a dimension is fixed, or linear
+ * in n, or the model cannot be compiled for more than one n. So every operator's inference, every fold of
+ * Shape -> Gather -> Concat -> Reshape and every pass serves open sizes as it is.
+ */
+#include "ops.h"
+
+struct follower {
+  struct ctx *ctx;
+  struct graph *graph;
+  const struct symbol *symbol;
+  const struct graph *at_n;
+  int64_t less; /* bound - n */
+  bool is_first;
+  const struct value **pair; /* of at_n, by the index of graph's value */
+};
+
+static hone_status refuse(struct follower *f, const struct node *node, const char *what) {
+  return fail(f->ctx, HONE_E_UNSUP, node ? node_place(node) : place_none(),
+              "%s%scannot carry %s: %s where %s is %lld", node ? node->op->name : "",
+              node ? " " : "the model ", f->symbol->name, what, f->symbol->name,
+              (long long)(f->symbol->bound - f->less));
+}
+
+/* -- values ---- */
+
+static hone_status set_slopes(struct follower *f, const struct node *node, struct value *value,
+                              const struct value *other) {
+  int64_t *slope;
+  if (shape_equal(&value->shape, &other->shape)) return HONE_OK;
+  TRY(NEW_ARRAY(f->ctx, f->graph->arena, slope, HONE_MAX_RANK));
+  for (int d = 0; d < value->shape.rank; d++) {
+    int64_t difference = value->shape.dims[d] - other->shape.dims[d];
+    if (difference < 0 || difference % f->less)
+      return refuse(f, node, "a dimension does not grow with it linearly");
+    slope[d] = difference / f->less;
+  }
+  value->slope = slope;
+  return HONE_OK;
+}
+
+static hone_status pair_values(struct follower *f, const struct node *node, struct value *value,
+                               const struct value *other) {
+  f->pair[value->index] = other;
+  if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
+    return refuse(f, node, "a value has another type or rank");
+  if (f->is_first) TRY(set_slopes(f, node, value, other));
+  for (int d = 0; d < value->shape.rank; d++)
+    if (value->shape.dims[d] - (value->slope ? value->slope[d] : 0) * f->less !=
+        other->shape.dims[d])
+      return refuse(f, node, "a dimension does not grow with it linearly");
+  return HONE_OK;
+}
+
+/* -- constants ---- */
+
+/* Operands that say a shape, which the shape of the output says again. */
+static bool is_shape_operand(const struct node *node, size_t k) {
+  static const struct {
+    enum op_id op;
+    size_t first, last;
+  } rows[] = {{OP_Reshape, 1, 1}, {OP_Expand, 1, 1},          {OP_Tile, 1, 1},
+              {OP_Slice, 2, 2},   {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1}};
+  for (size_t i = 0; i < COUNT(rows); i++)
+    if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
+  return false;
+}
+
+/* Whether `part`, smaller in some dimensions, is the leading part of `whole`. */
+static bool is_leading_part(const struct tensor *whole, const struct tensor *part) {
+  size_t size = dtype_bits(whole->dtype) / 8, count = tensor_count(part);
+  int64_t stride[HONE_MAX_RANK], index[HONE_MAX_RANK] = {0};
+  const char *from = whole->data, *to = part->data;
+  if (!size || whole->dtype == HONE_STRING) return false;
+  shape_strides(&whole->shape, stride);
+  for (size_t i = 0; i < count; i++) {
+    int64_t at = 0;
+    for (int d = 0; d < part->shape.rank; d++) at += index[d] * stride[d];
+    if (memcmp(from + (size_t)at * size, to + i * size, size)) return false;
+    for (int d = part->shape.rank; d-- > 0 && ++index[d] == part->shape.dims[d];) index[d] = 0;
+  }
+  return true;
+}
+
+static bool same_strings(const struct tensor *a, const struct tensor *b) {
+  const struct string *x = a->data, *y = b->data;
+  for (size_t i = 0; i < tensor_count(a); i++)
+    if (x[i].length != y[i].length || memcmp(x[i].bytes, y[i].bytes, x[i].length)) return false;
+  return true;
+}
+
+static bool same_tensor(const struct tensor *a, const struct tensor *b) {
+  if (a == b) return true;
+  if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
+  if (a->dtype == HONE_STRING) return same_strings(a, b);
+  return a->data == b->data || (a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
+}
+
+static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
+                                   struct value *value, const struct value *other) {
+  if (!other->constant) return refuse(f, node, "an operand is no constant");
+  if (f->pair[value->index] == other) return HONE_OK;
+  if (is_shape_operand(node, k)) return HONE_OK;
+  TRY(pair_values(f, node, value, other));
+  if (value->slope ? is_leading_part(value->constant, other->constant)
+                   : same_tensor(value->constant, other->constant))
+    return HONE_OK;
+  return refuse(f, node, "a constant has other elements");
+}
+
+/* -- nodes ---- */
+
+static bool same_attribute(const struct attribute *a, const struct attribute *b) {
+  if (strcmp(a->name, b->name) || a->kind != b->kind || a->count != b->count) return false;
+  switch (a->kind) {
+    case ATTRIBUTE_INT:
+      return a->i == b->i;
+    case ATTRIBUTE_FLOAT:
+      return !memcmp(&a->f, &b->f, sizeof a->f);
+    case ATTRIBUTE_STRING:
+      return a->s.length == b->s.length && !memcmp(a->s.bytes, b->s.bytes, a->s.length);
+    case ATTRIBUTE_TENSOR:
+      return same_tensor(a->tensor, b->tensor);
+    case ATTRIBUTE_FLOATS:
+      return !a->count || !memcmp(a->floats, b->floats, a->count * sizeof *a->floats);
+    case ATTRIBUTE_INTS:
+      return !a->count || !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
+    case ATTRIBUTE_STRINGS:
+      for (size_t i = 0; i < a->count; i++)
+        if (a->strings[i].length != b->strings[i].length ||
+            memcmp(a->strings[i].bytes, b->strings[i].bytes, a->strings[i].length))
+          return false;
+      return true;
+    case ATTRIBUTE_GRAPH:
+      return false;
+  }
+  return false;
+}
+
+static bool same_program(const struct node *a, const struct node *b) {
+  if (a->fused_count != b->fused_count || a->fused_input_count != b->fused_input_count)
+    return false;
+  for (size_t i = 0; i < a->fused_count; i++) {
+    const struct fused_step *x = &a->fused[i], *y = &b->fused[i];
+    if (x->op != y->op || x->arg_count != y->arg_count || x->dtype != y->dtype ||
+        memcmp(x->args, y->args, (size_t)x->arg_count * sizeof *x->args) ||
+        memcmp(&x->alpha, &y->alpha, sizeof x->alpha) || memcmp(&x->beta, &y->beta, sizeof x->beta))
+      return false;
+  }
+  return true;
+}
+
+static hone_status follow_node(struct follower *f, const struct node *node,
+                               const struct node *other) {
+  if (node->op != other->op || node->input_count != other->input_count ||
+      node->output_count != other->output_count || node->attribute_count != other->attribute_count)
+    return refuse(f, node, "the passes make another node of it");
+  if (!same_program(node, other)) return refuse(f, node, "its fused program is another");
+  for (size_t i = 0; i < node->attribute_count; i++)
+    if (!same_attribute(&node->attributes[i], &other->attributes[i])) {
+      if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it holds graphs");
+      return refuse(f, node, "an attribute has another value");
+    }
+  for (size_t k = 0; k < node->input_count; k++) {
+    struct value *value = node->inputs[k];
+    const struct value *at_n = other->inputs[k];
+    if (!value != !at_n) return refuse(f, node, "an operand is missing");
+    if (value && value->constant)
+      TRY(follow_constant(f, node, k, value, at_n));
+    else if (value && f->pair[value->index] != at_n)
+      return refuse(f, node, "it reads another value");
+  }
+  for (size_t k = 0; k < node->output_count; k++) {
+    if (!node->outputs[k] != !other->outputs[k]) return refuse(f, node, "an output is missing");
+    if (node->outputs[k]) TRY(pair_values(f, node, node->outputs[k], other->outputs[k]));
+  }
+  return HONE_OK;
+}
+
+static hone_status follow(struct follower *f) {
+  struct graph *graph = f->graph;
+  const struct graph *at_n = f->at_n;
+  if (graph->nodes.count != at_n->nodes.count)
+    return refuse(f, NULL, "the passes leave another number of nodes");
+  for (size_t i = 0; i < graph->inputs.count; i++)
+    TRY(pair_values(f, NULL, graph->inputs.at[i], at_n->inputs.at[i]));
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    TRY(follow_node(f, graph->nodes.at[i], at_n->nodes.at[i]));
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    struct value *value = graph->outputs.at[i];
+    if (value->constant && !same_tensor(value->constant, at_n->outputs.at[i]->constant))
+      return refuse(f, NULL, "an output is another constant");
+    if (!value->constant && f->pair[value->index] != at_n->outputs.at[i])
+      return refuse(f, NULL, "an output is another value");
+  }
+  return HONE_OK;
+}
+
+hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbol *symbol,
+                          const struct graph *at_n, int64_t n) {
+  struct follower f = {.ctx = ctx,
+                       .graph = graph,
+                       .symbol = symbol,
+                       .at_n = at_n,
+                       .less = symbol->bound - n,
+                       .is_first = !graph->symbol.bound};
+  struct arena *scratch;
+  if (f.less < 1) return fail(ctx, HONE_E_INTERNAL, place_none(), "symbol at its bound");
+  TRY(arena_create(ctx, 0, &scratch));
+  hone_status status = NEW_ARRAY(ctx, scratch, f.pair, graph->values.count + 1);
+  if (!status) status = follow(&f);
+  if (!status) graph->symbol = *symbol;
+  arena_destroy(scratch);
+  return status;
+}

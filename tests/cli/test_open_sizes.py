@@ -1,0 +1,241 @@
+"""One size left open (--shape "x[N<=16,3]"): one artifact for all of them, against ONNX Runtime at each, with guard
+pages around every input and output and a different filling of the arena each time."""
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+from artifact import Artifact
+from hone import refused, sound
+from onnx import TensorProto, helper, numpy_helper
+
+ort = pytest.importorskip("onnxruntime")
+RANDOM = np.random.default_rng(11)
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def weights(**arrays):
+    return [numpy_helper.from_array(np.asarray(a), n) for n, a in arrays.items()]
+
+
+def floats(*shape):
+    return (RANDOM.standard_normal(shape) * 0.3).astype(np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def model(nodes, inputs, outputs, initializers, opset=20):
+    def port(name, dtype, shape):
+        return helper.make_tensor_value_info(name, dtype, shape)
+    graph = helper.make_graph(nodes, "g", [port(*i) for i in inputs],
+                              [port(n, t, s) for n, t, s in outputs], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def mlp():
+    """The batch in products; the hidden layer is as wide as a tile is not."""
+    return model([node("Gemm", "x w b", "h"), node("Relu", "h", "r"), node("MatMul", "r v", "m"),
+                  node("Add", "m x", "y")], [("x", FLOAT, ["n", 20])], [("y", FLOAT, ["n", 20])],
+                 weights(w=floats(20, 37), b=floats(37), v=floats(37, 20))), "x[N<=23,20]", 23
+
+
+def convolutions():
+    """The batch in every kind of image kernel, and a flattening."""
+    return model([node("Conv", "x w", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"),
+                  node("Conv", "r d", "e", pads=[1, 1, 1, 1], group=8), node("Add", "e r", "s"),
+                  node("MaxPool", "s", "p", kernel_shape=[2, 2], strides=[2, 2]),
+                  node("Conv", "p o", "q"), node("GlobalAveragePool", "q", "g"), node("Flatten", "g", "f"),
+                  node("Gemm", "f u", "z"), node("Softmax", "z", "y", axis=-1)],
+                 [("x", FLOAT, ["n", 3, 10, 10])], [("y", FLOAT, ["n", 5])],
+                 weights(w=floats(8, 3, 3, 3), d=floats(8, 1, 3, 3), o=floats(6, 8, 1, 1), u=floats(6, 5))), \
+        "x[N<=7,3,10,10]", 7
+
+
+def attention():
+    """The sequence as rows, columns and the dimension summed over; heads lie in front of it."""
+    nodes = [node("Gather", "table ids", "e", axis=0), node("Shape", "ids", "shape"),
+             node("Gather", "shape one", "len", axis=0), node("Slice", "places zero len zero", "pos"),
+             node("Add", "e pos", "x")]
+    for name in "qkv":
+        nodes += [node("MatMul", f"x w{name}", name), node("Reshape", f"{name} split", name + "s"),
+                  node("Transpose", f"{name}s", name + "t", perm=[0, 2, 3, 1] if name == "k" else [0, 2, 1, 3])]
+    nodes += [node("MatMul", "qt kt", "s"), node("Mul", "s scale", "t"), node("Softmax", "t", "p", axis=-1),
+              node("MatMul", "p vt", "a"), node("Transpose", "a", "b", perm=[0, 2, 1, 3]),
+              node("Reshape", "b join", "c"), node("MatMul", "c wo", "o"), node("Add", "o x", "r"),
+              node("LayerNormalization", "r g", "y", axis=-1), node("Gather", "y last", "tail", axis=1)]
+    return model(nodes, [("ids", INT64, [1, "s"])], [("y", FLOAT, [1, "s", 16]), ("tail", FLOAT, [1, 16])],
+                 weights(table=floats(30, 16), places=floats(33, 16), zero=ints(0), one=ints(1), wq=floats(16, 16),
+                         wk=floats(16, 16), wv=floats(16, 16), wo=floats(16, 16), split=ints(1, -1, 4, 4),
+                         join=ints(1, -1, 16), scale=np.float32(0.5), g=floats(16) + 1,
+                         last=np.array(-1, np.int64))), "ids[1,S<=33]", 33
+
+
+def tokens():
+    """A token in front: sizes of n + 1; a mask that is folded; the last row of an open size."""
+    return model([node("Concat", "cls x", "c", axis=1), node("ReduceMax", "c axes", "m", keepdims=1),
+                  node("Sub", "c m", "d"), node("ReduceSum", "d axes", "s", keepdims=0),
+                  node("Slice", "c minus end one", "l"), node("TopK", "d three", "values indices", axis=1)],
+                 [("x", FLOAT, [1, "n", 6])],
+                 [("d", FLOAT, [1, "m", 6]), ("s", FLOAT, [1, 6]), ("l", FLOAT, [1, 1, 6]), ("values", FLOAT, [1, 2, 6])],
+                 weights(cls=floats(1, 1, 6), axes=ints(1), minus=ints(-1), end=ints(2 ** 40), one=ints(1),
+                         three=ints(2))), "x[1,N<=12,6]", 12
+
+
+def cache():
+    """Append to a cache whose length is open, heads in front of it: one more row out than in."""
+    return model([node("Concat", "past new", "present", axis=2), node("MatMul", "q present_t", "s"),
+                  node("Transpose", "present", "present_t", perm=[0, 1, 3, 2]), node("Softmax", "s", "p"),
+                  node("MatMul", "p present", "y")],
+                 [("past", FLOAT, [1, 3, "n", 4]), ("new", FLOAT, [1, 3, 1, 4]), ("q", FLOAT, [1, 3, 1, 4])],
+                 [("y", FLOAT, [1, 3, 1, 4]), ("present", FLOAT, [1, 3, "m", 4])], []), "past[1,3,P<=19,4]", 19
+
+
+def edges():
+    """As many edges as there are: messages gathered from one end of each and added up at the other."""
+    return model([node("Gather", "x from", "g", axis=0), node("Mul", "g weight", "m"),
+                  node("Expand", "to like", "t"), node("ScatterElements", "zeros t m", "y", axis=0, reduction="add"),
+                  node("Shape", "m", "like")],
+                 [("from", INT64, ["e"]), ("to", INT64, ["e", 1]), ("weight", FLOAT, ["e", 1])],
+                 [("y", FLOAT, [30, 5])], weights(x=floats(30, 5), zeros=floats(30, 5))), \
+        "from[E<=40],to[E,1],weight[E,1]", 40
+
+
+CASES = [mlp, convolutions, attention, tokens, cache, edges]
+
+
+def sort_nodes(made):
+    """Nodes may be written in any order here; ONNX wants them sorted."""
+    known = {i.name for i in made.graph.input} | {i.name for i in made.graph.initializer}
+    left, done = list(made.graph.node), []
+    while left:
+        ready = [n for n in left if all(i in known for i in n.input)]
+        assert ready
+        for n in ready:
+            done.append(n)
+            known.update(n.output)
+            left.remove(n)
+    del made.graph.node[:]
+    made.graph.node.extend(done)
+    return made
+
+
+def made_inputs(session, n):
+    arrays = {}
+    for port in session.get_inputs():
+        shape = [d if isinstance(d, int) else n for d in port.shape]
+        arrays[port.name] = (RANDOM.integers(0, 30, shape) if "int64" in port.type
+                             else RANDOM.standard_normal(shape).astype(np.float32))
+    return arrays
+
+
+@pytest.mark.parametrize("passes", [[], ["--no-passes"]], ids=["passes", "plain"])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
+def test_every_size_of_one_artifact(hone, tmp_path, case, passes):
+    made, shapes, bound = case()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so", *passes))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    assert artifact.info.bound == bound
+    for i, n in enumerate([bound, 1, 2, bound - 1, 3, bound // 2, bound]):
+        inputs = made_inputs(session, n)
+        results = artifact(*inputs.values(), fill=[0xFF, 0x7F, 0xA5][i % 3])  # NaN, 3e38, -3e-16
+        for name, result, expected in zip(session.get_outputs(), results, session.run(None, inputs)):
+            assert result.shape == expected.shape, (n, name.name)
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{name.name} at {n}")
+
+
+def test_sizes_that_do_not_fit_are_refused(hone, tmp_path):
+    made, shapes, bound = cache()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so"))
+    artifact = Artifact(tmp_path / "m.so")
+    past = lambda n, d=4: np.zeros((1, 3, n, d), np.float32)
+    artifact(past(bound + 1), past(1), past(1), expect=8)
+    artifact(past(0), past(1), past(1), expect=8)
+    artifact(past(5), past(2), past(1), expect=8)
+    artifact(past(5), past(1), past(1))
+
+
+def test_verify_and_run_at_several_sizes(hone, tmp_path):
+    made, _, _ = mlp()
+    onnx.save(made, tmp_path / "m.onnx")
+    result = hone("verify", "m.onnx", "--shape", "x[batch<=9,20]")
+    sound(result)
+    assert re.findall(r"batch = (\d+)", result.text) == ["9", "1", "8", "2", "5", "3"]
+    result = hone("run", "m.onnx", "--shape", "x[batch=4<=9,20]")
+    sound(result)
+    assert "y: f32[4,20]" in result.text
+
+
+def test_the_header_takes_the_size(hone, tmp_path):
+    made, _, _ = tokens()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[1,N<=12,6]", "-o", "m.so", "--prefix", "tok"))
+    header = (tmp_path / "m.h").read_text()
+    assert "#define tok_BOUND 12" in header
+    assert "int tok_run(int64_t n, const float *in0, float *out0, float out1[1][6]" in header
+    assert "output 0: f32[1,n + 1,6]" in header
+
+
+def test_a_program_takes_its_size_from_its_input(hone, tmp_path):
+    made, _, _ = mlp()
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[N<=23,20]", "-o", "m"))
+    x = floats(6, 20)
+    expected = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"x": x})[0]
+    np.save(tmp_path / "x.npy", x)
+    x.tofile(tmp_path / "x.raw")
+    for name in ("x.npy", "x.raw"):
+        sound(hone(tmp_path / name, program=tmp_path / "m"))
+        np.testing.assert_allclose(np.load(tmp_path / "output_0.npy"), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op, reason", [
+    (node("ReduceMean", "x axes", "y", keepdims=0), "a mean divides by it"),
+    (node("Split", "x", "y z", axis=0, num_outputs=2), "dimension does not grow"),
+    (node("Resize", "x empty scales", "y"), "linearly"),
+    (node("NonZero", "x", "y"), ""),
+], ids=lambda x: x.op_type if hasattr(x, "op_type") else "")
+def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, op, reason):
+    made = model([op], [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)],
+                 weights(axes=ints(0), empty=np.zeros(0, np.float32), scales=np.array([1.5, 1], np.float32)))
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    refused(hone("compile", "m.onnx", "--shape", "x[N<=8,4]", "-o", "m.so"), "E_UNSUP E_SHAPE", reason)
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("x[N,20]", "the bound"), ("x[N<=,20]", "cannot be read"), ("x[N<=0,20]", "cannot be read"),
+    ("x[N=9<=8,20]", "cannot be read"), ("x[N<=8,M<=20]", "second open size"), ("x[N<=8,N<=20]", "once"),
+])
+def test_shapes_that_say_it_wrongly(hone, tmp_path, text, reason):
+    onnx.save(mlp()[0], tmp_path / "m.onnx")
+    result = hone("compile", "m.onnx", "--shape", text, "-o", "m.so")
+    assert result.code != 0 and reason in result.errors, result
+
+
+def test_a_small_size_costs_little(hone, tmp_path):
+    """Steps do the work of n, not of the bound: multiply-adds by instruction count would need a tool, time tells."""
+    import time
+    made = model([node("MatMul", "x w", "h"), node("Relu", "h", "r"), node("MatMul", "r v", "y")],
+                 [("x", FLOAT, ["n", 512])], [("y", FLOAT, ["n", 512])],
+                 weights(w=floats(512, 1024), v=floats(1024, 512)))
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[N<=256,512]", "-o", "m.so"))
+    artifact = Artifact(tmp_path / "m.so")
+
+    def fastest(n):
+        x, best = floats(n, 512), 1e9
+        for _ in range(7):
+            begin = time.perf_counter()
+            artifact(x)
+            best = min(best, time.perf_counter() - begin)
+        return best
+    assert fastest(8) * 4 < fastest(256)
