@@ -16,8 +16,8 @@ struct emitter {
   struct arena *arena;
   const struct plan *plan;
   const char *prefix;
-  bool embeds;      /* emit_options */
-  int profiles;     /* emit_options */
+  bool embeds;  /* emit_options */
+  int profiles; /* emit_options */
   const char *kernel_dir;
   size_t replaced;  /* texts that came from there */
   struct text *out; /* the last unit so far: steps, the run function, the description */

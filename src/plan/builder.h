@@ -38,8 +38,8 @@ struct builder {
   const struct node **reader; /* the only node that reads the value, or NULL */
   VEC(struct attention) waiting;
   int64_t *borders; /* by value index: around which images zeros shall lie; borders.c */
-  bool is_open;               /* the node being lowered has sizes that follow the symbol */
-  bool fills;                 /* what lies behind them is filled: copies made now keep it */
+  bool is_open;     /* the node being lowered has sizes that follow the symbol */
+  bool fills;       /* what lies behind them is filled: copies made now keep it */
 };
 
 /* -- nodes.c ------------------------------------------------------------------------------------- */

@@ -1,0 +1,91 @@
+"""What needs torch: the example from TorchScript to a program, export, and torch.compile with graph breaks counted."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import hone  # noqa: E402
+import hone.torch  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SHARED = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared"))
+
+
+def test_the_digits_example_classifies_as_torch_does(tmp_path):
+    pytest.importorskip("sklearn")
+    env = {**os.environ, "HONE": os.environ.get("HONE", str(ROOT / "build/hone")), "PYTHON": sys.executable}
+    said = subprocess.run(["sh", ROOT / "examples/digits/run.sh", tmp_path], env=env, capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
+    stages = [line for line in said.stdout.splitlines() if line.startswith("==")]
+    assert len(stages) == 7
+    assert "360 images: 360 as PyTorch says" in said.stdout
+    assert "BatchNormalization" in (tmp_path / "graph.hg").read_text() or "Conv" in (tmp_path / "graph.hg").read_text()
+    assert "Relu" not in [line.split()[0] for line in (tmp_path / "optimised.hg").read_text().splitlines() if line]
+
+
+@pytest.mark.parametrize("name, shape", [("rl_policies_ts/l4w4_hist.pt", None), ("mlperf_kws_dscnn/model_f32.ts.pt", None)])
+def test_torchscript_files_are_exported(tmp_path, name, shape):
+    path = SHARED / "models" / name
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    module = torch.jit.load(str(path)).eval()
+    for sizes in ([1, 1, 49, 10], [1, 49, 10, 1], [1, 490], [1, 48], [1, 1, 48], [1, 235], [1, 245], [1, 270], [1, 290]):
+        try:
+            x = torch.randn(sizes)
+            wanted = module(x)
+        except Exception:
+            continue
+        break
+    else:
+        pytest.skip("its input is of another shape")
+    text = "x".join(map(str, sizes))
+    subprocess.run([sys.executable, "-m", "hone", "export", path, "-o", tmp_path / "m.onnx", "--input", text], check=True,
+                   env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    got = hone.compile(tmp_path / "m.onnx")(x.numpy())
+    got = got if isinstance(got, tuple) else (got,)
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    np.testing.assert_allclose(got[0], wanted[0].detach().numpy(), rtol=1e-3, atol=1e-4)
+
+
+def network():
+    torch.manual_seed(3)
+    return torch.nn.Sequential(torch.nn.Linear(12, 30), torch.nn.GELU(), torch.nn.Linear(30, 4)).eval()
+
+
+def test_torch_compile_counts_what_runs():
+    hone.torch.stats.reset()
+    model, x = network(), torch.randn(5, 12)
+    with torch.no_grad():
+        made = torch.compile(model, backend="hone")(x)
+        torch.testing.assert_close(made, model(x), rtol=1e-4, atol=1e-5)
+    assert (hone.torch.stats.graphs, hone.torch.stats.compiled, hone.torch.stats.fallbacks) == (1, 1, [])
+
+
+def test_a_graph_break_gives_two_graphs():
+    hone.torch.stats.reset()
+    first, second, x = network(), torch.nn.Linear(4, 3).eval(), torch.randn(2, 12)
+
+    def run(x):
+        y = first(x)
+        torch._dynamo.graph_break()
+        return second(torch.relu(y))
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(run, backend="hone")(x), run(x), rtol=1e-4, atol=1e-5)
+    assert (hone.torch.stats.graphs, hone.torch.stats.compiled) == (2, 2)
+
+
+def test_what_hone_cannot_do_runs_in_torch_and_is_counted():
+    hone.torch.stats.reset()
+
+    def run(x):
+        return torch.linalg.eigvals(x).real.sum()
+    x = torch.randn(4, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(run, backend="hone")(x), run(x))
+    assert hone.torch.stats.graphs == 1 and hone.torch.stats.compiled == 0
+    assert len(hone.torch.stats.fallbacks) == 1 and hone.torch.stats.fallbacks[0]
