@@ -40,9 +40,10 @@ static hone_status artifact_path(struct ctx *ctx, const struct backend_request *
 
 static hone_status read_options(struct ctx *ctx, const struct backend_request *request,
                                 struct compile_options *out, char level[256]) {
-  if (strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
+  out->bf16 = !strcmp(request->precision, "bf16");
+  if (!out->bf16 && strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "hone compiles a file in the precision it is written in");
+                "hone is asked for as-is, fp32 or bf16");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
     if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin") && strcmp(key, "tuned"))
@@ -94,6 +95,8 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
     snprintf(facts->version, sizeof facts->version, "%s, %zu steps tuned", HONE_VERSION,
              report.tuned_steps);
   if (report.from_cache) facts->flags |= FLAG_MASK(cached);
+  if (options.bf16 && !(options.target.features & (CPU_AVX512_BF16 | CPU_AMX_BF16)))
+    facts->flags |= FLAG_MASK(emulated);
   return HONE_OK;
 }
 

@@ -68,8 +68,10 @@ struct bench_options {
   const char *device_hone;         /* hone on those devices; NULL: by the device's kind */
   const char *const *cache_states; /* "warm", "cold"; none: "warm" */
   size_t cache_state_count;
-  const char *shapes, *side_files_from, *precision; /* NULL: none, the model's folder, "fp32" */
-  const struct bench_pair *engines;                 /* backend name -> path */
+  const char *shapes, *side_files_from; /* NULL: none, the model's folder */
+  const char *const *precisions;        /* asked of every engine in turn; none: "fp32" */
+  size_t precision_count;
+  const struct bench_pair *engines; /* backend name -> path */
   size_t engine_count;
   const struct bench_pair *backend_options; /* backend name -> "key=value" */
   size_t backend_option_count;
@@ -188,9 +190,11 @@ MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *opti
 /* limit.c: the shortest time of one inference that the measured peaks allow, by the direct
    algorithm: the sum over contractions of max(FLOPs / P, bytes / B(bytes)), and never less than
    moving inputs, outputs and weights once. NaN: not known. */
-double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks);
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                      const char *precision);
 /* The same with Winograd where it applies: an engine may pass 100 % of the first, not of this one. */
-double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks);
+double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                               const char *precision);
 
 /* The hidden verb `hone worker`, argv[1] = "worker": returns the exit code. */
 int worker_main(int argc, char **argv);

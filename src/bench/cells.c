@@ -50,7 +50,7 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
 
 /* What varies beside the model. */
 struct point {
-  const char *device, *scenario, *backend, *cache_state;
+  const char *device, *scenario, *backend, *cache_state, *precision;
   int threads, load, label;
 };
 
@@ -75,7 +75,7 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
   snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");
   snprintf(out->route, sizeof out->route, "onnx");
   snprintf(out->device, sizeof out->device, "%s", point->device);
-  snprintf(out->precision, sizeof out->precision, "%s", o->precision);
+  snprintf(out->precision, sizeof out->precision, "%s", point->precision);
   snprintf(out->scenario, sizeof out->scenario, "%s", point->scenario);
   snprintf(out->cache_state, sizeof out->cache_state, "%s", point->cache_state);
   cell_key(out);
@@ -131,11 +131,14 @@ static void expand_group(struct bench *bench, size_t c, struct point point,
 
 static void expand_case(struct bench *bench, size_t c, const char *const *backends, size_t count) {
   const struct bench_options *o = &bench->options;
-  for (size_t t = 0; t < (o->thread_count ? o->thread_count : 1); t++)
+  const size_t points = (o->thread_count ? o->thread_count : 1) * o->precision_count;
+  for (size_t p = 0; p < points; p++)
     for (size_t l = 0; l < (o->load_count ? o->load_count : 1); l++)
       for (size_t s = 0; s < bench->scenario_count; s++) {
+        const size_t t = p / o->precision_count;
         const struct point point = {
             .scenario = bench->scenarios[s].text,
+            .precision = o->precisions[p % o->precision_count],
             .load = o->load_count ? o->loads[l] : 0,
             .threads = o->thread_count ? o->threads[t] : usable_core_count()};
         expand_group(bench, c, point, backends, count);
@@ -149,6 +152,7 @@ hone_status study_expand(struct bench *bench) {
   TRY(NEW_ARRAY(bench->ctx, bench->arena, backends, o->backend_count + backend_count));
   const size_t count = list_backends(o, backends);
   size_t most = study->case_count * count * bench->device_count * bench->scenario_count;
+  most *= o->precision_count;
   most *= o->aa ? 2 : 1;
   most *= o->thread_count ? o->thread_count : 1;
   most *= o->load_count ? o->load_count : 1;

@@ -1,5 +1,6 @@
 /* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
- * machine's measured peaks at the same thread count, so the same formula holds for every backend.
+ * machine's measured peaks at the same thread count and of the precision asked for, so the same formula
+ * holds for every backend.
  */
 #include "bench.h"
 
@@ -11,21 +12,26 @@ static double move_s(const struct peaks *peaks, double bytes) {
   return bytes / peaks_bandwidth(peaks, fmax(bytes, SMALLEST_WORKING_SET));
 }
 
-static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd) {
-  if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peaks->f32_flops > 0)) return NAN;
+static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd,
+                       bool halves) {
+  const double peak = halves ? peaks->bf16_flops : peaks->f32_flops, size = halves ? 0.5 : 1;
+  if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peak > 0)) return NAN;
   double sum_s = 0;
   for (size_t i = 0; i < one->contraction_count; i++) {
     const struct bench_step *step = &one->contractions[i];
     const double flops = winograd ? step->winograd_flops : step->flops;
-    sum_s += fmax(flops / peaks->f32_flops, move_s(peaks, step->bytes));
+    sum_s += fmax(flops / peak, move_s(peaks, step->bytes * size));
   }
-  double compulsory_s = move_s(peaks, (double)one->value_bytes + (double)one->weights_bytes);
+  double compulsory_s = move_s(peaks, (double)one->value_bytes + (double)one->weights_bytes * size);
   return 1e3 * fmax(sum_s, compulsory_s);
 }
 
-double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
-  return limit_ms(one, peaks, false);
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                      const char *precision) {
+  return limit_ms(one, peaks, false, !strcmp(precision, "bf16"));
 }
-double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks) {
-  return limit_ms(one, peaks, true);
+double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                               const char *precision) {
+  const bool halves = !strcmp(precision, "bf16"); /* its rounding is not for transformed values */
+  return limit_ms(one, peaks, !halves, halves);
 }

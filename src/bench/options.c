@@ -30,7 +30,11 @@ static hone_status check_models(struct ctx *ctx, const struct bench_options *opt
 #define DEFAULT(field, value) \
   if ((field) == 0) (field) = (value)
 void options_set_defaults(struct bench_options *o, struct harness *harness) {
-  if (!o->precision) o->precision = "fp32";
+  static const char *const usual[] = {"fp32"};
+  if (!o->precision_count) {
+    o->precisions = usual;
+    o->precision_count = COUNT(usual);
+  }
   DEFAULT(o->min_samples, 30);
   DEFAULT(o->min_time_s, 1);
   DEFAULT(o->max_time_s, 20);

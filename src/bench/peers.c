@@ -21,10 +21,17 @@ static const char *script_of(const struct bench *bench, const struct backend *ba
   return "";
 }
 
+/* Engines make reference data in the precision of the file, whatever rows are measured in. */
+static const char *reference_precision(const struct bench_options *o) {
+  for (size_t i = 0; i < o->precision_count; i++)
+    if (!strcmp(o->precisions[i], "as-is")) return "as-is";
+  return "fp32";
+}
+
 static void make_cell(const struct bench *bench, const struct backend *backend, struct cell *out) {
   *out = (struct cell){.batch = 1, .threads = usable_core_count()};
   snprintf(out->backend, sizeof out->backend, "%s", backend->name);
-  snprintf(out->precision, sizeof out->precision, "%s", bench->options.precision);
+  snprintf(out->precision, sizeof out->precision, "%s", reference_precision(&bench->options));
   snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
 }
 
@@ -124,7 +131,7 @@ static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*d
     TRY(ask_peer(bench, backend_list[k], one, dirs[count], &is_made));
     count += is_made;
   }
-  adopt_agreeing(one, dirs, count, bench->options.precision);
+  adopt_agreeing(one, dirs, count, reference_precision(&bench->options));
   return HONE_OK;
 }
 

@@ -499,7 +499,8 @@ static bool find_dispute(const struct bench *bench, const struct member *members
       struct bench_case *one = case_of(bench, x);
       struct accuracy accuracy;
       if (!objects(x) || !objects(y) || !strcmp(x->cell->backend, y->cell->backend) ||
-          !witnesses_agree(one, x->witness, y->witness, bench->options.precision, &accuracy))
+          strcmp(x->cell->precision, y->cell->precision) ||
+          !witnesses_agree(one, x->witness, y->witness, x->cell->precision, &accuracy))
         continue;
       one->is_disputed = true;
       snprintf(one->dispute, sizeof one->dispute,

@@ -71,11 +71,13 @@ static bool is_twin(const struct cell *a, const struct cell *b) {
   return a->label != b->label && a->threads == b->threads && a->load == b->load &&
          !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
          !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
-         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state);
+         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state) &&
+         !strcmp(a->precision, b->precision);
 }
 
 static bool runs_alike(const struct cell *a, const struct cell *b) {
-  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario);
+  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario) &&
+         !strcmp(a->precision, b->precision);
 }
 
 /* The cell that runs like this one and is fastest so far. */

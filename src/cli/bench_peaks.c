@@ -65,8 +65,8 @@ void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cel
   const struct bench_case *one = &peaks->cells[cell].one;
   const size_t at = index_of_threads(peaks, out->threads);
   if (at == peaks->count) return;
-  const double direct = bench_limit_ms(one, &peaks->at[at]),
-               winograd = bench_winograd_limit_ms(one, &peaks->at[at]);
+  const double direct = bench_limit_ms(one, &peaks->at[at], out->precision),
+               winograd = bench_winograd_limit_ms(one, &peaks->at[at], out->precision);
   if (isfinite(direct)) out->limit_ms = direct;
   if (isfinite(winograd)) out->winograd_limit_ms = winograd;
 }
@@ -79,9 +79,9 @@ json_t *study_peaks_json(const struct study_peaks *peaks) {
     for (int k = 0; k < at->bandwidth_count; k++)
       json_array_append_new(
           curve, json_pack("[f, f]", at->bandwidth[k].bytes, at->bandwidth[k].bytes_per_s / 1e9));
-    json_array_append_new(list,
-                          json_pack("{s:i, s:f, s:o}", "threads", peaks->threads[i], "f32_gflops",
-                                    at->f32_flops / 1e9, "read_gb_per_s", curve));
+    json_array_append_new(list, json_pack("{s:i, s:f, s:f, s:o}", "threads", peaks->threads[i],
+                                          "f32_gflops", at->f32_flops / 1e9, "bf16_gflops",
+                                          at->bf16_flops / 1e9, "read_gb_per_s", curve));
   }
   return list;
 }

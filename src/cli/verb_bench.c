@@ -21,11 +21,13 @@ static void on_signal(int signal) {
 /* Lists as the options want them. */
 struct lists {
   const char *backends[64];
+  const char *precisions[8];
   int batches[64], threads[64], loads[16];
   struct bench_pair engines[REPEATS], backend_options[REPEATS], inputs[REPEATS];
   char texts[3 * REPEATS][512];
   size_t text_count;
-  char backend_text[1024], device_text[1024], cache_text[256], scenario_text[256];
+  char backend_text[1024], precision_text[64], device_text[1024], cache_text[256],
+      scenario_text[256];
   const char *devices[64], *cache_states[64], *scenarios[64];
 };
 
@@ -156,20 +158,25 @@ static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out)
   return HONE_OK;
 }
 
-/* Words that exist in the field but not here yet are refused, not ignored. */
-static hone_status check_words(struct ctx *ctx, const struct args *args) {
-  static const struct {
-    enum flag_id flag;
-    const char *known[3];
-  } words[] = {{FLAG_precision, {"fp32", "as-is", NULL}}};
-  char spelling[64];
-  for (size_t i = 0; i < COUNT(words); i++) {
-    const char *value = value_of(args, words[i].flag, NULL);
-    bool known = !value;
-    for (size_t k = 0; value && words[i].known[k]; k++) known |= !strcmp(value, words[i].known[k]);
-    if (!known)
-      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(words[i].flag, spelling)),
-                  "\"%s\" is not supported here; there is %s", value, words[i].known[0]);
+/* "fp32,bf16": each is measured and compared by itself. */
+static hone_status split_precisions(struct ctx *ctx, const struct args *args, struct lists *lists,
+                                    size_t *out_count) {
+  static const char *const known[] = {"fp32", "as-is", "bf16"};
+  const char *given = value_of(args, FLAG_precision, NULL);
+  char *const text = lists->precision_text;
+  *out_count = 0;
+  if (!given) return HONE_OK;
+  snprintf(text, sizeof lists->precision_text, "%s", given);
+  for (char *p = text, *next; p; p = next) {
+    next = strchr(p, ',');
+    if (next) *next++ = 0;
+    size_t k = 0;
+    while (k < COUNT(known) && strcmp(known[k], p)) k++;
+    if (k == COUNT(known) || strlen(given) >= sizeof lists->precision_text ||
+        *out_count == COUNT(lists->precisions))
+      return fail(ctx, HONE_E_USAGE, place_name("--precision"),
+                  "\"%s\" is not supported here; there is fp32, as-is, bf16", given);
+    lists->precisions[(*out_count)++] = known[k];
   }
   return HONE_OK;
 }
@@ -198,7 +205,6 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
     return fail(ctx, HONE_E_USAGE, place_none(),
                 "which model? 'hone zoo list' names the built-in ones");
   TRY(check_texts(ctx, args));
-  TRY(check_words(ctx, args));
   *out = (struct bench_options){.models = args->words,
                                 .model_count = args->word_count,
                                 .backends = lists->backends,
@@ -211,7 +217,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .scenarios = lists->scenarios,
                                 .shapes = value_of(args, FLAG_shape, NULL),
                                 .side_files_from = value_of(args, FLAG_side_files_from, NULL),
-                                .precision = value_of(args, FLAG_precision, NULL),
+                                .precisions = lists->precisions,
                                 .engines = lists->engines,
                                 .backend_options = lists->backend_options,
                                 .inputs = lists->inputs,
@@ -230,6 +236,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->streams = (int)number;
   TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
   TRY(parse_bound(ctx, args, &out->bound_ms));
+  TRY(split_precisions(ctx, args, lists, &out->precision_count));
   TRY(ints_of(ctx, args, FLAG_batch, 1, 1 << 20, lists->batches, COUNT(lists->batches),
               &out->batch_count));
   TRY(ints_of(ctx, args, FLAG_threads, 1, 4096, lists->threads, COUNT(lists->threads),
@@ -328,6 +335,8 @@ static void print_estimate(const struct bench_study *study) {
     text_printf(&line, "  %s  batch %d  threads %d", study->cells[i].backend, study->cells[i].batch,
                 study->cells[i].threads);
     if (study->cells[i].load) text_printf(&line, "  load %d", study->cells[i].load);
+    if (strcmp(study->cells[i].precision, "fp32") != 0)
+      text_printf(&line, "  %s", study->cells[i].precision);
     if (study->cells[i].label) text_puts(&line, "  (A/A copy)");
     if (strcmp(study->cells[i].device, "cpu"))
       text_printf(&line, "  device %s", study->cells[i].device);

@@ -63,6 +63,17 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
+/* Moves what kernels compute in bf16 from the type that the graph says. */
+static void report_halves(const struct graph *graph, const struct step *step,
+                          struct compile_report *report) {
+  double flops, bytes;
+  const struct node *node = graph->nodes.at[step->place.number];
+  node_cost(node, &flops, &bytes);
+  if (step->kind != STEP_KERNEL || step->problem.types.b != TYPE_BF16) return;
+  report->work[node->inputs[0]->dtype] -= flops + bytes;
+  report->work[HONE_BF16] += flops + bytes;
+}
+
 /* The graph's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */
 static void report_work(const struct graph *graph, const struct plan *plan,
                         struct compile_report *report) {
@@ -80,6 +91,8 @@ static void report_work(const struct graph *graph, const struct plan *plan,
     double sum = work.flops + work.weight_bytes + work.value_bytes;
     all += sum;
     if (step->plain && (step->serial || step->units <= 1)) alone += sum;
+    if (step->place.kind == PLACE_NODE && (uint64_t)step->place.number < graph->nodes.count)
+      report_halves(graph, step, report);
   }
   report->plain_share = all > 0 ? alone / all : 0;
 }

@@ -11,6 +11,26 @@ static bool all_serial(const struct plan *plan) {
   return true;
 }
 
+static bool uses_tiles(const struct plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++)
+    if (plan->steps.at[i]->kind == STEP_KERNEL &&
+        plan->steps.at[i]->choice.kernel->features & CPU_AMX_TILE)
+      return true;
+  return false;
+}
+
+/* Linux gives a process AMX tiles when it asks, for all its threads and for good; whoever loads the
+   artifact need not know. Without them the first tile instruction would end the process. Asking again
+   costs a system call. Source: Linux Documentation/arch/x86/xstate.rst. */
+static void emit_tiles(struct text *out) {
+  text_puts(out,
+            "static int has_tiles(void) {\n  enum { ARCH_PRCTL = 158, REQUEST_STATE = 0x1023, "
+            "TILE_DATA = 18 };\n"
+            "  long result;\n  __asm__ volatile(\"syscall\" : \"=a\"(result) : "
+            "\"0\"((long)ARCH_PRCTL), \"D\"((long)REQUEST_STATE), \"S\"((long)TILE_DATA) "
+            ": \"rcx\", \"r11\", \"memory\");\n  return !result;\n}\n\n");
+}
+
 /* The end of the group of joined steps that begins at `first`, and what of it runs on all threads. */
 struct group {
   size_t end;
@@ -183,6 +203,7 @@ void emit_run(struct emitter *e) {
     e->out->failed |= texts[i]->failed;
     text_deinit(texts[i]);
   }
+  if (uses_tiles(plan)) emit_tiles(e->out);
   text_puts(e->out,
             "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
             "const struct hone_team *team) {\n");
@@ -191,6 +212,9 @@ void emit_run(struct emitter *e) {
                 (int)HONE_E_SHAPE);
   text_printf(e->out, "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0%s};\n",
               plan->symbol.bound ? ", less" : "");
+  if (uses_tiles(plan))
+    text_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
+                (int)HONE_E_UNSUP);
   if (alone) {
     text_puts(e->out,
               "  struct hone_stage stage = {1, 1};\n  (void)team; /* too small to share */\n"

@@ -175,6 +175,9 @@ static const struct {
     {CPU_AVX512_BF16, "__AVX512BF16__"},
     {CPU_AVX512_FP16, "__AVX512FP16__"},
     {CPU_AVX_VNNI, "__AVXVNNI__"},
+    {CPU_AMX_TILE, "__AMX_TILE__"},
+    {CPU_AMX_INT8, "__AMX_INT8__"},
+    {CPU_AMX_BF16, "__AMX_BF16__"},
 };
 
 /* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */

@@ -52,36 +52,45 @@ static void emit_operand(struct text *out, const char *name, size_t k,
   const enum operand_kind kind = epilogue->kinds[k];
   const hone_dtype dtype = view->dtype;
   const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(dtype);
-  bool floats = dtype == HONE_F32 || dtype == HONE_BOOL;
+  bool half = dtype == HONE_BF16, floats = dtype == HONE_F32 || dtype == HONE_BOOL || half;
   const char *vector = floats ? "vec" : "veci", *splat = floats ? "splat_" : "splati_";
   char line[40] = "0";
   if (kind == OPERAND_BROADCAST) {
     emit_line(out, name, view);
     snprintf(line, sizeof line, "%s_at", name);
   }
-  if (kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]))
+  const bool one =
+      kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]);
+  if (one && half)
+    text_printf(out, "    const vec %s = splat_bf16_((const %s *)e[%zu] + %s);\n", name, type, k,
+                line);
+  else if (one)
     text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[%s]);\n", vector, name, splat, type,
                 k, line);
+  else if (kind == OPERAND_ROW && half)
+    text_printf(out, "    const vec %s = splat_bf16_((const %s *)e[%zu] + (o - j) / %lldl);\n",
+                name, type, k, (long long)columns);
   else if (kind == OPERAND_ROW)
     text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", vector, name,
                 splat, type, k, (long long)columns);
   else if (floats)
     text_printf(out, "    const vec %s = load_%s_((const %s *)e[%zu] + %s + %s, lanes);\n", name,
-                dtype == HONE_BOOL ? "u8" : "lanes", type, k, line, at);
+                dtype == HONE_BOOL ? "u8" : vector_suffix(dtype), type, k, line, at);
   else
     text_printf(out, "    const veci %s = widen_%s((const %s *)e[%zu] + %s, lanes);\n", name,
                 vector_suffix(dtype), type, k, at);
 }
 
 /* Sums of bytes as the text makes them, to what they stand for. */
-static void emit_sums(struct text *out, const struct epilogue *epilogue) {
+static void emit_sums(struct text *out, const struct step *step) {
+  const struct epilogue *epilogue = &step->epilogue;
   if (epilogue->sums == SUMS_ADDED)
     text_puts(out, "    x += widen_i32((const int32_t *)e[0] + j, lanes);\n");
   if (epilogue->sums == SUMS_AT_RUN)
-    text_printf(out,
-                "    x -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1]%s);\n",
-                c_type(epilogue->operands[1].dtype),
-                epilogue->operands[1].dtype == HONE_I8 ? " + 128" : "");
+    text_printf(
+        out, "    x -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1] + %d);\n",
+        c_type(epilogue->operands[1].dtype),
+        epilogue->operands[1].dtype == HONE_I8 ? kernel_signed_shift(step->choice.kernel) : 0);
 }
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
@@ -103,7 +112,7 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
               "const void *const *e, long o, long j, long lanes) {\n",
               floats ? "vec" : "veci", integer ? "veci" : "vec");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
-  emit_sums(out, epilogue);
+  emit_sums(out, step);
   text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");
   for (size_t k = own; k < own + epilogue->program.input_count; k++) {
     snprintf(name, sizeof name, "i%zu", k - own);

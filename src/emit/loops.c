@@ -96,7 +96,7 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
     const char *type = floats || is_half ? "vec" : "veci";
     if (vector && !stride)
       text_printf(out,
-                  is_half  ? "    const vec i%zu = splat_(bf16_load_(q%zu[0]));\n"
+                  is_half  ? "    const vec i%zu = splat_bf16_(q%zu);\n"
                   : floats ? "    const vec i%zu = splat_(q%zu[0]);\n"
                            : "    const veci i%zu = splati_(q%zu[0]);\n",
                   k, k);

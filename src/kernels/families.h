@@ -10,6 +10,9 @@ enum {
   FEATURE_FMA = 1 << 3,
   FEATURE_AVX512_VNNI = 1 << 6,
   FEATURE_AVX512_BF16 = 1 << 7,
+  FEATURE_AMX_TILE = 1 << 9,
+  FEATURE_AMX_INT8 = 1 << 10,
+  FEATURE_AMX_BF16 = 1 << 11,
   FEATURE_AVX_VNNI = 1 << 12,
   FEATURE_NEON = 1 << 20
 };
@@ -22,6 +25,14 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 
 static inline int64_t at_least_1(int64_t a) { return a > 1 ? a : 1; }
 static inline int64_t lanes_of(const struct kernel_target *target) {
   return target->vector_bytes / 4;
+}
+
+/* How a and c are stored, by ONNX number; returns how many defines that are. */
+static inline int define_types(const struct problem *problem,
+                               struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  defines[0] = (struct kernel_define){"A_TYPE", problem->types.a};
+  defines[1] = (struct kernel_define){"C_TYPE", problem->types.c};
+  return 2;
 }
 
 /* Rows of `vectors` accumulators that fit in registers beside one row of b and a broadcast a. */
@@ -58,6 +69,7 @@ void gemm_shorten(ON, struct choice *choice);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);
+size_t softmax_scratch_bytes(ON, const struct choice *choice);
 #undef PACKED_FAMILY
 #undef FAMILY
 #undef ON

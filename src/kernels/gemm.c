@@ -1,5 +1,5 @@
-/* Choices and packing of text/gemm_f32.c and text/gemm_dot.c: matrix products and convolutions as
- * implicit products on one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
+/* Choices and packing of text/gemm_f32.c, text/gemm_dot.c and text/gemm_amx.c: matrix products and
+ * convolutions as implicit products on one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
  * text follows from it and the problem (lay_out). */
 #include <string.h>
 
@@ -7,6 +7,7 @@
 
 #define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
 #define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
+#define AMX_SIDE 16          /* pixels, columns and groups of k of an AMX tile */
 
 /* The values of a choice, in the order of TILE_NAMES in kernels.def. */
 struct tile {
@@ -33,6 +34,7 @@ struct layout {
   int64_t group;        /* elements of k in four bytes, summed by one lane at a time */
   int64_t elements;     /* of k in one tap */
   int64_t depth, k_all; /* groups of k in one tap, in all */
+  bool amx;             /* on AMX tiles: two of pixels by two of columns */
   struct tile tile;
   int64_t panel_width, panels, column_tiles, wide_tiles, tiles;
 };
@@ -112,8 +114,8 @@ static double macs_of(const struct layout *t, const struct kernel_target *target
   return t->group == 4 ? target->i8_macs : t->group == 2 ? target->bf16_macs : target->f32_macs;
 }
 
-static void describe(const struct problem *problem, struct layout *t) {
-  *t = (struct layout){0};
+static void describe(const struct problem *problem, const struct choice *choice, struct layout *t) {
+  *t = (struct layout){.amx = choice->kernel->features & FEATURE_AMX_TILE};
   if (problem->kind == PROBLEM_gemm)
     describe_gemm(problem, t);
   else
@@ -121,13 +123,19 @@ static void describe(const struct problem *problem, struct layout *t) {
   t->group = group_of(problem);
   t->elements = t->depth;
   t->depth = ceil_div(t->elements, t->group);
+  if (t->amx) t->depth = ceil_div(t->depth, AMX_SIDE) * AMX_SIDE; /* whole tiles of b */
   t->k_all = t->taps * t->taps_x * t->depth;
+}
+
+/* Columns of b that stand together in a panel. */
+static int64_t width_of(const struct layout *t, const struct kernel_target *target) {
+  return t->amx ? AMX_SIDE : lanes_of(target);
 }
 
 /* What follows from the tile. */
 static void cut(struct layout *t, const struct kernel_target *target) {
   const struct tile *tile = &t->tile;
-  t->panel_width = tile->vectors * lanes_of(target);
+  t->panel_width = tile->vectors * width_of(t, target);
   t->panels = ceil_div(t->columns, t->panel_width);
   t->column_tiles = ceil_div(t->pixel_columns, tile->columns);
   t->wide_tiles = t->column_tiles - (tile->columns * t->column_tiles - t->pixel_columns);
@@ -137,7 +145,7 @@ static void cut(struct layout *t, const struct kernel_target *target) {
 static struct layout lay_out(const struct problem *problem, const struct kernel_target *target,
                              const struct choice *choice) {
   struct layout t;
-  describe(problem, &t);
+  describe(problem, choice, &t);
   t.tile = tile_of(choice);
   cut(&t, target);
   return t;
@@ -152,6 +160,25 @@ static void choose_pixels(struct layout *t, int64_t capacity) {
     int64_t row_tiles = ceil_div(t->pixel_rows, max_i64(1, capacity / t->tile.columns));
     t->tile.rows = ceil_div(t->pixel_rows, row_tiles);
   }
+}
+
+/* Two AMX tiles of pixels: halves of one run of them, or two rows of an image. */
+static void choose_amx_pixels(struct layout *t) {
+  int64_t column_tiles = ceil_div(t->pixel_columns, 2 * AMX_SIDE);
+  t->tile.columns = ceil_div(t->pixel_columns, column_tiles);
+  t->tile.rows = t->tile.columns <= AMX_SIDE && t->pixel_rows > 1 ? 2 : 1;
+}
+
+/* Cycles of one image on AMX tiles: a product of two takes as long however many rows they have, and
+   loading one half as long; sums are stored and read back. */
+static double amx_cycles(const struct layout *t, const struct kernel_target *target) {
+  double product = AMX_SIDE * AMX_SIDE * AMX_SIDE * (double)t->group / macs_of(t, target);
+  double pixels = t->tile.rows > 1 || t->tile.columns > AMX_SIDE ? 2 : 1;
+  double vectors = (double)t->tile.vectors, loads = (pixels + vectors) * product / 2;
+  double products = pixels * vectors * product;
+  double stores = (double)(t->tile.rows * t->tile.columns) * vectors * 4 + 60;
+  double steps = (double)t->k_all / AMX_SIDE;
+  return (double)(t->tiles * t->panels) * (steps * (products > loads ? products : loads) + stores);
 }
 
 /* Cycles of one k of one tile. */
@@ -246,7 +273,8 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
 static void predict(const struct layout *t, const struct kernel_target *target,
                     struct choice *out) {
   double threads = (double)max_i64(1, target->threads);
-  out->cycles = image_cycles(t, target) * (double)(t->outer * t->inner) / threads;
+  out->cycles = (t->amx ? amx_cycles(t, target) : image_cycles(t, target)) *
+                (double)(t->outer * t->inner) / threads;
   double weights = (double)(t->outer * t->k_all * t->columns) * 4 / target->memory_bytes_per_cycle /
                    (threads > 1 ? target->memory_sharing : 1);
   out->cost = (out->cycles > weights ? out->cycles : weights) / target->clock_ghz / 0.97;
@@ -257,14 +285,17 @@ bool gemm_enumerate(const struct problem *problem, const struct kernel_target *t
                     struct choice *out) {
   static const int64_t widths[] = {2, 1, 3, 4, 5, 6, 8};
   struct layout t;
-  describe(problem, &t);
-  int64_t most = max_i64(2, ceil_div(t.columns, lanes_of(target)));
+  describe(problem, out, &t);
+  int64_t most = t.amx ? 2 : max_i64(2, ceil_div(t.columns, lanes_of(target)));
   for (int i = 0; i < COUNT(widths); i++) {
     if (widths[i] > most || index--) continue;
     t.tile.vectors = widths[i];
-    choose_pixels(&t, capacity_of(&t, widths[i], target));
+    if (t.amx)
+      choose_amx_pixels(&t);
+    else
+      choose_pixels(&t, capacity_of(&t, widths[i], target));
     cut(&t, target);
-    t.tile.k_unroll = unroll_for(&t, target);
+    t.tile.k_unroll = t.amx ? 1 : unroll_for(&t, target);
     choose_blocks(&t, target);
     choose_units(&t, target);
     t.tile.registers = t.group > 1 || t.k_all <= 256;
@@ -280,7 +311,7 @@ static bool in_range(int64_t x, int64_t low, int64_t high) { return x >= low && 
 bool gemm_fits(const struct problem *problem, const struct kernel_target *target,
                struct choice *choice) {
   struct layout t;
-  describe(problem, &t);
+  describe(problem, choice, &t);
   t.tile = tile_of(choice);
   const struct tile *tile = &t.tile;
   bool sound = in_range(tile->vectors, 1, 8) && in_range(tile->rows, 1, t.pixel_rows) &&
@@ -289,6 +320,9 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
                in_range(tile->ahead, 0, 1024) && in_range(tile->registers, 0, 1);
   if (!sound || tile->rows > MOST_ACCUMULATORS || tile->columns > MOST_ACCUMULATORS ||
       tile->rows * tile->columns * tile->vectors * tile->k_unroll > MOST_ACCUMULATORS)
+    return false;
+  int64_t most = tile->rows > 1 ? AMX_SIDE : 2 * AMX_SIDE;
+  if (t.amx && (tile->vectors > 2 || tile->rows > 2 || tile->columns > most || tile->k_unroll > 1))
     return false;
   cut(&t, target);
   /* rows of tiles are cut only where each is one tile; k within a tap only where there is one */
@@ -323,8 +357,11 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
       {"AHEAD", t.tile.ahead},
       {"EPILOGUE_IN_REGISTERS", t.tile.registers},
   };
-  const struct kernel_define types[] = {
-      {"K_STEP", t.group}, {"A_TYPE", problem->types.a}, {"C_TYPE", problem->types.c}};
+  const struct kernel_define types[] = {{"K_STEP", t.group},
+                                        {"A_TYPE", problem->types.a},
+                                        {"C_TYPE", problem->types.c},
+                                        {"WIDTH", width_of(&t, target)},
+                                        {"K_GROUPS", t.amx ? AMX_SIDE : 1}};
   _Static_assert(COUNT(all) + COUNT(types) <= KERNEL_DEFINES_MAX,
                  "more defines than a row may have");
   memcpy(defines, all, sizeof all);

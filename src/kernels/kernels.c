@@ -20,6 +20,8 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define I32 (1u << TYPE_I32)
 #define BF16 (1u << TYPE_BF16)
 #define NIBBLES (1u << TYPE_U4 | 1u << TYPE_I4)
+#define FLOATS (F32 | BF16)
+#define AMX(type) (FEATURE_AMX_TILE | FEATURE_AMX_##type)
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
@@ -50,6 +52,8 @@ const struct kernel kernel_table[] = {
 #undef BYTES
 #undef I32
 #undef BF16
+#undef FLOATS
+#undef AMX
 const size_t kernel_count = sizeof kernel_table / sizeof kernel_table[0];
 
 static bool in_set(uint32_t set, uint8_t type) { return type < 32 && (set >> type & 1); }
@@ -61,6 +65,10 @@ bool kernel_serves(const struct kernel *kernel, const struct problem *problem,
   return kernel->kind == problem->kind && !(kernel->features & ~target->features) &&
          in_set(sets->a, types->a) && in_set(sets->b, types->b) && in_set(sets->acc, types->acc) &&
          in_set(sets->c, types->c) && kernel->accepts(problem, target);
+}
+
+int kernel_signed_shift(const struct kernel *kernel) {
+  return kernel->features & FEATURE_AMX_INT8 ? 0 : 128;
 }
 
 /* A later choice of a row has to be clearly better: predictions are good to a few percent. */

@@ -84,7 +84,7 @@ struct kernel_define {
   const char *name;
   int64_t value;
 };
-#define KERNEL_DEFINES_MAX 20
+#define KERNEL_DEFINES_MAX 24
 #define CHOICE_VALUES_MAX 12
 
 /* How one row does one problem on one target. */
@@ -142,6 +142,9 @@ extern const size_t kernel_count;
 /* Whether the row may be asked to do the problem: kind, types, features, accepts(). */
 bool kernel_serves(const struct kernel *kernel, const struct problem *problem,
                    const struct kernel_target *target);
+/* What the row adds to each element of a signed a of bytes, in its sums: 128 where its instructions
+   multiply unsigned bytes by signed ones only. */
+int kernel_signed_shift(const struct kernel *kernel);
 /* The cheapest choice of all rows that serve; rows that predict no cost come after all that do, in
    the order of the table. False if no row serves (then the plain kernel does). */
 bool kernel_choose(const struct problem *problem, const struct kernel_target *target,

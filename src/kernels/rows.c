@@ -22,8 +22,8 @@ static bool rows_are_sound(const struct problem *p) { return p->rows > 0 && p->c
   int name##_defines(const struct problem *problem, const struct kernel_target *target,    \
                      const struct choice *choice,                                          \
                      struct kernel_define defines[KERNEL_DEFINES_MAX]) {                   \
-    (void)problem, (void)target, (void)choice, (void)defines;                              \
-    return 0;                                                                              \
+    (void)target, (void)choice;                                                            \
+    return define_types(problem, defines);                                                 \
   }                                                                                        \
   int64_t name##_units(const struct problem *problem, const struct kernel_target *target,  \
                        const struct choice *choice) {                                      \
@@ -32,6 +32,13 @@ static bool rows_are_sound(const struct problem *p) { return p->rows > 0 && p->c
   }
 NOTHING_TO_CHOOSE(softmax)
 NOTHING_TO_CHOOSE(layernorm)
+
+/* A row of floats, where they are not stored as such. */
+size_t softmax_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice) {
+  (void)target, (void)choice;
+  return problem->types.c == TYPE_F32 ? 0 : (size_t)problem->columns * sizeof(float);
+}
 
 bool reduce_accepts(const struct problem *problem, const struct kernel_target *target) {
   (void)target;
@@ -58,9 +65,10 @@ bool reduce_fits(const struct problem *problem, const struct kernel_target *targ
 }
 int reduce_defines(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  (void)problem, (void)target;
-  defines[0] = (struct kernel_define){"UNIT_COLUMNS", choice->value[0]};
-  return 1;
+  (void)target;
+  int count = define_types(problem, defines);
+  defines[count++] = (struct kernel_define){"UNIT_COLUMNS", choice->value[0]};
+  return count;
 }
 int64_t reduce_units(const struct problem *problem, const struct kernel_target *target,
                      const struct choice *choice) {

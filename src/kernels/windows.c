@@ -45,13 +45,12 @@ int depthwise_defines(const struct problem *problem, const struct kernel_target 
                       struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   (void)target;
   int64_t block = choice->value[0], blocks = ceil_div(problem->ow, block);
-  defines[0] = (struct kernel_define){"BLOCK", block};
-  defines[1] = (struct kernel_define){"BLOCKS", blocks};
-  defines[2] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
-  defines[3] = (struct kernel_define){"CHANNELS", choice->value[1]};
-  defines[4] = (struct kernel_define){"A_TYPE", problem->types.a};
-  defines[5] = (struct kernel_define){"C_TYPE", problem->types.c};
-  return 6;
+  int count = define_types(problem, defines);
+  defines[count++] = (struct kernel_define){"BLOCK", block};
+  defines[count++] = (struct kernel_define){"BLOCKS", blocks};
+  defines[count++] = (struct kernel_define){"WIDE_BLOCKS", blocks - (block * blocks - problem->ow)};
+  defines[count++] = (struct kernel_define){"CHANNELS", choice->value[1]};
+  return count;
 }
 
 int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target,
@@ -113,9 +112,10 @@ bool pool_fits(const struct problem *problem, const struct kernel_target *target
 }
 int pool_defines(const struct problem *problem, const struct kernel_target *target,
                  const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  (void)problem, (void)target;
-  defines[0] = (struct kernel_define){"UNIT_VECTORS", choice->value[0]};
-  return 1;
+  (void)target;
+  int count = define_types(problem, defines);
+  defines[count++] = (struct kernel_define){"UNIT_VECTORS", choice->value[0]};
+  return count;
 }
 int64_t pool_units(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice) {

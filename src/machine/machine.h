@@ -82,6 +82,8 @@ MUST_USE hone_status fingerprint_read(struct ctx *ctx, struct fingerprint *out);
 /* Measured here and now, with `threads` pinned threads. */
 struct peaks {
   double f32_flops; /* FMA peak, FLOP/s */
+  double
+      bf16_flops; /* of bf16 products summed in f32; without instructions for them as f32_flops */
   struct bandwidth_point {
     double bytes;       /* working set */
     double bytes_per_s; /* read-only */

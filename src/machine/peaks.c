@@ -24,6 +24,7 @@
 
 struct rig {
   const struct probe *probe;
+  const struct flops_probe *flops; /* what the windows run now */
   int threads;
   uint64_t budget_ns;
   size_t part_bytes; /* of each thread, at the largest working set */
@@ -57,7 +58,7 @@ static double window_ns(const struct rig *rig) {
 
 static void fma_window(struct lane *lane) {
   lane->start_ns = (double)clock_ns();
-  float sum = lane->rig->probe->fma(lane->rig->rounds);
+  float sum = lane->rig->flops->run(lane->rig->rounds);
   lane->end_ns = (double)clock_ns();
   atomic_store_explicit(&lane->sink, (uint64_t)(sum > 0), memory_order_relaxed);
 }
@@ -97,13 +98,26 @@ static double best_window(struct lane *lane, void (*window)(struct lane *), uint
   }
 }
 
-static void measure_fma(struct lane *lane) {
+/* FLOP/s of all lanes; the result is thread 0's. */
+static double measure_flops(struct lane *lane, const struct flops_probe *probe, uint64_t time_ns) {
   struct rig *rig = lane->rig;
-  if (lane->index == 0) rig->rounds = 1000;
-  double ns = best_window(lane, fma_window, rig->budget_ns * 2 / 5, 5);
-  if (lane->index == 0)
-    rig->peaks->f32_flops =
-        (double)rig->rounds * rig->probe->flops_per_round * rig->threads / (ns * 1e-9);
+  if (lane->index == 0) {
+    rig->rounds = 1000;
+    rig->flops = probe;
+  }
+  double ns = best_window(lane, fma_window, time_ns, 5);
+  return (double)rig->rounds * probe->flops_per_round * rig->threads / (ns * 1e-9);
+}
+
+static void measure_peaks(struct lane *lane) {
+  struct rig *rig = lane->rig;
+  const struct flops_probe *bf16 = probe_bf16();
+  const uint64_t time_ns = rig->budget_ns * 2 / 5 / (bf16 ? 2 : 1);
+  const double f32_flops = measure_flops(lane, &rig->probe->fma, time_ns);
+  const double bf16_flops = bf16 ? measure_flops(lane, bf16, time_ns) : f32_flops;
+  if (lane->index) return;
+  rig->peaks->f32_flops = f32_flops;
+  rig->peaks->bf16_flops = bf16_flops;
 }
 
 static void measure_bandwidth(struct lane *lane) {
@@ -158,7 +172,7 @@ static void *measure(void *argument) {
   }
   pthread_barrier_wait(&rig->barrier);
   if (!atomic_load(&rig->failed)) { /* the same answer for all: it was set before the barrier */
-    measure_fma(lane);
+    measure_peaks(lane);
     measure_bandwidth(lane);
   }
   if (part != MAP_FAILED) munmap(part, rig->part_bytes);
@@ -246,6 +260,7 @@ double peaks_bandwidth(const struct peaks *peaks, double bytes) {
 
 void peaks_raise(struct peaks *peaks, const struct peaks *other) {
   if (other->f32_flops > peaks->f32_flops) peaks->f32_flops = other->f32_flops;
+  if (other->bf16_flops > peaks->bf16_flops) peaks->bf16_flops = other->bf16_flops;
   for (int i = 0; i < peaks->bandwidth_count && i < other->bandwidth_count; i++)
     if (other->bandwidth[i].bytes_per_s > peaks->bandwidth[i].bytes_per_s)
       peaks->bandwidth[i].bytes_per_s = other->bandwidth[i].bytes_per_s;

@@ -4,15 +4,14 @@
 
 #include "plan.h"
 
-/* Where a value lies, in up to COPIES physical orders; views[0] is how it was made. A plain step has at most
+/* Where a value lies, in up to COPIES physical orders and types; views[0] is how it was made. A value of
+   f32 may lie in bf16 (halves.c). A plain step has at most
    PLAIN_OPERANDS inputs or outputs. */
 enum { COPIES = 4, PLAIN_OPERANDS = 64, SPARE_VALUES = 4 };
 struct value_state {
   int count;
   struct view views[COPIES];
   int64_t border; /* rows and columns of zeros around the image of views[0] */
-  bool has_half;  /* a copy in bf16 */
-  struct view half;
 };
 
 /* Nodes that become one step with the last of them: lower_attention.c. */
@@ -37,9 +36,10 @@ struct builder {
   uint32_t *uses;             /* by value index */
   const struct node **reader; /* the only node that reads the value, or NULL */
   VEC(struct attention) waiting;
-  int64_t *borders; /* by value index: around which images zeros shall lie; borders.c */
-  bool is_open;     /* the node being lowered has sizes that follow the symbol */
-  bool fills;       /* what lies behind them is filled: copies made now keep it */
+  int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
+  bool is_open;       /* the node being lowered has sizes that follow the symbol */
+  bool fills;         /* what lies behind them is filled: copies made now keep it */
+  bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
 };
 
 /* -- nodes.c ------------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ size_t own_input_count(const struct node *node); /* without fused inputs */
    PLAIN_SPATIAL; *out_rank: how many, 0 without a window. */
 MUST_USE hone_status read_window(struct builder *b, const struct node *node,
                                  const struct plain_window **out, int *out_rank);
-/* Fills b->values, b->uses and b->reader for b->graph. */
+/* Fills b->values, b->uses, b->reader and b->lies_in_half for b->graph. */
 MUST_USE hone_status find_only_readers(struct builder *b);
 
 /* -- places.c: where values lie ------------------------------------------------------------------ */
@@ -67,8 +67,10 @@ MUST_USE hone_status element_count(struct builder *b, const struct shape *shape,
 MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
 /* What is known of the value: its own builder's; *out_captured: of a graph around this one. */
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured);
-/* The view in which the value was made; constants get a weights buffer at first use. */
+/* The view in which the value was made, in its own type; constants get a weights buffer at first use. */
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
+/* The same in the type in which it lies: for readers that look at the view's dtype. */
+MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
 /* Declares where a value lies without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
 /* A new place for a value that a step writes: strides of `like`; the model's output where that
@@ -107,16 +109,26 @@ MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
                                      const struct view *from, const struct view *to,
                                      const int64_t before[HONE_MAX_RANK], uint64_t fill_bits,
                                      struct step **out);
-/* The value with exactly these strides (buffer and offset of `wanted` are ignored): an existing
-   copy or a new copy step. */
+/* The value with exactly these strides and this type (buffer and offset of `wanted` are ignored): an
+   existing copy or a new step that makes one. */
 MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
                                     const struct view *wanted, struct view *out);
 MUST_USE hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out);
+/* In this type, as it lies where it has it, else in an order without holes. */
+MUST_USE hone_status ensure_type(struct builder *b, const struct value *value, hone_dtype dtype,
+                                 struct view *out);
+MUST_USE hone_status ensure_dense_as(struct builder *b, const struct value *value, hone_dtype dtype,
+                                     struct view *out);
+/* Dense, in the type in which it lies. */
+MUST_USE hone_status ensure_dense_stored(struct builder *b, const struct value *value,
+                                         struct view *out);
+/* `dtype`: HONE_UNDEFINED for the type in which it lies. */
 MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
-                                          struct view *out);
+                                          hone_dtype dtype, struct view *out);
 /* As made where its pixels lie one behind the other, [n, spatial..., c] with rows and images at any
    distance; else channels last. */
-MUST_USE hone_status ensure_image(struct builder *b, const struct value *value, struct view *out);
+MUST_USE hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
+                                  struct view *out);
 /* Zeros around the image `inner` that lies in the buffer of `whole`, `border` rows and columns on each side. */
 MUST_USE hone_status add_border(struct builder *b, const struct view *whole,
                                 const struct view *inner, int64_t border);
@@ -169,18 +181,23 @@ const struct value *integer_zero(const struct node *node);
 int64_t constant_zero(const struct node *node);
 int64_t weights_zero(const struct node *node); /* of a contraction of bytes */
 MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
-                                           const struct view *out, int column,
-                                           struct epilogue *epilogue);
+                                           const struct kernel *kernel, const struct view *out,
+                                           int column, struct epilogue *epilogue);
 
-/* -- halves.c: products in bf16 ------------------------------------------------------------------- */
-/* Whether the options ask for it and the contraction can: floats, constant weights. */
+/* -- halves.c: products and storage in bf16 ------------------------------------------------------- */
+/* Fills b->lies_in_half: all readers of the value take bf16. */
+MUST_USE hone_status find_halves(struct builder *b);
+/* In what the lowering of its node shall store the value: its own type, or bf16. */
+hone_dtype storage_of(const struct builder *b, const struct value *value);
+/* The element type of a view for a problem line; 0 where kernels do not know it. */
+uint8_t problem_type(hone_dtype dtype);
+/* Whether the options ask for it and the contraction can: floats. */
 bool computes_in_halves(const struct builder *b, const struct node *node);
 MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
                                    struct tensor **out);
-/* The value in bf16 with the strides of `like`. */
-MUST_USE hone_status half_view(struct builder *b, const struct node *node,
-                               const struct value *value, const struct view *like,
-                               struct view *out);
+/* A step that stores `from` in the order and type of `to`: floats. */
+MUST_USE hone_status add_conversion(struct builder *b, const struct node *node,
+                                    const struct view *from, const struct view *to);
 
 /* -- lower_plain.c ------------------------------------------------------------------------------- */
 /* Whether a recurrent node has the activations that ONNX defines as default. */

@@ -45,7 +45,7 @@ static hone_status place_operand(struct builder *b, const struct value *value,
                                  const struct view *out, int column, struct view *view,
                                  enum operand_kind *kind) {
   struct view made, row;
-  TRY(get_view(b, value, &made));
+  TRY(get_stored(b, value, &made));
   view_broadcast(&made, &out->shape, view);
   if (is_scalar(view)) {
     *kind = OPERAND_SCALAR;
@@ -54,15 +54,16 @@ static hone_status place_operand(struct builder *b, const struct value *value,
   } else if (shape_equal(&value->shape, &out->shape)) {
     *kind = OPERAND_FULL;
     struct view wanted = *out;
-    wanted.dtype = value->dtype;
+    wanted.dtype = made.dtype;
     return ensure_strides(b, value, &wanted, view);
   } else if (row_view(value, out, column, &row)) {
     *kind = OPERAND_ROW;
+    row.dtype = made.dtype;
     return ensure_strides(b, value, &row, view);
   } else {
     struct view full, like = *out;
     struct step *step;
-    like.dtype = value->dtype;
+    like.dtype = made.dtype;
     *kind = OPERAND_FULL;
     TRY(arena_view(b, &like, &full));
     TRY(add_copy(b, NULL, view, &full, &step));

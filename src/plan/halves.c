@@ -1,9 +1,84 @@
-/* bf16: contractions of floats with constant weights computed on operands rounded to bf16, with sums
- * and results in f32. A value is converted once for all that read it in one order. */
+/* bf16: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
+ * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
+ * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
+ * logit is one of a percent of a probability. */
 #include "builder.h"
 
 bool computes_in_halves(const struct builder *b, const struct node *node) {
-  return b->options->bf16 && all_f32(node) && node->inputs[1]->constant;
+  return b->options->bf16 && all_f32(node);
+}
+
+hone_dtype storage_of(const struct builder *b, const struct value *value) {
+  return graph_owns(b->graph, value) && b->lies_in_half[value->index] ? HONE_BF16 : value->dtype;
+}
+
+uint8_t problem_type(hone_dtype dtype) {
+  switch (dtype) {
+    case HONE_F32:
+    case HONE_U8:
+    case HONE_I8:
+    case HONE_I32:
+    case HONE_BF16:
+      return (uint8_t)dtype;
+    default:
+      return 0;
+  }
+}
+
+/* What reads its operands in the type in which they lie, by operator: see the lowerings. */
+static bool reads_stored(const struct builder *b, const struct node *node, size_t input) {
+  switch (node->op->id) {
+    case OP_Identity:
+    case OP_Reshape:
+    case OP_Flatten:
+    case OP_Squeeze:
+    case OP_Unsqueeze:
+    case OP_Transpose:
+    case OP_Slice:
+    case OP_Split: /* only views: as what reads them */
+      for (size_t k = 0; k < node->output_count; k++)
+        if (node->outputs[k] && !b->lies_in_half[node->outputs[k]->index]) return false;
+      return !input && !node->fused_count;
+    case OP_Conv:
+    case OP_Gemm:
+    case OP_MatMul:
+      return all_f32(node) && node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+    case OP_Concat:
+      return b->lies_in_half[node->outputs[0]->index];
+    case OP_LayerNormalization:
+    case OP_MaxPool:
+    case OP_AveragePool:
+    case OP_GlobalAveragePool:
+    case OP_GlobalMaxPool:
+    case OP_ReduceMean:
+      return !input && all_f32(node);
+    default:
+      return node->op->class == OP_ELEMENTWISE && all_f32(node) && is_vector_program(node);
+  }
+}
+
+hone_status find_halves(struct builder *b) {
+  size_t room = b->graph->values.count + b->graph->nodes.count;
+  uint32_t *reads;
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
+  if (!b->options->bf16 || b->options->plain) return HONE_OK;
+  if (b->plan->symbol.bound) return HONE_OK; /* conversions know no open size */
+  TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
+  /* from the end, so that a view's readers are known before what it views */
+  for (size_t n = b->graph->nodes.count; n-- > 0;) {
+    const struct node *node = b->graph->nodes.at[n];
+    for (size_t k = 0; k < node->output_count; k++) {
+      const struct value *value = node->outputs[k];
+      if (!value || value->dtype != HONE_F32 || value->is_output) continue;
+      /* all uses are reads that take it: none by a graph inside this one, none as an output */
+      b->lies_in_half[value->index] =
+          b->uses[value->index] && reads[value->index] == b->uses[value->index];
+    }
+    for (size_t i = 0; i < node->input_count; i++)
+      if (graph_owns(b->graph, node->inputs[i]) && reads_stored(b, node, i))
+        reads[node->inputs[i]->index]++;
+  }
+  return HONE_OK;
 }
 
 hone_status half_constant(struct builder *b, const struct value *value, struct tensor **out) {
@@ -13,31 +88,20 @@ hone_status half_constant(struct builder *b, const struct value *value, struct t
   return HONE_OK;
 }
 
-hone_status half_view(struct builder *b, const struct node *node, const struct value *value,
-                      const struct view *like, struct view *out) {
-  struct value_state *state = &b->values[value->index];
-  struct view from, half = *like;
+hone_status add_conversion(struct builder *b, const struct node *node, const struct view *from,
+                           const struct view *to) {
   struct step *step;
-  TRY(get_view(b, value, &from));
-  if (state->has_half && view_same_strides(&state->half, like)) {
-    *out = state->half;
-    return HONE_OK;
-  }
-  half.dtype = HONE_BF16;
-  TRY(arena_view(b, &half, out));
+  int64_t elements;
   TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
-  step->inputs[0] = from;
-  step->outputs[0] = *out;
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
   step->program = (struct program){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
   TRY(NEW_ARRAY(b->ctx, b->arena, step->program.inputs, 1));
   step->program.inputs[0] = HONE_F32;
   struct loop_nest nest;
   plan_loops(step, &nest);
-  int64_t elements;
-  TRY(element_count(b, &value->shape, &elements));
+  TRY(element_count(b, &to->shape, &elements));
   step->units = nest.units;
   step->serial = elements < 8192 || nest.units < 2;
-  state->half = *out;
-  state->has_half = true;
   return HONE_OK;
 }

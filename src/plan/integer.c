@@ -1,6 +1,6 @@
 /* Contractions of bytes: what their kernels take, and what takes the zero point of a off again,
  *     sum (a - zero) * w = sum a * w - zero * (sum of w's column).
- * A signed a is added up as a + 128. */
+ * Most kernels add a signed a up as a + 128. */
 #include "builder.h"
 
 bool contraction_types(const struct node *node, struct problem_types *out) {
@@ -57,11 +57,12 @@ static void push_front(struct epilogue *e, const struct view *view, enum operand
 }
 
 hone_status make_integer_epilogue(struct builder *b, const struct node *node,
-                                  const struct view *out, int column, struct epilogue *epilogue) {
+                                  const struct kernel *kernel, const struct view *out, int column,
+                                  struct epilogue *epilogue) {
   struct epilogue program;
   struct tensor *sums;
   const struct value *zero = integer_zero(node);
-  int64_t shift = node->inputs[0]->dtype == HONE_I8 ? 128 : 0;
+  int64_t shift = node->inputs[0]->dtype == HONE_I8 ? kernel_signed_shift(kernel) : 0;
   TRY(make_epilogue(b, node, NULL, out, column, &program));
   *epilogue = program;
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->operands, program.count + 2));

@@ -125,10 +125,7 @@ void constant_operand(const struct value *value, struct buffer *holder, struct v
 /* Input 0 as [n, spatial..., c], in the type in which the products are computed. */
 static hone_status image_view(struct builder *b, const struct node *node, const struct geometry *g,
                               struct view *out) {
-  struct view like;
-  if (g->types.a != TYPE_BF16) return ensure_image(b, node->inputs[0], out);
-  view_channels_last(&like, NULL, HONE_BF16, &node->inputs[0]->shape);
-  return half_view(b, node, node->inputs[0], &like, out);
+  return ensure_image(b, node->inputs[0], (hone_dtype)g->types.a, out);
 }
 
 /* Input 0 with the zeros that the convolution reads around it, where it was written with them. */
@@ -139,7 +136,8 @@ static hone_status bordered_input(struct builder *b, const struct node *node,
   int64_t wanted;
   const struct value_state *state = state_of(b, node->inputs[0], &captured);
   TRY(conv_border(b, node, &wanted));
-  *out_done = g->types.a == TYPE_F32 && state->border >= wanted && wanted;
+  *out_done = state->count && g->types.a == (uint8_t)state->views[0].dtype &&
+              state->border >= wanted && wanted;
   if (!*out_done) return HONE_OK;
   *out = state->views[0];
   out->offset -= g->pt * out->stride[2] + g->pl * out->stride[3];
@@ -189,9 +187,11 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   return add_copy_border(b, node, &from, out, before, fill, &step);
 }
 
-static hone_status conv_output(struct builder *b, const struct node *node, struct view *out) {
+/* Stores the type that the problem says. */
+static hone_status conv_output(struct builder *b, const struct node *node,
+                               const struct problem *problem, struct view *out) {
   struct view like;
-  view_channels_last(&like, NULL, node->outputs[0]->dtype, &node->outputs[0]->shape);
+  view_channels_last(&like, NULL, (hone_dtype)problem->types.c, &node->outputs[0]->shape);
   return make_output(b, node->outputs[0], &like, out);
 }
 
@@ -211,7 +211,7 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
   }
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
-    TRY(make_integer_epilogue(b, node, y, 1, &epilogue));
+    TRY(make_integer_epilogue(b, node, choice->kernel, y, 1, &epilogue));
   else if (is_integer_contraction(node)) /* its other operands are the kernel's own */
     TRY(make_epilogue(b, node, NULL, y, 1, &epilogue));
   else
@@ -227,6 +227,7 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
   bool known;
   TRY(read_conv(b, node, &g, &known));
   if (!known || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
+  struct view x, y;
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_depthwise;
   problem.types = g.types;
@@ -236,15 +237,17 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
     problem.a_zero = constant_zero(node);
     problem.b_zero = weights_zero(node);
   }
+  TRY(get_stored(b, node->inputs[0], &x));
+  problem.types.a = problem_type(x.dtype);
+  if (computes_in_halves(b, node)) problem.types.c = problem_type(storage_of(b, node->outputs[0]));
   problem.oc = g.oc;
   problem.pt = g.pt;
   problem.pl = g.pl;
   dense_strides(node, &problem);
   struct choice choice;
   if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
-  struct view x, y;
-  TRY(ensure_image(b, node->inputs[0], &x));
-  TRY(conv_output(b, node, &y));
+  TRY(ensure_image(b, node->inputs[0], x.dtype, &x));
+  TRY(conv_output(b, node, &problem, &y));
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
   if (!choose_kernel(b, &problem, &choice))
@@ -260,7 +263,10 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   if (!known || g.types.b == TYPE_U8 || weights_zero(node)) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
-  if (computes_in_halves(b, node)) g.types.a = g.types.b = TYPE_BF16;
+  if (computes_in_halves(b, node)) {
+    g.types.a = g.types.b = TYPE_BF16;
+    g.types.c = problem_type(storage_of(b, node->outputs[0]));
+  }
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_conv;
   problem.types = g.types;
@@ -270,7 +276,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   struct choice choice; /* its tile is known once the input is padded */
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(padded_input(b, node, &g, &ih, &iw, &x));
-  TRY(conv_output(b, node, &y));
+  TRY(conv_output(b, node, &problem, &y));
   problem.ih = ih;
   problem.iw = iw;
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
@@ -390,7 +396,7 @@ static hone_status add_product(struct builder *b, const struct node *node, const
   else
     TRY(pack_step(b, node, choice, problem, &p->b, &packed));
   if (is_integer_contraction(node))
-    TRY(make_integer_epilogue(b, node, &p->c, p->c.shape.rank - 1, &epilogue));
+    TRY(make_integer_epilogue(b, node, choice->kernel, &p->c, p->c.shape.rank - 1, &epilogue));
   else
     TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
   node_cost(node, &flops, &bytes);
@@ -430,6 +436,23 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
   return true;
 }
 
+/* Both operands in bf16: as they lie if they lie so, constants rounded. */
+static hone_status half_operands(struct builder *b, const struct node *node, struct buffer *raw,
+                                 struct view *a, struct view *bview) {
+  const struct value *bv = node->inputs[1];
+  struct tensor *rounded;
+  TRY(ensure_type(b, node->inputs[0], HONE_BF16, a));
+  if (!bv->constant) return ensure_type(b, bv, HONE_BF16, bview);
+  constant_operand(bv, raw, bview);
+  TRY(half_constant(b, bv, &rounded));
+  raw->tensor = rounded;
+  return HONE_OK;
+}
+
+static struct problem_types half_types(const struct builder *b, const struct value *c) {
+  return (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, problem_type(storage_of(b, c))};
+}
+
 hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
   struct problem_types types;
@@ -449,25 +472,23 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
   struct view a, bview, like;
   struct buffer raw;
   struct problem problem;
-  TRY(get_view(b, av, &a));
-  if (p.b_constant)
-    constant_operand(bv, &raw, &bview);
-  else
-    TRY(get_view(b, bv, &bview));
-  if (computes_in_halves(b, node) && !a_vector && !b_vector) {
-    struct tensor *halves;
-    view_dense(&like, NULL, HONE_BF16, &av->shape);
-    TRY(half_view(b, node, av, &like, &a));
-    TRY(half_constant(b, bv, &halves));
-    raw.tensor = halves;
-    types.a = types.b = TYPE_BF16;
+  bool halves = computes_in_halves(b, node) && !a_vector && !b_vector;
+  if (halves) {
+    TRY(half_operands(b, node, &raw, &a, &bview));
+    types = half_types(b, cv);
+  } else {
+    TRY(get_view(b, av, &a));
+    if (p.b_constant)
+      constant_operand(bv, &raw, &bview);
+    else
+      TRY(get_view(b, bv, &bview));
   }
   product_order(b, cv, &like);
+  like.dtype = (hone_dtype)types.c;
   if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
   p.c = like;
   for (int attempt = 0;; attempt++) {
-    if (attempt && types.a == TYPE_BF16) return HONE_OK; /* dense already */
-    if (attempt) TRY(ensure_dense(b, av, &a));
+    if (attempt) TRY(ensure_dense_as(b, av, (hone_dtype)types.a, &a));
     if (!widen(&a, true, &full, m, k, &p.a) || !widen(&bview, false, &full, k, n, &p.b))
       return HONE_OK;
     if (product_problem(&p, &problem)) break;
@@ -502,18 +523,16 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   struct problem problem;
   bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
   bool halves = computes_in_halves(b, node) && !trans_a;
-  TRY(get_view(b, av, &p.a));
-  if (p.b_constant)
-    constant_operand(bv, &raw, &p.b);
-  else
-    TRY(get_view(b, bv, &p.b));
+  struct problem_types types = halves ? half_types(b, cv) : SAME_TYPES(TYPE_F32);
   if (halves) {
-    struct tensor *rounded;
-    struct view like;
-    view_dense(&like, NULL, HONE_BF16, &av->shape);
-    TRY(half_view(b, node, av, &like, &p.a));
-    TRY(half_constant(b, bv, &rounded));
-    raw.tensor = rounded;
+    TRY(half_operands(b, node, &raw, &p.a, &p.b));
+    if (p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
+  } else {
+    TRY(get_view(b, av, &p.a));
+    if (p.b_constant)
+      constant_operand(bv, &raw, &p.b);
+    else
+      TRY(get_view(b, bv, &p.b));
   }
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {
@@ -524,8 +543,8 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
     turned[i]->stride[0] = v.stride[1];
     turned[i]->stride[1] = v.stride[0];
   }
-  view_dense(&p.c, NULL, cv->dtype, &cv->shape);
-  if (p.a.shape.dims[1] != 1 &&
+  view_dense(&p.c, NULL, (hone_dtype)types.c, &cv->shape);
+  if (!halves && p.a.shape.dims[1] != 1 &&
       p.a.stride[1] != 1) { /* transposed a: one copy in the order of use */
     struct view dense;
     struct step *step;
@@ -537,7 +556,7 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
     p.a = dense;
   }
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
-  if (halves) problem.types.a = problem.types.b = TYPE_BF16;
+  problem.types = types;
   struct choice choice;
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   struct view made;
@@ -628,10 +647,15 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
   dense_strides(node, &problem);
   struct view in, out;
   struct choice choice;
+  TRY(get_stored(b, node->inputs[0], &in));
+  if (problem.types.acc == TYPE_F32) {
+    problem.types.a = problem_type(in.dtype);
+    problem.types.c = problem_type(storage_of(b, node->outputs[0]));
+  }
   if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   struct step *step;
-  TRY(ensure_image(b, node->inputs[0], &in));
-  TRY(conv_output(b, node, &out));
+  TRY(ensure_image(b, node->inputs[0], in.dtype, &in));
+  TRY(conv_output(b, node, &problem, &out));
   image_strides(&in, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&out, &problem.o_image, &problem.o_row, &problem.o_pixel);
   if (!choose_kernel(b, &problem, &choice))

@@ -2,20 +2,6 @@
  * may fuse into which node. */
 #include "builder.h"
 
-/* Contiguous in its own order: another tensor of its strides has no holes. */
-static bool is_packed(const struct view *view) {
-  int order[HONE_MAX_RANK];
-  int64_t expected = 1;
-  view_order(view, order);
-  for (int i = view->shape.rank; i-- > 0;) {
-    int d = order[i];
-    if (view->shape.dims[d] == 1) continue;
-    if (view->stride[d] != expected) return false;
-    expected *= view->shape.dims[d];
-  }
-  return true;
-}
-
 /* The output follows the first input of its shape, unless it leaves the model in logical order. */
 static void output_order(const struct builder *b, const struct value *value,
                          const struct view *inputs, size_t count, struct view *like) {
@@ -23,7 +9,7 @@ static void output_order(const struct builder *b, const struct value *value,
   view_dense(like, NULL, value->dtype, &value->shape);
   if (ends_in_output(b, value, &index)) return;
   for (size_t i = 0; i < count; i++) {
-    if (!inputs[i].buffer || !is_packed(&inputs[i])) continue;
+    if (!inputs[i].buffer || !view_is_packed(&inputs[i])) continue;
     memcpy(like->stride, inputs[i].stride, sizeof like->stride);
     /* dimensions of one element take no part; give them a dense stride */
     return;
@@ -87,10 +73,14 @@ hone_status lower_elementwise(struct builder *b, const struct node *node, bool *
     inputs[i] = (struct view){0};
     if (!node->inputs[i]) continue;
     if (!dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
-    TRY(get_view(b, node->inputs[i], &view));
+    if (is_vector_program(node))
+      TRY(get_stored(b, node->inputs[i], &view));
+    else
+      TRY(get_view(b, node->inputs[i], &view));
     view_broadcast(&view, &value->shape, &inputs[i]);
   }
   output_order(b, value, inputs, node->input_count, &like);
+  if (is_vector_program(node)) like.dtype = storage_of(b, value);
   struct step *step;
   struct view out;
   TRY(make_output(b, value, &like, &out));

@@ -2,6 +2,13 @@
  * LayerNormalization. */
 #include "builder.h"
 
+/* Arithmetic in f32 on what lies in `x`, to be stored as `y`. */
+static struct problem_types float_types(const struct builder *b, const struct view *x,
+                                        const struct value *y) {
+  return (struct problem_types){problem_type(x->dtype), TYPE_F32, TYPE_F32,
+                                problem_type(storage_of(b, y))};
+}
+
 static int reduce_mode(enum op_id op) {
   switch (op) {
     case OP_ReduceSum:
@@ -77,18 +84,20 @@ static hone_status reduce_axes(struct builder *b, const struct node *node, const
       .kind = PROBLEM_reduce, .types = SAME_TYPES(TYPE_F32), .mode = reduce_mode(node->op->id)};
   struct view x, full, like, y;
   int kept[HONE_MAX_RANK], kept_count;
-  TRY(get_view(b, xv, &x));
+  TRY(get_stored(b, xv, &x));
   if (!blocks(&x, reduced, &p, kept, &kept_count)) {
-    TRY(ensure_dense(b, xv, &x));
+    TRY(ensure_dense_stored(b, xv, &x));
     if (!blocks(&x, reduced, &p, kept, &kept_count)) return HONE_OK;
   }
   p.r_stride = p.columns;
   p.i_stride = p.k * p.columns;
   p.o_stride = p.columns;
+  p.types = float_types(b, &x, yv);
   struct choice choice;
   if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   kept_view(&x.shape, reduced, kept, kept_count, &full);
   if (!view_reshape(&full, &yv->shape, &like)) return HONE_OK;
+  like.dtype = storage_of(b, yv);
   TRY(make_output(b, yv, &like, &y));
   struct step *step;
   *out_done = true;
@@ -141,10 +150,11 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
   if (!all_f32(node) || node->fused_count || rank < 1 || axis != rank - 1) return HONE_OK;
   rows_of(&xv->shape, rank - 1, &p);
   struct choice choice;
-  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   struct view x, like, y;
   TRY(ensure_dense(b, xv, &x));
-  view_dense(&like, NULL, HONE_F32, &xv->shape);
+  p.types = float_types(b, &x, node->outputs[0]);
+  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
+  view_dense(&like, NULL, storage_of(b, node->outputs[0]), &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
   *out_done = true;
@@ -173,12 +183,13 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   if (!shape_count(&scale->shape, &n) || n != p.columns) return HONE_OK;
   if (bias && (!shape_count(&bias->shape, &n) || n != p.columns)) return HONE_OK;
   struct choice choice;
-  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   struct view x, like, y, s, t;
-  TRY(ensure_dense(b, xv, &x));
+  TRY(ensure_dense_stored(b, xv, &x));
+  p.types = float_types(b, &x, node->outputs[0]);
+  if (!choose_kernel(b, &p, &choice)) return HONE_OK;
   TRY(ensure_dense(b, scale, &s));
   if (bias) TRY(ensure_dense(b, bias, &t));
-  view_dense(&like, NULL, HONE_F32, &xv->shape);
+  view_dense(&like, NULL, storage_of(b, node->outputs[0]), &xv->shape);
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
   struct epilogue own = {

@@ -5,13 +5,13 @@
 static hone_status as_reshape(struct builder *b, const struct node *node) {
   const struct value *out = node->outputs[0];
   struct view view, result;
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   if (!view_reshape(&view, &out->shape, &result)) {
-    TRY(ensure_dense(b, node->inputs[0], &view));
+    TRY(ensure_dense_stored(b, node->inputs[0], &view));
     if (!view_reshape(&view, &out->shape, &result))
       return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "reshape of a dense tensor");
   }
-  result.dtype = out->dtype; /* BitCast */
+  if (is_op(node, OP_BitCast)) result.dtype = out->dtype;
   set_view(b, out, &result);
   return HONE_OK;
 }
@@ -20,7 +20,7 @@ static hone_status as_transpose(struct builder *b, const struct node *node) {
   struct view view, result;
   size_t count;
   const int64_t *perm = node_ints(node, "perm", &count);
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   result = view;
   result.shape = node->outputs[0]->shape;
   for (int i = 0; i < view.shape.rank; i++) {
@@ -33,7 +33,7 @@ static hone_status as_transpose(struct builder *b, const struct node *node) {
 
 static hone_status as_expand(struct builder *b, const struct node *node) {
   struct view view, result;
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   view_broadcast(&view, &node->outputs[0]->shape, &result);
   set_view(b, node->outputs[0], &result);
   return HONE_OK;
@@ -54,7 +54,7 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
   if (node_input(node, 3) && (!constant_ints(node, 3, axes, &n) || n != count)) return HONE_OK;
   if (node_input(node, 4) && (!constant_ints(node, 4, steps, &n) || n != count)) return HONE_OK;
   struct view view;
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   int rank = view.shape.rank;
   for (size_t i = 0; i < count; i++) {
     int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
@@ -79,7 +79,7 @@ static hone_status as_gather(struct builder *b, const struct node *node, bool *o
   const struct value *index = node->inputs[1];
   if (!index->constant || tensor_count(index->constant) != 1) return HONE_OK;
   struct view view, result = {0};
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   int rank = view.shape.rank;
   int64_t axis = node_int(node, "axis", 0), at = tensor_i64(index->constant, 0);
   if (axis < 0) axis += rank;
@@ -132,7 +132,7 @@ hone_status lower_view(struct builder *b, const struct node *node, bool *out_don
 
 hone_status lower_split(struct builder *b, const struct node *node, bool *out_done) {
   struct view view;
-  TRY(get_view(b, node->inputs[0], &view));
+  TRY(get_stored(b, node->inputs[0], &view));
   int64_t axis = node_int(node, "axis", 0);
   if (axis < 0) axis += view.shape.rank;
   if (axis < 0 || axis >= view.shape.rank)
@@ -160,8 +160,9 @@ static void like_input(const struct view *input, const struct value *value, stru
 hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *value = node->outputs[0];
   struct view like, to, from;
-  TRY(get_view(b, node->inputs[0], &from));
+  TRY(get_stored(b, node->inputs[0], &from));
   like_input(&from, value, &like);
+  like.dtype = storage_of(b, value);
   TRY(make_output(b, value, &like, &to));
   int64_t axis = node_int(node, "axis", 0);
   if (axis < 0) axis += value->shape.rank;
@@ -169,12 +170,16 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
   for (size_t i = 0; i < node->input_count; i++) {
     int64_t count;
     struct step *step;
-    TRY(get_view(b, node->inputs[i], &from));
+    TRY(get_stored(b, node->inputs[i], &from));
     if (!shape_count(&from.shape, &count) || !count) continue;
     struct view part = to;
     part.shape = from.shape;
     memcpy(part.slope, from.slope, sizeof part.slope);
-    TRY(add_copy(b, node, &from, &part, &step));
+    if (from.dtype == to.dtype)
+      TRY(add_copy(b, node, &from, &part, &step));
+    else
+      TRY(add_conversion(b, node, &from, &part));
+    step = b->plan->steps.at[b->plan->steps.count - 1];
     step->joined = !first;
     first = false;
     to.offset += to.stride[axis] * from.shape.dims[axis];

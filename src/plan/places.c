@@ -34,7 +34,7 @@ struct value_state *state_of(struct builder *b, const struct value *value, bool 
   return &owner->values[value->index];
 }
 
-hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
+hone_status get_stored(struct builder *b, const struct value *value, struct view *out) {
   bool captured;
   struct value_state *state = state_of(b, value, &captured);
   if (!state->count) {
@@ -45,6 +45,10 @@ hone_status get_view(struct builder *b, const struct value *value, struct view *
   }
   *out = state->views[0];
   return HONE_OK;
+}
+
+hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
+  return ensure_type(b, value, value->dtype, out);
 }
 
 hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out) {

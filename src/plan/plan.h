@@ -79,7 +79,8 @@ struct epilogue {
   enum { /* of contractions of bytes, int32, one a column; operands in front of the program's */
          SUMS_NONE,
          SUMS_ADDED, /* operand 0 is added */
-         SUMS_AT_RUN /* operand 0 times (operand 1, the zero point, + 128 if signed) is taken off */
+         SUMS_AT_RUN /* operand 0 times (operand 1, the zero point, + kernel_signed_shift if signed) is
+                       taken off */
   } sums;
   size_t count;
   struct view *operands;
@@ -223,6 +224,8 @@ void step_work(const struct step *step, struct work *out);
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
                 const struct shape *shape);
 bool view_is_dense(const struct view *view); /* logical row-major; dimensions of 1 do not matter */
+/* Contiguous in its own order: another tensor of its strides has no holes. */
+bool view_is_packed(const struct view *view);
 /* [n, spatial..., c] dense, for rank >= 3 */
 bool view_is_channels_last(const struct view *view);
 void view_channels_last(struct view *view, struct buffer *buffer, hone_dtype dtype,

@@ -121,11 +121,11 @@ hone_status add_port_copy(struct builder *b, const struct value *value, const st
 hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
                            struct view *out) {
   struct view made;
-  TRY(get_view(b, value, &made));
+  TRY(get_stored(b, value, &made));
   bool captured; /* a copy made here does not exist outside of this branch */
   struct value_state *state = state_of(b, value, &captured);
   for (int i = 0; i < state->count; i++)
-    if (view_same_strides(&state->views[i], wanted)) {
+    if (state->views[i].dtype == wanted->dtype && view_same_strides(&state->views[i], wanted)) {
       *out = state->views[i];
       memcpy(out->stride, wanted->stride, sizeof out->stride); /* dimensions of 1 too */
       return HONE_OK;
@@ -133,28 +133,55 @@ hone_status ensure_strides(struct builder *b, const struct value *value, const s
   struct step *step;
   TRY(arena_view(b, wanted, out));
   memcpy(out->slope, made.slope, sizeof out->slope);
-  TRY(add_copy(b, NULL, &made, out, &step));
+  if (made.dtype == out->dtype)
+    TRY(add_copy(b, NULL, &made, out, &step));
+  else
+    TRY(add_conversion(b, NULL, &made, out));
   if (!captured && state->count < COPIES) state->views[state->count++] = *out;
   return HONE_OK;
 }
 
+hone_status ensure_type(struct builder *b, const struct value *value, hone_dtype dtype,
+                        struct view *out) {
+  TRY(get_stored(b, value, out));
+  if (out->dtype == dtype) return HONE_OK;
+  struct view wanted = *out;
+  if (!view_is_packed(&wanted)) view_dense(&wanted, NULL, dtype, &value->shape);
+  wanted.dtype = dtype;
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status ensure_dense_as(struct builder *b, const struct value *value, hone_dtype dtype,
+                            struct view *out) {
+  struct view wanted;
+  view_dense(&wanted, NULL, dtype, &value->shape);
+  return ensure_strides(b, value, &wanted, out);
+}
+
 hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out) {
+  return ensure_dense_as(b, value, value->dtype, out);
+}
+
+hone_status ensure_dense_stored(struct builder *b, const struct value *value, struct view *out) {
+  TRY(get_stored(b, value, out));
+  return ensure_dense_as(b, value, out->dtype, out);
+}
+
+hone_status ensure_channels_last(struct builder *b, const struct value *value, hone_dtype dtype,
+                                 struct view *out) {
   struct view wanted;
-  view_dense(&wanted, NULL, value->dtype, &value->shape);
+  TRY(get_stored(b, value, out));
+  view_channels_last(&wanted, NULL, dtype ? dtype : out->dtype, &value->shape);
   return ensure_strides(b, value, &wanted, out);
 }
 
-hone_status ensure_channels_last(struct builder *b, const struct value *value, struct view *out) {
-  struct view wanted;
-  view_channels_last(&wanted, NULL, value->dtype, &value->shape);
-  return ensure_strides(b, value, &wanted, out);
-}
-
-hone_status ensure_image(struct builder *b, const struct value *value, struct view *out) {
-  TRY(get_view(b, value, out));
+hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
+                         struct view *out) {
+  TRY(get_stored(b, value, out));
   const struct shape *shape = &out->shape;
   int last = shape->rank - 1;
-  bool is_image = last >= 2 && (out->stride[1] == 1 || shape->dims[1] == 1) &&
+  bool is_image = out->dtype == dtype && last >= 2 &&
+                  (out->stride[1] == 1 || shape->dims[1] == 1) &&
                   (out->stride[last] == shape->dims[1] || shape->dims[last] == 1);
   int64_t row = shape->dims[1] * shape->dims[last];
   for (int i = 2; i < last; i++) {
@@ -164,7 +191,7 @@ hone_status ensure_image(struct builder *b, const struct value *value, struct vi
   is_image = is_image && last <= 3 && (out->stride[0] >= row || shape->dims[0] == 1);
   for (int i = 0; i <= last; i++)
     is_image = is_image && (shape->dims[i] != 1 || out->stride[i] > 0);
-  return is_image ? HONE_OK : ensure_channels_last(b, value, out);
+  return is_image ? HONE_OK : ensure_channels_last(b, value, dtype, out);
 }
 
 hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,

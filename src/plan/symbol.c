@@ -77,7 +77,10 @@ static hone_status fill(struct carrier *c, const struct value *value, int64_t d,
   TRY(get_view(b, value, &view));
   if (value->constant) return HONE_OK; /* finite, and the other operand is zero there */
   struct value_state *state = &b->values[value->index];
-  state->has_half = false;
+  int kept = 0; /* a copy in bf16 was made before the fill: it is made again */
+  for (int i = 0; i < state->count; i++)
+    if (state->views[i].dtype == value->dtype) state->views[kept++] = state->views[i];
+  state->count = kept;
   TRY(tensor_create(b->ctx, b->arena, value->dtype, &scalar, &element));
   if (dtype_is_float(value->dtype) || isfinite(number))
     tensor_set_f64(element, 0, number);

@@ -42,6 +42,19 @@ void view_channels_last(struct view *view, struct buffer *buffer, hone_dtype dty
   view->stride[0] = stride;
 }
 
+bool view_is_packed(const struct view *view) {
+  int order[HONE_MAX_RANK];
+  int64_t expected = 1;
+  view_order(view, order);
+  for (int i = view->shape.rank; i-- > 0;) {
+    int d = order[i];
+    if (view->shape.dims[d] == 1) continue;
+    if (view->stride[d] != expected) return false;
+    expected *= view->shape.dims[d];
+  }
+  return true;
+}
+
 bool view_same_strides(const struct view *a, const struct view *b) {
   if (!shape_equal(&a->shape, &b->shape)) return false;
   for (int i = 0; i < a->shape.rank; i++)

@@ -154,6 +154,10 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     text_printf(out, ", batch %d, %d thread%s", cell->batch, cell->threads,
                 cell->threads == 1 ? "" : "s");
     put_load(out, cell);
+    if (strcmp(cell->precision, "fp32") != 0) {
+      LITERAL(out, ", ");
+      markdown_text(markdown, cell->precision);
+    }
     for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
     LITERAL(out, " |\n");
   }

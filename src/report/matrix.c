@@ -1,6 +1,6 @@
 /* matrix: which engine is how fast on which model, the whole study in one table.
  *
- * In: a summary. Out: one row a group (model, shapes, batch, threads), one column an engine with its
+ * In: a summary. Out: one row a group (model, shapes, batch, threads, precision), one column an engine with its
  * options and precision. Only ranked rows count: an engine that is wrong or failed has no ratio
  * there, and its mean says over how many groups it is taken. Copies of --aa are no column.
  */

@@ -20,7 +20,8 @@ struct summary {
   const struct study_data *data; /* raw samples for distributions */
 };
 /* Statistics over blocks: deterministic (seeded by the study key). synthetic rows only if asked.
-   Records come out grouped by model, shapes, batch, threads and scenario in order of first appearance;
+   Records come out grouped by model, shapes, batch, threads, precision and scenario in order of first
+   appearance;
    in a group ranked ones first, fastest first, then measured ones without rank, then the rest.
    Each ranked record is compared with the group's fastest and with its native row (a: the record, b: what
    it is compared with), an --aa copy with its original. */

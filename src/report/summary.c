@@ -24,7 +24,7 @@ bool same_group(const struct record *a, const struct record *b) {
   return !strcmp(a->cell.model_hash, b->cell.model_hash) && !strcmp(a->cell.model, b->cell.model) &&
          !strcmp(a->cell.shapes, b->cell.shapes) && !strcmp(a->cell.scenario, b->cell.scenario) &&
          a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads &&
-         a->cell.load == b->cell.load;
+         a->cell.load == b->cell.load && !strcmp(a->cell.precision, b->cell.precision);
 }
 
 size_t group_end(const struct summary *summary, size_t begin) {
@@ -443,8 +443,12 @@ struct ordered {
   size_t group, place; /* of first appearance */
 };
 
+/* Right, and computed with the instructions that its precision means. */
+static bool can_rank(const struct record *record) {
+  return record->status == STATUS_ok && !(record->flags & FLAG_MASK(emulated));
+}
 static int kind_of(const struct record *record) {
-  return record->status == STATUS_ok ? 0 : is_measured(record) ? 1 : 2;
+  return can_rank(record) ? 0 : is_measured(record) ? 1 : 2;
 }
 static int compare_ordered(const void *a, const void *b) {
   const struct ordered *x = *(struct ordered *const *)a, *y = *(struct ordered *const *)b;
@@ -673,7 +677,7 @@ static void fill_ranks(struct summary *summary) {
     end = group_end(summary, begin);
     int rank = 0;
     for (size_t i = begin; i < end; i++)
-      if (summary->records[i].status == STATUS_ok) summary->records[i].rank = ++rank;
+      if (can_rank(&summary->records[i])) summary->records[i].rank = ++rank;
   }
 }
 

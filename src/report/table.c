@@ -451,7 +451,7 @@ static void put_model(struct tty tty, const struct record *record) {
   end_color(tty, BOLD);
   LITERAL(tty.out, "  ");
   put_group_facts(&facts, record);
-  if (record->cell.precision[0]) text_printf(&facts, " \xc2\xb7 %s", record->cell.precision);
+  if (!strcmp(record->cell.precision, "fp32")) LITERAL(&facts, " \xc2\xb7 fp32");
   begin_color(tty, DIM);
   tty_text(tty, shown(&facts), 120);
   end_color(tty, DIM);

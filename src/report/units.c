@@ -237,6 +237,8 @@ void put_group_facts(struct text *out, const struct record *record) {
   const struct cell *cell = &record->cell;
   text_printf(out, "batch %d \xc2\xb7 %d thread%s", cell->batch, cell->threads,
               cell->threads == 1 ? "" : "s");
+  if (cell->precision[0] && strcmp(cell->precision, "fp32") != 0)
+    text_printf(out, " \xc2\xb7 %s", cell->precision);
   if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
     text_printf(out, " \xc2\xb7 %s", cell->scenario);
   put_load(out, cell);

@@ -109,6 +109,24 @@ def test_precision_as_is_keeps_every_row(engines):
         assert "fallback" not in row["flags"], (name, result)
 
 
+def test_precision_bf16_is_a_group_of_its_own(hone):
+    """fp32,bf16: native has a row in each, judged by its own tolerance and never against the other; without
+    bf16 instructions (cpu=avx2) the row is right and has no rank; an engine that cannot says so."""
+    words = ["bench", "zoo:mlp", *QUICK, *engine("onnxruntime")]
+    result = hone(*words, "--precision", "fp32,bf16", "--backend", "native,onnxruntime", timeout=180)
+    rows = {(r["backend"], r["precision"]): r for r in json.loads(result.text)["records"]}
+    assert len(rows) == 4, result
+    assert rows["onnxruntime", "bf16"]["status"] == "unsupported"
+    for precision, least in (("fp32", 0), ("bf16", 1e-4)):
+        row = rows["native", precision]
+        assert row["status"] == "ok" and row["rank"] in (0, 1, 2), result
+        assert least <= row["rel_l2"] < (3e-2 if least else 1e-4), result
+    result = hone(*words, "--precision", "bf16", "--backend", "native", "--backend-option", "native.cpu=avx2",
+                  timeout=180)
+    row = json.loads(result.text)["records"][0]
+    assert "emulated" in row["flags"] and row["status"] == "ok" and not row["rank"], result
+
+
 def test_threads_that_worked_are_counted(engines):
     """Not what the engine says: threads whose CPU time grew during the timed run."""
     result, rows = engines("zoo:mobilenet_v3_small", timeout=180)

@@ -15,7 +15,7 @@ typedef void pack_function(const void *b, void *packed, long begin, long end);
 struct isa {
   const char *name;
   struct kernel_target target;
-  const char *flags[12];
+  const char *flags[16];
 };
 /* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). Speeds as the levels of target.c. */
 #define SPEEDS(lanes)                                                                      \

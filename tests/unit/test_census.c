@@ -22,48 +22,85 @@
   "conv f32 images1 ih" #i " iw" #i " ic" #ic " oh" #o " ow" #o " oc" #oc \
   " kh3 kw3 sh1 sw1 dh1 dw1 groups1 i_image" #image " i_row" #row " i_pixel" #ic
 
-/* The multiply-adds of one pass of the loop are a multiple of the product of these defines. */
+#define TYPED(types, m, n, k)                                                   \
+  "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #k " b_row" #n \
+  " b_column1 b_batches1 c_row" #n
+#define HALVES(m, n, k) TYPED("bf16*bf16:f32:bf16", m, n, k)
+#define BYTES(a, m, n, k) TYPED(a "*i8:i32:i32", m, n, k)
+#define CONV_HALVES                                                                          \
+  "conv bf16*bf16:f32:bf16 images1 ih30 iw30 ic128 oh28 ow28 oc128 kh3 kw3 sh1 sw1 dh1 dw1 " \
+  "groups1 i_image115200 i_row3840 i_pixel128 o_image100352 o_row3584 o_pixel128"
+#define TILE \
+  { "TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL" }
+
+/* The multiply-adds of one pass of the loop are a multiple of the product of these defines, or of
+   `products`. level, instruction: of rows that need more than float arithmetic. */
 static const struct subject {
   const char *kernel, *factors[4], *problem;
+  struct {
+    const char *level, *instruction;
+    int products;
+  } more;
 } subjects[] = {
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(128, 768, 768)},
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(197, 768, 3072)},
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(4, 256, 784)},
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(1, 1000, 2048)},
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(128, 64, 128)},
-    {"gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(256, 16, 64)},
-    {"conv_f32",
+    {.kernel = "gemm_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     GEMM(128, 768, 768)},
+    {.kernel = "gemm_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     GEMM(197, 768, 3072)},
+    {.kernel = "gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(4, 256, 784)},
+    {.kernel = "gemm_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     GEMM(1, 1000, 2048)},
+    {.kernel = "gemm_f32",
+     {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
+     GEMM(128, 64, 128)},
+    {.kernel = "gemm_f32", {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"}, GEMM(256, 16, 64)},
+    {.kernel = "conv_f32",
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      CONV(30, 128, 28, 128, 3840, 115200) " o_image100352 o_row3584 o_pixel128"},
-    {"conv_f32",
+    {.kernel = "conv_f32",
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      CONV(9, 512, 7, 512, 4608, 41472) " o_image25088 o_row3584 o_pixel512"},
-    {"conv_f32",
+    {.kernel = "conv_f32",
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      "conv f32 images1 ih230 iw230 ic3 oh112 ow112 oc64 kh7 kw7 sh2 sw2 dh1 dw1 groups1 "
      "i_image158700 i_row690 i_pixel3 o_image802816 o_row7168 o_pixel64"},
-    {"conv_f32",
+    {.kernel = "conv_f32",
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      "conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
      "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256"},
-    {"conv_winograd_f32",
+    {.kernel = "conv_winograd_f32",
      {"GROUP", "VECTORS"},
      CONV(58, 64, 56, 64, 3712, 215296) " o_image200704 o_row3584 o_pixel64"},
-    {"conv_winograd_f32",
+    {.kernel = "conv_winograd_f32",
      {"GROUP", "VECTORS"},
      CONV(16, 256, 14, 256, 4096, 65536) " o_image50176 o_row3584 o_pixel256"},
-    {"depthwise_f32",
+    {.kernel = "depthwise_f32",
      {"BLOCK", "KW"},
      "depthwise f32 images1 ih56 iw56 ic144 oh56 ow56 oc144 kh3 kw3 sh1 sw1 dh1 dw1 pt1 pl1 "
      "i_image451584 i_row8064 i_pixel144 o_image451584 o_row8064 o_pixel144"},
-    {"depthwise_f32",
+    {.kernel = "depthwise_f32",
      {"BLOCK", "KW"},
      "depthwise f32 images1 ih112 iw112 ic96 oh56 ow56 oc96 kh3 kw3 sh2 sw2 dh1 dw1 pt1 pl1 "
      "i_image1204224 i_row10752 i_pixel96 o_image301056 o_row5376 o_pixel96"},
-    {"depthwise_f32",
+    {.kernel = "depthwise_f32",
      {"BLOCK", "KW"},
      "depthwise f32 images1 ih14 iw14 ic480 oh14 ow14 oc480 kh5 kw5 sh1 sw1 dh1 dw1 pt2 pl2 "
      "i_image94080 i_row6720 i_pixel480 o_image94080 o_row6720 o_pixel480"},
+    {.kernel = "depthwise_f32",
+     {"BLOCK", "KW"},
+     "depthwise bf16*f32:f32:bf16 images1 ih56 iw56 ic144 oh56 ow56 oc144 kh3 kw3 sh1 sw1 dh1 dw1 "
+     "pt1 pl1 i_image451584 i_row8064 i_pixel144 o_image451584 o_row8064 o_pixel144",
+     {"avx512bf16", NULL, 0}},
+    {"gemm_bf16", TILE, HALVES(128, 768, 768), {"avx512bf16", "vdpbf16ps", 0}},
+    {"gemm_bf16", TILE, HALVES(197, 768, 3072), {"avx512bf16", "vdpbf16ps", 0}},
+    {"gemm_bf16", TILE, HALVES(4, 256, 784), {"avx512bf16", "vdpbf16ps", 0}},
+    {"conv_bf16", TILE, CONV_HALVES, {"avx512bf16", "vdpbf16ps", 0}},
+    {"gemm_amx_bf16", .problem = HALVES(128, 768, 768), .more = {"amx", "tdpbf16ps", 4}},
+    {"conv_amx_bf16", .problem = CONV_HALVES, .more = {"amx", "tdpbf16ps", 4}},
+    {"gemm_amx_i8", .problem = BYTES("u8", 128, 768, 768), .more = {"amx", "tdpbusd", 4}},
+    {"gemm_amx_i8", .problem = BYTES("i8", 128, 768, 768), .more = {"amx", "tdpbssd", 4}},
 };
 
 /* How the assembly of an architecture says what the census counts. */
@@ -89,7 +126,17 @@ static const struct maker {
     {"clang avx2", "clang", "x86_64-linux-gnu", "avx2", &x86},
     {"clang avx512", "clang", "x86_64-linux-gnu", "avx512", &x86},
     {"clang neon", "clang", "aarch64-linux-gnu", "neon", &arm},
+    {"gcc bf16", "gcc", "x86_64-linux-gnu", "avx512bf16", &x86},
+    {"clang bf16", "clang", "x86_64-linux-gnu", "avx512bf16", &x86},
+    {"gcc amx", "gcc", "x86_64-linux-gnu", "amx", &x86},
+    {"clang amx", "clang", "x86_64-linux-gnu", "amx", &x86},
 };
+
+/* Rows of float arithmetic are looked at with the compilers of the levels that have no more. */
+static bool is_asked(const struct maker *maker, const struct subject *subject) {
+  bool has_more = !strcmp(maker->level, "avx512bf16") || !strcmp(maker->level, "amx");
+  return subject->more.level ? !strcmp(subject->more.level, maker->level) : !has_more;
+}
 
 /* -- assembly ---------------------------------------------------------------------------------- */
 
@@ -195,14 +242,14 @@ static bool touches_stack(const struct line *line, const struct syntax *syntax, 
 }
 
 static struct census count_loop(const struct listing *listing, struct loop loop,
-                                const struct syntax *syntax) {
+                                const struct syntax *syntax, const char *product) {
   struct census out = {0};
   for (size_t i = loop.first; i <= loop.last; i++) {
     const struct line *line = &listing->lines[i];
     if (!line->operands) continue;
     out.instructions++;
     out.scalar_fma += is_scalar(line, syntax);
-    out.fma += starts_with(line, syntax->fma) && !is_scalar(line, syntax);
+    out.fma += starts_with(line, product ? product : syntax->fma) && !is_scalar(line, syntax);
     out.arithmetic += starts_with_any(line, syntax->arithmetic, COUNT(syntax->arithmetic));
     out.calls += starts_with(line, syntax->call) && strncmp(line->text, "ble", 3) &&
                  strncmp(line->text, "blt", 3) && strncmp(line->text, "bls", 3);
@@ -278,7 +325,7 @@ static int expected_fma(const struct subject *subject, const struct problem *pro
                         const struct choice *choice, const struct isa *isa) {
   struct kernel_define defines[KERNEL_DEFINES_MAX];
   int count = choice->kernel->defines(problem, &isa->target, choice, defines);
-  int product = 1, found = 0;
+  int product = subject->more.products ? subject->more.products : 1, found = 0;
   for (size_t i = 0; i < COUNT(subject->factors) && subject->factors[i]; i++, found--) {
     for (int k = 0; k < count; k++)
       if (!strcmp(defines[k].name, subject->factors[i])) {
@@ -298,7 +345,8 @@ static bool judge(const struct listing *listing, const struct maker *maker,
   int stack = 0;
   for (size_t i = 0; i < listing->loop_count; i++) {
     if (!is_innermost(listing, i)) continue;
-    struct census census = count_loop(listing, listing->loops[i], maker->syntax);
+    struct census census =
+        count_loop(listing, listing->loops[i], maker->syntax, subject->more.instruction);
     if (!census.fma || census.arithmetic) continue;
     if (2 * census.fma >= expected) stack += census.stack; /* smaller tiles at the edges too */
     if (census.fma > hottest.fma) hottest = census;
@@ -347,7 +395,8 @@ static void hottest_loops_are_clean(void **state) {
       print_message("skipped: census of %s needs %s\n", makers[m].title, missing);
       continue;
     }
-    for (size_t i = 0; i < COUNT(subjects); i++) failures += !examine(&w, &subjects[i]);
+    for (size_t i = 0; i < COUNT(subjects); i++)
+      if (is_asked(&makers[m], &subjects[i])) failures += !examine(&w, &subjects[i]);
     examined++;
   }
   dir_remove_tree(w.folder);

@@ -48,15 +48,18 @@ struct guarded {
   void *map;
   size_t bytes;
 };
-static struct guarded guarded_create(int64_t count) {
+static struct guarded guarded_bytes(size_t bytes) {
   struct guarded g;
-  size_t used = ((size_t)count * sizeof(float) + 4095) / 4096 * 4096;
+  size_t used = (bytes + 4095) / 4096 * 4096;
   g.bytes = used + 4096;
   g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_ptr_not_equal(g.map, MAP_FAILED);
   assert_int_equal(mprotect((char *)g.map + used, 4096, PROT_NONE), 0);
-  g.at = (float *)(void *)((char *)g.map + used) - count;
+  g.at = (float *)(void *)((char *)g.map + used - bytes);
   return g;
+}
+static struct guarded guarded_create(int64_t count) {
+  return guarded_bytes((size_t)count * sizeof(float));
 }
 static void guarded_destroy(struct guarded *g) { munmap(g->map, g->bytes); }
 
@@ -68,7 +71,35 @@ static void fill(struct guarded *g, int64_t count, uint32_t seed) {
   }
 }
 
-#define UNTOUCHED 12345.0f
+#define UNTOUCHED 12352.0f /* a bf16 too */
+
+/* bf16: the values in `floats` are rounded, and stored as such in *out. */
+static struct guarded to_halves(float *floats, int64_t count) {
+  struct guarded g = guarded_bytes((size_t)count * 2);
+  for (int64_t i = 0; i < count; i++) {
+    uint16_t half = f32_to_bf16(floats[i]);
+    memcpy((char *)g.at + 2 * i, &half, 2);
+    floats[i] = bf16_to_f32(half);
+  }
+  return g;
+}
+static void from_halves(const struct guarded *halves, float *floats, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    uint16_t half;
+    memcpy(&half, (const char *)halves->at + 2 * i, 2);
+    floats[i] = bf16_to_f32(half);
+  }
+}
+static size_t size_of(uint8_t type) { return type == TYPE_BF16 ? 2 : sizeof(float); }
+
+/* Every element UNTOUCHED. */
+static void clear(void *at, uint8_t type, int64_t count) {
+  const float value = UNTOUCHED;
+  const uint16_t half = f32_to_bf16(value);
+  for (int64_t i = 0; i < count; i++)
+    memcpy((char *)at + (size_t)i * size_of(type), type == TYPE_BF16 ? (const void *)&half : &value,
+           size_of(type));
+}
 /* Bias by column, residual by element, ReLU: everything an epilogue may ask for. */
 #define TEST_EPILOGUE(first)                       \
   "max_((x) + load_lanes_((const float *)e[" first \
@@ -80,17 +111,18 @@ static const char *test_epilogue(const struct problem *p, int index) {
 }
 
 /* Runs all units in one piece, then in pieces of uneven size: the same bits. */
-static void run_splits(kernel_function *run, int64_t units, const float *a, const float *b,
-                       struct guarded *c, int64_t count, const void *const *e, float *scratch) {
-  float *first = malloc((size_t)count * sizeof(float));
+static void run_splits(kernel_function *run, int64_t units, const void *a, const float *b, void *c,
+                       uint8_t type, int64_t count, const void *const *e, float *scratch) {
+  const size_t bytes = (size_t)count * size_of(type);
+  void *first = malloc(bytes);
   assert_non_null(first);
-  for (int64_t i = 0; i < count; i++) c->at[i] = UNTOUCHED;
+  clear(c, type, count);
   for (int64_t begin = 0, step = 1; begin < units; begin += step++)
-    run(a, b, c->at, e, scratch, begin, begin + step < units ? begin + step : units);
-  memcpy(first, c->at, (size_t)count * sizeof(float));
-  for (int64_t i = 0; i < count; i++) c->at[i] = UNTOUCHED;
-  run(a, b, c->at, e, scratch, 0, units);
-  assert_memory_equal(first, c->at, (size_t)count * sizeof(float));
+    run(a, b, c, e, scratch, begin, begin + step < units ? begin + step : units);
+  memcpy(first, c, bytes);
+  clear(c, type, count);
+  run(a, b, c, e, scratch, 0, units);
+  assert_memory_equal(first, c, bytes);
   free(first);
 }
 
@@ -117,6 +149,7 @@ static void compare(const struct isa *isa, const char *line, const struct proble
     }
     if (fused->bias) bound += 4 * UNIT_ROUNDOFF * (fabs(value) + 2);
     value = fused_value(p, fused, o, value);
+    if (p->types.c == TYPE_BF16) bound += fabs(value) * 0x1p-8;
     if (!(fabs(got - value) <= bound))
       fail_with("%s: %s: element %lld is %.9g, expected %.9g (bound %.3g)", isa->name, line,
                 (long long)o, got, value, bound);
@@ -146,7 +179,7 @@ static void check_norm(const struct isa *isa, const char *line, const struct ker
   double relative = size > 0 ? sqrt(off / size) : sqrt(off);
   if (getenv("HONE_TEST_VERBOSE"))
     printf("%s %s %.2g %s\n", isa->name, kernel->name, relative, line);
-  if (!(relative <= 4e-6))
+  if (!(relative <= (p->types.c == TYPE_BF16 ? 3e-3 : 4e-6)))
     fail_with("%s: %s: %s: relative L2 error %.3g", isa->name, kernel->name, line, relative);
 }
 
@@ -183,8 +216,14 @@ static void run_problem(const struct isa *isa, void *library, int index,
     guarded_destroy(&again);
   }
   const void *norm_e[] = {norm_bias.at, bias.at, residual.at}, *e[] = {bias.at, residual.at};
-  run_splits(run, kernel->units(&p, &isa->target, &choice), a.at, kernel->pack ? packed.at : b.at,
-             &c, n.c, p.kind == PROBLEM_layernorm ? norm_e : e, scratch.at);
+  struct guarded a_half = to_halves(p.types.a == TYPE_BF16 ? a.at : NULL,
+                                    p.types.a == TYPE_BF16 ? n.a : 0),
+                 c_half = guarded_bytes(p.types.c == TYPE_BF16 ? (size_t)n.c * 2 : 0);
+  run_splits(run, kernel->units(&p, &isa->target, &choice),
+             p.types.a == TYPE_BF16 ? a_half.at : a.at, kernel->pack ? packed.at : b.at,
+             p.types.c == TYPE_BF16 ? c_half.at : c.at, p.types.c, n.c,
+             p.kind == PROBLEM_layernorm ? norm_e : e, scratch.at);
+  if (p.types.c == TYPE_BF16) from_halves(&c_half, c.at, n.c);
 
   struct wanted w = {malloc((size_t)n.c * sizeof(double)), malloc((size_t)n.c * sizeof(double))};
   assert_non_null(w.value);
@@ -196,7 +235,8 @@ static void run_problem(const struct isa *isa, void *library, int index,
   check_norm(isa, lines[index], kernel, &w, &c, n.c, &p, &fused);
   compare(isa, lines[index], &p, &w, &c, n.c, &fused);
   free(w.value), free(w.bound);
-  struct guarded *all[] = {&a, &b, &c, &packed, &norm_bias, &bias, &residual, &scratch};
+  struct guarded *all[] = {&a,    &b,        &c,       &packed, &norm_bias,
+                           &bias, &residual, &scratch, &a_half, &c_half};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
 }
 
@@ -239,6 +279,7 @@ static void check_isa(const struct isa *isa) {
 static void test_sse2(void **state) { (void)state, check_isa(&isas[0]); }
 static void test_avx2(void **state) { (void)state, check_isa(&isas[1]); }
 static void test_avx512(void **state) { (void)state, check_isa(&isas[2]); }
+static void test_avx512bf16(void **state) { (void)state, check_isa(&isas[3]); }
 
 /* Every row of the table has at least one problem in the list. */
 static void test_rows_are_covered(void **state) {
@@ -508,6 +549,7 @@ int main(void) {
       cmocka_unit_test(test_sse2),
       cmocka_unit_test(test_avx2),
       cmocka_unit_test(test_avx512),
+      cmocka_unit_test(test_avx512bf16),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -11,6 +11,7 @@
 
 #include "kernels/reference.h"
 #include "kernel_snippet.h"
+#include "machine/machine.h"
 
 #define GEMM(types, m, n, k, a_row, c_row)                                          \
   "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #a_row " b_row" #n \
@@ -59,6 +60,18 @@ static const char *const lines[] = {
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
+    GEMM("bf16*bf16:f32:f32", 1, 16, 32, 32, 16),
+    GEMM("bf16*bf16:f32:bf16", 33, 17, 64, 64, 17),
+    GEMM("bf16*bf16:f32:f32", 49, 48, 97, 100, 48),
+    GEMM("bf16*bf16:f32:bf16", 65, 96, 31, 31, 99),
+    "gemm bf16*bf16:f32:f32 m20 n23 k33 batch01 batch13 a_row33 a_batch1660 b_row1 b_column33 "
+    "b_batch1759 b_batches3 c_row23 c_batch1460",
+    "gemm bf16*bf16:f32:bf16 m9 n40 k19 batch02 batch12 a_row19 a_batch0342 a_batch1171 b_row40 "
+    "b_column1 b_batch01520 b_batch1760 b_batches4 c_row40 c_batch0720 c_batch1360",
+    "conv " IMAGE("bf16*bf16:f32:bf16", 18, 16, 16, 33, 3,
+                  1) " groups1 i_image5184 i_row288 i_pixel16 o_image8448 o_row528 o_pixel33",
+    "conv " IMAGE("bf16*bf16:f32:f32", 7, 12, 7, 34, 1,
+                  1) " groups2 i_image588 i_row84 i_pixel12 o_image1666 o_row238 o_pixel34",
     "conv " IMAGE("bf16*bf16:f32:f32", 9, 3, 7, 17, 3,
                   1) " groups1 i_image243 i_row27 i_pixel3 o_image833 o_row119 o_pixel17",
     "conv " IMAGE("bf16*bf16:f32:bf16", 10, 32, 4, 40, 3,
@@ -195,9 +208,9 @@ static void sum_gemm(const struct operands *x, struct sums *s) {
         for (int64_t n = 0; n < p->n; n++) {
           int64_t o = i0 * p->c_batch0 + i1 * p->c_batch1 + m * p->c_row + n;
           int64_t a = i0 * p->a_batch0 + i1 * p->a_batch1 + m * p->a_row;
+          int64_t b = i0 * p->b_batch0 + i1 * p->b_batch1 + n * p->b_column;
           s->there[o] = true;
-          for (int64_t k = 0; k < p->k; k++)
-            add_sum(s, x, o, a + k, k * p->b_row + n * p->b_column);
+          for (int64_t k = 0; k < p->k; k++) add_sum(s, x, o, a + k, b + k * p->b_row);
         }
 }
 
@@ -333,13 +346,24 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   else
     fill(b.at, p->types.b, n.b, 2);
   if (kernel->pack) kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
+  if (kernel->pack_text) { /* the packing at run time gives the same bytes */
+    struct guarded again = guarded_create(packed_bytes);
+    snprintf(name, sizeof name, "pack_%d", index);
+    pack_function *pack = (pack_function *)dlsym(library, name);
+    assert_non_null(pack);
+    memset(again.at, 0xa5, packed_bytes);
+    pack(b.at, again.at, 0, kernel->pack_units(p, &isa->target, &job->choice));
+    assert_memory_equal(again.at, packed.at, packed_bytes);
+    guarded_destroy(&again);
+  }
   run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
              (size_t)n.c * size_of(p->types.c));
   struct sums s = {calloc((size_t)n.c, sizeof(double)), calloc((size_t)n.c, sizeof(double)),
                    calloc((size_t)n.c, sizeof(bool))};
   assert_true(s.value && s.size && s.there);
   struct problem meant = *p;
-  if (p->types.acc == TYPE_I32 && p->types.a == TYPE_I8) meant.a_zero = -128;
+  if (p->types.acc == TYPE_I32 && p->types.a == TYPE_I8)
+    meant.a_zero = -kernel_signed_shift(kernel);
   sum_all(&(struct operands){&meant, a.at, b.at}, &s);
   compare(isa, lines[index], p, &s, c.at, n.c);
   free(s.value), free(s.size), free(s.there);
@@ -347,18 +371,33 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
 }
 
-static void check_isa(const struct isa *isa) {
+/* The cheapest row's choice; of AMX rows only, where `amx`. False: none serves. */
+static bool choose(const struct isa *isa, const struct problem *p, bool amx, struct choice *out) {
+  if (!amx) return kernel_choose(p, &isa->target, out);
+  for (size_t i = 0; i < kernel_count; i++)
+    if (kernel_table[i].features & CPU_AMX_TILE && kernel_serves(&kernel_table[i], p, &isa->target))
+      return kernel_choose_in(&kernel_table[i], p, &isa->target, out);
+  return false;
+}
+
+/* before: C in front of the texts. Returns how many lines were run. */
+static int check_lines(const struct isa *isa, bool amx, const char *before) {
   struct ctx ctx;
   struct text text = {0};
   static struct job jobs[LINES];
-  if (!isa_runs_here(isa)) skip();
+  int count = 0;
   ctx_init(&ctx);
+  text_puts(&text, before);
   snippet_begin(&text, isa);
   for (int i = 0; i < LINES; i++) {
     if (!problem_parse(lines[i], &jobs[i].p)) fail_with("not a problem line: %s", lines[i]);
-    if (!kernel_choose(&jobs[i].p, &isa->target, &jobs[i].choice))
-      fail_with("no kernel accepts: %s", lines[i]);
+    if (!choose(isa, &jobs[i].p, amx, &jobs[i].choice)) {
+      if (!amx) fail_with("no kernel accepts: %s", lines[i]);
+      jobs[i].choice.kernel = NULL;
+      continue;
+    }
     snippet_add(&text, isa, &jobs[i].p, &jobs[i].choice, i, epilogue_of(&jobs[i].p));
+    count++;
   }
   if (snippet_compile(&ctx, isa, folder, isa->name, &text)) fail_with("%s", ctx.message);
   text_deinit(&text);
@@ -366,8 +405,49 @@ static void check_isa(const struct isa *isa) {
   snprintf(path, sizeof path, "%s/%s.so", folder, isa->name);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) fail_with("%s", dlerror());
-  for (int i = 0; i < LINES; i++) run_job(isa, library, i, &jobs[i]);
+  for (int i = 0; i < LINES; i++)
+    if (jobs[i].choice.kernel) run_job(isa, library, i, &jobs[i]);
   dlclose(library);
+  return count;
+}
+
+static void check_isa(const struct isa *isa) {
+  if (!isa_runs_here(isa)) skip();
+  check_lines(isa, false, "");
+}
+
+/* An instruction set and AMX. */
+static struct isa with_amx(const struct isa *base, const char *name) {
+  struct isa isa = *base;
+  isa.name = name;
+  isa.target.features |= CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16;
+  isa.target.bf16_macs = 512, isa.target.i8_macs = 1024;
+  return isa;
+}
+
+/* The texts for AMX over tiles in C, at every vector width: all that a processor without them can tell. */
+static void test_amx_emulated(void **state) {
+  char path[4096], before[4200];
+  (void)state;
+  assert_non_null(realpath("tests/unit/amx_emulation.h", path));
+  snprintf(before, sizeof before, "#include \"%s\"\n", path);
+  for (int i = 0; i < ISA_COUNT; i++) {
+    if (!isa_runs_here(&isas[i])) continue;
+    char name[64];
+    snprintf(name, sizeof name, "amx-emulated-%s", isas[i].name);
+    struct isa isa = with_amx(&isas[i], name);
+    assert_true(check_lines(&isa, true, before) >= 20);
+  }
+}
+
+static void test_amx(void **state) {
+  (void)state;
+  if (!(cpu_features() & CPU_AMX_BF16)) skip();
+  struct isa isa = with_amx(&isas[3], "amx");
+  int n = 0;
+  while (isa.flags[n]) n++;
+  isa.flags[n] = "-mamx-tile", isa.flags[n + 1] = "-mamx-bf16", isa.flags[n + 2] = "-mamx-int8";
+  check_lines(&isa, true, "");
 }
 static void test_sse2(void **state) { (void)state, check_isa(&isas[0]); }
 static void test_avx2(void **state) { (void)state, check_isa(&isas[1]); }
@@ -386,8 +466,10 @@ static void test_rows_are_covered(void **state) {
       problem_print(out, sizeof out, &p);
       assert_true(problem_parse(out, &again));
       assert_memory_equal(&p, &again, sizeof p);
-      for (int k = 0; k < ISA_COUNT; k++)
-        covered += kernel_serves(&kernel_table[row], &p, &isas[k].target);
+      for (int k = 0; k < ISA_COUNT; k++) {
+        struct isa isa = with_amx(&isas[k], "");
+        covered += kernel_serves(&kernel_table[row], &p, &isa.target);
+      }
     }
     if (!covered) fail_with("no problem for %s", kernel_table[row].name);
   }
@@ -395,8 +477,11 @@ static void test_rows_are_covered(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_are_covered),
-                                     cmocka_unit_test(test_sse2), cmocka_unit_test(test_avx2),
+                                     cmocka_unit_test(test_sse2),
+                                     cmocka_unit_test(test_avx2),
                                      cmocka_unit_test(test_avx512),
-                                     cmocka_unit_test(test_avx512bf16)};
+                                     cmocka_unit_test(test_avx512bf16),
+                                     cmocka_unit_test(test_amx_emulated),
+                                     cmocka_unit_test(test_amx)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

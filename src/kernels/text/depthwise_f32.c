@@ -8,6 +8,9 @@
 #if A_TYPE == 1
 #define A_T float
 #define LOAD_A(p, lanes) load_lanes_(p, lanes)
+#elif A_TYPE == 16
+#define A_T uint16_t
+#define LOAD_A(p, lanes) load_bf16_(p, lanes)
 #elif A_TYPE == 2
 #define A_T uint8_t
 #define LOAD_A(p, lanes) (load_u8_(p, lanes) - splat_((float)A_ZERO))
@@ -18,6 +21,9 @@
 #if C_TYPE == 1
 #define C_T float
 #define STORE(p, x, lanes) store_lanes_(p, x, lanes)
+#elif C_TYPE == 16
+#define C_T uint16_t
+#define STORE(p, x, lanes) store_bf16_(p, x, lanes)
 #elif C_TYPE == 2
 #define C_T uint8_t
 #define STORE(p, x, lanes) narrow_u8(p, x, lanes)
@@ -28,14 +34,14 @@
 #define C_T int32_t
 #define STORE(p, x, lanes) narrow_i32(p, x, lanes)
 #endif
-#if C_TYPE == 1
+#if C_TYPE == 1 || C_TYPE == 16
 #define RESULT_T vec
 #else
 #define RESULT_T veci
 #endif
 #if HAS_EPILOGUE
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
-#elif C_TYPE == 1
+#elif C_TYPE == 1 || C_TYPE == 16
 #define RESULT(x, o, j, lanes) (x)
 #else
 #define RESULT(x, o, j, lanes) integers_(x)

@@ -3,7 +3,7 @@
  * those of gemm_f32.c; a lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP]
  * [NR][K_STEP], padded with zeros. k is not cut in blocks, so what is stored is stored once.
  *
- * 8 bits: a is unsigned; a signed a is taken as a + 128, and whoever makes the epilogue takes
+ * 8 bits: a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift), and whoever makes the epilogue takes
  * 128 * (sum of the column) off again. A_TYPE, C_TYPE: ONNX numbers. EPILOGUE(x, o, j, lanes) makes
  * a vec, or where c is of integers a veci, from the sums x. */
 #ifndef HONE_DOT_

@@ -1,18 +1,34 @@
 /* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]: bias.
  * A unit is a row. The variance is the mean of squared distances (second pass over a row in L1), each
- * sum in four accumulators. c may be a. */
+ * sum in four accumulators. c may be a. A_TYPE, C_TYPE: ONNX numbers, f32
+ * or bf16. */
+#if A_TYPE == 16
+#define A_T uint16_t
+#define LOAD_A load_bf16_
+#else
+#define A_T float
+#define LOAD_A load_lanes_
+#endif
+#if C_TYPE == 16
+#define C_T uint16_t
+#define STORE_C store_bf16_
+#else
+#define C_T float
+#define STORE_C store_lanes_
+#endif
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_, *b = b_;
-  float *c = c_;
+  const A_T *a = a_;
+  const float *b = b_;
+  C_T *c = c_;
   (void)b, (void)e, (void)scratch;
   const union {
     uint32_t bits;
     float value;
   } epsilon = {.bits = (uint32_t)EPSILON_BITS};
   for (long r = begin; r < end; r++) {
-    const float *x = a + r * I_STRIDE;
-    float *y = c + r * O_STRIDE;
+    const A_T *x = a + r * I_STRIDE;
+    C_T *y = c + r * O_STRIDE;
     vec mean = {0}, variance = {0};
     UNROLL for (int pass = 0; pass < 2; pass++) {
       vec sum[4];
@@ -20,15 +36,15 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
       long j = 0;
       for (; j + 4 * LANES <= COLUMNS; j += 4 * LANES)
         UNROLL for (int i = 0; i < 4; i++) {
-          vec d = loadu_(x + j + i * LANES) - mean;
+          vec d = LOAD_A(x + j + i * LANES, LANES) - mean;
           sum[i] += pass ? d * d : d;
         }
       for (; j + LANES <= COLUMNS; j += LANES) {
-        vec d = loadu_(x + j) - mean;
+        vec d = LOAD_A(x + j, LANES) - mean;
         sum[0] += pass ? d * d : d;
       }
 #if COLUMNS % LANES
-      vec d = fill_lanes_(load_lanes_(x + j, COLUMNS % LANES) - mean, COLUMNS % LANES, (vec){0});
+      vec d = fill_lanes_(LOAD_A(x + j, COLUMNS % LANES) - mean, COLUMNS % LANES, (vec){0});
       sum[1] += pass ? d * d : d;
 #endif
       const vec total = sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])) / splat_((float)COLUMNS);
@@ -38,7 +54,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const vec scale = splat_(1.0f / sqrtf(variance[0] + epsilon.value));
     for (long j = 0; j < COLUMNS; j += LANES) {
       const long n = COLUMNS - j < LANES ? COLUMNS - j : LANES;
-      vec t = (load_lanes_(x + j, n) - mean) * scale;
+      vec t = (LOAD_A(x + j, n) - mean) * scale;
 #if HAS_SCALE
       t = t * load_lanes_(b + j, n);
 #endif
@@ -48,7 +64,11 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #if HAS_EPILOGUE
       t = EPILOGUE(t, (r * O_STRIDE + j), j, n);
 #endif
-      store_lanes_(y + j, t, n);
+      STORE_C(y + j, t, n);
     }
   }
 }
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE_C

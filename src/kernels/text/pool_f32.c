@@ -1,11 +1,26 @@
 /* Max (MODE 0), average of valid (1) or average with padding (2) over windows, channels as lanes.
  * A unit is a block of UNIT_VECTORS channel vectors of one output row. A window that lies wholly
- * outside gives -inf (max) or 0. From choose(): UNIT_VECTORS. */
+ * outside gives -inf (max) or 0. From defines(): UNIT_VECTORS, A_TYPE and C_TYPE
+ * (ONNX numbers, f32 or bf16). */
+#if A_TYPE == 16
+#define A_T uint16_t
+#define LOAD_A load_bf16_
+#else
+#define A_T float
+#define LOAD_A load_lanes_
+#endif
+#if C_TYPE == 16
+#define C_T uint16_t
+#define STORE_C store_bf16_
+#else
+#define C_T float
+#define STORE_C store_lanes_
+#endif
 #define UNIT_CHANNELS (UNIT_VECTORS * LANES)
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
 
 /* `vectors` channel vectors of one window: taps [top, bottom) x [left, right) from a. */
-INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const void *const *e, long top,
+INLINE_ void PASTE_(NAME, window)(const A_T *a, C_T *c, const void *const *e, long top,
                                   long bottom, long left, long right, vec scale, long o, long j,
                                   long lanes, const int vectors) {
   (void)e, (void)j, (void)scale;
@@ -13,9 +28,9 @@ INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const void *const *e
   UNROLL for (int v = 0; v < vectors; v++) acc[v] = splat_(MODE == 0 ? -INFINITY : 0.0f);
   for (long ty = top; ty < bottom; ty++)
     for (long tx = left; tx < right; tx++) {
-      const float *p = a + ty * DH * I_ROW + tx * DW * I_PIXEL;
+      const A_T *p = a + ty * DH * I_ROW + tx * DW * I_PIXEL;
       UNROLL for (int v = 0; v < vectors; v++) {
-        vec x = load_lanes_(p + v * LANES, lanes);
+        vec x = LOAD_A(p + v * LANES, lanes);
         acc[v] = MODE == 0 ? maxv_(acc[v], x) : acc[v] + x;
       }
     }
@@ -24,14 +39,14 @@ INLINE_ void PASTE_(NAME, window)(const float *a, float *c, const void *const *e
 #if HAS_EPILOGUE
     x = EPILOGUE(x, (o + v * LANES), (j + v * LANES), lanes);
 #endif
-    store_lanes_(c + o + v * LANES, x, lanes);
+    STORE_C(c + o + v * LANES, x, lanes);
   }
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_;
-  float *c = c_;
+  const A_T *a = a_;
+  C_T *c = c_;
   (void)b_, (void)scratch;
   for (long u = begin; u < end; u++) {
     const long channel = u % CHANNEL_BLOCKS * UNIT_CHANNELS, row = u / CHANNEL_BLOCKS;
@@ -47,7 +62,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
       while (right > left && first_x + (right - 1) * DW >= IW) right--;
       const long valid = (bottom - top) * (right - left);
       const vec scale = splat_((float)(MODE == 2 ? (long)KH * KW : valid > 0 ? valid : 1));
-      const float *p = a + image * I_IMAGE + first_y * I_ROW + first_x * I_PIXEL;
+      const A_T *p = a + image * I_IMAGE + first_y * I_ROW + first_x * I_PIXEL;
       const long o = image * O_IMAGE + y * O_ROW + x * O_PIXEL;
       long j = channel;
       for (; j + 4 * LANES <= last; j += 4 * LANES)
@@ -61,3 +76,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 }
 #undef UNIT_CHANNELS
 #undef CHANNEL_BLOCKS
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE_C

@@ -1,21 +1,36 @@
 /* c[r, j] = reduce over k < K of a[r, k, j], j < COLUMNS. MODE 0 sum, 1 mean, 2 max, 3 min, 4 product;
  * a NaN gives NaN. A unit is UNIT_COLUMNS columns of one row; one column of contiguous elements is
- * reduced along the lanes in four accumulators. From choose(): UNIT_COLUMNS. */
+ * reduced along the lanes in four accumulators. From defines(): UNIT_COLUMNS, A_TYPE and C_TYPE
+ * (ONNX numbers, f32 or bf16). */
+#if A_TYPE == 16
+#define A_T uint16_t
+#define LOAD_A load_bf16_
+#else
+#define A_T float
+#define LOAD_A load_lanes_
+#endif
+#if C_TYPE == 16
+#define C_T uint16_t
+#define STORE_C store_bf16_
+#else
+#define C_T float
+#define STORE_C store_lanes_
+#endif
 #define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 #define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
 #define JOIN(x, y)                                                                         \
   (MODE == 2 ? maxv_((x), (y)) : MODE == 3 ? minv_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
 
 #if COLUMNS == 1 && R_STRIDE == 1
-INLINE_ vec PASTE_(NAME, row)(const float *x) {
+INLINE_ vec PASTE_(NAME, row)(const A_T *x) {
   vec acc[4];
   UNROLL for (int i = 0; i < 4; i++) acc[i] = START;
   long k = 0;
   for (; k + 4 * LANES <= K; k += 4 * LANES)
-    UNROLL for (int i = 0; i < 4; i++) acc[i] = JOIN(acc[i], loadu_(x + k + i * LANES));
-  for (; k + LANES <= K; k += LANES) acc[0] = JOIN(acc[0], loadu_(x + k));
+    UNROLL for (int i = 0; i < 4; i++) acc[i] = JOIN(acc[i], LOAD_A(x + k + i * LANES, LANES));
+  for (; k + LANES <= K; k += LANES) acc[0] = JOIN(acc[0], LOAD_A(x + k, LANES));
 #if K % LANES
-  acc[1] = JOIN(acc[1], fill_lanes_(load_lanes_(x + k, K % LANES), K % LANES, START));
+  acc[1] = JOIN(acc[1], fill_lanes_(LOAD_A(x + k, K % LANES), K % LANES, START));
 #endif
   const vec pair = JOIN(acc[0], acc[1]), other = JOIN(acc[2], acc[3]), all = JOIN(pair, other);
   vec result = splat_(all[0]);
@@ -28,7 +43,7 @@ INLINE_ vec PASTE_(NAME, row)(const float *x) {
 #endif
 
 /* Columns of `vectors` vectors; lanes: valid in the last. */
-INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const void *const *e, long o, long j,
+INLINE_ void PASTE_(NAME, columns)(const A_T *x, C_T *c, const void *const *e, long o, long j,
                                    const int vectors, long lanes) {
   (void)e, (void)j;
   vec acc[4];
@@ -38,7 +53,7 @@ INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const void *const *
   UNROLL for (int v = 0; v < vectors; v++) acc[v] = START;
   for (long k = 0; k < K; k++)
     UNROLL for (int v = 0; v < vectors; v++) {
-      const vec t = load_lanes_(x + k * R_STRIDE + v * LANES, lanes);
+      const vec t = LOAD_A(x + k * R_STRIDE + v * LANES, lanes);
       acc[v] = JOIN(acc[v], t);
     }
 #endif
@@ -47,19 +62,19 @@ INLINE_ void PASTE_(NAME, columns)(const float *x, float *c, const void *const *
 #if HAS_EPILOGUE
     t = EPILOGUE(t, (o + v * LANES), (j + v * LANES), lanes);
 #endif
-    store_lanes_(c + o + v * LANES, t, lanes);
+    STORE_C(c + o + v * LANES, t, lanes);
   }
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_;
-  float *c = c_;
+  const A_T *a = a_;
+  C_T *c = c_;
   (void)b_, (void)scratch;
   for (long u = begin; u < end; u++) {
     const long r = u / COLUMN_BLOCKS, first = u % COLUMN_BLOCKS * UNIT_COLUMNS;
     const long last = first + UNIT_COLUMNS < COLUMNS ? first + UNIT_COLUMNS : COLUMNS;
-    const float *x = a + r * I_STRIDE;
+    const A_T *x = a + r * I_STRIDE;
     const long o = r * O_STRIDE;
     long j = first;
 #if COLUMNS >= 4 * LANES
@@ -73,3 +88,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef COLUMN_BLOCKS
 #undef START
 #undef JOIN
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE_C

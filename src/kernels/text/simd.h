@@ -195,13 +195,37 @@ INLINE_ vec load_u8_(const uint8_t *p, long n) {
 INLINE_ vec load_i8_(const int8_t *p, long n) {
   return __builtin_convertvector(widen_i8(p, n), vec);
 }
+/* bf16: the upper half of a float. Stores round half to even; a NaN stays one. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
+typedef struct __attribute__((may_alias)) {
+  uint16_t x[LANES];
+} halves_;
+INLINE_ vec load_bf16_(const uint16_t *p, long n) {
+  if (n >= LANES) return (vec)(widen_u16(p, LANES) << 16);
+  vec_u16 x;
+  __asm__("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(x) : "m"(*(const halves_ *)p), "Yk"(first_lanes_(n)));
+  return (vec)(__builtin_convertvector(x, veci) << 16);
+}
+#else
 INLINE_ vec load_bf16_(const uint16_t *p, long n) { return (vec)(widen_u16(p, n) << 16); }
-/* Half to even; a NaN stays one. */
+#endif
+INLINE_ vec splat_bf16_(const uint16_t *p) { return (vec)((veci){0} + (int32_t)((uint32_t)*p << 16)); }
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__ /* denormals become zero */
+INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
+  vec_u16 t;
+  __asm__("vcvtneps2bf16 %1, %0" : "=v"(t) : "v"(x));
+  if (n >= LANES)
+    *(vecu_u16 *)p = t;
+  else
+    __asm__("vmovdqu16 %1, %0%{%2%}" : "+m"(*(halves_ *)p) : "v"(t), "Yk"(first_lanes_(n)));
+}
+#else
 INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   const veci bits = (veci)x, nan = x != x;
   const veci rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   narrow_u16(p, (nan & (bits >> 16 | 0x40)) | (~nan & rounded), n);
 }
+#endif
 
 /* Vectors of int32: the helpers of integer expressions behind veci_; they wrap. Bytes are kept as int32
    lanes of which only the low eight bits count until wrap_u8_, wrap_i8_. */

@@ -1,37 +1,57 @@
 /* c[r] = exp(a[r] - max) / sum over COLUMNS; a unit is a row. Sums run in four accumulators, in an
- * order that depends on COLUMNS and the vector width only. c may be a. */
+ * order that depends on COLUMNS and the vector width only. c may be a.
+ * A_TYPE, C_TYPE: ONNX numbers, f32 or bf16; what is not stored as a float waits in `scratch`. */
+#if A_TYPE == 16
+#define A_T uint16_t
+#define LOAD_A load_bf16_
+#else
+#define A_T float
+#define LOAD_A load_lanes_
+#endif
+#if C_TYPE == 16
+#define C_T uint16_t
+#define STORE_C store_bf16_
+#else
+#define C_T float
+#define STORE_C store_lanes_
+#endif
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_;
-  float *c = c_;
+  const A_T *a = a_;
+  C_T *c = c_;
   (void)b_, (void)e, (void)scratch;
   for (long r = begin; r < end; r++) {
-    const float *x = a + r * I_STRIDE;
-    float *y = c + r * O_STRIDE;
+    const A_T *x = a + r * I_STRIDE;
+    C_T *out = c + r * O_STRIDE;
+#if C_TYPE == 1
+    float *y = out;
+#else
+    float *y = scratch;
+#endif
     vec high[4], sum[4];
     UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY), sum[i] = (vec){0};
     long j = 0;
     for (; j + 4 * LANES <= COLUMNS; j += 4 * LANES)
-      UNROLL for (int i = 0; i < 4; i++) high[i] = MAX2_(high[i], loadu_(x + j + i * LANES));
-    for (; j + LANES <= COLUMNS; j += LANES) high[0] = MAX2_(high[0], loadu_(x + j));
+      UNROLL for (int i = 0; i < 4; i++) high[i] = MAX2_(high[i], LOAD_A(x + j + i * LANES, LANES));
+    for (; j + LANES <= COLUMNS; j += LANES) high[0] = MAX2_(high[0], LOAD_A(x + j, LANES));
 #if COLUMNS % LANES
-    high[1] = MAX2_(high[1], fill_lanes_(load_lanes_(x + j, COLUMNS % LANES), COLUMNS % LANES,
+    high[1] = MAX2_(high[1], fill_lanes_(LOAD_A(x + j, COLUMNS % LANES), COLUMNS % LANES,
                                          splat_(-INFINITY)));
 #endif
     const vec top = max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3])));
     for (j = 0; j + 4 * LANES <= COLUMNS; j += 4 * LANES)
       UNROLL for (int i = 0; i < 4; i++) {
-        vec t = expv_(loadu_(x + j + i * LANES) - top);
+        vec t = expv_(LOAD_A(x + j + i * LANES, LANES) - top);
         sum[i] += t;
         storeu_(y + j + i * LANES, t);
       }
     for (; j + LANES <= COLUMNS; j += LANES) {
-      vec t = expv_(loadu_(x + j) - top);
+      vec t = expv_(LOAD_A(x + j, LANES) - top);
       sum[0] += t;
       storeu_(y + j, t);
     }
 #if COLUMNS % LANES
-    vec rest = fill_lanes_(expv_(load_lanes_(x + j, COLUMNS % LANES) - top), COLUMNS % LANES, (vec){0});
+    vec rest = fill_lanes_(expv_(LOAD_A(x + j, COLUMNS % LANES) - top), COLUMNS % LANES, (vec){0});
     sum[1] += rest;
     store_lanes_(y + j, rest, COLUMNS % LANES);
 #endif
@@ -42,7 +62,11 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #if HAS_EPILOGUE
       t = EPILOGUE(t, (r * O_STRIDE + j), j, n);
 #endif
-      store_lanes_(y + j, t, n);
+      STORE_C(out + j, t, n);
     }
   }
 }
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE_C
