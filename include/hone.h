@@ -128,7 +128,8 @@ HONE_API HONE_MUST_USE hone_status hone_model_load(hone_context *context, const 
 HONE_API void hone_model_destroy(hone_model *model);
 HONE_API size_t hone_model_input_count(const hone_model *model);
 HONE_API size_t hone_model_output_count(const hone_model *model);
-/* Name, dtype and shape of input or output i; data is NULL. The name lives as long as the model.
+/* Name, dtype and shape of input or output i; data is NULL. The name lives as long as the model. Of a
+   dimension whose size is known only at run time it is the most that it can be.
    E_USAGE if i is out of range. */
 HONE_API HONE_MUST_USE hone_status hone_model_input(const hone_model *model, size_t i,
                                                     const char **out_name, hone_tensor *out_info);
@@ -159,11 +160,17 @@ HONE_API void hone_artifact_close(hone_artifact *artifact);
 HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(
     hone_context *context, const hone_artifact *artifact, const hone_tensor *inputs,
     size_t input_count, hone_tensor *out_outputs, size_t output_count);
-/* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. */
+/* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. An output has
+   room for the model's shape; where a size is known only at run time, its elements lie densely by the
+   shape that hone_artifact_output_shape tells afterwards. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
                                                      const hone_tensor *inputs, size_t input_count,
                                                      const hone_tensor *outputs,
                                                      size_t output_count);
+/* The shape that the latest run gave output i, in elements, out_shape[HONE_MAX_RANK]; before any run the
+   most that it can be. E_USAGE if i is out of range. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_output_shape(const hone_artifact *artifact,
+                                                              size_t i, int64_t *out_shape);
 
 /* Graph builder: values are numbers given by the builder. The builder copies all it is given. */
 HONE_API HONE_MUST_USE hone_status hone_builder_create(hone_context *context,

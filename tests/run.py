@@ -27,6 +27,7 @@ def steps(build, python):
     for program in sorted(glob.glob(f"{build}/asan/tests/test_*")):
         if not program.endswith(".d"):
             yield f"asan {os.path.basename(program)}", [program]
+    yield "conformance review", [python, "tests/conformance/review.py", "--check"]
     yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference",
                            "--without", "light"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",

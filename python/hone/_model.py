@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import math
 import os
 import pathlib
 import shutil
@@ -89,7 +90,8 @@ class Model:
                 raise _lib.HoneError("E_SHAPE", f"input {port} was given the shape {list(array.shape)}")
             held.append(np.ascontiguousarray(array) if not array.flags.c_contiguous else array)
         results = [np.empty(shape, port.dtype) for shape, port in zip(self._output_shapes(held), self.outputs)]
-        self.run_into(held, results)
+        results = [array if array.shape == shape else array.reshape(-1)[:math.prod(shape)].reshape(shape)
+                   for array, shape in zip(results, self.run_into(held, results))]
         if any(_arrays.is_torch(x) for x in given):
             results = [_arrays.to_torch(r, port.onnx_type) for r, port in zip(results, self.outputs)]
         return results[0] if len(results) == 1 else tuple(results)
@@ -105,9 +107,11 @@ class Model:
                                                 len(self.outputs)), context)
         return [tuple(t.shape[:t.rank]) for t in outs[:len(self.outputs)]]
 
-    def run_into(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """The call without any allocation: dense arrays in the model's order, outputs are written. Runs of one
-        model may not overlap in time; Python's lock is released meanwhile."""
+    def run_into(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
+        """The call without any allocation: dense arrays in the model's order, outputs are written. Returns the
+        outputs' shapes: smaller than the model's where a size is known only at run time; the elements then lie
+        densely at the start of the array. Runs of one model may not overlap in time; Python's lock is released
+        meanwhile."""
         context = _lib.context()
         ins = (_lib.Tensor * max(1, len(inputs)))(
             *[_arrays.describe(x, port.onnx_type) for x, port in zip(inputs, self.inputs)])
@@ -115,6 +119,11 @@ class Model:
             *[_arrays.describe(x, port.onnx_type) for x, port in zip(outputs, self.outputs)])
         _lib.check(library.hone_artifact_run(context.handle, self._artifact, ins, len(inputs), outs, len(outputs)),
                    context)
+        sizes, shapes = (ctypes.c_int64 * _lib.MAX_RANK)(), []
+        for i, port in enumerate(self.outputs):
+            _lib.check(library.hone_artifact_output_shape(self._artifact, i, sizes), context)
+            shapes.append(tuple(sizes[:len(port.shape)]))
+        return shapes
 
     def save(self, path: str | os.PathLike[str]) -> list[str]:
         """Copies the library, its header and, where it has one, its weights beside path; returns what it wrote."""

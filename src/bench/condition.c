@@ -106,12 +106,14 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
     TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
     moved[i] = outputs[i];
     moved[i].data = (void *)(uintptr_t)tensor->data;
+    memcpy(moved[i].shape, value->shape.dims, sizeof moved[i].shape);
   }
   TRY(reference_run(ctx, graph, inputs, moved));
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct accuracy accuracy;
     accuracy_init(&accuracy);
     if (!is_movable(outputs[i].dtype)) continue;
+    if (memcmp(moved[i].shape, outputs[i].shape, sizeof moved[i].shape)) continue;
     accuracy_add(&accuracy, "", &outputs[i], moved[i].data, &(struct yardstick){.precision = ""});
     out[i][0] = isfinite(accuracy.rel_l2) ? accuracy.rel_l2 : 0;
     out[i][1] = isfinite(accuracy.max_share) ? accuracy.max_share : 0;

@@ -90,7 +90,25 @@ hone_status hone_model_compile(hone_context *context, const hone_model *model,
 struct hone_artifact {
   struct loaded loaded;
   struct team *team;
+  int64_t (*shapes)[HONE_MAX_RANK]; /* of outputs, by the latest run */
 };
+
+static hone_status make_shapes(hone_context *context, hone_artifact *artifact) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  artifact->shapes = calloc((size_t)info->output_count + 1, sizeof *artifact->shapes);
+  if (!artifact->shapes) return fail(context, HONE_E_OOM, place_none(), "no memory for shapes");
+  for (int32_t i = 0; i < info->output_count; i++)
+    for (int32_t d = 0; d < info->outputs[i].rank; d++)
+      artifact->shapes[i][d] = info->outputs[i].dims[d];
+  return HONE_OK;
+}
+
+hone_status hone_artifact_output_shape(const hone_artifact *artifact, size_t i,
+                                       int64_t *out_shape) {
+  if (i >= (size_t)artifact->loaded.info->output_count) return HONE_E_USAGE;
+  memcpy(out_shape, artifact->shapes[i], sizeof artifact->shapes[i]);
+  return HONE_OK;
+}
 
 hone_status hone_artifact_open(hone_context *context, const char *path, int32_t threads,
                                hone_artifact **out_artifact) {
@@ -103,7 +121,11 @@ hone_status hone_artifact_open(hone_context *context, const char *path, int32_t 
     if (!status)
       status =
           team_create(context, threads > 0 ? threads : usable_core_count(), false, &artifact->team);
-    if (status) artifact_unload(&artifact->loaded);
+    if (!status) status = make_shapes(context, artifact);
+    if (status) {
+      team_destroy(artifact->team);
+      artifact_unload(&artifact->loaded);
+    }
   }
   if (status)
     free(artifact);
@@ -116,6 +138,7 @@ void hone_artifact_close(hone_artifact *artifact) {
   if (!artifact) return;
   team_destroy(artifact->team);
   artifact_unload(&artifact->loaded);
+  free(artifact->shapes);
   free(artifact);
 }
 
@@ -192,6 +215,7 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
   const struct hone_artifact_info *info = artifact->loaded.info;
   const void *in[MAX_IO];
   void *out[MAX_IO];
+  int64_t *sizes[MAX_IO];
   const int64_t *dims[MAX_IO];
   int64_t less;
   ctx_clear(context);
@@ -208,7 +232,8 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
     else
       out[i - input_count] = tensor->data;
   }
-  struct hone_io io = {in, out, dims, NULL};
+  for (size_t i = 0; i < output_count; i++) sizes[i] = artifact->shapes[i];
+  struct hone_io io = {in, out, dims, sizes};
   int32_t status = info->run(loaded_weights(&artifact->loaded), artifact->loaded.arena, &io,
                              team_interface(artifact->team));
   if (status)

@@ -16,6 +16,9 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
     for (int d = 0; d < ports[i].shape.rank; d++)
       text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
+    text_printf(out, "static const int32_t %s%zu_extents[] = {", side, i);
+    for (int d = 0; d < ports[i].shape.rank; d++) text_printf(out, "%u, ", ports[i].extents[d]);
+    text_puts(out, "0};\n");
     if (!ports[i].slope) continue;
     text_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
     for (int d = 0; d < ports[i].shape.rank; d++)
@@ -24,8 +27,8 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1, ", side, i, (int)ports[i].dtype,
-                ports[i].shape.rank, side, i);
+    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1, %s%zu_extents, ", side, i,
+                (int)ports[i].dtype, ports[i].shape.rank, side, i, side, i);
     if (ports[i].slope)
       text_printf(out, "%s%zu_slopes},\n", side, i);
     else

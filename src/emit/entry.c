@@ -67,6 +67,43 @@ static void emit_bracket(struct text *out, const struct step *step) {
   }
 }
 
+static bool any_open(const struct port *ports, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (int d = 0; d < ports[i].shape.rank; d++)
+      if (ports[i].extents[d]) return true;
+  return false;
+}
+
+/* The sizes that the caller gives; where it gives none, the bounds. */
+static void emit_sizes(struct text *out, const struct plan *plan) {
+  if (!any_open(plan->inputs, plan->input_count)) return;
+  text_puts(
+      out,
+      "  for (int32_t i = 0; i < input_count; i++)\n"
+      "    for (int32_t d = 0; d < inputs[i].rank; d++) {\n"
+      "      const int32_t k = inputs[i].extents[d];\n"
+      "      const int64_t size = io->input_dims && io->input_dims[i] ? io->input_dims[i][d] : "
+      "inputs[i].dims[d];\n"
+      "      if (size < 0 || size > inputs[i].dims[d] || (!k && size != inputs[i].dims[d])) return "
+      "8;\n"
+      "      if (k && extents[k] >= 0 && extents[k] != size) return 8;\n"
+      "      if (k) extents[k] = size;\n"
+      "    }\n");
+}
+
+static void emit_output_sizes(struct text *out, const struct plan *plan) {
+  text_puts(out,
+            "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"
+            "      for (int32_t d = 0; d < outputs[i].rank; d++)\n        if (io->output_dims[i]) "
+            "io->output_dims[i][d] = ");
+  if (any_open(plan->outputs, plan->output_count))
+    text_puts(out, "outputs[i].extents[d] ? extents[outputs[i].extents[d]] : ");
+  text_puts(out, "outputs[i].dims[d]");
+  if (plan->symbol.bound)
+    text_puts(out, " -\n          (outputs[i].slopes ? outputs[i].slopes[d] * less : 0)");
+  text_puts(out, ";\n");
+}
+
 /* How much the open size is below its bound, from the inputs' dimensions; -1 where they do not agree. */
 static void emit_less(const struct plan *plan, struct text *out) {
   text_printf(out,
@@ -83,6 +120,7 @@ static void emit_less(const struct plan *plan, struct text *out) {
               (long long)plan->symbol.bound);
 }
 
+/* Calls of the steps [first, end), each with its chunk. */
 static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk,
                        bool profiles) {
   for (size_t i = first; i < end; i++)
@@ -210,8 +248,19 @@ void emit_run(struct emitter *e) {
   if (plan->symbol.bound)
     text_printf(e->out, "  const long less = find_less(io);\n  if (less < 0) return %d;\n",
                 (int)HONE_E_SHAPE);
-  text_printf(e->out, "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0%s};\n",
-              plan->symbol.bound ? ", less" : "");
+  if (plan->extent_count) {
+    text_printf(e->out,
+                "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
+                "known */\n",
+                plan->extent_count + 1);
+    emit_sizes(e->out, plan);
+  }
+  text_printf(
+      e->out,
+      "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0, %s, {(char *)arena "
+      "+ %zu, 0, %zu}%s};\n",
+      plan->extent_count ? "extents" : "NULL", plan->text_offset, plan->text_bytes,
+      plan->symbol.bound ? ", less" : "");
   if (uses_tiles(plan))
     text_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
                 (int)HONE_E_UNSUP);
@@ -226,11 +275,6 @@ void emit_run(struct emitter *e) {
               "    for (struct hone_stage s = {1, 1}; next(&f, 0, &s), s.chunks;)\n"
               "      work(&f, 0, 0);\n  }\n");
   }
-  text_puts(e->out,
-            "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"
-            "      for (int32_t d = 0; d < outputs[i].rank; d++)\n        if (io->output_dims[i]) "
-            "io->output_dims[i][d] = outputs[i].dims[d]");
-  if (plan->symbol.bound)
-    text_puts(e->out, " -\n          (outputs[i].slopes ? outputs[i].slopes[d] * less : 0)");
-  text_puts(e->out, ";\n  return f.status;\n}\n\n");
+  emit_output_sizes(e->out, plan);
+  text_puts(e->out, "  return f.status;\n}\n\n");
 }

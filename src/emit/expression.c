@@ -67,6 +67,7 @@ const char *vector_suffix(hone_dtype dtype) {
 }
 
 const char *c_type(hone_dtype dtype) {
+  if (dtype == HONE_STRING) return "struct hone_text";
   for (size_t i = 0; i < COUNT(types); i++)
     if (types[i].dtype == dtype) return types[i].type;
   return NULL;

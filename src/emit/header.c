@@ -31,13 +31,21 @@ static void put_dims(struct text *out, const struct shape *shape) {
   if (!shape->rank) text_puts(out, "[1]");
 }
 
-/* "[n,3,224,224]", where n is the open size; "[n + 1]", "[2 * n]". */
+static bool is_open(const struct port *port) {
+  for (int d = 0; d < port->shape.rank; d++)
+    if (port->extents[d]) return true;
+  return false;
+}
+
+/* "[n,3,224,224]", where n is the open size; "[n + 1]", "[2 * n]"; "[2,<=40]": a size known only at run
+   time, by its bound. */
 static void put_shape(struct text *out, const struct port *port, const struct plan *plan) {
   text_puts(out, "[");
   for (int d = 0; d < port->shape.rank; d++) {
     int64_t slope = port->slope ? port->slope[d] : 0;
     int64_t rest = port->shape.dims[d] - slope * plan->symbol.bound;
     if (d) text_puts(out, ",");
+    if (port->extents[d]) text_puts(out, "<=");
     if (slope > 1) text_printf(out, "%lld * ", (long long)slope);
     if (slope) text_puts(out, "n");
     if (slope && rest) text_printf(out, rest < 0 ? " - " : " + ");
@@ -68,6 +76,9 @@ static void put_parameters(struct text *out, const struct port *ports, size_t co
                 side, i);
     if (!open) put_dims(out, &ports[i].shape);
     text_puts(out, ", ");
+    if (is_open(&ports[i]))
+      text_printf(out, "%sint64_t %s%zu_dims[%d], ", is_const ? "const " : "", side, i,
+                  ports[i].shape.rank);
   }
 }
 
@@ -76,6 +87,22 @@ static void put_pointers(struct text *out, const char *type, const char *name, c
   text_printf(out, "  %s %s[] = {", type, name);
   for (size_t i = 0; i < count; i++) text_printf(out, "%s%zu, ", side, i);
   text_puts(out, "0};\n");
+}
+
+/* The list of the actual sizes of open ports; false if all are fixed. */
+static bool put_dims_pointers(struct text *out, const char *type, const char *name,
+                              const char *side, const struct port *ports, size_t count) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) any |= is_open(&ports[i]);
+  if (!any) return false;
+  text_printf(out, "  %s %s[] = {", type, name);
+  for (size_t i = 0; i < count; i++)
+    if (is_open(&ports[i]))
+      text_printf(out, "%s%zu_dims, ", side, i);
+    else
+      text_puts(out, "0, ");
+  text_puts(out, "};\n");
+  return true;
 }
 
 static void put_input_dims(struct text *out, const struct plan *plan) {
@@ -91,7 +118,7 @@ static void put_input_dims(struct text *out, const struct plan *plan) {
     }
     text_puts(out, "0};\n");
   }
-  put_pointers(out, "const int64_t *const", "dims", "dims", plan->input_count);
+  put_pointers(out, "const int64_t *const", "input_dims", "dims", plan->input_count);
 }
 
 /* The typed entry, over the general one; only where the weights are in the artifact. */
@@ -102,7 +129,9 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
       "one for each\n"
       "   concurrent call. 0, or the number of an error. Needs the weights inside the "
       "artifact, else -1: then\n"
-      "   call the general run with the bytes of the .weights file. */\n"
+      "   call the general run with the bytes of the .weights file. *_dims: actual sizes, "
+      "where \"<=\" "
+      "stands above. */\n"
       "%sstatic inline int %s_run(%s",
       prefix,
       plan->symbol.bound
@@ -114,13 +143,20 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
   text_puts(out, "void *arena) {\n");
   put_pointers(out, "const void *const", "inputs", "in", plan->input_count);
   put_pointers(out, "void *const", "outputs", "out", plan->output_count);
-  if (plan->symbol.bound) put_input_dims(out, plan);
+  bool made = put_dims_pointers(out, "int64_t *const", "output_dims", "out", plan->outputs,
+                                plan->output_count);
+  bool in = plan->symbol.bound != 0;
+  if (in)
+    put_input_dims(out, plan);
+  else
+    in = put_dims_pointers(out, "const int64_t *const", "input_dims", "in", plan->inputs,
+                           plan->input_count);
   text_printf(out,
               "  const struct hone_artifact_info *info = %s_artifact();\n"
-              "  struct hone_io io = {inputs, outputs, %s, 0};\n"
+              "  struct hone_io io = {inputs, outputs, %s, %s};\n"
               "  if (info->weights_bytes && !info->weights) return -1;\n"
               "  return (int)info->run(info->weights, arena, &io, 0);\n}\n",
-              prefix, plan->symbol.bound ? "dims" : "0");
+              prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
 }
 
 static bool can_be_typed(const struct plan *plan) {

@@ -16,7 +16,7 @@ static bool is_vector(const struct step *step, const struct loop_nest *nest) {
   return true;
 }
 
-static bool is_packed(hone_dtype dtype) { return dtype_bits(dtype) < 8; }
+static bool is_packed(hone_dtype dtype) { return dtype_bits(dtype) < 8 && dtype != HONE_STRING; }
 
 /* "const float i0 = f16_load_(q0[j * 4l]);" */
 static void emit_load(struct text *out, hone_dtype dtype, size_t k, int64_t stride) {
@@ -295,6 +295,7 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
 }
 
 static const char *element_type(size_t bytes) {
+  if (bytes == STRING_BYTES) return "struct hone_text";
   return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
 }
 
@@ -306,11 +307,14 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   int outer = inner ? rank - inner : 0;
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size, slope[d] = step->copy[d].slope;
   begin_loops(&body, step);
-  text_printf(&body,
-              "  typedef %s __attribute__((may_alias)) element;\n  const element fill = "
-              "(element)0x%llxu;\n  (void)fill;\n",
-              element_type(dtype_bytes(step->inputs[0].dtype)),
-              (unsigned long long)step->fill_bits);
+  text_printf(&body, "  typedef %s __attribute__((may_alias)) element;\n",
+              element_type(dtype_bytes(step->inputs[0].dtype)));
+  if (step->inputs[0].dtype == HONE_STRING)
+    text_puts(&body, "  const element fill = {\"\", 0};\n");
+  else
+    text_printf(&body, "  const element fill = (element)0x%llxu;\n",
+                (unsigned long long)step->fill_bits);
+  text_puts(&body, "  (void)fill;\n");
   text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);

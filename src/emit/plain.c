@@ -16,10 +16,13 @@ static const char *const attribute_names[] = {"block_size",
                                               "beta",
                                               "bias",
                                               "blocksize",
+                                              "case",
+                                              "center_point_box",
                                               "clip",
                                               "coordinate_transformation_mode",
                                               "count_include_pad",
                                               "cubic_coeff_a",
+                                              "delimiter",
                                               "detect_negative",
                                               "detect_positive",
                                               "direction",
@@ -34,6 +37,7 @@ static const char *const attribute_names[] = {"block_size",
                                               "high",
                                               "input_forget",
                                               "antialias",
+                                              "is_case_sensitive",
                                               "k",
                                               "keep_aspect_ratio_policy",
                                               "keepdims",
@@ -43,6 +47,7 @@ static const char *const attribute_names[] = {"block_size",
                                               "left_shift",
                                               "linear_before_reset",
                                               "low",
+                                              "maxsplit",
                                               "mode",
                                               "nearest_mode",
                                               "noop_with_empty_axes",
@@ -141,6 +146,14 @@ static hone_status emit_attribute(struct emitter *e, struct text *out, struct te
       text_printf(out, "%zu\n", a->count);
       break;
     case ATTRIBUTE_STRING:
+      if (!strcmp(a->name, "delimiter")) { /* as numbers: text of a model never reaches the file */
+        if (!a->s.length) break;
+        define(out, undo, name);
+        text_puts(out, "{");
+        for (size_t i = 0; i < a->s.length; i++) text_printf(out, "%d, ", (int)a->s.bytes[i]);
+        text_puts(out, "0}\n");
+        break;
+      }
       if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
         return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel",
                     a->name);
@@ -165,7 +178,8 @@ static hone_status emit_attribute(struct emitter *e, struct text *out, struct te
 
 static hone_status emit_operand(struct emitter *e, struct text *out, struct text *undo,
                                 const char *side, size_t k, const struct view *view) {
-  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT"};
+  bool is_open = view->buffer && view_is_open(view);
+  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT", "IS_TEXT"};
   int64_t count = 0;
   if (view->buffer && !shape_count(&view->shape, &count))
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "too large");
@@ -186,10 +200,23 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
       case 3:
         emit_list(out, view->shape.dims, view->buffer ? (size_t)view->shape.rank : 0);
         break;
-      default:
+      case 4:
         text_printf(out, "%lldl\n", (long long)count);
+        break;
+      default:
+        text_printf(out, "%d\n", view->buffer && view->dtype == HONE_STRING);
     }
   }
+  if (!is_open) return HONE_OK;
+  int64_t numbers[HONE_MAX_RANK];
+  char name[48];
+  for (int d = 0; d < view->shape.rank; d++) numbers[d] = view->extents[d];
+  snprintf(name, sizeof name, "%s%zu_EXTENTS", side, k);
+  define(out, undo, name);
+  emit_list(out, numbers, (size_t)view->shape.rank);
+  snprintf(name, sizeof name, "%s%zu_OPEN", side, k);
+  define(out, undo, name);
+  text_puts(out, "1\n");
   return HONE_OK;
 }
 
@@ -201,7 +228,7 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
   text_printf(&body,
               "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
               "#define OUT_COUNT %zu\n",
-              step->op->name, (long long)step->units, step->input_count, step->output_count);
+              step->plain->op, (long long)step->units, step->input_count, step->output_count);
   text_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
   if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
     text_printf(&body, "#define %s\n", step->plain->define);

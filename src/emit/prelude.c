@@ -25,10 +25,11 @@ void emit_prelude(const struct plan *plan, struct text *out) {
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
   static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h",
-                                      "emit/small.h"};
-  size_t count = COUNT(texts) - !has_small_types(plan);
-  for (size_t i = 0; i < count; i++) {
+                                      "emit/small.h", "emit/strings.h"};
+  for (size_t i = 0; i < COUNT(texts); i++) {
     size_t length = 0;
+    if (i == 3 && !has_small_types(plan)) continue;
+    if (i == 4 && !plan->text_bytes) continue;
     const char *text = hone_embedded_text(texts[i], &length);
     if (text) text_append(out, text, length);
   }
@@ -74,6 +75,7 @@ void emit_frame(const struct emitter *e) {
       "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
       "void *const *inputs;\n"
       "  void *const *outputs;\n  int32_t status;\n"
-      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n%s};\n\n",
+      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n"
+      "  int64_t *extents; /* sizes known only now */\n  struct texts texts;\n%s};\n\n",
       e->plan->symbol.bound ? "  long less; /* the open size is so much below its bound */\n" : "");
 }

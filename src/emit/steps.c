@@ -25,8 +25,23 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
   return fail(e->ctx, HONE_E_INTERNAL, place_none(), "step kind %d", (int)step->kind);
 }
 
+static bool has_open_operand(const struct step *step) {
+  for (size_t i = 0; i < step->input_count; i++)
+    if (view_is_open(&step->inputs[i])) return true;
+  for (size_t i = 0; i < step->output_count; i++)
+    if (view_is_open(&step->outputs[i])) return true;
+  return false;
+}
+
+static bool has_text(const struct step *step) {
+  for (size_t i = 0; i < step->output_count; i++)
+    if (step->outputs[i].buffer && step->outputs[i].dtype == HONE_STRING) return true;
+  return false;
+}
+
+/* last: an expression behind the addresses, or NULL */
 static void emit_pointers(struct text *out, const char *declaration, const struct view *views,
-                          size_t count, bool is_const) {
+                          size_t count, bool is_const, const char *last) {
   text_printf(out, "  %s[] = {", declaration);
   for (size_t i = 0; i < count; i++) {
     if (i) text_puts(out, ", ");
@@ -35,7 +50,8 @@ static void emit_pointers(struct text *out, const char *declaration, const struc
     else
       text_puts(out, "NULL");
   }
-  text_puts(out, count ? "};\n" : "NULL};\n");
+  if (last) text_printf(out, "%s%s", count ? ", " : "", last);
+  text_puts(out, count || last ? "};\n" : "NULL};\n");
 }
 
 /* Units whose number follows the symbol: "units", and of a kernel "led", the first so many of each group. */
@@ -86,8 +102,8 @@ static void emit_scratch(struct text *out, const struct step *step, const char *
 static void emit_call(struct text *out, const struct step *step, int number) {
   switch (step->kind) {
     case STEP_KERNEL:
-      emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count,
-                    true);
+      emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
+                    NULL);
       if (step->lead.inner)
         text_printf(out,
                     "  for (long u = begin, last; u < end; u = last) {\n"
@@ -117,15 +133,18 @@ static void emit_call(struct text *out, const struct step *step, int number) {
     case STEP_ELEMENTWISE:
     case STEP_COPY:
     case STEP_FILL:
-      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
+      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
       text_printf(out, "  k%d(", number);
       emit_address(out, &step->outputs[0], false);
       text_puts(out,
                 is_open_loop(step) ? ", from, begin, end, less);\n" : ", from, begin, end);\n");
       break;
     case STEP_PLAIN:
-      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true);
-      emit_pointers(out, "void *const to", step->outputs, step->output_count, false);
+      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
+      emit_pointers(out, "void *const to", step->outputs, step->output_count, false,
+                    has_text(step)           ? "f->extents, &f->texts"
+                    : has_open_operand(step) ? "f->extents"
+                                             : NULL);
       text_printf(out, "  const int32_t status = k%d(from, to, ", number);
       emit_scratch(out, step, "void");
       text_puts(out,

@@ -64,6 +64,16 @@ hone_status graph_input(struct ctx *ctx, struct graph *graph, const char *name, 
   return HONE_OK;
 }
 
+hone_status graph_extent(struct ctx *ctx, struct graph *graph, int64_t bound, uint32_t *out) {
+  struct graph *root = outermost(graph);
+  if (root->extents.count >= HONE_MAX_EXTENTS)
+    return fail(ctx, HONE_E_LIMIT, place_name(root->name),
+                "more than %d sizes that are known only at run time", HONE_MAX_EXTENTS);
+  VEC_PUSH(ctx, root->arena, &root->extents, (struct extent){bound});
+  *out = (uint32_t)root->extents.count;
+  return HONE_OK;
+}
+
 hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
                            const struct tensor *tensor, struct value **out) {
   TRY(graph_value(ctx, graph, name, out));

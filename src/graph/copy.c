@@ -122,6 +122,8 @@ hone_status graph_copy(struct ctx *ctx, struct arena *arena, const struct graph 
   (*out)->name = graph->name;
   (*out)->parent = graph->parent;
   (*out)->fresh = graph->fresh;
+  for (size_t i = 0; i < graph->extents.count; i++)
+    VEC_PUSH(ctx, arena, &(*out)->extents, graph->extents.at[i]);
   TRY(add_clone(&c, graph, *out, 0));
   TRY(clone_values(&c, 0));
   return fill_clones(&c, 0);
@@ -141,6 +143,7 @@ hone_status graph_inline(struct ctx *ctx, struct graph *graph, const struct grap
     map[i]->dtype = from->dtype;
     map[i]->has_shape = from->has_shape;
     map[i]->shape = from->shape;
+    memcpy(map[i]->extents, from->extents, sizeof from->extents);
     map[i]->constant = from->constant;
   }
   TRY(clone_nodes(&c, 0, out_nodes));

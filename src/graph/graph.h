@@ -1,7 +1,8 @@
 /* graph: the intermediate representation. Nodes with ONNX semantics at HONE_OPSET over values.
  *
  * A graph lives in one arena. Values are logically in ONNX order; physical order belongs to the
- * plan. Shapes are fixed: open dimensions are bound at import. Nodes are kept in topological order.
+ * plan. Shapes are fixed or bounds: what is known only at run time is a numbered extent. Nodes are
+ * kept in topological order.
  */
 #ifndef HONE_GRAPH_H
 #define HONE_GRAPH_H
@@ -9,6 +10,7 @@
 #include "../base/base.h"
 
 #define HONE_OPSET 28
+#define HONE_MAX_EXTENTS 4096
 
 struct op; /* src/ops/ops.h */
 struct graph;
@@ -38,15 +40,26 @@ struct string {
   size_t length;
 };
 
+/* What a sequence or an optional holds; of the latter one value or none. */
+struct value_list {
+  bool is_optional;
+  size_t count;
+  struct value **at;
+};
+
 struct value {
   const char *name; /* as in the model, any UTF-8; unique within its graph */
   hone_dtype dtype; /* HONE_UNDEFINED until inferred */
   bool has_shape;
   struct shape shape;
+  /* by dimension: 0, or the number of its extent, which the caller or the producing step gives at run
+     time; shape.dims holds the bound */
+  uint32_t extents[HONE_MAX_RANK];
   /* by dimension: its extent is dims[d] - slope[d] * (bound - n) where the graph's symbol is n; NULL: fixed */
   const int64_t *slope;
   const struct tensor *constant; /* NULL unless known at compile time */
   struct node *producer;         /* NULL for inputs and initializers */
+  struct value_list *list;       /* a sequence or optional, while inference resolves it */
   uint32_t index;                /* position in graph->values */
   bool is_input, is_output;
 };
@@ -107,6 +120,11 @@ struct node {
   struct fused_step *fused;
 };
 
+/* A size known only at run time, shared by all dimensions that name it. */
+struct extent {
+  int64_t bound;
+};
+
 struct graph {
   struct arena *arena;
   const char *name;
@@ -120,6 +138,7 @@ struct graph {
   uint64_t fresh;       /* counter for names of new values */
   const char *
       open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
+  VEC(struct extent) extents; /* of the outermost graph alone; number n is at[n - 1] */
 };
 struct node_list {
   struct node **at;
@@ -150,6 +169,9 @@ MUST_USE hone_status graph_value(struct ctx *ctx, struct graph *graph, const cha
                                  struct value **out);
 MUST_USE hone_status graph_input(struct ctx *ctx, struct graph *graph, const char *name,
                                  hone_dtype dtype, const struct shape *shape, struct value **out);
+/* A new extent of the outermost graph; E_LIMIT above HONE_MAX_EXTENTS of them. */
+MUST_USE hone_status graph_extent(struct ctx *ctx, struct graph *graph, int64_t bound,
+                                  uint32_t *out);
 /* A constant value; `data` must outlive the graph unless copied with tensor_copy. */
 MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
                                     const struct tensor *tensor, struct value **out);
@@ -214,6 +236,8 @@ size_t tensor_count(const struct tensor *tensor);
 /* `graph` first, then every graph in its nodes' attributes, outer before inner. */
 MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                   struct graph_list *out);
+/* Whether any dimension is known only at run time. */
+bool value_is_open(const struct value *value);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
 /* How often each value is read (graph outputs count once): array of values.count. */

@@ -3,7 +3,8 @@
  *   graph      = "graph" [name] "(" [input {"," input}] ")" "->" "(" [name {"," name}] ")" "{"
  *                {statement} "}"
  *   input      = name ":" type
- *   type       = dtype ["[" [int {"," int}] "]"]                       no brackets: shape not known
+ *   type       = dtype ["[" [size {"," size}] "]"]                     no brackets: shape not known
+ *   size       = ["?" int "<="] int                                    with ?: at run time, a bound
  *   statement  = name "=" constant | result {"," result} "=" op "(" [args] [";" args] ")"
  * {attribute}
  *                {"then" op "(" arg {"," arg} ")" {"alpha=" float | "beta=" float | "dtype="
@@ -36,6 +37,7 @@ struct parser {
   size_t at, length;
   find_op_fn *find;
   VEC(struct level) levels;
+  struct graph *root; /* of the first level */
 };
 
 /* -- characters ------------------------------------------------------------------------------- */
@@ -207,17 +209,41 @@ static hone_status read_dtype(struct parser *p, hone_dtype *out) {
   return *out ? HONE_OK : bad(p, "an element type such as f32");
 }
 
+/* The number of an extent: they are numbered from 1 in the order in which they first stand in the text. */
+static hone_status read_extent(struct parser *p, uint32_t *out) {
+  struct graph *root = p->root;
+  int64_t number = 0;
+  TRY(read_int(p, &number));
+  TRY(expect(p, '<'));
+  TRY(expect(p, '='));
+  if (number < 1 || (uint64_t)number > root->extents.count + 1)
+    return bad(p, "the number of a size that stands before, or the next one");
+  *out = (uint32_t)number;
+  return HONE_OK;
+}
+
+static hone_status read_size(struct parser *p, int64_t *out, uint32_t *out_extent) {
+  struct graph *root = p->root;
+  *out_extent = 0;
+  if (accept(p, '?')) TRY(read_extent(p, out_extent));
+  TRY(read_int(p, out));
+  if (*out_extent <= root->extents.count) return HONE_OK;
+  return graph_extent(p->ctx, root, *out, out_extent);
+}
+
 static hone_status read_type(struct parser *p, hone_dtype *dtype, bool *has_shape,
-                             struct shape *shape) {
+                             struct shape *shape, uint32_t extents[HONE_MAX_RANK]) {
   TRY(read_dtype(p, dtype));
   *shape = (struct shape){0};
+  memset(extents, 0, HONE_MAX_RANK * sizeof *extents);
   *has_shape = peek(p) == '[';
   if (!*has_shape) return HONE_OK;
   p->at++;
   if (accept(p, ']')) return HONE_OK;
   do {
     if (shape->rank == HONE_MAX_RANK) return bad(p, "fewer dimensions");
-    TRY(read_int(p, &shape->dims[shape->rank++]));
+    TRY(read_size(p, &shape->dims[shape->rank], &extents[shape->rank]));
+    shape->rank++;
   } while (accept(p, ','));
   return expect(p, ']');
 }
@@ -318,7 +344,8 @@ static hone_status read_constant(struct parser *p, struct tensor **out) {
   hone_dtype dtype;
   bool has_shape;
   struct shape shape;
-  TRY(read_type(p, &dtype, &has_shape, &shape));
+  uint32_t extents[HONE_MAX_RANK];
+  TRY(read_type(p, &dtype, &has_shape, &shape, extents));
   if (!has_shape) return bad(p, "a shape");
   TRY(tensor_create(p->ctx, p->arena, dtype, &shape, out));
   if (dtype != HONE_STRING && accept_word(p, "seed")) return fill_random(p, *out);
@@ -502,6 +529,7 @@ struct result {
   hone_dtype dtype;
   bool has_shape;
   struct shape shape;
+  uint32_t extents[HONE_MAX_RANK];
 };
 struct results {
   struct result *at;
@@ -512,7 +540,8 @@ static hone_status read_results(struct parser *p, struct results *results) {
   do {
     struct result result = {0};
     if (!accept(p, '-')) TRY(read_name(p, &result.name));
-    if (accept(p, ':')) TRY(read_type(p, &result.dtype, &result.has_shape, &result.shape));
+    if (accept(p, ':'))
+      TRY(read_type(p, &result.dtype, &result.has_shape, &result.shape, result.extents));
     VEC_PUSH(p->ctx, p->arena, results, result);
   } while (accept(p, ','));
   return expect(p, '=');
@@ -530,6 +559,7 @@ static hone_status define_results(struct parser *p, struct node *node,
     value->dtype = result->dtype;
     value->has_shape = result->has_shape;
     value->shape = result->shape;
+    memcpy(value->extents, result->extents, sizeof value->extents);
     TRY(remember(p, &top(p)->names, value));
   }
   return HONE_OK;
@@ -594,12 +624,14 @@ static hone_status read_graph_inputs(struct parser *p, struct level *level) {
     hone_dtype dtype = HONE_UNDEFINED;
     bool has_shape = false;
     struct shape shape = {0};
+    uint32_t extents[HONE_MAX_RANK] = {0};
     struct value *value;
     if (level->graph->inputs.count) TRY(expect(p, ','));
     skip(p, true);
     TRY(read_name(p, &name));
-    if (accept(p, ':')) TRY(read_type(p, &dtype, &has_shape, &shape));
+    if (accept(p, ':')) TRY(read_type(p, &dtype, &has_shape, &shape, extents));
     TRY(graph_input(p->ctx, level->graph, name, dtype, has_shape ? &shape : NULL, &value));
+    memcpy(value->extents, extents, sizeof extents);
     TRY(remember(p, &level->names, value));
   }
   return HONE_OK;
@@ -611,7 +643,10 @@ static hone_status open_level(struct parser *p, const char *attribute) {
   if ((int64_t)p->levels.count >= p->ctx->limits[LIMIT_depth])
     return fail(p->ctx, HONE_E_LIMIT, place_offset(p->at), "graphs are nested too deeply");
   TRY(graph_create(p->ctx, p->arena, &level.graph));
-  if (p->levels.count) level.graph->parent = top(p)->graph;
+  if (p->levels.count)
+    level.graph->parent = top(p)->graph;
+  else
+    p->root = level.graph;
   skip(p, true);
   if (peek(p) != '(') TRY(read_name(p, &level.graph->name));
   TRY(read_graph_inputs(p, &level));

@@ -172,11 +172,23 @@ static void put_indent(const struct printer *p) {
   for (size_t i = 0; i < p->stack.count; i++) text_puts(p->text, "  ");
 }
 
+/* A size known at run time as its number and its bound: "[3,?1<=64]". */
+static void put_open_shape(struct text *text, const struct value *value) {
+  text_puts(text, "[");
+  for (int d = 0; d < value->shape.rank; d++) {
+    if (d) text_puts(text, ",");
+    if (value->extents[d]) text_printf(text, "?%u<=", value->extents[d]);
+    text_printf(text, "%lld", (long long)value->shape.dims[d]);
+  }
+  text_puts(text, "]");
+}
+
 static void put_typed(struct text *text, const struct value *value) {
   put_value_name(text, value);
   if (!value || !value->dtype) return;
   text_puts(text, ": ");
-  put_type(text, value->dtype, value->has_shape ? &value->shape : NULL);
+  put_type(text, value->dtype, value->has_shape && !value_is_open(value) ? &value->shape : NULL);
+  if (value_is_open(value)) put_open_shape(text, value);
 }
 
 static void put_constants(const struct printer *p, const struct graph *graph) {

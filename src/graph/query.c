@@ -263,6 +263,12 @@ hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct grap
   return HONE_OK;
 }
 
+bool value_is_open(const struct value *value) {
+  for (int d = 0; d < value->shape.rank; d++)
+    if (value->extents[d]) return true;
+  return false;
+}
+
 bool graph_owns(const struct graph *graph, const struct value *value) {
   return value && value->index < graph->values.count && graph->values.at[value->index] == value;
 }

@@ -119,8 +119,9 @@ struct raw_dim {
 };
 struct raw_value { /* what a file says of an input or output */
   const char *name;
-  const char *other_type; /* "a sequence", ...; NULL: a tensor */
-  hone_dtype dtype;       /* HONE_UNDEFINED: not stated */
+  const char *other_type;        /* "a map", ...; NULL: a tensor, or a list of such */
+  bool is_sequence, is_optional; /* both: an optional sequence; the rest is said of its tensors */
+  hone_dtype dtype;              /* HONE_UNDEFINED: not stated */
   bool has_shape;
   int rank;
   struct raw_dim *dims;

@@ -74,8 +74,11 @@ static hone_status check_output(struct builder *builder, const struct raw_value 
 }
 
 static hone_status check_outputs(struct builder *builder, const struct graph *graph) {
-  for (size_t i = 0; i < graph->outputs.count && i < builder->main.outputs.count; i++)
-    TRY(check_output(builder, &builder->main.outputs.at[i], graph->outputs.at[i]));
+  for (size_t i = 0; i < builder->main.outputs.count;
+       i++) /* lists are several outputs by now, or none */
+    for (size_t k = 0; k < graph->outputs.count; k++)
+      if (!strcmp(builder->main.outputs.at[i].name, graph->outputs.at[k]->name))
+        TRY(check_output(builder, &builder->main.outputs.at[i], graph->outputs.at[k]));
   return HONE_OK;
 }
 

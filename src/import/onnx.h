@@ -166,6 +166,17 @@ MUST_USE hone_status constant_of(struct builder *builder, const struct raw_node 
 bool is_constant_node(const struct raw_node *node);
 /* Resolves the inputs in the scope, upgrades, and appends the node to the scope's graph. */
 MUST_USE hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node);
+/* E_FORMAT if the name is defined already. */
+MUST_USE hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
+                             struct place at);
+
+/* -- lists.c: inputs of the model that are sequences or optionals ----------------------------------- */
+/* `out` is raw, with the tensors that the caller gives in the place of lists. */
+MUST_USE hone_status expand_lists(struct builder *builder, const struct raw_graph *raw,
+                                  struct raw_graph *out);
+/* The lists themselves, of the inputs that those became. */
+MUST_USE hone_status join_lists(struct builder *builder, struct scope *scope,
+                                const struct raw_graph *raw);
 /* Graphs read since `first_pending` lie in this scope. */
 void adopt_pending(struct builder *builder, size_t first_pending, struct scope *scope);
 /* to = Identity(from), both of the graph */

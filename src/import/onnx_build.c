@@ -23,8 +23,8 @@ int64_t opset_of(const struct builder *builder, const char *domain) {
 
 /* -- declaring values ---- */
 
-static hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
-                           struct place at) {
+hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
+                    struct place at) {
   bool fresh;
   TRY(names_add(builder->reader.ctx, &scope->names, value->name, value, &fresh));
   if (fresh) return HONE_OK;
@@ -60,9 +60,13 @@ static void find_real_inputs(const struct scope *scope, const struct raw_graph *
 static hone_status add_input(struct builder *builder, struct scope *scope,
                              const struct raw_value *raw, const struct shape *shape) {
   struct ctx *ctx = builder->reader.ctx;
+  struct value *value;
+  if (scope->parent && (raw->is_sequence || raw->is_optional)) { /* known when it is called */
+    TRY(graph_input(ctx, scope->graph, raw->name, HONE_UNDEFINED, NULL, &value));
+    return declare(builder, scope, value, place_offset(raw->offset));
+  }
   if (!scope->parent && !raw->dtype)
     return fail(ctx, HONE_E_TYPE, place_name(raw->name), "an input without element type");
-  struct value *value;
   int64_t elements;
   size_t bytes;
   if (raw->dtype && shape)
@@ -81,18 +85,11 @@ static const struct shape *fixed_shape(const struct raw_value *raw, struct shape
   return raw->has_shape ? shape : NULL;
 }
 
-static hone_status add_inputs(struct builder *builder, struct scope *scope,
-                              const struct raw_graph *raw) {
+static hone_status add_fixed_inputs(struct builder *builder, struct scope *scope,
+                                    const struct raw_graph *raw, const bool *is_real) {
   struct reader *reader = &builder->reader;
-  bool *is_real;
   struct shape *shapes, fixed;
-  TRY(NEW_ARRAY(reader->ctx, reader->arena, is_real, raw->inputs.count));
   TRY(NEW_ARRAY(reader->ctx, reader->arena, shapes, raw->inputs.count));
-  find_real_inputs(scope, raw, is_real);
-  for (size_t i = 0; i < raw->inputs.count; i++)
-    if (raw->inputs.at[i].other_type)
-      return fail(reader->ctx, HONE_E_UNSUP, place_name(raw->inputs.at[i].name),
-                  "an input that is %s", raw->inputs.at[i].other_type);
   if (!scope->parent)
     TRY(bind_shapes(reader->ctx, reader->arena, builder->options, raw->inputs.at, is_real,
                     raw->inputs.count, shapes, &scope->graph->open_dimensions));
@@ -103,6 +100,22 @@ static hone_status add_inputs(struct builder *builder, struct scope *scope,
                     scope->parent ? fixed_shape(input, &fixed) : &shapes[i]));
   }
   return HONE_OK;
+}
+
+static hone_status add_inputs(struct builder *builder, struct scope *scope,
+                              const struct raw_graph *raw) {
+  struct reader *reader = &builder->reader;
+  struct raw_graph tensors = *raw; /* sequences as their elements */
+  bool *is_real;
+  for (size_t i = 0; i < raw->inputs.count; i++)
+    if (raw->inputs.at[i].other_type)
+      return fail(reader->ctx, HONE_E_UNSUP, place_name(raw->inputs.at[i].name),
+                  "an input that is %s", raw->inputs.at[i].other_type);
+  if (!scope->parent) TRY(expand_lists(builder, raw, &tensors));
+  TRY(NEW_ARRAY(reader->ctx, reader->arena, is_real, tensors.inputs.count));
+  find_real_inputs(scope, &tensors, is_real);
+  TRY(add_fixed_inputs(builder, scope, &tensors, is_real));
+  return scope->parent ? HONE_OK : join_lists(builder, scope, raw);
 }
 
 /* -- Constant nodes ---- */

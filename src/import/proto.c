@@ -91,6 +91,16 @@ static hone_status tensor_type_field(struct reader *reader, const struct wire_fi
   return HONE_OK;
 }
 
+static field_fn type_field;
+
+/* Of a sequence or an optional; an optional sequence is the deepest that there is. */
+static hone_status element_field(struct reader *reader, const struct wire_field *field,
+                                 uint32_t *seen, void *into) {
+  if (field->number != 1) return HONE_OK;
+  TRY(wire_once(reader->ctx, field, seen, "elem_type"));
+  return each_field_of(reader, field, "elem_type", type_field, into);
+}
+
 static hone_status type_field(struct reader *reader, const struct wire_field *field, uint32_t *seen,
                               void *into) {
   struct raw_value *value = into;
@@ -99,8 +109,12 @@ static hone_status type_field(struct reader *reader, const struct wire_field *fi
       TRY(wire_once(reader->ctx, field, seen, "tensor_type"));
       return each_field_of(reader, field, "tensor_type", tensor_type_field, value);
     case 4:
-      value->other_type = "a sequence";
-      break;
+      if (value->is_sequence) {
+        value->other_type = "a sequence of sequences";
+        break;
+      }
+      value->is_sequence = true;
+      return each_field_of(reader, field, "sequence_type", element_field, value);
     case 5:
       value->other_type = "a map";
       break;
@@ -111,8 +125,12 @@ static hone_status type_field(struct reader *reader, const struct wire_field *fi
       value->other_type = "a sparse tensor";
       break;
     case 9:
-      value->other_type = "an optional";
-      break;
+      if (value->is_sequence || value->is_optional) {
+        value->other_type = "a sequence of optionals";
+        break;
+      }
+      value->is_optional = true;
+      return each_field_of(reader, field, "optional_type", element_field, value);
     default:
       break;
   }
@@ -137,6 +155,7 @@ struct raw_attribute {
   uint32_t has;        /* bit k: field k is present */
   const char *refers;  /* ref_attr_name, NULL: none */
   const char *refused; /* kind that hone does not read, NULL: none */
+  bool is_type;
   VEC(int64_t) ints;
   VEC(double) floats;
   VEC(struct string) strings;
@@ -253,8 +272,11 @@ static hone_status attribute_field(struct reader *reader, const struct wire_fiel
       attribute->refused = "a list of graphs";
       return HONE_OK;
     case 14:
-    case 15:
+      attribute->is_type = true;
       attribute->refused = "a type";
+      return HONE_OK;
+    case 15:
+      attribute->refused = "a list of types";
       return HONE_OK;
     case 23:
       attribute->refused = "a list of sparse tensors";
@@ -347,6 +369,8 @@ static hone_status read_attribute(struct reader *reader, const struct wire_field
   struct raw_attribute attribute = {.offset = field->offset};
   TRY(each_field_of(reader, field, "an attribute", attribute_field, &attribute));
   bool is_given = true;
+  if (attribute.out.name && !strcmp(attribute.out.name, "type") && attribute.is_type)
+    return HONE_OK; /* of an Optional that holds nothing: nothing is asked of it */
   if (attribute.refers)
     TRY(refer(reader, &attribute, &is_given));
   else

@@ -220,6 +220,19 @@ static hone_status keep(struct rewrite *r) { /* the old form is part of the new 
 
 static hone_status refuse_old(struct rewrite *r) { return refuse(r, "this old form"); }
 
+/* Of batches, with a length for each row in front; inference makes rows of it. */
+static hone_status scan_batches(struct rewrite *r) {
+  struct attribute *directions = attribute_of(r, "directions");
+  if (r->node->inputs.count && r->node->inputs.at[0]) return refuse(r, "rows of different lengths");
+  if (r->node->inputs.count) {
+    r->node->inputs.count--;
+    memmove(r->node->inputs.at, r->node->inputs.at + 1,
+            r->node->inputs.count * sizeof *r->node->inputs.at);
+  }
+  if (directions) directions->name = "scan_input_directions";
+  return put_int(r, "batched", 1);
+}
+
 static hone_status upgrade_dropout(struct rewrite *r) { /* inference: the ratio has no effect */
   drop(r, "ratio");
   drop(r, "is_test");
@@ -488,7 +501,7 @@ static const struct {
     {"Resize", 11, old_resize},
     {"Resize", ALWAYS, resize_empty_inputs},
     {"RoiAlign", 16, roi_align_half_pixel},
-    {"Scan", 9, refuse_old},
+    {"Scan", 9, scan_batches},
     {"Scatter", ALWAYS, scatter_elements},
     {"Selu", 6, selu_constants},
     {"Slice", 10, upgrade_slice},

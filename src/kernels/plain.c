@@ -86,6 +86,20 @@ static size_t scratch_recurrent(const struct plain_problem *p) {
   return 6 * (size_t)p->in[2].dims[2] * sizeof(float);
 }
 
+/* Lists of places along the axis, for Unique without one of all elements. */
+static size_t scratch_unique(const struct plain_problem *p) {
+  const struct plain_shape *in = &p->in[0];
+  int64_t none = INT64_MIN, axis = p->attribute(p->node, "axis", none);
+  int64_t length =
+      axis == none ? count_between(in, 0, in->rank) : in->dims[axis < 0 ? axis + in->rank : axis];
+  return 5 * (size_t)length * sizeof(int64_t);
+}
+
+/* The places of one class's boxes. */
+static size_t scratch_boxes(const struct plain_problem *p) {
+  return (size_t)p->in[0].dims[1] * sizeof(int64_t);
+}
+
 /* Two lists of places along the axis. */
 static size_t scratch_sort(const struct plain_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
@@ -122,6 +136,9 @@ static int64_t units_slabs(const struct plain_problem *p) {
   return p->in[0].rank < 2 ? 1 : p->in[0].dims[is_first ? 1 : 0];
 }
 
+/* Why some run on one thread. */
+static const char where_depends[] = "where an element goes depends on all before it";
+
 const struct plain_kernel plain_table[] = {
     {"ArgMax", "plain/ArgMinMax.c", "ARG_MAX 1", units_lines_first, NULL, NULL},
     {"ArgMin", "plain/ArgMinMax.c", "ARG_MAX 0", units_lines_first, NULL, NULL},
@@ -129,6 +146,8 @@ const struct plain_kernel plain_table[] = {
     {"BatchNormalization", "plain/BatchNormalization.c", NULL, units_planes, NULL, NULL},
     {"BitShift", "plain/Pairs.c", "PAIR_OP 1", units_rows, NULL, NULL},
     {"Clip", "plain/Clip.c", NULL, units_elements, NULL, NULL},
+    {"Compact", "plain/Compact.c", NULL, units_rows, NULL, NULL},
+    {"Compress", "plain/Compress.c", NULL, units_one, where_depends, NULL},
     {"ConstantOfShape", "plain/ConstantOfShape.c", NULL, units_elements, NULL, NULL},
     {"Conv", "plain/Conv.c", NULL, units_planes, NULL, NULL},
     {"ConvInteger", "plain/ConvInteger.c", "QLINEAR 0", units_planes, NULL, NULL},
@@ -152,14 +171,20 @@ const struct plain_kernel plain_table[] = {
     {"LSTM", "plain/LSTM.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"LayerNormalization", "plain/LayerNormalization.c", NULL, units_norms, NULL, NULL},
     {"LogSoftmax", "plain/Softmax.c", "SOFTMAX_LOG 1", units_lines, NULL, NULL},
+    {"Lookup", "plain/Lookup.c", NULL, units_elements, NULL, NULL},
     {"LpNormalization", "plain/LpNormalization.c", NULL, units_lines, NULL, NULL},
     {"LpPool", "plain/Pool.c", "POOL_MODE 2", units_planes, NULL, NULL},
     {"MatMul", "plain/MatMul.c", NULL, units_products, NULL, NULL},
     {"MatMulInteger", "plain/MatMulInteger.c", "QLINEAR 0", units_products, NULL, NULL},
+    {"MatchStrings", "plain/MatchStrings.c", NULL, units_elements, NULL, NULL},
     {"MaxPool", "plain/Pool.c", "POOL_MODE 1", units_planes, NULL, NULL},
     {"MeanVarianceNormalization", "plain/MeanVarianceNormalization.c", NULL, units_shares, NULL,
      NULL},
     {"Mod", "plain/Pairs.c", "PAIR_OP 2", units_rows, NULL, NULL},
+    {"NonMaxSuppression", "plain/NonMaxSuppression.c", NULL, units_one, where_depends,
+     scratch_boxes},
+    {"NonZero", "plain/NonZero.c", NULL, units_one, where_depends, NULL},
+    {"NormalizeStrings", "plain/NormalizeStrings.c", NULL, units_one, where_depends, NULL},
     {"OneHot", "plain/OneHot.c", NULL, units_elements, NULL, NULL},
     {"Pad", "plain/Pad.c", NULL, units_rows, NULL, NULL},
     {"Pow", "plain/Pairs.c", "PAIR_OP 0", units_rows, NULL, NULL},
@@ -190,9 +215,14 @@ const struct plain_kernel plain_table[] = {
     {"Size", "plain/Shape.c", "SHAPE_SIZE 1", units_one, "a few numbers", NULL},
     {"Softmax", "plain/Softmax.c", "SOFTMAX_LOG 0", units_lines, NULL, NULL},
     {"SpMM", "plain/SpMM.c", NULL, units_first, NULL, NULL},
+    {"StringConcat", "plain/StringPairs.c", "STRING_CONCAT 1", units_rows, NULL, NULL},
+    {"StringEqual", "plain/StringPairs.c", "STRING_CONCAT 0", units_rows, NULL, NULL},
+    {"StringSplit", "plain/StringSplit.c", NULL, units_one, "it counts the most parts", NULL},
+    {"Strings", "plain/Strings.c", NULL, units_elements, NULL, NULL},
     {"TableSoftmax", "plain/TableSoftmax.c", NULL, units_lines, NULL, NULL},
     {"TopK", "plain/TopK.c", NULL, units_lines, NULL, scratch_sort},
     {"Trilu", "plain/Trilu.c", NULL, units_rows, NULL, NULL},
+    {"Unique", "plain/Unique.c", NULL, units_one, "one sort", scratch_unique},
 };
 const size_t plain_count = sizeof plain_table / sizeof plain_table[0];
 

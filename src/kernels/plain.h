@@ -14,6 +14,10 @@
  *   IN_COUNT OUT_COUNT, and for each k:  INk_PRESENT (0/1), INk_T (C type: float, double, int64_t,
  *   ..., unsigned char for bool), INk_RANK, INk_DIMS {a,b,..} (at least one entry), INk_COUNT;
  *   OUTk_* likewise. Operands are dense row-major in ONNX order and do not overlap.
+ *   INk_OPEN 1, INk_EXTENTS {0,n,..}  only where a size is known at run time: dims hold its bound,
+ *   extents[n] the size (0: fixed), extents being out[OUT_COUNT]; OUTk_* likewise, and the text that
+ *   makes an open output writes its size. Lines lie as far apart as the bounds say.
+ *   INk_IS_TEXT (0/1)  INk_T is struct hone_text; new text comes from text_room_(out[OUT_COUNT + 1], ..)
  *   ATTR_name        an int or float attribute of the node; only those present are defined
  *   ATTR_name        {a,b,..} for ints/floats, with ATTR_name_COUNT
  *   WINDOW_IN, WINDOW_KERNEL, WINDOW_OUT, WINDOW_STRIDE, WINDOW_DILATION, WINDOW_PAD_BEGIN and

@@ -35,10 +35,9 @@ static hone_status need_body(struct ctx *ctx, const struct node *node, const cha
 
 /* -- nodes and constants ------------------------------------------------------------------------- */
 
-/* result NULL: a new value. Nodes come to `list`, not to the graph. */
-static hone_status make_node(struct ctx *ctx, struct graph *graph, enum op_id op,
-                             const struct node *origin, struct value *const *inputs, size_t count,
-                             struct value *result, struct node_list *list, struct node **out) {
+hone_status control_node(struct ctx *ctx, struct graph *graph, enum op_id op,
+                         const struct node *origin, struct value *const *inputs, size_t count,
+                         struct value *result, struct node_list *list, struct node **out) {
   struct node *node;
   TRY(NEW(ctx, graph->arena, node));
   *node = (struct node){.op = &op_table[op],
@@ -57,14 +56,14 @@ static hone_status make_node(struct ctx *ctx, struct graph *graph, enum op_id op
   return HONE_OK;
 }
 
-static hone_status alias(struct ctx *ctx, struct graph *graph, const struct node *origin,
-                         struct value *from, struct value *to, struct node_list *list) {
+hone_status control_alias(struct ctx *ctx, struct graph *graph, const struct node *origin,
+                          struct value *from, struct value *to, struct node_list *list) {
   struct node *node;
-  return make_node(ctx, graph, OP_Identity, origin, &from, 1, to, list, &node);
+  return control_node(ctx, graph, OP_Identity, origin, &from, 1, to, list, &node);
 }
 
-static hone_status make_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype, int rank,
-                                 int64_t number, struct value **out) {
+hone_status control_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype, int rank,
+                             int64_t number, struct value **out) {
   struct tensor *tensor;
   struct shape shape = {.rank = rank, .dims = {1}};
   TRY(tensor_create(ctx, graph->arena, dtype, &shape, &tensor));
@@ -102,7 +101,7 @@ hone_status control_inline_if(struct ctx *ctx, struct graph *graph, const struct
   TRY(NEW_ARRAY(ctx, graph->arena, outputs, node->output_count));
   TRY(graph_inline(ctx, graph, body, NULL, out, outputs));
   for (size_t k = 0; k < node->output_count; k++)
-    if (node->outputs[k]) TRY(alias(ctx, graph, node, outputs[k], node->outputs[k], out));
+    if (node->outputs[k]) TRY(control_alias(ctx, graph, node, outputs[k], node->outputs[k], out));
   return HONE_OK;
 }
 
@@ -224,9 +223,10 @@ static hone_status scan_input(struct ctx *ctx, struct graph *graph, const struct
   struct node *gather;
   int64_t axis = listed(u->node, "scan_input_axes", k);
   bool backward = listed(u->node, "scan_input_directions", k) != 0;
-  TRY(make_constant(ctx, graph, HONE_I64, 0, backward ? u->trip - 1 - u->done : u->done, &index));
-  TRY(make_node(ctx, graph, OP_Gather, u->node, (struct value *[]){x, index}, 2, NULL, list,
-                &gather));
+  TRY(control_constant(ctx, graph, HONE_I64, 0, backward ? u->trip - 1 - u->done : u->done,
+                       &index));
+  TRY(control_node(ctx, graph, OP_Gather, u->node, (struct value *[]){x, index}, 2, NULL, list,
+                   &gather));
   *out = gather->outputs[0];
   return node_set_int(ctx, graph, gather, "axis", axis < 0 ? axis + x->shape.rank : axis);
 }
@@ -235,8 +235,8 @@ static hone_status iterate(struct ctx *ctx, struct graph *graph, struct unroll *
                            struct node_list *out) {
   size_t first = u->is_scan ? 0 : 2;
   if (!u->is_scan) {
-    TRY(make_constant(ctx, graph, HONE_I64, 0, u->done, &u->in[0]));
-    TRY(make_constant(ctx, graph, HONE_BOOL, 0, 1, &u->in[1]));
+    TRY(control_constant(ctx, graph, HONE_I64, 0, u->done, &u->in[0]));
+    TRY(control_constant(ctx, graph, HONE_BOOL, 0, 1, &u->in[1]));
   }
   for (size_t k = 0; k < u->states; k++) u->in[first + k] = u->state[k];
   for (size_t k = 0; k < u->scans_in; k++)
@@ -281,22 +281,23 @@ static hone_status join(struct ctx *ctx, struct graph *graph, const struct unrol
   struct node *node;
   if (!result) return HONE_OK;
   if (!count) return fail(ctx, HONE_E_UNSUP, node_place(u->node), "a scan output of no iterations");
-  TRY(make_constant(ctx, graph, HONE_I64, 1, axis, &axes));
+  TRY(control_constant(ctx, graph, HONE_I64, 1, axis, &axes));
   TRY(NEW_ARRAY(ctx, graph->arena, parts, count));
   for (size_t i = 0; i < count; i++) {
     struct value *part = u->collected[k * u->room + (backward ? count - 1 - i : i)];
-    TRY(make_node(ctx, graph, OP_Unsqueeze, u->node, (struct value *[]){part, axes}, 2, NULL, out,
-                  &node));
+    TRY(control_node(ctx, graph, OP_Unsqueeze, u->node, (struct value *[]){part, axes}, 2, NULL,
+                     out, &node));
     parts[i] = node->outputs[0];
   }
-  TRY(make_node(ctx, graph, OP_Concat, u->node, parts, count, result, out, &node));
+  TRY(control_node(ctx, graph, OP_Concat, u->node, parts, count, result, out, &node));
   return node_set_int(ctx, graph, node, "axis", axis);
 }
 
 static hone_status finish(struct ctx *ctx, struct graph *graph, struct unroll *u,
                           struct node_list *out) {
   for (size_t k = 0; k < u->states; k++)
-    if (u->node->outputs[k]) TRY(alias(ctx, graph, u->node, u->state[k], u->node->outputs[k], out));
+    if (u->node->outputs[k])
+      TRY(control_alias(ctx, graph, u->node, u->state[k], u->node->outputs[k], out));
   for (size_t k = 0; k < u->scans_out; k++) TRY(join(ctx, graph, u, k, out));
   return HONE_OK;
 }
@@ -311,6 +312,66 @@ hone_status unroll_next(struct ctx *ctx, struct graph *graph, struct unroll *u,
     return fail(ctx, HONE_E_LIMIT, node_place(u->node), "more iterations than limit unroll, %lld",
                 (long long)ctx->limits[LIMIT_unroll]);
   return iterate(ctx, graph, u, out);
+}
+
+bool is_batched_scan(const struct node *node) {
+  return is_op(node, OP_Scan) && node_int(node, "batched", 0);
+}
+
+/* The node over row `row` of every input, as a Scan of today. */
+static hone_status scan_row(struct ctx *ctx, struct graph *graph, const struct node *node,
+                            int64_t row, struct node_list *list, struct node **out) {
+  struct value **inputs, *index;
+  struct node *made;
+  TRY(NEW_ARRAY(ctx, graph->arena, inputs, node->input_count + 1));
+  TRY(control_constant(ctx, graph, HONE_I64, 0, row, &index));
+  for (size_t k = 0; k < node->input_count; k++) {
+    TRY(control_node(ctx, graph, OP_Gather, node, (struct value *[]){node->inputs[k], index}, 2,
+                     NULL, list, &made));
+    inputs[k] = made->outputs[0];
+  }
+  TRY(control_node(ctx, graph, OP_Scan, node, inputs, node->input_count, NULL, list, out));
+  TRY(NEW_ARRAY(ctx, graph->arena, (*out)->outputs, node->output_count));
+  (*out)->output_count = node->output_count;
+  for (size_t k = 0; k < node->output_count; k++) {
+    TRY(graph_value(ctx, graph, NULL, &(*out)->outputs[k]));
+    (*out)->outputs[k]->producer = *out;
+  }
+  for (size_t a = 0; a < node->attribute_count; a++)
+    TRY(node_set(ctx, graph, *out, &node->attributes[a]));
+  return node_set_int(ctx, graph, *out, "batched", 0);
+}
+
+hone_status control_rows(struct ctx *ctx, struct graph *graph, const struct node *node,
+                         struct node_list *out) {
+  struct value **parts, *axes;
+  struct node *made;
+  const struct value *x = node->input_count ? node->inputs[node->input_count - 1] : NULL;
+  int64_t rows = x && x->shape.rank ? x->shape.dims[0] : 0;
+  if (rows < 1 || rows > ctx->limits[LIMIT_unroll])
+    return fail(ctx, HONE_E_LIMIT, node_place(node), "a batch of %lld rows", (long long)rows);
+  for (size_t k = 0; k < node->input_count; k++)
+    if (!node->inputs[k] || !node->inputs[k]->shape.rank || node->inputs[k]->shape.dims[0] != rows)
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu is not of %lld rows", k,
+                  (long long)rows);
+  TRY(NEW_ARRAY(ctx, graph->arena, parts, node->output_count * (size_t)rows + 1));
+  TRY(control_constant(ctx, graph, HONE_I64, 1, 0, &axes));
+  for (int64_t r = 0; r < rows; r++) {
+    struct node *scan;
+    TRY(scan_row(ctx, graph, node, r, out, &scan));
+    for (size_t k = 0; k < node->output_count; k++) {
+      TRY(control_node(ctx, graph, OP_Unsqueeze, node, (struct value *[]){scan->outputs[k], axes},
+                       2, NULL, out, &made));
+      parts[k * (size_t)rows + (size_t)r] = made->outputs[0];
+    }
+  }
+  for (size_t k = 0; k < node->output_count; k++) {
+    if (!node->outputs[k]) continue;
+    TRY(control_node(ctx, graph, OP_Concat, node, parts + k * (size_t)rows, (size_t)rows,
+                     node->outputs[k], out, &made));
+    TRY(node_set_int(ctx, graph, made, "axis", 0));
+  }
+  return HONE_OK;
 }
 
 hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) {

@@ -25,4 +25,35 @@ MUST_USE hone_status unroll_next(struct ctx *ctx, struct graph *graph, struct un
 /* Nodes that an iteration copies, with those of graphs inside the body. */
 size_t unroll_nodes(const struct unroll *unroll);
 
+/* Whether it is a Scan of opset 8, which goes over batches; what stands for it then: a Scan for each row
+   of the batch, and their results side by side. */
+bool is_batched_scan(const struct node *node);
+MUST_USE hone_status control_rows(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                  struct node_list *out);
+
+/* -- new nodes and constants ---- */
+
+/* result NULL: a new value. Nodes come to `list`, not to the graph. */
+MUST_USE hone_status control_node(struct ctx *ctx, struct graph *graph, enum op_id op,
+                                  const struct node *origin, struct value *const *inputs,
+                                  size_t count, struct value *result, struct node_list *list,
+                                  struct node **out);
+/* An Identity. */
+MUST_USE hone_status control_alias(struct ctx *ctx, struct graph *graph, const struct node *origin,
+                                   struct value *from, struct value *to, struct node_list *list);
+/* One number, of rank 0 or 1. */
+MUST_USE hone_status control_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype,
+                                      int rank, int64_t number, struct value **out);
+
+/* -- lists.c: sequences and optionals ---- */
+bool is_list_node(const struct node *node);
+/* E_TYPE if an input is a list. */
+MUST_USE hone_status list_refuse(struct ctx *ctx, const struct node *node);
+/* Sets the lists of the node's outputs and gives the nodes, not yet inferred, that stand for it. */
+MUST_USE hone_status list_resolve(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                  struct node_list *out);
+/* A graph's outputs that are lists become their elements, "NAME.0", "NAME.1", ...; an optional tensor
+   keeps its name, what an optional does not hold is left out. Gives nodes to be inferred. */
+MUST_USE hone_status list_outputs(struct ctx *ctx, struct graph *graph, struct node_list *out);
+
 #endif

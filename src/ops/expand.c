@@ -12,6 +12,9 @@ expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Dropout) &&
       (is_true(node_input(node, 2)) || (node->output_count > 1 && node->outputs[1])))
     return expand_dropout;
+  if (is_op(node, OP_Equal) && node->input_count && node->inputs[0] &&
+      node->inputs[0]->dtype == HONE_STRING)
+    return expand_string_equal;
   if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))
     return expand_batch_norm;
   switch (node->op->id) {

@@ -30,6 +30,7 @@ typedef void expand_fn(struct expansion *e);
 /* node_lower's */
 expand_fn expand_array_feature_extractor, expand_attention, expand_einsum, expand_dynamic_quantize;
 expand_fn expand_dropout, expand_batch_norm; /* their training forms */
+expand_fn expand_string_equal;               /* Equal of strings */
 
 /* The row of composites.def, or a training form; NULL for a node with a meaning of its own. */
 expand_fn *expand_find(const struct node *node);

@@ -32,7 +32,7 @@ static hone_status check_arity(struct ctx *ctx, const struct node *node, size_t 
     const struct value *value = node->inputs[k];
     if (!value && k < (size_t)op->min_inputs)
       return fail(ctx, HONE_E_FORMAT, node_place(node), "%s lacks input %zu", op->name, k);
-    if (value && (!value->has_shape || value->dtype == HONE_UNDEFINED))
+    if (value && !value->list && (!value->has_shape || value->dtype == HONE_UNDEFINED))
       return fail(ctx, HONE_E_SHAPE, node_place(node),
                   "type or shape of input %zu \"%s\" is not known", k, value->name);
   }
@@ -66,6 +66,7 @@ static hone_status infer_own(struct ctx *ctx, struct graph *graph, struct node *
   TRY(check_arity(ctx, node, all - node->fused_input_count));
   node->input_count = all - node->fused_input_count;
   hone_status status = node->op->infer(ctx, graph, node);
+  if (!status) status = infer_extents(ctx, graph, node);
   node->input_count = all;
   TRY(status);
   if (node->fused_count > 0 && node->output_count > 0 && node->outputs[0])
@@ -92,7 +93,8 @@ static bool is_foldable(struct ctx *ctx, const struct node *node) {
   bool by_shape = is_named(node, shape_only, COUNT(shape_only));
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *value = node->inputs[k];
-    if (value && !value->constant && !(by_shape && value->has_shape)) return false;
+    if (value && !value->constant && !(by_shape && value->has_shape && !value_is_open(value)))
+      return false;
   }
   size_t bytes = 0;
   for (size_t k = 0; k < node->output_count; k++) {
@@ -219,6 +221,7 @@ static hone_status enter(struct inference *f, struct graph *graph) {
 static hone_status infer_plain(struct inference *f, struct frame *frame, struct node *node) {
   size_t bytes = 0, budget = (size_t)f->ctx->limits[LIMIT_total_value_bytes];
   bool folded = false;
+  TRY(list_refuse(f->ctx, node));
   if (expand_find(node)) {
     TRY(check_arity(f->ctx, node, node->input_count));
     TRY(expand_in_place(f->ctx, frame->graph, node, &bytes));
@@ -256,11 +259,23 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
   bool done;
   if (!task.unroll) {
     TRY(check_arity(f->ctx, task.node, task.node->input_count));
+    if (is_batched_scan(task.node)) {
+      TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
+      return wait_for(f, frame, &nodes);
+    }
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
   }
   f->nodes += unroll_nodes(task.unroll); /* copied, whether or not they ever run */
   TRY(unroll_next(f->ctx, frame->graph, task.unroll, &nodes, &done));
   if (!done) VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
+  return wait_for(f, frame, &nodes);
+}
+
+static hone_status infer_list_node(struct inference *f, struct frame *frame,
+                                   const struct node *node) {
+  struct node_list nodes = {0};
+  TRY(check_arity(f->ctx, node, node->input_count));
+  TRY(list_resolve(f->ctx, frame->graph, node, &nodes));
   return wait_for(f, frame, &nodes);
 }
 
@@ -277,7 +292,8 @@ static hone_status infer_next(struct inference *f, struct frame *frame) {
     case OP_Scan:
       return infer_iteration(f, frame, task);
     default:
-      return infer_plain(f, frame, task.node);
+      return is_list_node(task.node) ? infer_list_node(f, frame, task.node)
+                                     : infer_plain(f, frame, task.node);
   }
 }
 
@@ -293,12 +309,23 @@ static bool give_up_branch(struct inference *f) {
   return true;
 }
 
+/* The model's own outputs may be lists; a branch's are looked at by its If. */
+static hone_status end_frame(struct inference *f) {
+  struct frame *frame = &f->frames.at[f->frames.count - 1];
+  struct node_list nodes = {0};
+  if (f->frames.count == 1 && !frame->graph->parent)
+    TRY(list_outputs(f->ctx, frame->graph, &nodes));
+  if (nodes.count) return wait_for(f, frame, &nodes);
+  f->frames.count--;
+  return HONE_OK;
+}
+
 static hone_status infer_all(struct inference *f, struct graph *graph) {
   TRY(enter(f, graph));
   while (f->frames.count) {
     struct frame *frame = &f->frames.at[f->frames.count - 1];
     if (!frame->waiting.count) {
-      f->frames.count--;
+      TRY(end_frame(f));
       continue;
     }
     hone_status status = infer_next(f, frame);

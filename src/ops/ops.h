@@ -91,10 +91,11 @@ MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
 /* Evaluates the op and then the fused program. */
 MUST_USE hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
                                    const struct tensor *const *in, struct tensor *const *out);
-/* Runs the whole graph: inputs and outputs dense, in graph order, outputs allocated by the caller.
-   Values are freed as soon as their last reader ran. */
+/* Runs the whole graph: inputs and outputs dense, in graph order, outputs allocated by the caller for
+   the value's shape and given the shape that they have; the text of strings lives as long as the graph. Values are freed as soon as their last reader
+   ran. */
 MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
-                                   const hone_tensor *inputs, const hone_tensor *outputs);
+                                   const hone_tensor *inputs, hone_tensor *outputs);
 
 /* -- cost.c: 2 per multiply-add; elementwise 1; bytes read + written once */
 void node_cost(const struct node *node, double *out_flops, double *out_bytes);

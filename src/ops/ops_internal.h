@@ -122,6 +122,10 @@ MUST_USE hone_status matmul_plan(struct ctx *ctx, const struct node *node, const
 MUST_USE hone_status elementwise_apply(struct ctx *ctx, const struct op *op, struct place at,
                                        double alpha, double beta, const struct tensor *const *in,
                                        size_t count, const struct tensor *out);
+/* -- extents.c: the run-time extents of a node's outputs, after the operator's own inference; E_UNSUP
+   where it has no rule for operands whose size is known only at run time. */
+MUST_USE hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node);
+
 /* The shared functions that rows of ops.def name; the table declares them once more. */
 infer_fn infer_unary, infer_unary_bool, infer_binary, infer_compare;
 eval_fn eval_unary, eval_binary;

@@ -173,10 +173,10 @@ static const struct tensor *tensor_of(const struct run *run, const struct value 
 }
 
 static hone_status make_output(struct ctx *ctx, struct run *run, const struct value *value,
-                               struct tensor **out) {
+                               const struct shape *shape, struct tensor **out) {
   struct live *live = &run->live[value->index];
   TRY(arena_create(ctx, (size_t)ctx->limits[LIMIT_value_bytes] + 4096, &live->arena));
-  TRY(tensor_create(ctx, live->arena, value->dtype, &value->shape, out));
+  TRY(tensor_create(ctx, live->arena, value->dtype, shape, out));
   live->tensor = *out;
   return HONE_OK;
 }
@@ -191,8 +191,44 @@ static void read_done(struct run *run, const struct value *value) {
 static hone_status run_if(struct ctx *ctx, const struct run *run, const struct node *node,
                           const struct tensor *condition, struct tensor *const *out);
 
+static bool is_open_node(const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && value_is_open(node->inputs[k])) return true;
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && value_is_open(node->outputs[k])) return true;
+  return false;
+}
+
+static hone_status copy_values(struct ctx *ctx, struct arena *arena, struct value *const *from,
+                               size_t count, struct value ***out) {
+  TRY(NEW_ARRAY(ctx, arena, *out, count));
+  for (size_t k = 0; k < count; k++) {
+    if (!from[k]) continue;
+    TRY(NEW(ctx, arena, (*out)[k]));
+    *(*out)[k] = *from[k];
+    memset((*out)[k]->extents, 0, sizeof from[k]->extents);
+  }
+  return HONE_OK;
+}
+
+/* The node as it is in this run: all operands are there, so sizes are no bounds any more. */
+static hone_status actual_node(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                               const struct tensor *const *in, struct node *out) {
+  struct graph graph = {.arena = scratch};
+  *out = *node;
+  TRY(copy_values(ctx, scratch, node->inputs, node->input_count, &out->inputs));
+  TRY(copy_values(ctx, scratch, node->outputs, node->output_count, &out->outputs));
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (!out->inputs[k]) continue;
+    out->inputs[k]->shape = in[k]->shape;
+    out->inputs[k]->constant = in[k];
+  }
+  return node_infer(ctx, &graph, out);
+}
+
 static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scratch,
                             const struct node *node) {
+  struct node actual = *node;
   const struct tensor **in;
   struct tensor **out;
   TRY(NEW_ARRAY(ctx, scratch, in, node->input_count));
@@ -202,12 +238,14 @@ static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scra
     if (node->inputs[k] && !in[k])
       return fail(ctx, HONE_E_INTERNAL, node_place(node), "input %zu was not computed", k);
   }
+  if (is_open_node(node)) TRY(actual_node(ctx, scratch, node, in, &actual));
   for (size_t k = 0; k < node->output_count; k++)
-    if (node->outputs[k]) TRY(make_output(ctx, run, node->outputs[k], &out[k]));
+    if (node->outputs[k])
+      TRY(make_output(ctx, run, node->outputs[k], &actual.outputs[k]->shape, &out[k]));
   if (is_op(node, OP_If))
     TRY(run_if(ctx, run, node, in[0], out));
   else
-    TRY(node_evaluate(ctx, scratch, node, in, out));
+    TRY(node_evaluate(ctx, scratch, &actual, in, out));
   for (size_t k = 0; k < node->input_count; k++) read_done(run, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k] && run->live[node->outputs[k]->index].reads_left == 0)
@@ -216,7 +254,7 @@ static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scra
 }
 
 static hone_status copy_output(struct ctx *ctx, const struct run *run, const struct value *value,
-                               const hone_tensor *wanted) {
+                               hone_tensor *wanted) {
   const struct tensor *tensor = tensor_of(run, value);
   if (!tensor)
     return fail(ctx, HONE_E_INTERNAL, place_name(value->name), "the output was not computed");
@@ -227,10 +265,16 @@ static hone_status copy_output(struct ctx *ctx, const struct run *run, const str
   if (wanted->rank != tensor->shape.rank)
     return fail(ctx, HONE_E_SHAPE, place_name(value->name),
                 "the output has rank %d, the room given %d", tensor->shape.rank, (int)wanted->rank);
-  struct shape shape = shape_of(wanted->rank, wanted->shape);
-  if (!shape_equal(&shape, &tensor->shape))
+  struct shape room = shape_of(wanted->rank, wanted->shape);
+  if (!shape_equal(&room, &value->shape))
     return fail(ctx, HONE_E_SHAPE, place_name(value->name), "the room given has another shape");
+  memcpy(wanted->shape, tensor->shape.dims, sizeof wanted->shape);
   if (tensor->bytes > 0) memcpy(wanted->data, tensor->data, tensor->bytes);
+  for (size_t i = 0; tensor->dtype == HONE_STRING && i < tensor_count(tensor); i++) {
+    hone_string *text = (hone_string *)wanted->data + i;
+    if (text->length)
+      TRY(arena_string(ctx, run->graph->arena, text->bytes, text->length, &text->bytes));
+  }
   return HONE_OK;
 }
 
@@ -243,10 +287,20 @@ static hone_status prepare(struct ctx *ctx, struct run *run) {
   return HONE_OK;
 }
 
+static bool makes_text(const struct node *node) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && node->outputs[k]->dtype == HONE_STRING) return true;
+  return false;
+}
+
 static hone_status run_nodes(struct ctx *ctx, struct run *run) {
   const struct graph *graph = run->graph;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     struct arena *scratch;
+    if (makes_text(graph->nodes.at[i])) { /* which has to outlive the node */
+      TRY(run_node(ctx, run, run->arena, graph->nodes.at[i]));
+      continue;
+    }
     TRY(arena_create(ctx, (size_t)ctx->limits[LIMIT_value_bytes], &scratch));
     hone_status status = run_node(ctx, run, scratch, graph->nodes.at[i]);
     arena_destroy(scratch);
@@ -289,7 +343,7 @@ static hone_status run_if(struct ctx *ctx, const struct run *run, const struct n
 }
 
 static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *inputs,
-                           const hone_tensor *outputs) {
+                           hone_tensor *outputs) {
   const struct graph *graph = run->graph;
   TRY(prepare(ctx, run));
   for (size_t i = 0; i < graph->inputs.count; i++)
@@ -301,7 +355,7 @@ static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *
 }
 
 hone_status reference_run(struct ctx *ctx, const struct graph *graph, const hone_tensor *inputs,
-                          const hone_tensor *outputs) {
+                          hone_tensor *outputs) {
   struct run run = {.graph = graph};
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = run_all(ctx, &run, inputs, outputs);

@@ -1,6 +1,6 @@
 /* Ops that choose elements by their values: OneHot, TopK, Trilu, Compress, NonZero, Unique. The
- * result size of the last three depends on data: they are inferred only from constants. Ties in
- * TopK and Unique keep the order of the input; NaN counts as the largest number. */
+ * result size of the last three depends on data: it is exact where that is constant, else a bound
+ * (extents.c). Ties in TopK and Unique keep the order of the input; NaN counts as the largest number. */
 #include <stdlib.h>
 
 #include "view.h"
@@ -208,8 +208,6 @@ hone_status infer_compress(struct ctx *ctx, struct graph *graph, struct node *no
   const struct value *data = node->inputs[0], *condition = node->inputs[1];
   struct shape to = data->shape;
   int axis = 0;
-  if (!condition->constant)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "condition is known only at run time");
   if (condition->shape.rank != 1)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "condition has rank %d, not 1",
                 condition->shape.rank);
@@ -222,7 +220,8 @@ hone_status infer_compress(struct ctx *ctx, struct graph *graph, struct node *no
   }
   if (condition->shape.dims[0] > to.dims[axis])
     return fail(ctx, HONE_E_SHAPE, node_place(node), "condition is longer than axis %d", axis);
-  to.dims[axis] = count_true(condition->constant, to.dims[axis]);
+  to.dims[axis] = condition->constant ? count_true(condition->constant, to.dims[axis])
+                                      : condition->shape.dims[0];
   return set_output(ctx, node, 0, data->dtype, &to);
 }
 
@@ -262,12 +261,14 @@ static bool is_non_zero(const struct tensor *tensor, size_t i) {
 
 hone_status infer_non_zero(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
-  const struct tensor *known = node->inputs[0]->constant;
-  if (!known || known->dtype == HONE_STRING)
-    return fail(ctx, HONE_E_UNSUP, node_place(node),
-                "the size of NonZero is known only at run time");
-  struct shape to = {2, {known->shape.rank, 0}};
-  for (size_t i = 0; i < tensor_count(known); i++) to.dims[1] += is_non_zero(known, i);
+  const struct value *x = node->inputs[0];
+  const struct tensor *known = x->constant;
+  struct shape to = {2, {x->shape.rank, 0}};
+  if (x->dtype == HONE_STRING)
+    return fail(ctx, HONE_E_TYPE, node_place(node), "NonZero of strings");
+  if (!known && !shape_count(&x->shape, &to.dims[1]))
+    return fail(ctx, HONE_E_LIMIT, node_place(node), "too many elements");
+  for (size_t i = 0; known && i < tensor_count(known); i++) to.dims[1] += is_non_zero(known, i);
   return set_output(ctx, node, 0, HONE_I64, &to);
 }
 
@@ -331,17 +332,25 @@ static int compare_slices(const void *pa, const void *pb, void *user) {
   return (a > b) - (a < b);
 }
 
-static hone_status find_unique(struct ctx *ctx, struct arena *arena, const struct node *node,
-                               const struct tensor *tensor, struct unique *out) {
-  const struct shape *from = &tensor->shape;
+/* How the input is cut into slices; count: as many as there can be. */
+static hone_status view_unique(struct ctx *ctx, const struct node *node, const struct shape *from,
+                               struct unique *out) {
   out->axis = -1;
-  out->view = (struct shape){3, {1, (int64_t)tensor_count(tensor), 1}};
+  out->view = (struct shape){3, {1, dims_product(from, 0, from->rank), 1}};
   if (node_attribute(node, "axis")) {
     TRY(axis_attribute(ctx, node, "axis", 0, from->rank, &out->axis));
     out->view.dims[0] = dims_product(from, 0, out->axis);
     out->view.dims[1] = from->dims[out->axis];
     out->view.dims[2] = dims_product(from, out->axis + 1, from->rank);
   }
+  out->count = out->view.dims[1];
+  return HONE_OK;
+}
+
+static hone_status find_unique(struct ctx *ctx, struct arena *arena, const struct node *node,
+                               const struct tensor *tensor, struct unique *out) {
+  TRY(view_unique(ctx, node, &tensor->shape, out));
+  out->count = 0;
   size_t dim = (size_t)out->view.dims[1];
   int64_t *sorted, *rank;
   TRY(NEW_ARRAY(ctx, arena, sorted, dim));
@@ -369,18 +378,20 @@ static hone_status find_unique(struct ctx *ctx, struct arena *arena, const struc
 }
 
 hone_status infer_unique(struct ctx *ctx, struct graph *graph, struct node *node) {
-  const struct tensor *known = node->inputs[0]->constant;
-  if (!known || known->dtype == HONE_STRING)
-    return fail(ctx, HONE_E_UNSUP, node_place(node),
-                "the size of Unique is known only at run time");
+  const struct value *x = node->inputs[0];
   struct unique unique = {0};
-  TRY(find_unique(ctx, graph->arena, node, known, &unique));
-  struct shape to = known->shape, count = {1, {unique.count}}, dim = {1, {unique.view.dims[1]}};
+  if (x->dtype == HONE_STRING)
+    return fail(ctx, HONE_E_UNSUP, node_place(node), "Unique of strings");
+  if (x->constant)
+    TRY(find_unique(ctx, graph->arena, node, x->constant, &unique));
+  else
+    TRY(view_unique(ctx, node, &x->shape, &unique));
+  struct shape to = x->shape, count = {1, {unique.count}}, dim = {1, {unique.view.dims[1]}};
   if (unique.axis < 0)
     to = count;
   else
     to.dims[unique.axis] = unique.count;
-  TRY(set_output(ctx, node, 0, known->dtype, &to));
+  TRY(set_output(ctx, node, 0, x->dtype, &to));
   TRY(set_output(ctx, node, 1, HONE_I64, &count));
   TRY(set_output(ctx, node, 2, HONE_I64, &dim));
   return set_output(ctx, node, 3, HONE_I64, &count);

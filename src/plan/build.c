@@ -2,6 +2,21 @@
  * order follows the producer. */
 #include "builder.h"
 
+/* Behind everything else: the arena's last part. */
+static hone_status place_texts(struct ctx *ctx, struct plan *plan) {
+  bool has_strings = false;
+  for (size_t i = 0; i < plan->steps.count && !has_strings; i++)
+    for (size_t k = 0; k < plan->steps.at[i]->output_count; k++)
+      has_strings |= plan->steps.at[i]->outputs[k].dtype == HONE_STRING;
+  if (!has_strings) return HONE_OK;
+  plan->text_offset = plan->arena_bytes;
+  plan->text_bytes = (size_t)ctx->limits[LIMIT_text_bytes];
+  if (!checked_add(plan->arena_bytes, plan->text_bytes, &plan->arena_bytes) ||
+      !checked_align(plan->arena_bytes, 64, &plan->arena_bytes))
+    return fail(ctx, HONE_E_LIMIT, place_none(), "the arena is too large");
+  return HONE_OK;
+}
+
 hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                        const struct plan_options *options, struct plan **out) {
   struct plan *plan;
@@ -9,11 +24,13 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->name = graph->name;
   plan->symbol = graph->symbol;
   plan->target = *options->target;
+  plan->extent_count = graph->extents.count;
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(find_only_readers(&b));
   if (!graph->symbol.bound) TRY(find_borders(&b));
   TRY(bind_inputs(&b));
+  TRY(make_strings(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));
   b.is_open = b.fills = false;
   TRY(bind_outputs(&b));
@@ -22,6 +39,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   set_lifetimes(plan);
   set_chunks(plan);
   TRY(plan_memory(ctx, arena, plan));
+  TRY(place_texts(ctx, plan));
   *out = plan;
   return HONE_OK;
 }

@@ -73,6 +73,8 @@ MUST_USE hone_status get_view(struct builder *b, const struct value *value, stru
 MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
 /* Declares where a value lies without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
+/* Steps that make the graph's constants that are strings: weights hold no addresses. */
+MUST_USE hone_status make_strings(struct builder *b);
 /* A new place for a value that a step writes: strides of `like`; the model's output where that
    fits. */
 MUST_USE hone_status make_output(struct builder *b, const struct value *value,

@@ -5,9 +5,13 @@ static hone_status copy_ports(struct builder *b, struct value *const *values, si
                               size_t *out_count, struct port **out) {
   TRY(NEW_ARRAY(b->ctx, b->arena, *out, count));
   *out_count = count;
-  for (size_t i = 0; i < count; i++)
-    (*out)[i] =
-        (struct port){values[i]->name, values[i]->dtype, values[i]->shape, values[i]->slope};
+  for (size_t i = 0; i < count; i++) {
+    (*out)[i] = (struct port){.name = values[i]->name,
+                              .dtype = values[i]->dtype,
+                              .shape = values[i]->shape,
+                              .slope = values[i]->slope};
+    memcpy((*out)[i].extents, values[i]->extents, sizeof(*out)[i].extents);
+  }
   return HONE_OK;
 }
 
@@ -46,6 +50,26 @@ static hone_status bind_body_outputs(struct builder *b) {
   return HONE_OK;
 }
 
+/* The caller gets an open output as dense as its actual sizes allow. */
+static hone_status compact(struct builder *b, const struct value *value, const struct view *to) {
+  const struct plain_shape shape = {value->shape.rank, value->shape.dims};
+  const struct plain_problem problem = {.in_count = 1, .out_count = 1, .in = &shape, .out = &shape};
+  struct view from;
+  struct step *step;
+  if (!dtype_bytes(value->dtype))
+    return fail(b->ctx, HONE_E_UNSUP, place_name(value->name),
+                "an output of %s whose size is known only at run time", dtype_name(value->dtype));
+  TRY(ensure_dense(b, value, &from));
+  TRY(new_step(b, STEP_PLAIN, NULL, 1, 1, &step));
+  step->plain = plain_find("Compact");
+  step->inputs[0] = from;
+  step->outputs[0] = *to;
+  memcpy(step->inputs[0].extents, value->extents, sizeof value->extents);
+  step->units = step->plain->units(&problem);
+  step->serial = step->units < 64;
+  return HONE_OK;
+}
+
 hone_status bind_outputs(struct builder *b) {
   if (b->outer) return bind_body_outputs(b);
   TRY(copy_ports(b, b->graph->outputs.at, b->graph->outputs.count, &b->plan->output_count,
@@ -62,7 +86,9 @@ hone_status bind_outputs(struct builder *b) {
     TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
     buffer->index = (int)i;
     view_dense(&wanted, buffer, value->dtype, &value->shape);
-    if (value->slope)
+    if (value_is_open(value))
+      TRY(compact(b, value, &wanted));
+    else if (value->slope)
       TRY(add_port_copy(b, value, &made, &wanted));
     else
       TRY(add_copy(b, NULL, &made, &wanted, &step));

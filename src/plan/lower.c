@@ -51,6 +51,7 @@ static const struct {
 static bool has_elements(const struct node *node) {
   for (size_t i = 0; i < node->output_count; i++) {
     int64_t count;
+    if (node->outputs[i] && value_is_open(node->outputs[i])) return true; /* a size is made */
     if (node->outputs[i] && (!shape_count(&node->outputs[i]->shape, &count) || count)) return true;
   }
   return false;

@@ -120,7 +120,9 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
   if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++) {
     views[i] = (struct view){0};
-    if (node->inputs[i]) TRY(ensure_dense(b, node->inputs[i], &views[i]));
+    if (!node->inputs[i]) continue;
+    TRY(ensure_dense(b, node->inputs[i], &views[i]));
+    memcpy(views[i].extents, node->inputs[i]->extents, sizeof views[i].extents);
   }
   struct step *step;
   TRY(new_step(b, STEP_PLAIN, node, node->input_count, node->output_count, &step));
@@ -130,6 +132,7 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
     if (!node->outputs[i]) continue;
     view_dense(&like, NULL, node->outputs[i]->dtype, &node->outputs[i]->shape);
     TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
+    memcpy(step->outputs[i].extents, node->outputs[i]->extents, sizeof like.extents);
   }
   step->plain = plain;
   step->window = window;

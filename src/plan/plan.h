@@ -31,9 +31,10 @@ struct buffer {
 struct view {
   struct buffer *buffer;
   hone_dtype dtype;
-  struct shape shape;            /* logical */
-  int64_t offset;                /* elements */
-  int64_t stride[HONE_MAX_RANK]; /* elements; 0 where broadcast */
+  struct shape shape;              /* logical */
+  int64_t offset;                  /* elements */
+  int64_t stride[HONE_MAX_RANK];   /* elements; 0 where broadcast */
+  uint32_t extents[HONE_MAX_RANK]; /* as in struct value; known to plain steps only */
   /* Where the plan has a symbol: shape, strides and offset are those at its bound, and for each step that
      it is below, a dimension is shorter by its slope and the offset smaller by offset_slope. What lies
      behind the shorter dimension is nobody's: kernels may compute it, fill steps set it. */
@@ -93,7 +94,8 @@ struct port {
   const char *name;
   hone_dtype dtype;
   struct shape shape;
-  const int64_t *slope; /* NULL: fixed */
+  uint32_t extents[HONE_MAX_RANK]; /* as in struct value */
+  const int64_t *slope;            /* NULL: fixed */
 };
 
 enum step_kind {
@@ -166,6 +168,8 @@ struct plan {
   VEC(struct step *) steps;
   VEC(struct buffer *) buffers;
   size_t arena_bytes, weights_bytes;
+  size_t text_offset, text_bytes; /* of the arena: where new text goes */
+  size_t extent_count; /* sizes known only at run time: a table of the run, entry 0 unused */
   int scratch_threads; /* threads that get scratch memory; further ones rest in steps that need it */
   size_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
 };
@@ -223,6 +227,7 @@ void step_work(const struct step *step, struct work *out);
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
                 const struct shape *shape);
+bool view_is_open(const struct view *view);
 bool view_is_dense(const struct view *view); /* logical row-major; dimensions of 1 do not matter */
 /* Contiguous in its own order: another tensor of its strides has no holes. */
 bool view_is_packed(const struct view *view);
@@ -237,6 +242,7 @@ void view_broadcast(const struct view *view, const struct shape *shape, struct v
 bool view_same_strides(const struct view *a, const struct view *b);
 /* Logical dimensions from outermost to innermost in memory; ties keep logical order. */
 void view_order(const struct view *view, int order[HONE_MAX_RANK]);
+enum { STRING_BYTES = 16 };           /* struct hone_text of an artifact */
 size_t dtype_bytes(hone_dtype dtype); /* 0 below a byte: packed */
 /* What a value is computed in: f32 for floats below 32 bits, bytes for integers below 8. */
 hone_dtype compute_dtype(hone_dtype dtype);

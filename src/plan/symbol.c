@@ -393,12 +393,29 @@ static carry_fn *find_rule(const struct node *node) {
   return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
 }
 
+/* Why a node cannot stand in a graph with a symbol, whatever it does; NULL: it may. What lies behind the
+   open part of strings is no address. */
+static const char *own_reason(const struct node *node, bool is_open) {
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    if (!value) continue;
+    if (value_is_open(value)) return "data decide another size";
+    if (is_open && value->dtype == HONE_STRING) return "it has strings";
+  }
+  return NULL;
+}
+
 hone_status carry_symbol(struct builder *b, const struct node *node) {
   struct carrier c = {.b = b, .node = node};
   b->is_open = b->fills = false;
   for (size_t k = 0; k < node->input_count + node->output_count && !b->is_open; k++)
     b->is_open = is_open_value(k < node->input_count ? node->inputs[k]
                                                      : node->outputs[k - node->input_count]);
+  const char *own = own_reason(node, b->is_open);
+  if (own)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside %s: %s",
+                node->op->name, b->graph->symbol.name, own);
   if (!b->is_open) return HONE_OK;
   carry_fn *carry = find_rule(node);
   if (carry)

@@ -1,7 +1,9 @@
 /* Views: a buffer, an offset and a stride per logical dimension. Pure functions. */
 #include "plan.h"
 
-size_t dtype_bytes(hone_dtype dtype) { return dtype_bits(dtype) / 8; }
+size_t dtype_bytes(hone_dtype dtype) {
+  return dtype == HONE_STRING ? STRING_BYTES : dtype_bits(dtype) / 8;
+}
 
 hone_dtype compute_dtype(hone_dtype dtype) {
   if (dtype_is_float(dtype) && dtype_bits(dtype) < 32) return HONE_F32;
@@ -11,6 +13,7 @@ hone_dtype compute_dtype(hone_dtype dtype) {
 
 size_t dense_bytes(hone_dtype dtype, int64_t elements) {
   size_t bits = dtype_bits(dtype), count = (size_t)elements;
+  if (dtype == HONE_STRING) return count * STRING_BYTES;
   return bits < 8 ? (count * bits + 7) / 8 : count * (bits / 8);
 }
 
@@ -18,6 +21,12 @@ void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
                 const struct shape *shape) {
   *view = (struct view){.buffer = buffer, .dtype = dtype, .shape = *shape};
   shape_strides(shape, view->stride);
+}
+
+bool view_is_open(const struct view *view) {
+  for (int d = 0; d < view->shape.rank; d++)
+    if (view->extents[d]) return true;
+  return false;
 }
 
 bool view_is_dense(const struct view *view) {

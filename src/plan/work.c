@@ -134,8 +134,8 @@ static void add_view(const struct view *view, struct work *out) {
 
 /* Of a table only what is taken from it is read. */
 static bool reads_parts(const struct step *step) {
-  return step->kind == STEP_PLAIN && step->op->class == OP_INDEXED && step->output_count &&
-         step->outputs[0].buffer;
+  return step->kind == STEP_PLAIN && step->op && step->op->class == OP_INDEXED &&
+         step->output_count && step->outputs[0].buffer;
 }
 
 void step_work(const struct step *step, struct work *out) {

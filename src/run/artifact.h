@@ -9,7 +9,14 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 3
+#define HONE_ARTIFACT_ABI 4
+
+/* An element of a tensor of strings: UTF-8, not ended by a NUL. Those that a run makes point into its
+   inputs, its arena or the weights, and hold until one of them changes. */
+struct hone_text {
+  const char *bytes;
+  uint64_t length;
+};
 
 struct hone_io_info {
   const char *name; /* NUL-terminated bytes, any UTF-8 */
@@ -17,9 +24,12 @@ struct hone_io_info {
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
   int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
-  const int64_t
-      *slopes; /* where the open size is n, dimension d is dims[d] - slopes[d] * (bound - n);
-                            NULL: all are fixed */
+  /* By dimension: 0, or the number of its extent, a size known only at run time, of which dims holds the
+     bound. Dimensions of one number have one size. Buffers have room for the bounds; what lies in them
+     is dense by the actual sizes. */
+  const int32_t *extents;
+  /* Where the open size is n, dimension d is dims[d] - slopes[d] * (bound - n); NULL: all are fixed. */
+  const int64_t *slopes;
 };
 
 /* Threads are the host's; what they do is a row of stages, each so many chunks of work that may be
@@ -47,8 +57,8 @@ struct hone_team {
 struct hone_io {
   const void *const *inputs;
   void *const *outputs;
-  const int64_t *const *input_dims; /* actual dims; NULL: the bounds */
-  int64_t *const *output_dims;      /* written when not NULL */
+  const int64_t *const *input_dims; /* actual sizes, by input; NULL: the bounds */
+  int64_t *const *output_dims;      /* by output: gets the actual sizes; NULL: not asked for */
 };
 
 /* Bits of hone_artifact_info.flags. Without them the code ends by an illegal instruction. */

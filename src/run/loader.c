@@ -121,8 +121,9 @@ static hone_status check_io(struct ctx *ctx, const char *path, const struct hone
     return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged table of inputs or outputs");
   for (int32_t i = 0; i < count; i++) {
     bool ok = io[i].name && io[i].rank >= 0 && io[i].rank <= HONE_MAX_RANK &&
-              (!io[i].rank || io[i].dims) && dtype_bits((hone_dtype)io[i].dtype);
-    for (int32_t d = 0; ok && d < io[i].rank; d++) ok = io[i].dims[d] >= 0;
+              (!io[i].rank || (io[i].dims && io[i].extents)) &&
+              (io[i].dtype == HONE_STRING || dtype_bits((hone_dtype)io[i].dtype));
+    for (int32_t d = 0; ok && d < io[i].rank; d++) ok = io[i].dims[d] >= 0 && io[i].extents[d] >= 0;
     if (!ok) return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged input or output %d", i);
   }
   return HONE_OK;

@@ -15,6 +15,7 @@ DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: n
 class Port(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
                 ("dims", ctypes.POINTER(ctypes.c_int64)), ("alias", ctypes.c_int32),
+                ("extents", ctypes.POINTER(ctypes.c_int32)),
                 ("slopes", ctypes.POINTER(ctypes.c_int64))]
 
 

@@ -55,6 +55,7 @@ static hone_status run(struct ctx *ctx, struct session *s, const char *shapes, i
   for (size_t k = 0; k < s->output_count; k++) TRY(prepare_output(ctx, s, k, &s->outputs[k]));
   TRY(hone_artifact_run(ctx, s->artifact, s->inputs, s->input_count, s->outputs, s->output_count));
   for (size_t k = 0; k < s->output_count; k++) {
+    TRY(hone_artifact_output_shape(s->artifact, k, s->outputs[k].shape));
     snprintf(path, sizeof path, "%s%zu.npy", arguments[1], k);
     TRY(npy_write(ctx, path, &s->outputs[k]));
     const char *name;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 10 };
+enum { MOST = 16 };
 
 struct scene {
   struct ctx ctx;

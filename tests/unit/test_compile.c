@@ -12,16 +12,22 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
                      const char *what) {
   const void *in[MOST];
   void *out[MOST];
+  int64_t *sizes[MOST];
   struct team *team;
   check(s, team_create(&s->ctx, threads, false, &team));
   for (size_t i = 0; i < s->model.graph->inputs.count; i++) in[i] = s->inputs[i].data;
-  for (size_t i = 0; i < s->model.graph->outputs.count; i++) out[i] = s->outputs[i].data;
-  struct hone_io io = {in, out, NULL, NULL};
+  for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
+    out[i] = s->outputs[i].data;
+    sizes[i] = s->outputs[i].shape;
+  }
+  struct hone_io io = {in, out, NULL, sizes};
   for (int repeat = 0; repeat < 3; repeat++) {
     memset(loaded->arena, 0xff, loaded->arena_bytes); /* NaN: nothing may rest on a zeroed arena */
     assert_int_equal(
         loaded->info->run(loaded_weights(loaded), loaded->arena, &io, team_interface(team)), 0);
     for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
+      if (memcmp(s->outputs[i].shape, s->expected[i].shape, sizeof s->outputs[i].shape))
+        test_failed("%s, %d threads: output %zu has another shape", what, threads, i);
       struct tensor t = as_tensor(&s->outputs[i]);
       size_t bytes = tensor_count(&t) * (dtype_bits(t.dtype) / 8);
       if (!is_within(&s->expected[i], &s->outputs[i], bf16))

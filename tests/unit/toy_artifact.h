@@ -44,8 +44,10 @@ static const char toy_unit_0[] =
     "#define WEIGHTS 0\n"
     "#endif\n"
     "static const int64_t d48[] = {4, 8}, d1[] = {1};\n"
-    "static const struct hone_io_info in[] = {{\"x\", 1, 2, d48, -1}, {\"shift\", 1, 1, d1, -1}};\n"
-    "static const struct hone_io_info out[] = {{\"y\\033[31m\", 1, 2, d48, -1}};\n"
+    "static const int32_t none[2];\n"
+    "static const struct hone_io_info in[] = {{\"x\", 1, 2, d48, -1, none}, {\"shift\", 1, 1, d1, "
+    "-1, none}};\n"
+    "static const struct hone_io_info out[] = {{\"y\\033[31m\", 1, 2, d48, -1, none}};\n"
     "static const struct hone_artifact_info info = {HONE_ARTIFACT_ABI, 0,\n"
     "  \"" TOY_BUILD_ID
     "\", \"hone test\", 4 * 8 * sizeof(float), 32, WEIGHTS, 2, 1, in, out, run};\n"

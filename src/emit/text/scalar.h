@@ -50,6 +50,21 @@
 HONE_SCALAR(float, f32_, f)
 HONE_SCALAR(double, f64_, )
 
+/* New text of a run; `used` goes up as threads take room. */
+struct texts {
+  char *at;
+  uint64_t used, size;
+};
+
+/* Whether flat place u of dense dims lies within the actual sizes: numbers[d] is the place of a dimension's
+   in extents, 0: it is dims[d]. */
+HONE_SCALAR_FUNCTION int inside_(int64_t u, int rank, const int64_t *dims, const int64_t *numbers,
+                                 const int64_t *extents) {
+  for (int d = rank; d-- > 0; u /= dims[d])
+    if (numbers[d] && u % dims[d] >= extents[numbers[d]]) return 0;
+  return 1;
+}
+
 HONE_SCALAR_FUNCTION int64_t i64_add_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
 HONE_SCALAR_FUNCTION int64_t i64_sub_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
 HONE_SCALAR_FUNCTION int64_t i64_mul_(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }

@@ -111,6 +111,14 @@ static void print_shape(FILE *file, const int64_t *dims, int32_t rank) {
   fputc(']', file);
 }
 
+/* A size known only at run time as "<=" its bound. */
+static void print_bounds(FILE *file, const struct hone_io_info *io) {
+  fputc('[', file);
+  for (int32_t i = 0; i < io->rank; i++)
+    fprintf(file, "%s%s%lld", i ? "," : "", io->extents[i] ? "<=" : "", (long long)io->dims[i]);
+  fputc(']', file);
+}
+
 /* -- thread team: thread 0 is the caller; stages.h is how they share work ------------------------ */
 
 static struct stages pool;
@@ -338,7 +346,7 @@ struct options {
 static void print_io(FILE *file, const char *kind, const struct hone_io_info *io, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
     fprintf(file, "  %s %d: \"%s\" %s", kind, (int)i, shown(io[i].name), type_of(&io[i])->name);
-    print_shape(file, io[i].dims, io[i].rank);
+    print_bounds(file, &io[i]);
     fputc('\n', file);
   }
 }

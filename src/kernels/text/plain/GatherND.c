@@ -8,6 +8,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
   const int length = (int)index_dims[IN1_RANK - 1];
   int64_t strides[17], step = 1, batches = 1, rows = 1, run = 1;
+#ifdef IN1_OPEN
+  const int64_t numbers[] = IN1_EXTENTS;
+#endif
   (void)scratch;
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
   for (int k = 0; k < ATTR_batch_dims; k++) batches *= dims[k];
@@ -20,7 +23,12 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     for (int k = 0; k < length; k++) {
       const int64_t dim = dims[ATTR_batch_dims + k];
       int64_t at = (int64_t)indices[k];
-      if (at < -dim || at >= dim) return 8;
+      if (at < -dim || at >= dim) {
+#ifdef IN1_OPEN
+        if (!inside_(u * length, IN1_RANK, index_dims, numbers, out[OUT_COUNT])) break;
+#endif
+        return 8;
+      }
       offset += (at < 0 ? at + dim : at) * strides[ATTR_batch_dims + k];
     }
     memcpy(to + u * run, data + offset, (size_t)run * sizeof *to);

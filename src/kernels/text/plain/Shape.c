@@ -13,6 +13,11 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     return 0;
   }
   for (int64_t k = 0; k < OUT0_COUNT; k++) ((int64_t *)out[0])[k] = dims[start + k];
+#ifdef IN0_OPEN
+  const int64_t *extents = out[OUT_COUNT], numbers[] = IN0_EXTENTS;
+  for (int64_t k = 0; k < OUT0_COUNT; k++)
+    if (numbers[start + k]) ((int64_t *)out[0])[k] = extents[numbers[start + k]];
+#endif
   return 0;
 }
 #undef ATTR_start

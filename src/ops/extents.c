@@ -1,0 +1,271 @@
+/* extents: which dimensions of a node's results are known only at run time. A shape holds the bound, and
+ * what inference says holds for the bound; a rule here says which extent each dimension of the result
+ * then has. Compiled code computes up to the bound (what lies behind the actual size is not read by
+ * anybody), so a rule exists where no element within the actual size depends on one behind it. An
+ * operator without a rule refuses such operands. */
+#include "ops_internal.h"
+
+typedef hone_status extents_fn(struct ctx *ctx, struct graph *graph, struct node *node);
+
+static hone_status no_rule(struct ctx *ctx, const struct node *node) {
+  return fail(ctx, HONE_E_UNSUP, node_place(node),
+              "%s of a value whose size is known only at run time", node->op->name);
+}
+
+static bool is_open(const struct value *value) { return value && value_is_open(value); }
+
+/* -- results whose size comes from data ---------------------------------------------------------- */
+
+static hone_status open_dimension(struct ctx *ctx, struct graph *graph, struct node *node, size_t k,
+                                  int d, uint32_t *number) {
+  struct value *value = k < node->output_count ? node->outputs[k] : NULL;
+  if (!value) return HONE_OK;
+  if (!*number) *number = value->extents[d]; /* inferred before */
+  if (!*number) TRY(graph_extent(ctx, graph, value->shape.dims[d], number));
+  value->extents[d] = *number;
+  return HONE_OK;
+}
+
+static hone_status refuse_open(struct ctx *ctx, const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  return HONE_OK;
+}
+
+static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant) return HONE_OK;
+  return open_dimension(ctx, graph, node, 0, 1, &number);
+}
+
+static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  int axis = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[1]->constant) return HONE_OK;
+  if (node_attribute(node, "axis"))
+    TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  return open_dimension(ctx, graph, node, 0, axis, &number);
+}
+
+static hone_status of_unique(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  int axis = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant) return HONE_OK;
+  if (node_attribute(node, "axis"))
+    TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  TRY(open_dimension(ctx, graph, node, 0, axis, &number));
+  TRY(open_dimension(ctx, graph, node, 1, 0, &number));
+  return open_dimension(ctx, graph, node, 3, 0, &number);
+}
+
+static hone_status of_boxes(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && !node->inputs[k]->constant)
+      return open_dimension(ctx, graph, node, 0, 0, &number);
+  return HONE_OK;
+}
+
+static hone_status of_split(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant || !node->outputs[0]) return HONE_OK;
+  return open_dimension(ctx, graph, node, 0, node->outputs[0]->shape.rank - 1, &number);
+}
+
+static hone_status of_stop_words(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant && node->inputs[1]->constant) return HONE_OK;
+  if (node->inputs[1]->constant && !tensor_count(node->inputs[1]->constant)) return HONE_OK;
+  return open_dimension(ctx, graph, node, 0, 0, &number);
+}
+
+/* -- results that have their operands' extents ---------------------------------------------------- */
+
+static void set_all(struct node *node, const uint32_t extents[HONE_MAX_RANK]) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k])
+      memcpy(node->outputs[k]->extents, extents, HONE_MAX_RANK * sizeof *extents);
+}
+
+static hone_status same(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)ctx, (void)graph;
+  set_all(node, node->inputs[0]->extents);
+  return HONE_OK;
+}
+
+/* Dimensions meet from the right; an open one meets itself or a 1 that is repeated. */
+static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int rank = node->outputs[0]->shape.rank;
+  (void)graph;
+  for (int i = 1; i <= rank; i++) {
+    uint32_t number = 0;
+    bool is_fixed = false;
+    for (size_t k = 0; k < node->input_count; k++) {
+      const struct value *x = node->inputs[k];
+      if (!x || x->shape.rank < i) continue;
+      uint32_t own = x->extents[x->shape.rank - i];
+      if (own ? number && number != own : x->shape.dims[x->shape.rank - i] != 1) is_fixed = true;
+      if (own) number = own;
+    }
+    if (number && is_fixed)
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "%s of two sizes along one axis that are equal only at run time", node->op->name);
+    extents[rank - i] = number;
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+static hone_status transpose(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  size_t count = 0;
+  const int64_t *perm = node_ints(node, "perm", &count);
+  (void)ctx, (void)graph;
+  for (int i = 0; i < x->shape.rank; i++)
+    extents[i] = x->extents[perm ? perm[i] : x->shape.rank - 1 - i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* Squeeze, Unsqueeze: the other dimensions in order. What is squeezed is 1, not a bound of 1. */
+static hone_status insert_ones(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  struct value *y = node->outputs[0];
+  bool grows = is_op(node, OP_Unsqueeze), is_one[HONE_MAX_RANK] = {false};
+  const struct value *longer = grows ? y : x;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t axes[HONE_MAX_RANK];
+  size_t count = 0;
+  (void)graph;
+  if (has_input(node, 1)) {
+    TRY(want_ints(ctx, node, 1, "axes", HONE_MAX_RANK, axes, &count));
+  } else {
+    for (int i = 0; i < x->shape.rank; i++)
+      if (x->shape.dims[i] == 1 && !x->extents[i]) axes[count++] = i;
+    if (x->shape.rank - (int)count != y->shape.rank) return no_rule(ctx, node);
+  }
+  for (size_t i = 0; i < count; i++)
+    is_one[axes[i] < 0 ? axes[i] + longer->shape.rank : axes[i]] = true;
+  for (int i = 0, j = 0; i < longer->shape.rank; i++) {
+    if (is_one[i] && !grows && x->extents[i]) return no_rule(ctx, node);
+    if (is_one[i]) continue;
+    extents[grows ? i : j] = x->extents[grows ? j : i];
+    j++;
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* The extents of input 0 where they do not lie along `axis`, which the operator changes or mixes. */
+static hone_status beside(struct ctx *ctx, struct node *node, int64_t axis) {
+  const struct value *x = node->inputs[0];
+  if (axis < 0) axis += x->shape.rank;
+  if (axis < 0 || axis >= x->shape.rank || x->extents[axis]) return no_rule(ctx, node);
+  for (size_t k = 1; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+static hone_status beside_last(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return beside(ctx, node, node_int(node, "axis", -1));
+}
+
+static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *index = node->inputs[1];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int axis, n = 0;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
+  if (x->extents[axis]) return no_rule(ctx, node);
+  for (int i = 0; i < axis; i++) extents[n++] = x->extents[i];
+  for (int i = 0; i < index->shape.rank; i++) extents[n++] = index->extents[i];
+  for (int i = axis + 1; i < x->shape.rank; i++) extents[n++] = x->extents[i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* The indices' dimensions but the last, then what an index names of the data. */
+static hone_status gather_nd(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *index = node->inputs[1];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int last = index->shape.rank - 1;
+  (void)graph;
+  if (is_open(node->inputs[0]) || index->extents[last]) return no_rule(ctx, node);
+  for (int i = 0; i < last; i++) extents[i] = index->extents[i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+static hone_status concat(struct ctx *ctx, struct graph *graph, struct node *node) {
+  int axis;
+  (void)graph;
+  const struct value *x = node->inputs[0];
+  TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (node->inputs[k]->extents[axis]) return no_rule(ctx, node);
+    if (memcmp(node->inputs[k]->extents, x->extents, sizeof x->extents))
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "Concat of two sizes beside its axis that are equal only at run time");
+  }
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+/* Along an open axis only the whole can be taken: a bound is not an end to count from. */
+static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  int64_t axes[HONE_MAX_RANK];
+  size_t count = (size_t)x->shape.rank;
+  (void)graph;
+  for (size_t i = 0; i < count; i++) axes[i] = (int64_t)i;
+  if (has_input(node, 3)) TRY(want_ints(ctx, node, 3, "axes", HONE_MAX_RANK, axes, &count));
+  for (size_t i = 0; i < count; i++)
+    if (x->extents[axes[i] < 0 ? axes[i] + x->shape.rank : axes[i]]) return no_rule(ctx, node);
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+/* The result is a number; an operator may ask for the shape of an open value. */
+static hone_status nothing(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)ctx, (void)graph, (void)node;
+  return HONE_OK;
+}
+
+static const struct {
+  enum op_id op;
+  extents_fn *rule;
+} rules[] = {
+    {OP_NonZero, of_non_zero},   {OP_Compress, of_compress},
+    {OP_Unique, of_unique},      {OP_NonMaxSuppression, of_boxes},
+    {OP_StringSplit, of_split},  {OP_NormalizeStrings, of_stop_words},
+    {OP_Identity, same},         {OP_Dropout, same},
+    {OP_BitCast, same},          {OP_Lookup, same},
+    {OP_MatchStrings, same},     {OP_StringConcat, broadcast},
+    {OP_StringEqual, broadcast}, {OP_Transpose, transpose},
+    {OP_Squeeze, insert_ones},   {OP_Unsqueeze, insert_ones},
+    {OP_Gather, gather},         {OP_GatherND, gather_nd},
+    {OP_Concat, concat},         {OP_Slice, slice},
+    {OP_Softmax, beside_last},   {OP_LogSoftmax, beside_last},
+    {OP_Hardmax, beside_last},   {OP_TopK, beside_last},
+    {OP_Shape, nothing},
+};
+
+hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {
+  for (size_t i = 0; i < COUNT(rules); i++)
+    if (rules[i].op == node->op->id) return rules[i].rule(ctx, graph, node);
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open(node->inputs[k]))
+      return node->op->class == OP_ELEMENTWISE && node->outputs[0] ? broadcast(ctx, graph, node)
+                                                                   : no_rule(ctx, node);
+  return HONE_OK;
+}
