@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RESULT_FD 4 /* the descriptor on which the worker answers */
+#define LONG_LINE (65u << 20) /* bytes: more than the harness reads of one line */
+#define RESULT_FD 4           /* the descriptor on which the worker answers */
 
 struct session {
   struct {
@@ -126,7 +127,7 @@ static void fault_long(int64_t n) {
   (void)n;
   char block[4096];
   memset(block, 'x', sizeof block);
-  for (int i = 0; i < 512; i++) write_all(RESULT_FD, block, sizeof block);
+  for (size_t i = 0; i <= LONG_LINE / sizeof block; i++) write_all(RESULT_FD, block, sizeof block);
 }
 static void fault_unknown_key(int64_t n) {
   (void)n;
