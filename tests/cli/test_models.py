@@ -11,11 +11,6 @@ from hone import SHARED, refused, sound
 
 ZOO = ["mlp", "conv", "mnist_cnn", "transformer"]
 
-# What is refused today, and why. A row leaves this list when the operator comes.
-REFUSED = {
-    "micro_kws_m/model_qoperator.onnx": ("E_UNSUP", "com.microsoft"),
-    "micro_kws_m/model_qop_softmax.onnx": ("E_UNSUP", "com.microsoft"),
-}
 # Relative L2 beyond 1e-4, and why.
 LOOSER = {"magika_v3_3/model.onnx": (5e-4, "ONNX Runtime too is 1.2e-4 from the evaluation in double"),
           "mlperf_kws_dscnn/model_f32.onnx": (1e-2, "the expected outputs are another format's")}
@@ -105,10 +100,6 @@ def test_collection(shared_hone, tmp_path, name, entry, variant):
             np.save(tmp_path / f"in_{k}.npy", value)
             words += ["--input", f"{key}={tmp_path}/in_{k}.npy"]
         words += ["--shape", shape_words(inputs)]
-        if name in REFUSED:
-            expect, part = REFUSED[name]
-            refused(shared_hone("run", path, *words, timeout=120), expect, part)
-            return  # when this fails because it runs, the row has done its work: take it out
         sound(shared_hone("run", path, *words, "-o", tmp_path / "out", timeout=180))
         for k, one in enumerate(about["outputs"]):
             want = stored(folder / variant["io"] / case / one["file"], {**one, "stride": 1})
