@@ -139,7 +139,9 @@ void text_deinit(struct text *text);
 MUST_USE hone_status text_finish(struct ctx *ctx, const struct text *text);
 /* Shows hostile text safely: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
 void text_put_safe(struct text *text, const char *string, size_t max);
-/* The same into a fixed buffer, always terminated. */
+/* One shown character of s into out (at most 12 bytes and the zero); returns the bytes of s used. */
+size_t shown_as(const char *s, char out[16]);
+/* The same for all of a string, into a fixed buffer, always terminated. */
 void safe_copy(char *out, size_t size, const char *string);
 /* Strict decimal; false on trailing bytes, blanks, overflow or out of [min, max]. */
 MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out);

@@ -312,8 +312,6 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
 void worker_tell(struct worker *worker, json_t *command);
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end);
-/* A file of its folder (a plain name) can be read in worker->dir afterwards. */
-MUST_USE hone_status worker_get(struct ctx *ctx, struct worker *worker, const char *name);
 /* Gone and reaped; the second waits at most so long for that. */
 bool worker_has_ended(struct worker *worker);
 bool worker_wait_end(struct worker *worker, uint64_t duration_ns);

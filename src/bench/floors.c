@@ -1,6 +1,7 @@
 /* The floor of each backend: the time of an identity model of four floats through the same path. It
  * is shown, never subtracted; a lead smaller than the difference of two floors is a tie. */
 #include "bench.h"
+#include "transport.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,8 @@ static double median_of_file(struct worker *worker) {
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
-  if (worker_get(&ctx, worker, "block_0.npy") || npy_read(&ctx, path, NULL, &tensor)) return NAN;
+  if (worker->transport->get(&ctx, worker, "block_0.npy") || npy_read(&ctx, path, NULL, &tensor))
+    return NAN;
   double median = NAN;
   size_t count = tensor.rank == 1 && tensor.dtype == HONE_U64 ? (size_t)tensor.shape[0] : 0;
   double *x = malloc((count + 1) * sizeof *x);

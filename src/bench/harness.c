@@ -82,10 +82,6 @@ bool worker_close(struct worker *worker, uint64_t grace_ns) {
   return is_clean;
 }
 
-hone_status worker_get(struct ctx *ctx, struct worker *worker, const char *name) {
-  return worker->transport->get(ctx, worker, name);
-}
-
 /* -- ask ----------------------------------------------------------------------------------------
  */
 

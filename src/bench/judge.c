@@ -3,6 +3,7 @@
  * order, of an inference of that input set.
  */
 #include "bench.h"
+#include "transport.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static enum judged judge_output(struct worker *worker, const char *name, int set
                                                     one->conditions ? one->conditions[i][1] : 0}};
   snprintf(file, sizeof file, "%s_%zu.npy", name, i);
   snprintf(path, sizeof path, "%.4000s/%s", worker->dir, file);
-  hone_status status = worker_get(&ctx, worker, file);
+  hone_status status = worker->transport->get(&ctx, worker, file);
   if (!status) status = npy_read(&ctx, path, NULL, &actual);
   unlink(path);
   if (status) return DAMAGED;

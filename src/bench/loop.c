@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define POISON 0xff /* NaN in every float type, -1 in integers */
 #define SAMPLE_BYTES (LOOP_MAX_SAMPLES * sizeof(uint64_t))
 #define MAX_CHECKS 8
 #define WINDOW_NS 10000000ull /* a warm-up window lasts at least 10 ms and 3 samples, */
@@ -17,24 +16,6 @@
 #define WINDOW_MAX 4096
 #define WARM_WINDOWS 256
 #define WARM_NOISE 0.05
-
-void loop_poison(const struct loop *loop, size_t set) {
-  for (size_t i = 0; i < loop->io->output_count; i++)
-    memset(loop->sets[set].outputs[i].data, POISON, loop->output_bytes[i]);
-}
-
-bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy) {
-  const struct run_set *at = &loop->sets[set];
-  bool has_reference = true;
-  for (size_t i = 0; i < loop->io->output_count; i++) {
-    if (at->expected[i].data)
-      accuracy_add(accuracy, loop->io->outputs[i].name, &at->expected[i], at->outputs[i].data,
-                   &loop->yardsticks[i]);
-    else
-      has_reference = false;
-  }
-  return has_reference;
-}
 
 static hone_status timed_call(struct ctx *ctx, struct loop *loop, size_t set, uint64_t *out_ns) {
   uint64_t start = clock_ns();

@@ -309,7 +309,9 @@ static bool read_samples(struct member *member, const char *kind, enum times tim
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
-  if (worker_get(&ctx, &member->worker, file) || npy_read(&ctx, path, NULL, &tensor)) return false;
+  if (member->worker.transport->get(&ctx, &member->worker, file) ||
+      npy_read(&ctx, path, NULL, &tensor))
+    return false;
   uint64_t *samples = tensor.data, sum = 0;
   bool is_sound = tensor.dtype == HONE_U64 && tensor.rank == 1 && tensor.shape[0] == count;
   for (int64_t i = 0; is_sound && i < count; i++)

@@ -11,27 +11,6 @@
 
 enum { SCHEMA_MAJOR = 8, LONGEST_NUMBER = 64, MOST_JSON_BYTES = 256 << 20 };
 
-static const hone_dtype dtypes[] = {
-    HONE_UNDEFINED, HONE_U8,  HONE_I8,        HONE_I16,       HONE_I32,       HONE_I64,  HONE_F16,
-    HONE_F32,       HONE_F64, HONE_UNDEFINED, HONE_UNDEFINED, HONE_UNDEFINED, HONE_BOOL, HONE_BF16};
-
-hone_dtype pt_dtype(int64_t number) {
-  return number < 0 || number >= (int64_t)COUNT(dtypes) ? HONE_UNDEFINED : dtypes[number];
-}
-
-struct place pt_place(const struct pt_op *op) {
-  return make_place(op->make);
-}
-
-hone_status pt_refuse(const struct pt_op *op, const char *format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  return fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator %s: %s", op->target, text);
-}
-
 /* -- JSON ---- */
 
 /* Depth and the length of numbers, before a parser that recurses sees it. */
@@ -75,20 +54,6 @@ static hone_status load_json(struct pt *pt, const char *suffix, json_t **out) {
               *out ? "no object" : error.text, *out ? 0 : error.position);
 }
 
-/* {"as_int": 3} and its like: the one key and its value. */
-static const char *variant(const json_t *json, json_t **out) {
-  *out = NULL;
-  void *at = json_is_object(json) ? json_object_iter((json_t *)(uintptr_t)json) : NULL;
-  if (!at) return "";
-  *out = json_object_iter_value(at);
-  return json_object_iter_key(at);
-}
-
-static const char *text_of(const json_t *json) {
-  const char *text = json_string_value(json);
-  return text ? text : "";
-}
-
 static hone_status wrong(struct pt *pt, const char *name, const char *what) {
   return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "models/model.json: %s", what);
 }
@@ -114,16 +79,16 @@ static hone_status read_meta(struct pt *pt, const char *name, const json_t *json
   out->shape.rank = (int)rank;
   for (size_t d = 0; d < rank; d++) {
     json_t *size = NULL, *stride = NULL;
-    bool fixed = !strcmp(variant(json_array_get(sizes, d), &size), "as_int");
+    bool fixed = !strcmp(pt_variant(json_array_get(sizes, d), &size), "as_int");
     out->shape.dims[d] = fixed ? json_integer_value(size) : -1;
-    if (!strcmp(variant(json_array_get(strides, d), &stride), "as_int"))
+    if (!strcmp(pt_variant(json_array_get(strides, d), &stride), "as_int"))
       out->strides[d] = json_integer_value(stride);
     if (out->shape.dims[d] < -1 || (fixed && out->shape.dims[d] < 0))
       return fail(pt->ctx, HONE_E_SHAPE, place_name(name), "dimension %zu is %lld", d,
                   (long long)out->shape.dims[d]);
   }
   json_t *offset = NULL;
-  if (!strcmp(variant(json_object_get(json, "storage_offset"), &offset), "as_int"))
+  if (!strcmp(pt_variant(json_object_get(json, "storage_offset"), &offset), "as_int"))
     out->offset = json_integer_value(offset);
   return HONE_OK;
 }
@@ -202,7 +167,7 @@ static hone_status read_weight(struct pt *pt, const char *name, const struct ten
                              json_object_get(pt->constants, "config")};
   for (size_t i = 0; i < COUNT(configs); i++) {
     const json_t *entry = json_object_get(configs[i], name);
-    const char *path = text_of(json_object_get(entry, "path_name")), *member;
+    const char *path = pt_words(json_object_get(entry, "path_name")), *member;
     struct meta meta;
     if (!entry) continue;
     if (json_is_true(json_object_get(entry, "use_pickle")) || !strncmp(path, "custom_obj", 10))
@@ -216,35 +181,14 @@ static hone_status read_weight(struct pt *pt, const char *name, const struct ten
   return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "a weight that the archive does not hold");
 }
 
-/* -- names of values ---- */
-
-static hone_status define(struct pt *pt, const char *name, struct value *value, int64_t number) {
-  struct pt_item *item;
-  const char *copy;
-  bool fresh;
-  TRY(NEW(pt->ctx, pt->arena, item));
-  *item = (struct pt_item){value, number};
-  TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
-  TRY(names_add(pt->ctx, &pt->items, copy, item, &fresh));
-  if (fresh) return HONE_OK;
-  return fail(pt->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
-}
-
-static hone_status find_item(struct pt *pt, struct place at, const char *name,
-                             const struct pt_item **out) {
-  *out = names_find(&pt->items, name);
-  if (*out) return HONE_OK;
-  return fail(pt->ctx, HONE_E_FORMAT, at, "reads \"%s\", which nothing defines", name);
-}
-
 /* -- the graph's inputs ---- */
 
 /* "Symbol('s15', ..)" stands for one open size, anything longer for one without a name. */
 static hone_status symbol_of(struct pt *pt, const json_t *size, const char **out) {
   json_t *expression = NULL;
   *out = "";
-  if (strcmp(variant(size, &expression), "as_expr")) return HONE_OK;
-  const char *text = text_of(json_object_get(expression, "expr_str"));
+  if (strcmp(pt_variant(size, &expression), "as_expr")) return HONE_OK;
+  const char *text = pt_words(json_object_get(expression, "expr_str"));
   const char *start = strncmp(text, "Symbol('", 8) ? text : text + 8;
   size_t length = strcspn(start, "',( *+/");
   if (start == text && length != strlen(text)) return HONE_OK;
@@ -283,14 +227,14 @@ static hone_status add_weight(struct pt *pt, const char *kind, const json_t *spe
     if (strcmp(kind, fields[i][0])) continue;
     const struct tensor *tensor = NULL;
     struct value *value;
-    const char *name = text_of(json_object_get(json_object_get(spec, "arg"), "name"));
-    TRY(read_weight(pt, text_of(json_object_get(spec, fields[i][1])), &tensor));
+    const char *name = pt_words(json_object_get(json_object_get(spec, "arg"), "name"));
+    TRY(read_weight(pt, pt_words(json_object_get(spec, fields[i][1])), &tensor));
     TRY(graph_constant(pt->ctx, pt->make.graph, NULL, tensor, &value));
-    return define(pt, name, value, 0);
+    return pt_define(pt, name, value, 0);
   }
   if (!strcmp(kind, "custom_obj"))
     return fail(pt->ctx, HONE_E_TRUST,
-                place_name(text_of(json_object_get(spec, "custom_obj_name"))),
+                place_name(pt_words(json_object_get(spec, "custom_obj_name"))),
                 "a custom object, which carries code; export the model again on plain tensors");
   return fail(pt->ctx, HONE_E_UNSUP, place_name(kind), "an input of this kind");
 }
@@ -301,15 +245,15 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
   struct inputs inputs = {0};
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec, *tensor;
-    const char *kind = variant(json_array_get(specs, i), &spec);
+    const char *kind = pt_variant(json_array_get(specs, i), &spec);
     if (strcmp(kind, "user_input")) {
       TRY(add_weight(pt, kind, spec));
       continue;
     }
-    if (strcmp(variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
+    if (strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "input %zu is no tensor", i);
     struct raw_value raw = {0};
-    TRY(read_input(pt, text_of(json_object_get(tensor, "name")), values, &raw));
+    TRY(read_input(pt, pt_words(json_object_get(tensor, "name")), values, &raw));
     VEC_PUSH(pt->ctx, pt->arena, &inputs.raw, raw);
   }
   struct shape *shapes;
@@ -327,7 +271,7 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
                     &elements, &bytes));
     TRY(graph_input(pt->ctx, pt->make.graph, inputs.raw.at[i].name, inputs.raw.at[i].dtype,
                     &shapes[i], &value));
-    TRY(define(pt, inputs.raw.at[i].name, value, 0));
+    TRY(pt_define(pt, inputs.raw.at[i].name, value, 0));
   }
   return HONE_OK;
 }
@@ -338,12 +282,12 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     json_t *spec = NULL, *tensor = NULL;
     const struct pt_item *item;
     const char *name;
-    const char *kind = variant(json_array_get(specs, i), &spec);
+    const char *kind = pt_variant(json_array_get(specs, i), &spec);
     if (strcmp(kind, "user_output") ||
-        strcmp(variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
+        strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is a %s, not a tensor", i, kind);
-    name = text_of(json_object_get(tensor, "name"));
-    TRY(find_item(pt, place_none(), name, &item));
+    name = pt_words(json_object_get(tensor, "name"));
+    TRY(pt_find(pt, place_none(), name, &item));
     if (!item->value)
       return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
@@ -358,181 +302,6 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
   return fail(pt->ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
 }
 
-/* -- arguments ---- */
-
-static json_t *find_argument(const struct pt_op *op, const char *name, const char **kind) {
-  *kind = "";
-  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
-    const json_t *input = json_array_get(op->inputs, i);
-    json_t *value = NULL;
-    if (strcmp(text_of(json_object_get(input, "name")), name)) continue;
-    *kind = variant(json_object_get(input, "arg"), &value);
-    return strcmp(*kind, "as_none") ? value : NULL;
-  }
-  return NULL;
-}
-
-bool pt_given(const struct pt_op *op, const char *name) {
-  const char *kind;
-  return find_argument(op, name, &kind) != NULL;
-}
-
-hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
-  const char *kind;
-  const struct pt_item *item;
-  json_t *value = find_argument(op, name, &kind);
-  *out = NULL;
-  if (!value) return HONE_OK;
-  /* an optional tensor is wrapped once more */
-  if (!strcmp(kind, "as_optional_tensor")) kind = variant(value, &value);
-  if (!strcmp(kind, "as_none")) return HONE_OK;
-  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
-  TRY(find_item(op->pt, pt_place(op), text_of(json_object_get(value, "name")), &item));
-  if (!item->value) return pt_refuse(op, "argument %s is a number", name);
-  *out = item->value;
-  return HONE_OK;
-}
-
-hone_status pt_need(struct pt_op *op, const char *name, struct value **out) {
-  TRY(pt_tensor(op, name, out));
-  if (*out) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
-}
-
-hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
-                       size_t *out_count) {
-  const char *kind;
-  json_t *list = find_argument(op, name, &kind);
-  *out_count = 0;
-  if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const struct pt_item *item;
-    TRY(find_item(op->pt, pt_place(op), text_of(json_object_get(json_array_get(list, i), "name")),
-                  &item));
-    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
-    out[(*out_count)++] = item->value;
-  }
-  return HONE_OK;
-}
-
-/* {"as_int": 3}, {"as_name": "sym_size"}, or their content. */
-static hone_status number_of(struct pt_op *op, const char *kind, const json_t *value, double *out) {
-  const struct pt_item *item;
-  json_t *inner = NULL;
-  if (!strncmp(kind, "as_sym_", 7)) kind = variant(value, &inner), value = inner;
-  if (!strcmp(kind, "as_name")) {
-    TRY(find_item(op->pt, pt_place(op), text_of(value), &item));
-    if (item->value) return pt_refuse(op, "a tensor stands where a number is expected");
-    *out = (double)item->number;
-  } else if (json_is_number(value)) {
-    *out = json_number_value(value);
-  } else if (json_is_boolean(value)) {
-    *out = json_is_true(value);
-  } else if (!strcmp(text_of(value), "Infinity") || !strcmp(text_of(value), "-Infinity")) {
-    *out = *text_of(value) == '-' ? -INFINITY : INFINITY;
-  } else {
-    return pt_refuse(op, "an argument of kind %s where a number is expected", kind);
-  }
-  return HONE_OK;
-}
-
-hone_status pt_float(struct pt_op *op, const char *name, double otherwise, double *out) {
-  const char *kind;
-  json_t *value = find_argument(op, name, &kind);
-  *out = otherwise;
-  return value ? number_of(op, kind, value, out) : HONE_OK;
-}
-
-hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_t *out) {
-  const char *kind;
-  double x;
-  json_t *value = find_argument(op, name, &kind);
-  *out = otherwise;
-  if (!value) return HONE_OK;
-  if (json_is_integer(value)) { /* beyond 2^53 too */
-    *out = json_integer_value(value);
-    return HONE_OK;
-  }
-  TRY(number_of(op, kind, value, &x));
-  if (!(fabs(x) < 9e15)) return pt_refuse(op, "argument %s is %g", name, x);
-  *out = (int64_t)x;
-  return HONE_OK;
-}
-
-hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *out,
-                    size_t *out_count) {
-  const char *kind;
-  json_t *list = find_argument(op, name, &kind);
-  *out_count = 0;
-  if (!list) return HONE_OK;
-  if (!json_is_array(list) || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu integers", name, most);
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    json_t *value = json_array_get(list, i), *inner = NULL;
-    double x;
-    const char *one = json_is_object(value) ? variant(value, &inner) : "as_int";
-    TRY(number_of(op, one, inner ? inner : value, &x));
-    if (!(fabs(x) < 9.3e18)) return pt_refuse(op, "argument %s holds %g", name, x);
-    out[(*out_count)++] = json_is_integer(value)       ? json_integer_value(value)
-                          : x >= 9.2233720368547758e18 ? INT64_MAX
-                                                       : (int64_t)x;
-  }
-  return HONE_OK;
-}
-
-hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
-  const char *kind;
-  json_t *value = find_argument(op, name, &kind);
-  *out = value ? text_of(value) : otherwise;
-  return HONE_OK;
-}
-
-/* -- results ---- */
-
-static json_t *result_at(const struct pt_op *op, size_t k, size_t *out_count) {
-  size_t count = 0;
-  json_t *found = NULL;
-  for (size_t i = 0; i < json_array_size(op->outputs); i++) {
-    json_t *value = NULL;
-    const char *kind = variant(json_array_get(op->outputs, i), &value);
-    size_t length = strcmp(kind, "as_tensors") ? 1 : json_array_size(value);
-    if (k >= count && k < count + length)
-      found = strcmp(kind, "as_tensors") ? value : json_array_get(value, k - count);
-    count += length;
-  }
-  if (out_count) *out_count = count;
-  return found;
-}
-
-size_t pt_result_count(const struct pt_op *op) {
-  size_t count;
-  result_at(op, 0, &count);
-  return count;
-}
-
-hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
-  const json_t *result = result_at(op, k, NULL);
-  const char *name = text_of(json_object_get(result, "name"));
-  if (!*name)
-    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
-  return define(op->pt, name, value, 0);
-}
-
-hone_status pt_number(struct pt_op *op, int64_t number) {
-  json_t *result = NULL, *inner = NULL;
-  variant(json_array_get(op->outputs, 0), &result);
-  const char *name = text_of(json_object_get(result, "as_name"));
-  if (!*name) {
-    variant(result, &inner);
-    name = text_of(inner ? inner : json_object_get(result, "name"));
-  }
-  if (!*name)
-    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without a name for its result",
-                op->target);
-  return define(op->pt, name, NULL, number);
-}
-
 /* -- nodes ---- */
 
 static hone_status add_node(struct pt *pt, const json_t *node, size_t index) {
@@ -540,11 +309,11 @@ static hone_status add_node(struct pt *pt, const json_t *node, size_t index) {
   struct pt_op op = {.pt = pt,
                      .ctx = pt->ctx,
                      .make = &pt->make,
-                     .target = text_of(json_object_get(node, "target")),
+                     .target = pt_words(json_object_get(node, "target")),
                      .inputs = json_object_get(node, "inputs"),
                      .outputs = json_object_get(node, "outputs")};
   pt->make.index = (int64_t)index;
-  const char *name = text_of(json_object_get(node, "name"));
+  const char *name = pt_words(json_object_get(node, "name"));
   TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
   if (!strncmp(op.target, prefix, sizeof prefix - 1)) op.target += sizeof prefix - 1;
   return pt_build(&op);

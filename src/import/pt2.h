@@ -1,4 +1,4 @@
-/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_ops.c translates
+/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments; pt2_ops.c translates
  * ATen operators. Nothing is unpickled, and no code in an archive is ever run. */
 #ifndef HONE_IMPORT_PT2_H
 #define HONE_IMPORT_PT2_H
@@ -34,6 +34,16 @@ struct pt_op {
 };
 typedef hone_status pt_build_fn(struct pt_op *op);
 
+/* -- pt2_arguments.c ---- */
+/* {"as_int": 3} and its like: the one key, "" if there is none, and its value. */
+const char *pt_variant(const json_t *json, json_t **out);
+/* The text of a JSON string, "" of all else. */
+const char *pt_words(const json_t *json);
+/* Names a tensor, or (value NULL) a number; twice is a fault of the file. */
+MUST_USE hone_status pt_define(struct pt *pt, const char *name, struct value *value,
+                               int64_t number);
+MUST_USE hone_status pt_find(struct pt *pt, struct place at, const char *name,
+                             const struct pt_item **out);
 /* torch's dtype to ours, HONE_UNDEFINED if unknown. */
 hone_dtype pt_dtype(int64_t number);
 struct place pt_place(const struct pt_op *op);

@@ -45,41 +45,6 @@ static const struct {
              {HONE_BF16, "BFLOAT16"}};
 enum { TYPE_COMPLEX = 8 };
 
-struct place tf_place(const struct tf_op *op) {
-  return make_place(op->make);
-}
-
-static struct tf_tensor *operand(const struct tf_op *op, const struct flat_vector *list, size_t k) {
-  if (k >= list->count) return NULL;
-  int32_t i = flat_i32_at(list, k);
-  return i < 0 ? NULL : &op->tf->graph.tensors[i];
-}
-struct tf_tensor *tf_in(const struct tf_op *op, size_t k) {
-  return operand(op, &op->inputs, k);
-}
-struct tf_tensor *tf_out(const struct tf_op *op, size_t k) {
-  return operand(op, &op->outputs, k);
-}
-
-hone_status tf_refuse(const struct tf_op *op, const char *format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  return fail(op->ctx, HONE_E_UNSUP, tf_place(op), "TFLite operator %s: %s", op->kind->name, text);
-}
-
-hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t outputs) {
-  bool fits = op->inputs.count >= least && op->inputs.count <= most && op->outputs.count == outputs;
-  for (size_t k = 0; fits && k < least; k++) fits = tf_in(op, k) != NULL;
-  for (size_t k = 0; fits && k < outputs; k++) fits = tf_out(op, k) != NULL;
-  if (fits) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, tf_place(op),
-              "%s has %zu inputs and %zu outputs, or one is left out that it needs", op->kind->name,
-              op->inputs.count, op->outputs.count);
-}
-
 /* -- tensors ---- */
 
 static hone_status read_shape(struct tf *tf, const struct flat_table *table, const char *name,
