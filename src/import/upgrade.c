@@ -542,10 +542,12 @@ bool contrib_name(struct raw_node *node) {
   static const struct {
     const char *from, *to;
     bool is_onnx;
-  } names[] = {{"DequantizeLinear", "DequantizeLinear", true},
+  } names[] = {{"Attention", "MsAttention", false},
+               {"DequantizeLinear", "DequantizeLinear", true},
                {"Gelu", "Gelu", true},
                {"QuantizeLinear", "QuantizeLinear", true},
-               {"RotaryEmbedding", "MsRotaryEmbedding", false}};
+               {"RotaryEmbedding", "MsRotaryEmbedding", false},
+               {"TransposeMatMul", "FusedMatMul", false}};
   if (strcmp(node->domain, "com.microsoft")) return false;
   for (size_t i = 0; i < COUNT(names); i++) {
     if (strcmp(node->op_type, names[i].from)) continue;

@@ -152,6 +152,7 @@ const struct plain_kernel plain_table[] = {
     {"Conv", "plain/Conv.c", NULL, units_planes, NULL, NULL},
     {"ConvInteger", "plain/ConvInteger.c", "QLINEAR 0", units_planes, NULL, NULL},
     {"ConvTranspose", "plain/ConvTranspose.c", NULL, units_planes, NULL, NULL},
+    {"CoupleProbabilities", "plain/CoupleProbabilities.c", NULL, units_first, NULL, NULL},
     {"CumProd", "plain/CumSum.c", "CUMULATIVE_PRODUCT 1", units_shares, NULL, NULL},
     {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
     {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},

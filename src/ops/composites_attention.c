@@ -4,8 +4,7 @@
 
 #include "expand.h"
 
-/* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */
-static struct value *split_heads(struct expansion *e, struct value *x, int64_t heads) {
+struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads) {
   if (e->status || x->shape.rank == 4) return x;
   const int64_t *d = x->shape.dims, size = heads > 0 ? d[2] / heads : 0;
   if (heads < 1 || x->shape.rank != 3 || d[2] % heads)
@@ -13,13 +12,12 @@ static struct value *split_heads(struct expansion *e, struct value *x, int64_t h
   return x_swap(e, x_reshape(e, x, (int64_t[]){d[0], d[1], heads, size}, 4), 1, 2);
 }
 
-static struct value *join_heads(struct expansion *e, struct value *x) {
+struct value *x_join_heads(struct expansion *e, struct value *x) {
   const int64_t *d = x->shape.dims;
   return x_reshape(e, x_swap(e, x, 1, 2), (int64_t[]){d[0], d[2], d[1] * d[3]}, 3);
 }
 
-/* Floats below 32 bits are computed in f32, rounded once at the end. */
-static struct value *widened(struct expansion *e, struct value *x) {
+struct value *x_widened(struct expansion *e, struct value *x) {
   bool is_small = x && dtype_is_float(x->dtype) && dtype_bits(x->dtype) < 32;
   return is_small ? x_cast(e, x, HONE_F32) : x;
 }
@@ -91,15 +89,15 @@ void expand_attention(struct expansion *e) {
   struct value *q = x_in(e, Q), *k = x_in(e, K), *v = x_in(e, V);
   bool is_flat = q->shape.rank == 3;
   hone_dtype q_type = q->dtype, v_type = v->dtype;
-  q = split_heads(e, q, x_int(e, "q_num_heads", 0));
-  k = split_heads(e, k, x_int(e, "kv_num_heads", 0));
-  v = split_heads(e, v, x_int(e, "kv_num_heads", 0));
+  q = x_split_heads(e, q, x_int(e, "q_num_heads", 0));
+  k = x_split_heads(e, k, x_int(e, "kv_num_heads", 0));
+  v = x_split_heads(e, v, x_int(e, "kv_num_heads", 0));
   int64_t past = x_in(e, PAST_KEY) ? x_in(e, PAST_KEY)->shape.dims[2] : 0;
   if (x_in(e, PAST_KEY)) k = x_concat(e, 2, (struct value *[]){x_in(e, PAST_KEY), k}, 2);
   if (x_in(e, PAST_VALUE)) v = x_concat(e, 2, (struct value *[]){x_in(e, PAST_VALUE), v}, 2);
   x_out(e, 1, k);
   x_out(e, 2, v);
-  q = widened(e, q), k = widened(e, k), v = x_cast(e, widened(e, v), q->dtype);
+  q = x_widened(e, q), k = x_widened(e, k), v = x_cast(e, x_widened(e, v), q->dtype);
   if (e->status) return;
   const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
   int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], width = v->shape.dims[3];
@@ -125,7 +123,7 @@ void expand_attention(struct expansion *e) {
   weights = x_reshape(e, weights, (int64_t[]){batch, kv_heads, shared * rows, keys}, 4);
   struct value *y = x_2(e, OP_MatMul, weights, v);
   y = x_reshape(e, y, (int64_t[]){batch, heads, rows, width}, 4);
-  x_out(e, 0, x_cast(e, is_flat ? join_heads(e, y) : y, q_type));
+  x_out(e, 0, x_cast(e, is_flat ? x_join_heads(e, y) : y, q_type));
   (void)v_type;
 }
 
@@ -150,7 +148,7 @@ void expand_flex_attention(struct expansion *e) {
     x_fail(e, HONE_E_SHAPE, "Q, K and V do not fit together");
     return;
   }
-  q = widened(e, q), k = widened(e, k), v = widened(e, v);
+  q = x_widened(e, q), k = x_widened(e, k), v = x_widened(e, v);
   const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
   int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], shared = heads / kv_heads;
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
@@ -265,7 +263,7 @@ void expand_linear_attention(struct expansion *e) {
   r.is_gated = !strcmp(rule, "gated") || !strcmp(rule, "gated_delta");
   r.is_delta = !strcmp(rule, "delta") || !strcmp(rule, "gated_delta");
   for (size_t k = 0; k < 6; k++)
-    if (x_in(e, k)) in[k] = widened(e, x_in(e, k));
+    if (x_in(e, k)) in[k] = x_widened(e, x_in(e, k));
   bool fits = in[Q]->shape.rank == 3 && in[K]->shape.rank == 3 && in[V]->shape.rank == 3 &&
               r.kv_heads > 0 && heads > 0 && heads % r.kv_heads == 0 &&
               in[Q]->shape.dims[2] % heads == 0 && in[K]->shape.dims[2] % r.kv_heads == 0 &&
@@ -310,8 +308,8 @@ void expand_causal_conv(struct expansion *e) {
   else
     all = x_pad(e, x, 2, kept, 0);
   x_out(e, 1, x_slice(e, all, 2, length, length + kept));
-  struct value *bias = x_in(e, 2) ? widened(e, x_in(e, 2)) : NULL;
-  struct value *wide = widened(e, all), *kernel = widened(e, weight);
+  struct value *bias = x_in(e, 2) ? x_widened(e, x_in(e, 2)) : NULL;
+  struct value *wide = x_widened(e, all), *kernel = x_widened(e, weight);
   x_with_int(e, "group", x->shape.dims[1]);
   struct value *y = x_op(e, OP_Conv, (struct value *[]){wide, kernel, bias}, bias ? 3 : 2);
   if (!x_is(e, "activation", "none", "none")) y = x_1(e, OP_Swish, y);

@@ -49,6 +49,7 @@ static struct value *activated(struct expansion *e, struct value *x) {
               {"Sigmoid", OP_Sigmoid, {NULL, NULL}},
               {"LeakyRelu", OP_LeakyRelu, {"alpha", NULL}},
               {"HardSigmoid", OP_HardSigmoid, {"alpha", "beta"}}};
+  static const char *const own[] = {"activation_alpha", "activation_beta"};
   const char *name = node_string(e->node, "activation", "");
   const struct attribute *given = node_attribute(e->node, "activation_params");
   if (!*name) return x;
@@ -60,10 +61,22 @@ static struct value *activated(struct expansion *e, struct value *x) {
     for (size_t p = 0; p < 2 && rows[i].parameters[p]; p++)
       if (given && given->kind == ATTRIBUTE_FLOATS && p < given->count)
         x_with_float(e, rows[i].parameters[p], given->floats[p]);
+      else if (node_attribute(e->node, own[p])) /* of FusedGemm */
+        x_with_float(e, rows[i].parameters[p], x_float(e, own[p], 0));
     return x_1(e, rows[i].op, x);
   }
-  x_fail(e, HONE_E_UNSUP, "FusedConv with activation \"%s\"", name);
+  x_fail(e, HONE_E_UNSUP, "%s with activation \"%s\"", e->node->op->name, name);
   return x;
+}
+
+void expand_fused_gemm(struct expansion *e) {
+  static const char *const kept[] = {"alpha", "beta", "transA", "transB"};
+  for (size_t i = 0; i < COUNT(kept); i++) {
+    const struct attribute *a = node_attribute(e->node, kept[i]);
+    if (a) e->attributes[e->attribute_count++] = *a;
+  }
+  struct value *const in[] = {x_in(e, 0), x_in(e, 1), x_in(e, 2)};
+  x_out(e, 0, activated(e, x_op(e, OP_Gemm, in, in[2] ? 3 : 2)));
 }
 
 void expand_fused_conv(struct expansion *e) {
@@ -109,18 +122,30 @@ void expand_simplified_layer_norm(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_RMSNormalization, x_in(e, 0), x_in(e, 1)));
 }
 
-/* ids, segments, word, position and segment tables, gamma, beta, mask, position ids */
+/* A table of the five; of the quantised form in float, once its rows are gathered. */
+static struct value *embedding(struct expansion *e, size_t k, struct value *rows) {
+  struct value *x = rows ? x_gather(e, x_in(e, k), rows, 0) : x_in(e, k);
+  if (!is_op(e->node, OP_QEmbedLayerNormalization)) return x;
+  struct value *const in[] = {x, x_in(e, k + 6), x_in(e, k + 11)};
+  return x_op(e, OP_DequantizeLinear, in, in[2] ? 3 : 2);
+}
+
+/* ids, segments, word, position and segment tables, gamma, beta, mask, then position ids or scales and
+   zero points of the five */
 void expand_embed_layer_norm(struct expansion *e) {
-  struct value *ids = x_in(e, 0), *segments = x_in(e, 1), *positions = x_in(e, 8);
-  if (ids->shape.rank != 2) {
-    x_fail(e, HONE_E_SHAPE, "ids of rank %d", ids->shape.rank);
-    return;
-  }
-  struct value *x = x_gather(e, x_in(e, 2), ids, 0);
+  bool is_quantised = is_op(e->node, OP_QEmbedLayerNormalization);
+  struct value *ids = x_in(e, 0), *segments = x_in(e, 1);
+  struct value *positions = is_quantised ? NULL : x_in(e, 8);
+  for (size_t k = 2; k < 7; k++)
+    if (k != 4 && (!x_in(e, k) || (is_quantised && !x_in(e, k + 6))))
+      x_fail(e, HONE_E_FORMAT, "%s lacks input %zu or its scale", e->node->op->name, k);
+  if (ids->shape.rank != 2) x_fail(e, HONE_E_SHAPE, "ids of rank %d", ids->shape.rank);
+  if (e->status) return;
+  struct value *x = embedding(e, 2, ids);
   if (!positions) positions = x_range(e, HONE_I64, ids->shape.dims[1], 0, 1);
-  x = x_2(e, OP_Add, x, x_gather(e, x_in(e, 3), positions, 0));
-  if (segments && x_in(e, 4)) x = x_2(e, OP_Add, x, x_gather(e, x_in(e, 4), segments, 0));
-  x_out(e, 0, normalised(e, x, x_in(e, 5), x_in(e, 6)));
+  x = x_2(e, OP_Add, x, embedding(e, 3, positions));
+  if (segments && x_in(e, 4)) x = x_2(e, OP_Add, x, embedding(e, 4, segments));
+  x_out(e, 0, normalised(e, x, embedding(e, 5, NULL), embedding(e, 6, NULL)));
   x_out(e, 2, x);
   if (x_in(e, 7)) /* how many tokens of each row are not padding */
     x_out(e, 1,
@@ -129,18 +154,22 @@ void expand_embed_layer_norm(struct expansion *e) {
     x_out(e, 1, x_expand(e, x_scalar(e, HONE_I32, 0), &(struct shape){1, {ids->shape.dims[0]}}));
 }
 
-/* -- MatMulNBits: columns of 4 or 8 bits, one scale a block ---------------------------------------- */
+/* -- MatMulNBits: columns of 2, 4 or 8 bits, one scale a block ---------------------------------------- */
 
-/* bytes [n, m] to elements [n, count]: 8 bits as they are, 4 bits low half first. */
+/* bytes [n, m] to elements [n, count] of 2, 4 or 8 bits, low bits first. */
 static struct value *unpacked(struct expansion *e, struct value *x, int64_t bits, int64_t count) {
-  int64_t n = x->shape.dims[0], m = x->shape.dims[1];
-  if (bits == 4) {
-    struct value *low = x_2(e, OP_BitwiseAnd, x, x_scalar(e, HONE_U8, 15));
-    x_with_string(e, "direction", "RIGHT");
-    struct value *high = x_2(e, OP_BitShift, x, x_scalar(e, HONE_U8, 4));
-    x = x_concat(e, 2, (struct value *[]){x_unsqueeze(e, low, 2), x_unsqueeze(e, high, 2)}, 2);
-    x = x_reshape(e, x, (int64_t[]){n, 2 * m}, 2);
+  int64_t n = x->shape.dims[0], m = x->shape.dims[1], each = 8 / bits;
+  struct value *parts[4];
+  for (int64_t i = 0; i < each && each > 1; i++) {
+    parts[i] = x;
+    if (i) {
+      x_with_string(e, "direction", "RIGHT");
+      parts[i] = x_2(e, OP_BitShift, x, x_scalar(e, HONE_U8, (double)(i * bits)));
+    }
+    parts[i] = x_2(e, OP_BitwiseAnd, parts[i], x_scalar(e, HONE_U8, (double)((1 << bits) - 1)));
+    parts[i] = x_unsqueeze(e, parts[i], 2);
   }
+  if (each > 1) x = x_reshape(e, x_concat(e, 2, parts, (size_t)each), (int64_t[]){n, each * m}, 2);
   return x_slice(e, x, 1, 0, count);
 }
 
@@ -201,14 +230,25 @@ static bool stays_small(const struct value *a, int64_t k, int64_t n) {
          elements <= 16 * k && k * n >= 4096;
 }
 
+/* One number a block for each element, [n, blocks * block]; g_idx says whose block a row is of. */
+static struct value *of_blocks(struct expansion *e, struct value *x, int64_t n, int64_t blocks,
+                               int64_t block) {
+  struct value *index = x_in(e, 4);
+  x = x_reshape(e, x, (int64_t[]){n, blocks}, 2);
+  if (index) return x_pad(e, x_gather(e, x, index, 1), 1, 0, blocks * block - index->shape.dims[0]);
+  x = x_expand(e, x_unsqueeze(e, x, 2), &(struct shape){3, {n, blocks, block}});
+  return x_reshape(e, x, (int64_t[]){n, blocks * block}, 2);
+}
+
 void expand_matmul_nbits(struct expansion *e) {
   struct value *a = x_in(e, 0), *b = x_in(e, 1), *scales = x_in(e, 2), *zeros = x_in(e, 3);
   int64_t k = x_int(e, "K", 0), n = x_int(e, "N", 0), bits = x_int(e, "bits", 4);
   int64_t block = x_int(e, "block_size", 32), count = 0;
   bool known = k > 0 && n > 0 && block >= 16 && k < 1 << 24 && n < 1 << 24 && block < 1 << 16;
   int64_t blocks = known ? (k + block - 1) / block : 1;
-  if (x_in(e, 4)) x_fail(e, HONE_E_UNSUP, "MatMulNBits with g_idx");
-  if (bits != 4 && bits != 8) x_fail(e, HONE_E_UNSUP, "MatMulNBits of %lld bits", (long long)bits);
+  if (bits != 2 && bits != 4 && bits != 8)
+    x_fail(e, HONE_E_UNSUP, "MatMulNBits of %lld bits", (long long)bits);
+  if (e->status) return;
   if (!known || b->dtype != HONE_U8 || !shape_count(&b->shape, &count) ||
       count != n * blocks * block * bits / 8 || !shape_count(&scales->shape, &count) ||
       count != n * blocks)
@@ -216,8 +256,8 @@ void expand_matmul_nbits(struct expansion *e) {
            (long long)n);
   if (e->status) return;
   bool plain_zeros = !zeros || (zeros->constant && zeros->dtype == HONE_U8);
-  if (stays_small(a, k, n) && b->constant && scales->constant && scales->dtype == HONE_F32 &&
-      plain_zeros && block <= k) {
+  if (stays_small(a, k, n) && bits > 2 && !x_in(e, 4) && b->constant && scales->constant &&
+      scales->dtype == HONE_F32 && plain_zeros && block <= k) {
     struct nbits w = {
         k, n, bits, block, blocks, b->constant, scales->constant, zeros ? zeros->constant : NULL};
     x_out(e, 0, sum_of(e, nbits_product(e, a, &w), x_in(e, 5)));
@@ -226,62 +266,96 @@ void expand_matmul_nbits(struct expansion *e) {
   hone_dtype dtype = scales->dtype;
   b = x_reshape(e, b, (int64_t[]){n, blocks * block * bits / 8}, 2);
   b = x_cast(e, unpacked(e, b, bits, blocks * block), dtype);
-  b = x_reshape(e, b, (int64_t[]){n, blocks, block}, 3);
   struct value *zero = x_scalar(e, dtype, (double)(1 << (bits - 1)));
   if (zeros && zeros->dtype == HONE_U8) {
-    zero = x_reshape(e, zeros, (int64_t[]){n, bits == 4 ? (blocks + 1) / 2 : blocks}, 2);
+    zero = x_reshape(e, zeros, (int64_t[]){n, (blocks * bits + 7) / 8}, 2);
     zero = x_cast(e, unpacked(e, zero, bits, blocks), dtype);
-    zero = x_reshape(e, zero, (int64_t[]){n, blocks, 1}, 3);
   } else if (zeros) {
-    zero = x_reshape(e, zeros, (int64_t[]){n, blocks, 1}, 3);
+    zero = zeros;
   }
-  b = x_2(e, OP_Mul, x_2(e, OP_Sub, b, zero), x_reshape(e, scales, (int64_t[]){n, blocks, 1}, 3));
-  b = x_slice(e, x_reshape(e, b, (int64_t[]){n, blocks * block}, 2), 1, 0, k);
+  b = x_reshape(e, b, (int64_t[]){n, blocks * block}, 2);
+  scales = of_blocks(e, scales, n, blocks, block);
+  if (zeros) zero = of_blocks(e, zero, n, blocks, block);
+  b = x_slice(e, x_2(e, OP_Mul, x_2(e, OP_Sub, b, zero), scales), 1, 0, k);
   struct value *y = x_2(e, OP_MatMul, a, x_cast(e, x_swap(e, b, 0, 1), a->dtype));
   x_out(e, 0, sum_of(e, y, x_in(e, 5)));
 }
 
-/* -- MultiHeadAttention ----------------------------------------------------------------------------- */
-
-/* query, key, value [batch, rows, hidden], bias [3 hidden], padding mask, attention bias, past */
-void expand_multi_head_attention(struct expansion *e) {
-  enum { Q, K, V, BIAS, PADDING, MASK, PAST_KEY, PAST_VALUE };
-  struct value *part[3] = {x_in(e, Q), x_in(e, K), x_in(e, V)}, *bias = x_in(e, BIAS);
-  int64_t heads = x_int(e, "num_heads", 0), from = 0;
-  if (heads < 1 || !part[K] || !part[V] || part[Q]->shape.rank != 3 || part[K]->shape.rank != 3 ||
-      part[V]->shape.rank != 3) {
-    x_fail(e, HONE_E_UNSUP, "MultiHeadAttention with packed or transposed operands");
+/* Rows of a table in blocks of 4 or 8 bits: data, indices, scales, zero points. */
+void expand_gather_block_quantized(struct expansion *e) {
+  struct value *data = x_in(e, 0), *index = x_in(e, 1), *scales = x_in(e, 2), *zeros = x_in(e, 3);
+  int64_t bits = x_int(e, "bits", 4), block = x_int(e, "block_size", 128), count = 0;
+  int64_t axis = x_int(e, "quantize_axis", 1), from = x_int(e, "gather_axis", 0);
+  bool in_bytes = data->dtype == HONE_U8;
+  if (data->shape.rank != 2 || scales->shape.rank != 2 || (axis != 1 && axis != -1) ||
+      (from != 0 && from != -2) || (bits != 4 && bits != 8) || block < 16 || block > 1 << 16) {
+    x_fail(e, HONE_E_UNSUP, "GatherBlockQuantized along other axes or of other blocks");
     return;
   }
-  for (int k = 0; k < 3; k++) {
-    int64_t width = part[k]->shape.dims[2];
-    if (bias) part[k] = x_2(e, OP_Add, part[k], x_slice(e, bias, 0, from, from + width));
-    from += width;
-  }
-  struct value *mask = x_in(e, MASK), *padding = x_in(e, PADDING);
-  if (padding && padding->shape.rank != 2) x_fail(e, HONE_E_UNSUP, "a padding mask of this form");
-  if (padding && !e->status) { /* 1: seen, [batch, keys] */
-    const int64_t *d = padding->shape.dims;
-    hone_dtype dtype = part[Q]->dtype;
-    double hidden = x_float(e, "mask_filter_value", -10000);
-    struct value *seen = x_cast(e, padding, HONE_BOOL);
-    struct value *add = x_3(e, OP_Where, x_reshape(e, seen, (int64_t[]){d[0], 1, 1, d[1]}, 4),
-                            x_scalar(e, dtype, 0), x_scalar(e, dtype, hidden));
-    mask = sum_of(e, add, mask);
-  }
-  double scale = x_float(e, "scale", 0);
-  if (scale != 0) x_with_float(e, "scale", scale);
-  x_with_int(e, "q_num_heads", heads);
-  x_with_int(e, "kv_num_heads", heads);
-  x_with_int(e, "is_causal", x_int(e, "unidirectional", 0));
-  struct value *const in[] = {part[Q], part[K],           part[V],
-                              mask,    x_in(e, PAST_KEY), x_in(e, PAST_VALUE)};
-  if (e->node->output_count > 1 || x_in(e, PAST_KEY)) {
-    x_fail(e, HONE_E_UNSUP, "MultiHeadAttention with a cache");
+  int64_t width = data->shape.dims[1] * (in_bytes ? 8 / bits : 1), blocks = scales->shape.dims[1];
+  struct shape shape = index->shape;
+  if (!shape_count(&shape, &count) || (width + block - 1) / block != blocks ||
+      shape.rank >= HONE_MAX_RANK) {
+    x_fail(e, HONE_E_SHAPE, "scales or indices do not fit %lld columns", (long long)width);
     return;
   }
-  x_out(e, 0, x_op(e, OP_Attention, in, mask ? 4 : 3));
+  index = x_reshape(e, index, &count, 1);
+  struct value *x = x_gather(e, data, index, 0);
+  if (in_bytes) x = unpacked(e, x, bits, width);
+  x = x_pad(e, x_cast(e, x, HONE_F32), 1, 0, blocks * block - width);
+  x = x_reshape(e, x, (int64_t[]){count, blocks, block}, 3);
+  struct value *zero = in_bytes ? x_scalar(e, HONE_F32, (double)(1 << (bits - 1))) : NULL;
+  if (zeros) {
+    zero = x_gather(e, zeros, index, 0);
+    zero = x_cast(e, in_bytes ? unpacked(e, zero, bits, blocks) : zero, HONE_F32);
+    zero = x_unsqueeze(e, zero, 2);
+  }
+  if (zero) x = x_2(e, OP_Sub, x, zero);
+  x = x_2(e, OP_Mul, x, x_unsqueeze(e, x_cast(e, x_gather(e, scales, index, 0), HONE_F32), 2));
+  x = x_slice(e, x_reshape(e, x, (int64_t[]){count, blocks * block}, 2), 1, 0, width);
+  shape.dims[shape.rank++] = width;
+  x_out(e, 0, x_cast(e, x_reshape(e, x, shape.dims, shape.rank), scales->dtype));
 }
+
+/* -- DynamicQuantizeLSTM: weights of 8 bits, [directions, columns, 4 hidden] ------------------------ */
+
+static struct value *lstm_weights(struct expansion *e, size_t k, size_t scale_at) {
+  struct value *x = x_cast(e, x_in(e, k), HONE_F32);
+  struct value *scale = x_in(e, scale_at), *zero = x_in(e, scale_at + 1);
+  int64_t count = 0, directions = x->shape.dims[0];
+  if (x->shape.rank != 3 || !scale || !shape_count(&scale->shape, &count) || directions < 1 ||
+      count % directions) {
+    x_fail(e, HONE_E_SHAPE, "weights and their scales do not fit together");
+    return x;
+  }
+  int64_t dims[] = {directions, 1, count / directions};
+  if (zero) x = x_2(e, OP_Sub, x, x_reshape(e, x_cast(e, zero, HONE_F32), dims, 3));
+  return x_swap(e, x_2(e, OP_Mul, x, x_reshape(e, scale, dims, 3)), 1, 2);
+}
+
+/* X, W, R, B, lengths, first h and c, P, then scale and zero point of W and R. Weights are widened; the
+   inputs stay floats. */
+void expand_dynamic_quantize_lstm(struct expansion *e) {
+  static const char *const kept[] = {"activation_alpha", "activation_beta", "activations", "clip",
+                                     "direction",        "hidden_size",     "input_forget"};
+  struct value *const in[] = {x_in(e, 0),
+                              lstm_weights(e, 1, 8),
+                              lstm_weights(e, 2, 10),
+                              x_in(e, 3),
+                              x_in(e, 4),
+                              x_in(e, 5),
+                              x_in(e, 6),
+                              x_in(e, 7)};
+  struct value *out[3];
+  for (size_t i = 0; i < COUNT(kept); i++) {
+    const struct attribute *a = node_attribute(e->node, kept[i]);
+    if (a) e->attributes[e->attribute_count++] = *a;
+  }
+  x_node(e, OP_LSTM, in, COUNT(in), 3, out);
+  for (size_t k = 0; k < 3; k++) x_out(e, k, out[k]);
+}
+
+/* -- RotaryEmbedding ------------------------------------------------------------------------------- */
 
 /* input, position ids, cos, sin */
 void expand_ms_rotary(struct expansion *e) {

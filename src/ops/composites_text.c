@@ -1,4 +1,4 @@
-/* TfIdfVectorizer over integers: every window of every skip is compared with every n-gram at once. */
+/* TfIdfVectorizer over integers or strings: every window of every skip is compared with every n-gram at once. */
 #include "expand.h"
 
 struct grams {
@@ -14,11 +14,11 @@ static bool read_grams(struct expansion *e, struct grams *g) {
                       .shortest = x_int(e, "min_gram_length", 1),
                       .longest = x_int(e, "max_gram_length", 1),
                       .skips = x_int(e, "max_skip_count", 0)};
-  if (!g->pool) {
-    x_fail(e, HONE_E_UNSUP, "TfIdfVectorizer over strings");
-    return false;
-  }
-  bool fits = g->starts && g->columns && g->pool->kind == ATTRIBUTE_INTS && g->shortest >= 1 &&
+  bool is_text = x_in(e, 0)->dtype == HONE_STRING;
+  if (is_text) g->pool = node_attribute(e->node, "pool_strings");
+  bool fits = g->pool && g->starts && g->columns && g->starts->kind == ATTRIBUTE_INTS &&
+              g->columns->kind == ATTRIBUTE_INTS &&
+              g->pool->kind == (is_text ? ATTRIBUTE_STRINGS : ATTRIBUTE_INTS) && g->shortest >= 1 &&
               g->longest >= g->shortest && g->longest <= (int64_t)g->starts->count &&
               g->longest <= HONE_MAX_RANK && g->skips >= 0 && g->skips <= 1 << 16;
   for (size_t i = 0; fits && i < g->starts->count; i++) {
@@ -46,10 +46,17 @@ static struct value *occurrences(struct expansion *e, const struct grams *g, str
   struct value *pool = x_constant(e, x->dtype, &(struct shape){2, {count, n}}, &wanted);
   for (int64_t i = 0; !e->status && i < places * n; i++)
     tensor_set_i64(at, (size_t)i, i / n + i % n * (skip + 1));
-  for (int64_t i = 0; !e->status && i < count * n; i++)
-    tensor_set_i64(wanted, (size_t)i, g->pool->ints[g->starts->ints[n - 1] + i]);
+  bool is_text = x->dtype == HONE_STRING;
+  for (int64_t i = 0; !e->status && i < count * n; i++) {
+    int64_t from = g->starts->ints[n - 1] + i;
+    if (is_text)
+      ((struct string *)tensor_data(wanted))[i] = g->pool->strings[from];
+    else
+      tensor_set_i64(wanted, (size_t)i, g->pool->ints[from]);
+  }
   struct value *windows = x_unsqueeze(e, x_gather(e, x, index, 1), 2); /* [rows, places, 1, n] */
-  struct value *same = x_cast(e, x_2(e, OP_Equal, windows, pool), HONE_F32);
+  struct value *same =
+      x_cast(e, x_2(e, is_text ? OP_StringEqual : OP_Equal, windows, pool), HONE_F32);
   same = x_reduce(e, OP_ReduceMin, same, (int64_t[]){3}, 1, false);
   return x_reduce(e, OP_ReduceSum, same, (int64_t[]){1}, 1, false);
 }
@@ -71,7 +78,8 @@ void expand_tfidf(struct expansion *e) {
   if (!read_grams(e, &g)) return;
   bool is_flat = x->shape.rank == 1, once = x_is(e, "mode", "TF", "IDF");
   bool weighted = !x_is(e, "mode", "TF", "TF");
-  if (x->shape.rank < 1 || x->shape.rank > 2 || !dtype_is_integer(x->dtype)) {
+  if (x->shape.rank < 1 || x->shape.rank > 2 ||
+      (x->dtype != HONE_STRING && !dtype_is_integer(x->dtype))) {
     x_fail(e, HONE_E_TYPE, "TfIdfVectorizer over %s of rank %d", dtype_name(x->dtype),
            x->shape.rank);
     return;

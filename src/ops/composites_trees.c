@@ -237,18 +237,9 @@ static struct value *aggregate(struct ensemble *t, struct value *reached) {
 }
 
 static struct value *transformed(struct expansion *e, struct value *y) {
-  switch (x_int(e, "post_transform", 0)) {
-    case 0:
-      return y;
-    case 1:
-      x_with_int(e, "axis", 1);
-      return x_1(e, OP_Softmax, y);
-    case 2:
-      return x_1(e, OP_Sigmoid, y);
-    default:
-      x_fail(e, HONE_E_UNSUP, "post_transform SOFTMAX_ZERO or PROBIT");
-      return y;
-  }
+  static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  int64_t how = x_int(e, "post_transform", 0);
+  return x_transform(e, how >= 0 && how < (int64_t)COUNT(names) ? names[how] : "of this number", y);
 }
 
 void expand_tree_ensemble(struct expansion *e) {

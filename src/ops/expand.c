@@ -124,13 +124,24 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
   return HONE_OK;
 }
 
-struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count) {
+static hone_status make_node(struct expansion *e, enum op_id op, struct value *const *inputs,
+                             size_t count, size_t outputs, struct value **out) {
   struct node *node;
+  TRY(graph_node(e->ctx, e->graph, &op_table[op], inputs, count, outputs, &node));
+  for (size_t k = 0; k < outputs; k++) out[k] = node->outputs[k]; /* folding takes them away */
+  return finish(e, node, &out[0]);
+}
+
+void x_node(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count,
+            size_t outputs, struct value **out) {
+  hone_status status = e->status;
+  if (!status) status = make_node(e, op, inputs, count, outputs, out);
+  for (size_t k = 0; status && k < outputs; k++) out[k] = broken(e, status);
+}
+struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count) {
   struct value *out = NULL;
-  if (e->status) return broken(e, e->status);
-  hone_status status = graph_node(e->ctx, e->graph, &op_table[op], inputs, count, 1, &node);
-  if (!status) status = finish(e, node, &out);
-  return status ? broken(e, status) : out;
+  x_node(e, op, inputs, count, 1, &out);
+  return out;
 }
 struct value *x_1(struct expansion *e, enum op_id op, struct value *a) {
   return x_op(e, op, &a, 1);

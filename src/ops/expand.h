@@ -59,6 +59,9 @@ void x_with_ints(struct expansion *e, const char *name, const int64_t *ints, siz
 void x_with_string(struct expansion *e, const char *name, const char *text);
 /* A node of one output; entries may be NULL for operands left out. */
 struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count);
+/* A node of `outputs` (at most 4) outputs, into out. */
+void x_node(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count,
+            size_t outputs, struct value **out);
 struct value *x_1(struct expansion *e, enum op_id op, struct value *a);
 struct value *x_2(struct expansion *e, enum op_id op, struct value *a, struct value *b);
 struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct value *b,
@@ -93,5 +96,16 @@ struct value *x_reduce(struct expansion *e, enum op_id op, struct value *x, cons
                        size_t count, bool keep);
 /* Zeros along axis: `before` in front, `after` behind; negative numbers cut. */
 struct value *x_pad(struct expansion *e, struct value *x, int axis, int64_t before, int64_t after);
+
+/* What post_transform of ai.onnx.ml names, over scores [n, classes] (composites_ml.c). */
+struct value *x_transform(struct expansion *e, const char *how, struct value *x);
+
+/* Of attention (composites_attention.c). */
+/* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */
+struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads);
+/* The way back. */
+struct value *x_join_heads(struct expansion *e, struct value *x);
+/* Floats below 32 bits are computed in f32, rounded once at the end; NULL stays NULL. */
+struct value *x_widened(struct expansion *e, struct value *x);
 
 #endif
