@@ -49,7 +49,7 @@ static hone_status refuse(struct ctx *ctx, const struct absent *absent, const ch
   return fail(ctx, HONE_E_UNSUP, place_name(name), "%s", words);
 }
 
-#define ABSENT(id, name_text, title_text)                                                          \
+#define ABSENT(id, name_text, title_text, ...)                                                     \
   static void describe_##id(struct ctx *ctx, const char *engine_path, struct backend_info *out) {  \
     (void)ctx, (void)engine_path;                                                                  \
     describe_absent(&id, out);                                                                     \
@@ -64,12 +64,21 @@ static hone_status refuse(struct ctx *ctx, const struct absent *absent, const ch
                                        .title = title_text,                                        \
                                        .formats = "onnx",                                          \
                                        .needs_device = true,                                       \
+                                       .traits = {__VA_ARGS__},                                    \
                                        .describe = describe_##id,                                  \
                                        .open = open_##id,                                          \
                                        .close = close_elsewhere}
-ABSENT(tensorrt, "tensorrt", "TensorRT");
-ABSENT(migraphx, "migraphx", "MIGraphX");
-ABSENT(vitisai, "vitisai", "Vitis AI");
-ABSENT(plaidml, "plaidml", "PlaidML");
-ABSENT(executorch, "executorch", "ExecuTorch");
-ABSENT(onnxmlir, "onnxmlir", "onnx-mlir");
+ABSENT(tensorrt, "tensorrt", "TensorRT", "NVIDIA GPUs", "ONNX, Torch-TensorRT",
+       "TensorRT network, engine plan", "tactic timing, fusion, precision calibration",
+       "fp32 tf32 fp16 bf16 fp8 int8");
+ABSENT(migraphx, "migraphx", "MIGraphX", "AMD GPUs", "ONNX", "MIGraphX program, MLIR",
+       "fusion, rocMLIR kernels, tuning", "fp32 fp16 bf16 fp8 int8");
+ABSENT(vitisai, "vitisai", "Vitis AI", "AMD NPUs and FPGAs", "ONNX by ONNX Runtime", "XIR",
+       "subgraphs compiled for the NPU", "bf16 int8");
+ABSENT(plaidml, "plaidml", "PlaidML", "CPUs by LLVM, OpenCL GPUs", "Tile language", "Tile, Stripe",
+       "polyhedral tiling", "fp32 fp16");
+ABSENT(executorch, "executorch", "ExecuTorch", "mobile CPUs (XNNPACK), mobile GPUs and NPUs",
+       "PT2 by torch.export", "Edge dialect, .pte",
+       "XNNPACK delegate, memory planning ahead of time", "fp32 fp16 int8 int4-weights");
+ABSENT(onnxmlir, "onnxmlir", "onnx-mlir", "CPUs by LLVM, IBM z accelerators", "ONNX",
+       "MLIR: onnx, krnl, affine", "shape inference, loop tiling, SIMD", "fp32 fp16 int8");

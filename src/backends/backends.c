@@ -23,6 +23,40 @@ const struct backend *backend_find(const char *name) {
   return NULL;
 }
 
+static hone_status unknown_name(struct ctx *ctx, const char *name) {
+  const char *best = backend_list[0]->name;
+  for (size_t k = 0; k < backend_count; k++)
+    if (!backend_list[k]->testing_only &&
+        edit_distance(name, backend_list[k]->name) < edit_distance(name, best))
+      best = backend_list[k]->name;
+  return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend; did you mean %s?", best);
+}
+
+hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_choice *out) {
+  char name[64];
+  const char *colon = strchr(text, ':');
+  const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, text);
+  *out = (struct backend_choice){backend_find(name), NULL};
+  if (!out->backend) return unknown_name(ctx, name);
+  if (!colon) return HONE_OK;
+  const struct backend_variant *at = out->backend->variants;
+  struct text words = {0};
+  for (; at && at->name; at++) {
+    if (!strcmp(at->name, colon + 1)) break;
+    text_printf(&words, "%s%s", words.length ? ", " : "", at->name);
+  }
+  hone_status status = HONE_OK;
+  if (at && at->name)
+    out->variant = at;
+  else
+    status =
+        fail(ctx, HONE_E_USAGE, place_name(text), "%s has %s%s", name,
+             words.at ? "no such variant; there are " : "no variants", words.at ? words.at : "");
+  text_deinit(&words);
+  return status;
+}
+
 bool backend_reads(const struct backend *backend, const char *format) {
   const size_t length = strlen(format);
   for (const char *at = backend->formats; (at = strstr(at, format)); at += length)

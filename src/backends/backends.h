@@ -53,6 +53,15 @@ struct backend_io {
 
 struct session; /* each backend's own */
 
+/* A named set of options: `--backend NAME:VARIANT`. */
+struct backend_variant {
+  const char *name, *options, *help; /* name NULL ends a list */
+};
+/* What the engine says it is, one line each, for the comparison table; not what was seen here. */
+struct backend_traits {
+  const char *hardware, *front_ends, *representations, *optimisations, *precisions;
+};
+
 struct backend {
   const char *name;    /* "onnxruntime" */
   const char *title;   /* "ONNX Runtime" */
@@ -66,6 +75,8 @@ struct backend {
   bool only_installed; /* without --backend it is asked only where it is installed */
   bool testing_only;   /* exists only with HONE_TESTING=1 */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
+  struct backend_traits traits;
+  const struct backend_variant *variants; /* NULL: only its default */
   /* Whether the engine can be loaded here; never a failure of the context. */
   void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
@@ -110,6 +121,12 @@ extern const size_t backend_count;
 /* NULL if unknown, or for testing only and HONE_TESTING is not 1. */
 const struct backend *backend_find(const char *name);
 bool backend_reads(const struct backend *backend, const char *format);
+/* "torch", "torch:script". E_USAGE with the nearest name, or the variants that there are. */
+struct backend_choice {
+  const struct backend *backend;
+  const struct backend_variant *variant; /* NULL: the default */
+};
+MUST_USE hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_choice *out);
 
 #define BACKEND_MAX_SETS 16
 /* describe of an engine that is part of this program. */

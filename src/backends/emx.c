@@ -12,6 +12,8 @@ const struct backend backend_emx = {
     .package = "emx-onnx-cgen==1.4.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 150,
     .worker = "engine_emx.py",
+    .traits = {"whatever has a C compiler", "ONNX", "C text", "what the C compiler does",
+               "fp32 fp16 int8"},
     .describe = describe,
     .open = open_elsewhere,
     .close = close_elsewhere,

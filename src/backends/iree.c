@@ -5,6 +5,12 @@ static void describe(struct ctx *ctx, const char *engine_path, struct backend_in
   describe_environment(ctx, "iree", "iree_base_runtime", engine_path, out);
 }
 
+static const struct backend_variant variants[] = {
+    {"local-sync", "device=local-sync", "in the caller's thread, without a pool"},
+    {"local-task", "device=local-task", "with its thread pool, for one thread too"},
+    {"untiled", "data_tiling=0", "without data tiling"},
+    {NULL, NULL, NULL}};
+
 const struct backend backend_iree = {
     .name = "iree",
     .title = "IREE",
@@ -12,6 +18,11 @@ const struct backend backend_iree = {
     .package = "iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 620,
     .worker = "engine_iree.py",
+    .traits = {"CPUs by LLVM, CUDA, ROCm, Vulkan, Metal", "ONNX, StableHLO, TOSA, torch-mlir",
+               "MLIR: linalg, flow, stream, vm",
+               "dispatch formation, tiling, data tiling, microkernels, vectorising",
+               "fp32 fp16 bf16 int8"},
+    .variants = variants,
     .describe = describe,
     .open = open_elsewhere,
     .close = close_elsewhere,

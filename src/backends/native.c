@@ -226,6 +226,10 @@ const struct backend backend_native = {
     .name = "native",
     .title = "hone",
     .formats = "onnx tflite pt2",
+    .traits = {"x86-64 and aarch64 CPUs", "ONNX, TFLite, PT2", "graph, plan, C text",
+               "folding, fusion into epilogues, layout by strides, int8 lowering, tuned tiles, "
+               "arena reuse",
+               "fp32 bf16 fp16 int8 int4-weights"},
     .describe = describe_built_in,
     .prepare = prepare,
     .session_size = sizeof(struct session),

@@ -30,6 +30,7 @@ enum ort_slot {
   CREATE_SESSION = 7,
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
+  SET_EXECUTION_MODE = 13,
   ENABLE_PROFILING = 14,
   SET_GRAPH_OPTIMIZATION_LEVEL = 23,
   SET_INTRA_OP_THREADS = 24,
@@ -61,11 +62,14 @@ enum ort_slot {
   END_PROFILING = 110,
   FREE_DIMENSION_BY_NAME = 124,
   ADD_SESSION_CONFIG = 130,
+  AVAILABLE_PROVIDERS = 125,
+  RELEASE_PROVIDERS = 126,
   RUN_WITH_BINDING = 133,
   CREATE_BINDING = 134,
   RELEASE_BINDING = 135,
   BIND_INPUT = 136,
-  BIND_OUTPUT = 137
+  BIND_OUTPUT = 137,
+  APPEND_PROVIDER = 216
 };
 enum { ORT_LOG_ERROR = 3, ORT_DEVICE_ALLOCATOR = 0, ORT_MEMORY_DEFAULT = 0 };
 enum { ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
@@ -145,10 +149,55 @@ static int optimization_level(const char *name) {
   return -1;
 }
 
+/* "XNNPACK" as "XNNPACKExecutionProvider" stands in the engine's list; the CPU's is always last and needs no
+   word. */
+static hone_status append_provider(struct ctx *ctx, const struct session *s, const char *name) {
+  char **list = NULL;
+  int count = 0;
+  size_t n = strlen(name);
+  bool is_there = false;
+  struct text words = {0};
+  TRY(check(ctx, s, API(s, AVAILABLE_PROVIDERS, ort_result, char ***, int *)(&list, &count),
+            "providers"));
+  for (int i = 0; i < count; i++) {
+    text_printf(&words, "%s%s", i ? ", " : "", list[i]);
+    is_there =
+        is_there || (!strncmp(list[i], name, n) && !strcmp(list[i] + n, "ExecutionProvider"));
+  }
+  hone_status status =
+      check(ctx, s, API(s, RELEASE_PROVIDERS, ort_result, char **, int)(list, count), "providers");
+  if (!status && !is_there)
+    status = fail(ctx, HONE_E_UNSUP, place_name(name), "this ONNX Runtime is built with %s only",
+                  words.at ? words.at : "no provider");
+  text_deinit(&words);
+  if (status || !strcmp(name, "CPU")) return status;
+  return check(ctx, s,
+               API(s, APPEND_PROVIDER, ort_result, void *, const char *, const char *const *,
+                   const char *const *, size_t)(s->options, name, NULL, NULL, 0),
+               name);
+}
+
+/* "parallel": branches of the graph run side by side, in a pool of their own. */
+static hone_status set_execution_mode(struct ctx *ctx, const struct session *s, const char *value,
+                                      int threads) {
+  const bool is_parallel = !strcmp(value, "parallel");
+  if (!is_parallel && strcmp(value, "sequential"))
+    return fail(ctx, HONE_E_USAGE, place_name("execution_mode"),
+                "knows sequential and parallel, not \"%s\"", value);
+  TRY(check(ctx, s, API(s, SET_EXECUTION_MODE, ort_result, void *, int)(s->options, is_parallel),
+            "execution mode"));
+  return check(
+      ctx, s,
+      API(s, SET_INTER_OP_THREADS, ort_result, void *, int)(s->options, is_parallel ? threads : 1),
+      "threads");
+}
+
 /* A key with a dot is one of the engine's own session entries ("session.intra_op.allow_spinning").
  */
 static hone_status set_option(struct ctx *ctx, const struct session *s, const char *key,
-                              const char *value) {
+                              const char *value, int threads) {
+  if (!strcmp(key, "provider")) return append_provider(ctx, s, value);
+  if (!strcmp(key, "execution_mode")) return set_execution_mode(ctx, s, value, threads);
   if (!strcmp(key, "graph_optimization_level")) {
     int level = optimization_level(value);
     if (level < 0)
@@ -163,8 +212,10 @@ static hone_status set_option(struct ctx *ctx, const struct session *s, const ch
                  API(s, ADD_SESSION_CONFIG, ort_result, void *, const char *, const char *)(
                      s->options, key, value),
                  key);
-  return fail(ctx, HONE_E_USAGE, place_name(key),
-              "is no option of onnxruntime; it has graph_optimization_level and session.*");
+  return fail(
+      ctx, HONE_E_USAGE, place_name(key),
+      "is no option of onnxruntime; it has graph_optimization_level, execution_mode, provider and "
+      "session.*");
 }
 
 static hone_status set_options(struct ctx *ctx, const struct session *s,
@@ -177,10 +228,10 @@ static hone_status set_options(struct ctx *ctx, const struct session *s,
             "threads"));
   TRY(check(ctx, s, API(s, SET_INTER_OP_THREADS, ort_result, void *, int)(s->options, 1),
             "threads"));
-  TRY(set_option(ctx, s, "graph_optimization_level", "all"));
+  TRY(set_option(ctx, s, "graph_optimization_level", "all", request->threads));
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
-    TRY(set_option(ctx, s, key, value));
+    TRY(set_option(ctx, s, key, value, request->threads));
   return HONE_OK;
 }
 
@@ -443,11 +494,14 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
             "memory"));
   TRY(read_io(ctx, s, request->shapes, out_io));
   safe_copy(facts->version, sizeof facts->version, base->get_version());
-  snprintf(facts->device, sizeof facts->device, "CPUExecutionProvider");
+  char provider[256] = "CPU";
+  option_get(request->options, "provider", provider);
+  snprintf(facts->device, sizeof facts->device, "%.40sExecutionProvider", provider);
   snprintf(facts->precision, sizeof facts->precision, "fp32");
   /* the caller works as well; the engine has no call that tells */
   facts->threads = 1 + process_thread_count() - threads_before;
-  facts->fallback_share = 0; /* the CPU provider is the only one that was given */
+  if (!strcmp(provider, "CPU"))
+    facts->fallback_share = 0; /* the only one that was given; else the survey tells */
   facts->artifact_bytes = engine_mapped_bytes(path);
   if (request->in_flight <= 1) return HONE_OK;
   facts->in_flight =
@@ -544,6 +598,15 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
   return status;
 }
 
+static const struct backend_variant variants[] = {
+    {"off", "graph_optimization_level=disable", "graph optimisations off"},
+    {"basic", "graph_optimization_level=basic", "constant folding and redundant nodes only"},
+    {"extended", "graph_optimization_level=extended", "fusions too, no layout change"},
+    {"parallel", "execution_mode=parallel", "branches of the graph side by side"},
+    {"int8", "session.qdqisint8allowed=1;session.qdq_matmulnbits_accuracy_level=4",
+     "int8 arithmetic allowed wherever the file's quantisation admits it"},
+    {NULL, NULL, NULL}};
+
 const struct backend backend_onnxruntime = {
     .name = "onnxruntime",
     .title = "ONNX Runtime",
@@ -551,6 +614,9 @@ const struct backend backend_onnxruntime = {
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,
     .ships_model = true,
+    .traits = {"CPU; CUDA, ROCm, DirectML and others by other packages", "ONNX", "ONNX graph",
+               "constant folding, fusion, NCHWc layout, memory arena", "fp32 fp16 int8"},
+    .variants = variants,
     .describe = describe,
     .prepare = NULL, /* the engine compiles while it loads */
     .session_size = sizeof(struct session),

@@ -24,16 +24,36 @@ static const char *display_name(const struct bench_options *o, const char *path)
   return base;
 }
 
-/* "key=value;..." from every --backend-option of this backend. */
-static void join_options(const struct bench_options *o, const char *backend, char out[512]) {
-  size_t length = 0;
-  out[0] = 0;
+/* Whether "a=1;b=2" holds the option. */
+static bool has_option(const char *options, const char *option) {
+  const size_t n = strlen(option);
+  for (const char *at = options; (at = strstr(at, option)); at += n)
+    if ((at == options || at[-1] == ';') && (!at[n] || at[n] == ';')) return true;
+  return false;
+}
+
+static void add_option(char out[512], const char *option) {
+  const size_t used = strlen(out);
+  if (!option[0] || has_option(out, option)) return;
+  snprintf(out + used, 512 - used, "%s%s", used ? ";" : "", option);
+}
+
+/* The variant's options, then every --backend-option of this backend. What those add stands in the name. */
+static void join_options(const struct bench_options *o, const struct backend_choice *choice,
+                         struct cell *out) {
+  char added[512] = "";
+  if (choice->variant) snprintf(out->options, sizeof out->options, "%s", choice->variant->options);
   for (size_t i = 0; i < o->backend_option_count; i++) {
     const struct bench_pair *pair = &o->backend_options[i];
-    if (strcmp(pair->name, backend) || !pair->value[0] || length >= 511) continue;
-    int n = snprintf(out + length, 512 - length, "%s%s", length ? ";" : "", pair->value);
-    length += n > 0 ? (size_t)n : 0;
+    if (strcmp(pair->name, choice->backend->name)) continue;
+    if (!has_option(out->options, pair->value)) add_option(added, pair->value);
+    add_option(out->options, pair->value);
   }
+  snprintf(out->variant, sizeof out->variant, "%.31s%s%.31s",
+           choice->variant ? choice->variant->name : "", choice->variant && added[0] ? " " : "",
+           added);
+  if (!choice->variant)
+    snprintf(out->variant, sizeof out->variant, "%.63s", added[0] ? added : "default");
 }
 
 /* How many other files with the same bytes come before this one. */
@@ -50,7 +70,8 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
 
 /* What varies beside the model. */
 struct point {
-  const char *device, *scenario, *backend, *cache_state, *precision;
+  const char *device, *scenario, *cache_state, *precision;
+  struct backend_choice engine;
   int threads, load, label;
 };
 
@@ -70,9 +91,8 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
   else
     hash_hex(out->shapes, one->shapes, strlen(one->shapes));
   snprintf(out->open_dimensions, sizeof out->open_dimensions, "%s", one->open_dimensions);
-  snprintf(out->backend, sizeof out->backend, "%s", point->backend);
-  join_options(o, point->backend, out->options);
-  snprintf(out->variant, sizeof out->variant, "%.63s", out->options[0] ? out->options : "default");
+  snprintf(out->backend, sizeof out->backend, "%s", point->engine.backend->name);
+  join_options(o, &point->engine, out);
   snprintf(out->route, sizeof out->route, "onnx");
   snprintf(out->device, sizeof out->device, "%s", point->device);
   snprintf(out->precision, sizeof out->precision, "%s", point->precision);
@@ -100,17 +120,19 @@ static bool is_default(const struct backend *backend) {
   return info.status == BACKEND_READY;
 }
 
-static size_t list_backends(const struct bench_options *o, const char **out) {
-  size_t count = 0;
-  for (size_t i = 0; i < o->backend_count; i++) out[count++] = o->backends[i];
+static MUST_USE hone_status list_engines(struct ctx *ctx, const struct bench_options *o,
+                                         struct backend_choice *out, size_t *out_count) {
+  *out_count = 0;
+  for (size_t i = 0; i < o->backend_count; i++)
+    TRY(backend_choose(ctx, o->backends[i], &out[(*out_count)++]));
   for (size_t i = 0; !o->backend_count && i < backend_count; i++)
-    if (is_default(backend_list[i])) out[count++] = backend_list[i]->name;
-  return count;
+    if (is_default(backend_list[i])) out[(*out_count)++].backend = backend_list[i];
+  return HONE_OK;
 }
 
 /* All cells of one case at one scenario, load and thread count: a group, in which rows are compared. */
 static void expand_group(struct bench *bench, size_t c, struct point point,
-                         const char *const *backends, size_t count) {
+                         const struct backend_choice *engines, size_t count) {
   static const char *const warm[] = {"warm"};
   const struct bench_options *o = &bench->options;
   const char *const *states = o->cache_state_count ? o->cache_states : warm;
@@ -122,14 +144,15 @@ static void expand_group(struct bench *bench, size_t c, struct point point,
           struct cell cell;
           point.device = bench->devices[d].name;
           point.cache_state = states[s];
-          point.backend = backends[b];
+          point.engine = engines[b];
           point.label = label;
           fill_cell(bench, &bench->study.cases[c], &point, &cell);
           add_cell(&bench->study, c, &cell);
         }
 }
 
-static void expand_case(struct bench *bench, size_t c, const char *const *backends, size_t count) {
+static void expand_case(struct bench *bench, size_t c, const struct backend_choice *engines,
+                        size_t count) {
   const struct bench_options *o = &bench->options;
   const size_t points = (o->thread_count ? o->thread_count : 1) * o->precision_count;
   for (size_t p = 0; p < points; p++)
@@ -141,16 +164,17 @@ static void expand_case(struct bench *bench, size_t c, const char *const *backen
             .precision = o->precisions[p % o->precision_count],
             .load = o->load_count ? o->loads[l] : 0,
             .threads = o->thread_count ? o->threads[t] : usable_core_count()};
-        expand_group(bench, c, point, backends, count);
+        expand_group(bench, c, point, engines, count);
       }
 }
 
 hone_status study_expand(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_study *study = &bench->study;
-  const char **backends;
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, backends, o->backend_count + backend_count));
-  const size_t count = list_backends(o, backends);
+  struct backend_choice *engines;
+  size_t count;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, engines, o->backend_count + backend_count));
+  TRY(list_engines(bench->ctx, o, engines, &count));
   size_t most = study->case_count * count * bench->device_count * bench->scenario_count;
   most *= o->precision_count;
   most *= o->aa ? 2 : 1;
@@ -160,7 +184,7 @@ hone_status study_expand(struct bench *bench) {
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cells, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cell_case, most));
   TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->floors, most));
-  for (size_t c = 0; c < study->case_count; c++) expand_case(bench, c, backends, count);
+  for (size_t c = 0; c < study->case_count; c++) expand_case(bench, c, engines, count);
   for (size_t i = 0; i < study->cell_count; i++) bench->floors[i] = NAN;
   return HONE_OK;
 }

@@ -5,15 +5,9 @@
 #include <unistd.h>
 
 static hone_status check_backends(struct ctx *ctx, const struct bench_options *options) {
-  for (size_t i = 0; i < options->backend_count; i++) {
-    const char *name = options->backends[i], *nearest = backend_list[0]->name;
-    if (backend_find(name)) continue;
-    for (size_t k = 0; k < backend_count; k++)
-      if (!backend_list[k]->testing_only &&
-          edit_distance(name, backend_list[k]->name) < edit_distance(name, nearest))
-        nearest = backend_list[k]->name;
-    return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend; did you mean %s?", nearest);
-  }
+  struct backend_choice choice;
+  for (size_t i = 0; i < options->backend_count; i++)
+    TRY(backend_choose(ctx, options->backends[i], &choice));
   return HONE_OK;
 }
 

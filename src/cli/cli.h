@@ -28,6 +28,7 @@ struct args {
     size_t count;
     const char *at[REPEATS];
   } repeated[FLAG_ID_COUNT];
+  bool has_suite_backends; /* --backend is a suite's: nobody is blamed for what is not installed */
 };
 
 typedef int verb_fn(struct ctx *ctx, struct args *args);

@@ -42,9 +42,10 @@ hone_status gate_read(struct ctx *ctx, const struct args *args, struct gate *out
 /* Whether --backend names it. */
 static bool is_named(const struct args *args, const char *backend) {
   size_t n = strlen(backend);
+  if (args->has_suite_backends) return false;
   for (size_t i = 0; i < args->repeated[FLAG_backend].count; i++)
     for (const char *p = args->repeated[FLAG_backend].at[i]; p;) {
-      if (!strncmp(p, backend, n) && (!p[n] || p[n] == ',')) return true;
+      if (!strncmp(p, backend, n) && (!p[n] || p[n] == ',' || p[n] == ':')) return true;
       p = strchr(p, ',');
       if (p) p++;
     }

@@ -17,6 +17,7 @@ static const struct form {
     {FLAG_html, "html", {".html", ".htm"}, OUTPUT_HTML},
     {FLAG_graph, "graph", {".svg", NULL}, OUTPUT_XML},
     {FLAG_svg, "svg", {".svg", NULL}, OUTPUT_XML},
+    {FLAG_png, "png", {".png", NULL}, OUTPUT_PNG},
     {FLAG_junit, "junit", {".xml", NULL}, OUTPUT_XML},
 };
 

@@ -2,9 +2,9 @@
 #include "cli.h"
 
 static const struct suite {
-  const char *name, *models, *threads, *help;
+  const char *name, *models, *backends, *threads, *help;
 } suites[] = {
-#define SUITE(name, models, threads, help) {#name, models, threads, help},
+#define SUITE(name, models, backends, threads, help) {#name, models, backends, threads, help},
 #include "suites.def"
 #undef SUITE
 };
@@ -38,6 +38,13 @@ static hone_status add_word(struct ctx *ctx, struct args *args, const char *word
   return HONE_OK;
 }
 
+static void set_default(struct args *args, enum flag_id flag, const char *value) {
+  struct repeated *given = &args->repeated[flag];
+  if (!value || has(args, flag)) return;
+  args->values[flag] = given->at[given->count++] = value;
+  if (flag == FLAG_backend) args->has_suite_backends = true;
+}
+
 hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *args) {
   for (size_t s = 0; s < args->repeated[FLAG_suite].count; s++) {
     const struct suite *suite = find_suite(args->repeated[FLAG_suite].at[s]);
@@ -49,17 +56,16 @@ hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *arg
       TRY(add_word(ctx, args, word));
       at += length + (at[length] == ' ');
     }
-    if (suite->threads && !has(args, FLAG_threads)) {
-      struct repeated *threads = &args->repeated[FLAG_threads];
-      args->values[FLAG_threads] = threads->at[threads->count++] = suite->threads;
-    }
+    set_default(args, FLAG_threads, suite->threads);
+    set_default(args, FLAG_backend, suite->backends);
   }
   return HONE_OK;
 }
 
 void print_suites(void) {
   for (size_t i = 0; i < COUNT(suites); i++)
-    printf("%-10s %s%s%s\n           %s\n", suites[i].name, suites[i].models,
+    printf("%-10s %s%s%s%s%s\n           %s\n", suites[i].name, suites[i].models,
            suites[i].threads ? " --threads " : "", suites[i].threads ? suites[i].threads : "",
+           suites[i].backends ? " --backend " : "", suites[i].backends ? suites[i].backends : "",
            suites[i].help);
 }

@@ -15,6 +15,21 @@ static const char *engine_path(const struct args *args, const char *name) {
   return NULL;
 }
 
+/* What it says it is, and its variants; nothing of the test backends. */
+static void add_traits(json_t *one, const struct backend *backend) {
+  const struct backend_traits *traits = &backend->traits;
+  json_t *variants = json_object();
+  for (const struct backend_variant *v = backend->variants; v && v->name; v++)
+    json_object_set_new(variants, v->name, json_string(v->options));
+  json_object_set_new(one, "variants", variants);
+  if (!traits->hardware) return;
+  json_object_update_new(
+      one, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "title", backend->title, "hardware",
+                     traits->hardware, "front_ends", traits->front_ends, "representations",
+                     traits->representations, "optimisations", traits->optimisations, "precisions",
+                     traits->precisions));
+}
+
 static hone_status render_json_form(struct ctx *ctx, void *user, const char *form,
                                     struct text *out) {
   const struct args *args = user;
@@ -25,9 +40,10 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
     if (!backend_find(backend_list[i]->name)) continue;
     memset(&info, 0, sizeof info);
     backend_list[i]->describe(ctx, engine_path(args, backend_list[i]->name), &info);
-    json_array_append_new(
-        list, json_pack("{s:s, s:s, s:s, s:s}", "name", backend_list[i]->name, "status",
-                        states[info.status], "version", info.version, "reason", info.reason));
+    json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "name", backend_list[i]->name, "status",
+                            states[info.status], "version", info.version, "reason", info.reason);
+    add_traits(one, backend_list[i]);
+    json_array_append_new(list, one);
   }
   json_t *root = json_pack("{s:i, s:o}", "schema", 1, "backends", list);
   char *dumped = json_dumps(root, JSON_INDENT(2));

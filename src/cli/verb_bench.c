@@ -86,7 +86,9 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
     size_t n = strcspn(p, ",");
     bool last = !p[n];
     p[n] = 0;
-    if (!backend_find(p)) return unknown_backend(ctx, p);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ":"), p);
+    if (!backend_find(name)) return unknown_backend(ctx, name);
     if (*out_count == COUNT(lists->backends))
       return fail(ctx, HONE_E_USAGE, place_none(), "too many backends");
     lists->backends[(*out_count)++] = p;

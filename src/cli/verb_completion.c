@@ -7,7 +7,7 @@ static const struct {
 } first_words[] = {
     {"backends", "install remove"},
     {"completion", "bash zsh fish"},
-    {"list", "ops kernels passes backends errors limits columns statuses suites verbs"},
+    {"list", "ops kernels passes backends engines errors limits columns statuses suites verbs"},
     {"studies", "rm export import"},
     {"zoo", "list write"},
 };

@@ -31,6 +31,27 @@ static void list_backends(void) {
              backend_list[i]->formats,
              backend_list[i]->package ? backend_list[i]->package : "built in");
 }
+/* A table of the field: what each engine says it is. A line each, so that none is cut. */
+static void list_engines(void) {
+  for (size_t i = 0; i < backend_count; i++) {
+    const struct backend *at = backend_list[i];
+    if (!at->traits.hardware) continue;
+    const char *const lines[][2] = {{"hardware", at->traits.hardware},
+                                    {"front ends", at->traits.front_ends},
+                                    {"intermediate representations", at->traits.representations},
+                                    {"optimisations", at->traits.optimisations},
+                                    {"precisions", at->traits.precisions}};
+    printf("%s (%s)\n", at->title, at->name);
+    for (size_t k = 0; k < COUNT(lines); k++) printf("  %-29s %s\n", lines[k][0], lines[k][1]);
+    printf("  %-29s %s\n", "version that hone pins",
+           at->package        ? at->package
+           : at->needs_device ? "none: it does not run here yet"
+                              : "its own");
+    for (const struct backend_variant *v = at->variants; v && v->name; v++)
+      printf("  %-29s %s:%s: %s\n", v == at->variants ? "variants" : "", at->name, v->name,
+             v->help);
+  }
+}
 static void list_errors(void) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++)
     printf("%-14s exit %-4d %s%s%s\n", hone_status_name((hone_status)i),
@@ -61,10 +82,10 @@ static void list_statuses(void) {
 static const struct {
   const char *name;
   void (*print)(void);
-} lists[] = {{"ops", list_ops},           {"kernels", list_kernels},   {"passes", list_passes},
-             {"backends", list_backends}, {"errors", list_errors},     {"limits", list_limits},
-             {"columns", list_columns},   {"statuses", list_statuses}, {"suites", print_suites},
-             {"verbs", list_verbs}};
+} lists[] = {{"ops", list_ops},           {"kernels", list_kernels}, {"passes", list_passes},
+             {"backends", list_backends}, {"engines", list_engines}, {"errors", list_errors},
+             {"limits", list_limits},     {"columns", list_columns}, {"statuses", list_statuses},
+             {"suites", print_suites},    {"verbs", list_verbs}};
 
 int verb_list(struct ctx *ctx, struct args *args) {
   const char *what;
@@ -74,10 +95,10 @@ int verb_list(struct ctx *ctx, struct args *args) {
       lists[i].print();
       return 0;
     }
-  REFUSE(
-      ctx, HONE_E_USAGE, place_name(what),
-      "no such table; there are ops, kernels, passes, backends, errors, limits, columns, statuses, "
-      "suites, verbs");
+  REFUSE(ctx, HONE_E_USAGE, place_name(what),
+         "no such table; there are ops, kernels, passes, backends, engines, errors, limits, "
+         "columns, statuses, "
+         "suites, verbs");
   return report_failure(ctx);
 }
 

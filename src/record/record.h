@@ -130,6 +130,9 @@ struct record {
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
       max_ms; /* NaN: n/a */
   double throughput_per_s;
+  double
+      portability; /* of this engine's cells over the study's models and devices, the share that ran
+                         correctly; NaN: none was measured */
   double over_bound_share; /* of requests, beyond the scenario's latency bound; NaN: none is set */
   double limit_ms, limit_share;                   /* roofline limit and its share reached */
   double winograd_limit_ms, winograd_limit_share; /* NaN where the model has no such convolution */

@@ -226,8 +226,8 @@ static void put_points(struct html html, const struct summary *summary, size_t b
   }
 }
 
-void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
-                                 size_t end) {
+bool plot_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
+                                size_t end) {
   struct axis x = {INFINITY, 0, PLOT_LEFT, PLOT_RIGHT}, y = {INFINITY, 0, PLOT_BOTTOM, PLOT_TOP};
   size_t count = 0;
   for (size_t i = begin; i < end; i++) {
@@ -239,23 +239,32 @@ void chart_compile_against_speed(struct html html, const struct summary *summary
     y.high = fmax(y.high, record->p50_ms);
     count++;
   }
-  if (count < 2) return;
+  if (count < 2) return false;
   axis_widen(&x);
   axis_widen(&y);
-  LITERAL(html.out,
-          "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left is "
-          "better; the dashed "
-          "line joins "
-          "the choices that no other beats in both</span></figcaption>");
-  text_printf(
-      html.out,
-      "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median latency against "
-      "compile and load time, both logarithmic\">",
-      PLOT_WIDTH, PLOT_HEIGHT);
   put_grid(html, &x, &y);
   put_frontier(html, summary, begin, end, &x, &y);
   put_points(html, summary, begin, end, &x, &y);
-  LITERAL(html.out, "</svg></figure>");
+  return true;
+}
+
+void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
+                                 size_t end) {
+  struct text plot = {0};
+  if (plot_compile_against_speed((struct html){&plot}, summary, begin, end)) {
+    LITERAL(html.out,
+            "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left "
+            "is better; the dashed line joins the choices that no other beats in "
+            "both</span></figcaption>");
+    text_printf(html.out,
+                "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median "
+                "latency against compile and load time, both logarithmic\">",
+                PLOT_WIDTH, PLOT_HEIGHT);
+    text_append(html.out, plot.at ? plot.at : "", plot.length);
+    LITERAL(html.out, "</svg></figure>");
+  }
+  if (plot.failed) html.out->failed = true;
+  text_deinit(&plot);
 }
 
 /* -- memory

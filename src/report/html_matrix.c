@@ -247,9 +247,10 @@ static void put_mean_cell(const struct page *page, size_t e) {
   LITERAL(page->html.out, "</td>");
 }
 
-enum total { TOTAL_WINS, TOTAL_READY, TOTAL_MEMORY, TOTAL_COUNT };
+enum total { TOTAL_WINS, TOTAL_PORTABILITY, TOTAL_READY, TOTAL_MEMORY, TOTAL_COUNT };
 static const char *const total_titles[TOTAL_COUNT] = {
     "first or tied<small>of all rows</small>",
+    "portability<small>models and devices that ran correctly</small>",
     "start-up<small>geometric mean, cold</small>",
     "memory<small>geometric mean</small>",
 };
@@ -261,11 +262,38 @@ static void put_total_row(const struct page *page, enum total total) {
     begin_cell(page, e, "");
     LITERAL(page->html.out, ">");
     if (total == TOTAL_WINS) text_printf(page->html.out, "%zu", engine->wins);
+    if (total == TOTAL_PORTABILITY) put_percent(page->html.out, engine->portability);
     if (total == TOTAL_READY) put_ms(page->html.out, engine->ready_ms);
     if (total == TOTAL_MEMORY) put_bytes(page->html.out, engine->memory_bytes);
     LITERAL(page->html.out, "</td>");
   }
   LITERAL(page->html.out, "</tr>\n");
+}
+
+/* Which engine wins where, by how much, at what compile cost. */
+static void put_winners(const struct page *page) {
+  struct text *out = page->html.out;
+  LITERAL(
+      out,
+      "<details class=\"winners\"><summary>Which engine wins where, by how much, at what compile "
+      "cost</summary>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+  for (size_t c = 0; c < WINNER_COLUMNS; c++)
+    text_printf(out, "<th scope=\"col\">%s</th>", winner_title(c));
+  LITERAL(out, "</tr></thead>\n<tbody>\n");
+  for (size_t g = 0; g < page->matrix->group_count; g++) {
+    struct winner winner;
+    if (!winner_of_group(page->summary, page->matrix->begins[g], &winner)) continue;
+    LITERAL(out, "<tr>");
+    for (size_t c = 0; c < WINNER_COLUMNS; c++) {
+      struct text text = {0};
+      put_winner(&text, page->summary, &winner, c);
+      LITERAL(out, "<td>");
+      html_take(page->html, &text);
+      LITERAL(out, "</td>");
+    }
+    LITERAL(out, "</tr>\n");
+  }
+  LITERAL(out, "</tbody></table></div></details>\n");
 }
 
 void html_matrix(const struct page *page) {
@@ -286,4 +314,5 @@ void html_matrix(const struct page *page) {
   for (int total = 0; total < TOTAL_COUNT; total++) put_total_row(page, (enum total)total);
   LITERAL(out, "</tfoot></table></div>\n");
   put_legend(page->html);
+  put_winners(page);
 }

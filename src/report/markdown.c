@@ -179,12 +179,40 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     LITERAL(out, " | ");
     put_ms(out, matrix->engines[e].ready_ms);
   }
+  LITERAL(out, " |\n| portability: models and devices that ran correctly");
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    LITERAL(out, " | ");
+    put_percent(out, matrix->engines[e].portability);
+  }
   LITERAL(out, " |\n| memory, geometric mean");
   for (size_t e = 0; e < matrix->engine_count; e++) {
     LITERAL(out, " | ");
     put_bytes(out, matrix->engines[e].memory_bytes);
   }
   LITERAL(out, " |\n\n");
+}
+
+/* Which engine wins where, by how much, at what compile cost. */
+static void put_winners(struct markdown markdown, const struct summary *summary,
+                        const struct matrix *matrix) {
+  if (matrix->group_count < 2 || matrix->engine_count < 2) return;
+  for (size_t c = 0; c < WINNER_COLUMNS; c++) text_printf(markdown.out, "| %s ", winner_title(c));
+  LITERAL(markdown.out, "|\n");
+  for (size_t c = 0; c < WINNER_COLUMNS; c++) LITERAL(markdown.out, "|:--");
+  LITERAL(markdown.out, "|\n");
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    struct winner winner;
+    if (!winner_of_group(summary, matrix->begins[g], &winner)) continue;
+    for (size_t c = 0; c < WINNER_COLUMNS; c++) {
+      struct text text = {0};
+      put_winner(&text, summary, &winner, c);
+      LITERAL(markdown.out, "| ");
+      put_untrusted(markdown, &text);
+      LITERAL(markdown.out, " ");
+    }
+    LITERAL(markdown.out, "|\n");
+  }
+  LITERAL(markdown.out, "\n");
 }
 
 hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
@@ -196,6 +224,7 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
   TRY(arena_create(ctx, 0, &arena));
   const hone_status status = matrix_make(ctx, arena, summary, &matrix);
   if (!status) put_matrix(markdown, summary, &matrix);
+  if (!status) put_winners(markdown, summary, &matrix);
   arena_destroy(arena);
   TRY(status);
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {

@@ -90,6 +90,7 @@ static void fill_engine(const struct matrix *matrix, const struct summary *summa
   engine->ratio = mean_of(&ratio);
   engine->ready_ms = mean_of(&ready);
   engine->memory_bytes = mean_of(&memory);
+  engine->portability = summary->records[engine->record].portability;
 }
 
 /* Fails last; equal ones stay in the order of the study. */

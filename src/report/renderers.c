@@ -5,6 +5,7 @@ const struct renderer renderers[] = {
     {"table", ".txt", render_table}, {"json", ".json", render_json},
     {"csv", ".csv", render_csv},     {"latency", ".latency.csv", render_latency_csv},
     {"md", ".md", render_markdown},  {"html", ".html", render_html},
+    {"svg", ".svg", render_svg},     {"png", ".png", render_png},
 };
 const size_t renderer_count = COUNT(renderers);
 

@@ -202,6 +202,13 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
                             const struct render_options *options, struct text *out);
 hone_status render_html(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out);
+hone_status render_svg(struct ctx *ctx, const struct summary *summary,
+                       const struct render_options *options, struct text *out);
+hone_status render_png(struct ctx *ctx, const struct summary *summary,
+                       const struct render_options *options, struct text *out);
+/* png.c: E_MISSING where librsvg is not installed. scale: pixels a unit of the drawing. */
+MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct text *svg, double scale,
+                                struct text *out);
 
 /* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
 enum { COLOR_COUNT = 16, TICKS = 12 };
@@ -246,6 +253,9 @@ MUST_USE hone_status chart_distribution(struct ctx *ctx, struct html html,
                                         const struct axis *axis, int color);
 void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
                                  size_t end);
+/* Its marks alone, 560 x 320; false: fewer than two rows have both figures. */
+bool plot_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
+                                size_t end);
 void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end);
 /* Throughput of each engine over the batches or the threads of one model, one figure for each value
    of the other. `begins`: the model's groups. Nothing where neither varies. */
@@ -259,7 +269,23 @@ struct engine {
   double ratio;        /* geometric mean of median / fastest median over its ranked groups */
   double ready_ms;     /* geometric means over the groups where they are known; NaN: nowhere */
   double memory_bytes;
+  double portability; /* of its cells on all devices, the share that ran correctly */
 };
+/* winners.c: who is first in a group, against the fastest engine of another name */
+struct winner {
+  size_t first, next; /* records; next SIZE_MAX: no other has a rank */
+  double ratio;       /* latency of next by first */
+  double
+      pays_after; /* inferences until first has caught up with next's earlier start; NaN unknown */
+};
+enum { WINNER_COLUMNS = 8 };
+/* False where nobody has a rank. */
+bool winner_of_group(const struct summary *summary, size_t begin, struct winner *out);
+const char *winner_title(size_t column);
+/* Untrusted text. */
+void put_winner(struct text *out, const struct summary *summary, const struct winner *winner,
+                size_t column);
+
 struct matrix {
   size_t group_count, engine_count;
   size_t *begins;         /* [group_count] first record of each group */

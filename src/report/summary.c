@@ -380,6 +380,17 @@ static void put_backend_options(struct text *out, const struct cell *cell) {
   }
 }
 
+/* With its variant's name, where it has one: "default" and options have none. */
+static void put_backend_name(struct text *out, const struct cell *cell) {
+  char name[sizeof cell->backend + sizeof cell->variant + 2];
+  const size_t length = strcspn(cell->variant, " =");
+  const bool has_name =
+      length > 0 && cell->variant[length] != '=' && strcmp(cell->variant, "default") != 0;
+  snprintf(name, sizeof name, "%s%s%.*s", cell->backend, has_name ? ":" : "",
+           has_name ? (int)length : 0, cell->variant);
+  put_shell_word(out, name);
+}
+
 /* "multi:2" and "server:100/s:15ms" as the flags that made them. */
 static void put_scenario(struct text *out, const char *scenario) {
   const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
@@ -411,7 +422,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
   if (model[0] == '-') text_puts(&out, "./");
   put_shell_word(&out, model);
   text_puts(&out, " --backend ");
-  put_shell_word(&out, cell->backend);
+  put_backend_name(&out, cell);
   put_backend_options(&out, cell);
   text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
   if (cell->load) text_printf(&out, " --load %d", cell->load);
@@ -588,6 +599,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
                           &record->limit_share,
                           &record->throughput_per_s,
                           &record->over_bound_share,
+                          &record->portability,
                           &record->winograd_limit_ms,
                           &record->winograd_limit_share};
   for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
@@ -681,6 +693,28 @@ static void fill_ranks(struct summary *summary) {
   }
 }
 
+/* Over models and devices: the same engine with the same options, wherever it ran. Cells that were not
+   measured yet say nothing. */
+static double portability_of(const struct summary *summary, const struct cell *engine) {
+  size_t asked = 0, right = 0;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    const struct record *record = &summary->records[i];
+    const struct cell *cell = &record->cell;
+    if (cell->label > 0 || record->status == STATUS_interrupted ||
+        strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant) ||
+        strcmp(cell->precision, engine->precision))
+      continue;
+    asked++;
+    right += record->rank > 0;
+  }
+  return asked ? (double)right / (double)asked : NAN;
+}
+
+static void fill_portability(struct summary *summary) {
+  for (size_t i = 0; i < summary->record_count; i++)
+    summary->records[i].portability = portability_of(summary, &summary->records[i].cell);
+}
+
 hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
                       bool with_synthetic, struct summary *out) {
   struct ordered **rows;
@@ -691,6 +725,7 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
   for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
   fill_ranks(out);
+  fill_portability(out);
   fill_limits(out);
   for (size_t begin = 0, end; begin < out->record_count; begin = end) {
     end = group_end(out, begin);

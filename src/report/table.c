@@ -499,7 +499,8 @@ static void put_group(struct tty tty, const struct sheet *sheet, size_t begin, s
  */
 
 static void put_matrix_cell(struct tty tty, const struct summary *summary,
-                            const struct matrix *matrix, size_t g, size_t e, size_t width) {
+                            const struct matrix *matrix, size_t g, size_t e, size_t width,
+                            bool is_last) {
   const size_t i = matrix->cells[g * matrix->engine_count + e];
   const struct comparison *comparison =
       i == SIZE_MAX ? NULL : find_comparison(summary, i, matrix->begins[g]);
@@ -516,7 +517,7 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
     if (comparison && comparison->verdict == VERDICT_undecided) LITERAL(&text, " ?");
     color = is_among_first(summary, i, matrix->begins[g]) ? GREEN : PLAIN;
   }
-  put_cell(tty, shown(&text), width, true, color, e + 1 == matrix->engine_count);
+  put_cell(tty, shown(&text), width, true, color, is_last);
   if (text.failed) tty.out->failed = true;
   text_deinit(&text);
 }
@@ -532,43 +533,91 @@ static void put_matrix_name(struct tty tty, const struct summary *summary, size_
   text_deinit(&safe);
 }
 
-static void put_matrix(struct tty tty, const struct summary *summary, const struct matrix *matrix,
-                       size_t width) {
-  enum { NAME = 30, CELL = 14 };
-  if (matrix->group_count < 2 || matrix->engine_count < 2 ||
-      NAME + 2 + matrix->engine_count * (CELL + 2) > width)
-    return;
+enum { MATRIX_NAME = 30, MATRIX_CELL = 14 };
+
+static void put_matrix_titles(struct tty tty, const struct summary *summary,
+                              const struct matrix *matrix, size_t from, size_t to) {
   begin_color(tty, BOLD);
-  put_cell(tty, "median by the fastest", NAME, true, PLAIN, false);
+  put_cell(tty, "median by the fastest", MATRIX_NAME, true, PLAIN, false);
   end_color(tty, BOLD);
-  for (size_t e = 0; e < matrix->engine_count; e++) {
+  for (size_t e = from; e < to; e++) {
     struct text name = {0}, safe = {0};
     const struct cell *cell = &summary->records[matrix->engines[e].record].cell;
     text_puts(&name, cell->backend);
     char marks[256];
     if (engine_marks(cell, marks)[0]) text_printf(&name, " %s", marks);
-    take_safe(&safe, &name, CELL);
-    put_cell(tty, shown(&safe), CELL, true, DIM, e + 1 == matrix->engine_count);
+    take_safe(&safe, &name, MATRIX_CELL);
+    put_cell(tty, shown(&safe), MATRIX_CELL, true, DIM, e + 1 == to);
     text_deinit(&safe);
   }
   LITERAL(tty.out, "\n");
-  for (size_t g = 0; g < matrix->group_count; g++) {
-    put_matrix_name(tty, summary, matrix->begins[g], NAME);
-    for (size_t e = 0; e < matrix->engine_count; e++)
-      put_matrix_cell(tty, summary, matrix, g, e, CELL);
-    LITERAL(tty.out, "\n");
-  }
-  put_cell(tty, "geometric mean", NAME, true, PLAIN, false);
-  for (size_t e = 0; e < matrix->engine_count; e++) {
+}
+
+static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_t from, size_t to) {
+  put_cell(tty, "geometric mean", MATRIX_NAME, true, PLAIN, false);
+  for (size_t e = from; e < to; e++) {
     struct text text = {0};
     put_ratio(&text, matrix->engines[e].ratio);
     if (matrix->engines[e].ranked < matrix->group_count)
       text_printf(&text, " (%zu of %zu)", matrix->engines[e].ranked, matrix->group_count);
-    put_cell(tty, matrix->engines[e].ranked ? shown(&text) : "\xe2\x80\x93", CELL, true, BOLD,
-             e + 1 == matrix->engine_count);
+    put_cell(tty, matrix->engines[e].ranked ? shown(&text) : "\xe2\x80\x93", MATRIX_CELL, true,
+             BOLD, e + 1 == to);
+    text_deinit(&text);
+  }
+  LITERAL(tty.out, "\n");
+  put_cell(tty, "portability", MATRIX_NAME, true, PLAIN, false);
+  for (size_t e = from; e < to; e++) {
+    struct text text = {0};
+    put_percent(&text, matrix->engines[e].portability);
+    put_cell(tty, shown(&text), MATRIX_CELL, true, PLAIN, e + 1 == to);
     text_deinit(&text);
   }
   LITERAL(tty.out, "\n\n");
+}
+
+/* As many engines side by side as the terminal holds, then the next ones below. */
+static void put_matrix(struct tty tty, const struct summary *summary, const struct matrix *matrix,
+                       size_t width) {
+  const size_t room = width > MATRIX_NAME + MATRIX_CELL + 4 ? width - MATRIX_NAME - 2 : MATRIX_CELL;
+  const size_t most = room / (MATRIX_CELL + 2) ? room / (MATRIX_CELL + 2) : 1;
+  if (matrix->group_count < 2 || matrix->engine_count < 2) return;
+  for (size_t from = 0, to; from < matrix->engine_count; from = to) {
+    to = from + most < matrix->engine_count ? from + most : matrix->engine_count;
+    put_matrix_titles(tty, summary, matrix, from, to);
+    for (size_t g = 0; g < matrix->group_count; g++) {
+      put_matrix_name(tty, summary, matrix->begins[g], MATRIX_NAME);
+      for (size_t e = from; e < to; e++)
+        put_matrix_cell(tty, summary, matrix, g, e, MATRIX_CELL, e + 1 == to);
+      LITERAL(tty.out, "\n");
+    }
+    put_matrix_totals(tty, matrix, from, to);
+  }
+}
+
+/* "zoo:mlp, batch 1, 2 threads: openvino 26 us, 1.82x before native; start-up 210 ms against 1.2 s, pays off
+   after 20 inferences" */
+static void put_winners(struct tty tty, const struct summary *summary,
+                        const struct matrix *matrix) {
+  static const char *const between[] = {
+      "", ": ", " ", ", ", " before ", "; start-up ", " against ", ", pays off after "};
+  if (matrix->group_count < 2 || matrix->engine_count < 2) return;
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    struct winner winner;
+    if (!winner_of_group(summary, matrix->begins[g], &winner)) continue;
+    for (size_t c = 0; c < WINNER_COLUMNS; c++) {
+      struct text text = {0}, safe = {0};
+      if (winner.next == SIZE_MAX && c > 2) break;
+      if (c + 1 == WINNER_COLUMNS && !isfinite(winner.pays_after)) break;
+      put_winner(&text, summary, &winner, c);
+      text_puts(tty.out,
+                c + 1 == WINNER_COLUMNS && winner.pays_after == 0 ? ", pays off " : between[c]);
+      take_safe(&safe, &text, 120);
+      text_puts(tty.out, shown(&safe));
+      text_deinit(&safe);
+    }
+    LITERAL(tty.out, "\n");
+  }
+  LITERAL(tty.out, "\n");
 }
 
 /* -- what the figures are worth -------------------------------------------------------------------
@@ -633,6 +682,7 @@ static MUST_USE hone_status put_sheet(struct ctx *ctx, struct arena *arena, stru
     put_group(tty, sheet, begin, end, width);
   }
   put_matrix(tty, summary, &matrix, width);
+  put_winners(tty, summary, &matrix);
   put_footer(tty, summary);
   return HONE_OK;
 }

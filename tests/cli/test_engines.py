@@ -159,3 +159,40 @@ def test_named_open_dimensions_are_fixed(engines, tmp_path):
     result, rows = engines(tmp_path / "open.onnx", "--shape", "x[4,8]", timeout=120)
     sound(result)
     assert {row["status"] for row in rows.values()} == {"ok"}, result
+
+
+@pytest.mark.parametrize("scenario", ["single", "multi", "offline"])
+def test_openvinos_asynchronous_requests_are_right(hone, scenario):
+    """start_async and wait: the outputs of every request that was checked are the reference's."""
+    words = ["--scenario", scenario] + (["--streams", "3"] if scenario == "multi" else [])
+    result = hone("bench", "zoo:mlp", "--backend", "openvino,openvino:async", *words, *QUICK, *engine("openvino"),
+                  timeout=120)
+    rows = {row["variant"]: row for row in json.loads(result.text)["records"]}
+    for name in ("default", "async"):
+        assert rows[name]["status"] == "ok" and rows[name]["rel_l2"] < 1e-4, result
+    assert rows["async"]["options"] == "async=1"
+
+
+def test_openvinos_hints_are_rows(hone):
+    result = hone("bench", "zoo:mlp", "--backend", "openvino:throughput,openvino:streams2", *QUICK,
+                  *engine("openvino"), timeout=120)
+    rows = {row["variant"]: row for row in json.loads(result.text)["records"]}
+    assert {row["status"] for row in rows.values()} == {"ok"} and len(rows) == 2, result
+    result = hone("bench", "zoo:mlp", "--backend", "openvino:async", "--backend-option", "openvino.requests=1",
+                  *QUICK, *engine("openvino"), timeout=120)
+    row = json.loads(result.text)["records"][0]
+    assert row["status"] == "error" and "cannot be asynchronous" in row["reason"], result
+
+
+def test_onnxruntimes_levels_modes_and_providers(hone):
+    names = ["off", "basic", "extended", "parallel", "int8"]
+    result = hone("bench", "zoo:mlp", "--backend", ",".join(f"onnxruntime:{n}" for n in names), *QUICK,
+                  *engine("onnxruntime"), timeout=120)
+    rows = {row["variant"]: row for row in json.loads(result.text)["records"]}
+    assert sorted(rows) == sorted(names) and {row["status"] for row in rows.values()} == {"ok"}, result
+    for provider, status in (("CPU", "ok"), ("CUDA", "unsupported")):
+        result = hone("bench", "zoo:mlp", "--backend", "onnxruntime", "--backend-option",
+                      f"onnxruntime.provider={provider}", *QUICK, *engine("onnxruntime"), timeout=120)
+        row = json.loads(result.text)["records"][0]
+        assert row["status"] == status, result
+    assert "is built with" in row["reason"] and "CPUExecutionProvider" in row["reason"]

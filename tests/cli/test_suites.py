@@ -1,6 +1,13 @@
 """hone bench --suite: named lists of models, which are nothing but their models on the command line."""
 
+import csv
 import json
+import shlex
+import struct
+import xml.etree.ElementTree
+import zlib
+
+import pytest
 
 from hone import refused, sound
 
@@ -12,11 +19,11 @@ def test_a_suite_is_its_models(hone):
     hone.env["HONE_TESTING"] = "1"
     listed = hone("list", "suites")
     sound(listed)
-    templates = [line.split()[1:] for line in listed.text.splitlines() if line.startswith("templates")][0]
+    templates = [line.split(" --")[0].split()[1:] for line in listed.text.splitlines() if line.startswith("templates")][0]
     assert templates and all(word.startswith("zoo:") for word in templates)
     result = hone("bench", "--suite", "templates", "--dry-run", *FLAGS, timeout=120)
     sound(result)
-    assert f"{len(templates)} cells" in result.text, result
+    assert f"{len(templates)} cells" in result.text, result  # FLAGS name one engine
     twice = hone("bench", templates[0], "--suite", "templates", "--dry-run", *FLAGS, timeout=120)
     assert f"{len(templates)} cells" in twice.text, twice
 
@@ -36,3 +43,95 @@ def test_latency_csv(hone, tmp_path):
     assert len(lines) == 1 + len(records), result
     assert lines[0].startswith('"timestamp","model","device","latency_ms"')
     assert '"zoo:mlp","cpu",' in lines[1]
+
+
+@pytest.fixture
+def study(hone, tmp_path):
+    """Two models on an engine that runs and on one that cannot, with every sink."""
+    result = hone("bench", "zoo:mlp,batch=1", "zoo:mnist_cnn", "--backend", "native,tensorrt", *FLAGS[2:],
+                  "--svg", tmp_path / "s.svg", "--csv-dir", tmp_path / "each", "--md", tmp_path / "s.md",
+                  "--html", tmp_path / "s.html", "--json", tmp_path / "s.json", timeout=240)
+    return result, tmp_path
+
+
+def test_a_figure_stands_alone_and_names_every_row(study):
+    _, folder = study
+    root = xml.etree.ElementTree.parse(folder / "s.svg").getroot()
+    words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text") if e.text]
+    assert "zoo:mnist_cnn" in words and "tensorrt" in words and "unsupported" in words
+    assert "var(" not in (folder / "s.svg").read_text(), "librsvg knows no variables"
+
+
+def test_a_csv_for_each_model_holds_its_rows_alone(study):
+    _, folder = study
+    files = sorted(p.name for p in (folder / "each").iterdir())
+    assert files == ["zoo_mlp_batch_1.csv", "zoo_mnist_cnn.csv"]
+    rows = list(csv.DictReader((folder / "each/zoo_mnist_cnn.csv").open()))
+    assert {row["model"] for row in rows} == {"zoo:mnist_cnn"} and len(rows) == 2
+
+
+def test_portability_is_the_share_of_models_that_ran(study):
+    result, folder = study
+    rows = json.loads((folder / "s.json").read_text())["records"]
+    assert {(r["backend"], r["portability"]) for r in rows} == {("native", 1), ("tensorrt", 0)}
+    assert any(line.split() == ["portability", "100", "%", "0", "%"] for line in result.text.splitlines())
+    assert "| portability" in (folder / "s.md").read_text()
+
+
+def test_the_winner_of_each_model_is_named(study):
+    _, folder = study
+    lines = [line for line in (folder / "s.md").read_text().splitlines() if "| native |" in line]
+    assert any(line.startswith("| zoo:mnist\\_cnn, batch 1, 1 thread") or
+               line.startswith("| zoo:mnist_cnn, batch 1, 1 thread") for line in lines), lines
+    assert "pays off after" in (folder / "s.html").read_text()
+
+
+def test_png_is_the_figure_in_pixels(hone, tmp_path):
+    hone("bench", "zoo:mlp", "--backend", "native", *FLAGS[2:], timeout=120)
+    result = hone("report", "--png", tmp_path / "s.png")
+    if "librsvg2-2" in result.errors:
+        pytest.skip("librsvg is not installed")
+    data = (tmp_path / "s.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and width == 1920 and height > 200
+    pixels, at = b"", 8
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        pixels += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    assert len(set(zlib.decompress(pixels))) > 8, "nothing is drawn"
+
+
+def test_variants_are_rows_of_their_own(hone, tmp_path):
+    result = hone("bench", "zoo:mlp", "--backend", "onnxruntime,onnxruntime:off,onnxruntime:parallel",
+                  "--dry-run", *FLAGS[2:], timeout=120)
+    assert "3 cells" in result.text, result
+    result = hone("bench", "zoo:mlp", "--backend", "onnxruntime:of", *FLAGS[2:])
+    refused(result, "E_USAGE")
+    assert "there are off, basic" in result.errors
+    result = hone("bench", "zoo:mlp", "--backend", "null:x", *FLAGS[2:])
+    refused(result, "E_USAGE")
+    # the repeated command names the variant, and makes the same cell
+    run = ["bench", "zoo:mlp", "--backend", "torch:jit", *FLAGS[2:], "--json", tmp_path / "a.json"]
+    hone(*run, timeout=120)
+    row = json.loads((tmp_path / "a.json").read_text())["records"][0]
+    assert row["variant"] == "jit" and row["options"] == "mode=script"
+    again = shlex.split(row["repeat"])[1:]
+    assert "torch:jit" in again
+    hone(*again, "--no-measure", "--json", tmp_path / "b.json", timeout=120)
+    assert json.loads((tmp_path / "b.json").read_text())["records"][0]["cell"] == row["cell"]
+
+
+def test_every_engine_describes_itself(hone):
+    text = hone("list", "engines").text
+    assert text.count("  hardware ") == text.count("  precisions ") >= 17
+    listed = hone("list", "backends").text
+    for line in listed.splitlines():
+        name = line.split()[0]
+        assert name in ("null", "fake") or f"({name})" in text, name
+
+
+def test_a_suites_engines_are_not_blamed_for_being_absent(hone):
+    result = hone("bench", "--suite", "templates", *FLAGS[2:], timeout=300)
+    assert "tensorrt" in result.text and "torch eager" in result.text, result
+    assert result.code == 0, result
