@@ -7,14 +7,12 @@
 #include <unistd.h>
 
 /* Kernels change: what was the fastest way of the old text need not be that of the new one. */
-static void put_texts(struct text *out) {
+static hone_status put_texts(struct ctx *ctx, struct text *out) {
   for (size_t i = 0; i < kernel_count; i++) {
-    size_t length = 0;
-    char hash[33];
-    const char *text = kernel_text(kernel_table[i].text, &length);
-    hash_hex(hash, text ? text : "", length);
-    text_printf(out, "%s %s\n", kernel_table[i].name, hash);
+    text_printf(out, "%s\n", kernel_table[i].name);
+    TRY(emit_kernel_text(ctx, kernel_table[i].text, out));
   }
+  return HONE_OK;
 }
 
 /* The folder is made only by who writes: without it no compiler is asked for its name. */
@@ -34,8 +32,8 @@ hone_status tuned_path(struct ctx *ctx, const struct compile_options *options, c
   cpu_model(model, sizeof model);
   text_printf(&text, "%s|%s|%s|%s|%x|%d\n", HONE_VERSION, model, compiler, options->target.triple,
               options->target.features, options->threads);
-  put_texts(&text);
-  hone_status status = text_finish(ctx, &text);
+  hone_status status = put_texts(ctx, &text);
+  if (!status) status = text_finish(ctx, &text);
   if (!status) hash_hex(key, text.at, text.length);
   text_deinit(&text);
   TRY(status);

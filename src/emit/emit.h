@@ -44,6 +44,8 @@ MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *pr
                                        const struct choice *choice,
                                        const struct kernel_target *target, const char *name,
                                        struct text *out);
+/* Appends a kernel's text ("gemm_f32.c") with the texts that it includes. */
+MUST_USE hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out);
 void emit_alone_prelude(const struct target *target, struct text *out);
 #define KERNEL_PARAMETERS                                                                     \
   "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \

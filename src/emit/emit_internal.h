@@ -42,6 +42,8 @@ struct emitter {
 /* -- texts.c: the text of a kernel by its file ("gemm_f32.c"), hone's or the user's own. */
 MUST_USE hone_status find_text(struct emitter *e, const char *file, const char **out,
                                size_t *out_length);
+/* With the texts that it includes. */
+MUST_USE hone_status put_text(struct emitter *e, const char *file, struct text *out);
 
 /* -- shared.c ------------------------------------------------------------------------------------ */
 /* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is

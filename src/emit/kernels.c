@@ -129,16 +129,9 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
 static hone_status emit_text(struct emitter *e, const struct step *step, const char *file,
                              bool epilogue, int *out_number) {
   struct text body = {0};
+  hone_status status = HONE_OK;
   struct defines *d = malloc(sizeof *d);
-  size_t length;
-  const char *text = NULL;
-  hone_status status =
-      d ? find_text(e, file, &text, &length)
-        : fail(e->ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
-  if (status) {
-    free(d);
-    return status;
-  }
+  if (!d) return fail(e->ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
   collect(&step->problem, &step->choice, &e->plan->kernel_target, d);
   char line[512];
   problem_print(line, sizeof line, &step->problem);
@@ -146,7 +139,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, const c
   for (size_t i = 0; i < d->count; i++)
     text_printf(&body, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
   if (epilogue) status = emit_epilogue(e, &body, step);
-  text_append(&body, text, length);
+  if (!status) status = put_text(e, file, &body);
   for (size_t i = 0; i < d->count; i++) text_printf(&body, "#undef %s\n", d->at[i].name);
   if (epilogue) text_puts(&body, "#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
   if (!status)
@@ -168,22 +161,17 @@ hone_status emit_pack(struct emitter *e, const struct step *step, int *out_numbe
 hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *problem,
                               const struct choice *choice, const struct kernel_target *target,
                               const char *name, struct text *out) {
-  size_t length;
-  const char *text = kernel_text(choice->kernel->text, &length);
+  const char *file = choice->kernel->text;
   struct defines *d = malloc(sizeof *d);
-  if (!text || !d) {
-    free(d);
-    return fail(ctx, text ? HONE_E_OOM : HONE_E_INTERNAL, place_none(), "kernel text %s",
-                choice->kernel->text);
-  }
+  if (!d) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
   collect(problem, choice, target, d);
   for (size_t i = 0; i < d->count; i++)
     text_printf(out, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
   text_printf(out, "#define NAME %s\nHIDDEN NOIPA void NAME%s;\n", name, KERNEL_PARAMETERS);
   text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
-  text_append(out, text, length);
+  const hone_status status = emit_kernel_text(ctx, file, out);
   for (size_t i = 0; i < d->count; i++) text_printf(out, "#undef %s\n", d->at[i].name);
   text_puts(out, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
   free(d);
-  return HONE_OK;
+  return status;
 }

@@ -20,3 +20,24 @@ hone_status find_text(struct emitter *e, const char *file, const char **out, siz
   *out = kernel_text(file, out_length);
   return *out ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", file);
 }
+
+hone_status put_text(struct emitter *e, const char *file, struct text *out) {
+  const char *at;
+  char name[KERNEL_FILE_MAX];
+  size_t length;
+  TRY(find_text(e, file, &at, &length));
+  for (const char *end = at + length; at < end;) {
+    const char *part = at, *included;
+    at = kernel_text_part(part, end, &length, name);
+    text_append(out, part, length);
+    if (!name[0]) continue;
+    TRY(find_text(e, name, &included, &length));
+    text_append(out, included, length);
+  }
+  return HONE_OK;
+}
+
+hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out) {
+  struct emitter e = {.ctx = ctx};
+  return put_text(&e, file, out);
+}

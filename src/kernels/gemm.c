@@ -356,18 +356,21 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
       {"UNIT_PANELS", t.tile.unit_panels},
       {"AHEAD", t.tile.ahead},
       {"EPILOGUE_IN_REGISTERS", t.tile.registers},
+      {"K_STEP", t.group},
+      {"A_TYPE", problem->types.a},
+      {"C_TYPE", problem->types.c},
+      {"WIDTH", width_of(&t, target)},
+      {"K_GROUPS", t.amx ? AMX_SIDE : 1},
   };
-  const struct kernel_define types[] = {{"K_STEP", t.group},
-                                        {"A_TYPE", problem->types.a},
-                                        {"C_TYPE", problem->types.c},
-                                        {"WIDTH", width_of(&t, target)},
-                                        {"K_GROUPS", t.amx ? AMX_SIDE : 1}};
-  _Static_assert(COUNT(all) + COUNT(types) <= KERNEL_DEFINES_MAX,
-                 "more defines than a row may have");
+  _Static_assert(COUNT(all) <= KERNEL_DEFINES_MAX, "more defines than a row may have");
   memcpy(defines, all, sizeof all);
-  if (t.group == 1) return COUNT(all);
-  memcpy(defines + COUNT(all), types, sizeof types);
-  return COUNT(all) + COUNT(types);
+  return COUNT(all);
+}
+
+bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
+                         const struct choice *choice) {
+  struct layout t = lay_out(problem, target, choice);
+  return t.tile.tap_block == t.taps && t.tile.depth_block == t.depth;
 }
 
 int64_t gemm_units(const struct problem *problem, const struct kernel_target *target,

@@ -26,7 +26,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define UNPACKED NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
 #define KERNEL_ROW(name, kind, a, b, acc, c, text, features, family, names, bytes, pack, \
-                   pack_text, pack_units, scratch)                                       \
+                   pack_text, pack_units, scratch, over)                                 \
   {#name,                                                                                \
    PROBLEM_##kind,                                                                       \
    {a, b, acc, c},                                                                       \
@@ -42,7 +42,8 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
    pack,                                                                                 \
    pack_text,                                                                            \
    pack_units,                                                                           \
-   scratch},
+   scratch,                                                                              \
+   over},
 const struct kernel kernel_table[] = {
 #include "kernels.def"
 };
@@ -111,6 +112,30 @@ const char *kernel_text(const char *file, size_t *out_length) {
   int length = snprintf(name, sizeof name, "kernels/%s", file);
   if (length < 0 || (size_t)length >= sizeof name) return NULL;
   return hone_embedded_text(name, out_length);
+}
+
+const char *kernel_text_part(const char *at, const char *end, size_t *out_length,
+                             char out_file[KERNEL_FILE_MAX]) {
+  static const char head[] = "#include \"";
+  const size_t head_length = sizeof head - 1;
+  out_file[0] = 0;
+  for (const char *line = at; line < end;) {
+    const char *newline = memchr(line, '\n', (size_t)(end - line));
+    const char *next = newline ? newline + 1 : end;
+    const char *name = line + head_length;
+    if ((size_t)(next - line) > head_length && !memcmp(line, head, head_length)) {
+      const char *quote = memchr(name, '"', (size_t)(next - name));
+      if (quote && quote - name < KERNEL_FILE_MAX) {
+        memcpy(out_file, name, (size_t)(quote - name));
+        out_file[quote - name] = 0;
+        *out_length = (size_t)(line - at);
+        return next;
+      }
+    }
+    line = next;
+  }
+  *out_length = (size_t)(end - at);
+  return end;
 }
 
 /* Problem lines ---------------------------------------------------------------------------------

@@ -100,6 +100,13 @@ struct type_sets {
   uint32_t a, b, acc, c;
 };
 
+/* What a text may be given for c besides memory of its own: an operand with the addresses of c. */
+enum {
+  OVER_A = 1,        /* a, where its strides are those of c */
+  OVER_OPERANDS = 2, /* the epilogue's: an element is stored once, after it was read there */
+  OVER_OPERANDS_OF_WHOLE = 4 /* the same where kernel_sums_at_once */
+};
+
 struct kernel {
   const char *name; /* "gemm_f32" */
   enum problem_kind kind;
@@ -135,6 +142,7 @@ struct kernel {
   /* Private memory of each thread while the step runs; NULL: none. */
   size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice);
+  unsigned over; /* OVER_A, ... */
 };
 
 extern const struct kernel kernel_table[];
@@ -167,6 +175,10 @@ bool kernel_lead(const struct problem *problem, const struct kernel_target *targ
 bool kernel_choose_leading(const struct problem *problem, const struct kernel_target *target,
                            struct choice *out);
 
+/* Whether a product's choice does all of k at once, so that no partial sum stands in c. */
+bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
+                         const struct choice *choice);
+
 /* "gemm_f32 vectors2 tile_rows1 ..."; values of 0 are left out. Returns length. */
 int choice_print(char *out, size_t size, const struct choice *choice);
 /* The value of that name; `otherwise` if the row has none. */
@@ -174,8 +186,14 @@ int64_t choice_value(const struct choice *choice, const char *name, int64_t othe
 /* Parses a choice's text; false if it is malformed. Whether it fits is kernel->fits(). */
 bool choice_parse(const char *text, struct choice *out);
 
+enum { KERNEL_FILE_MAX = 64 };
+
 /* Embedded text by file name ("gemm_f32.c", "simd.h", "plain/TopK.c"); NULL if there is none. */
 const char *kernel_text(const char *file, size_t *out_length);
+/* A line #include "FILE" of a text stands for the text FILE. Of what is left of a text, [at, end): the
+   length of the part before the first such line, and FILE; "" where the part is all. Returns what follows. */
+const char *kernel_text_part(const char *at, const char *end, size_t *out_length,
+                             char out_file[KERNEL_FILE_MAX]);
 
 /* "gemm f32 m128 n256 k256 ...", "gemm u8*i8:i32:f32 m128 ..." (a * b : accumulator : c where they
    are not all one type); only numbers of the kind, zero ones left out. Returns length. */

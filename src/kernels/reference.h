@@ -5,6 +5,7 @@
 #define HONE_KERNELS_REFERENCE_H
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernels.h"
@@ -12,6 +13,44 @@
 struct operand_counts {
   int64_t a, b, c, columns; /* elements; columns: of e operands along the channel */
 };
+
+/* Of an operand's element; 4-bit ones are packed and have none. */
+static inline size_t element_bytes(uint8_t type) {
+  switch (type) {
+    case TYPE_U8:
+    case TYPE_I8:
+      return 1;
+    case TYPE_BF16:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+static inline double element_at(const void *operand, uint8_t type, int64_t i) {
+  const char *at = (const char *)operand + (size_t)i * element_bytes(type);
+  float real;
+  int32_t word;
+  uint32_t bits;
+  uint16_t half;
+  switch (type) {
+    case TYPE_U8:
+      return (double)*(const uint8_t *)at;
+    case TYPE_I8:
+      return (double)*(const int8_t *)at;
+    case TYPE_BF16:
+      memcpy(&half, at, 2);
+      bits = (uint32_t)half << 16;
+      memcpy(&real, &bits, 4);
+      return (double)real;
+    case TYPE_I32:
+      memcpy(&word, at, 4);
+      return (double)word;
+    default:
+      memcpy(&real, at, 4);
+      return (double)real;
+  }
+}
 
 static inline int64_t one(int64_t n) { return n > 1 ? n : 1; }
 

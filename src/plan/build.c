@@ -17,6 +17,17 @@ static hone_status place_texts(struct ctx *ctx, struct plan *plan) {
   return HONE_OK;
 }
 
+/* In place where that takes no more memory. */
+static hone_status place_buffers(struct ctx *ctx, struct arena *arena, struct plan *plan) {
+  TRY(plan_memory(ctx, arena, plan));
+  size_t apart = plan->arena_bytes;
+  if (!write_in_place(plan)) return HONE_OK;
+  TRY(plan_memory(ctx, arena, plan));
+  if (plan->arena_bytes <= apart) return HONE_OK;
+  write_apart(plan);
+  return plan_memory(ctx, arena, plan);
+}
+
 hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                        const struct plan_options *options, struct plan **out) {
   struct plan *plan;
@@ -38,7 +49,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->scratch_threads = options->threads > 4 ? options->threads : 4;
   set_lifetimes(plan);
   set_chunks(plan);
-  TRY(plan_memory(ctx, arena, plan));
+  TRY(place_buffers(ctx, arena, plan));
   TRY(place_texts(ctx, plan));
   *out = plan;
   return HONE_OK;

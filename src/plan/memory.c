@@ -119,12 +119,14 @@ static hone_status set_lower_bound(struct ctx *ctx, struct arena *arena, struct 
 hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan) {
   struct buffer **order;
   size_t count = 0;
+  plan->arena_bytes = plan->weights_bytes = plan->lower_bound_bytes = 0;
   TRY(NEW_ARRAY(ctx, arena, order, plan->buffers.count));
   for (size_t i = 0; i < plan->buffers.count; i++) {
     struct buffer *buffer = plan->buffers.at[i];
     if (!checked_align(buffer->bytes, 64, &buffer->bytes))
       return fail(ctx, HONE_E_LIMIT, place_none(), "a buffer is too large");
-    if (buffer->place == BUFFER_ARENA && buffer->first >= 0) order[count++] = buffer;
+    if (buffer->place == BUFFER_ARENA && buffer->first >= 0 && !buffer->over)
+      order[count++] = buffer;
     if (buffer->place == BUFFER_WEIGHTS) {
       buffer->offset = plan->weights_bytes;
       if (!checked_add(plan->weights_bytes, buffer->bytes, &plan->weights_bytes))
@@ -135,5 +137,10 @@ hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan)
   TRY(set_lower_bound(ctx, arena, plan, order, count));
   size_t largest = count < LARGEST ? count : LARGEST;
   TRY(place_largest(ctx, arena, plan, order, largest));
-  return place_rest(ctx, arena, plan, order + largest, count - largest);
+  TRY(place_rest(ctx, arena, plan, order + largest, count - largest));
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    struct buffer *buffer = plan->buffers.at[i];
+    if (buffer->over) buffer->offset = buffer->over->offset;
+  }
+  return HONE_OK;
 }

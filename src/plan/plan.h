@@ -19,8 +19,9 @@ struct buffer {
   enum buffer_place place;
   int index; /* of the model's input or output */
   size_t bytes;
-  size_t offset;  /* in the arena or the weights, 64-byte aligned */
-  int first, end; /* steps [first, end) in which an arena buffer lives; -1: none */
+  size_t offset;       /* in the arena or the weights, 64-byte aligned */
+  int first, end;      /* steps [first, end) in which an arena buffer lives; -1: none */
+  struct buffer *over; /* in whose place it lies, in_place.c; NULL: in its own */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
   struct choice pack; /* kernel NULL: as it is */
@@ -122,6 +123,7 @@ struct step {
   bool serial;         /* one thread does all units */
   int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
   bool joined;         /* independent of the step before: both run at the same time */
+  bool in_place;       /* outputs[0] is written over an operand */
   bool whole;          /* loops: over all elements at the symbol's bound */
   /* Kernels, where the symbol shortens the leading dimension: of each `inner` units those from 0 to
      (count - slope * less) * part / whole, rounded up, do what is there. inner 0: all units run. */
@@ -269,7 +271,10 @@ void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk
 /* -- chunks.c: into how many parts the units of a step may be cut for the threads to take ---------- */
 void set_chunks(struct plan *plan);
 
-/* -- lifetimes.c, memory.c ----------------------------------------------------------------------- */
-void set_lifetimes(struct plan *plan); /* and the size of scratch for plan->scratch_threads */
+/* -- lifetimes.c, in_place.c, memory.c ----------------------------------------------------------------------- */
+void set_lifetimes(struct plan *plan);  /* and the size of scratch for plan->scratch_threads */
+bool write_in_place(struct plan *plan); /* whether any step is; lifetimes must be set */
+void write_apart(struct plan *plan);    /* takes that back */
+/* Places of all buffers, from their lives alone. */
 MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);
 #endif

@@ -69,7 +69,7 @@ void plan_print(struct text *text, const struct plan *plan) {
       print_view(text, &step->inputs[k]);
       text_puts(text, " ");
     }
-    text_puts(text, "-> ");
+    text_puts(text, step->in_place ? "=> " : "-> ");
     for (size_t k = 0; k < step->output_count; k++) {
       print_view(text, &step->outputs[k]);
       text_puts(text, " ");

@@ -36,22 +36,6 @@ struct bench_rig {
   float *extra;   /* e[0] of layernorm */
 };
 
-static size_t type_bytes(uint8_t type) {
-  switch (type) {
-    case TYPE_U8:
-    case TYPE_I8:
-      return 1;
-    case TYPE_F16:
-    case TYPE_BF16:
-      return 2;
-    case TYPE_F64:
-    case TYPE_I64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
 static char *aligned(size_t bytes) {
   char *p = aligned_alloc(4096, (bytes + 8191) / 4096 * 4096);
   if (p) memset(p, 0, (bytes + 8191) / 4096 * 4096);
@@ -64,33 +48,12 @@ static void fill(char *at, uint8_t type, int64_t count, struct random *random) {
     const uint32_t bits = (uint32_t)random_u64(random);
     const float value = (float)(int32_t)bits * 0x1p-31f;
     const uint16_t half = f32_to_bf16(value);
-    if (type_bytes(type) == 1)
+    if (element_bytes(type) == 1)
       at[i] = (char)(type == TYPE_U8 ? bits & 127 : bits & 255);
     else if (type == TYPE_BF16)
       memcpy(at + 2 * i, &half, 2);
     else
       memcpy(at + 4 * i, &value, 4);
-  }
-}
-
-static double element(const char *at, uint8_t type, int64_t i) {
-  float real;
-  int32_t word;
-  uint16_t half;
-  switch (type) {
-    case TYPE_U8:
-      return (double)((const uint8_t *)at)[i];
-    case TYPE_I8:
-      return (double)((const int8_t *)at)[i];
-    case TYPE_BF16:
-      memcpy(&half, at + 2 * i, 2);
-      return (double)bf16_to_f32(half);
-    case TYPE_I32:
-      memcpy(&word, at + 4 * i, 4);
-      return (double)word;
-    default:
-      memcpy(&real, at + 4 * i, 4);
-      return (double)real;
   }
 }
 
@@ -237,9 +200,9 @@ static hone_status lay_out(struct bench_rig *rig) {
   release(rig);
   random_init(&random, rig->options->seed);
   rig->counts = problem_counts(p);
-  rig->a = aligned((size_t)rig->counts.a * type_bytes(p->types.a));
-  rig->b = aligned((size_t)rig->counts.b * type_bytes(p->types.b));
-  rig->c = aligned((size_t)rig->counts.c * type_bytes(p->types.c));
+  rig->a = aligned((size_t)rig->counts.a * element_bytes(p->types.a));
+  rig->b = aligned((size_t)rig->counts.b * element_bytes(p->types.b));
+  rig->c = aligned((size_t)rig->counts.c * element_bytes(p->types.c));
   rig->extra = (float *)(void *)aligned((size_t)rig->counts.columns * 4);
   bool is_whole = rig->a && rig->b && rig->c && rig->extra;
   if (is_whole) {
@@ -305,7 +268,7 @@ static double time_slice(const struct bench_rig *rig, size_t index) {
 static double distance(const struct bench_rig *rig, const double *right) {
   double off = 0, size = 0;
   for (int64_t i = 0; i < rig->counts.c; i++) {
-    const double d = element(rig->c, rig->trial->problem.types.c, i) - right[i];
+    const double d = element_at(rig->c, rig->trial->problem.types.c, i) - right[i];
     off += d * d;
     size += right[i] * right[i];
   }
@@ -314,13 +277,13 @@ static double distance(const struct bench_rig *rig, const double *right) {
 
 static double *as_doubles(const char *at, uint8_t type, int64_t count) {
   double *out = malloc(((size_t)count + 1) * sizeof *out);
-  for (int64_t i = 0; out && i < count; i++) out[i] = element(at, type, i);
+  for (int64_t i = 0; out && i < count; i++) out[i] = element_at(at, type, i);
   return out;
 }
 
 static float *as_floats(const char *at, uint8_t type, int64_t count) {
   float *out = malloc(((size_t)count + 1) * sizeof *out);
-  for (int64_t i = 0; out && i < count; i++) out[i] = (float)element(at, type, i);
+  for (int64_t i = 0; out && i < count; i++) out[i] = (float)element_at(at, type, i);
   return out;
 }
 
@@ -354,7 +317,7 @@ static hone_status check(struct bench_rig *rig) {
   trial->by_reference = trial->macs <= rig->options->check_macs;
   if (trial->by_reference) right = reference_of(rig);
   for (size_t i = 0; i < trial->count; i++) {
-    memset(rig->c, 0, (size_t)rig->counts.c * type_bytes(trial->problem.types.c));
+    memset(rig->c, 0, (size_t)rig->counts.c * element_bytes(trial->problem.types.c));
     shoot(rig, i);
     if (!right && !i) right = as_doubles(rig->c, trial->problem.types.c, rig->counts.c);
     if (!right) return fail(rig->ctx, HONE_E_OOM, place_none(), "no memory for a reference");

@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "base/base.h"
+#include "emit/emit.h"
 #include "kernels/kernels.h"
 
 typedef void kernel_function(const void *a, const void *b, void *c, const void *const *e,
@@ -52,9 +53,9 @@ static inline void snippet_upper(char out[64], const char *name) {
 }
 
 static inline void snippet_text(struct text *text, const char *file) {
-  size_t length = 0;
-  const char *bytes = kernel_text(file, &length);
-  if (bytes) text_append(text, bytes, length);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (emit_kernel_text(&ctx, file, text)) text_puts(text, "#error no such text\n");
 }
 
 static inline void snippet_begin(struct text *text, const struct isa *isa) {

@@ -6,9 +6,9 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "kernels/reference.h"
+#include "guarded.h"
 #include "kernel_snippet.h"
 
 static const char *const lines[] = {
@@ -42,32 +42,17 @@ static int remove_folder(void **state) {
   return 0;
 }
 
-/* `count` floats that end at an inaccessible page. */
-struct guarded {
-  float *at;
-  void *map;
-  size_t bytes;
-};
-static struct guarded guarded_bytes(size_t bytes) {
-  struct guarded g;
-  size_t used = (bytes + 4095) / 4096 * 4096;
-  g.bytes = used + 4096;
-  g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  assert_ptr_not_equal(g.map, MAP_FAILED);
-  assert_int_equal(mprotect((char *)g.map + used, 4096, PROT_NONE), 0);
-  g.at = (float *)(void *)((char *)g.map + used - bytes);
-  return g;
+static struct guarded guarded_floats(int64_t count) {
+  return guarded_create((size_t)count * sizeof(float));
 }
-static struct guarded guarded_create(int64_t count) {
-  return guarded_bytes((size_t)count * sizeof(float));
-}
-static void guarded_destroy(struct guarded *g) { munmap(g->map, g->bytes); }
+static const float *floats_of(const struct guarded *g) { return g->at; }
 
 static void fill(struct guarded *g, int64_t count, uint32_t seed) {
   uint32_t x = seed * 2654435761u + 1;
+  float *at = g->at;
   for (int64_t i = 0; i < count; i++) {
     x = x * 1664525u + 1013904223u;
-    g->at[i] = (float)(int32_t)x * 0x1p-31f;
+    at[i] = (float)(int32_t)x * 0x1p-31f;
   }
 }
 
@@ -75,7 +60,7 @@ static void fill(struct guarded *g, int64_t count, uint32_t seed) {
 
 /* bf16: the values in `floats` are rounded, and stored as such in *out. */
 static struct guarded to_halves(float *floats, int64_t count) {
-  struct guarded g = guarded_bytes((size_t)count * 2);
+  struct guarded g = guarded_create((size_t)count * 2);
   for (int64_t i = 0; i < count; i++) {
     uint16_t half = f32_to_bf16(floats[i]);
     memcpy((char *)g.at + 2 * i, &half, 2);
@@ -90,15 +75,14 @@ static void from_halves(const struct guarded *halves, float *floats, int64_t cou
     floats[i] = bf16_to_f32(half);
   }
 }
-static size_t size_of(uint8_t type) { return type == TYPE_BF16 ? 2 : sizeof(float); }
 
 /* Every element UNTOUCHED. */
 static void clear(void *at, uint8_t type, int64_t count) {
   const float value = UNTOUCHED;
   const uint16_t half = f32_to_bf16(value);
   for (int64_t i = 0; i < count; i++)
-    memcpy((char *)at + (size_t)i * size_of(type), type == TYPE_BF16 ? (const void *)&half : &value,
-           size_of(type));
+    memcpy((char *)at + (size_t)i * element_bytes(type),
+           type == TYPE_BF16 ? (const void *)&half : &value, element_bytes(type));
 }
 /* Bias by column, residual by element, ReLU: everything an epilogue may ask for. */
 #define TEST_EPILOGUE(first)                       \
@@ -113,7 +97,7 @@ static const char *test_epilogue(const struct problem *p, int index) {
 /* Runs all units in one piece, then in pieces of uneven size: the same bits. */
 static void run_splits(kernel_function *run, int64_t units, const void *a, const float *b, void *c,
                        uint8_t type, int64_t count, const void *const *e, float *scratch) {
-  const size_t bytes = (size_t)count * size_of(type);
+  const size_t bytes = (size_t)count * element_bytes(type);
   void *first = malloc(bytes);
   assert_non_null(first);
   clear(c, type, count);
@@ -141,9 +125,9 @@ static void compare(const struct isa *isa, const char *line, const struct proble
                     const struct wanted *w, const struct guarded *c, int64_t count,
                     const struct fused *fused) {
   for (int64_t o = 0; o < count; o++) {
-    double got = (double)c->at[o], value = w->value[o], bound = w->bound[o];
+    double got = (double)floats_of(c)[o], value = w->value[o], bound = w->bound[o];
     if (bound < 0) {
-      if (c->at[o] != UNTOUCHED)
+      if (floats_of(c)[o] != UNTOUCHED)
         fail_with("%s: %s: wrote outside at %lld", isa->name, line, (long long)o);
       continue;
     }
@@ -173,7 +157,7 @@ static void check_norm(const struct isa *isa, const char *line, const struct ker
   for (int64_t i = 0; i < count; i++) {
     if (w->bound[i] < 0) continue;
     double value = fused_value(p, fused, i, w->value[i]);
-    off += ((double)c->at[i] - value) * ((double)c->at[i] - value);
+    off += ((double)floats_of(c)[i] - value) * ((double)floats_of(c)[i] - value);
     size += value * value;
   }
   double relative = size > 0 ? sqrt(off / size) : sqrt(off);
@@ -181,6 +165,35 @@ static void check_norm(const struct isa *isa, const char *line, const struct ker
     printf("%s %s %.2g %s\n", isa->name, kernel->name, relative, line);
   if (!(relative <= (p->types.c == TYPE_BF16 ? 3e-3 : 4e-6)))
     fail_with("%s: %s: %s: relative L2 error %.3g", isa->name, kernel->name, line, relative);
+}
+
+/* What a row says that c may be written over (kernel->over): the same bits in the place of a or of the
+   residual, whose elements lie as those of c do. `c`: what the kernel made beside them. */
+static void run_in_place(const struct kernel *kernel, const struct problem *p,
+                         const struct kernel_target *target, const struct choice *choice,
+                         kernel_function *run, const struct guarded *a, const void *b,
+                         const struct guarded *c, int64_t count, const void *const *e,
+                         size_t residual, float *scratch) {
+  const size_t bytes = (size_t)count * sizeof(float);
+  const long units = (long)kernel->units(p, target, choice);
+  const void *own[3] = {e[0], e[1], residual > 1 ? e[2] : NULL};
+  bool operands = kernel->over & OVER_OPERANDS ||
+                  (kernel->over & OVER_OPERANDS_OF_WHOLE && kernel_sums_at_once(p, target, choice));
+  if (p->types.a != TYPE_F32 || p->types.c != TYPE_F32) return;
+  struct guarded place = guarded_floats(count);
+  if (kernel->over & OVER_A && p->i_stride == p->o_stride) {
+    memcpy(place.at, a->at, bytes);
+    run(place.at, b, place.at, e, scratch, 0, units);
+    if (p->i_stride == p->columns) assert_memory_equal(place.at, c->at, bytes);
+  }
+  if (operands && residual) {
+    memcpy(place.at, e[residual], bytes);
+    own[residual] = place.at;
+    run(a->at, b, place.at, own, scratch, 0, units);
+    for (int64_t i = 0; i < count; i++)
+      if (floats_of(c)[i] != UNTOUCHED) assert_true(floats_of(&place)[i] == floats_of(c)[i]);
+  }
+  guarded_destroy(&place);
 }
 
 static void run_problem(const struct isa *isa, void *library, int index,
@@ -196,18 +209,18 @@ static void run_problem(const struct isa *isa, void *library, int index,
   struct choice choice;
   assert_true(kernel_choose_in(kernel, &p, &isa->target, &choice));
   size_t packed_bytes = kernel->pack ? kernel->packed_bytes(&p, &isa->target, &choice) : 0;
-  struct guarded a = guarded_create(n.a), b = guarded_create(n.b), c = guarded_create(n.c);
-  struct guarded packed = guarded_create((int64_t)(packed_bytes / sizeof(float)));
-  struct guarded norm_bias = guarded_create(n.columns), bias = guarded_create(n.columns);
-  struct guarded residual = guarded_create(n.c);
+  struct guarded a = guarded_floats(n.a), b = guarded_floats(n.b), c = guarded_floats(n.c);
+  struct guarded packed = guarded_floats((int64_t)(packed_bytes / sizeof(float)));
+  struct guarded norm_bias = guarded_floats(n.columns), bias = guarded_floats(n.columns);
+  struct guarded residual = guarded_floats(n.c);
   size_t scratch_bytes =
       kernel->scratch_bytes ? kernel->scratch_bytes(&p, &isa->target, &choice) : 0;
-  struct guarded scratch = guarded_create((int64_t)(scratch_bytes / sizeof(float)));
+  struct guarded scratch = guarded_floats((int64_t)(scratch_bytes / sizeof(float)));
   fill(&a, n.a, 1), fill(&b, n.b, 2), fill(&norm_bias, n.columns, 3);
   fill(&bias, n.columns, 4), fill(&residual, n.c, 5);
   if (kernel->pack) kernel->pack(&p, &isa->target, &choice, b.at, packed.at);
   if (kernel->pack_text) { /* the packing at run time gives the same bytes */
-    struct guarded again = guarded_create((int64_t)(packed_bytes / sizeof(float)));
+    struct guarded again = guarded_floats((int64_t)(packed_bytes / sizeof(float)));
     snprintf(name, sizeof name, "pack_%d", job_number(index, kernel));
     pack_function *pack = (pack_function *)dlsym(library, name);
     assert_non_null(pack);
@@ -218,12 +231,18 @@ static void run_problem(const struct isa *isa, void *library, int index,
   const void *norm_e[] = {norm_bias.at, bias.at, residual.at}, *e[] = {bias.at, residual.at};
   struct guarded a_half = to_halves(p.types.a == TYPE_BF16 ? a.at : NULL,
                                     p.types.a == TYPE_BF16 ? n.a : 0),
-                 c_half = guarded_bytes(p.types.c == TYPE_BF16 ? (size_t)n.c * 2 : 0);
+                 c_half = guarded_create(p.types.c == TYPE_BF16 ? (size_t)n.c * 2 : 0);
   run_splits(run, kernel->units(&p, &isa->target, &choice),
              p.types.a == TYPE_BF16 ? a_half.at : a.at, kernel->pack ? packed.at : b.at,
              p.types.c == TYPE_BF16 ? c_half.at : c.at, p.types.c, n.c,
              p.kind == PROBLEM_layernorm ? norm_e : e, scratch.at);
   if (p.types.c == TYPE_BF16) from_halves(&c_half, c.at, n.c);
+  run_in_place(kernel, &p, &isa->target, &choice, run, &a, kernel->pack ? packed.at : b.at, &c, n.c,
+               p.kind == PROBLEM_layernorm ? norm_e : e,
+               !test_epilogue(&p, index)     ? 0
+               : p.kind == PROBLEM_layernorm ? 2
+                                             : 1,
+               scratch.at);
 
   struct wanted w = {malloc((size_t)n.c * sizeof(double)), malloc((size_t)n.c * sizeof(double))};
   assert_non_null(w.value);
@@ -529,10 +548,10 @@ static void test_simd(void **state) {
     snprintf(name, sizeof name, "simd_%s", isas[k].name);
     void *library = load(&ctx, &isas[k], name, &text);
     for (int i = 0; i < FUNCTION_COUNT; i++) check_function(&isas[k], library, &functions[i]);
-    struct guarded g = guarded_create(64);
+    struct guarded g = guarded_floats(64);
     fill(&g, 64, 9);
     int (*logic)(const float *) = (int (*)(const float *))dlsym(library, "logic");
-    assert_int_equal(logic(g.at + 64), 0);
+    assert_int_equal(logic(floats_of(&g) + 64), 0);
     guarded_destroy(&g);
     dlclose(library);
   }

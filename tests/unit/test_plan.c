@@ -101,6 +101,51 @@ static void the_lower_bound_is_the_fullest_step(void **state) {
   assert_int_equal(plan->lower_bound_bytes, most);
 }
 
+/* -- in place ------------------------------------------------------------------------------------ */
+
+/* A plan of a graph in text, and which of its steps write over an operand: 'o' does, '.' does not. */
+static void expect_in_place(struct fixture *f, const char *text, const char *expected) {
+  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  char got[64] = "";
+  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
+  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  assert_int_equal(passes_run(&f->ctx, f->graph, &pipeline), HONE_OK);
+  struct plan *plan = make_plan(f);
+  assert_true(plan->steps.count < sizeof got);
+  for (size_t s = 0; s < plan->steps.count; s++) {
+    const struct step *step = plan->steps.at[s];
+    got[s] = step->in_place ? 'o' : '.';
+    if (!step->in_place) continue;
+    const struct buffer *out = step->outputs[0].buffer, *over = out->over;
+    assert_non_null(over);
+    assert_null(over->over); /* plan_memory places only those */
+    assert_int_equal(out->offset, over->offset);
+    assert_true(over->bytes >= out->bytes && over->end >= out->end && over->first < out->first);
+  }
+  assert_string_equal(got, expected);
+}
+
+static void results_take_the_place_of_what_dies(void **state) {
+  struct fixture *f = *state;
+  /* the model's input is not written, the scores of a Softmax are, what is read again is not */
+  expect_in_place(f,
+                  "graph(x: f32[4,16]) -> (y) {\n  a = Softmax(x)\n  b = Softmax(a)\n"
+                  "  c = Softmax(b)\n  d = Mul(b, c)\n  y = ReduceMean(d) keepdims=0\n}\n",
+                  ".o.o.");
+  /* a residual, in the place of the sum; not where the product reads it as well */
+  expect_in_place(f,
+                  "graph(x: f32[4,16]) -> (y) {\n  w = const f32[16,16] seed=1\n"
+                  "  a = MatMul(x, w)\n  b = Softmax(a)\n  c = MatMul(b, w)\n  d = Add(c, a)\n"
+                  "  e = MatMul(d, w)\n  g = Add(e, d)\n  y = Softmax(g)\n}\n",
+                  "..o..");
+  /* not across elements: what is turned or broadcast; not over another type */
+  expect_in_place(f,
+                  "graph(x: f32[8,8]) -> (y) {\n  a = Softmax(x)\n  b = Transpose(a)\n"
+                  "  c = Add(a, b)\n  d = Softmax(c) axis=0\n  e = Cast(d) to=6\n"
+                  "  y = Cast(e) to=1\n}\n",
+                  ".....");
+}
+
 /* -- size ---------------------------------------------------------------------------------------- */
 
 static struct value *input(struct fixture *f, const char *name) {
@@ -185,7 +230,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(lives_never_meet),        TEST(the_lower_bound_is_the_fullest_step),
       TEST(a_chain_of_200000_nodes), TEST(a_concat_of_8000_values),
-      TEST(a_thousand_inputs),
+      TEST(a_thousand_inputs),       TEST(results_take_the_place_of_what_dies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

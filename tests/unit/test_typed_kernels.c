@@ -7,9 +7,9 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "kernels/reference.h"
+#include "guarded.h"
 #include "kernel_snippet.h"
 #include "machine/machine.h"
 
@@ -94,52 +94,10 @@ static int remove_folder(void **state) {
   return 0;
 }
 
-static size_t size_of(uint8_t type) {
-  return type == TYPE_U8 || type == TYPE_I8 ? 1 : type == TYPE_BF16 ? 2 : 4;
-}
-
-/* Memory that ends at an inaccessible page. */
-struct guarded {
-  char *at;
-  void *map;
-  size_t bytes;
-};
-static struct guarded guarded_create(size_t bytes) {
-  size_t used = (bytes + 4095) / 4096 * 4096;
-  struct guarded g = {.bytes = used + 4096};
-  g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  assert_ptr_not_equal(g.map, MAP_FAILED);
-  assert_int_equal(mprotect((char *)g.map + used, 4096, PROT_NONE), 0);
-  g.at = (char *)g.map + used - bytes;
-  return g;
-}
-static void guarded_destroy(struct guarded *g) { munmap(g->map, g->bytes); }
-
-static double element(const char *at, uint8_t type, int64_t i) {
-  uint16_t half;
-  int32_t word;
-  float real;
-  switch (type) {
-    case TYPE_U8:
-      return (double)((const uint8_t *)at)[i];
-    case TYPE_I8:
-      return (double)((const int8_t *)at)[i];
-    case TYPE_BF16:
-      memcpy(&half, at + 2 * i, 2);
-      return (double)bf16_to_f32(half);
-    case TYPE_I32:
-      memcpy(&word, at + 4 * i, 4);
-      return (double)word;
-    default:
-      memcpy(&real, at + 4 * i, 4);
-      return (double)real;
-  }
-}
-
 /* Weights with a scale a block: the elements, then scales, then zero points as the elements. */
 static size_t bytes_of(uint8_t type, int64_t count) {
   return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2
-                                            : (size_t)count * size_of(type);
+                                            : (size_t)count * element_bytes(type);
 }
 static int64_t blocks_of(const struct problem *p) { return (p->k + p->block - 1) / p->block; }
 static size_t operand_bytes(const struct problem *p, int64_t count) {
@@ -149,17 +107,17 @@ static size_t operand_bytes(const struct problem *p, int64_t count) {
          (p->b_zeros ? bytes_of(p->types.b, scales) : 0);
 }
 static double code(const char *at, uint8_t type, int64_t i) {
-  if (type != TYPE_U4 && type != TYPE_I4) return element(at, type, i);
+  if (type != TYPE_U4 && type != TYPE_I4) return element_at(at, type, i);
   int x = ((const uint8_t *)at)[i / 2] >> (i % 2 * 4) & 15;
   return type == TYPE_I4 && x > 7 ? x - 16 : x;
 }
 static double weight(const struct problem *p, const char *b, int64_t i) {
-  if (!p->block) return element(b, p->types.b, i) - (double)p->b_zero;
+  if (!p->block) return element_at(b, p->types.b, i) - (double)p->b_zero;
   const char *scales = b + bytes_of(p->types.b, p->k * p->n);
   const char *zeros = scales + 4 * blocks_of(p) * p->n;
   int64_t at = i / p->n / p->block * p->n + i % p->n;
   double zero = p->b_zeros ? code(zeros, p->types.b, at) : 0;
-  return (code(b, p->types.b, i) - zero) * element(scales, TYPE_F32, at);
+  return (code(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at);
 }
 static void fill_scales(const struct problem *p, char *b) {
   char *scales = b + bytes_of(p->types.b, p->k * p->n);
@@ -195,7 +153,7 @@ struct operands {
 };
 
 static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
-  double t = (element(x->a, x->p->types.a, a) - (double)x->p->a_zero) * weight(x->p, x->b, b);
+  double t = (element_at(x->a, x->p->types.a, a) - (double)x->p->a_zero) * weight(x->p, x->b, b);
   s->value[o] += t;
   s->size[o] += fabs(t);
 }
@@ -245,7 +203,7 @@ static void most_of_all(const struct operands *x, struct sums *s) {
       int64_t ix = column * p->sw + k % p->kw * p->dw - p->pl;
       if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
       int64_t at = image * p->i_image + iy * p->i_row + ix * p->i_pixel + n;
-      s->value[o] = fmax(s->value[o], element(x->a, p->types.a, at));
+      s->value[o] = fmax(s->value[o], element_at(x->a, p->types.a, at));
     }
   }
 }
@@ -289,14 +247,14 @@ static double stored(const struct problem *p, double sum) {
 static void compare(const struct isa *isa, const char *line, const struct problem *p,
                     const struct sums *s, const char *c, int64_t count) {
   static const unsigned char untouched[4] = {0xa5, 0xa5, 0xa5, 0xa5};
-  size_t size = size_of(p->types.c);
+  size_t size = element_bytes(p->types.c);
   for (int64_t o = 0; o < count; o++) {
     if (!s->there[o]) {
       if (memcmp(c + (size_t)o * size, untouched, size))
         fail_with("%s: %s: wrote outside at %lld", isa->name, line, (long long)o);
       continue;
     }
-    double got = element(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
+    double got = element_at(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
     if (p->types.a == TYPE_F32) bound = s->size[o] * 0x1p-20 + 1e-30;
     if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
     if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
@@ -336,9 +294,9 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   assert_non_null(run);
   size_t packed_bytes =
       kernel->packed_bytes ? kernel->packed_bytes(p, &isa->target, &job->choice) : 0;
-  struct guarded a = guarded_create((size_t)n.a * size_of(p->types.a));
+  struct guarded a = guarded_create((size_t)n.a * element_bytes(p->types.a));
   struct guarded b = guarded_create(operand_bytes(p, n.b));
-  struct guarded c = guarded_create((size_t)n.c * size_of(p->types.c));
+  struct guarded c = guarded_create((size_t)n.c * element_bytes(p->types.c));
   struct guarded packed = guarded_create(packed_bytes);
   fill(a.at, p->types.a, n.a, 1);
   if (p->block)
@@ -357,7 +315,7 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
     guarded_destroy(&again);
   }
   run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
-             (size_t)n.c * size_of(p->types.c));
+             (size_t)n.c * element_bytes(p->types.c));
   struct sums s = {calloc((size_t)n.c, sizeof(double)), calloc((size_t)n.c, sizeof(double)),
                    calloc((size_t)n.c, sizeof(bool))};
   assert_true(s.value && s.size && s.there);

@@ -134,15 +134,20 @@ INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const void *const *e,
     UNROLL for (int y = 0; y < OUT; y++) t[y][x] = f[y];
   }
   UNROLL for (int y = 0; y < OUT; y++) PASTE_(NAME, back)(t[y], out[y]);
-  UNROLL for (int y = 0; y < OUT; y++)
-      UNROLL for (int x = 0; x < OUT; x++) if (y < rows && x < columns)
-          store_lanes_(c + o + y * O_ROW + x * O_PIXEL, out[y][x], lanes);
 #if HAS_EPILOGUE
+  /* from memory of its own: an element of c is stored once, it may be one of e */
+  vec sums[OUT][OUT];
+  UNROLL for (int y = 0; y < OUT; y++)
+      UNROLL for (int x = 0; x < OUT; x++) sums[y][x] = out[y][x];
   for (long y = 0; y < rows; y++)
     for (long x = 0; x < columns; x++) {
       const long at = o + y * O_ROW + x * O_PIXEL;
-      store_lanes_(c + at, EPILOGUE(load_lanes_(c + at, lanes), at, j, lanes), lanes);
+      store_lanes_(c + at, EPILOGUE(sums[y][x], at, j, lanes), lanes);
     }
+#else
+  UNROLL for (int y = 0; y < OUT; y++)
+      UNROLL for (int x = 0; x < OUT; x++) if (y < rows && x < columns)
+          store_lanes_(c + o + y * O_ROW + x * O_PIXEL, out[y][x], lanes);
 #endif
 }
 

@@ -5,39 +5,11 @@
  * From defines(): A_TYPE C_TYPE CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (in a row),
  * WIDE_BLOCKS (the others have one column less). */
 #define TAIL (IC % LANES)
-#if A_TYPE == 1
-#define A_T float
-#define LOAD_A(p, lanes) load_lanes_(p, lanes)
-#elif A_TYPE == 16
-#define A_T uint16_t
-#define LOAD_A(p, lanes) load_bf16_(p, lanes)
-#elif A_TYPE == 2
-#define A_T uint8_t
-#define LOAD_A(p, lanes) (load_u8_(p, lanes) - splat_((float)A_ZERO))
+#include "types.h"
+#if A_TYPE == 2 || A_TYPE == 3
+#define LOAD(p, lanes) (LOAD_A(p, lanes) - splat_((float)A_ZERO))
 #else
-#define A_T int8_t
-#define LOAD_A(p, lanes) (load_i8_(p, lanes) - splat_((float)A_ZERO))
-#endif
-#if C_TYPE == 1
-#define C_T float
-#define STORE(p, x, lanes) store_lanes_(p, x, lanes)
-#elif C_TYPE == 16
-#define C_T uint16_t
-#define STORE(p, x, lanes) store_bf16_(p, x, lanes)
-#elif C_TYPE == 2
-#define C_T uint8_t
-#define STORE(p, x, lanes) narrow_u8(p, x, lanes)
-#elif C_TYPE == 3
-#define C_T int8_t
-#define STORE(p, x, lanes) narrow_i8(p, x, lanes)
-#else
-#define C_T int32_t
-#define STORE(p, x, lanes) narrow_i32(p, x, lanes)
-#endif
-#if C_TYPE == 1 || C_TYPE == 16
-#define RESULT_T vec
-#else
-#define RESULT_T veci
+#define LOAD LOAD_A
 #endif
 #if HAS_EPILOGUE
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
@@ -63,7 +35,7 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
     vec in[SPAN(BLOCK)];
     UNROLL for (int i = 0; i < SPAN(columns); i++) {
       in[i] = checked && (left + i < 0 || left + i >= IW) ? (vec){0}
-                                                          : LOAD_A(row + i * I_PIXEL, lanes);
+                                                          : LOAD(row + i * I_PIXEL, lanes);
       IN_REGISTER_(in[i]);
     }
     UNROLL for (int tx = 0; tx < KW; tx++) {
@@ -76,7 +48,7 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
       UNROLL for (int x = 0; x < columns; x++) {
         const long at = left + x * SW + tx * DW;
         if (!checked || (at >= 0 && at < IW))
-          acc[x] += LOAD_A(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
+          acc[x] += LOAD(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
       }
     }
 #endif
@@ -86,7 +58,7 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
   RESULT_T result[BLOCK];
   UNROLL for (int x = 0; x < columns; x++)
     result[x] = RESULT(acc[x], (o + x * O_PIXEL), j, lanes);
-  UNROLL for (int x = 0; x < columns; x++) STORE(c + o + x * O_PIXEL, result[x], lanes);
+  UNROLL for (int x = 0; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], lanes);
 }
 
 /* Channels [j, last) of one block of columns. */
@@ -145,10 +117,6 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   }
 }
 #undef TAIL
-#undef A_T
-#undef LOAD_A
-#undef C_T
-#undef STORE
+#undef LOAD
 #undef RESULT
-#undef RESULT_T
 #undef SPAN

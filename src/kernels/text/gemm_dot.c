@@ -1,6 +1,6 @@
 /* c = epilogue(a * b) where four bytes hold several elements of k: 8-bit integers summed in int32
- * (K_STEP 4), bf16 summed in float (K_STEP 2). The grid of pixels, panels, units and names are
- * those of gemm_f32.c; a lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP]
+ * (K_STEP 4), bf16 summed in float (K_STEP 2). The grid of pixels, panels and units are
+ * those of grid.h; a lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP]
  * [NR][K_STEP], padded with zeros. k is not cut in blocks, so what is stored is stored once.
  *
  * 8 bits: a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift), and whoever makes the epilogue takes
@@ -102,48 +102,16 @@ INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
 #endif
 #endif
 
-#ifdef A_ROW /* gemm */
-#define COLUMNS_ N
-#define TAPS_Y 1
-#define TAPS_X 1
-#define DEPTH K
-#define A_Y 0
-#define A_X A_ROW
-#define TAP_Y 0
-#define TAP_X 0
-#define C_Y 0
-#define C_X C_ROW
-#else /* conv */
-#define COLUMNS_ (OC / GROUPS)
-#define TAPS_Y KH
-#if DW == 1 && I_PIXEL == IC / GROUPS /* a kernel row is contiguous in a */
-#define TAPS_X 1
-#define DEPTH (KW * (IC / GROUPS))
-#else
-#define TAPS_X KW
-#define DEPTH (IC / GROUPS)
-#endif
-#define A_Y (SH * I_ROW)
-#define A_X (SW * I_PIXEL)
-#define TAP_Y (DH * I_ROW)
-#define TAP_X (DW * I_PIXEL)
-#define C_Y O_ROW
-#define C_X O_PIXEL
-#endif
+#include "types.h"
+#define B_T int32_t
 #define NR (VECTORS * LANES)
-#define PANELS ((COLUMNS_ + NR - 1) / NR)
-#define TAIL (COLUMNS_ % NR)
-#define TILES (((PIXEL_ROWS + TILE_ROWS - 1) / TILE_ROWS) * COLUMN_TILES)
-#define TILE_BLOCKS ((TILES + UNIT_TILES - 1) / UNIT_TILES)
-#define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
-#define K_ALL ((long)TAPS_Y * TAPS_X * ((DEPTH + K_STEP - 1) / K_STEP))
-
+#define DEPTH_GROUPS ((DEPTH + K_STEP - 1) / K_STEP)
+#define BLOCK_GROUPS K_ALL
+#include "grid.h"
 #if K_STEP == 4
-#define A_T unsigned char
 #define ACC veci
 #define DOT dot_bytes_
 #else
-#define A_T uint16_t
 #define ACC vec
 #define DOT dot_halves_
 #endif
@@ -152,42 +120,11 @@ INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
 #else
 #define FLIP(x) (x)
 #endif
-#if C_TYPE == 1
-#define C_T float
-#define STORE store_lanes_
-#elif C_TYPE == 2
-#define C_T uint8_t
-#define STORE narrow_u8
-#elif C_TYPE == 3
-#define C_T int8_t
-#define STORE narrow_i8
-#elif C_TYPE == 6
-#define C_T int32_t
-#define STORE narrow_i32
-#else
-#define C_T uint16_t
-#define STORE store_bf16_
-#endif
-#if C_TYPE == 1 || C_TYPE == 16
-#define RESULT_T vec
-#else
-#define RESULT_T veci
-#endif
 #if !HAS_EPILOGUE && K_STEP == 4 && (C_TYPE == 1 || C_TYPE == 16)
 #define RESULT(x, o, j, lanes) floats_(x)
 #else
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif
-
-/* One panel: what the tiles share. */
-struct PASTE_(NAME, panel) {
-  const int32_t *b;
-  const int32_t *ahead; /* what comes after this panel */
-  C_T *c;
-  const void *const *e;
-  long column; /* of the output, first of the panel */
-  long lanes;  /* valid in the last vector */
-};
 
 /* One group of k in one set of accumulators; part: elements of k beyond the last whole group. */
 #define GROUP_(u, at, part)                                                                    \
@@ -250,104 +187,14 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
         result[y][x] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
-        STORE(s->c + (o + y * C_Y + x * C_X + v * LANES), result[y][x], n);
+        STORE_C(s->c + (o + y * C_Y + x * C_X + v * LANES), result[y][x], n);
   }
 }
 
-/* The tiles [begin, end) of one image; o: the image's first element in c. */
-INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
-                                 long end, const int vectors) {
-  for (long t = begin; t < end; t++) {
-#if AHEAD
-    s->ahead += K_ALL * AHEAD;
-#endif
-    const long row = t / COLUMN_TILES * TILE_ROWS, tile = t % COLUMN_TILES;
-#if WIDE_TILES < COLUMN_TILES
-    const long column = tile * (TILE_COLUMNS - 1) + (tile < WIDE_TILES ? tile : WIDE_TILES);
-#else
-    const long column = tile * TILE_COLUMNS;
-#endif
-    const A_T *p = a + row * A_Y + column * A_X;
-    const long at = o + row * C_Y + column * C_X;
-#if PIXEL_ROWS % TILE_ROWS
-    if (row + TILE_ROWS > PIXEL_ROWS) {
-      PASTE_(NAME, tile)(s, p, at, PIXEL_ROWS % TILE_ROWS, TILE_COLUMNS, vectors);
-      continue;
-    }
-#endif
-#if WIDE_TILES < COLUMN_TILES
-    if (tile >= WIDE_TILES) {
-      PASTE_(NAME, tile)(s, p, at, TILE_ROWS, TILE_COLUMNS - 1, vectors);
-      continue;
-    }
-#endif
-    PASTE_(NAME, tile)(s, p, at, TILE_ROWS, TILE_COLUMNS, vectors);
-  }
-}
-
-void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
-  const A_T *a = a_;
-  const int32_t *b = b_;
-  (void)scratch;
-  for (long u = begin; u < end; u++) {
-    const long tile_block = u % TILE_BLOCKS, inner = u / TILE_BLOCKS % INNER;
-    const long panel_block = u / ((long)TILE_BLOCKS * INNER) % PANEL_BLOCKS;
-    const long outer = u / ((long)TILE_BLOCKS * INNER * PANEL_BLOCKS);
-#ifdef A_ROW
-    const long batch = outer * INNER + inner, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
-    const A_T *a_image = a + batch0 * A_BATCH0 + batch1 * A_BATCH1;
-    const long o = batch0 * C_BATCH0 + batch1 * C_BATCH1, channel = 0;
-#else
-    const A_T *a_image = a + inner * I_IMAGE + outer * (IC / GROUPS);
-    const long channel = outer * (OC / GROUPS), o = inner * O_IMAGE + channel;
-#endif
-    const long first_tile = tile_block * UNIT_TILES;
-    const long last_tile = first_tile + UNIT_TILES < TILES ? first_tile + UNIT_TILES : TILES;
-    const long first_panel = panel_block * UNIT_PANELS;
-    const long last_panel = first_panel + UNIT_PANELS < PANELS ? first_panel + UNIT_PANELS : PANELS;
-    for (long panel = first_panel; panel < last_panel; panel++) {
-      struct PASTE_(NAME, panel) s = {.e = e, .c = c_, .lanes = LANES};
-      s.b = b + (outer * PANELS + panel) * K_ALL * NR;
-      s.ahead = s.b + K_ALL * NR - K_ALL * AHEAD;
-      s.column = channel + panel * NR;
-      const long at = o + panel * NR;
-#if TAIL
-      if (panel == PANELS - 1) {
-        s.lanes = (TAIL + LANES - 1) % LANES + 1;
-        PASTE_(NAME, tiles)(&s, a_image, at, first_tile, last_tile, (TAIL + LANES - 1) / LANES);
-        continue;
-      }
-#endif
-#if COLUMNS_ >= NR
-      PASTE_(NAME, tiles)(&s, a_image, at, first_tile, last_tile, VECTORS);
-#endif
-    }
-  }
-}
-#undef COLUMNS_
-#undef TAPS_Y
-#undef TAPS_X
-#undef DEPTH
-#undef A_Y
-#undef A_X
-#undef TAP_Y
-#undef TAP_X
-#undef C_Y
-#undef C_X
-#undef NR
-#undef PANELS
-#undef TAIL
-#undef TILES
-#undef TILE_BLOCKS
-#undef PANEL_BLOCKS
-#undef K_ALL
-#undef A_T
+#define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors)
+#include "walk.h"
 #undef ACC
 #undef DOT
 #undef FLIP
-#undef C_T
-#undef STORE
 #undef RESULT
-#undef RESULT_T
 #undef GROUP_

@@ -2,20 +2,7 @@
  * A unit is a row. The variance is the mean of squared distances (second pass over a row in L1), each
  * sum in four accumulators. c may be a. A_TYPE, C_TYPE: ONNX numbers, f32
  * or bf16. */
-#if A_TYPE == 16
-#define A_T uint16_t
-#define LOAD_A load_bf16_
-#else
-#define A_T float
-#define LOAD_A load_lanes_
-#endif
-#if C_TYPE == 16
-#define C_T uint16_t
-#define STORE_C store_bf16_
-#else
-#define C_T float
-#define STORE_C store_lanes_
-#endif
+#include "types.h"
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const A_T *a = a_;
@@ -68,7 +55,3 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     }
   }
 }
-#undef A_T
-#undef LOAD_A
-#undef C_T
-#undef STORE_C

@@ -2,20 +2,7 @@
  * A unit is a block of UNIT_VECTORS channel vectors of one output row. A window that lies wholly
  * outside gives -inf (max) or 0. From defines(): UNIT_VECTORS, A_TYPE and C_TYPE
  * (ONNX numbers, f32 or bf16). */
-#if A_TYPE == 16
-#define A_T uint16_t
-#define LOAD_A load_bf16_
-#else
-#define A_T float
-#define LOAD_A load_lanes_
-#endif
-#if C_TYPE == 16
-#define C_T uint16_t
-#define STORE_C store_bf16_
-#else
-#define C_T float
-#define STORE_C store_lanes_
-#endif
+#include "types.h"
 #define UNIT_CHANNELS (UNIT_VECTORS * LANES)
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
 
@@ -76,7 +63,3 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 }
 #undef UNIT_CHANNELS
 #undef CHANNEL_BLOCKS
-#undef A_T
-#undef LOAD_A
-#undef C_T
-#undef STORE_C

@@ -3,13 +3,8 @@
  * gives the least value. */
 #define UNIT_CHANNELS (UNIT_VECTORS * LANES)
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
-#if A_TYPE == 2
-#define A_T uint8_t
-#define LEAST 0
-#else
-#define A_T int8_t
-#define LEAST (-128)
-#endif
+#include "types.h"
+#define LEAST (A_TYPE == 2 ? 0 : -128)
 typedef A_T PASTE_(NAME, wide) __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(1), may_alias));
 typedef A_T PASTE_(NAME, few) __attribute__((vector_size(16), aligned(1), may_alias));
 
@@ -67,6 +62,5 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 }
 #undef UNIT_CHANNELS
 #undef CHANNEL_BLOCKS
-#undef A_T
 #undef LEAST
 #undef CHANNELS_

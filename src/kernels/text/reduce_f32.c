@@ -2,20 +2,7 @@
  * a NaN gives NaN. A unit is UNIT_COLUMNS columns of one row; one column of contiguous elements is
  * reduced along the lanes in four accumulators. From defines(): UNIT_COLUMNS, A_TYPE and C_TYPE
  * (ONNX numbers, f32 or bf16). */
-#if A_TYPE == 16
-#define A_T uint16_t
-#define LOAD_A load_bf16_
-#else
-#define A_T float
-#define LOAD_A load_lanes_
-#endif
-#if C_TYPE == 16
-#define C_T uint16_t
-#define STORE_C store_bf16_
-#else
-#define C_T float
-#define STORE_C store_lanes_
-#endif
+#include "types.h"
 #define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 #define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
 #define JOIN(x, y)                                                                         \
@@ -88,7 +75,3 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef COLUMN_BLOCKS
 #undef START
 #undef JOIN
-#undef A_T
-#undef LOAD_A
-#undef C_T
-#undef STORE_C

@@ -1,0 +1,41 @@
+/* Elements by their ONNX numbers A_TYPE and C_TYPE: how one vector of them is loaded and stored, and what
+ * an epilogue makes for c (RESULT_T). */
+#undef A_T
+#undef LOAD_A
+#undef C_T
+#undef STORE_C
+#undef RESULT_T
+#if A_TYPE == 1
+#define A_T float
+#define LOAD_A load_lanes_
+#elif A_TYPE == 2
+#define A_T uint8_t
+#define LOAD_A load_u8_
+#elif A_TYPE == 3
+#define A_T int8_t
+#define LOAD_A load_i8_
+#else
+#define A_T uint16_t
+#define LOAD_A load_bf16_
+#endif
+#if C_TYPE == 1
+#define C_T float
+#define STORE_C store_lanes_
+#elif C_TYPE == 2
+#define C_T uint8_t
+#define STORE_C narrow_u8
+#elif C_TYPE == 3
+#define C_T int8_t
+#define STORE_C narrow_i8
+#elif C_TYPE == 6
+#define C_T int32_t
+#define STORE_C narrow_i32
+#else
+#define C_T uint16_t
+#define STORE_C store_bf16_
+#endif
+#if C_TYPE == 1 || C_TYPE == 16
+#define RESULT_T vec
+#else
+#define RESULT_T veci
+#endif

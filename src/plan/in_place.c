@@ -1,0 +1,103 @@
+/* Results that are written over an operand whose last reader is the step itself: an elementwise loop over
+ * an input, a kernel over the residual that its epilogue adds, a softmax over its scores. Element for
+ * element and by the same unit, so that threads and chunks need to know nothing of it. The two buffers
+ * become one whose life is both lives, and plan_memory places only that. Longer lives are harder to
+ * place: where that takes more memory in the end, nothing is written in place.
+ *
+ * Source of the idea: buffer sharing of in-place operators, Chen et al. 2016, arXiv 1604.06174. */
+#include "plan.h"
+
+/* Each element of `out` has the address that the element of `in` has from its own buffer's begin. */
+static bool lies_alike(const struct view *in, const struct view *out) {
+  if (in->dtype != out->dtype || !dtype_bytes(out->dtype) || out->dtype == HONE_STRING)
+    return false;
+  if (in->offset != out->offset || in->shape.rank != out->shape.rank) return false;
+  if (view_is_open(in) || view_is_open(out)) return false;
+  for (int d = 0; d < out->shape.rank; d++) {
+    if (in->shape.dims[d] != out->shape.dims[d]) return false;
+    if (out->shape.dims[d] != 1 && in->stride[d] != out->stride[d]) return false;
+  }
+  return true;
+}
+
+/* Steps that run at the same time and do not read what lies behind `out`: borders around it. */
+static bool only_borders(const struct plan *plan, size_t first, size_t end, size_t s) {
+  const struct view *out = &plan->steps.at[s]->outputs[0];
+  for (size_t i = first; i < end; i++) {
+    const struct step *step = plan->steps.at[i];
+    bool border = step->kind == STEP_COPY && !step->inputs[0].buffer &&
+                  step->outputs[0].buffer == out->buffer;
+    if (i != s && !border) return false;
+  }
+  return true;
+}
+
+/* Input `k` of the step, behind them the epilogue's operands; NULL past the last. */
+static const struct view *operand(const struct step *step, size_t k) {
+  if (k < step->input_count) return &step->inputs[k];
+  k -= step->input_count;
+  return k < step->epilogue.count ? &step->epilogue.operands[k] : NULL;
+}
+
+/* Whether the step's text may store over that operand. */
+static bool may_overwrite(const struct plan *plan, const struct step *step, size_t k) {
+  if (step->kind == STEP_ELEMENTWISE) return true;
+  if (step->kind != STEP_KERNEL) return false;
+  unsigned over = step->choice.kernel->over;
+  if (k < step->input_count)
+    return k == 0 && over & OVER_A && step->problem.i_stride == step->problem.o_stride;
+  if (step->epilogue.kinds[k - step->input_count] != OPERAND_FULL) return false;
+  if (over & OVER_OPERANDS_OF_WHOLE)
+    return kernel_sums_at_once(&step->problem, &plan->kernel_target, &step->choice);
+  return over & OVER_OPERANDS;
+}
+
+/* Whether all that the step reads of that buffer lies as its result does and may be overwritten. */
+static bool reads_alike(const struct plan *plan, const struct step *step,
+                        const struct buffer *buffer) {
+  const struct view *in;
+  for (size_t k = 0; (in = operand(step, k)); k++)
+    if (in->buffer == buffer &&
+        (!lies_alike(in, &step->outputs[0]) || !may_overwrite(plan, step, k)))
+      return false;
+  return true;
+}
+
+static void take_place(const struct plan *plan, size_t first, size_t end, size_t s) {
+  struct step *step = plan->steps.at[s];
+  struct buffer *best = NULL, *out = step->output_count == 1 ? step->outputs[0].buffer : NULL;
+  const struct view *in;
+  if (!out || out->place != BUFFER_ARENA || out->over || out->first != (int)first) return;
+  if (!only_borders(plan, first, end, s)) return;
+  for (size_t k = 0; (in = operand(step, k)); k++) {
+    struct buffer *buffer = in->buffer;
+    if (!buffer || buffer == out || buffer->place != BUFFER_ARENA) continue;
+    if (buffer->end != (int)end || buffer->first >= (int)first) continue;
+    if (buffer->bytes < out->bytes || (best && buffer->bytes <= best->bytes)) continue;
+    if (reads_alike(plan, step, buffer)) best = buffer;
+  }
+  if (!best) return;
+  struct buffer *whole = best->over ? best->over : best;
+  out->over = whole;
+  if (out->end > whole->end) whole->end = out->end;
+  step->in_place = true;
+}
+
+bool write_in_place(struct plan *plan) {
+  size_t count = plan->steps.count;
+  bool any = false;
+  for (size_t first = 0, end; first < count; first = end) {
+    for (end = first + 1; end < count && plan->steps.at[end]->joined; end++) continue;
+    for (size_t s = first; s < end; s++) {
+      take_place(plan, first, end, s);
+      any = any || plan->steps.at[s]->in_place;
+    }
+  }
+  return any;
+}
+
+void write_apart(struct plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) plan->steps.at[i]->in_place = false;
+  for (size_t i = 0; i < plan->buffers.count; i++) plan->buffers.at[i]->over = NULL;
+  set_lifetimes(plan);
+}
