@@ -68,8 +68,8 @@ def check_file(path, allowed, used):
         # tests copy their own literals, under the address sanitizer
         for match in BANNED.finditer(line) if not name.startswith("tests/") else ():
             report(name, match.group(1), f"{number}: {match.group(1)} is not used in hone")
-    # src/run/text is the main of compiled executables: it is their command line
-    if name.startswith(("src/", "zoo/")) and not name.startswith(("src/cli/", "src/run/text/")):
+    # src/run/text is the main of compiled executables, src/bundle/text the programs of a bundle: their command line
+    if name.startswith(("src/", "zoo/")) and not name.startswith(("src/cli/", "src/run/text/", "src/bundle/text/")):
         for number, line in enumerate(code.split("\n"), 1):
             if ENDS.search(line):
                 report(name, "prints", f"{number}: only src/cli prints and exits: {line.strip()[:60]}")

@@ -15,7 +15,8 @@ enum demand_id {
 struct demand_kind {
   const char *name;  /* "latency" */
   const char *title; /* "median latency" */
-  const char *unit;  /* "ms", "B", "share" */
+  enum amount_kind amount;
+  const char *unit; /* "ms", "B", "share" */
   bool is_more_better;
   double (*value)(const struct record *record); /* NaN: not known */
 };

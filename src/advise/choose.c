@@ -13,13 +13,14 @@ static double agreement(const struct record *r) {
   return isfinite(r->worst.top1) ? r->worst.top1 : r->worst.cosine;
 }
 
-#define DEMAND(name, title, unit, more, expression) \
+#define DEMAND(name, title, amount, unit, more, expression) \
   static double value_of_##name(const struct record *r) { return expression; }
 #include "demands.def"
 #undef DEMAND
 
 const struct demand_kind demand_kinds[DEMAND_COUNT] = {
-#define DEMAND(name, title, unit, more, expression) {#name, title, unit, more, value_of_##name},
+#define DEMAND(name, title, amount, unit, more, expression) \
+  {#name, title, amount, unit, more, value_of_##name},
 #include "demands.def"
 #undef DEMAND
 };

@@ -146,6 +146,19 @@ void safe_copy(char *out, size_t size, const char *string);
 /* Strict decimal; false on trailing bytes, blanks, overflow or out of [min, max]. */
 MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out);
 MUST_USE bool parse_f64(const char *string, double min, double max, double *out);
+/* amount.c: a number with a unit of its kind, in the kind's own unit: ms, s, bytes (decimal), share. PERCENT:
+   a bare number is per cent, SHARE: it is the share itself. Strict; false out of [min, max]. */
+enum amount_kind {
+  AMOUNT_MS,
+  AMOUNT_SECONDS,
+  AMOUNT_BYTES,
+  AMOUNT_SHARE,
+  AMOUNT_PERCENT,
+  AMOUNT_NUMBER
+};
+MUST_USE bool parse_amount(const char *text, enum amount_kind kind, double min, double max,
+                           double *out);
+const char *amount_example(enum amount_kind kind); /* "a time as 5ms, 300us or 0.5s" */
 /* Shortest decimal that reads back equal, with '.' in every locale; NaN/Inf as "NaN", "Infinity". */
 void format_f64(char out[32], double x);
 /* "97.5 MB": three digits, decimal units, '.' in every locale; bytes >= 0 and finite. */

@@ -130,6 +130,13 @@ static double widened(double tolerance, double condition) {
   return wider > tolerance ? wider : tolerance; /* also where the condition is NaN */
 }
 
+void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2,
+                        double *out_max_rel) {
+  const struct tolerance *tolerance = find_tolerance(yardstick->precision);
+  *out_rel_l2 = widened(tolerance->rel_l2, yardstick->condition[0]);
+  *out_max_rel = widened(tolerance->max_rel, yardstick->condition[1]);
+}
+
 static bool is_within(const struct sums *s, hone_dtype dtype, const struct yardstick *yardstick,
                       double step, double own, double rel_l2, double max_rel) {
   if (s->misplaced) return false;
@@ -137,9 +144,9 @@ static bool is_within(const struct sums *s, hone_dtype dtype, const struct yards
     return s->max_diff <= 4 * step * STEP_SLACK &&
            (double)s->above_one <= 0.01 * (double)s->count && (step <= own || rel_l2 <= STEP_L2);
   if (!dtype_is_float(dtype)) return s->max_diff == 0;
-  const struct tolerance *tolerance = find_tolerance(yardstick->precision);
-  return rel_l2 <= widened(tolerance->rel_l2, yardstick->condition[0]) &&
-         max_rel <= widened(tolerance->max_rel, yardstick->condition[1]);
+  double most_l2, most_rel;
+  accuracy_tolerance(yardstick, &most_l2, &most_rel);
+  return rel_l2 <= most_l2 && max_rel <= most_rel;
 }
 
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,

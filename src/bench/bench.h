@@ -349,6 +349,8 @@ struct yardstick {
 };
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
                   const void *actual, const struct yardstick *yardstick);
+/* What a float output may differ by: relative L2 and max|d|/max|r|. */
+void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2, double *out_max_rel);
 void accuracy_merge(struct accuracy *into, const struct accuracy *from);
 
 /* -- loop.c: the same code for all C backends

@@ -169,6 +169,17 @@ hone_status number_of(struct ctx *ctx, const struct args *args, enum flag_id fla
               "\"%s\" is not a number from %g to %g", args->values[flag], min, max);
 }
 
+hone_status amount_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                      enum amount_kind kind, double min, double max, double otherwise,
+                      double *out) {
+  const char *text = args->values[flag];
+  char spelling[64];
+  *out = otherwise;
+  if (!text || parse_amount(text, kind, min, max, out)) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)), "\"%.100s\" is not %s",
+              text, amount_example(kind));
+}
+
 hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag_id flag, int64_t min,
                     int64_t max, int *out, size_t capacity, size_t *out_count) {
   char spelling[64], part[24];

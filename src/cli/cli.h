@@ -52,6 +52,10 @@ MUST_USE hone_status int_of(struct ctx *ctx, const struct args *args, enum flag_
                             int64_t min, int64_t max, int64_t otherwise, int64_t *out);
 MUST_USE hone_status number_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
                                double min, double max, double otherwise, double *out);
+/* "5ms", "200MB", "5%": in the kind's own unit. */
+MUST_USE hone_status amount_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                               enum amount_kind kind, double min, double max, double otherwise,
+                               double *out);
 /* "1,2,8": at most max numbers. */
 MUST_USE hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
                              int64_t min, int64_t max, int *out, size_t capacity,
@@ -128,9 +132,6 @@ MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const 
                                 struct model *out);
 MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                           struct compile_options *out);
-/* Seconds of --budget, as "60" or "60s". */
-MUST_USE hone_status budget_of(struct ctx *ctx, const struct args *args, double otherwise,
-                               double *out);
 /* Text to a file, or to stdout for "-". */
 MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct text *text);
 bool wants_color(const struct args *args);

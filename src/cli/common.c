@@ -113,19 +113,6 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                      &out->target);
 }
 
-hone_status budget_of(struct ctx *ctx, const struct args *args, double otherwise, double *out) {
-  const char *text = value_of(args, FLAG_budget, NULL);
-  char number[32];
-  *out = otherwise;
-  if (!text) return HONE_OK;
-  size_t length = strlen(text);
-  if (length && text[length - 1] == 's') length--;
-  if (length < sizeof number) memcpy(number, text, length), number[length] = 0;
-  if (length < sizeof number && parse_f64(number, 0.01, 1e6, out)) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name("--budget"),
-              "\"%s\" is not a number of seconds, as 60 or 60s", text);
-}
-
 hone_status write_output(struct ctx *ctx, const char *path, const struct text *text) {
   TRY(text_finish(ctx, text));
   fflush(stdout); /* /dev/stdout goes on where it stands; a failure shows at the end */

@@ -97,22 +97,6 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
   return HONE_OK;
 }
 
-/* "15ms", "0.5s"; a number alone is ms. */
-static hone_status parse_bound(struct ctx *ctx, const struct args *args, double *out_ms) {
-  const char *text = value_of(args, FLAG_latency_bound, NULL);
-  char number[32];
-  if (!text) return HONE_OK;
-  const size_t digits = strspn(text, "0123456789.");
-  snprintf(number, sizeof number, "%.*s", digits < 31 ? (int)digits : 31, text);
-  const bool is_s = !strcmp(text + digits, "s"),
-             is_ms = !text[digits] || !strcmp(text + digits, "ms");
-  if ((!is_s && !is_ms) || !parse_f64(number, 1e-6, 1e6, out_ms))
-    return fail(ctx, HONE_E_USAGE, place_name("--latency-bound"),
-                "\"%s\" is not a time as 15ms or 0.5s", text);
-  if (is_s) *out_ms *= 1000;
-  return HONE_OK;
-}
-
 #define LIST_MAX 64
 /* A comma-separated list, given once or more often. */
 static hone_status split_words(struct ctx *ctx, const struct args *args, enum flag_id flag,
@@ -137,26 +121,6 @@ static hone_status split_words(struct ctx *ctx, const struct args *args, enum fl
     if (*p) out[(*out_count)++] = p;
     p += n + !is_last;
   }
-  return HONE_OK;
-}
-
-/* Decimal, as all that hone prints: 4G is 4,000,000,000. */
-static hone_status parse_bytes(struct ctx *ctx, const char *text, uint64_t *out) {
-  static const char units[] = "KMGT";
-  char digits[32];
-  size_t n = strlen(text);
-  const char *unit = n ? strchr(units, text[n - 1]) : NULL;
-  int64_t value = 0;
-  if (unit && *unit)
-    n--;
-  else
-    unit = NULL;
-  if (n < sizeof digits) memcpy(digits, text, n), digits[n] = 0;
-  if (n >= sizeof digits || !parse_i64(digits, 1, INT64_MAX / 1000000000000, &value))
-    return fail(ctx, HONE_E_USAGE, place_name("--memory-limit"),
-                "\"%s\" is not a size as 4G or 512M", text);
-  *out = (uint64_t)value;
-  for (ptrdiff_t i = unit ? unit - units + 1 : 0; i > 0; i--) *out *= 1000;
   return HONE_OK;
 }
 
@@ -202,6 +166,7 @@ static hone_status check_texts(struct ctx *ctx, const struct args *args) {
 static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
                                 struct bench_options *out) {
   int64_t number;
+  double bytes;
   bool has_load = false;
   if (!args->word_count)
     return fail(ctx, HONE_E_USAGE, place_none(),
@@ -237,7 +202,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(int_of(ctx, args, FLAG_streams, 1, BENCH_SETS, 0, &number));
   out->streams = (int)number;
   TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
-  TRY(parse_bound(ctx, args, &out->bound_ms));
+  TRY(amount_of(ctx, args, FLAG_latency_bound, AMOUNT_MS, 1e-6, 1e9, 0, &out->bound_ms));
   TRY(split_precisions(ctx, args, lists, &out->precision_count));
   TRY(ints_of(ctx, args, FLAG_batch, 1, 1 << 20, lists->batches, COUNT(lists->batches),
               &out->batch_count));
@@ -266,9 +231,9 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
   TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
   TRY(number_of(ctx, args, FLAG_reference_budget, 0.1, 1e6, 0, &out->reference_s));
-  return has(args, FLAG_memory_limit)
-             ? parse_bytes(ctx, args->values[FLAG_memory_limit], &out->memory_limit_bytes)
-             : HONE_OK;
+  TRY(amount_of(ctx, args, FLAG_memory_limit, AMOUNT_BYTES, 1, 1e18, 0, &bytes));
+  out->memory_limit_bytes = (uint64_t)bytes;
+  return HONE_OK;
 }
 
 /* -- the machine as JSON ------------------------------------------------------------------------

@@ -36,26 +36,6 @@ static hone_status read_side(struct ctx *ctx, const struct args *args, struct ar
                        : read_stored(ctx, args, arena, word, out);
 }
 
-/* "5%", "5" and "2.5 %" are per cent. */
-static hone_status read_gate(struct ctx *ctx, const struct args *args, double *out) {
-  const char *value = value_of(args, FLAG_fail_above, NULL);
-  char number[32];
-  *out = NAN;
-  if (!value) return HONE_OK;
-  size_t length = strlen(value);
-  if (length && value[length - 1] == '%') length--;
-  while (length && value[length - 1] == ' ') length--;
-  if (length < sizeof number) {
-    memcpy(number, value, length);
-    number[length] = 0;
-    if (parse_f64(number, 0, 10000, out)) {
-      *out /= 100;
-      return HONE_OK;
-    }
-  }
-  return fail(ctx, HONE_E_USAGE, place_name(value), "is no share in per cent, as 5%%");
-}
-
 struct shown {
   const struct changes *changes;
   struct render_options options;
@@ -69,7 +49,7 @@ static hone_status find(struct ctx *ctx, const struct args *args, struct arena *
                         struct changes *out) {
   static struct side before, after;
   double fail_above;
-  TRY(read_gate(ctx, args, &fail_above));
+  TRY(amount_of(ctx, args, FLAG_fail_above, AMOUNT_PERCENT, 0, 100, NAN, &fail_above));
   TRY(read_side(ctx, args, arena, args->words[0], &before));
   TRY(read_side(ctx, args, arena, args->words[1], &after));
   return changes_find(ctx, arena, &before.summary, &after.summary, fail_above, out);

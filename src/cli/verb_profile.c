@@ -18,18 +18,6 @@ struct profiler {
   struct profile profile;
 };
 
-static hone_status compile_and_load(struct profiler *p, struct compile_options *options) {
-  char dir[4096], path[4200], symbol[128];
-  TRY(features_check(p->ctx, place_name(options->target.level), options->target.features));
-  TRY(dir_temporary(p->ctx, dir));
-  snprintf(path, sizeof path, "%s/model.so", dir);
-  snprintf(symbol, sizeof symbol, "%s_artifact", options->prefix ? options->prefix : "hone_model");
-  hone_status status = about_model(p->ctx, compile_model(p->ctx, &p->model, options, path, NULL));
-  if (!status) status = artifact_load(p->ctx, path, symbol, &p->loaded);
-  dir_remove_tree(dir);
-  return status;
-}
-
 static hone_status make_io(struct profiler *p, struct hone_io *io) {
   size_t inputs = p->model.graph->inputs.count, outputs = p->model.graph->outputs.count;
   hone_tensor *in, *out;
@@ -64,7 +52,7 @@ static hone_status profile(struct profiler *p) {
                                 .plan = {.arena = p->arena, .threads = options.threads},
                                 .target = options.target};
   options.profile = &p->profile.plan;
-  TRY(compile_and_load(p, &options));
+  TRY(about_model(p->ctx, compile_loaded(p->ctx, &p->model, &options, &p->loaded, NULL)));
   TRY(team_create(p->ctx, options.threads, true, &p->team));
   if (!has(p->args, FLAG_no_measure)) {
     TRY(peaks_measure(p->ctx, options.threads, 600000000, &p->peaks));

@@ -2,8 +2,7 @@
  * candidate drops what is far behind, then the rest is measured side by side until the time is spent. Both are in the
  * store; the second is what the answer rests on.
  */
-#include "../advise/advise.h"
-#include "cli.h"
+#include "recommend.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -31,35 +30,6 @@ struct race {
 
 /* -- demands ------------------------------------------------------------------------------------- */
 
-/* "5ms", "300us", "0.1s", "200MB", "2G", "0.99": in the kind's unit. */
-static hone_status read_amount(struct ctx *ctx, enum flag_id flag, const char *text,
-                               const char *unit, double *out) {
-  static const struct {
-    const char *unit, *suffix;
-    double factor;
-  } suffixes[] = {{"ms", "ms", 1},  {"ms", "us", 1e-3}, {"ms", "s", 1e3},    {"B", "kB", 1e3},
-                  {"B", "MB", 1e6}, {"B", "GB", 1e9},   {"B", "K", 1e3},     {"B", "M", 1e6},
-                  {"B", "G", 1e9},  {"B", "B", 1},      {"share", "%", 1e-2}};
-  char number[32], spelling[64];
-  size_t length = strlen(text);
-  double factor = 1;
-  for (size_t i = 0; i < COUNT(suffixes); i++) {
-    size_t n = strlen(suffixes[i].suffix);
-    if (strcmp(unit, suffixes[i].unit) || length <= n ||
-        strcmp(text + length - n, suffixes[i].suffix))
-      continue;
-    length -= n;
-    factor = suffixes[i].factor;
-    break;
-  }
-  if (length < sizeof number) memcpy(number, text, length), number[length] = 0;
-  if (length >= sizeof number || !parse_f64(number, 0, 1e18, out))
-    return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)),
-                "\"%.100s\" is no amount as 5ms, 200MB or 0.99", text);
-  *out *= factor;
-  return HONE_OK;
-}
-
 static hone_status read_demands(struct race *race) {
   static const struct {
     enum flag_id flag;
@@ -71,10 +41,8 @@ static hone_status read_demands(struct race *race) {
   int id = 0;
   demands_init(&race->demands);
   for (size_t i = 0; i < COUNT(bounds); i++) {
-    const char *text = value_of(race->args, bounds[i].flag, NULL);
-    if (text)
-      TRY(read_amount(race->ctx, bounds[i].flag, text, demand_kinds[bounds[i].id].unit,
-                      &race->demands.bound[bounds[i].id]));
+    TRY(amount_of(race->ctx, race->args, bounds[i].flag, demand_kinds[bounds[i].id].amount, 0, 1e18,
+                  NAN, &race->demands.bound[bounds[i].id]));
   }
   while (id < DEMAND_COUNT && strcmp(demand_kinds[id].name, objective)) id++;
   if (id == DEMAND_COUNT)
@@ -269,8 +237,10 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   const char *model;
   TRY(one_word(race->ctx, race->args, "model", &model));
   TRY(read_demands(race));
-  TRY(budget_of(race->ctx, race->args, BUDGET_S, &race->budget_s));
+  TRY(amount_of(race->ctx, race->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, BUDGET_S,
+                &race->budget_s));
   TRY(sinks_read(race->ctx, race->args, sinks));
+  TRY(bundle_folder_check(race->ctx, race->args));
   TRY(arena_create(race->ctx, 0, &race->arena));
   TRY(dir_temporary(race->ctx, race->dir));
   TRY(first_look(race));
@@ -284,6 +254,8 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
   race = (struct race){.ctx = ctx, .args = args, .start_ns = clock_ns()};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
   if (!code) code = sinks_write(ctx, &sinks, render, &race);
+  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race)};
+  if (!code && bundle_answer(ctx, args, race.arena, &answer)) code = report_failure(ctx);
   if (!code && advice_of(&race)->choice == SIZE_MAX) code = 1;
   if (race.dir[0]) dir_remove_tree(race.dir);
   arena_destroy(race.arena);

@@ -20,20 +20,11 @@ struct runner {
 
 static hone_status compile_and_load(struct runner *r) {
   struct compile_options options;
-  char dir[4096], path[4200];
   TRY(read_compile_options(r->ctx, r->args, &options));
-  TRY(features_check(r->ctx, place_name(options.target.level), options.target.features));
-  TRY(dir_temporary(r->ctx, dir));
-  snprintf(path, sizeof path, "%s/model.so", dir);
-  hone_status status = about_model(
-      r->ctx, compile_model(r->ctx, r->open.graph ? &r->open : &r->model, &options, path, NULL));
-  if (!status) status = artifact_load(r->ctx, path, NULL, &r->loaded);
-  if (!status) {
-    r->is_loaded = true;
-    status = team_create(r->ctx, options.threads, false, &r->team);
-  }
-  dir_remove_tree(dir);
-  return status;
+  TRY(about_model(r->ctx, compile_loaded(r->ctx, r->open.graph ? &r->open : &r->model, &options,
+                                         &r->loaded, &r->team)));
+  r->is_loaded = true;
+  return HONE_OK;
 }
 
 /* Before each run: outputs have the room of the model's shapes, afterwards the shapes that the run gave. */

@@ -78,7 +78,8 @@ static hone_status kernel(struct ctx *ctx, const struct args *args) {
                                   .times_one = true};
   TRY(one_word(ctx, args, "problem line", &line));
   TRY(read_compile_options(ctx, args, &compile));
-  TRY(budget_of(ctx, args, KERNEL_BUDGET_S, &options.seconds));
+  TRY(amount_of(ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, KERNEL_BUDGET_S,
+                &options.seconds));
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &seed));
   if (!problem_parse(line, &problem))
     return fail(
@@ -135,7 +136,8 @@ static hone_status tune(struct ctx *ctx, const struct args *args) {
   struct tune_options options = {.progress = show_trial, .user = (void *)(uintptr_t)args};
   TRY(one_word(ctx, args, "model", &path));
   TRY(read_compile_options(ctx, args, &options.compile));
-  TRY(budget_of(ctx, args, TUNE_BUDGET_S, &options.budget_s));
+  TRY(amount_of(ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, TUNE_BUDGET_S,
+                &options.budget_s));
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &seed));
   options.seed = (uint64_t)seed;
   TRY(load_model(ctx, args, path, &model));

@@ -6,6 +6,7 @@
 #include "../import/import.h"
 #include "../passes/passes.h"
 #include "../plan/plan.h"
+#include "../run/run.h"
 #include "../toolchain/toolchain.h"
 
 /* A model in memory: graph and what it points into. One arena. */
@@ -83,6 +84,11 @@ MUST_USE hone_status describe_steps(struct ctx *ctx, const struct graph *model,
 MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,
                                    const struct compile_options *options, const char *path,
                                    struct compile_report *out_report);
+/* Compiled in a temporary folder and loaded: code for this processor alone, what it lacks is
+   refused, with a team of options->threads (out_team NULL: none). On failure nothing stays open; else the caller ends both. */
+MUST_USE hone_status compile_loaded(struct ctx *ctx, const struct model *model,
+                                    const struct compile_options *options, struct loaded *out,
+                                    struct team **out_team);
 /* The plan alone, as compile_model would make it; lives in the arena, points into the model. */
 MUST_USE hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct model *model,
                                   const struct compile_options *options, struct plan **out);

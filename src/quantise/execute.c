@@ -2,18 +2,14 @@
 #include "quantise_internal.h"
 
 static hone_status load(struct executor *e, const struct graph *graph,
-                        const struct compile_options *options, const char *dir) {
+                        const struct compile_options *options) {
   struct compile_options own = *options;
   struct graph *copy;
-  char path[4200];
-  snprintf(path, sizeof path, "%s/model.so", dir);
   own.no_cache = true; /* every graph is compiled once */
   own.keep = own.prefix = own.dump_after = own.stop_after = NULL;
   TRY(graph_copy(e->ctx, e->arena, graph, &copy));
   const struct model model = {.arena = e->arena, .graph = copy};
-  TRY(compile_model(e->ctx, &model, &own, path, NULL));
-  TRY(artifact_load(e->ctx, path, NULL, &e->loaded));
-  return team_create(e->ctx, own.threads > 0 ? own.threads : 1, false, &e->team);
+  return compile_loaded(e->ctx, &model, &own, &e->loaded, &e->team);
 }
 
 static hone_status make_places(struct executor *e, const struct graph *graph) {
@@ -30,15 +26,11 @@ static hone_status make_places(struct executor *e, const struct graph *graph) {
 
 hone_status executor_open(struct ctx *ctx, const struct graph *graph,
                           const struct compile_options *options, struct executor *out) {
-  char dir[4096];
   *out = (struct executor){
       .ctx = ctx, .input_count = graph->inputs.count, .output_count = graph->outputs.count};
   TRY(arena_create(ctx, (size_t)64 << 30, &out->arena));
   TRY(make_places(out, graph));
-  TRY(dir_temporary(ctx, dir));
-  hone_status status = load(out, graph, options, dir);
-  dir_remove_tree(dir);
-  return status;
+  return load(out, graph, options);
 }
 
 hone_status executor_run(struct executor *e, const hone_tensor *inputs) {

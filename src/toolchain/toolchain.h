@@ -59,6 +59,12 @@ MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, const c
 MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                                      const struct build_options *options, const char *path);
 
+/* program.c: compiles and links C files of `directory`, optimised and stripped, for this machine: `words` are the
+   sources and whatever stands after them, NULL-terminated; the result is directory/product. E_MISSING, E_CRASH with
+   the compiler's words. */
+MUST_USE hone_status toolchain_program(struct ctx *ctx, const char *cc, const char *directory,
+                                       const char *const *words, const char *product);
+
 /* Artifact cache under dir_user("cache"): key = SHA-256 (64 hex digits) of all that decides the
    bytes. The file's own hash stands beside it and is checked at each look-up; a damaged entry is
    removed, a warning given, and it is a miss. The oldest entries go when the cache passes 4 GiB. */

@@ -55,6 +55,30 @@ static void numbers_are_parsed_strictly(void **state) {
   assert_false(parse_f64("inf", 0, INFINITY, &x));
 }
 
+static void amounts_have_units_of_their_kind(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    enum amount_kind kind;
+    double value; /* NaN: refused */
+  } cases[] = {
+      {"5ms", AMOUNT_MS, 5},        {"300us", AMOUNT_MS, .3},    {"0.5s", AMOUNT_MS, 500},
+      {"7", AMOUNT_MS, 7},          {"5min", AMOUNT_MS, NAN},    {"5 ms", AMOUNT_MS, 5},
+      {"5  ms", AMOUNT_MS, NAN},    {"ms", AMOUNT_MS, NAN},      {"", AMOUNT_MS, NAN},
+      {"60", AMOUNT_SECONDS, 60},   {"60s", AMOUNT_SECONDS, 60}, {"2min", AMOUNT_SECONDS, 120},
+      {"200MB", AMOUNT_BYTES, 2e8}, {"4G", AMOUNT_BYTES, 4e9},   {"12Q", AMOUNT_BYTES, NAN},
+      {"512", AMOUNT_BYTES, 512},   {"0.99", AMOUNT_SHARE, .99}, {"99%", AMOUNT_SHARE, .99},
+      {"5%", AMOUNT_PERCENT, .05},  {"5", AMOUNT_PERCENT, .05},  {"2.5 %", AMOUNT_PERCENT, .025},
+      {"5%%", AMOUNT_PERCENT, NAN}, {"-1", AMOUNT_PERCENT, NAN}, {"1,5ms", AMOUNT_MS, NAN},
+      {"1e400s", AMOUNT_MS, NAN},   {"3", AMOUNT_NUMBER, 3}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    double value = -1;
+    const bool ok = parse_amount(cases[i].text, cases[i].kind, 0, 1e300, &value);
+    assert_int_equal(ok, !isnan(cases[i].value));
+    if (ok) assert_true(fabs(value - cases[i].value) <= 1e-12 * cases[i].value);
+  }
+}
+
 static void doubles_are_printed_shortest(void **state) {
   (void)state;
   static const struct {
@@ -214,6 +238,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_gives_zeroed_aligned_memory),
       cmocka_unit_test(numbers_are_parsed_strictly),
+      cmocka_unit_test(amounts_have_units_of_their_kind),
       cmocka_unit_test(doubles_are_printed_shortest),
       cmocka_unit_test(hostile_text_is_shown_not_obeyed),
       cmocka_unit_test(every_half_survives_the_round_trip),

@@ -1,0 +1,170 @@
+/* A bundle from first to last: made in a folder beside the one that is asked for, tested there by its own self-test,
+ * renamed at the end. */
+#include "bundle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -- files of the bundle ------------------------------------------------------------------------- */
+
+hone_status bundle_path(const struct bundle *b, const char *name, char out[4096]) {
+  const int n = snprintf(out, 4096, "%s/%s", b->dir, name);
+  if (n > 0 && n < 4096) return HONE_OK;
+  return fail(b->ctx, HONE_E_PATH, place_file(b->dir), "the path of the bundle is too long");
+}
+
+hone_status bundle_put(const struct bundle *b, const char *name, const char *data, size_t length,
+                       unsigned mode) {
+  char path[4096];
+  TRY(bundle_path(b, name, path));
+  TRY(file_write_atomic(b->ctx, path, data, length, mode));
+  if (chmod(path, mode)) return fail(b->ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
+  return HONE_OK;
+}
+
+hone_status bundle_put_text(const struct bundle *b, const char *name, struct text *text,
+                            unsigned mode) {
+  hone_status status = text_finish(b->ctx, text);
+  if (!status) status = bundle_put(b, name, text->at ? text->at : "", text->length, mode);
+  text_deinit(text);
+  return status;
+}
+
+hone_status bundle_put_embedded(const struct bundle *b, const char *embedded, const char *name,
+                                unsigned mode) {
+  size_t length = 0;
+  const char *text = hone_embedded_text(embedded, &length);
+  if (!text) return fail(b->ctx, HONE_E_INTERNAL, place_name(embedded), "no such text");
+  return bundle_put(b, name, text, length, mode);
+}
+
+hone_status bundle_run(const struct bundle *b, const char **argv) {
+  char program[4096];
+  TRY(bundle_path(b, argv[0], program));
+  argv[0] = program;
+  char library[4200];
+  const char *own[3] = {"PATH=/usr/local/bin:/usr/bin:/bin", NULL, NULL};
+  snprintf(library, sizeof library, "ENGINE_LIBRARY=%s", b->engine_library);
+  if (b->engine_library[0]) own[1] = library;
+  const struct process_options options = {.argv = argv,
+                                          .environ_ = own,
+                                          .directory = b->dir,
+                                          .fd_in = -1,
+                                          .fd_out = -1,
+                                          .timeout_ns = 600000000000ull};
+  struct process_result result;
+  TRY(process_run(b->ctx, &options, &result));
+  hone_status status = HONE_OK;
+  if (result.exit_code || result.signal || result.timed_out) {
+    char words[900];
+    safe_copy(words, sizeof words, result.output.at ? result.output.at : "no words");
+    status = fail(b->ctx, HONE_E_CRASH, place_name(argv[0]), "%s %d: %s",
+                  result.signal ? "signal" : "exit code",
+                  result.signal ? result.signal : result.exit_code, words);
+  }
+  text_deinit(&result.output);
+  return status;
+}
+
+/* -- the folder ---------------------------------------------------------------------------------- */
+
+static hone_status check_folder(struct ctx *ctx, const char *dir) {
+  DIR *folder = opendir(dir);
+  const struct dirent *entry;
+  bool is_empty = true;
+  if (!folder && errno == ENOENT) return HONE_OK;
+  if (!folder)
+    return fail(ctx, errno == ENOTDIR ? HONE_E_PATH : HONE_E_WRITE, place_file(dir), "%s",
+                strerror(errno));
+  while ((entry = readdir(folder)))
+    is_empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+  closedir(folder);
+  if (is_empty) return HONE_OK;
+  return fail(ctx, HONE_E_PATH, place_file(dir), "has something in it; a bundle gets a new folder");
+}
+
+hone_status bundle_check(struct ctx *ctx, const struct bundle_request *request, const char *dir) {
+  const struct cell *cell = request->choice ? &request->choice->cell : NULL;
+  if (!*dir || strlen(dir) > 3900)
+    return fail(ctx, HONE_E_PATH, place_file(dir), "a bundle needs a folder's name");
+  if (cell && !bundle_can_run(cell->backend))
+    return advise(ctx,
+                  fail(ctx, HONE_E_UNSUP, place_name(cell->backend),
+                       "no bundle can be made of this engine yet"),
+                  "recommend among --backend native,onnxruntime,openvino");
+  return check_folder(ctx, dir);
+}
+
+/* A new folder beside DIR, so that the rename at the end stays on one file system. */
+static hone_status begin_folder(struct bundle *b, const char *dir) {
+  char trimmed[4096];
+  snprintf(trimmed, sizeof trimmed, "%s", dir);
+  for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--) trimmed[n - 1] = 0;
+  char parent[4096];
+  snprintf(parent, sizeof parent, "%s", trimmed);
+  char *slash = strrchr(parent, '/');
+  if (slash && slash != parent) {
+    *slash = 0;
+    TRY(dir_create(b->ctx, parent));
+  }
+  if (snprintf(b->dir, sizeof b->dir, "%s.new-%d", trimmed, (int)getpid()) >= (int)sizeof b->dir)
+    return fail(b->ctx, HONE_E_PATH, place_file(dir), "the path is too long");
+  static const char *const folders[] = {"", "/src", "/vectors", "/licences"};
+  for (size_t i = 0; i < COUNT(folders); i++) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s%s", b->dir, folders[i]);
+    if (mkdir(path, 0755))
+      return fail(b->ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
+  }
+  char *real = realpath(b->dir, NULL);
+  if (real && strlen(real) < sizeof b->dir) snprintf(b->dir, sizeof b->dir, "%s", real);
+  free(real);
+  return HONE_OK;
+}
+
+static hone_status load(struct bundle *b) {
+  const struct cell *cell = &b->request->choice->cell;
+  const bool is_zoo = !strncmp(b->request->model_path, "zoo:", 4);
+  const struct import_options options = {.shapes = !is_zoo && cell->shapes[0] ? cell->shapes : NULL,
+                                         .batch = is_zoo ? cell->batch : 0,
+                                         .side_files_from = b->request->side_files_from};
+  return model_load(b->ctx, b->request->model_path, &options, &b->model);
+}
+
+static hone_status make(struct bundle *b, char out_id[17]) {
+  const char *selftest[] = {"selftest", NULL};
+  TRY(load(b));
+  TRY(bundle_make_model(b));
+  TRY(bundle_make_vectors(b));
+  TRY(bundle_make_programs(b));
+  TRY(bundle_judge(b));
+  TRY(bundle_make_papers(b));
+  TRY(bundle_make_manifest(b, out_id));
+  return bundle_run(b, selftest);
+}
+
+hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request, const char *dir,
+                         char out_id[17]) {
+  struct bundle *b = calloc(1, sizeof *b);
+  if (!b) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a bundle");
+  b->ctx = ctx;
+  b->request = request;
+  b->is_native = !strcmp(request->choice->cell.backend, "native");
+  hone_status status = bundle_check(ctx, request, dir);
+  if (!status) status = arena_create(ctx, (size_t)64 << 30, &b->arena);
+  if (!status) status = begin_folder(b, dir);
+  if (!status) status = make(b, out_id);
+  if (!status) {
+    rmdir(dir); /* an empty one of the user's */
+    if (rename(b->dir, dir))
+      status = fail(ctx, HONE_E_WRITE, place_file(dir), "%s", strerror(errno));
+  }
+  if (status && b->dir[0]) dir_remove_tree(b->dir);
+  model_unload(&b->model);
+  arena_destroy(b->arena);
+  free(b);
+  return status;
+}

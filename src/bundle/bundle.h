@@ -1,0 +1,74 @@
+/* bundle: a choice as a folder that runs, tests itself and says where it comes from, without hone: artifact or model
+ * and engine pin, programs in C and Python, typed header, vectors with outputs, MANIFEST of SHA-256 hashes.
+ *
+ * An engine stands behind the same ABI as a compiled model (run/artifact.h): model.so is either, and all around it is
+ * the same text. The folder appears complete or not at all.
+ */
+#ifndef HONE_BUNDLE_H
+#define HONE_BUNDLE_H
+
+#include "../advise/advise.h"
+#include "../bench/bench.h"
+
+struct bundle_request {
+  const char *model_path;        /* file or zoo: name, as the study had it */
+  const struct record *choice;   /* the row to ship */
+  const struct study_row *study; /* where it was measured */
+  const char *engine_path;       /* --engine of its backend, or NULL */
+  const char *side_files_from;   /* as in import_options */
+  const char *cc;                /* NULL: the usual one */
+  const char *advice_json;       /* the recommendation as JSON, */
+  const char *advice_text;       /* and in words */
+  const char *page_html;         /* the study's page */
+};
+enum { BUNDLE_SETS = 2 };
+/* Refuses before the work: E_UNSUP for a backend that has no adaptor here, E_PATH for a folder that has something in
+   it. */
+MUST_USE hone_status bundle_check(struct ctx *ctx, const struct bundle_request *request,
+                                  const char *dir);
+/* E_ACCURACY where what was put together does not give the reference's outputs. out_id: 16 digits. */
+MUST_USE hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request,
+                                  const char *dir, char out_id[17]);
+
+/* -- inside the folder -------------------------------------------------------------------------- */
+
+struct bundle {
+  struct ctx *ctx;
+  const struct bundle_request *request;
+  struct arena *arena;
+  char dir[4096]; /* being filled */
+  struct model model;
+  bool is_native;
+  struct compile_options options; /* of native */
+  char engine_version[64], engine_library[4096], engine_hash[65];
+  const char *model_file; /* of an engine: "model.onnx", ... */
+  const char *route;      /* what became of the user's file on the way there */
+  hone_tensor *inputs[BUNDLE_SETS],
+      *outputs[BUNDLE_SETS]; /* outputs: the reference's, then its own */
+  struct yardstick *yardsticks;
+  size_t set_count;
+  char worst[512]; /* of the check against the reference, in words */
+};
+MUST_USE hone_status bundle_path(const struct bundle *b, const char *name, char out[4096]);
+MUST_USE hone_status bundle_put(const struct bundle *b, const char *name, const char *data,
+                                size_t length, unsigned mode);
+MUST_USE hone_status bundle_put_text(const struct bundle *b, const char *name, struct text *text,
+                                     unsigned mode); /* frees the text */
+/* One of the texts in text/ or elsewhere, by its embedded name. */
+MUST_USE hone_status bundle_put_embedded(const struct bundle *b, const char *embedded,
+                                         const char *name, unsigned mode);
+/* Runs argv[0], a program of the bundle, in its folder; E_CRASH with its words where it fails. */
+MUST_USE hone_status bundle_run(const struct bundle *b, const char **argv);
+
+/* parts.c: model.so and what it needs */
+MUST_USE hone_status bundle_make_model(struct bundle *b);
+MUST_USE hone_status bundle_make_programs(struct bundle *b);
+bool bundle_can_run(const char *backend);
+/* vectors.c: inputs and the reference's outputs; then those of the bundle itself, judged by the former */
+MUST_USE hone_status bundle_make_vectors(struct bundle *b);
+MUST_USE hone_status bundle_judge(struct bundle *b);
+/* papers.c: what is read by people: README, Dockerfile, provenance, licences */
+MUST_USE hone_status bundle_make_papers(struct bundle *b);
+/* manifest.c: last of all */
+MUST_USE hone_status bundle_make_manifest(struct bundle *b, char out_id[17]);
+#endif

@@ -1,0 +1,72 @@
+/* hone recommend --bundle: the choice as a folder; the study's page comes from the store, with its samples. */
+#include "../bundle/bundle.h"
+#include "recommend.h"
+
+/* --engine NAME=PATH of this backend; NULL: none. */
+static const char *engine_path_of(const struct args *args, const char *backend) {
+  const size_t n = strlen(backend);
+  const char *found = NULL;
+  for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++) {
+    const char *pair = args->repeated[FLAG_engine].at[i];
+    if (!strncmp(pair, backend, n) && pair[n] == '=') found = pair + n + 1;
+  }
+  return found;
+}
+
+static hone_status render_page(struct ctx *ctx, const struct args *args, struct arena *arena,
+                               const char *key, struct study_row *row, struct text *out) {
+  struct study_data *data;
+  struct summary *summary;
+  struct store *store;
+  const struct renderer *html = renderer_find("html");
+  const struct render_options options = {.color = false};
+  TRY(NEW(ctx, arena, data));
+  TRY(NEW(ctx, arena, summary));
+  TRY(store_open(ctx, value_of(args, FLAG_store, NULL), false, &store));
+  hone_status status = store_get_study(ctx, store, key, row);
+  if (!status) status = store_read_study(ctx, store, arena, row->key, data);
+  if (!status) status = summarise(ctx, arena, data, wants_synthetic(args), summary);
+  if (!status) status = html->render(ctx, summary, &options, out);
+  store_close(store);
+  return status;
+}
+
+hone_status bundle_folder_check(struct ctx *ctx, const struct args *args) {
+  const char *dir = value_of(args, FLAG_bundle, NULL);
+  const struct bundle_request request = {.choice = NULL};
+  return dir ? bundle_check(ctx, &request, dir) : HONE_OK;
+}
+
+hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena *arena,
+                          const struct answer *answer) {
+  const char *dir = value_of(args, FLAG_bundle, NULL);
+  struct text json = {0}, words = {0}, page = {0};
+  struct study_row *row;
+  char id[17];
+  if (!dir || answer->advice->choice == SIZE_MAX) return HONE_OK;
+  const struct record *choice = &answer->summary->records[answer->advice->choice];
+  TRY(NEW(ctx, arena, row));
+  advise_table(answer->summary, answer->demands, answer->advice, &words);
+  hone_status status = text_finish(ctx, &words);
+  if (!status) status = advise_json(ctx, answer->summary, answer->demands, answer->advice, &json);
+  if (!status) status = render_page(ctx, args, arena, answer->summary->study.key, row, &page);
+  if (!status) status = text_finish(ctx, &page);
+  if (!status) {
+    const struct bundle_request request = {
+        .model_path = args->words[0],
+        .choice = choice,
+        .study = row,
+        .engine_path = engine_path_of(args, choice->cell.backend),
+        .side_files_from = value_of(args, FLAG_side_files_from, NULL),
+        .advice_json = json.at,
+        .advice_text = words.at,
+        .page_html = page.at};
+    status = bundle_write(ctx, &request, dir, id);
+  }
+  if (!status && !has(args, FLAG_quiet))
+    fprintf(stderr, "bundle %s: %s, tested by its own selftest\n", id, dir);
+  text_deinit(&json);
+  text_deinit(&words);
+  text_deinit(&page);
+  return status;
+}

@@ -1,0 +1,196 @@
+"""hone recommend --bundle: the folder runs and tests itself without hone, in another place, with nothing around it; and
+every damage of any of its files fails the self-test."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hone as command
+from hone import refused, sound
+
+BARE = {"PATH": "/nonexistent"}  # env -i, and no PATH
+
+
+def selftest(folder, env=None):
+    return subprocess.run([folder / "selftest"], env=env or BARE, cwd="/", capture_output=True, text=True, timeout=120)
+
+
+def make(box, backend, model="zoo:mlp", *more):
+    result = box("recommend", model, "--backend", backend, "--threads", "2", "--budget", "2s", "--bundle", "bundle", *more,
+                 timeout=400)
+    sound(result)
+    return box.folder / "bundle", result
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory):
+    return make(command.Sandbox(tmp_path_factory.mktemp("native")), "native")
+
+
+def copy(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "moved place")
+    return tmp_path / "moved place"
+
+
+def files_of(folder):
+    return sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
+
+
+def test_it_holds_what_it_promises(native):
+    folder, result = native
+    names = {str(p) for p in files_of(folder)}
+    assert {"MANIFEST", "README.md", "Dockerfile", "provenance.json", "recommendation.json", "study.html", "model.so",
+            "model.a", "model.c", "model.h", "run", "run.py", "selftest", "libteam.so", "licences/hone-LICENSE",
+            "vectors/0/in_0.npy", "vectors/0/out_0.npy", "vectors/1/out_0.npy"} <= names
+    listed = {line.split("  ", 1)[1] for line in (folder / "MANIFEST").read_text().splitlines() if line[0] != "#"}
+    assert listed == names - {"MANIFEST"}
+    checked = subprocess.run(["sha256sum", "-c", "--quiet", "MANIFEST"], cwd=folder, capture_output=True, check=False)
+    assert checked.returncode == 0
+    facts = json.loads((folder / "provenance.json").read_text())
+    assert facts["engine"]["name"] == "native" and facts["study"]["machine"]["cpu"] and facts["measured"]["latency_ms_p50"]
+    assert "relative L2" in facts["against_reference"]
+    assert "<svg" in (folder / "study.html").read_text()
+    assert json.loads((folder / "recommendation.json").read_text())["choice"]
+    assert "Apache License" in (folder / "licences/hone-LICENSE").read_text()
+    assert "tested by its own selftest" in result.errors
+
+
+def test_it_passes_moved_and_bare(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    done = selftest(moved)
+    assert done.returncode == 0 and done.stdout.startswith("selftest: ok, 2 sets on 1 and 2 threads"), done
+    (tmp_path / "link").symlink_to(moved / "selftest")
+    assert subprocess.run([tmp_path / "link"], env={}, check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="chroot needs root")
+def test_it_passes_with_libc_alone(native, tmp_path):
+    """A root that holds the bundle and the C library, nothing else: no shell, no /proc, no /dev, no hone."""
+    root = tmp_path / "root"
+    shutil.copytree(native[0], root / "model")
+    needed = set()
+    for program in ("selftest", "model.so"):
+        for line in subprocess.run(["ldd", native[0] / program], capture_output=True, text=True, check=True).stdout.splitlines():
+            needed |= {word for word in line.split() if word.startswith("/")}
+    assert needed and all(pathlib.Path(p).name.split(".")[0].split("-")[0] in ("libc", "libm", "ld", "libdl", "libpthread")
+                          for p in needed), needed
+    for path in needed:
+        (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, root / path[1:])
+    done = subprocess.run([shutil.which("chroot") or "/usr/sbin/chroot", root, "/model/selftest"], env={}, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0 and "ok" in done.stdout, done
+
+
+def flip(path, at, mask=0x01):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        old = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([old ^ mask]))
+
+
+def test_a_changed_byte_of_any_file_fails_it(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    for name in files_of(moved):
+        size = (moved / name).stat().st_size
+        for at in {size // 3, size - 1}:
+            flip(moved / name, at)
+            try:
+                code = selftest(moved).returncode
+            except OSError:  # the program itself is none any more
+                code = 126
+            assert code != 0, (name, at)
+            flip(moved / name, at)
+    assert selftest(moved).returncode == 0
+
+
+def test_every_byte_of_the_manifest_counts(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    size = (moved / "MANIFEST").stat().st_size
+    for at in range(0, size, 29):
+        for mask in (0x01, 0x20):
+            flip(moved / "MANIFEST", at, mask)
+            assert selftest(moved).returncode != 0, (at, mask)
+            flip(moved / "MANIFEST", at, mask)
+
+
+def test_damaged_code_of_the_selftest_does_not_pass(native, tmp_path):
+    """Single bytes all over the program: whatever it becomes, it is not one that says ok."""
+    moved = copy(native[0], tmp_path)
+    size = (moved / "selftest").stat().st_size
+    for at in range(101, size, 1999):
+        flip(moved / "selftest", at, 0xFF)
+        try:
+            code = subprocess.run([moved / "selftest"], env=BARE, capture_output=True, timeout=20, check=False).returncode
+        except (OSError, subprocess.TimeoutExpired):
+            code = 126
+        assert code != 0, at
+        flip(moved / "selftest", at, 0xFF)
+
+
+def test_a_missing_file_fails_it(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    for name in files_of(moved):
+        if str(name) == "selftest":
+            continue
+        (moved / name).rename(tmp_path / "aside")
+        assert selftest(moved).returncode != 0, name
+        (tmp_path / "aside").rename(moved / name)
+    (moved / "model.so").write_bytes(b"")
+    assert "changed" in selftest(moved).stderr
+
+
+def test_the_programs_give_what_the_vectors_say(native, tmp_path):
+    folder = native[0]
+    want = np.load(folder / "vectors/0/out_0.npy")
+    for name, program in (("c", ["./run"]), ("python", [sys.executable, "-S", "-B", "run.py"])):
+        for threads in ("1", "2"):
+            out = tmp_path / f"{name}{threads}"
+            subprocess.run([*program, "vectors/0/in_0.npy", "-o", out, "--threads", threads], cwd=folder, check=True, timeout=60)
+            assert np.array_equal(np.load(out / "output_0.npy"), want)
+
+
+def test_the_programs_build_from_their_own_text(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    subprocess.run(["sh", "src/build.sh", tmp_path / "built"], cwd=moved, check=True, timeout=120)
+    for name in ("libteam.so", "run", "selftest"):
+        assert (tmp_path / "built" / name).stat().st_size > 0
+    subprocess.run([tmp_path / "built" / "run", moved / "vectors/1/in_0.npy", "-o", tmp_path / "out"], check=True, timeout=60)
+    assert np.array_equal(np.load(tmp_path / "out/output_0.npy"), np.load(moved / "vectors/1/out_0.npy"))
+
+
+def test_where_a_bundle_may_not_go(hone):
+    (hone.folder / "full").mkdir()
+    (hone.folder / "full" / "something").write_text("of the user's")
+    refused(hone("recommend", "zoo:mlp", "--bundle", "full"), "E_PATH", "has something in it")
+    assert (hone.folder / "full" / "something").read_text() == "of the user's"
+    (hone.folder / "file").write_text("")
+    refused(hone("recommend", "zoo:mlp", "--bundle", "file"), "E_PATH")
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+def test_a_bundle_of_an_engine(engine, tmp_path):
+    package = pytest.importorskip(engine)
+    site = pathlib.Path(package.__file__).parents[1]
+    box = command.Sandbox(tmp_path)
+    folder, _ = make(box, engine, "zoo:mlp", "--engine", f"{engine}={site}")
+    library = next(iter(sorted((site / engine).rglob(f"lib{engine}*.so*" if engine == "onnxruntime" else "libopenvino_c.so*"))))
+    env = {**BARE, "ENGINE_LIBRARY": str(library)}
+    assert (folder / "requirements.txt").read_text() == f"{engine}=={package.__version__.split('-')[0]}\n"
+    assert (folder / "model.onnx").stat().st_size and any((folder / "licences").glob(f"{engine}-*"))
+    done = selftest(folder, env)
+    assert done.returncode == 0, done
+    want = np.load(folder / "vectors/0/out_0.npy")
+    subprocess.run([sys.executable, "-S", "-B", "run.py", "vectors/0/in_0.npy", "-o", tmp_path / "out"], cwd=folder, check=True,
+                   timeout=60, env=env)
+    assert np.allclose(np.load(tmp_path / "out/output_0.npy"), want, rtol=1e-4, atol=1e-5)
+    nowhere = selftest(folder, {**BARE, "ENGINE_LIBRARY": "/nonexistent.so"})
+    assert nowhere.returncode != 0
+    flip(folder / "model.onnx", 1000)
+    assert selftest(folder, env).returncode != 0
