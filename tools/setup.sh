@@ -23,6 +23,8 @@ missing_build() {
   have_library sqlite3 || echo libsqlite3-dev
   have_library libxxhash || echo libxxhash-dev
   have_library libcrypto || echo libssl-dev
+  have_library libmicrohttpd || echo libmicrohttpd-dev
+  have_library libpq || echo libpq-dev
   have_venv || echo python3-venv
 }
 missing_test() {

@@ -341,6 +341,7 @@ hone_status render_changes(struct ctx *ctx, const char *form, const struct chang
   if (!strcmp(form, "md")) return render_changes_markdown(ctx, changes, out);
   if (!strcmp(form, "json")) return render_changes_json(ctx, changes, out);
   if (!strcmp(form, "junit")) return render_junit(ctx, changes, out);
-  if (!strcmp(form, "html")) return render_changes_html(ctx, changes, out);
+  if (!strcmp(form, "html"))
+    return render_changes_html(ctx, changes, options ? options->frame : NULL, out);
   return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such form of a comparison");
 }

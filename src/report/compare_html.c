@@ -153,11 +153,12 @@ static const char *name_of(const struct summary *summary) {
   return summary->study.name[0] ? summary->study.name : summary->study.key;
 }
 
-hone_status render_changes_html(struct ctx *ctx, const struct changes *changes, struct text *out) {
+hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
+                                const struct html_frame *frame, struct text *out) {
   const struct html html = {out};
   struct text title = {0};
   text_printf(&title, "%s against %s", name_of(changes->after), name_of(changes->before));
-  const hone_status status = html_head(ctx, html, title.at ? title.at : "");
+  const hone_status status = html_head(ctx, html, title.at ? title.at : "", frame);
   text_deinit(&title);
   TRY(status);
   LITERAL(out, "<p class=\"answer\">");

@@ -28,32 +28,71 @@ static MUST_USE hone_status put_hash(struct ctx *ctx, struct html html, const ch
   return HONE_OK;
 }
 
-hone_status html_head(struct ctx *ctx, struct html html, const char *title) {
-  size_t css_size = 0, js_size = 0;
-  const char *css = hone_embedded_text("report/page.css", &css_size);
-  const char *js = hone_embedded_text("report/page.js", &js_size);
-  if (!css || !js)
-    return fail(ctx, HONE_E_INTERNAL, place_none(), "the page's style is not built in");
-  LITERAL(
-      html.out,
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
-      "form-action 'none'; style-src ");
-  TRY(put_hash(ctx, html, css, css_size));
-  LITERAL(html.out, "; script-src ");
-  TRY(put_hash(ctx, html, js, js_size));
+static MUST_USE hone_status find_text(struct ctx *ctx, const char *name, const char **out,
+                                      size_t *out_size) {
+  *out = name ? hone_embedded_text(name, out_size) : "";
+  if (!name) *out_size = 0;
+  return *out ? HONE_OK
+              : fail(ctx, HONE_E_INTERNAL, place_name(name), "the page's text is not built in");
+}
+
+/* The page's own text, and the frame's. */
+static MUST_USE hone_status put_sources(struct ctx *ctx, struct text *out, const char *directive,
+                                        const char *own, const char *further) {
+  const char *text;
+  size_t size;
+  text_puts(out, directive);
+  TRY(find_text(ctx, own, &text, &size));
+  TRY(put_hash(ctx, (struct html){out}, text, size));
+  if (!further) return HONE_OK;
+  LITERAL(out, " ");
+  TRY(find_text(ctx, further, &text, &size));
+  return put_hash(ctx, (struct html){out}, text, size);
+}
+
+hone_status html_policy(struct ctx *ctx, struct text *out, const struct html_frame *frame) {
+  LITERAL(out, "default-src 'none'; base-uri 'none'; form-action ");
+  text_puts(out, frame ? "'self'; connect-src 'self'" : "'none'");
+  TRY(put_sources(ctx, out, "; style-src ", "report/page.css", frame ? frame->css : NULL));
+  return put_sources(ctx, out, "; script-src ", "report/page.js", frame ? frame->js : NULL);
+}
+
+static MUST_USE hone_status put_element(struct ctx *ctx, struct html html, const char *element,
+                                        const char *name) {
+  const char *text;
+  size_t size;
+  if (!name) return HONE_OK;
+  TRY(find_text(ctx, name, &text, &size));
+  text_printf(html.out, "<%s>", element);
+  text_append(html.out, text, size);
+  text_printf(html.out, "</%s>\n", element);
+  return HONE_OK;
+}
+
+hone_status html_head(struct ctx *ctx, struct html html, const char *title,
+                      const struct html_frame *frame) {
+  LITERAL(html.out,
+          "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"");
+  TRY(html_policy(ctx, html.out, frame));
   LITERAL(html.out,
           "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>hone: ");
+          "<meta name=\"color-scheme\" content=\"light dark\">\n");
+  if (frame && frame->head) text_puts(html.out, frame->head);
+  LITERAL(html.out, "<title>hone: ");
   html_text(html, title);
-  LITERAL(html.out, "</title>\n<style>");
-  text_append(html.out, css, css_size);
-  LITERAL(html.out, "</style>\n</head>\n<body>\n<script>");
-  text_append(html.out, js, js_size);
+  LITERAL(html.out, "</title>\n");
+  TRY(put_element(ctx, html, "style", "report/page.css"));
+  TRY(put_element(ctx, html, "style", frame ? frame->css : NULL));
+  LITERAL(html.out, "</head>\n<body>\n");
+  TRY(put_element(ctx, html, "script", "report/page.js"));
+  TRY(put_element(ctx, html, "script", frame ? frame->js : NULL));
   LITERAL(html.out,
-          "</script>\n<header><div class=\"brand\"><svg viewBox=\"0 0 24 24\" "
+          "<header><div class=\"brand\"><svg viewBox=\"0 0 24 24\" "
           "aria-hidden=\"true\"><path d=\"M3 19 L21 15 L21 19 Z\"/><path d=\"M3 15 L21 5 L21 12 "
-          "Z\"/></svg>hone</div>"
+          "Z\"/></svg>hone</div>");
+  if (frame && frame->nav) text_puts(html.out, frame->nav);
+  LITERAL(html.out,
           "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">"
           "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><circle cx=\"12\" cy=\"12\" r=\"8\"/>"
           "<path d=\"M12 4 A8 8 0 0 1 12 20 Z\"/></svg></button></header>\n<main>\n<h1>");
@@ -224,14 +263,15 @@ static void put_method(struct html html, const struct summary *summary) {
 }
 
 static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struct html html,
-                                     const struct summary *summary) {
+                                     const struct summary *summary,
+                                     const struct html_frame *frame) {
   struct fact *facts;
   size_t fact_count;
   struct matrix matrix;
-  const struct page page = {summary, &matrix, html};
+  const struct page page = {.summary = summary, .matrix = &matrix, .html = html};
   TRY(matrix_make(ctx, arena, summary, &matrix));
   TRY(facts_read(ctx, arena, summary->study.machine_json, &facts, &fact_count));
-  TRY(html_head(ctx, html, summary->study.name[0] ? summary->study.name : "benchmark"));
+  TRY(html_head(ctx, html, summary->study.name[0] ? summary->study.name : "benchmark", frame));
   TRY(put_banner(ctx, &page, facts, fact_count));
   html_matrix(&page);
   TRY(put_models(ctx, arena, &page));
@@ -245,10 +285,10 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
 
 hone_status render_html(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out) {
-  (void)options;
+  const struct html_frame *frame = options ? options->frame : NULL;
   struct arena *arena;
   TRY(arena_create(ctx, 0, &arena));
-  const hone_status status = put_page(ctx, arena, (struct html){out}, summary);
+  const hone_status status = put_page(ctx, arena, (struct html){out}, summary, frame);
   arena_destroy(arena);
   return status;
 }

@@ -138,6 +138,12 @@ static void put_legend(struct html html) {
   LITERAL(html.out, "</p>\n");
 }
 
+static void begin_link(const struct page *page, size_t i) {
+  LITERAL(page->html.out, "<a href=\"");
+  if (page->links) text_puts(page->html.out, page->links[i]);
+  LITERAL(page->html.out, "#");
+}
+
 /* -- the matrix ---------------------------------------------------------------------------------
  */
 
@@ -169,7 +175,8 @@ static void put_ranked_cell(const struct page *page, size_t g, size_t e, size_t 
   format_f64(number, summary->records[i].p50_ms);
   text_printf(out, " data-ms=\"%s\" data-ratio=\"", number);
   format_f64(number, ratio);
-  text_printf(out, "%s\"><a href=\"#", number);
+  text_printf(out, "%s\">", number);
+  begin_link(page, i);
   html_row_id(page->html, &summary->records[i]);
   LITERAL(out, "\"><b>");
   if (i == begin)
@@ -199,8 +206,9 @@ static void put_cell(const struct page *page, size_t g, size_t e) {
   begin_cell(page, e, "failed");
   LITERAL(page->html.out, " title=\"");
   html_attribute(page->html, record->reason[0] ? record->reason : status_help(record->status));
-  LITERAL(page->html.out, "\"><a href=\"#");
-  if (is_measured(record))
+  LITERAL(page->html.out, "\">");
+  begin_link(page, i);
+  if (is_measured(record) || page->links)
     html_row_id(page->html, record);
   else
     text_printf(page->html.out, "g%zu", page->matrix->begins[g]);
@@ -213,8 +221,13 @@ static void put_row(const struct page *page, size_t g) {
   struct text facts = {0};
   const bool is_repeated =
       g > 0 && same_model(&record->cell, &page->summary->records[page->matrix->begins[g - 1]].cell);
-  text_printf(page->html.out, "<tr><th scope=\"row\"><a href=\"#g%zu\"%s>", begin,
-              is_repeated ? " class=\"sr\"" : "");
+  LITERAL(page->html.out, "<tr><th scope=\"row\">");
+  begin_link(page, begin);
+  if (page->links)
+    html_row_id(page->html, record);
+  else
+    text_printf(page->html.out, "g%zu", begin);
+  text_puts(page->html.out, is_repeated ? "\" class=\"sr\">" : "\">");
   html_text(page->html, record->cell.model);
   LITERAL(page->html.out, "</a><small>");
   text_printf(&facts, "batch %d \xc2\xb7 %d thread%s", record->cell.batch, record->cell.threads,

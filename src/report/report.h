@@ -28,12 +28,14 @@ struct summary {
 MUST_USE hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
                                bool with_synthetic, struct summary *out);
 
+struct html_frame;
 struct render_options {
   bool color;
   int width; /* of the terminal; 0: 100 */
   const char
       *columns; /* of the terminal's table: "p50,p99,memory", names of columns.def or the table's
                           own; NULL: what fits */
+  const struct html_frame *frame; /* of the page; NULL: it stands alone */
 };
 /* E_USAGE with the nearest name where one is unknown; to be asked before the work. */
 MUST_USE hone_status table_columns_check(struct ctx *ctx, const char *list);
@@ -318,13 +320,14 @@ bool changes_differ_in_machine(const struct changes *changes);
 bool changes_lack_samples(const struct changes *changes);
 /* compare_html.c */
 MUST_USE hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
-                                         struct text *out);
+                                         const struct html_frame *frame, struct text *out);
 
 /* html_*.c: parts of the page */
 struct page {
   const struct summary *summary;
   const struct matrix *matrix;
   struct html html;
+  const char *const *links; /* of ours: the page that has a record's row; NULL: this one */
 };
 void html_matrix(const struct page *page);
 void html_row_name(struct html html, const struct record *record);
@@ -334,7 +337,16 @@ void html_repeat(struct html html, const char *command);
 MUST_USE hone_status html_group(struct ctx *ctx, const struct page *page, size_t begin, size_t end);
 MUST_USE hone_status html_machine(struct ctx *ctx, struct arena *arena, const struct page *page);
 void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end);
-/* The page's style, script and policy; up to <main>. */
-MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *title);
+/* What a page of hone's own server has beyond one that stands alone. */
+struct html_frame {
+  const char *nav;      /* HTML of ours, below the brand; NULL: the page stands alone */
+  const char *head;     /* HTML of ours in <head>; NULL */
+  const char *css, *js; /* further embedded texts; NULL */
+};
+/* The page's style, script and policy; up to <main>. frame NULL: it stands alone, and asks nobody. */
+MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *title,
+                               const struct html_frame *frame);
+/* The page's policy: exactly our own style and scripts, by their hashes. */
+MUST_USE hone_status html_policy(struct ctx *ctx, struct text *out, const struct html_frame *frame);
 void html_foot(struct html html);
 #endif

@@ -146,6 +146,21 @@ const struct stored_table stored_tables[TABLE_COUNT] = {
                      "ON CONFLICT DO NOTHING"},
 };
 
+/* Not stored: what all studies together hold of a cell. */
+static const struct stored_field series_fields[] = {
+    ROW(cell_series, "key", key, TEXT),
+    ROW(cell_series, "max(model)", model, TEXT),
+    ROW(cell_series, "max(backend)", backend, TEXT),
+    ROW(cell_series, "max(variant)", variant, TEXT),
+    ROW(cell_series, "max(device)", device, TEXT),
+    ROW(cell_series, "max(precision)", precision, TEXT),
+    ROW(cell_series, "max(scenario)", scenario, TEXT),
+    ROW(cell_series, "max(batch)", batch, INT),
+    ROW(cell_series, "max(threads)", threads, INT),
+    ROW(cell_series, "count(*)", study_count, INT),
+};
+const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields), NULL, NULL};
+
 void sql_create(const struct stored_table *table, int version, struct text *out) {
   text_printf(out, "CREATE TABLE %s (", table->name);
   for (size_t i = 0; i < table->field_count; i++) {

@@ -602,14 +602,70 @@ static MUST_USE hone_status read_studies(struct ctx *ctx, struct store *store, s
   }
 }
 
-hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
-                               struct study_row **out_rows, size_t *out_count) {
+static MUST_USE hone_status list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
+                                         const char *rest, const char *key,
+                                         struct study_row **out_rows, size_t *out_count) {
   sqlite3_stmt *statement = NULL;
   study_rows rows = {0};
-  TRY(prepare_select(ctx, store, TABLE_study, NEWEST_FIRST, &statement));
-  const hone_status status = read_studies(ctx, store, arena, statement, &rows);
+  TRY(prepare_select(ctx, store, TABLE_study, rest, &statement));
+  hone_status status = key ? bind_key(ctx, store, statement, 1, key) : HONE_OK;
+  if (!status) status = read_studies(ctx, store, arena, statement, &rows);
   sqlite3_finalize(statement);
   *out_rows = rows.at;
+  *out_count = rows.count;
+  return status;
+}
+
+hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
+                               struct study_row **out_rows, size_t *out_count) {
+  return list_studies(ctx, store, arena, NEWEST_FIRST, NULL, out_rows, out_count);
+}
+
+/* Numbers are ours: they may stand in the text. */
+hone_status store_list_newest(struct ctx *ctx, struct store *store, struct arena *arena,
+                              int64_t skip, int64_t most, struct study_row **out_rows,
+                              size_t *out_count) {
+  char rest[160];
+  snprintf(rest, sizeof rest, NEWEST_FIRST " LIMIT %lld OFFSET %lld", (long long)most,
+           (long long)skip);
+  return list_studies(ctx, store, arena, rest, NULL, out_rows, out_count);
+}
+
+hone_status store_studies_of_cell(struct ctx *ctx, struct store *store, struct arena *arena,
+                                  const char *cell, int64_t most, struct study_row **out_rows,
+                                  size_t *out_count) {
+  char rest[200];
+  snprintf(rest, sizeof rest,
+           "WHERE key IN (SELECT study FROM cell WHERE cell.key = ?1) " NEWEST_FIRST " LIMIT %lld",
+           (long long)most);
+  return list_studies(ctx, store, arena, rest, cell, out_rows, out_count);
+}
+
+hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
+                              int64_t least, int64_t most, struct cell_series **out,
+                              size_t *out_count) {
+  VEC(struct cell_series) rows = {0};
+  struct text sql = {0};
+  char rest[200];
+  sqlite3_stmt *statement = NULL;
+  bool more = true;
+  snprintf(rest, sizeof rest,
+           "GROUP BY key HAVING count(*) >= %lld ORDER BY count(*) DESC, 2, 3, key LIMIT %lld",
+           (long long)least, (long long)most);
+  sql_select(&series_view, store->version, rest, &sql);
+  hone_status status = text_finish(ctx, &sql);
+  if (!status) status = prepare(ctx, store, sql.at, &statement);
+  text_deinit(&sql);
+  while (!status && more) {
+    struct cell_series row = {0};
+    status = step(ctx, store, statement, &more);
+    if (!status && more) status = row_read(ctx, statement, &series_view, arena, &row);
+    if (!status && more)
+      status = vec_grow(ctx, arena, &rows.at, rows.count, &rows.capacity, sizeof *rows.at);
+    if (!status && more) rows.at[rows.count++] = row;
+  }
+  sqlite3_finalize(statement);
+  *out = rows.at;
   *out_count = rows.count;
   return status;
 }
@@ -712,6 +768,21 @@ static MUST_USE hone_status read_cells(struct ctx *ctx, struct store *store, str
     TRY(row_read(ctx, statement, &stored_tables[TABLE_cell], arena, row));
     VEC_PUSH(ctx, arena, rows, (struct cell_data){.cell = row->cell});
   }
+}
+
+hone_status store_read_cell(struct ctx *ctx, struct store *store, struct arena *arena,
+                            const char *study, const char *cell, struct cell_data *out) {
+  cells rows = {0};
+  sqlite3_stmt *statement;
+  *out = (struct cell_data){0};
+  TRY(select_of_cell(ctx, store, TABLE_cell, "WHERE study = ? AND key = ?", study, cell,
+                     &statement));
+  const hone_status status = read_cells(ctx, store, arena, statement, &rows);
+  sqlite3_finalize(statement);
+  TRY(status);
+  if (!rows.count) return fail(ctx, HONE_E_NOFILE, place_name(cell), "the study has no such cell");
+  *out = rows.at[0];
+  return read_cell_data(ctx, store, arena, study, out);
 }
 
 static MUST_USE hone_status read_all(struct ctx *ctx, struct store *store, struct arena *arena,

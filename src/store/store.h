@@ -85,6 +85,29 @@ MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, stru
 /* Newest first. */
 MUST_USE hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
                                         struct study_row **out_rows, size_t *out_count);
+/* The same, at most `most` after the first `skip`. */
+MUST_USE hone_status store_list_newest(struct ctx *ctx, struct store *store, struct arena *arena,
+                                       int64_t skip, int64_t most, struct study_row **out_rows,
+                                       size_t *out_count);
+
+/* -- one cell over all studies: its key is the same in each -- */
+struct cell_series {
+  char key[33];
+  char model[256], backend[32], variant[64], device[64], precision[16], scenario[32];
+  int batch, threads;
+  int study_count;
+};
+/* Cells that at least `least` studies hold, those of most studies first, at most `most`. */
+MUST_USE hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
+                                       int64_t least, int64_t most, struct cell_series **out,
+                                       size_t *out_count);
+/* The newest studies with this cell, newest first, at most `most`. */
+MUST_USE hone_status store_studies_of_cell(struct ctx *ctx, struct store *store,
+                                           struct arena *arena, const char *cell, int64_t most,
+                                           struct study_row **out_rows, size_t *out_count);
+/* One cell of one study. E_NOFILE. */
+MUST_USE hone_status store_read_cell(struct ctx *ctx, struct store *store, struct arena *arena,
+                                     const char *study, const char *cell, struct cell_data *out);
 
 /* With all its cells, processes and blocks, in one transaction. */
 MUST_USE hone_status store_remove_study(struct ctx *ctx, struct store *store, const char *key);
@@ -111,7 +134,7 @@ struct stored_table {
   const char *on_conflict;
 };
 enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
-extern const struct stored_table stored_tables[TABLE_COUNT];
+extern const struct stored_table stored_tables[TABLE_COUNT], series_view;
 /* version: the schema of the file, 1 to STORE_VERSION. */
 void sql_create(const struct stored_table *table, int version, struct text *out);
 void sql_insert(const struct stored_table *table, struct text *out);

@@ -1,0 +1,577 @@
+"""hone serve: its pages, what it refuses, what an upload may do, a recommendation from upload to answer, a real browser."""
+
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import tarfile
+import time
+import urllib.parse
+
+import pytest
+
+import browser as chromium
+import hostile
+from hone import HONE, Sandbox, refused, sound
+
+SHORT = ["--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
+         "0.01", "-q", "--resume", "never"]
+TESTING = {"HONE_TESTING": "1"}
+EVIL = "<script>document.title='owned'</script>\" onmouseover='x"
+WAIT = 60  # seconds that a healthy server may take on a busy machine
+
+
+def clone(path, count, shift_at=None, shift=1.2, machines=1):
+    """`count` more studies like the first of a store, a day apart; from shift_at on slower."""
+    base = sqlite3.connect(path)
+    base.row_factory = sqlite3.Row
+    study = dict(base.execute("select * from study limit 1").fetchone())
+    tables = {name: [dict(row) for row in base.execute(f"select * from {name} where study=?", (study["key"],))]
+              for name in ("cell", "incarnation", "block")}
+
+    def put(name, row):
+        base.execute(f"insert into {name} ({','.join(row)}) values ({','.join('?' * len(row))})", list(row.values()))
+
+    for i in range(count):
+        key = hashlib.md5(f"{i}".encode()).hexdigest()
+        machine = json.loads(study["machine_json"])
+        machine["peaks"] = [{"threads": t, "f32_gflops": 100.0 * t * (1 + i % machines)} for t in range(1, 65)]
+        machine["cpu"] = f"CPU {i % machines}"
+        put("study", dict(study, key=key, name=f"night {i}", machine_json=json.dumps(machine),
+                          started_unix_ms=study["started_unix_ms"] + 86400000 * (i + 1),
+                          fingerprint=hashlib.md5(f"machine {i % machines}".encode()).hexdigest()))
+        factor = (1 + 0.01 * ((i * 7919) % 11 - 5)) * (shift if shift_at is not None and i >= shift_at else 1)
+        for row in tables["cell"]:
+            put("cell", dict(row, study=key))
+        for row in tables["incarnation"]:
+            put("incarnation", dict(row, study=key))
+        for row in tables["block"]:
+            n = len(row["samples"]) // 8
+            put("block", dict(row, study=key, samples=struct.pack(f"<{n}Q", *[int(100000 * factor)] * n)))
+    base.commit()
+    base.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A sandbox with a store of one study whose name is hostile."""
+    hone = Sandbox(tmp_path_factory.mktemp("serve"))
+    model = hone.folder / "identity.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    sound(hone("bench", model, "--backend", "null", *SHORT, "--name", EVIL, "--store", "s.db", env=TESTING))
+    return hone
+
+
+class Server:
+    def __init__(self, hone, *flags, store="s.db", folder="jobs", limits=()):
+        self.folder = hone.folder / folder
+        self.child = hone.start("serve", "--port", "0", "--store", store, "--folder", self.folder, *flags, limits=limits,
+                                env=TESTING)
+        line = self.child.stdout.readline().decode().strip()
+        assert line.startswith("http://"), self.child.stderr.read()
+        self.host = line[7:].rstrip("/")
+        self.port = int(self.host.rsplit(":", 1)[1])
+
+    def ask(self, path="/", method="GET", body=None, **headers):
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        try:
+            link.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            reply = link.getresponse()
+            reply.text = reply.read().decode("utf-8", "replace")
+            return reply
+        finally:
+            link.close()
+
+    def raw(self, data, patience=WAIT):
+        """Status of the reply to these bytes; 0: closed without one."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as link:
+            try:
+                link.sendall(data)
+                got = b""
+                while b"\r\n" not in got:
+                    piece = link.recv(4096)
+                    if not piece:
+                        break
+                    got += piece
+            except ConnectionError:
+                return 0
+        return int(got.split()[1]) if got.startswith(b"HTTP/1.") else 0
+
+    @property
+    def token(self):
+        return re.search(r'data-token="([0-9a-f]{32})"', self.ask("/jobs").text).group(1)
+
+    def upload(self, data, query="name=m.onnx", **headers):
+        headers.setdefault("X_Hone_Token", self.token)
+        headers.setdefault("Content_Type", "application/octet-stream")
+        return self.ask(f"/jobs?{query}", "POST", data, **headers)
+
+    def job(self, data, query):
+        reply = self.upload(data, query)
+        assert reply.status == 201, reply.text
+        return json.loads(reply.text)["job"]
+
+    def follow(self, job, seconds=300):
+        """Events of a job until it ends: [(name, value)]."""
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        link.request("GET", f"{job}/events")
+        text = link.getresponse().read().decode()
+        link.close()
+        return [(name, json.loads(data)) for name, data in re.findall(r"event: (\w+)\ndata: (.*)\n\n", text)]
+
+    def models(self):
+        return [p for p in self.folder.rglob("*") if p.is_file() and p.name != "lock"]
+
+    def stop(self, how=signal.SIGTERM):
+        if self.child.poll() is None:
+            self.child.send_signal(how)
+        code = self.child.wait(WAIT)
+        self.child.stdout.close()
+        self.child.stderr.close()
+        return code
+
+
+@pytest.fixture(scope="module")
+def server(home):
+    one = Server(home)
+    yield one
+    assert one.stop() == 0
+
+
+# -- pages ---------------------------------------------------------------------------------------------------------------
+
+
+def study_key(server):
+    return re.search(r'href="/study/([0-9a-f]{32})"', server.ask("/").text).group(1)
+
+
+def test_every_page_reads_without_script_and_says_what_it_may_do(server):
+    for path in ("/", "/matrix", "/trends", "/machines", "/jobs", f"/study/{study_key(server)}", "/nothing"):
+        reply = server.ask(path)
+        assert reply.status == (404 if path == "/nothing" else 200), (path, reply.text[-500:])
+        assert reply.getheader("X-Content-Type-Options") == "nosniff"
+        assert reply.getheader("X-Frame-Options") == "DENY"
+        assert reply.getheader("Cache-Control") == "no-store"
+        assert reply.getheader("Referrer-Policy") == "no-referrer"
+        assert reply.getheader("Access-Control-Allow-Origin") is None
+        policy = reply.getheader("Content-Security-Policy")
+        assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+        assert "<script>document.title" not in reply.text and "\" onmouseover" not in reply.text
+        head = server.ask(path, "HEAD")
+        assert head.status == reply.status and head.text == ""
+    assert "&lt;script&gt;document.title" in server.ask("/").text
+    assert "identity" in server.ask(f"/study/{study_key(server)}").text
+
+
+def test_pages_leave_the_store_as_it_is(home):
+    (home.folder / "kept.db").write_bytes((home.folder / "s.db").read_bytes())
+    clone(home.folder / "kept.db", 12)
+    before = (home.folder / "kept.db").read_bytes()
+    server = Server(home, store="kept.db", folder="kept")
+    for path in ("/", "/matrix", "/trends", "/machines", f"/study/{study_key(server)}"):
+        assert server.ask(path).status == 200
+    assert server.stop() == 0
+    assert (home.folder / "kept.db").read_bytes() == before
+    assert not list(home.folder.glob("kept.db-*")) and not list(home.folder.glob("kept.db.lock"))
+
+
+def test_a_new_user_has_no_store(hone):
+    server = Server(hone, store="none.db")
+    for path in ("/", "/trends", "/machines", "/jobs"):
+        assert server.ask(path).status == 200
+    assert "Nothing was measured yet" in server.ask("/").text
+    assert server.ask("/matrix").status == 404
+    assert server.stop() == 0
+    assert not (hone.folder / "none.db").exists()
+
+
+def trend_of(home, name, **how):
+    path = home.folder / f"{name}.db"
+    path.write_bytes((home.folder / "s.db").read_bytes())
+    clone(path, **how)
+    server = Server(home, store=path.name, folder=name)
+    link = re.search(r'href="(/trend/[0-9a-f]{32})"', server.ask("/trends").text).group(1)
+    page = server.ask(link).text
+    machines = server.ask("/machines").text
+    assert server.stop() == 0
+    return page, machines
+
+
+def test_a_trend_shows_a_planted_change_and_no_other(home):
+    page, _ = trend_of(home, "shift", count=40, shift_at=20, shift=1.15)
+    assert re.search(r"<b class=\"worse\">1[3-7] % slower</b> since", page), page[-3000:]
+    assert page.count("</b> since") == 1 and page.count("<circle class=\"point") == 40
+    assert "1 of other machines left out" in page
+    after = re.search(r"since.*?<a href=\"/study/[0-9a-f]{32}\">(night \d+)</a>", page).group(1)
+    assert after in ("night 19", "night 20", "night 21")
+    page, _ = trend_of(home, "steady", count=40)
+    assert "Nowhere, over 40 studies" in page
+
+
+def test_machines_are_compared_with_the_canary_between_them(home):
+    _, machines = trend_of(home, "two", count=4, machines=2)
+    assert "CPU 0" in machines and "CPU 1" in machines
+    assert "1 cell in common" in machines
+    # b is the newest, night 3, whose canary is twice as fast: at about equal latency it is about 2x beyond that
+    row = machines[machines.index("1 cell in common"):]
+    assert re.search(r"data-label=\"canary\">0\.50", row), row
+    assert 1.8 < float(re.search(r"beyond the canary\"><b>([0-9.]+)x", row).group(1)) < 2.2
+
+
+def test_two_studies_side_by_side(home):
+    path = home.folder / "pair.db"
+    path.write_bytes((home.folder / "s.db").read_bytes())
+    clone(path, 2)
+    server = Server(home, store="pair.db", folder="pair")
+    keys = re.findall(r'<option value="([0-9a-f]{32})"', server.ask("/").text)
+    assert server.ask(f"/compare?before={keys[1]}&after={keys[0]}").status == 200
+    assert server.ask("/compare?before=x&after=y").status == 400
+    assert server.ask("/compare").status == 400
+    assert server.stop() == 0
+
+
+# -- hostile requests ----------------------------------------------------------------------------------------------------
+
+
+def test_hostile_requests_are_refused(server):
+    own = server.host
+    ok = f"Host: {own}\r\n"
+    table = [
+        ("no host", "GET / HTTP/1.1\r\n\r\n", {400}),
+        ("two hosts", f"GET / HTTP/1.1\r\n{ok}{ok}\r\n", {400}),
+        ("another host", "GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n", {421}),
+        ("another port", "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", {421}),
+        ("a longer host", f"GET / HTTP/1.1\r\nHost: {own}.evil.com\r\n\r\n", {421}),
+        ("foreign origin", f"GET / HTTP/1.1\r\n{ok}Origin: http://evil.com\r\n\r\n", {403}),
+        ("null origin", f"GET / HTTP/1.1\r\n{ok}Origin: null\r\n\r\n", {403}),
+        ("cross-site", f"GET / HTTP/1.1\r\n{ok}Sec-Fetch-Site: cross-site\r\n\r\n", {403}),
+        ("same-site is another port", f"GET / HTTP/1.1\r\n{ok}Sec-Fetch-Site: same-site\r\n\r\n", {403}),
+        ("0.9", "GET /\r\n\r\n", {0, 400, 505}),
+        ("9.9", f"GET / HTTP/9.9\r\n{ok}\r\n", {0, 400, 505}),
+        ("method", f"GETX / HTTP/1.1\r\n{ok}\r\n", {405, 501}),
+        ("trace", f"TRACE / HTTP/1.1\r\n{ok}\r\n", {405}),
+        ("put", f"PUT / HTTP/1.1\r\n{ok}Content-Length: 0\r\n\r\n", {405}),
+        ("absolute form", f"GET http://evil.com/ HTTP/1.1\r\n{ok}\r\n", {400, 404}),
+        ("traversal", f"GET /../../etc/passwd HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("encoded", f"GET /%2e%2e%2fetc/passwd HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("twice encoded", f"GET /%252e%252e/etc/passwd HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("backslash", f"GET /..\\etc\\passwd HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("NUL", f"GET /%00 HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("NUL behind a page", f"GET /jobs%00.html HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("overlong UTF-8", f"GET /%c0%ae%c0%ae/ HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("job traversal", f"GET /job/../../etc/passwd HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("a study that is none", f"GET /study/{'0' * 32} HTTP/1.1\r\n{ok}\r\n", {404}),
+        ("a long line", f"GET /{'a' * 60000} HTTP/1.1\r\n{ok}\r\n", {0, 414, 431}),
+        ("negative length", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: -1\r\n\r\n", {400}),
+        ("signed length", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: +5\r\n\r\nabcde", {400}),
+        ("length with a tail", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: 5x\r\n\r\nabcde", {400}),
+        ("2^64", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: 18446744073709551616\r\n\r\n", {400, 413}),
+        ("two lengths", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcde", {400}),
+        ("smuggling", f"POST /jobs HTTP/1.1\r\n{ok}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
+        ("chunked", f"POST /jobs HTTP/1.1\r\n{ok}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {411}),
+        ("a body for GET", f"GET / HTTP/1.1\r\n{ok}Content-Length: 5\r\n\r\nabcde", {400}),
+        ("65 headers", f"GET / HTTP/1.1\r\n{ok}" + "".join(f"X-{i}: 1\r\n" for i in range(65)) + "\r\n", {431}),
+        ("a large header", f"GET / HTTP/1.1\r\n{ok}X: {'a' * 200000}\r\n\r\n", {0, 400, 413, 431}),
+        ("no name", f"GET / HTTP/1.1\r\n{ok}: x\r\n\r\n", {0, 200, 400}),  # the library drops it
+        ("a blank before the colon", f"GET / HTTP/1.1\r\nHost : {own}\r\n\r\n", {0, 400}),
+        ("binary", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", {0, 400, 505}),
+    ]
+    wrong = [(name, got) for name, text, wanted in table
+             if (got := server.raw(text.encode("latin-1"))) not in wanted]
+    assert not wrong, wrong
+    assert server.ask("/").status == 200
+
+
+def test_names_of_this_machine_are_ours(server):
+    for host in (f"127.0.0.1:{server.port}", f"localhost:{server.port}", f"[::1]:{server.port}"):
+        assert server.raw(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()) == 200
+    assert server.raw(f"GET / HTTP/1.1\r\nHost: {server.host}\r\nOrigin: http://{server.host}\r\n\r\n".encode()) == 200
+
+
+def test_nothing_changes_without_the_token_of_a_page(server):
+    good = server.token
+    tries = [({"X_Hone_Token": ""}, 403), ({"X_Hone_Token": "0" * 32}, 403), ({"X_Hone_Token": good[:-1]}, 403),
+             ({"X_Hone_Token": good + "0"}, 403), ({"Content_Type": "text/plain"}, 415),
+             ({"Content_Type": "multipart/form-data; boundary=x"}, 415),
+             ({"Content_Type": "application/x-www-form-urlencoded"}, 415), ({"Origin": "http://evil.com"}, 403)]
+    for headers, status in tries:
+        headers.setdefault("X_Hone_Token", good)
+        assert server.upload(b"abc", **headers).status == status, headers
+    for path in ("cancel", "remove"):
+        assert server.ask(f"/job/{'0' * 16}/{path}", "POST", b"", Content_Type="application/json").status == 403
+        assert server.ask(f"/job/{'0' * 16}/{path}", "POST", b"", Content_Type="application/json",
+                          X_Hone_Token=good).status == 409
+    assert not server.models()
+
+
+# -- uploads -------------------------------------------------------------------------------------------------------------
+
+
+def test_uploads_have_limits(home):
+    server = Server(home, "--max-upload", "100K", "--max-disk", "250K", folder="limits")
+    assert server.upload(b"").status == 400
+    assert server.upload(b"x" * 100001).status == 413
+    assert server.upload(b"abc", "objective=latency").status == 400
+    assert server.upload(b"abc", "name=m.onnx&objective=beauty").status == 400
+    assert server.upload(b"abc", "name=m.onnx&max-latency=--store").status == 400
+    assert server.upload(b"abc", "name=m.onnx&budget=1;id").status == 400
+    assert server.upload(b"abc", f"name=m.onnx&budget={'1' * 400}").status == 400
+    assert not server.models()
+    # more announced than sent, and never sent: no file has a name, none counts
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT) as link:
+        link.sendall(f"POST /jobs?name=m.onnx HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {server.token}\r\n"
+                     "Content-Type: application/octet-stream\r\nContent-Length: 90000\r\n\r\nabc".encode())
+        time.sleep(0.3)
+        assert not server.models()
+    jobs = []
+    for name in ("../../etc/passwd", "%00", "a/b\\c.onnx", "--help", ".hidden", "x" * 500, "\u202egnp.onnx"):
+        jobs.append(server.job(b"\x08\x07" * 20000, "name=" + urllib.parse.quote(name)))
+        server.follow(jobs[-1])
+    kept = server.models()
+    assert kept and all(server.folder in p.resolve().parents for p in kept)
+    assert all(re.fullmatch(r"[a-z0-9_-][a-z0-9._-]{0,63}", p.name) for p in kept), kept
+    assert sum(p.stat().st_size for p in kept) <= 260000, "the oldest went"
+    assert server.ask(jobs[0]).status == 404 and server.ask(jobs[-1]).status == 200
+    assert server.stop() == 0
+
+
+def test_a_kill_during_an_upload_leaves_nothing(home):
+    server = Server(home, folder="killed")
+    link = socket.create_connection(("127.0.0.1", server.port), timeout=WAIT)
+    link.sendall(f"POST /jobs?name=m.onnx HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {server.token}\r\n"
+                 "Content-Type: application/octet-stream\r\nContent-Length: 9000000\r\n\r\n".encode() + b"x" * 1000000)
+    time.sleep(0.5)
+    server.stop(signal.SIGKILL)
+    link.close()
+    assert [p.name for p in server.folder.iterdir()] == ["lock"]
+    # what a kill between two steps of keeping it may leave goes with the next start
+    (server.folder / ".0123456789abcdef" / "model").mkdir(parents=True)
+    (server.folder / ".0123456789abcdef" / "model" / "m.onnx").write_bytes(b"x")
+    again = Server(home, folder="killed")
+    assert [p.name for p in again.folder.iterdir()] == ["lock"]
+    assert "nothing yet" in again.ask("/jobs").text
+    refused(home("serve", "--port", "0", "--folder", again.folder), "E_BUSY", "another hone serve")
+    assert again.stop() == 0
+
+
+# -- slow and many clients -----------------------------------------------------------------------------------------------
+
+
+def test_slow_clients_are_cut_and_others_served(server):
+    slow = []
+    for first in (b"", b"GET / HTTP/1.1\r\n", f"POST /login HTTP/1.1\r\nHost: {server.host}\r\n".encode()):
+        link = socket.create_connection(("127.0.0.1", server.port), timeout=WAIT)
+        link.sendall(first)
+        slow.append(link)
+    waiting, begin = set(slow), time.monotonic()
+    while waiting and time.monotonic() - begin < 2 * WAIT:
+        for link in list(waiting):
+            link.settimeout(0.3)
+            try:
+                link.sendall(b"X" if len(waiting) % 2 else b"a: b\r\n")  # a trickle, never an end
+                if link.recv(1) == b"":
+                    waiting.discard(link)
+            except TimeoutError:
+                pass
+            except OSError:
+                waiting.discard(link)
+        assert server.ask("/jobs").status == 200
+    assert not waiting, "a client that never ends its headers is still there"
+    for link in slow:
+        link.close()
+
+
+def test_a_thousand_connections(home):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2400:
+        pytest.skip("a thousand connections need 'ulimit -n 2400'")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2400), hard))
+    server = Server(home, folder="many", limits=((resource.RLIMIT_NOFILE, 2400),))
+    links = []
+    try:
+        for _ in range(1000):
+            links.append(socket.create_connection(("127.0.0.1", server.port), timeout=WAIT))
+        assert server.ask("/jobs").status == 200
+        answered = 0
+        for link in links[::10]:
+            try:
+                link.sendall(f"GET /trends HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
+                answered += link.recv(64).startswith(b"HTTP/1.1 200")
+            except OSError:
+                pass  # its time was over before its turn came
+        assert server.ask("/").status == 200
+    finally:
+        for link in links:
+            link.close()
+    # what was opened is given back
+    end = time.monotonic() + WAIT
+    while len(os.listdir(f"/proc/{server.child.pid}/fd")) > 60 and time.monotonic() < end:
+        time.sleep(0.2)
+    assert len(os.listdir(f"/proc/{server.child.pid}/fd")) <= 60
+    assert server.stop() == 0
+
+
+# -- from a model to its recommendation ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model(home):
+    path = home.folder / "mlp.onnx"
+    sound(home("zoo", "write", "mlp", "-o", path))
+    return path.read_bytes()
+
+
+def test_a_model_gets_its_recommendation(home, model):
+    server = Server(home, store="jobs.db", folder="answer")
+    job = server.job(model, "name=my%20net.onnx&objective=latency&budget=2s&threads=1")
+    events = server.follow(job)
+    states = [value for name, value in events if name == "state"]
+    said = "".join(value for name, value in events if name == "log")
+    assert states[-1] == "done" and "chosen" in said, said
+    answer = json.loads(server.ask(f"{job}/answer.json").text)
+    assert answer["choice"] in {row["cell"] for row in answer["rows"]}
+    page = server.ask(job).text
+    assert "chosen" in page and f"/study/{answer['study']}" in page
+    assert server.ask(f"/study/{answer['study']}").status == 200
+    if "bundle.tar" in page:
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
+        link.request("GET", f"{job}/bundle.tar")
+        path = home.folder / "bundle.tar"
+        path.write_bytes(link.getresponse().read())
+        with tarfile.open(path) as bundle:
+            names = bundle.getnames()
+            assert any(name.endswith("/MANIFEST") or "MANIFEST" in name for name in names), names
+            assert all(not name.startswith(("/", "..")) for name in names)
+    else:
+        assert server.ask(f"{job}/bundle.tar").status == 404
+    # it is still there after a restart, until it is removed
+    assert server.stop() == 0
+    again = Server(home, store="jobs.db", folder="answer")
+    assert "chosen" in again.ask(job).text
+    assert again.ask(f"{job}/remove", "POST", b"", Content_Type="application/json", X_Hone_Token=again.token).status == 200
+    assert again.ask(job).status == 404 and not again.models()
+    assert again.stop() == 0
+
+
+def test_what_is_no_model_says_so(server):
+    job = server.job(b"this is no model", "name=x.onnx&budget=1s")
+    assert [value for name, value in server.follow(job) if name == "state"][-1] in ("failed", "done")
+    page = server.ask(job).text
+    assert "E_" in page and ">chosen<" not in page
+
+
+def test_jobs_wait_end_and_are_interrupted(home, model):
+    server = Server(home, store="queue.db", folder="queue")
+    first = server.job(model, "name=a.onnx&budget=120s&threads=1")
+    second = server.job(model, "name=b.onnx&budget=120s")
+    third = server.job(model, "name=c.onnx&budget=120s")
+    post = {"Content_Type": "application/json", "X_Hone_Token": server.token}
+    assert server.ask(f"{first}/remove", "POST", b"", **post).status == 409
+    assert server.ask(f"{second}/cancel", "POST", b"", **post).status == 200
+    assert [v for n, v in server.follow(second) if n == "state"] == ["cancelled"]
+    assert server.ask(f"{first}/cancel", "POST", b"", **post).status == 200
+    assert [v for n, v in server.follow(first) if n == "state"][-1] == "cancelled"
+    full = [server.upload(model, f"name={i}.onnx&budget=120s").status for i in range(10)]
+    assert full.count(503) >= 2 and full[0] == 201, full
+    assert server.stop() == 0
+    again = Server(home, store="queue.db", folder="queue")
+    page = again.ask("/jobs").text
+    assert page.count(">interrupted<") == 1 + full.count(201) and page.count(">cancelled<") == 2
+    assert "interrupted" in again.ask(third).text
+    assert again.stop() == 0
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(server.folder) not in left, "a child outlived its server"
+
+
+# -- the token -----------------------------------------------------------------------------------------------------------
+
+
+def test_others_need_a_token(home):
+    refused(home("serve", "--port", "0", "--address", "0.0.0.0"), "E_USAGE", "a token is needed")
+    (home.folder / "short").write_text("abc\n")
+    refused(home("serve", "--port", "0", "--token-file", "short"), "E_USAGE", "16 to 200")
+    refused(home("serve", "--port", "0", "--token-file", "nothing"), "E_NOFILE")
+    refused(home("serve", "--port", "0", "--address", "example"), "E_USAGE", "no address")
+    secret = "correct-horse-battery"
+    (home.folder / "token").write_text(secret + "\n")
+    server = Server(home, "--address", "0.0.0.0", "--token-file", "token", folder="token-jobs")
+    for path in ("/", "/jobs", "/study/" + "0" * 32, "/job/" + "0" * 16 + "/events"):
+        reply = server.ask(path)
+        assert reply.status == 401 and "name=\"token\"" in reply.text and "identity" not in reply.text
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+    assert server.ask("/login", "POST", b"token=wrong-wrong-wrong-wrong", **form).status == 403
+    reply = server.ask("/login", "POST", f"token={secret}".encode(), **form)
+    cookie = reply.getheader("Set-Cookie")
+    assert reply.status == 303 and "HttpOnly" in cookie and "SameSite=Strict" in cookie and secret not in cookie
+    assert server.ask("/", Cookie=cookie.split(";")[0]).status == 200
+    assert server.ask("/", Cookie="hone=" + "0" * 64).status == 401
+    assert server.ask("/", Authorization=f"Bearer {secret}").status == 200
+    assert server.ask("/", Authorization=f"Bearer {secret}x").status == 401
+    assert server.ask("/jobs?name=x", "POST", b"x", Content_Type="application/octet-stream").status == 401
+    tries = [server.ask("/login", "POST", f"token=guess-number-{i}".encode(), **form).status for i in range(12)]
+    assert tries[-1] == 429
+    assert server.ask("/login", "POST", f"token={secret}".encode(), **form).status == 429
+    assert server.stop() == 0
+
+
+def test_usage(home):
+    refused(home("serve", "--port", "70000"), "E_USAGE")
+    refused(home("serve", "extra"), "E_USAGE", "flags alone")
+    refused(home("serve", "--max-upload", "much"), "E_USAGE", "200MB")
+    taken = socket.create_server(("127.0.0.1", 0))
+    refused(home("serve", "--port", str(taken.getsockname()[1])), "E_BUSY", "cannot listen")
+    taken.close()
+
+
+# -- a real browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not chromium.PROGRAM, reason="no chromium here (apt-get install chromium)")
+def test_in_a_real_browser(home, model, tmp_path):
+    path = home.folder / "web.db"
+    path.write_bytes((home.folder / "s.db").read_bytes())
+    clone(path, 40, shift_at=20, machines=1)
+    server = Server(home, store="web.db", folder="web")
+    page = chromium.Browser()
+    base = f"http://{server.host}"
+    try:
+        trend = re.search(r"/trend/[0-9a-f]{32}", server.ask("/trends").text).group()
+        study = f"/study/{study_key(server)}"
+        for width, dark, script in ((1200, False, True), (400, True, True), (400, False, False)):
+            page.show(width, dark, script)
+            for where in ("/", "/matrix", "/trends", trend, "/machines", "/jobs", study):
+                page.open(base + where)
+                assert page.run("document.documentElement.scrollWidth <= innerWidth"), (where, width)
+                assert page.run("document.querySelector('h1').getClientRects().length"), where
+                assert page.run("document.title") != "owned"
+                assert page.problems() == [], (where, page.problems())
+                color = page.run("getComputedStyle(document.body).backgroundColor")
+                assert (color == "rgb(18, 20, 23)") == dark, (where, color)
+        # as a new user on a phone: hand a model in, follow it, read the answer
+        page.show(400)
+        page.open(base + "/jobs")
+        (tmp_path / "phone.onnx").write_bytes(model)
+        page.choose("#file", tmp_path / "phone.onnx")
+        page.run("document.querySelector('[name=budget]').value = '2s'; document.querySelector('[name=threads]').value = '1';"
+                 "document.querySelector('#upload button').click()")
+        page.wait("location.pathname.startsWith('/job/')")
+        page.wait("document.getElementById('state').textContent === 'running' || "
+                  "document.getElementById('state').textContent === 'done'")
+        page.wait("document.getElementById('state').textContent === 'done'", 300)
+        page.wait("document.body.innerText.includes('The answer') && document.body.innerText.includes('chosen')")
+        assert page.problems() == []
+        assert page.run("document.documentElement.scrollWidth <= innerWidth")
+        page.run("document.querySelector('[data-post$=remove]').click()")
+        page.wait("location.pathname === '/jobs'")
+        page.wait("document.body.innerText.includes('nothing yet')")
+    finally:
+        page.close()
+    assert server.stop() == 0
