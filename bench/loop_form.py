@@ -85,7 +85,8 @@ def loops(dims, body, pad):
 # -- ten operators: the plain kernel with its defines, and the program ------------------------------------------------
 def shape(side, k, dims, c_type="float"):
     count = int(np.prod(dims, dtype=np.int64))
-    return (f"#define {side}{k}_PRESENT 1\n#define {side}{k}_T {c_type}\n#define {side}{k}_RANK {len(dims)}\n"
+    return (f"#define {side}{k}_PRESENT 1\n#define {side}{k}_T {c_type}\n"
+            f"#define {side}{k}_TYPE {1 if c_type == 'float' else 7}\n#define {side}{k}_RANK {len(dims)}\n"
             f"#define {side}{k}_DIMS {{{','.join(map(str, dims)) or '0'}}}\n#define {side}{k}_COUNT {count}l\n")
 
 

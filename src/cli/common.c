@@ -109,8 +109,25 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                   .dump_after = value_of(args, FLAG_dump_after, NULL),
                                   .stop_after = value_of(args, FLAG_stop_after, NULL)};
   TRY(read_precision(ctx, args, &out->bf16));
-  return target_init(ctx, value_of(args, FLAG_target, NULL), value_of(args, FLAG_cpu, NULL),
-                     &out->target);
+  const char *level = value_of(args, FLAG_cpu, NULL);
+  if (has(args, FLAG_portable) && level && strcmp(level, "portable"))
+    return fail(ctx, HONE_E_USAGE, place_name("--portable"), "does not go with --cpu %s", level);
+  if (has(args, FLAG_portable)) level = "portable";
+  const char *triple = value_of(args, FLAG_target, NULL);
+  if (level && (strchr(level, ',') || !strcmp(level, "all"))) {
+    static const char *const verbs_of_several[] = {"compile", "run", "verify"};
+    bool takes_several = false;
+    for (size_t i = 0; i < COUNT(verbs_of_several); i++)
+      takes_several |= !strcmp(args->verb, verbs_of_several[i]);
+    if (!takes_several)
+      return fail(ctx, HONE_E_USAGE, place_name("--cpu"), "%s takes one level", args->verb);
+    TRY(targets_init(ctx, triple, level, out->levels, &out->level_count));
+    out->target = out->levels[0]; /* what a program's own main is compiled for */
+  } else {
+    TRY(target_init(ctx, triple, level, &out->target));
+  }
+  if (out->target.is_bare && !has(args, FLAG_threads)) out->threads = 1;
+  return HONE_OK;
 }
 
 hone_status write_output(struct ctx *ctx, const char *path, const struct text *text) {

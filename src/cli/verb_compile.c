@@ -53,11 +53,17 @@ static void print_report(const struct compile_report *report, double import_ms, 
           import_ms, report->passes_ms, report->plan_ms, report->emit_ms, report->toolchain_ms);
 }
 
-/* The header, and the weights where they do not stand in the artifact itself. */
-static hone_status print_files(struct ctx *ctx, const struct args *args, const char *path) {
+/* The levels' files, the header, and the weights where they do not stand in the artifact itself. */
+static hone_status print_files(struct ctx *ctx, const struct args *args,
+                               const struct compile_options *options, const char *path) {
   static const char *const endings[] = {"h", "weights"};
   bool has_weights = artifact_kind_of(path) == ARTIFACT_C && !has(args, FLAG_embed);
   fprintf(stderr, "wrote %s", path);
+  for (size_t i = 0; artifact_kind_of(path) == ARTIFACT_C && i < options->level_count; i++) {
+    char beside[4096];
+    TRY(level_beside(ctx, path, options->levels[i].level, beside));
+    fprintf(stderr, " %s", beside);
+  }
   for (size_t i = 0; i < COUNT(endings); i++) {
     char beside[4096];
     struct stat info;
@@ -106,6 +112,9 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   const bool stops = has(args, FLAG_stop_after), is_text = !strcmp(output, "-") && !stops;
   TRY(read_compile_options(ctx, args, &options));
   options.dump = dump;
+  if (is_text && options.level_count)
+    return fail(ctx, HONE_E_USAGE, place_name("--cpu"),
+                "several levels are several files: -o FILE.c, or one level for -o -");
   if (is_text) options.embeds = true, options.stop_after = options.dump_after = "emit";
   if (!options.prefix && strcmp(output, "-")) {
     artifact_prefix(output, prefix);
@@ -118,7 +127,7 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   model_unload(&model);
   if (status || stops || is_text || has(args, FLAG_quiet)) return status;
   print_report(&report, import_ms, output);
-  return print_files(ctx, args, output);
+  return print_files(ctx, args, &options, output);
 }
 
 int verb_compile(struct ctx *ctx, struct args *args) {

@@ -6,14 +6,6 @@
 #include <math.h>
 #include <sys/stat.h>
 
-struct run {
-  struct ctx *ctx;
-  const struct compile_options *options;
-  struct compile_report *report;
-  struct arena *arena;
-  bool stopped;
-};
-
 static bool is_stage(const char *wanted, const char *stage) {
   return wanted && !strcmp(wanted, stage);
 }
@@ -108,7 +100,7 @@ static void count_tuned(const struct plan *plan, const struct choice_table *tabl
   }
 }
 
-static hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
+hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out) {
   uint64_t start = clock_ns();
   struct choice_table choices;
   struct plan_options options = {.target = &run->options->target,
@@ -151,6 +143,9 @@ static hone_status cache_key(struct run *run, const struct emitted *emitted, con
               run->options->prefix ? run->options->prefix : "");
   for (const char *const *flag = run->options->target.flags; *flag; flag++)
     text_printf(&text, "|%s", *flag);
+  for (size_t i = 0; i < run->options->level_count; i++)
+    for (const char *const *flag = run->options->levels[i].flags; *flag; flag++)
+      text_printf(&text, "|%zu%s", i, *flag);
   hone_status status = text_finish(run->ctx, &text);
   if (!status) status = sha256_hex(run->ctx, out, text.at, text.length);
   text_deinit(&text);
@@ -179,6 +174,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   const char **units;
   size_t *lengths;
   bool *vectorises;
+  const struct build_level **levels;
   struct build_part *parts;
   TRY(NEW_ARRAY(run->ctx, run->arena, parts, emitted->part_count));
   for (size_t i = 0; i < emitted->part_count; i++)
@@ -187,17 +183,21 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, lengths, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, vectorises, emitted->unit_count));
+  TRY(NEW_ARRAY(run->ctx, run->arena, levels, emitted->unit_count));
   for (size_t i = 0; i < emitted->unit_count; i++) {
     units[i] = emitted->units[i].text.at;
     lengths[i] = emitted->units[i].text.length;
     vectorises[i] = emitted->units[i].vectorises;
+    levels[i] = emitted->units[i].level;
   }
   struct build_input input = {.units = units,
                               .unit_lengths = lengths,
                               .unit_count = emitted->unit_count,
                               .common = emitted->common.at,
                               .common_length = emitted->common.length,
+                              .unit_levels = levels,
                               .unit_vectorises = vectorises,
+                              .weights_in_text = run->options->embeds,
                               .weights_bytes = emitted->weights_bytes,
                               .part_count = emitted->part_count,
                               .parts = parts,
@@ -215,7 +215,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
 }
 
 /* C goes straight to its place; what a compiler makes passes through the cache. */
-static hone_status build(struct run *run, const struct emitted *emitted, const char *path) {
+hone_status build_artifact(struct run *run, const struct emitted *emitted, const char *path) {
   uint64_t start = clock_ns();
   char key[65], cached[4096];
   enum artifact_kind kind = artifact_kind_of(path);
@@ -268,7 +268,7 @@ static hone_status emit_and_build(struct run *run, const struct plan *plan, cons
     run->report->c_bytes += emitted.units[i].text.length;
   dump_c(run, &emitted);
   hone_status status = HONE_OK;
-  if (!is_stage(run->options->stop_after, "emit")) status = build(run, &emitted, path);
+  if (!is_stage(run->options->stop_after, "emit")) status = build_artifact(run, &emitted, path);
   emitted_deinit(&emitted);
   return status;
 }
@@ -279,6 +279,7 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   TRY(graph_copy(run->ctx, run->arena, model->graph, &graph));
   TRY(improve(run, model, graph));
   if (run->stopped) return HONE_OK;
+  if (run->options->level_count) return compile_levels(run, graph, path);
   TRY(make_plan(run, graph, &plan));
   if (run->options->profile)
     TRY(describe_steps(run->ctx, model->graph, plan, run->options->profile));

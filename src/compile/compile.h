@@ -30,6 +30,9 @@ MUST_USE hone_status model_at(struct ctx *ctx, const struct model *model, int64_
 
 struct compile_options {
   struct target target;
+  /* of an artifact of several levels, ascending, of which it takes the best at run time; 0: target alone */
+  struct target levels[TARGET_LEVELS_MAX];
+  size_t level_count;
   int threads; /* tuned for; the artifact runs with any number */
   const char *cc, *prefix, *keep;
   const char *kernel_dir; /* texts of kernels that replace hone's own, or NULL */

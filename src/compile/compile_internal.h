@@ -8,4 +8,20 @@
 MUST_USE hone_status find_slopes(struct ctx *ctx, const struct model *model,
                                  const struct pipeline_options *pipeline, struct graph *graph);
 
+/* -- compile.c */
+struct run {
+  struct ctx *ctx;
+  const struct compile_options *options;
+  struct compile_report *report;
+  struct arena *arena;
+  bool stopped;
+};
+MUST_USE hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out);
+/* To the artifact at `path`, or out of the cache. */
+MUST_USE hone_status build_artifact(struct run *run, const struct emitted *emitted,
+                                    const char *path);
+
+/* -- levels.c: one artifact of several levels, which share what their weights have in common. */
+MUST_USE hone_status compile_levels(struct run *run, const struct graph *graph, const char *path);
+
 #endif

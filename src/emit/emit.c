@@ -53,6 +53,7 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
                       .arena = arena,
                       .plan = plan,
                       .prefix = prefix,
+                      .weights = options->weights ? options->weights : prefix,
                       .embeds = options->embeds,
                       .kernel_dir = options->kernel_dir,
                       .profiles = options->profiles};

@@ -5,13 +5,15 @@
 #include "../plan/plan.h"
 
 /* The C text: `common` stands before each unit, or once before all of them. */
+struct build_level;
 struct emitted {
   struct text common;
   size_t unit_count;
   struct emitted_unit {
     struct text text;
-    bool vectorises; /* the compiler is to make vectors of its loops */
-  } * units;         /* in an arena-owned array; emitted_deinit frees the texts */
+    bool vectorises;                 /* the compiler is to make vectors of its loops */
+    const struct build_level *level; /* of several: whose it is; NULL: none's */
+  } * units;                         /* in an arena-owned array; emitted_deinit frees the texts */
   struct text header;
   /* Packed weights, part by part in the order in which they lie; emitted_pack makes one. */
   size_t weights_bytes; /* 0 when they stand in the text (up to 64 KiB) */
@@ -20,19 +22,39 @@ struct emitted {
     size_t offset, bytes;
     const void *data; /* as they are; NULL: they are packed */
     const struct buffer *buffer;
+    const struct kernel_target *target;
     struct problem problem; /* packed: the buffer's, or the panels of it that this part is */
     int64_t pack_offset;
   } * parts; /* in an arena-owned array */
-  const struct kernel_target *target;
   char build_id[33];
 };
 struct emit_options {
   const char *prefix; /* NULL: hone_model */
-  bool embeds;        /* weights of any size stand in the text */
+  const char
+      *weights; /* whose weights they are, where several levels share them; NULL: the prefix */
+  bool embeds;  /* weights of any size stand in the text */
   int profiles; /* threads whose steps are timed, into what emit_profile_layout says; 0: none */
   const char
       *kernel_dir; /* texts of kernels that stand here replace those of the same name; NULL */
 };
+/* -- dispatch.c: one artifact made of several, each for a level of the processor --------------------- */
+struct emit_level {
+  const char *prefix; /* of its symbols */
+  uint32_t features;
+};
+/* PREFIX_artifact() gives the last level of the list whose features this processor has, the first where it
+   has none of them: whoever loads it refuses that by its flags. PREFIX_of_processor(features) is the
+   same for a processor with those features. */
+void emit_dispatch(const char *prefix, const struct emit_level *levels, size_t count,
+                   struct text *out);
+/* The typed header of a plan. */
+MUST_USE hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                                      const char *prefix, struct text *out);
+/* All packed weights as the array PREFIX_weights. */
+MUST_USE hone_status emit_weights_text(struct ctx *ctx, struct arena *arena,
+                                       const struct emitted *emitted, const char *prefix,
+                                       struct text *out);
+
 /* Where a profiled artifact keeps struct hone_profile_entry [threads][plan's steps] in its arena. */
 void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,
                          size_t *out_arena_bytes);

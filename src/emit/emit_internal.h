@@ -15,7 +15,7 @@ struct emitter {
   struct ctx *ctx;
   struct arena *arena;
   const struct plan *plan;
-  const char *prefix;
+  const char *prefix, *weights;
   bool embeds;  /* emit_options */
   int profiles; /* emit_options */
   const char *kernel_dir;

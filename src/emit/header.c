@@ -196,6 +196,12 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
   return text_finish(e->ctx, out);
 }
 
+hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                             const char *prefix, struct text *out) {
+  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan};
+  return emit_header(&e, prefix, out);
+}
+
 /* What a compiler defines when it is told to use a feature; the baseline compiles without any flag. */
 static const struct {
   uint32_t feature;
@@ -214,6 +220,10 @@ static const struct {
     {CPU_AMX_TILE, "__AMX_TILE__"},
     {CPU_AMX_INT8, "__AMX_INT8__"},
     {CPU_AMX_BF16, "__AMX_BF16__"},
+    {CPU_NEON, "__ARM_NEON"},
+    {CPU_DOTPROD, "__ARM_FEATURE_DOTPROD"},
+    {CPU_I8MM, "__ARM_FEATURE_MATMUL_INT8"},
+    {CPU_BF16, "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC"},
 };
 
 /* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
@@ -224,8 +234,23 @@ void emit_requirements(const struct plan *plan, struct text *out) {
     text_printf(out, "%s !defined %s", has_any ? " ||" : "#if", macros[i].macro);
     has_any = true;
   }
-  if (!has_any) return;
-  text_puts(out, "\n#error \"compile this file with: -O2");
-  for (const char *const *flag = plan->target.flags; *flag; flag++) text_printf(out, " %s", *flag);
-  text_puts(out, "\"\n#endif\n");
+  text_puts(out, has_any ? "\n" : "");
+  if (has_any) text_puts(out, "#error \"compile this file with: -O2");
+  for (const char *const *flag = plan->target.flags; has_any && *flag; flag++)
+    text_printf(out, " %s", *flag);
+  if (has_any) text_puts(out, "\"\n#endif\n");
+  text_puts(out,
+            "#if defined __GNUC__ && !defined __OPTIMIZE__\n"
+            "#warning \"not optimised: many times slower than with -O2\"\n#endif\n");
+  if (plan->target.is_portable)
+    text_puts(out,
+              "/* Plain C11. The processor must have: bytes of 8 bits, float and double of IEEE "
+              "754, int of "
+              "32 bits in\n   two's complement, int64_t, right shifts that keep the sign, "
+              "conversions that "
+              "wrap, little endian. */\n"
+              "#if defined __BYTE_ORDER__ && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+              "#error \"the weights are little endian\"\n#endif\n"
+              "#include <limits.h>\n#if CHAR_BIT != 8 || INT_MAX != 0x7fffffff || (-1 >> 1) != -1\n"
+              "#error \"int is not of 32 bits in two's complement\"\n#endif\n");
 }

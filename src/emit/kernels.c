@@ -108,7 +108,7 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   bool whole = !integer && program->raw == HONE_I32;
   bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
   text_printf(out,
-              "static inline __attribute__((always_inline)) %s HONE_NAME(NAME, _epilogue)(%s x, "
+              "INLINE_ %s HONE_NAME(NAME, _epilogue)(%s x, "
               "const void *const *e, long o, long j, long lanes) {\n",
               floats ? "vec" : "veci", integer ? "veci" : "vec");
   text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");

@@ -307,7 +307,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   int outer = inner ? rank - inner : 0;
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size, slope[d] = step->copy[d].slope;
   begin_loops(&body, step);
-  text_printf(&body, "  typedef %s __attribute__((may_alias)) element;\n",
+  text_printf(&body, "  typedef %s MAY_ALIAS element;\n",
               element_type(dtype_bytes(step->inputs[0].dtype)));
   if (step->inputs[0].dtype == HONE_STRING)
     text_puts(&body, "  const element fill = {\"\", 0};\n");

@@ -66,7 +66,7 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
   struct text body = {0};
   text_printf(&body, "void NAME%s {\n", OPEN_LOOP_PARAMETERS);
   text_printf(&body,
-              "  typedef %s __attribute__((may_alias)) element;\n  (void)from;\n"
+              "  typedef %s MAY_ALIAS element;\n  (void)from;\n"
               "  for (long u = begin; u < end; u++) {\n    long rest = u;\n    element *o = to;\n",
               element_type(dtype_bytes(to->dtype)));
   for (int d = to->shape.rank; d-- > 0;) {

@@ -180,7 +180,7 @@ static hone_status emit_attribute(struct emitter *e, struct text *out, struct te
 static hone_status emit_operand(struct emitter *e, struct text *out, struct text *undo,
                                 const char *side, size_t k, const struct view *view) {
   bool is_open = view->buffer && view_is_open(view);
-  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT", "IS_TEXT"};
+  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT", "IS_TEXT", "TYPE"};
   int64_t count = 0;
   if (view->buffer && !shape_count(&view->shape, &count))
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "too large");
@@ -204,8 +204,11 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
       case 4:
         text_printf(out, "%lldl\n", (long long)count);
         break;
-      default:
+      case 5:
         text_printf(out, "%d\n", view->buffer && view->dtype == HONE_STRING);
+        break;
+      default:
+        text_printf(out, "%d\n", view->buffer ? (int)view->dtype : 0);
     }
   }
   if (!is_open) return HONE_OK;

@@ -24,8 +24,9 @@ void emit_prelude(const struct plan *plan, struct text *out) {
   text_puts(out,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
-  static const char *const texts[] = {"kernels/simd.h", "emit/scalar.h", "run/artifact.h",
-                                      "emit/small.h", "emit/strings.h"};
+  if (plan->target.is_portable) text_puts(out, "#define HONE_PORTABLE 1\n");
+  const char *const texts[] = {plan->target.vector_bytes == 4 ? "kernels/lane.h" : "kernels/simd.h",
+                               "emit/scalar.h", "run/artifact.h", "emit/small.h", "emit/strings.h"};
   for (size_t i = 0; i < COUNT(texts); i++) {
     size_t length = 0;
     if (i == 3 && !has_small_types(plan)) continue;
@@ -33,17 +34,22 @@ void emit_prelude(const struct plan *plan, struct text *out) {
     const char *text = hone_embedded_text(texts[i], &length);
     if (text) text_append(out, text, length);
   }
-  text_puts(out,
-            "#define PLAIN_LINES 64\n#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) "
-            "HONE_NAME_(a, b)\n"
-            "#if defined __GNUC__ && !defined __clang__\n"
-            "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
-            "effect */\n"
-            "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
-            "splat_((float)(k))\n"
-            "#define HIDDEN __attribute__((visibility(\"hidden\"))) /* between units */\n"
-            "#if defined __GNUC__\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* omp "
-            "*/\n#endif\n\n");
+  text_puts(
+      out,
+      "#define PLAIN_LINES 64\n#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) "
+      "HONE_NAME_(a, b)\n"
+      "#if !defined __GNUC__\n#define NOIPA\n#elif !defined __clang__\n"
+      "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
+      "effect */\n"
+      "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
+      "splat_((float)(k))\n"
+      "#if defined __GNUC__\n"
+      "#define HIDDEN __attribute__((visibility(\"hidden\"))) /* between units */\n"
+      "#define VISIBLE __attribute__((visibility(\"default\")))\n"
+      "#define SET_STATUS_(to, x) __atomic_store_n(&(to), (x), __ATOMIC_RELAXED)\n"
+      "#else\n#define HIDDEN\n#define VISIBLE\n#define SET_STATUS_(to, x) ((to) = (x))\n#endif\n"
+      "#if defined __GNUC__\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* omp "
+      "*/\n#endif\n\n");
 }
 
 void emit_alone_prelude(const struct target *target, struct text *out) {

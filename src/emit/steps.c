@@ -149,7 +149,7 @@ static void emit_call(struct text *out, const struct step *step, int number) {
       emit_scratch(out, step, "void");
       text_puts(out,
                 ", begin, end);\n"
-                "  if (status) __atomic_store_n(&f->status, status, __ATOMIC_RELAXED);\n");
+                "  if (status) SET_STATUS_(f->status, status);\n");
       break;
     case STEP_FAIL:
       text_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);

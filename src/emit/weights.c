@@ -16,8 +16,8 @@ static int64_t sliced_columns(const struct buffer *b, const struct kernel_target
   return gemm || conv ? choice_value(&b->pack, "vectors", 0) * (target->vector_bytes / 4) : 0;
 }
 
-static hone_status add_slices(struct emitter *e, struct emitted *out, const struct buffer *b) {
-  const struct kernel_target *target = out->target;
+static hone_status add_slices(struct emitter *e, const struct buffer *b) {
+  const struct kernel_target *target = &e->plan->kernel_target;
   int64_t columns = 0, stride = 0, width = sliced_columns(b, target, &columns, &stride);
   int64_t panels = width ? (columns + width - 1) / width : 1, at_a_time = panels;
   size_t exact = b->pack.kernel->packed_bytes(&b->problem, target, &b->pack);
@@ -27,6 +27,7 @@ static hone_status add_slices(struct emitter *e, struct emitted *out, const stru
     struct emitted_part part = {.offset = b->offset,
                                 .bytes = b->bytes,
                                 .buffer = b,
+                                .target = target,
                                 .problem = b->problem,
                                 .pack_offset = b->pack_offset};
     if (at_a_time < panels) {
@@ -46,12 +47,11 @@ static hone_status add_slices(struct emitter *e, struct emitted *out, const stru
 hone_status make_weights(struct emitter *e, struct emitted *out) {
   const struct plan *plan = e->plan;
   out->weights_bytes = plan->weights_bytes;
-  out->target = &plan->kernel_target;
   for (size_t i = 0; i < plan->buffers.count; i++) {
     const struct buffer *b = plan->buffers.at[i];
     if (b->place != BUFFER_WEIGHTS) continue;
     if (b->pack.kernel)
-      TRY(add_slices(e, out, b));
+      TRY(add_slices(e, b));
     else
       VEC_PUSH(e->ctx, e->arena, &e->parts,
                (struct emitted_part){.offset = b->offset,
@@ -73,7 +73,7 @@ void emitted_pack(const struct emitted *emitted, size_t part, void *to) {
   }
   const char *from =
       (const char *)b->tensor->data + (size_t)p->pack_offset * dtype_bytes(b->tensor->dtype);
-  b->pack.kernel->pack(&p->problem, emitted->target, &b->pack, from, to);
+  b->pack.kernel->pack(&p->problem, p->target, &b->pack, from, to);
 }
 
 /* What decides the packed bytes: the constants as they came, and for each part how it is packed. That

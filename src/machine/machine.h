@@ -38,11 +38,13 @@ struct speeds {
 
 /* What code is generated for. Never taken from the machine by accident: --target, --cpu. */
 struct target {
-  char triple[64];      /* "x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu" */
-  char level[32];       /* "baseline", "avx2", "avx512", "amx", "neon", ... */
-  uint32_t features;    /* enum cpu_feature */
-  int vector_bytes;     /* 16, 32, 64 */
+  char triple[64];   /* "x86_64-linux-gnu", "aarch64-linux-gnu", ..., "arm-none-eabi" */
+  char level[32];    /* "baseline", "avx2", "avx512", "amx", "neon", ..., "cortex-m4", "portable" */
+  uint32_t features; /* enum cpu_feature */
+  int vector_bytes;  /* 16, 32, 64; 4: one float at a time (kernels/text/lane.h) */
   int vector_registers; /* 16 or 32 */
+  bool is_portable;     /* plain C11: no intrinsics, no flags, any compiler */
+  bool is_bare;         /* no operating system: no shared libraries, threads, programs; 32 bits */
   size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; l3 shared */
   struct speeds speeds;                /* of a common processor of the level */
   const char *flags[24];               /* -m flags for the C compiler, NULL-terminated */
@@ -51,6 +53,10 @@ struct target {
    (E_UNSUP for a level the table does not know). */
 MUST_USE hone_status target_init(struct ctx *ctx, const char *triple, const char *level,
                                  struct target *out);
+/* Levels of one artifact: "avx2,avx512", or "all" of the triple's; each once, in ascending order. */
+#define TARGET_LEVELS_MAX 8
+MUST_USE hone_status targets_init(struct ctx *ctx, const char *triple, const char *list,
+                                  struct target out[TARGET_LEVELS_MAX], size_t *out_count);
 /* True if code for `target` runs here. */
 bool target_runs_here(const struct target *target);
 uint32_t cpu_features(void);

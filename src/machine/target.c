@@ -30,15 +30,22 @@ static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
                            speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5},
                            speeds_i8mm = {3.0, 8, 4, 64, 4, 2, 32, 9, 1.5},
                            speeds_arm_bf16 = {3.0, 8, 16, 64, 4, 2, 32, 9, 1.5},
-                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5};
+                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5},
+                           speeds_lane = {2.0, 2, 0.5, 1, 4, 2, 8, 4, 1.5},
+                           /* Arm's technical reference manuals: a multiply-add in 1 (M7, M55) to 3
+                              cycles (M4), two 16-bit products in one, one load in a cycle */
+    speeds_m4 = {0.168, 0.33, 0.1, 1, 3, 0.5, 4, 4, 1},
+                           speeds_m7 = {0.48, 1, 0.2, 1.5, 3, 1, 8, 4, 1},
+                           speeds_rv32 = {0.16, 0.25, 0.1, 0.2, 3, 0.5, 4, 4, 1};
 
+#define ANY_ARCH "*"
 static const struct level {
   const char *arch, *name;
   uint32_t features;
   int vector_bytes, vector_registers;
   size_t l1_bytes, l2_bytes, l3_bytes; /* of a common processor of the level */
   const struct speeds *speeds;
-  const char *flags[3]; /* -march where features alone do not say it, -mtune */
+  const char *flags[4]; /* -march where features alone do not say it, -mtune */
 } levels[] = {
     /* x86-64-v2: SSE4.2, POPCNT, CMPXCHG16B; every x86-64 server since 2009 */
     {"x86_64",
@@ -161,7 +168,60 @@ static const struct level {
      2 << 20,
      &speeds_plain,
      {"-march=rv64gc", "-mabi=lp64d"}},
+    /* Microcontrollers: one lane, 8-bit products two at a time by SMLAD; memory is all as near. */
+    {"arm",
+     "cortex-m4",
+     0,
+     4,
+     13,
+     64 << 10,
+     256 << 10,
+     0,
+     &speeds_m4,
+     {"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"}},
+    {"arm",
+     "cortex-m7",
+     0,
+     4,
+     13,
+     16 << 10,
+     256 << 10,
+     0,
+     &speeds_m7,
+     {"-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"}},
+    {"arm",
+     "cortex-m55",
+     0,
+     4,
+     13,
+     16 << 10,
+     256 << 10,
+     0,
+     &speeds_m7,
+     {"-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"}},
+    {"riscv32",
+     "baseline",
+     0,
+     4,
+     16,
+     16 << 10,
+     256 << 10,
+     0,
+     &speeds_rv32,
+     {"-march=rv32imafc", "-mabi=ilp32f"}},
+    /* Any processor: plain C11. */
+    {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, &speeds_lane, {NULL}},
 };
+
+/* Triples by architecture; bare: without an operating system. */
+static const struct {
+  const char *arch, *triple;
+  bool is_bare;
+} triples[] = {{"x86_64", "x86_64-linux-gnu", false},
+               {"aarch64", "aarch64-linux-gnu", false},
+               {"riscv64", "riscv64-linux-gnu", false},
+               {"arm", "arm-none-eabi", true},
+               {"riscv32", "riscv32-unknown-elf", true}};
 
 /* What a feature asks of the compiler; those that others imply stand once. */
 static const struct {
@@ -198,11 +258,9 @@ static const char *host_arch(void) {
 
 /* "arm64-apple-..." and "amd64" are the same processors under other names. */
 static hone_status arch_of(struct ctx *ctx, const char *triple, const char **out) {
-  static const char *const names[][2] = {{"x86_64", "x86_64"},
-                                         {"amd64", "x86_64"},
-                                         {"aarch64", "aarch64"},
-                                         {"arm64", "aarch64"},
-                                         {"riscv64", "riscv64"}};
+  static const char *const names[][2] = {
+      {"x86_64", "x86_64"},   {"amd64", "x86_64"}, {"aarch64", "aarch64"}, {"arm64", "aarch64"},
+      {"riscv64", "riscv64"}, {"arm", "arm"},      {"thumbv7em", "arm"},   {"riscv32", "riscv32"}};
   size_t length = strcspn(triple, "-");
   for (size_t i = 0; i < COUNT(names); i++)
     if (strlen(names[i][0]) == length && !strncmp(triple, names[i][0], length)) {
@@ -210,13 +268,14 @@ static hone_status arch_of(struct ctx *ctx, const char *triple, const char **out
       return HONE_OK;
     }
   return fail(ctx, HONE_E_UNSUP, place_name(triple),
-              "unknown target: x86_64-linux-gnu, aarch64-linux-gnu and riscv64-linux-gnu exist");
+              "unknown target: x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, "
+              "arm-none-eabi and riscv32-unknown-elf exist");
 }
 
 static hone_status no_level(struct ctx *ctx, const char *arch, const char *name) {
   struct text known = {0};
   for (size_t i = 0; i < COUNT(levels); i++)
-    if (!strcmp(levels[i].arch, arch))
+    if (!strcmp(levels[i].arch, arch) || !strcmp(levels[i].arch, ANY_ARCH))
       text_printf(&known, "%s%s", known.length ? ", " : "", levels[i].name);
   hone_status status = fail(ctx, HONE_E_UNSUP, place_name(name),
                             "unknown level of %s: host, %s exist", arch, known.at ? known.at : "");
@@ -235,6 +294,7 @@ static hone_status find_level(struct ctx *ctx, const char *arch, const char *nam
   *out = NULL;
   for (size_t i = 0; i < COUNT(levels); i++) {
     const struct level *level = &levels[i];
+    if (!best && !strcmp(level->arch, ANY_ARCH) && !strcmp(level->name, name)) *out = level;
     if (strcmp(level->arch, arch)) continue;
     if (!best && !strcmp(level->name, name)) *out = level;
     /* the first row of an architecture is what every such processor has, also called baseline */
@@ -264,7 +324,12 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   if (triple) TRY(arch_of(ctx, triple, &arch));
   const struct level *level;
   TRY(find_level(ctx, arch, name, &level));
-  snprintf(out->triple, sizeof out->triple, "%s-linux-gnu", arch);
+  for (size_t i = 0; i < COUNT(triples); i++)
+    if (!strcmp(triples[i].arch, arch)) {
+      snprintf(out->triple, sizeof out->triple, "%s", triples[i].triple);
+      out->is_bare = triples[i].is_bare;
+    }
+  out->is_portable = !strcmp(level->arch, ANY_ARCH);
   snprintf(out->level, sizeof out->level, "%s", level->name);
   out->features = level->features;
   out->vector_bytes = level->vector_bytes;
@@ -273,9 +338,58 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   out->l2_bytes = level->l2_bytes;
   out->l3_bytes = level->l3_bytes;
   out->speeds = *level->speeds;
-  if (!triple) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
+  if (!triple && !out->is_portable) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
   collect_flags(level, out);
   return HONE_OK;
+}
+
+/* The place of a level among the rows. */
+static size_t row_of(const struct target *target) {
+  size_t i = 0;
+  while (i < COUNT(levels) &&
+         (strcmp(levels[i].name, target->level) || levels[i].features != target->features))
+    i++;
+  return i;
+}
+
+static hone_status add_target(struct ctx *ctx, const char *triple, const char *name,
+                              struct target out[TARGET_LEVELS_MAX], size_t *count) {
+  struct target target;
+  TRY(target_init(ctx, triple, name, &target));
+  if (target.is_portable)
+    return fail(ctx, HONE_E_USAGE, place_name("portable"), "is a level of its own");
+  size_t at = 0;
+  while (at < *count && row_of(&out[at]) < row_of(&target)) at++;
+  if (at < *count && !strcmp(out[at].level, target.level)) return HONE_OK;
+  if (*count == TARGET_LEVELS_MAX)
+    return fail(ctx, HONE_E_LIMIT, place_name(name), "more than %d levels", TARGET_LEVELS_MAX);
+  memmove(out + at + 1, out + at, (*count - at) * sizeof *out);
+  out[at] = target;
+  ++*count;
+  return HONE_OK;
+}
+
+hone_status targets_init(struct ctx *ctx, const char *triple, const char *list,
+                         struct target out[TARGET_LEVELS_MAX], size_t *out_count) {
+  const char *arch = host_arch();
+  char name[32];
+  *out_count = 0;
+  if (triple) TRY(arch_of(ctx, triple, &arch));
+  if (!strcmp(list, "all")) {
+    for (size_t i = 0; i < COUNT(levels); i++)
+      if (!strcmp(levels[i].arch, arch))
+        TRY(add_target(ctx, triple, levels[i].name, out, out_count));
+    return HONE_OK;
+  }
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+    size_t length = strcspn(at, ",");
+    if (!length || length >= sizeof name)
+      return fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list: avx2,avx512");
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    TRY(add_target(ctx, triple, name, out, out_count));
+  }
+  return *out_count ? HONE_OK
+                    : fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list: avx2,avx512");
 }
 
 bool target_runs_here(const struct target *target) {

@@ -44,7 +44,8 @@ static hone_status add_objects(struct ctx *ctx, const struct build *build, struc
 
 static hone_status link_library(struct ctx *ctx, const struct build *build) {
   struct text text = {0};
-  text_printf(&text, "{ global: %s_artifact; local: *; };\n", build->prefix);
+  text_printf(&text, "{ global: %s_artifact; %s_of_processor; local: *; };\n", build->prefix,
+              build->prefix);
   hone_status status = text_finish(ctx, &text);
   if (!status) status = put_file(ctx, build->directory, "exports.map", text.at, text.length);
   text_deinit(&text);
@@ -70,8 +71,13 @@ static hone_status link_library(struct ctx *ctx, const struct build *build) {
 static hone_status archive(struct ctx *ctx, const struct build *build) {
   struct text names = {0};
   TRY(add_objects(ctx, build, &names, "objects.rsp"));
-  char cross[96];
-  snprintf(cross, sizeof cross, "%s-ar", build->options->target->triple);
+  char cross[4200];
+  const char *program = build->compiler.program;
+  size_t length = strlen(program);
+  if (length > 4 && !strcmp(program + length - 4, "-gcc")) /* another architecture's: its ar */
+    snprintf(cross, sizeof cross, "%.*s-ar", (int)(length - 4), program);
+  else
+    snprintf(cross, sizeof cross, "%s-ar", build->options->target->triple);
   struct arguments arguments = {0};
   argument(&arguments, triple_is_native(build->options->target->triple) ? "ar" : cross);
   const char *const rest[] = {"rcsD", "product", "@objects.rsp", NULL};
@@ -172,7 +178,9 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
     char path[4200];
     snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);
     TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
-    const struct file_part parts[] = {{input->common, input->common_length},
+    const struct build_level *level = level_of(input, i);
+    const struct file_part parts[] = {{level ? level->common : input->common,
+                                       level ? level->common_length : input->common_length},
                                       {input->units[i], input->unit_lengths[i]}};
     TRY(file_write_parts(ctx, path, parts, COUNT(parts), 0644));
   }
@@ -183,23 +191,82 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   return file_write_atomic(ctx, path, input->header, strlen(input->header), 0644);
 }
 
-/* One file: the common text, then the units as they follow each other. */
+const struct build_level *level_of(const struct build_input *input, size_t unit) {
+  return input->unit_levels ? input->unit_levels[unit] : NULL;
+}
+
+hone_status level_beside(struct ctx *ctx, const char *path, const char *level, char out[4096]) {
+  size_t length = strlen(path) - strlen(".c");
+  int n = snprintf(out, 4096, "%.*s_%s.c", (int)length, path, level);
+  if (n < 0 || n >= 4096) return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
+  return HONE_OK;
+}
+
+/* gcc takes the level from the text: gcc -O2 alone makes the code that was meant. Others are asked for flags
+   by the #error that follows. */
+static void put_level_target(struct text *out, const struct target *target, bool embeds) {
+  bool any = false;
+  text_puts(out, "#if defined __GNUC__ && !defined __clang__\n");
+  for (const char *const *flag = target->flags; *flag; flag++) {
+    if (strncmp(*flag, "-m", 2)) continue;
+    text_printf(out, any ? ",%s" : "#pragma GCC target(\"%s", *flag + 2);
+    any = true;
+  }
+  text_puts(out, any ? "\")\n#endif\n" : "#endif\n");
+  if (embeds) text_puts(out, "#define HONE_EMBEDDED_WEIGHTS\n");
+}
+
+/* One file a level: what its units share, and they. */
+static hone_status write_level(struct ctx *ctx, const struct build_input *input, size_t first,
+                               const char *path) {
+  const struct build_level *level = input->unit_levels[first];
+  struct text head = {0};
+  char beside[4096];
+  size_t count = 0;
+  struct file_part *parts = malloc((input->unit_count + 2) * sizeof *parts);
+  if (!parts) return fail(ctx, HONE_E_OOM, place_file(path), "no memory to write C");
+  put_level_target(&head, level->target, input->weights_in_text);
+  hone_status status = text_finish(ctx, &head);
+  if (!status) status = level_beside(ctx, path, level->target->level, beside);
+  parts[count++] = (struct file_part){head.at, head.length};
+  parts[count++] = (struct file_part){level->common, level->common_length};
+  for (size_t i = first; i < input->unit_count; i++)
+    if (input->unit_levels[i] == level)
+      parts[count++] = (struct file_part){input->units[i], input->unit_lengths[i]};
+  if (!status) status = output_check(ctx, beside, OUTPUT_C, NULL, 0);
+  if (!status) status = file_write_parts(ctx, beside, parts, count, 0644);
+  text_deinit(&head);
+  free(parts);
+  return status;
+}
+
+static hone_status write_levels(struct ctx *ctx, const struct build_input *input,
+                                const char *path) {
+  for (size_t i = 0; input->unit_levels && i < input->unit_count; i++)
+    if (input->unit_levels[i] && (!i || input->unit_levels[i - 1] != input->unit_levels[i]))
+      TRY(write_level(ctx, input, i, path));
+  return HONE_OK;
+}
+
+/* One file: the common text, then the units as they follow each other; those of a level have their own. */
 static hone_status write_c(struct ctx *ctx, const struct build_input *input, const char *path) {
   char weights[4096] = "";
   bool is_new = false;
   struct file_part *parts = malloc((input->unit_count + 1) * sizeof *parts);
   if (!parts) return fail(ctx, HONE_E_OOM, place_file(path), "no memory to write C");
-  parts[0] = (struct file_part){input->common, input->common_length};
+  size_t count = 0;
+  parts[count++] = (struct file_part){input->common, input->common_length};
   for (size_t i = 0; i < input->unit_count; i++)
-    parts[i + 1] = (struct file_part){input->units[i], input->unit_lengths[i]};
-  hone_status status = HONE_OK;
-  if (input->weights_bytes) {
+    if (!level_of(input, i))
+      parts[count++] = (struct file_part){input->units[i], input->unit_lengths[i]};
+  hone_status status = write_levels(ctx, input, path);
+  if (input->weights_bytes && !status) {
     status = artifact_beside(ctx, path, "weights", weights);
     is_new = !status && access(weights, F_OK) != 0;
     if (!status) status = write_weights(ctx, input, weights);
   }
   if (!status) {
-    status = file_write_parts(ctx, path, parts, input->unit_count + 1, 0644);
+    status = file_write_parts(ctx, path, parts, count, 0644);
     if (status && is_new) unlink(weights); /* of no use alone */
   }
   free(parts);
@@ -250,6 +317,11 @@ hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                 "a prefix is 1 to 64 letters, digits and underscores, no digit first");
   if (!input->unit_count || input->unit_count > MAX_UNITS)
     return fail(ctx, HONE_E_INTERNAL, place_file(path), "%zu units", input->unit_count);
+  if (options->target->is_bare && artifact_kind_of(path) != ARTIFACT_C &&
+      artifact_kind_of(path) != ARTIFACT_A)
+    return fail(ctx, HONE_E_UNSUP, place_file(path),
+                "%s has no libraries or programs: FILE.a, to be linked into yours, or FILE.c",
+                options->target->triple);
   TRY(keep_texts(ctx, &build));
   if (artifact_kind_of(path) == ARTIFACT_C) return write_c(ctx, input, path);
   build.deadline_ns = clock_ns() + (options->timeout_ns ? options->timeout_ns : DEFAULT_TIMEOUT_NS);

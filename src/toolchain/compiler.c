@@ -77,9 +77,10 @@ static hone_status no_compiler(struct ctx *ctx, const char *named, const char *t
     return fail(ctx, HONE_E_MISSING, place_none(),
                 "no C compiler in PATH: apt-get install gcc, or name one with --cc");
   return fail(ctx, HONE_E_MISSING, place_none(),
-              "no C compiler for %s in PATH: apt-get install gcc-%.*s, or name one with --cc",
-              triple, (int)strcspn(triple, "_"),
-              !strncmp(triple, "x86_64", 6) ? "x86-64-linux-gnu" : triple);
+              "no C compiler for %s in PATH: apt-get install gcc-%s, or name one with --cc", triple,
+              !strncmp(triple, "x86_64", 6)    ? "x86-64-linux-gnu"
+              : !strncmp(triple, "riscv32", 7) ? "riscv64-unknown-elf"
+                                               : triple);
 }
 
 /* A gcc makes code for one architecture alone: named for another target, it would fail far from the
@@ -95,7 +96,8 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
   size_t length = strcspn(machine, "-");
   hone_status status = HONE_OK;
   /* a compiler that does not know the question is taken at its word */
-  if (!result.exit_code && !result.timed_out && machine[length] == '-' &&
+  bool is_riscv = !strncmp(machine, "riscv", 5) && !strncmp(triple, "riscv32", 7); /* has both */
+  if (!result.exit_code && !result.timed_out && machine[length] == '-' && !is_riscv &&
       strncmp(machine, triple, length + 1)) {
     char words[80];
     snprintf(words, sizeof words, "%.*s", (int)strcspn(machine, "\n"), machine);
@@ -112,6 +114,7 @@ hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
   char cross[96];
   snprintf(cross, sizeof cross, "%s-gcc", triple ? triple : "");
   const char *native[] = {"cc", "gcc", "clang"}, *foreign[] = {cross, "clang"};
+  if (triple && !strcmp(triple, "riscv32-unknown-elf")) foreign[1] = "riscv64-unknown-elf-gcc";
   bool is_native = triple_is_native(triple);
   const char *named = cc ? cc : getenv("HONE_CC");
   if (named && !*named) named = NULL;
@@ -148,22 +151,24 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
                     bool vectorises, struct arguments *out) {
   /* FMA is asked for, not left to a default; errno and traps would keep libm calls and reorderings
      out; hidden symbols bind at once */
-  static const char *const always[] = {"-std=gnu11",
-                                       "-pipe",
-                                       "-fPIC",
+  static const char *const always[] = {"-pipe",
                                        "-fvisibility=hidden",
                                        "-ffp-contract=fast",
                                        "-fno-math-errno",
                                        "-fno-trapping-math",
-                                       "-fno-semantic-interposition",
                                        "-Wno-psabi",
                                        NULL};
+  static const char *const library[] = {"-fPIC", "-fno-semantic-interposition", NULL};
+  /* what a program does not use is left out of it; the calls, for the depth of the stack */
+  static const char *const bare[] = {"-ffunction-sections", "-fdata-sections", NULL};
   /* vectors that stand in the text: the vectorisers only spill */
   static const char *const fast[] = {"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
   static const char *const loops[] = {"-O3", "-fopenmp-simd", NULL};
   static const char *const slow[] = {"-O1", "-g", NULL};
   compiler_start(compiler, out);
+  argument(out, target->is_portable ? "-std=c11" : "-std=gnu11");
   arguments_add(out, always);
+  arguments_add(out, target->is_bare ? bare : library);
   arguments_add(out, debug ? slow : vectorises ? loops : fast);
   arguments_add(out, target->flags);
 }

@@ -43,12 +43,15 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   snprintf(source, sizeof source, "unit%zu.c", unit);
   snprintf(object, sizeof object, "unit%zu.o", unit);
   const struct build_input *input = build->input;
-  const struct file_part parts[] = {{input->common, input->common_length},
-                                    {input->units[unit], input->unit_lengths[unit]}};
+  const struct build_level *level = level_of(input, unit);
+  const struct file_part parts[] = {
+      {level ? level->common : input->common, level ? level->common_length : input->common_length},
+      {input->units[unit], input->unit_lengths[unit]}};
   TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
-  compiler_flags(&build->compiler, build->options->target, build->options->debug,
-                 input->unit_vectorises && input->unit_vectorises[unit], &arguments);
+  compiler_flags(&build->compiler, level ? level->target : build->options->target,
+                 build->options->debug, input->unit_vectorises && input->unit_vectorises[unit],
+                 &arguments);
   argument(&arguments, build->prefix_map);
   if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
   const char *const rest[] = {"-c", "-o", object, source, NULL};
@@ -58,8 +61,10 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
 
 /* The program's own main and the headers that it includes. */
 static hone_status compile_main(struct ctx *ctx, const struct build *build, const struct job *job) {
-  static const char *const names[][2] = {
-      {"run/main.c", "main.c"}, {"run/stages.h", "stages.h"}, {"run/artifact.h", "artifact.h"}};
+  static const char *const names[][2] = {{"run/main.c", "main.c"},
+                                         {"run/stages.h", "stages.h"},
+                                         {"run/features.h", "features.h"},
+                                         {"run/artifact.h", "artifact.h"}};
   for (size_t i = 0; i < COUNT(names); i++) {
     size_t length;
     const char *text = hone_embedded_text(names[i][0], &length);

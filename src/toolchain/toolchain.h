@@ -22,12 +22,19 @@ struct build_part {
   size_t offset, bytes;
   const void *data; /* NULL: to be packed */
 };
+/*/* Units of another target among those of an artifact of several levels. */
+struct build_level {
+  const struct target *target;
+  const char *common; /* stands before each of its units */
+  size_t common_length;
+};
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */
   const size_t *unit_lengths;
   size_t unit_count;
   const char *common; /* stands before each unit, and once in one C file; NULL: none */
   size_t common_length;
+  const struct build_level *const *unit_levels; /* NULL, or by unit; NULL: the options' target */
   const bool *unit_vectorises; /* NULL: none; else by unit: -O3 with the compiler's vectoriser */
   /* Packed weights: parts in the order in which they lie, zeros between them; inside so, a, exe,
      beside a .c. pack(packer, i, to) makes part i where it has no data, in any thread. */
@@ -35,6 +42,7 @@ struct build_input {
   const struct build_part *parts;
   void (*pack)(const void *packer, size_t part, void *to);
   const void *packer;
+  bool weights_in_text; /* C text: a level's file finds them in the first */
   const char *build_id; /* 32 hex digits, ends the .weights file; needed for it alone */
   const char *header;   /* typed header text, written beside the artifact; NULL: none */
   /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS,
@@ -43,6 +51,7 @@ struct build_input {
      weights_bytes 0: the numbers stand in the C text, there is no stub. */
   const char *prefix;
 };
+const struct build_level *level_of(const struct build_input *input, size_t unit);
 struct build_options {
   const struct target *target;
   const char *cc;      /* NULL: $HONE_CC, else cc, gcc, clang from PATH; one word, no shell */
@@ -55,6 +64,9 @@ struct build_options {
    code for another processor. */
 MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, const char *triple,
                                         char out[128]);
+/* Of an artifact of several levels, C text is a file a level besides: dir/name.c -> dir/name_avx2.c. */
+MUST_USE hone_status level_beside(struct ctx *ctx, const char *path, const char *level,
+                                  char out[4096]);
 /* Builds and moves the result to `path` atomically; the compiler's own words are in the failure. */
 MUST_USE hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                                      const struct build_options *options, const char *path);

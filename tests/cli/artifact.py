@@ -53,12 +53,16 @@ def shape_of(port, less):
 
 
 class Artifact:
-    def __init__(self, path, prefix=None):
+    def __init__(self, path, prefix=None, features=None):
+        """features: what to take the processor for, of an artifact with several levels."""
         self.library = ctypes.CDLL(str(path))
         prefix = prefix or pathlib.Path(path).stem  # as hone names the symbols of FILE.so
         entry = getattr(self.library, prefix + "_artifact")
         entry.restype = ctypes.POINTER(Info)
-        self.info = entry().contents
+        if features is not None:
+            entry = getattr(self.library, prefix + "_of_processor")
+            entry.argtypes, entry.restype = [ctypes.c_uint32], ctypes.POINTER(Info)
+        self.info = entry().contents if features is None else entry(features).contents
         arena = self.info.arena_bytes
         self.block = Guarded(-(-arena // 64) * 64)
 

@@ -1,7 +1,8 @@
 /* Executables for every target and level, run as a user runs them: .npy files in, .npy files out,
  * by this processor where it can, else by an emulator, and compared with the reference. A target
  * whose compiler or emulator is not installed is skipped with a word. Two models and the first
- * level of each target, with HONE_CROSS=all every model and level. */
+ * level of each target, with HONE_CROSS=all every model and level, with HONE_CROSS=LEVEL every model on
+ * that. */
 #include "compile_scene.h"
 
 #include <unistd.h>
@@ -27,6 +28,9 @@ static const struct machine machines[] = {
     {"x86_64-linux-gnu", "avx512vnni", NULL, NULL, NULL},
     {"x86_64-linux-gnu", "avx512bf16", NULL, NULL, NULL},
     {"x86_64-linux-gnu", "amx", NULL, NULL, NULL},
+    {"x86_64-linux-gnu", "portable", NULL, NULL, NULL},
+    {"aarch64-linux-gnu", "portable", "qemu-aarch64", "/usr/aarch64-linux-gnu",
+     "gcc-aarch64-linux-gnu"},
 };
 static const char *const models[] = {
     "tests/compile/residual-convs.hg",
@@ -48,9 +52,14 @@ static const char *const models[] = {
 };
 enum { SHORT_MODELS = 2, LONGEST_COMMAND = MOST + 12 };
 
-static bool wants_all(void) {
-  const char *value = getenv("HONE_CROSS");
-  return value && !strcmp(value, "all");
+static const char *wanted(void) { return getenv("HONE_CROSS"); }
+static bool wants_all(void) { return wanted() != NULL; }
+/* In the short form the first level of each target, and plain C here. */
+static bool is_wanted(size_t k) {
+  const struct machine *m = &machines[k];
+  if (wants_all()) return !strcmp(wanted(), "all") || !strcmp(wanted(), m->level);
+  return !k || strcmp(m->triple, machines[k - 1].triple) ||
+         (!m->emulator && !strcmp(m->level, "portable"));
 }
 
 static bool is_installed(const char *program) {
@@ -158,7 +167,7 @@ static void every_target_equals_the_reference(void **state) {
     assert_int_equal(target_init(&ctx, m->triple, m->level, &targets[k]), HONE_OK);
     const char *missing = what_is_missing(m, &targets[k]);
     serves[k] = !missing;
-    if (!wants_all() && k && !strcmp(m->triple, machines[k - 1].triple)) serves[k] = false;
+    serves[k] &= is_wanted(k);
     if (missing) print_message("skipped: %s %s needs %s\n", m->triple, m->level, missing);
   }
   for (size_t i = 0; i < (wants_all() ? COUNT(models) : SHORT_MODELS); i++) {

@@ -200,6 +200,7 @@ static void put_operand(struct text *text, const char *side, size_t k, const str
   if (value) assert_true(shape_count(&value->shape, &count));
   text_printf(text, "#define %s%zu_PRESENT %d\n#define %s%zu_T %s\n", side, k, value != NULL, side,
               k, value ? c_type_of(value->dtype) : "float");
+  text_printf(text, "#define %s%zu_TYPE %d\n", side, k, value ? (int)value->dtype : 0);
   text_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side,
               k, value ? value->shape.rank : 0, side, k, (long long)count, side, k);
   put_list(text, value ? value->shape.dims : NULL, value ? (size_t)value->shape.rank : 0);

@@ -1,7 +1,11 @@
 /* Scalar helpers of elementwise expressions, by element class: f32_, f64_ and i64_ before the names of the
    closed set. Integers are exact: they wrap, x / 0 is 0. `u`: the operands are unsigned 64-bit. */
 /* a file uses few of them */
+#if defined __GNUC__
 #define HONE_SCALAR_FUNCTION static inline __attribute__((unused))
+#else
+#define HONE_SCALAR_FUNCTION static inline
+#endif
 #define f32_C(k) ((float)(k))
 #define f64_C(k) ((double)(k))
 #define f32_select_(m, a, b) ((m) != 0 ? (a) : (b))

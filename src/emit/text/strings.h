@@ -2,9 +2,14 @@
 HONE_SCALAR_FUNCTION char *text_room_(void *texts, uint64_t a, uint64_t b) {
   struct texts *const t = texts;
   if (a > t->size || b > t->size) return NULL;
+#if defined __GNUC__
   const uint64_t from = __atomic_fetch_add(&t->used, a + b, __ATOMIC_RELAXED);
+#else /* one thread at a time */
+  const uint64_t from = t->used;
+  t->used += a + b;
+#endif
   if (from + a + b > t->size) {
-    __atomic_store_n(&t->used, t->size, __ATOMIC_RELAXED); /* full for good */
+    t->used = t->size; /* full for good */
     return NULL;
   }
   return t->at + from;

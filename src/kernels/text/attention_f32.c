@@ -120,7 +120,7 @@ INLINE_ float PASTE_(NAME, weights)(float *s) {
       storeu_(s + j + i * LANES, t);
     }
   UNROLL for (int i = 1; i < VECTORS; i++) sum[0] += sum[i];
-  return 1.0f / sum_lanes_(sum[0])[0];
+  return 1.0f / LANE_(sum_lanes_(sum[0]), 0);
 }
 
 INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, float *c,

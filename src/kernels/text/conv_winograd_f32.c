@@ -93,7 +93,7 @@ INLINE_ void PASTE_(NAME, product)(const float *v, const float *u, float *m, con
   for (long k = 0; k < IC; k++) {
     vec w[VECTORS];
 #if AHEAD
-    __builtin_prefetch(ahead + k * AHEAD, 0, 2);
+    PREFETCH_(ahead + k * AHEAD);
 #endif
     UNROLL for (int j = 0; j < VECTORS; j++) w[j] = loadu_(u + k * NR + j * LANES);
     UNROLL for (int i = 0; i < rows; i++) {

@@ -10,7 +10,7 @@
 #define HONE_DOT_
 INLINE_ veci load_group_(const void *p) {
   int32_t x;
-  __builtin_memcpy(&x, p, 4);
+  memcpy(&x, p, 4);
   return (veci){0} + x;
 }
 /* The first n bytes, zeros behind: nothing past the end of a row is read. */
@@ -19,14 +19,38 @@ INLINE_ veci load_part_(const void *p, const int n) {
   UNROLL for (int i = 0; i < n; i++) x |= (uint32_t)((const unsigned char *)p)[i] << 8 * i;
   return (veci){0} + (int32_t)x;
 }
+#if LANES == 1
+INLINE_ veci load_panel_(const int32_t *p) { return *p; }
+#else
 INLINE_ veci load_panel_(const int32_t *p) {
   return *(const veci __attribute__((aligned(4), may_alias)) *)p;
 }
+#endif
 INLINE_ veci flip_(veci x) { return x ^ ((veci){0} + (int32_t)0x80808080u); }
 
 /* acc + sums of four products of unsigned bytes of a and signed bytes of b. Without an instruction
    for it bytes become 16-bit words, whose products cannot overflow as those of vpmaddubsw do. */
-#if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+#if LANES == 1 && defined __ARM_FEATURE_SIMD32 && defined __GNUC__ && !defined HONE_PORTABLE
+/* Two 16-bit products an instruction; the halves of a and b are made once for several sums. */
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  veci a0, a1, b0, b1;
+  __asm__("uxtb16 %0, %1" : "=r"(a0) : "r"(a));
+  __asm__("uxtb16 %0, %1, ror #8" : "=r"(a1) : "r"(a));
+  __asm__("sxtb16 %0, %1" : "=r"(b0) : "r"(b));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(b1) : "r"(b));
+  __asm__("smlad %0, %1, %2, %3" : "=r"(acc) : "r"(a0), "r"(b0), "r"(acc));
+  __asm__("smlad %0, %1, %2, %3" : "=r"(acc) : "r"(a1), "r"(b1), "r"(acc));
+  return acc;
+}
+#elif LANES == 1
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+  acc += (veci)(x & 255) * (int8_t)(uint8_t)(y & 255);
+  acc += (veci)(x >> 8 & 255) * (int8_t)(uint8_t)(y >> 8 & 255);
+  acc += (veci)(x >> 16 & 255) * (int8_t)(uint8_t)(y >> 16 & 255);
+  return acc + (veci)(x >> 24) * (int8_t)(uint8_t)(y >> 24);
+}
+#elif HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
   return acc;
@@ -83,7 +107,13 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 #endif
 
 /* acc + sums of two products of bf16. */
-#if HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__
+#if LANES == 1
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+  acc += lane_float_((veci)(x << 16)) * lane_float_((veci)(y << 16));
+  return acc + lane_float_((veci)(x & 0xffff0000u)) * lane_float_((veci)(y & 0xffff0000u));
+}
+#elif HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__
 INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
   return acc;
@@ -158,7 +188,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
       long k = 0;
       for (; k + K_STEP * K_UNROLL <= DEPTH; k += K_STEP * K_UNROLL, b += NR * K_UNROLL) {
 #if AHEAD
-        __builtin_prefetch(ahead, 0, 2);
+        PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) GROUP_(u, k + u * K_STEP, 0)

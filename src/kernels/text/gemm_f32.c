@@ -33,7 +33,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
       long k = 0;
       for (; k + K_UNROLL <= s->depth; k += K_UNROLL, b += NR * K_UNROLL) {
 #if AHEAD
-        __builtin_prefetch(ahead, 0, 2);
+        PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {

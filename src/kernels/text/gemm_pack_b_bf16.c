@@ -7,7 +7,7 @@
 #define PAIRS ((K + 1) / 2)
 #define STORED ((PAIRS + K_GROUPS - 1) / K_GROUPS * K_GROUPS)
 
-#if B_ROW == 1
+#if B_ROW == 1 && LANES > 1
 typedef int32_t PASTE_(NAME, four) __attribute__((vector_size(16)));
 typedef int32_t PASTE_(NAME, fouru) __attribute__((vector_size(16), aligned(2), may_alias));
 
@@ -43,11 +43,11 @@ void NAME(const void *b_, void *packed_, long begin, long end) {
         veci low = {0}, high = {0};
         if (left > 0) low = widen_u16(p, left);
         if (left > 0 && 2 * k + 1 < K) high = widen_u16(p + B_ROW, left);
-        *(veci __attribute__((aligned(4), may_alias)) *)(to + k * NR + v * LANES) = low | high << 16;
+        STORE_WORDS_(to + k * NR + v * LANES, low | high << 16);
       }
 #else
     long j = 0;
-#if B_ROW == 1
+#if B_ROW == 1 && LANES > 1
     for (; j + 4 <= width; j += 4) {
       long k = 0;
       for (; k + 4 <= K / 2; k += 4)

@@ -27,6 +27,7 @@ void NAME(const void *b_, void *packed_, long begin, long end) {
   }
 }
 #else
+#if B_ROW == 1 && LANES > 1
 typedef float PASTE_(NAME, four) __attribute__((vector_size(16)));
 typedef float PASTE_(NAME, fouru) __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -45,6 +46,7 @@ INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
   *(fouru *)(to + 2 * NR) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
   *(fouru *)(to + 3 * NR) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
+#endif
 
 void NAME(const void *b_, void *packed_, long begin, long end) {
   const float *b = b_;
@@ -54,7 +56,7 @@ void NAME(const void *b_, void *packed_, long begin, long end) {
     const float *from = b + outer / BATCH1 * B_BATCH0 + outer % BATCH1 * B_BATCH1 + n * B_COLUMN;
     float *to = packed + u * K * NR;
     long j = 0;
-#if B_ROW == 1
+#if B_ROW == 1 && LANES > 1
     for (; j + 4 <= width; j += 4) {
       long k = 0;
       for (; k + 4 <= K; k += 4) PASTE_(NAME, transpose)(from + j * B_COLUMN + k, to + k * NR + j);

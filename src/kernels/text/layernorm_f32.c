@@ -38,7 +38,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
       if (pass) variance = total;
       else mean = total;
     }
-    const vec scale = splat_(1.0f / sqrtf(variance[0] + epsilon.value));
+    const vec scale = splat_(1.0f / sqrtf(LANE_(variance, 0) + epsilon.value));
     for (long j = 0; j < COLUMNS; j += LANES) {
       const long n = COLUMNS - j < LANES ? COLUMNS - j : LANES;
       vec t = (LOAD_A(x + j, n) - mean) * scale;

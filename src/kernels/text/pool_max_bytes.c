@@ -5,6 +5,7 @@
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
 #include "types.h"
 #define LEAST (A_TYPE == 2 ? 0 : -128)
+#if LANES > 1
 typedef A_T PASTE_(NAME, wide) __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(1), may_alias));
 typedef A_T PASTE_(NAME, few) __attribute__((vector_size(16), aligned(1), may_alias));
 
@@ -20,6 +21,9 @@ typedef A_T PASTE_(NAME, few) __attribute__((vector_size(16), aligned(1), may_al
       }                                                                                   \
     *(V *)(c + o + j) = most;                                                             \
   }
+#else
+#define CHANNELS_(V)
+#endif
 
 INLINE_ void PASTE_(NAME, window)(const A_T *p, A_T *c, long top, long bottom, long left,
                                   long right, long o, long j, long last) {

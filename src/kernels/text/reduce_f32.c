@@ -20,9 +20,9 @@ INLINE_ vec PASTE_(NAME, row)(const A_T *x) {
   acc[1] = JOIN(acc[1], fill_lanes_(LOAD_A(x + k, K % LANES), K % LANES, START));
 #endif
   const vec pair = JOIN(acc[0], acc[1]), other = JOIN(acc[2], acc[3]), all = JOIN(pair, other);
-  vec result = splat_(all[0]);
+  vec result = splat_(LANE_(all, 0));
   for (int i = 1; i < LANES; i++) {
-    const vec next = splat_(all[i]);
+    const vec next = splat_(LANE_(all, i));
     result = JOIN(result, next);
   }
   return result;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifndef HONE_VECTOR_BYTES
 #if defined __AVX512F__
@@ -41,6 +42,10 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #define IN_REGISTER_(x) ((void)0)
 #endif
 #define INLINE_ static inline __attribute__((always_inline, unused))
+#define MAY_ALIAS __attribute__((may_alias))
+#define PREFETCH_(p) __builtin_prefetch((p), 0, 2)
+#define LANE_(x, i) ((x)[i])
+#define STORE_WORDS_(p, x) (*(veci __attribute__((aligned(4), may_alias)) *)(p) = (x))
 
 /* Memory ----------------------------------------------------------------------------------------
  */

@@ -7,7 +7,13 @@
 #ifndef ATTR_reverse
 #define ATTR_reverse 0
 #endif
-#define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0, double: 0.0, default: (uint64_t)0))
+#if OUT0_TYPE == 1 /* f32 */
+#define ACC double
+#elif OUT0_TYPE == 11 /* f64 */
+#define ACC double
+#else
+#define ACC uint64_t
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];

@@ -1,6 +1,14 @@
 /* MatMul with NumPy rules: batch dimensions broadcast, a vector is a row on the left and a column on
  * the right. Row updates; integers wrap. */
-#define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, int64_t: (uint64_t)0, uint64_t: (uint64_t)0, default: (uint32_t)0))
+#if OUT0_TYPE == 1 /* f32 */
+#define ACC float
+#elif OUT0_TYPE == 11 /* f64 */
+#define ACC double
+#elif OUT0_TYPE == 7 || OUT0_TYPE == 13 /* 64-bit integers */
+#define ACC uint64_t
+#else
+#define ACC uint32_t
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict a = in[0];
   const IN1_T *restrict b = in[1];

@@ -9,7 +9,11 @@
 #ifndef ATTR_p
 #define ATTR_p 2
 #endif
-#define SUM __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0))
+#if OUT0_TYPE == 1 /* f32 */
+#define SUM float
+#else
+#define SUM double
+#endif
 #define LOWEST _Generic((IN0_T)0, float: -INFINITY, double: -INFINITY, default: 0)
 #define IS_FLOAT ((IN0_T)0.5 != 0)
 #if OUT_COUNT > 1 && OUT1_PRESENT

@@ -11,7 +11,11 @@
 #else
 #define ZERO(s) ((REAL)0)
 #endif
-#define REAL __typeof__(_Generic((IN0_T)0, float: 0.0f, default: 0.0))
+#if IN0_TYPE == 1 /* f32 */
+#define REAL float
+#else
+#define REAL double
+#endif
 #define QUANTIZE(s)                                                               \
   do {                                                                            \
     const REAL quotient = (REAL)x[i + j] / (REAL)scale[s];                        \

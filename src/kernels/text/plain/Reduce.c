@@ -4,7 +4,13 @@
 #ifndef ATTR_noop_with_empty_axes
 #define ATTR_noop_with_empty_axes 0
 #endif
-#define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0, double: 0.0, default: (uint64_t)0))
+#if OUT0_TYPE == 1 /* f32 */
+#define ACC double
+#elif OUT0_TYPE == 11 /* f64 */
+#define ACC double
+#else
+#define ACC uint64_t
+#endif
 #define WIDTH 64
 /* The next of n independent sums, products or ends, over the place j of both. */
 #define MEET(j, value, high)                                                                     \

@@ -14,7 +14,13 @@
 #else
 #define APPLY(a, b) ((a) = (b))
 #endif
-#define ACC __typeof__(_Generic((OUT0_T)0, float: 0.0f, double: 0.0, default: (uint64_t)0))
+#if OUT0_TYPE == 1 /* f32 */
+#define ACC float
+#elif OUT0_TYPE == 11 /* f64 */
+#define ACC double
+#else
+#define ACC uint64_t
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN1_T *restrict indices = in[1];
   const IN2_T *restrict updates = in[2];

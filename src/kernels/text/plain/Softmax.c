@@ -2,7 +2,11 @@
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
-#define REAL __typeof__(_Generic((OUT0_T)0, float: 0.0f, default: 0.0))
+#if OUT0_TYPE == 1 /* f32 */
+#define REAL float
+#else
+#define REAL double
+#endif
 /* exp of n neighbours, less `shift`, which is one number or one for each: e[j]. */
 #define EXP_ROW(e, from, shift, by, n)                                                           \
   do {                                                                                           \

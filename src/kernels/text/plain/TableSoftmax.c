@@ -29,7 +29,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       const int64_t e = table[most - x[base + i * inner]];
       sum += FIXED_SHIFT(e, 4095, 12);
     }
-    const int zeros = sum > 0 ? __builtin_clz((uint32_t)sum) : 0;
+    int zeros = 0; /* in front of the sum, as a number of 32 bits */
+    while (sum > 0 && !((uint32_t)sum << zeros & 1u << 31)) zeros++;
     const int64_t rest = (int32_t)(((uint32_t)sum << zeros) - ((uint32_t)1 << 31));
     const int64_t denominator = (rest + INT32_MAX + 1) / 2;
     int64_t scale = 1515870810 + FIXED_MULTIPLY(denominator, (int64_t)-1010580540);

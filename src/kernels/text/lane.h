@@ -1,0 +1,267 @@
+/* The names of simd.h for one lane, in plain C11: for processors without vectors and for compilers
+ * without GNU C. vec is a float, veci an int32, so that the texts of kernels serve as they are. A mask
+ * is 0 or 1. What the target must have: bytes of 8 bits, float and double of IEEE 754, int of 32 bits
+ * in two's complement, int64_t, right shifts that keep the sign, conversions that wrap, little endian;
+ * libm for what is called by its name. Errors of the functions as in simd.h: same polynomials. */
+#ifndef HONE_SIMD_H
+#define HONE_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES 1
+typedef float vec;
+typedef float vecu;
+typedef int32_t veci;
+typedef uint32_t vecw_;
+
+#define PASTE2_(a, b) a##_##b
+#define PASTE_(a, b) PASTE2_(a, b)
+#if defined __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined __GNUC__
+#define UNROLL _Pragma("GCC unroll 64")
+#else
+#define UNROLL
+#endif
+#define IN_REGISTER_(x) ((void)0)
+#if defined __GNUC__
+#define INLINE_ static inline __attribute__((always_inline, unused))
+#define MAY_ALIAS __attribute__((may_alias))
+#else
+#define INLINE_ static inline
+#define MAY_ALIAS
+#endif
+#define PREFETCH_(p) ((void)(p))
+#define LANE_(x, i) (x)
+#define STORE_WORDS_(p, x) (*(p) = (x))
+
+/* Bits of a float and back. */
+INLINE_ int32_t lane_bits_(float x) {
+  int32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+INLINE_ float lane_float_(int32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Memory: n lanes, so none or one. */
+INLINE_ vec loadu_(const float *p) { return *p; }
+INLINE_ void storeu_(float *p, vec x) { *p = x; }
+INLINE_ vec splat_(float x) { return x; }
+INLINE_ veci splati_(int32_t x) { return x; }
+INLINE_ vec load_lanes_(const float *p, long n) { return n > 0 ? *p : 0; }
+INLINE_ void store_lanes_(float *p, vec x, long n) {
+  if (n > 0) *p = x;
+}
+#define TYPED_(name, T)                                                            \
+  INLINE_ veci PASTE_(widen, name)(const T *p, long n) { return n > 0 ? (veci)*p : 0; } \
+  INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                        \
+    if (n > 0) *p = (T)x;                                                          \
+  }
+TYPED_(u8, uint8_t)
+TYPED_(i8, int8_t)
+TYPED_(u16, uint16_t)
+TYPED_(i32, int32_t)
+#undef TYPED_
+INLINE_ vec load_u8_(const uint8_t *p, long n) { return (vec)widen_u8(p, n); }
+INLINE_ vec load_i8_(const int8_t *p, long n) { return (vec)widen_i8(p, n); }
+INLINE_ vec splat_bf16_(const uint16_t *p) { return lane_float_((int32_t)((uint32_t)*p << 16)); }
+INLINE_ vec load_bf16_(const uint16_t *p, long n) { return n > 0 ? splat_bf16_(p) : 0; }
+INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
+  const uint32_t bits = (uint32_t)lane_bits_(x);
+  const uint32_t rounded = x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  if (n > 0) *p = (uint16_t)rounded;
+}
+
+/* Integers: they wrap. */
+INLINE_ veci wrap_u8_(veci x) { return x & 255; }
+INLINE_ veci wrap_i8_(veci x) { return (int8_t)(uint8_t)(x & 255); }
+INLINE_ vec floats_(veci x) { return (vec)x; }
+INLINE_ veci integers_(vec x) { /* what does not fit becomes the least integer, as on x86 */
+  return x >= -0x1p31f && x < 0x1p31f ? (veci)x : INT32_MIN;
+}
+INLINE_ veci veci_add_(veci x, veci y) { return (veci)((uint32_t)x + (uint32_t)y); }
+INLINE_ veci veci_sub_(veci x, veci y) { return (veci)((uint32_t)x - (uint32_t)y); }
+INLINE_ veci veci_mul_(veci x, veci y) { return (veci)((uint32_t)x * (uint32_t)y); }
+INLINE_ veci smaller_(veci x, veci y) { return x < y ? x : y; }
+INLINE_ veci larger_(veci x, veci y) { return x > y ? x : y; }
+#define veci_min_(x, y, u) smaller_(x, y)
+#define veci_max_(x, y, u) larger_(x, y)
+/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
+  const int64_t product = (int64_t)x * multiplier + ((int64_t)1 << 30);
+  const int32_t high = (int32_t)(uint32_t)((uint64_t)product >> 31), n = bits & 31;
+  const int32_t mask = (int32_t)(((uint32_t)1 << n) - 1);
+  return (high >> n) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+INLINE_ veci veci_rescale_once_(veci x, veci multiplier, veci bits) {
+  const int32_t wanted = 1 + ((30 + bits) & 63), shift = wanted > 62 ? 62 : wanted;
+  return (veci)(((int64_t)x * multiplier + ((int64_t)1 << (shift - 1))) >> shift);
+}
+
+/* Masks. */
+INLINE_ vec blendv_(veci mask, vec a, vec b) { return mask ? a : b; }
+INLINE_ vec onev_(veci mask) { return (vec)mask; }
+INLINE_ vec fill_lanes_(vec x, long n, vec fill) { return n > 0 ? x : fill; }
+/* The second operand if either is NaN. */
+#define MAX2_(x, y) max2_(x, y)
+#define MIN2_(x, y) min2_(x, y)
+INLINE_ vec max2_(vec x, vec y) { return x > y ? x : y; }
+INLINE_ vec min2_(vec x, vec y) { return x < y ? x : y; }
+/* A NaN operand gives NaN. */
+INLINE_ vec maxv_(vec x, vec y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+INLINE_ vec minv_(vec x, vec y) { return x != x ? x : y != y ? y : x < y ? x : y; }
+INLINE_ vec absv_(vec x) { return lane_float_(lane_bits_(x) & 0x7fffffff); }
+INLINE_ vec sum_lanes_(vec x) { return x; }
+INLINE_ vec max_lanes_(vec x) { return x; }
+#define INTERLEAVE_LOW_(x, y) (x)
+#define INTERLEAVE_HIGH_(x, y) (y)
+
+INLINE_ vec roundv_(vec x) { return rintf(x); }
+INLINE_ vec floorv_(vec x) { return floorf(x); }
+INLINE_ vec ceilv_(vec x) { return ceilf(x); }
+INLINE_ vec truncv_(vec x) { return truncf(x); }
+INLINE_ vec sqrtv_(vec x) { return sqrtf(x); }
+
+INLINE_ vec expv_(vec x) {
+  if (x != x) return x;
+  const float y = x > 90.0f ? 90.0f : x < -105.0f ? -105.0f : x;
+  const float turns = y * 0x1.715476p0f;
+  const int32_t i = (int32_t)(turns + (turns < 0 ? -0.5f : 0.5f)), half = i >> 1;
+  const float n = (float)i;
+  float r = y - n * 0x1.62e4p-1f;
+  r = r - n * 0x1.7f7d1cp-20f;
+  float p = 0x1.6a1a62p-10f;
+  p = p * r + 0x1.123fc8p-7f;
+  p = p * r + 0x1.555916p-5f;
+  p = p * r + 0x1.55548ap-3f;
+  p = p * r + 0x1.fffffcp-2f;
+  p = p * (r * r) + r + 1.0f;
+  return p * lane_float_((half + 127) * (1 << 23)) * lane_float_((i - half + 127) * (1 << 23));
+}
+INLINE_ vec logv_(vec x) {
+  if (x != x || x < 0) return NAN;
+  if (x == 0) return -INFINITY;
+  if (x == INFINITY) return x;
+  const int tiny = x < 0x1p-126f;
+  const int32_t bits = lane_bits_(tiny ? x * 0x1p23f : x) - 0x3f3504f3; /* sqrt(1/2) */
+  const int32_t e = (bits >> 23) - (tiny ? 23 : 0);
+  const float m = lane_float_((bits & 0x007fffff) + 0x3f3504f3) - 1.0f;
+  float p = -0x1.38b2a8p-4f;
+  p = p * m + 0x1.055ad8p-3f;
+  p = p * m + -0x1.0d8586p-3f;
+  p = p * m + 0x1.22da36p-3f;
+  p = p * m + -0x1.547240p-3f;
+  p = p * m + 0x1.99a008p-3f;
+  p = p * m + -0x1.000228p-2f;
+  p = p * m + 0x1.555554p-2f;
+  const float f = (float)e, mm = m * m;
+  const float low = p * (mm * m) + f * 0x1.7f7d1cp-20f - 0.5f * mm;
+  return f * 0x1.62e4p-1f + (m + low);
+}
+INLINE_ vec tanhv_(vec x) {
+  float y = MIN2_(9.1f, MAX2_(-9.1f, x)), z = y * y;
+  float p = -0x1.a7667cp-37f;
+  p = p * z + 0x1.04c0f2p-25f;
+  p = p * z + 0x1.d44940p-16f;
+  p = p * z + 0x1.fa68d4p-9f;
+  p = p * z + 0x1.18165ep-3f;
+  p = p * z + 1.0f;
+  float q = 0x1.57c918p-20f;
+  q = q * z + 0x1.9c1ef6p-12f;
+  q = q * z + 0x1.be1cbap-6f;
+  q = q * z + 0x1.e16084p-2f;
+  q = q * z + 1.0f;
+  float r = y * p / q;
+  return MIN2_(1.0f, MAX2_(-1.0f, r));
+}
+INLINE_ vec erfv_(vec x) {
+  float y = MIN2_(3.95f, MAX2_(-3.95f, x)), z = y * y;
+  float p = 0x1.0fea36p-19f;
+  p = p * z + 0x1.2a83dep-12f;
+  p = p * z + 0x1.f32226p-9f;
+  p = p * z + 0x1.b1275ap-5f;
+  p = p * z + 0x1.884a98p-3f;
+  p = p * z + 0x1.20dd74p+0f;
+  float q = 0x1.3d5b5ap-15f;
+  q = q * z + 0x1.32e4dcp-10f;
+  q = q * z + 0x1.ed51f6p-7f;
+  q = q * z + 0x1.d53bb2p-4f;
+  q = q * z + 0x1.0194c4p-1f;
+  q = q * z + 1.0f;
+  float r = y * p / q;
+  return MIN2_(1.0f, MAX2_(-1.0f, r));
+}
+#define BY_LANE_(name, function) \
+  INLINE_ vec PASTE_(name, v)(vec x) { return function(x); }
+BY_LANE_(lanes_sin, sinf)
+BY_LANE_(lanes_cos, cosf)
+BY_LANE_(lanes_tan, tanf)
+BY_LANE_(lanes_asin, asinf)
+BY_LANE_(lanes_acos, acosf)
+BY_LANE_(lanes_atan, atanf)
+BY_LANE_(lanes_sinh, sinhf)
+BY_LANE_(lanes_cosh, coshf)
+BY_LANE_(lanes_asinh, asinhf)
+BY_LANE_(lanes_acosh, acoshf)
+BY_LANE_(lanes_atanh, atanhf)
+#undef BY_LANE_
+INLINE_ vec powv_(vec x, vec y) {
+  if (y == 1.0f) return x;
+  if (y == 2.0f) return x * x;
+  if (y == 3.0f) return x * x * x;
+  if (y == -1.0f) return 1.0f / x;
+  return powf(x, y);
+}
+INLINE_ vec signv_(vec x) { return x != x ? x : (vec)((x > 0) - (x < 0)); }
+INLINE_ vec selectv_(vec mask, vec a, vec b) { return mask != 0 ? a : b; }
+INLINE_ vec ltv_(vec x, vec y) { return (vec)(x < y); }
+INLINE_ vec lev_(vec x, vec y) { return (vec)(x <= y); }
+INLINE_ vec eqv_(vec x, vec y) { return (vec)(x == y); }
+INLINE_ vec isnanv_(vec x) { return (vec)(x != x); }
+INLINE_ vec isinfv_(vec x) { return (vec)(absv_(x) == INFINITY); }
+INLINE_ vec notv_(vec x) { return (vec)(x == 0); }
+INLINE_ vec andv_(vec x, vec y) { return (vec)(x != 0 && y != 0); }
+INLINE_ vec orv_(vec x, vec y) { return (vec)(x != 0 || y != 0); }
+
+#define abs_(x) absv_(x)
+#define min_(x, y) minv_(x, y)
+#define max_(x, y) maxv_(x, y)
+#define sqrt_(x) sqrtv_(x)
+#define exp_(x) expv_(x)
+#define log_(x) logv_(x)
+#define pow_(x, y) powv_(x, y)
+#define sin_(x) lanes_sin_v(x)
+#define cos_(x) lanes_cos_v(x)
+#define tan_(x) lanes_tan_v(x)
+#define asin_(x) lanes_asin_v(x)
+#define acos_(x) lanes_acos_v(x)
+#define atan_(x) lanes_atan_v(x)
+#define sinh_(x) lanes_sinh_v(x)
+#define cosh_(x) lanes_cosh_v(x)
+#define asinh_(x) lanes_asinh_v(x)
+#define acosh_(x) lanes_acosh_v(x)
+#define atanh_(x) lanes_atanh_v(x)
+#define tanh_(x) tanhv_(x)
+#define erf_(x) erfv_(x)
+#define floor_(x) floorv_(x)
+#define ceil_(x) ceilv_(x)
+#define round_(x) roundv_(x)
+#define trunc_(x) truncv_(x)
+#define sign_(x) signv_(x)
+#define select_(m, a, b) selectv_(m, a, b)
+#define lt_(x, y) ltv_(x, y)
+#define le_(x, y) lev_(x, y)
+#define eq_(x, y) eqv_(x, y)
+#define isnan_(x) isnanv_(x)
+#define isinf_(x) isinfv_(x)
+#define not_(x) notv_(x)
+#define and_(x, y) andv_(x, y)
+#define or_(x, y) orv_(x, y)
+
+#endif
