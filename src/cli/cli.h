@@ -144,6 +144,26 @@ MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, st
                                   hone_tensor *out);
 void format_count(char out[32], double count);
 
+/* -- self.c: this program as its own child */
+enum { COMMAND_WORDS = 240 };
+struct command {
+  const char *at[COMMAND_WORDS + 1];
+  size_t count;
+  char spellings[COMMAND_WORDS][64];
+};
+MUST_USE hone_status self_path(struct ctx *ctx, char out[4096]);
+MUST_USE hone_status command_add(struct ctx *ctx, struct command *command, const char *word);
+MUST_USE hone_status command_add_flag(struct ctx *ctx, struct command *command, enum flag_id flag,
+                                      const char *value);
+/* What the user gave of these flags, as often. */
+MUST_USE hone_status command_add_given(struct ctx *ctx, const struct args *args,
+                                       const enum flag_id *flags, size_t count,
+                                       struct command *command);
+/* `hone bench` with these words; its JSON, in the folder `dir`, comes back as records. E_MISSING with its words where
+   it wrote none. */
+MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,
+                                const char *dir, struct summary *out);
+
 /* -- show.c */
 /* The table to stdout unless something else goes there, then the sinks. Returns the exit code, of which
    failures were reported. */

@@ -19,6 +19,7 @@ static const struct form {
     {FLAG_svg, "svg", {".svg", NULL}, OUTPUT_XML},
     {FLAG_png, "png", {".png", NULL}, OUTPUT_PNG},
     {FLAG_junit, "junit", {".xml", NULL}, OUTPUT_XML},
+    {FLAG_comment, "comment", {NULL, NULL}, OUTPUT_MARKDOWN},
 };
 
 /* -- files of this command's own, which are no outputs ------------------------------------------ */
@@ -33,6 +34,7 @@ void inputs_of_command(const struct args *args, struct inputs_seen *out) {
   static const enum flag_id flags[] = {FLAG_input, FLAG_engine};
   out->count = 0;
   for (size_t i = 0; i < args->word_count; i++) add_input(out, args->words[i]);
+  if (has(args, FLAG_baseline)) add_input(out, value_of(args, FLAG_baseline, ""));
   for (size_t f = 0; f < COUNT(flags); f++)
     for (size_t i = 0; i < args->repeated[flags[f]].count; i++) {
       const char *equals = strchr(args->repeated[flags[f]].at[i], '=');

@@ -4,15 +4,11 @@
  */
 #include "recommend.h"
 
-#include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define BUDGET_S 60.0
 #define FAR_BEHIND 1.5 /* of the best at the first look: no second one */
-enum { LIST = 1024, WORDS = 96 };
+enum { LIST = 1024 };
 
 struct race {
   struct ctx *ctx;
@@ -55,36 +51,13 @@ static hone_status read_demands(struct race *race) {
 
 /* -- studies ------------------------------------------------------------------------------------- */
 
-struct command {
-  const char *at[WORDS + 1];
-  size_t count;
-  char spellings[WORDS][64];
-};
-
-static hone_status add_word(struct ctx *ctx, struct command *command, const char *word) {
-  if (command->count == WORDS) return fail(ctx, HONE_E_USAGE, place_none(), "too many flags");
-  command->at[command->count++] = word;
-  return HONE_OK;
-}
-
-static hone_status add_flag(struct ctx *ctx, struct command *command, enum flag_id flag,
-                            const char *value) {
-  if (command->count >= WORDS) return fail(ctx, HONE_E_USAGE, place_none(), "too many flags");
-  char *spelling = command->spellings[command->count];
-  TRY(add_word(ctx, command, flag_spelling(flag, spelling)));
-  return value ? add_word(ctx, command, value) : HONE_OK;
-}
-
 /* What the user said of model, data and engines holds for both studies. */
 static hone_status add_given(struct race *race, struct command *command) {
   static const enum flag_id flags[] = {FLAG_shape,  FLAG_side_files_from, FLAG_input,
                                        FLAG_inputs, FLAG_backend_option,  FLAG_engine,
                                        FLAG_batch,  FLAG_precision,       FLAG_store,
                                        FLAG_seed,   FLAG_limit,           FLAG_memory_limit};
-  for (size_t f = 0; f < COUNT(flags); f++)
-    for (size_t i = 0; i < race->args->repeated[flags[f]].count; i++)
-      TRY(add_flag(race->ctx, command, flags[f], race->args->repeated[flags[f]].at[i]));
-  return HONE_OK;
+  return command_add_given(race->ctx, race->args, flags, COUNT(flags), command);
 }
 
 static void say(const struct race *race, const char *what) {
@@ -92,38 +65,15 @@ static void say(const struct race *race, const char *what) {
     fprintf(stderr, "[%.0f s] %s\n", (double)(clock_ns() - race->start_ns) / 1e9, what);
 }
 
-/* `hone bench` as the user could call it; its JSON comes back as records. */
 static hone_status study(struct race *race, const char *title, const struct command *how,
                          struct summary *out) {
   struct command command = {.count = 0};
-  struct process_result result = {0};
-  char json[4200], self[4096];
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0) return fail(race->ctx, HONE_E_IO, place_none(), "/proc/self/exe cannot be read");
-  self[n] = 0;
-  snprintf(json, sizeof json, "%s/study.json", race->dir);
-  TRY(add_word(race->ctx, &command, self));
-  TRY(add_word(race->ctx, &command, "bench"));
-  TRY(add_word(race->ctx, &command, race->args->words[0]));
+  TRY(command_add(race->ctx, &command, race->args->words[0]));
   TRY(add_given(race, &command));
-  for (size_t i = 0; i < how->count; i++) TRY(add_word(race->ctx, &command, how->at[i]));
-  TRY(add_flag(race->ctx, &command, FLAG_name, title));
-  TRY(add_flag(race->ctx, &command, FLAG_json, json));
-  TRY(add_flag(race->ctx, &command, FLAG_fail_on, "none"));
-  TRY(add_flag(race->ctx, &command, FLAG_resume, "never"));
-  const struct process_options options = {
-      .argv = command.at, .environ_ = (const char *const *)environ, .fd_in = -1, .fd_out = -1};
+  for (size_t i = 0; i < how->count; i++) TRY(command_add(race->ctx, &command, how->at[i]));
+  TRY(command_add_flag(race->ctx, &command, FLAG_name, title));
   say(race, title);
-  TRY(process_run(race->ctx, &options, &result));
-  hone_status status = HONE_OK;
-  if (access(json, R_OK)) {
-    status = fail(race->ctx, HONE_E_MISSING, place_name("hone bench"), "ended with %d: %.1000s",
-                  result.exit_code, result.output.at ? result.output.at : "no output");
-    hint(race->ctx, "run 'hone bench' with the same words to see more");
-  }
-  text_deinit(&result.output);
-  TRY(status);
-  return summary_read_json(race->ctx, race->arena, json, out);
+  return self_study(race->ctx, race->arena, &command, race->dir, out);
 }
 
 static hone_status first_look(struct race *race) {
@@ -132,13 +82,13 @@ static hone_status first_look(struct race *race) {
   char threads[32];
   snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
   for (size_t i = 0; i < backends->count; i++)
-    TRY(add_flag(race->ctx, &how, FLAG_backend, backends->at[i]));
-  TRY(add_flag(race->ctx, &how, FLAG_threads, value_of(race->args, FLAG_threads, threads)));
-  TRY(add_flag(race->ctx, &how, FLAG_incarnations, "1"));
-  TRY(add_flag(race->ctx, &how, FLAG_rounds, "6"));
-  TRY(add_flag(race->ctx, &how, FLAG_min_samples, "3"));
-  TRY(add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
-  TRY(add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
+    TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends->at[i]));
+  TRY(command_add_flag(race->ctx, &how, FLAG_threads, value_of(race->args, FLAG_threads, threads)));
+  TRY(command_add_flag(race->ctx, &how, FLAG_incarnations, "1"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_rounds, "6"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
   TRY(study(race, "recommend: a first look", &how, &race->first));
   return advise_choose(race->ctx, race->arena, &race->first, &race->demands, &race->first_advice);
 }
@@ -178,10 +128,10 @@ static hone_status second_look(struct race *race) {
   const double each = fmin(20, fmax(0.5, 0.8 * left / (double)cells));
   snprintf(most, sizeof most, "%.2f", each);
   snprintf(least, sizeof least, "%.2f", fmin(1, each));
-  TRY(add_flag(race->ctx, &how, FLAG_backend, race->backends));
-  TRY(add_flag(race->ctx, &how, FLAG_threads, race->threads));
-  TRY(add_flag(race->ctx, &how, FLAG_max_time, most));
-  TRY(add_flag(race->ctx, &how, FLAG_min_time, least));
+  TRY(command_add_flag(race->ctx, &how, FLAG_backend, race->backends));
+  TRY(command_add_flag(race->ctx, &how, FLAG_threads, race->threads));
+  TRY(command_add_flag(race->ctx, &how, FLAG_max_time, most));
+  TRY(command_add_flag(race->ctx, &how, FLAG_min_time, least));
   TRY(study(race, "recommend: the rest side by side", &how, &race->second));
   race->is_raced = true;
   return advise_choose(race->ctx, race->arena, &race->second, &race->demands, &race->advice);

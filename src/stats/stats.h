@@ -61,6 +61,24 @@ MUST_USE hone_status paired_ratio(struct ctx *ctx, const struct slice_median *a,
                                   const struct slice_median *b, size_t b_count, double confidence,
                                   struct paired *out);
 
+/* bisection.c: the first bad one of states 1 to count, by answers of which the share `error` is wrong. */
+struct bisection {
+  size_t count, answers;
+  double error;
+  double *weight;   /* [count + 1], from 1: that this state is the first bad one */
+  bool *is_skipped; /* cannot be asked */
+};
+MUST_USE hone_status bisection_begin(struct ctx *ctx, struct arena *arena, size_t n, double error,
+                                     struct bisection *out);
+size_t bisection_next(const struct bisection *bisection); /* whom to ask; 0: nobody is left */
+void bisection_answer(struct bisection *bisection, size_t i, bool is_bad);
+void bisection_skip(struct bisection *bisection, size_t i);
+/* The likeliest first bad state and how sure that is. */
+size_t bisection_best(const struct bisection *bisection, double *out_share);
+/* Those that it may be because the states between cannot be asked. */
+void bisection_range(const struct bisection *bisection, size_t at, size_t *out_low,
+                     size_t *out_high);
+
 enum verdict { VERDICT_undecided, VERDICT_tie, VERDICT_faster, VERDICT_slower };
 const char *verdict_text(enum verdict verdict);
 struct verdict_rule {

@@ -1,0 +1,218 @@
+"""hone gate over builds that say how fast their programs are, and over studies; hone bisect over commits and builds."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import xml.etree.ElementTree as xml
+
+import pytest
+
+import hostile
+from hone import HONE, ROOT, refused, sound
+
+# A build of hone that compiles as the real one, and whose program then says that it took SCALE times as long, with noise.
+BUILD = """#!/usr/bin/env python3
+import os, random, re, subprocess, sys
+HONE = {hone!r}
+out = sys.argv[sys.argv.index("-o") + 1]
+words = [w if w != out else out + "-real" for w in sys.argv[1:]]
+code = subprocess.run([HONE, *words]).returncode
+if code or {fails}:
+    sys.exit(code or 70)
+open(out, "w").write('''#!/usr/bin/env python3
+import os, random, re, subprocess, sys
+random.seed(os.urandom(8))
+real = __file__.removesuffix(".turn") + "-real"
+done = subprocess.run([real, *sys.argv[1:-1], "1"], capture_output=True, text=True)
+if done.returncode: sys.exit(done.returncode)
+ms = {scale} * (1 + abs(random.gauss(0, 0.004)))
+print(f"1 runs, 1 threads: fastest {{ms:.6f}} ms, median {{ms:.6f}} ms")
+''')
+os.chmod(out, 0o755)
+"""
+
+
+def build(folder, name, scale=1.0, fails=False):
+    path = folder / name
+    path.write_text(BUILD.format(hone=str(HONE), scale=scale, fails=fails))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def gate(box, base, new, *words, budget="1%", pairs="20", **more):
+    return box("gate", "zoo:mlp", "--threads", "1", "--base-build", base, "--new-build", new, "--same-too", "--budget", budget,
+               "--pairs", pairs, *words, timeout=300, **more)
+
+
+def test_a_planted_regression_and_a_pair_of_equals(hone, tmp_path):
+    base, same, slow = build(tmp_path, "base"), build(tmp_path, "same"), build(tmp_path, "slow", 1.03)
+    result = gate(hone, base, same)
+    sound(result)
+    assert "0 regressions above 1" in result.text
+    result = gate(hone, base, slow, "--junit", tmp_path / "g.xml", "--md", tmp_path / "g.md", "--comment", tmp_path / "c.md",
+                  "--json", tmp_path / "g.json", env={"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")})
+    assert result.code == 1 and "1 regression above 1" in result.text, result
+    suite = xml.parse(tmp_path / "g.xml").getroot().find("testsuite")
+    assert suite.get("failures") == "1"
+    change = json.loads((tmp_path / "g.json").read_text())["changes"][0]
+    assert change["ci"][0] > 1.01 and abs(change["ratio"] - 1.03) < 0.01
+    assert "took turns" in (tmp_path / "g.md").read_text()
+    comment = (tmp_path / "c.md").read_text()
+    assert comment.startswith("### Slower") and "slower" in comment.splitlines()[4] and "<details>" in comment
+    assert (tmp_path / "summary.md").read_text() == (tmp_path / "g.md").read_text()
+    assert gate(hone, base, slow, budget="5%").code == 0  # slower, and within what is allowed
+
+
+def test_a_build_that_fails_breaks_the_cell(hone, tmp_path):
+    result = gate(hone, build(tmp_path, "base"), build(tmp_path, "broken", fails=True))
+    assert result.code == 1 and "broken" in result.text, result
+    result = gate(hone, build(tmp_path, "worse", fails=True), build(tmp_path, "good"))
+    assert result.code == 5 and "only after" in result.text, result
+
+
+def test_the_same_program_needs_no_clock(hone, tmp_path):
+    result = hone("gate", "zoo:mlp", "--threads", "1", "--base-build", HONE, "--pairs", "12", timeout=200)
+    sound(result)
+    assert "0 regressions" in result.text and "tie" in result.text
+
+
+def test_usage(hone, tmp_path):
+    refused(hone("gate", "zoo:mlp"), "E_USAGE", "--baseline")
+    refused(hone("gate", "zoo:mlp", "--base-build", tmp_path / "nothing"), "E_MISSING")
+    refused(hone("gate", "--base-build", HONE), "E_USAGE", "no model")
+    refused(hone("gate", "zoo:mlp", "--base-build", HONE, "--budget", "much"), "E_USAGE", "per cent")
+    refused(hone("gate", "zoo:mlp", "--baseline", "x.json", "--new-build", HONE), "E_USAGE", "--base-build")
+    refused(hone("bisect", "a", "b"), "E_USAGE", "--on")
+    refused(hone("bisect", "a..b", "--repository", tmp_path, "--run", HONE), "E_USAGE", "git")
+
+
+QUICK = ["--rounds", "12", "--incarnations", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
+
+
+def test_a_study_against_a_baseline(hone, tmp_path):
+    """Fake engines, whose times the test sets: equal, then a baseline that was ten times as fast."""
+    env = {"HONE_TESTING": "1"}
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    sound(hone("bench", model, "--backend", "fake", "--threads", "1", "--json", "main.json", *QUICK, "--no-measure", "--resume",
+               "never", env=env, timeout=120))
+    result = hone("gate", model, "--baseline", "main.json", "--budget", "900%", *QUICK, env=env, timeout=200)
+    sound(result)
+    study = json.loads((hone.folder / "main.json").read_text())
+    for record in study["records"]:
+        low = record["latency_ms"]["p50"] / 100
+        record["latency_ms"].update(p50=low, p50_ci=[low * 0.99, low * 1.01])
+    (hone.folder / "fast.json").write_text(json.dumps(study))
+    result = hone("gate", model, "--baseline", "fast.json", "--budget", "5%", *QUICK, env=env, timeout=200)
+    assert result.code == 1 and "measured twice" in result.text and "again" in result.errors, result
+    study["fingerprint"] = study["study"]["fingerprint"] = "0" * 32
+    (hone.folder / "elsewhere.json").write_text(json.dumps(study))
+    result = hone("gate", model, "--baseline", "elsewhere.json", "--budget", "5%", *QUICK, env=env, timeout=200)
+    assert result.code == 5 and "another machine" in result.text, result
+
+
+# -- bisect ---------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def repository(tmp_path):
+    """Twelve commits; from number 8 on the file says slow."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    names = []
+
+    def git(*words):
+        return subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    for i in range(12):
+        (folder / "speed").write_text(f"{'slow' if i >= 8 else 'fast'} {i}\n")
+        git("add", "speed")
+        git("commit", "-q", "-m", f"number {i}")
+        names.append(git("rev-parse", "HEAD"))
+    return folder, names
+
+
+def judge(folder, text):
+    path = folder / "judge.py"
+    path.write_text("#!/usr/bin/env python3\nimport pathlib, random, sys\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+def test_the_first_bad_commit(hone, repository, tmp_path):
+    folder, names = repository
+    program = judge(tmp_path, "sys.exit('slow' in pathlib.Path('speed').read_text())")
+    result = hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", program, "--error-share", "0", "--json", "-",
+                  "-q")
+    sound(result)
+    found = json.loads(result.text)
+    assert found["first_bad"] == names[8] and found["last_good"] == names[7] and found["sure"] == 1
+    assert len(found["asked"]) <= 2 + 4
+    worktrees = subprocess.run(["git", "-C", folder, "worktree", "list"], capture_output=True, text=True, check=True).stdout
+    assert len(worktrees.splitlines()) == 1 and (folder / "speed").read_text() == "slow 11\n"
+
+
+def test_verdicts_that_err_are_repeated(hone, repository, tmp_path):
+    """Every tenth verdict is wrong, in a fixed order: without repetition the first wrong one decides."""
+    folder, names = repository
+    program = judge(tmp_path, f"""
+count = pathlib.Path({str(tmp_path / 'count')!r})
+n = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(n))
+sys.exit(('slow' in pathlib.Path('speed').read_text()) != (n % 6 == 0))
+""")
+    result = hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", program, "--error-share", "17%", "--json", "-",
+                  "-q", timeout=120)
+    sound(result)
+    found = json.loads(result.text)
+    assert found["first_bad"] == names[8] and found["sure"] >= 0.99 and len(found["asked"]) > 8
+
+
+def test_commits_that_cannot_be_judged(hone, repository, tmp_path):
+    folder, names = repository
+    program = judge(tmp_path, "words = pathlib.Path('speed').read_text().split()\n"
+                              "sys.exit(125 if words[1] in ('7', '8') else words[0] == 'slow')")
+    result = hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", program, "--error-share", "0", "--json", "-", "-q")
+    sound(result)
+    assert json.loads(result.text)["candidates"] == names[7:10]
+    stop = judge(tmp_path, "sys.exit(200)")
+    refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", stop), "E_CRASH", "stopped")
+    same = judge(tmp_path, "sys.exit(0)")
+    refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", same), "E_USAGE", "nothing to find")
+
+
+def test_builds_by_the_gate(hone, tmp_path):
+    """A list of builds, the third of five 10 % slower: found by hone gate itself."""
+    builds = [build(tmp_path, f"build{i}", 1.1 if i >= 2 else 1.0) for i in range(5)]
+    result = hone("bisect", *builds, "--on", "zoo:mlp", "--threads", "1", "--budget", "3%", "--pairs", "14", "--error-share", "0",
+                  timeout=600)
+    sound(result)
+    assert str(builds[2]) in result.text and "first bad" in result.text, result
+
+
+# -- the workflow in examples/ ---------------------------------------------------------------------------
+
+def test_the_example_workflow(hone, tmp_path):
+    """Its own commands in a folder of their own: two equal builds pass, one that is slower fails, and is commented on."""
+    text = (ROOT / "examples" / "github-gate.yml").read_text()
+    steps = [re.sub(r"^ {10}", "", block, flags=re.M) for block in re.findall(r"run: \|\n((?: {10}.*\n|\n)+)", text)]
+    steps = [s for s in steps if "hone gate" in s]
+    assert len(steps) == 1
+    (tmp_path / "new" / "build").mkdir(parents=True)
+    (tmp_path / "base" / "build").mkdir(parents=True)
+    os.symlink(HONE, tmp_path / "new" / "build" / "hone")
+    real = tmp_path / "new" / "build" / "hone"
+    for scale, code in ((1.0, 0), (1 / 1.5, 1)):
+        base = build(tmp_path / "base" / "build", "hone", scale)
+        new = build(tmp_path, "as-it-is", 1.0)
+        env = {**hone.env, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "MODELS": "zoo:mlp", "BUDGET": "5%",
+               "GATE_FLAGS": f"--threads 1 --pairs 14 --same-too --new-build {new}"}
+        done = subprocess.run(["bash", "-eo", "pipefail", "-c", steps[0]], cwd=tmp_path, env=env, capture_output=True, text=True,
+                              timeout=300, check=False)
+        assert done.returncode == code, done
+        assert base.exists() and real.exists()
+    assert (tmp_path / "comment.md").read_text().startswith("### Slower")
+    assert (tmp_path / "gate.xml").exists() and "regression" in (tmp_path / "summary.md").read_text()
