@@ -1,6 +1,6 @@
 /* How far an engine's outputs are from the reference. The tolerance is DESIGN.md's contract 17, per
  * output and by the precision that was asked for: (relative L2, max|d| / max|r|). Integers and
- * booleans are exact. Outputs of quantised graphs have a step (steps.c; 8-bit integers at least 1):
+ * booleans are exact, texts the same. Outputs of quantised graphs have a step (steps.c; 8-bit integers at least 1):
  * 99 % within one step, none above four. Where the step is coarse beside the values themselves, as
  * behind a Softmax, relative L2 bounds them too: being small is no way to be right.
  *
@@ -62,9 +62,19 @@ static double element(const void *data, hone_dtype dtype, size_t i) {
       return (double)((const uint64_t *)data)[i];
     case HONE_BOOL:
       return ((const uint8_t *)data)[i] != 0;
+    case HONE_STRING:
+      return 1;
     default:
       return ((const uint8_t *)data)[i];
   }
+}
+
+/* An element beside its reference, as numbers; of text 1 stands for the same, 0 for another. */
+static double element_beside(const hone_tensor *expected, const void *actual, size_t i) {
+  if (expected->dtype != HONE_STRING) return element(actual, expected->dtype, i);
+  const hone_string *a = (const hone_string *)expected->data + i,
+                    *b = (const hone_string *)actual + i;
+  return a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length));
 }
 
 struct sums {
@@ -101,8 +111,8 @@ static double top1(const hone_tensor *expected, const void *actual, size_t count
       if (element(expected->data, expected->dtype, base + i) >
           element(expected->data, expected->dtype, base + best_r))
         best_r = i;
-      if (element(actual, expected->dtype, base + i) >
-          element(actual, expected->dtype, base + best_a))
+      if (element_beside(expected, actual, base + i) >
+          element_beside(expected, actual, base + best_a))
         best_a = i;
     }
     agreeing += best_r == best_a;
@@ -158,7 +168,7 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
   double step = fmax(yardstick->step, own);
   for (size_t i = 0; i < count; i++)
     add_element(&s, element(expected->data, expected->dtype, i),
-                element(actual, expected->dtype, i), step);
+                element_beside(expected, actual, i), step);
   /* an output of zeros has no scale of its own: 1e-3 stands in */
   double scale = fmax(s.max_reference, 1e-3), norm = sqrt(fmax(s.reference_square, 1e-6));
   double infinite = s.misplaced ? INFINITY : 0;

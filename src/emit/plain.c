@@ -1,75 +1,10 @@
 /* Instances of plain kernels: the node's types, dimensions and attributes as defines before the
-   text. Attribute names and words come from closed lists: text of a model never reaches the C file.
+   text. Attributes are those that the text names, words come from a closed list: text of a model never
+   reaches the C file.
  */
 #include "emit_internal.h"
 
-static const char *const attribute_names[] = {"block_size",
-                                              "end",
-                                              "num_groups",
-                                              "start",
-                                              "allowzero",
-                                              "alpha",
-                                              "axes",
-                                              "axis",
-                                              "batch_axis",
-                                              "batch_dims",
-                                              "beta",
-                                              "bias",
-                                              "blocksize",
-                                              "case",
-                                              "center_point_box",
-                                              "classes",
-                                              "clip",
-                                              "coordinate_transformation_mode",
-                                              "count_include_pad",
-                                              "cubic_coeff_a",
-                                              "delimiter",
-                                              "detect_negative",
-                                              "detect_positive",
-                                              "direction",
-                                              "dtype",
-                                              "epsilon",
-                                              "exclude_outside",
-                                              "exclusive",
-                                              "extrapolation_value",
-                                              "fmod",
-                                              "group",
-                                              "hidden_size",
-                                              "high",
-                                              "input_forget",
-                                              "antialias",
-                                              "is_case_sensitive",
-                                              "k",
-                                              "keep_aspect_ratio_policy",
-                                              "keepdims",
-                                              "lambd",
-                                              "largest",
-                                              "layout",
-                                              "left_shift",
-                                              "linear_before_reset",
-                                              "low",
-                                              "maxsplit",
-                                              "mode",
-                                              "nearest_mode",
-                                              "noop_with_empty_axes",
-                                              "num_outputs",
-                                              "offset",
-                                              "p",
-                                              "perm",
-                                              "reduction",
-                                              "reverse",
-                                              "select_last_index",
-                                              "single_rounding",
-                                              "size",
-                                              "sorted",
-                                              "stash_type",
-                                              "storage_order",
-                                              "time_axis",
-                                              "transA",
-                                              "transB",
-                                              "upper",
-                                              "value",
-                                              "zero_point"};
+#include <ctype.h>
 
 static const char *const words[] = {"nearest",
                                     "linear",
@@ -122,11 +57,27 @@ static void emit_list(struct text *out, const int64_t *ints, size_t count) {
   text_puts(out, count ? "}\n" : "0}\n");
 }
 
-static hone_status emit_attribute(struct emitter *e, struct text *out, struct text *undo,
-                                  struct place place, const struct attribute *a) {
+/* The text says ATTR_axis, ATTR_axes_COUNT or ATTR_mode_IS_linear. */
+static bool is_used(const char *text, size_t length, const char *name) {
+  const size_t own = strlen(name);
+  const char *end = text + length;
+  for (const char *at = text; (at = memmem(at, (size_t)(end - at), name, own)); at += own) {
+    const char next = at + own < end ? at[own] : 0;
+    const size_t left = (size_t)(end - at) - own;
+    const bool is_whole = !isalnum((unsigned char)next) && next != '_';
+    if (is_whole || (left > 6 && !memcmp(at + own, "_COUNT", 6)) ||
+        (left > 4 && !memcmp(at + own, "_IS_", 4)))
+      return true;
+  }
+  return false;
+}
+
+static hone_status emit_attribute(struct emitter *e, const char *text, size_t length,
+                                  struct text *out, struct text *undo, struct place place,
+                                  const struct attribute *a) {
   char name[96];
-  if (!listed(attribute_names, COUNT(attribute_names), a->name, strlen(a->name))) return HONE_OK;
-  snprintf(name, sizeof name, "ATTR_%s", a->name);
+  const int n = snprintf(name, sizeof name, "ATTR_%s", a->name);
+  if (n >= (int)sizeof name || !is_used(text, length, name)) return HONE_OK;
   char count_name[112];
   snprintf(count_name, sizeof count_name, "%s_COUNT", name);
   switch (a->kind) {
@@ -250,7 +201,7 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     emit_list(&body, numbers, PLAIN_SPATIAL);
   }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
-    status = emit_attribute(e, &body, &undo, step->place, &step->attributes[k]);
+    status = emit_attribute(e, text, length, &body, &undo, step->place, &step->attributes[k]);
   if (!status) {
     text_append(&body, text, length);
     text_append(&body, undo.at, undo.length);

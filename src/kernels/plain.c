@@ -222,6 +222,7 @@ const struct plain_kernel plain_table[] = {
     {"Strings", "plain/Strings.c", NULL, units_elements, NULL, NULL},
     {"TableSoftmax", "plain/TableSoftmax.c", NULL, units_lines, NULL, NULL},
     {"TopK", "plain/TopK.c", NULL, units_lines, NULL, scratch_sort},
+    {"Trees", "plain/Trees.c", NULL, units_first, NULL, NULL},
     {"Trilu", "plain/Trilu.c", NULL, units_rows, NULL, NULL},
     {"Unique", "plain/Unique.c", NULL, units_one, "one sort", scratch_unique},
 };

@@ -1,26 +1,217 @@
-/* TreeEnsemble of ai.onnx.ml 5 as matrix products (Nakandala et al. 2020, "Hummingbird", the GEMM
- * strategy): every branch's answer as 0 or 1, times the way to each leaf (+1 where the answer has to be
- * yes, -1 where no), is the number of its yeses where a row ends in that leaf. Dense over all trees: too
- * large ones are refused. */
+/* Tree ensembles of ai.onnx.ml as hone.Trees over tables (trees_table.c), and what makes labels and scores of
+ * its sums: 16 bytes a question and 8 a leaf, whatever the trees' shape. */
 #include <math.h>
 
 #include "expand.h"
+#include "forest.h"
 
-enum { MODES = 7, MEMBER = 6, MOST_LEAVES = 1 << 16, MOST_CELLS = 4 << 20, MOST_DEPTH = 1 << 12 };
+enum { MODES = 7 };
 
-/* To a leaf of a tree: the answers on it by column, +1 yes, -1 no, 0 not asked. */
-struct way {
-  size_t tree, leaf;
-  int8_t *answers;
+/* -- the tables as operands ---- */
+
+/* What a forest is before it is a table: questions, and entries (target, weight) by leaf. */
+struct plant {
+  struct expansion *e;
+  struct question *questions;
+  int64_t *roots;
+  size_t question_count, trees;
+  struct value *starts, *targets, *weights;
+  const struct tensor *start, *target, *weight;
 };
+
+static void *room(struct expansion *e, size_t count, size_t size) {
+  uint8_t *bytes = NULL;
+  size_t total;
+  if (e->status) return NULL;
+  if (!checked_mul(count + 1, size, &total))
+    x_fail(e, HONE_E_LIMIT, "a forest of %zu nodes", count);
+  else
+    e->status = NEW_ARRAY(e->ctx, e->graph->arena, bytes, total);
+  return bytes;
+}
+
+static struct plant new_plant(struct expansion *e, size_t questions, size_t trees, size_t leaves,
+                              size_t entries, hone_dtype weights) {
+  struct plant p = {.e = e, .question_count = questions, .trees = trees};
+  p.questions = room(e, questions, sizeof *p.questions);
+  p.roots = room(e, trees, sizeof *p.roots);
+  p.starts = x_constant(e, HONE_I32, &(struct shape){1, {(int64_t)leaves + 1}}, &p.start);
+  p.targets = x_constant(e, HONE_I32, &(struct shape){1, {(int64_t)entries}}, &p.target);
+  p.weights = x_constant(e, weights, &(struct shape){1, {(int64_t)entries}}, &p.weight);
+  return p;
+}
+
+/* [n, targets] of the sums, or of another aggregate by its number in TreeEnsemble 5. */
+static struct value *sums(struct plant *p, struct value *x, int64_t targets, int64_t how) {
+  struct expansion *e = p->e;
+  struct trees_table table;
+  const struct tensor *nodes, *splits, *roots;
+  if (e->status) return x;
+  e->status = trees_table_make(e->ctx, e->graph->arena, e->node, x->dtype, p->questions,
+                               p->question_count, p->roots, p->trees, &table);
+  if (e->status) return x;
+  const int64_t count = (int64_t)table.node_count;
+  struct value *in[] = {x,
+                        x_constant(e, HONE_I32, &(struct shape){2, {count, 3}}, &nodes),
+                        x_constant(e, x->dtype, &(struct shape){1, {count}}, &splits),
+                        x_constant(e, HONE_I32, &(struct shape){1, {(int64_t)p->trees}}, &roots),
+                        p->starts,
+                        p->targets,
+                        p->weights};
+  if (e->status) return x;
+  memcpy(tensor_data(nodes), table.nodes, (size_t)count * sizeof *table.nodes);
+  for (size_t i = 0; i < table.node_count; i++) tensor_set_f64(splits, i, table.splits[i]);
+  for (size_t i = 0; i < p->trees; i++) tensor_set_i64(roots, i, p->roots[i]);
+  x_with_int(e, "targets", targets);
+  x_with_int(e, "aggregate", how);
+  return x_op(e, OP_Trees, in, COUNT(in));
+}
+
+/* Rows of a type that splits are compared in: integers fit a double as far as the evaluator goes. */
+static struct value *rows_of(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  if (x->shape.rank == 1) x = x_reshape(e, x, (int64_t[]){1, x->shape.dims[0]}, 2);
+  return x->dtype == HONE_F32 || x->dtype == HONE_F64 ? x : x_cast(e, x, HONE_F64);
+}
+
+static int64_t word(const struct expansion *e, const char *name, const char *const *words,
+                    int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (x_is(e, name, words[0], words[i])) return i;
+  return -1;
+}
+
+static const char *transform_of(const struct expansion *e) {
+  return node_string(e->node, "post_transform", "NONE");
+}
+
+/* -- TreeEnsembleClassifier and TreeEnsembleRegressor ---- */
+
+/* The number of a node of the file as an end: of a question, or ~ of a leaf. */
+static void plant_nodes(struct plant *p, const struct forest *f, const int64_t *end) {
+  for (size_t i = 0; i < f->l.nodes; i++) {
+    const struct tree_node *n = &f->nodes[i];
+    if (n->mode == LEAF) continue;
+    p->questions[end[i]] = (struct question){.mode = n->mode,
+                                             .nan_is_yes = n->missing_is_true,
+                                             .feature = n->feature,
+                                             .split = n->threshold,
+                                             .yes = end[n->if_true],
+                                             .no = end[n->if_false]};
+  }
+  for (size_t t = 0; t < f->root_count; t++) p->roots[t] = end[f->roots[t]];
+}
+
+static void plant_leaves(struct plant *p, const struct forest *f, const int64_t *end) {
+  size_t w = 0;
+  for (size_t i = 0; i < f->l.nodes; i++) {
+    const struct tree_node *n = &f->nodes[i];
+    if (n->mode != LEAF) continue;
+    for (size_t k = 0; k < n->weight_count; k++, w++) {
+      const size_t from = f->order[n->first_weight + k];
+      tensor_set_i64(p->target, w, f->l.weight_class[from]);
+      tensor_set_f64(p->weight, w, number_at(&f->l.values, from));
+    }
+    tensor_set_i64(p->start, (size_t)~end[i] + 1, (int64_t)w);
+  }
+}
+
+/* Sums [n, classes] with base values that stand for each class. */
+static struct value *forest_sums(struct expansion *e, struct forest *f, bool is_classifier,
+                                 int64_t how) {
+  struct value *x = rows_of(e);
+  const struct tensor *base;
+  size_t questions = 0, leaves = 0, entries = 0;
+  if (!e->status) e->status = forest_lists(e->ctx, e->node, is_classifier, &f->l);
+  if (!e->status) e->status = forest_link(e->ctx, e->graph->arena, e->node, x->shape.dims[1], f);
+  if (e->status) return x;
+  int64_t *end = room(e, f->l.nodes, sizeof *end);
+  for (size_t i = 0; i < f->l.nodes && end; i++) {
+    const bool is_leaf = f->nodes[i].mode == LEAF;
+    end[i] = is_leaf ? ~(int64_t)leaves++ : (int64_t)questions++;
+    entries += is_leaf ? f->nodes[i].weight_count : 0;
+  }
+  const hone_dtype dtype = f->l.values.tensor ? f->l.values.tensor->dtype : HONE_F32;
+  struct plant p = new_plant(e, questions, f->root_count, leaves, entries, dtype);
+  if (e->status) return x;
+  plant_nodes(&p, f, end);
+  plant_leaves(&p, f, end);
+  struct value *y = sums(&p, x, f->l.classes, how);
+  if (f->l.base.count != (size_t)f->l.classes) return y;
+  struct value *start = x_constant(e, dtype, &(struct shape){1, {f->l.classes}}, &base);
+  for (size_t k = 0; k < f->l.base.count && !e->status; k++)
+    tensor_set_f64(base, k, number_at(&f->l.base, k));
+  return x_2(e, OP_Add, y, start);
+}
+
+void expand_tree_regressor(struct expansion *e) {
+  static const char *const words[] = {"SUM", "AVERAGE", "MIN", "MAX"};
+  static const int64_t numbers[] = {1, 0, 2, 3};
+  const int64_t how = word(e, "aggregate_function", words, COUNT(words));
+  struct forest f = {.nodes = NULL};
+  if (how < 0) {
+    x_fail(e, HONE_E_UNSUP, "aggregate_function of unknown kind");
+    return;
+  }
+  struct value *y = forest_sums(e, &f, false, numbers[how]);
+  x_out(e, 0, x_cast(e, x_transform(e, transform_of(e), y), HONE_F32));
+}
+
+static struct value *label_at(struct expansion *e, const struct lists *l, struct value *index) {
+  const struct tensor *table;
+  const bool is_text = l->labels->kind == ATTRIBUTE_STRINGS;
+  struct value *labels =
+      x_constant(e, is_text ? HONE_STRING : HONE_I64, &(struct shape){1, {l->classes}}, &table);
+  for (int64_t i = 0; i < l->classes && !e->status; i++) {
+    if (is_text)
+      ((struct string *)tensor_data(table))[i] = l->labels->strings[i];
+    else
+      tensor_set_i64(table, (size_t)i, l->labels->ints[i]);
+  }
+  return x_gather(e, labels, index, 0);
+}
+
+/* Two labels by one sum: both scores of it, and whether it is above the middle. */
+static struct value *two_scores(struct expansion *e, const struct binary *b, const struct lists *l,
+                                struct value *y, struct value **out_index) {
+  const hone_dtype dtype = y->dtype;
+  const char *how = transform_of(e);
+  struct value *sum = x_slice(e, y, 1, b->weight_class, b->weight_class + 1);
+  if (l->base.count == 2) x_fail(e, HONE_E_UNSUP, "two base_values for weights of one class");
+  if (l->base.count == 1) sum = x_2(e, OP_Add, sum, x_scalar(e, dtype, number_at(&l->base, 0)));
+  struct value *other = x_2(e, OP_Sub, x_scalar(e, dtype, b->all_positive ? 1 : 0), sum);
+  struct value *scores = x_concat(e, 1, (struct value *[]){other, sum}, 2);
+  struct value *above = x_2(e, OP_Greater, sum, x_scalar(e, dtype, b->all_positive ? 0.5 : 0));
+  *out_index = x_squeeze(e, x_cast(e, above, HONE_I64), 1);
+  return b->all_positive && strcmp(how, "PROBIT") ? scores : x_transform(e, how, scores);
+}
+
+void expand_tree_classifier(struct expansion *e) {
+  struct forest f = {.nodes = NULL};
+  struct value *y = forest_sums(e, &f, true, 1), *index = NULL;
+  if (e->status) return;
+  const struct binary binary = forest_binary(&f.l);
+  if (binary.holds) {
+    y = two_scores(e, &binary, &f.l, y, &index);
+  } else {
+    x_with_int(e, "axis", 1);
+    x_with_int(e, "keepdims", 0);
+    index = x_1(e, OP_ArgMax, y);
+    y = x_transform(e, transform_of(e), y);
+  }
+  x_out(e, 0, label_at(e, &f.l, index));
+  x_out(e, 1, x_cast(e, y, HONE_F32));
+}
+
+/* -- TreeEnsemble 5 ---- */
+
 struct ensemble {
   struct expansion *e;
   const int64_t *feature, *if_true, *if_false, *true_is_leaf, *false_is_leaf, *missing, *roots;
   const int64_t *target;
   const struct tensor *splits, *modes, *weights, *members;
-  size_t nodes, trees, leaves, targets;
-  size_t *column; /* of a node's answer: nodes in the order of their modes */
-  VEC(struct way) ways;
+  size_t nodes, trees, leaves;
+  int64_t targets;
 };
 
 static const int64_t *list(struct ensemble *t, const char *name, size_t want, bool optional) {
@@ -45,10 +236,10 @@ static bool read_ensemble(struct ensemble *t) {
   t->roots = node_ints(e->node, "tree_roots", &t->trees);
   t->target = node_ints(e->node, "leaf_targetids", &t->leaves);
   (void)node_ints(e->node, "nodes_featureids", &t->nodes);
-  t->targets = (size_t)x_int(e, "n_targets", 1);
+  t->targets = x_int(e, "n_targets", 1);
   if (!t->splits || !t->modes || !t->weights || !t->roots || !t->target || !t->nodes ||
       tensor_count(t->splits) != t->nodes || tensor_count(t->modes) != t->nodes ||
-      tensor_count(t->weights) != t->leaves || t->targets < 1 || t->targets > MOST_LEAVES) {
+      tensor_count(t->weights) != t->leaves || t->targets < 1 || t->targets > INT32_MAX) {
     x_fail(e, HONE_E_SHAPE, "the lists of the trees do not fit together");
     return false;
   }
@@ -58,214 +249,76 @@ static bool read_ensemble(struct ensemble *t) {
   t->true_is_leaf = list(t, "nodes_trueleafs", t->nodes, false);
   t->false_is_leaf = list(t, "nodes_falseleafs", t->nodes, false);
   t->missing = list(t, "nodes_missing_value_tracks_true", t->nodes, true);
-  for (size_t i = 0; i < t->nodes && !e->status; i++)
-    if (t->feature[i] < 0 || t->feature[i] >= x_in(e, 0)->shape.dims[1] ||
-        tensor_i64(t->modes, i) < 0 || tensor_i64(t->modes, i) >= MODES)
-      x_fail(e, HONE_E_SHAPE, "node %zu tests feature %lld", i, (long long)t->feature[i]);
   for (size_t i = 0; i < t->leaves && !e->status; i++)
-    if (t->target[i] < 0 || t->target[i] >= (int64_t)t->targets)
+    if (t->target[i] < 0 || t->target[i] >= t->targets)
       x_fail(e, HONE_E_SHAPE, "leaf %zu is of target %lld", i, (long long)t->target[i]);
+  for (size_t i = 0; i < t->trees && !e->status; i++)
+    if (t->roots[i] < 0 || t->roots[i] >= (int64_t)t->nodes)
+      x_fail(e, HONE_E_SHAPE, "tree %zu has no root", i);
   return !e->status;
 }
 
-static void *room(struct ensemble *t, size_t count, size_t size) {
-  uint8_t *bytes = NULL;
-  if (!t->e->status)
-    t->e->status = NEW_ARRAY(t->e->ctx, t->e->graph->arena, bytes, count * size + 1);
-  return t->e->status ? NULL : bytes;
+static int64_t end_of(struct ensemble *t, size_t i, bool yes) {
+  const bool is_leaf = (yes ? t->true_is_leaf : t->false_is_leaf)[i] != 0;
+  const int64_t next = (yes ? t->if_true : t->if_false)[i];
+  if (next < 0 || next >= (int64_t)(is_leaf ? t->leaves : t->nodes)) {
+    x_fail(t->e, HONE_E_SHAPE, "node %zu leads nowhere", i);
+    return -1;
+  }
+  return is_leaf ? ~next : next;
 }
 
-static void number_columns(struct ensemble *t) {
-  size_t next = 0;
-  t->column = room(t, t->nodes, sizeof *t->column);
-  for (int mode = 0; mode < MODES && !t->e->status; mode++)
-    for (size_t i = 0; i < t->nodes; i++)
-      if (tensor_i64(t->modes, i) == mode) t->column[i] = next++;
+/* Sets end with a NaN and come in the order of the nodes that ask for one. */
+static void read_members(struct ensemble *t, struct question *q, size_t *at) {
+  const size_t total = t->members ? tensor_count(t->members) : 0, begin = *at;
+  while (*at < total && !isnan(tensor_f64(t->members, *at))) ++*at;
+  double *members = room(t->e, *at - begin, sizeof *members);
+  for (size_t k = begin; k < *at && members; k++) members[k - begin] = tensor_f64(t->members, k);
+  q->members = members;
+  q->member_count = *at - begin;
+  if (*at < total) ++*at;
 }
 
-static hone_status push_way(struct ensemble *t, size_t tree, size_t leaf, const int8_t *answers) {
-  struct way way = {tree, leaf, room(t, t->nodes, 1)};
-  TRY(t->e->status);
-  memcpy(way.answers, answers, t->nodes);
-  VEC_PUSH(t->e->ctx, t->e->graph->arena, &t->ways, way);
-  return HONE_OK;
-}
-
-/* All ways from one root: each place on the stack is a node and how many of its sides were taken. */
-static hone_status walk(struct ensemble *t, size_t tree) {
-  struct expansion *e = t->e;
-  struct {
-    size_t node;
-    int sides;
-  } *stack = room(t, MOST_DEPTH, sizeof *stack);
-  int8_t *answers = room(t, t->nodes, 1);
-  size_t depth = 0;
-  TRY(e->status);
-  if (t->roots[tree] < 0 || t->roots[tree] >= (int64_t)t->nodes)
-    return fail(e->ctx, HONE_E_SHAPE, node_place(e->node), "tree %zu has no root", tree);
-  stack[depth].node = (size_t)t->roots[tree];
-  stack[depth++].sides = 0;
-  while (depth) {
-    size_t node = stack[depth - 1].node;
-    int side = stack[depth - 1].sides++;
-    answers[t->column[node]] = 0;
-    if (side == 2) {
-      depth--;
-      continue;
+static void read_questions(struct ensemble *t, struct plant *p) {
+  const int64_t features = x_in(t->e, 0)->shape.dims[1];
+  size_t at = 0;
+  for (size_t i = 0; i < t->nodes && !t->e->status; i++) {
+    const int64_t mode = tensor_i64(t->modes, i);
+    struct question *q = &p->questions[i];
+    if (t->feature[i] < 0 || t->feature[i] >= features || mode < 0 || mode >= MODES) {
+      x_fail(t->e, HONE_E_SHAPE, "node %zu tests feature %lld", i, (long long)t->feature[i]);
+      return;
     }
-    bool is_leaf = (side ? t->false_is_leaf : t->true_is_leaf)[node] != 0;
-    int64_t next = (side ? t->if_false : t->if_true)[node];
-    if (next < 0 || next >= (int64_t)(is_leaf ? t->leaves : t->nodes) || depth == MOST_DEPTH)
-      return fail(e->ctx, HONE_E_SHAPE, node_place(e->node), "node %zu leads nowhere", node);
-    answers[t->column[node]] = side ? -1 : 1;
-    if (is_leaf) {
-      if (t->ways.count >= MOST_LEAVES || t->ways.count >= MOST_CELLS / t->nodes)
-        return fail(e->ctx, HONE_E_UNSUP, node_place(e->node), "trees of more than %d cells",
-                    MOST_CELLS);
-      TRY(push_way(t, tree, (size_t)next, answers));
-      /* a tree of one leaf: both sides are it */
-      if (!side && t->false_is_leaf[node] && t->if_false[node] == next) {
-        t->ways.at[t->ways.count - 1].answers[t->column[node]] = 0;
-        stack[depth - 1].sides = 2;
-      }
-      continue;
-    }
-    if (answers[t->column[next]])
-      return fail(e->ctx, HONE_E_SHAPE, node_place(e->node), "a tree has a cycle");
-    stack[depth].node = (size_t)next;
-    stack[depth++].sides = 0;
+    *q = (struct question){.mode = (enum mode)(mode + LEQ),
+                           .nan_is_yes = t->missing && t->missing[i],
+                           .feature = t->feature[i],
+                           .split = tensor_f64(t->splits, i),
+                           .yes = end_of(t, i, true),
+                           .no = end_of(t, i, false)};
+    if (q->mode == MEMBER) read_members(t, q, &at);
   }
-  return HONE_OK;
-}
-
-/* The nodes of one mode, in the order of their columns: features and thresholds. */
-static struct value *gather_features(struct ensemble *t, int mode, size_t *out_count,
-                                     struct value **out_splits) {
-  struct expansion *e = t->e;
-  const struct tensor *at, *splits;
-  size_t count = 0, k = 0;
-  for (size_t i = 0; i < t->nodes; i++) count += tensor_i64(t->modes, i) == mode;
-  *out_count = count;
-  if (!count) return NULL;
-  struct shape shape = {1, {(int64_t)count}};
-  struct value *index = x_constant(e, HONE_I64, &shape, &at);
-  *out_splits = x_constant(e, x_in(e, 0)->dtype, &shape, &splits);
-  for (size_t i = 0; i < t->nodes && !e->status; i++) {
-    if (tensor_i64(t->modes, i) != mode) continue;
-    tensor_set_i64(at, k, t->feature[i]);
-    tensor_set_f64(splits, k++, tensor_f64(t->splits, i));
-  }
-  return x_gather(e, x_in(e, 0), index, 1);
-}
-
-/* Whether each feature [n,m] is in its node's set; sets end with a NaN and come in the nodes' order. */
-static struct value *is_member(struct ensemble *t, struct value *x, size_t count) {
-  struct expansion *e = t->e;
-  size_t width = 1, own = 0, at = 0, total = t->members ? tensor_count(t->members) : 0;
-  const struct tensor *table;
-  for (size_t i = 0; i < total; i++) {
-    own = isnan(tensor_f64(t->members, i)) ? 0 : own + 1;
-    if (own > width) width = own;
-  }
-  struct shape shape = {2, {(int64_t)count, (int64_t)width}};
-  struct value *sets = x_constant(e, x->dtype, &shape, &table);
-  for (size_t i = 0; i < count && !e->status; i++) {
-    for (size_t k = 0; k < width; k++) tensor_set_f64(table, i * width + k, NAN);
-    for (size_t k = 0; at < total && !isnan(tensor_f64(t->members, at)); k++, at++)
-      tensor_set_f64(table, i * width + k, tensor_f64(t->members, at));
-    at++;
-  }
-  struct value *same = x_cast(e, x_2(e, OP_Equal, x_unsqueeze(e, x, 2), sets), HONE_F32);
-  return x_reduce(e, OP_ReduceMax, same, (int64_t[]){2}, 1, false);
-}
-
-/* 1 where the answer is yes: [n, nodes]. */
-static struct value *answers(struct ensemble *t) {
-  static const enum op_id ops[MEMBER] = {OP_LessOrEqual, OP_Less,  OP_GreaterOrEqual,
-                                         OP_Greater,     OP_Equal, OP_Equal};
-  struct expansion *e = t->e;
-  struct value *parts[MODES];
-  size_t count = 0, n = 0;
-  for (int mode = 0; mode < MODES && !e->status; mode++) {
-    struct value *splits, *x = gather_features(t, mode, &n, &splits), *yes;
-    const struct tensor *table;
-    if (!n) continue;
-    if (mode == MEMBER) {
-      yes = is_member(t, x, n);
-    } else {
-      yes = x_2(e, ops[mode], x, splits);
-      yes = x_cast(e, mode == 5 ? x_1(e, OP_Not, yes) : yes, HONE_F32);
-    }
-    if (t->missing) { /* NaN goes where the node says */
-      struct value *tracks = x_constant(e, HONE_F32, &(struct shape){1, {(int64_t)n}}, &table);
-      for (size_t i = 0, k = 0; i < t->nodes && !e->status; i++)
-        if (tensor_i64(t->modes, i) == mode) tensor_set_i64(table, k++, t->missing[i] != 0);
-      struct value *lost = x_2(e, OP_Mul, x_cast(e, x_1(e, OP_IsNaN, x), HONE_F32), tracks);
-      yes = x_2(e, OP_Max, yes, lost);
-    }
-    parts[count++] = yes;
-  }
-  return x_concat(e, 1, parts, count);
-}
-
-/* Of each target's leaves the weight of the one reached, by what the aggregate does with them. */
-static struct value *aggregate(struct ensemble *t, struct value *reached) {
-  struct expansion *e = t->e;
-  int64_t how = x_int(e, "aggregate_function", 1), ways = (int64_t)t->ways.count;
-  const struct tensor *table;
-  hone_dtype dtype = x_in(e, 0)->dtype;
-  bool extreme = how == 2 || how == 3;
-  struct value *weights =
-      x_constant(e, dtype, &(struct shape){2, {ways, (int64_t)t->targets}}, &table);
-  double none = how == 2 ? INFINITY : -INFINITY;
-  for (size_t w = 0; w < t->ways.count && !e->status; w++)
-    for (size_t k = 0; k < t->targets; k++) {
-      bool own = (size_t)t->target[t->ways.at[w].leaf] == k;
-      tensor_set_f64(table, w * t->targets + k,
-                     own       ? tensor_f64(t->weights, t->ways.at[w].leaf)
-                     : extreme ? none
-                               : 0);
-    }
-  if (extreme) { /* [n, ways, targets] */
-    struct value *y =
-        x_3(e, OP_Where, x_unsqueeze(e, reached, 2), weights, x_scalar(e, dtype, none));
-    y = x_reduce(e, how == 2 ? OP_ReduceMin : OP_ReduceMax, y, (int64_t[]){1}, 1, false);
-    return x_3(e, OP_Where, x_1(e, OP_IsInf, y), x_scalar(e, dtype, 0), y);
-  }
-  struct value *y = x_2(e, OP_MatMul, x_cast(e, reached, dtype), weights);
-  return how ? y : x_2(e, OP_Div, y, x_scalar(e, dtype, (double)t->trees));
-}
-
-static struct value *transformed(struct expansion *e, struct value *y) {
-  static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-  int64_t how = x_int(e, "post_transform", 0);
-  return x_transform(e, how >= 0 && how < (int64_t)COUNT(names) ? names[how] : "of this number", y);
 }
 
 void expand_tree_ensemble(struct expansion *e) {
   struct ensemble t = {.e = e};
-  const struct value *x = x_in(e, 0);
-  const struct tensor *path, *wanted;
+  struct value *x = x_in(e, 0);
   if (x->shape.rank != 2 || (x->dtype != HONE_F32 && x->dtype != HONE_F64)) {
     x_fail(e, HONE_E_TYPE, "TreeEnsemble of %s of rank %d", dtype_name(x->dtype), x->shape.rank);
     return;
   }
   if (!read_ensemble(&t)) return;
-  number_columns(&t);
-  for (size_t i = 0; i < t.trees && !e->status; i++) e->status = walk(&t, i);
+  struct plant p = new_plant(e, t.nodes, t.trees, t.leaves, t.leaves, x->dtype);
   if (e->status) return;
-  int64_t nodes = (int64_t)t.nodes, ways = (int64_t)t.ways.count;
-  struct value *paths = x_constant(e, HONE_F32, &(struct shape){2, {nodes, ways}}, &path);
-  struct value *yeses = x_constant(e, HONE_F32, &(struct shape){1, {ways}}, &wanted);
-  for (size_t w = 0; w < t.ways.count && !e->status; w++) {
-    int count = 0;
-    for (size_t i = 0; i < t.nodes; i++) {
-      int8_t answer = t.ways.at[w].answers[i];
-      tensor_set_f64(path, i * t.ways.count + w, answer);
-      count += answer > 0;
-    }
-    tensor_set_f64(wanted, w, count);
+  read_questions(&t, &p);
+  for (size_t i = 0; i < t.trees; i++) p.roots[i] = t.roots[i];
+  for (size_t i = 0; i < t.leaves && !e->status; i++) {
+    tensor_set_i64(p.start, i + 1, (int64_t)i + 1);
+    tensor_set_i64(p.target, i, t.target[i]);
+    tensor_set_f64(p.weight, i, tensor_f64(t.weights, i));
   }
-  struct value *reached = x_2(e, OP_Equal, x_2(e, OP_MatMul, answers(&t), paths), yeses);
-  x_out(e, 0, transformed(e, aggregate(&t, reached)));
+  struct value *y = sums(&p, x, t.targets, x_int(e, "aggregate_function", 1));
+  static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  const int64_t how = x_int(e, "post_transform", 0);
+  x_out(e, 0,
+        x_transform(e, how >= 0 && how < (int64_t)COUNT(names) ? names[how] : "of this number", y));
 }

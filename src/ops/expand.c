@@ -352,12 +352,14 @@ static void expand_long_list(struct expansion *e) {
 
 hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
                        struct value **out_results, bool *out_done) {
-  expand_fn *expand = is_op(node, OP_Attention)               ? expand_attention
-                      : is_op(node, OP_Einsum)                ? expand_einsum
-                      : is_op(node, OP_DynamicQuantizeLinear) ? expand_dynamic_quantize
-                      : is_op(node, OP_ArrayFeatureExtractor) ? expand_array_feature_extractor
-                      : is_long_list(node)                    ? expand_long_list
-                                                              : NULL;
+  expand_fn *expand = is_op(node, OP_Attention)                ? expand_attention
+                      : is_op(node, OP_Einsum)                 ? expand_einsum
+                      : is_op(node, OP_DynamicQuantizeLinear)  ? expand_dynamic_quantize
+                      : is_op(node, OP_ArrayFeatureExtractor)  ? expand_array_feature_extractor
+                      : is_op(node, OP_TreeEnsembleClassifier) ? expand_tree_classifier
+                      : is_op(node, OP_TreeEnsembleRegressor)  ? expand_tree_regressor
+                      : is_long_list(node)                     ? expand_long_list
+                                                               : NULL;
   struct expansion e;
   *out_done = expand != NULL;
   if (!expand) return HONE_OK;

@@ -28,7 +28,8 @@ typedef void expand_fn(struct expansion *e);
 #include "composites.def"
 #undef COMPOSITE
 /* node_lower's */
-expand_fn expand_array_feature_extractor, expand_attention, expand_einsum, expand_dynamic_quantize;
+expand_fn expand_tree_classifier, expand_tree_regressor, expand_array_feature_extractor,
+    expand_attention, expand_einsum, expand_dynamic_quantize;
 expand_fn expand_dropout, expand_batch_norm; /* their training forms */
 expand_fn expand_string_equal;               /* Equal of strings */
 

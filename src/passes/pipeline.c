@@ -2,10 +2,9 @@
 #include "rewrite.h"
 
 const struct pass pass_pipeline[] = {
-    {"lower-trees", pass_lower_trees, PASS_REQUIRED,
-     "first of all: no kernel knows a tree; what it becomes is improved like anything else"},
     {"lower-composites", pass_lower_composites, PASS_REQUIRED,
-     "likewise; before widen-types, since it computes in f32 throughout where it can"},
+     "first of all: no kernel knows them, and what they become is improved like anything else; "
+     "before widen-types, since it computes in f32 throughout where it can"},
     {"lower-quantised", pass_lower_quantised, PASS_OPTIONAL,
      "before fold-constants, which would make floats of quantised weights"},
     {"keep-weights", pass_keep_weights, PASS_OPTIONAL,

@@ -86,4 +86,4 @@ def test_trees_stay_near_the_size_of_their_file(hone, tmp_path, trees, depth):
     """Dense over all trees at once a file of 79 KB became 2.7 MB, 34 times: it grew with the square of the trees."""
     path = save(forest(trees, depth), tmp_path / "m.onnx", ai_onnx_ml=3)
     sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
-    assert (tmp_path / "m.so").stat().st_size < 64000 + 8 * path.stat().st_size
+    assert (tmp_path / "m.so").stat().st_size < 64000 + path.stat().st_size

@@ -28,7 +28,8 @@ static hone_status run_stump(const char *feature, const char *if_true, const cha
   hone_status status = graph_infer(&ctx, graph);
   float x[6];
   memcpy(x, rows, sizeof x);
-  const hone_tensor input = {x, HONE_F32, 2, {3, 2}}, output = {y, HONE_F32, 2, {3, 1}};
+  const hone_tensor input = {x, HONE_F32, 2, {3, 2}};
+  hone_tensor output = {y, HONE_F32, 2, {3, 1}};
   if (!status) status = reference_run(&ctx, graph, &input, &output);
   arena_destroy(arena);
   return status;
