@@ -10,6 +10,11 @@
  * at the input; of the public models tried, the worst pair of engines lies 19 times beyond one ulp
  * (basic_pitch, 1.6e-4 against 8.2e-6), every other one below 8.
  *
+ * Of a quantised graph one flipped rounding near the input is a step in many outputs: where the model's own
+ * conditioning moves more of them than one in a hundred, an output may be FLIPS_MULTIPLE times as far away in
+ * relative L2 as that, up to the tolerance of quantised floats; four steps stay the most. Why 4: pairs of
+ * right engines lie up to 1.9 times beyond it (mobilenet_v3_small by three quantisers).
+ *
  * NaN and infinities must stand at the same places with the same sign. Figures are the worst
  * output.
  */
@@ -21,6 +26,7 @@
 #define STEP_L2 0.3
 #define CONDITION_MULTIPLE 32.0
 #define CONDITION_CEILING 10.0
+#define FLIPS_MULTIPLE 4.0
 
 static const struct tolerance {
   const char *precision;
@@ -135,24 +141,35 @@ void accuracy_merge(struct accuracy *into, const struct accuracy *from) {
   into->is_within = into->is_within && from->is_within;
 }
 
-static double widened(double tolerance, double condition) {
-  double wider = fmin(CONDITION_MULTIPLE * condition, CONDITION_CEILING * tolerance);
+/* Moved at every constant a quantised graph rounds everywhere, as an engine does: a small multiple will do. */
+static double widened(const struct yardstick *yardstick, double tolerance, double condition) {
+  double multiple = !strcmp(yardstick->precision, "int8") ? FLIPS_MULTIPLE : CONDITION_MULTIPLE;
+  double wider = fmin(multiple * condition, CONDITION_CEILING * tolerance);
   return wider > tolerance ? wider : tolerance; /* also where the condition is NaN */
+}
+
+/* How far from the reference flipped roundings may bring an output that has a step; 0: no further. */
+static double flips_l2(const struct yardstick *yardstick) {
+  double l2 = FLIPS_MULTIPLE * yardstick->condition[0];
+  return l2 > 0 ? fmin(l2, find_tolerance("int8")->rel_l2) : 0;
 }
 
 void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2,
                         double *out_max_rel) {
   const struct tolerance *tolerance = find_tolerance(yardstick->precision);
-  *out_rel_l2 = widened(tolerance->rel_l2, yardstick->condition[0]);
-  *out_max_rel = widened(tolerance->max_rel, yardstick->condition[1]);
+  *out_rel_l2 = widened(yardstick, tolerance->rel_l2, yardstick->condition[0]);
+  *out_max_rel = widened(yardstick, tolerance->max_rel, yardstick->condition[1]);
+  if (yardstick->step > 0) *out_rel_l2 = flips_l2(yardstick);
 }
 
 static bool is_within(const struct sums *s, hone_dtype dtype, const struct yardstick *yardstick,
                       double step, double own, double rel_l2, double max_rel) {
   if (s->misplaced) return false;
-  if (step > 0)
-    return s->max_diff <= 4 * step * STEP_SLACK &&
-           (double)s->above_one <= 0.01 * (double)s->count && (step <= own || rel_l2 <= STEP_L2);
+  if (step > 0) {
+    bool few = (double)s->above_one <= 0.01 * (double)s->count;
+    return s->max_diff <= 4 * step * STEP_SLACK && (few || rel_l2 <= flips_l2(yardstick)) &&
+           (step <= own || rel_l2 <= STEP_L2);
+  }
   if (!dtype_is_float(dtype)) return s->max_diff == 0;
   double most_l2, most_rel;
   accuracy_tolerance(yardstick, &most_l2, &most_rel);

@@ -70,10 +70,51 @@ static void conditions_by_constants(void **state) {
   arena_destroy(arena);
 }
 
+/* A quantised graph rounds away what an input's last bit says; its scales' last bits flip roundings that stand
+   half-way. An output may then be as far away as a few times that, and no more than four steps. */
+static void a_quantised_output_is_judged_by_the_flips_of_its_model(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: f32[200]) -> (y) {\n"
+      "  s = const f32[] [1]\n  z = const u8[] [128]\n  h = const f32[] [0.5]\n"
+      "  a = QuantizeLinear(x, s, z)\n  b = DequantizeLinear(a, s, z)\n  c = Mul(b, h)\n"
+      "  d = QuantizeLinear(c, s, z)\n  y = DequantizeLinear(d, s, z)\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  float x[200], y[200], off[200];
+  double conditions[1][2], step;
+  hone_tensor in = {.data = x, .dtype = HONE_F32, .rank = 1, .shape = {200}}, out = in;
+  out.data = y;
+  for (int i = 0; i < 200; i++) x[i] = (float)(i % 100);
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(reference_run(&ctx, graph, &in, &out), HONE_OK);
+  assert_int_equal(output_steps(&ctx, graph, &step), HONE_OK);
+  assert_true(step == 1);
+  assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, 0, conditions), HONE_OK);
+  assert_true(conditions[0][0] > 0.005 && conditions[0][0] < 0.05); /* half of a hundred ties */
+  struct yardstick flips = {"int8", step, {conditions[0][0], conditions[0][1]}},
+                   none = {"int8", step, {0, 0}};
+  for (int k = 0; k < 2; k++) { /* every tenth two steps off; then one of them five */
+    struct accuracy with, without;
+    accuracy_init(&with), accuracy_init(&without);
+    for (int i = 0; i < 200; i++) off[i] = y[i] + (i % 10 ? 0 : k && !i ? 5.0f : 2.0f);
+    accuracy_add(&with, "y", &out, off, &flips);
+    accuracy_add(&without, "y", &out, off, &none);
+    assert_int_equal(with.is_within, !k);
+    assert_false(without.is_within);
+  }
+  arena_destroy(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
       cmocka_unit_test(conditions_by_constants),
+      cmocka_unit_test(a_quantised_output_is_judged_by_the_flips_of_its_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
