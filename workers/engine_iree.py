@@ -2,7 +2,6 @@
 
 Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread)."""
 
-import subprocess
 import sys
 import time
 
@@ -18,8 +17,11 @@ class Engine:
         self.enter("import")
         start = time.perf_counter_ns()
         path = protocol.fix_shapes(onnx, request)
-        mlir = f"{request.folder}/model.mlir"
-        run_tool([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir])
+        mlir, form = f"{request.folder}/model.mlir", "onnx"
+        if request.route == "stablehlo-hone":
+            mlir, form = protocol.stablehlo_of(request), "stablehlo"
+        else:
+            protocol.run_tool([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir])
         model = onnx.load(path, load_external_data=False)
         constants = {value.name for value in model.graph.initializer}
         import_ms = (time.perf_counter_ns() - start) / 1e6
@@ -29,7 +31,7 @@ class Engine:
         if request.options.get("data_tiling", "1") == "1":
             flags.append("--iree-opt-data-tiling")
         try:
-            binary = compiler.compile_file(mlir, input_type="onnx", target_backends=["llvm-cpu"],
+            binary = compiler.compile_file(mlir, input_type=form, target_backends=["llvm-cpu"],
                                            extra_args=flags)
         except compiler.CompilerToolError as error:
             raise protocol.Unsupported(protocol.last_error(str(error)))
@@ -61,12 +63,6 @@ class Engine:
 
     def fetch(self, handle):
         return handle
-
-
-def run_tool(words):
-    result = subprocess.run(words, capture_output=True, text=True)
-    if result.returncode:
-        raise protocol.Unsupported(protocol.last_error(result.stderr))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""XLA: ONNX -> torch-mlir -> StableHLO -> jaxlib's CPU client (PJRT). Threads by affinity."""
+"""XLA: ONNX -> torch-mlir -> StableHLO -> jaxlib's CPU client (PJRT); by the route stablehlo-hone the StableHLO is
+hone's. Threads by affinity."""
 
 import os
 import re
-import subprocess
 import sys
 import time
 
@@ -28,12 +28,11 @@ class Engine:
         path = protocol.fix_shapes(onnx, request)
         model = onnx.load(path, load_external_data=False)
         constants = {value.name for value in model.graph.initializer}
-        tools = os.path.dirname(sys.executable)
-        run_tool([f"{tools}/torch-mlir-import-onnx", path, "-o", f"{request.folder}/torch.mlir"])
-        run_tool([f"{tools}/torch-mlir-opt", f"{request.folder}/torch.mlir",
-                  f"-pass-pipeline={PIPELINE}", "-o", f"{request.folder}/stablehlo.mlir"])
-        with open(f"{request.folder}/stablehlo.mlir") as file:
-            text = re.sub(r"func\.func @[\w$.\-]+\(", "func.func public @main(", file.read(), count=1)
+        if request.route == "stablehlo-hone":
+            with open(protocol.stablehlo_of(request)) as file:
+                text = file.read()
+        else:
+            text = by_torch_mlir(path, request.folder)
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
@@ -68,10 +67,13 @@ class Engine:
         return handle
 
 
-def run_tool(words):
-    result = subprocess.run(words, capture_output=True, text=True)
-    if result.returncode:
-        raise protocol.Unsupported(protocol.last_error(result.stderr))
+def by_torch_mlir(path, folder):
+    tools = os.path.dirname(sys.executable)
+    protocol.run_tool([f"{tools}/torch-mlir-import-onnx", path, "-o", f"{folder}/torch.mlir"])
+    protocol.run_tool([f"{tools}/torch-mlir-opt", f"{folder}/torch.mlir",
+                       f"-pass-pipeline={PIPELINE}", "-o", f"{folder}/stablehlo.mlir"])
+    with open(f"{folder}/stablehlo.mlir") as file:
+        return re.sub(r"func\.func @[\w$.\-]+\(", "func.func public @main(", file.read(), count=1)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import json
 import os
 import random
 import resource
+import subprocess
 import sys
 import time
 
@@ -63,6 +64,8 @@ class Request:
     threads: int
     options: dict
     folder: str  # private to this worker
+    route: str = "onnx"
+    hone: str = ""  # the program, for models in other forms
 
 
 def resident():
@@ -175,6 +178,24 @@ def last_error(text):
     return (lines or text.splitlines()[-1:] or ["no reason given"])[0][:600]
 
 
+def run_tool(words):
+    """A converter of the engine; what it refuses is unsupported, in its words."""
+    result = subprocess.run(words, capture_output=True, text=True)
+    if result.returncode:
+        raise Unsupported(last_error(result.stderr))
+
+
+def stablehlo_of(request):
+    """The model as StableHLO by hone's own exporter: the route stablehlo-hone."""
+    path = f"{request.folder}/hone.mlir"
+    shapes = ",".join(f"{name}[{','.join(map(str, dims))}]" for name, dims in request.shapes.items())
+    result = subprocess.run([request.hone, "export", request.model, "-o", path] +
+                            (["--shape", shapes] if shapes else []), capture_output=True, text=True)
+    if result.returncode:
+        raise Unsupported((result.stderr.strip().splitlines() or ["hone export failed"])[0][:400])
+    return path
+
+
 class Worker:
     def __init__(self, make_engine):
         self.make_engine, self.engine, self.facts = make_engine, None, None
@@ -211,7 +232,8 @@ class Worker:
         self.enter("load")
         request = Request(command["model"], parse_shapes(command.get("shapes", "")),
                           command["precision"], command["threads"],
-                          parse_options(command.get("options", "")), self.folder)
+                          parse_options(command.get("options", "")), self.folder,
+                          command.get("route", "onnx"), command.get("hone", ""))
         if request.precision not in ("fp32", "as-is"):
             raise Unsupported(f"precision {request.precision} is not asked of this engine")
         self.random.seed(command["seed"] ^ os.getpid())

@@ -57,12 +57,19 @@ hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_cho
   return status;
 }
 
-bool backend_reads(const struct backend *backend, const char *format) {
-  const size_t length = strlen(format);
-  for (const char *at = backend->formats; (at = strstr(at, format)); at += length)
-    if ((at == backend->formats || at[-1] == ' ') && (!at[length] || at[length] == ' '))
-      return true;
+static bool has_word(const char *list, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = list; length && (at = strstr(at, word)); at += length)
+    if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
   return false;
+}
+
+bool backend_reads(const struct backend *backend, const char *format) {
+  return has_word(backend->formats, format);
+}
+
+bool backend_knows_route(const struct backend *backend, const char *route) {
+  return has_word(backend->routes ? backend->routes : "onnx", route);
 }
 
 void backend_facts_init(struct backend_facts *facts) {

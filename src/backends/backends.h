@@ -65,6 +65,7 @@ struct backend_traits {
 struct backend {
   const char *name;    /* "onnxruntime" */
   const char *title;   /* "ONNX Runtime" */
+  const char *routes;  /* ways a model may take to it, the first by default; NULL: "onnx" */
   const char *formats; /* that it reads, separated by blanks: "onnx tflite" */
   const char *
       package; /* PyPI requirements, separated by blanks, that `hone backends install` pins, or NULL */
@@ -121,6 +122,7 @@ extern const size_t backend_count;
 /* NULL if unknown, or for testing only and HONE_TESTING is not 1. */
 const struct backend *backend_find(const char *name);
 bool backend_reads(const struct backend *backend, const char *format);
+bool backend_knows_route(const struct backend *backend, const char *route);
 /* "torch", "torch:script". E_USAGE with the nearest name, or the variants that there are. */
 struct backend_choice {
   const struct backend *backend;

@@ -8,6 +8,7 @@ static void describe(struct ctx *ctx, const char *engine_path, struct backend_in
 const struct backend backend_xla = {
     .name = "xla",
     .title = "XLA",
+    .routes = "onnx stablehlo-hone",
     .formats = "onnx",
     .package = "jax==0.10.2 jaxlib==0.10.2 torch-mlir==20261001 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 920,

@@ -69,7 +69,9 @@ struct bench_options {
   const char *const *cache_states; /* "warm", "cold"; none: "warm" */
   size_t cache_state_count;
   const char *shapes, *side_files_from; /* NULL: none, the model's folder */
-  const char *const *precisions;        /* asked of every engine in turn; none: "fp32" */
+  const char *const *routes;            /* of engines that know them; none: "onnx" */
+  size_t route_count;
+  const char *const *precisions; /* asked of every engine in turn; none: "fp32" */
   size_t precision_count;
   const struct bench_pair *engines; /* backend name -> path */
   size_t engine_count;

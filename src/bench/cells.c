@@ -70,7 +70,7 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
 
 /* What varies beside the model. */
 struct point {
-  const char *device, *scenario, *cache_state, *precision;
+  const char *device, *scenario, *cache_state, *precision, *route;
   struct backend_choice engine;
   int threads, load, label;
 };
@@ -93,7 +93,7 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
   snprintf(out->open_dimensions, sizeof out->open_dimensions, "%s", one->open_dimensions);
   snprintf(out->backend, sizeof out->backend, "%s", point->engine.backend->name);
   join_options(o, &point->engine, out);
-  snprintf(out->route, sizeof out->route, "onnx");
+  snprintf(out->route, sizeof out->route, "%s", point->route);
   snprintf(out->device, sizeof out->device, "%s", point->device);
   snprintf(out->precision, sizeof out->precision, "%s", point->precision);
   snprintf(out->scenario, sizeof out->scenario, "%s", point->scenario);
@@ -130,6 +130,22 @@ static MUST_USE hone_status list_engines(struct ctx *ctx, const struct bench_opt
   return HONE_OK;
 }
 
+/* The rows of one engine in a group: by route, and the copies of --aa. */
+static void expand_engine(struct bench *bench, size_t c, struct point point) {
+  static const char *const direct[] = {"onnx"};
+  const struct bench_options *o = &bench->options;
+  const char *const *routes = o->route_count ? o->routes : direct;
+  const size_t route_count = o->route_count ? o->route_count : 1;
+  for (size_t r = 0; r < route_count; r++)
+    for (int label = 0; label < (o->aa ? 2 : 1); label++) {
+      struct cell cell;
+      point.route = backend_knows_route(point.engine.backend, routes[r]) ? routes[r] : direct[0];
+      point.label = label;
+      fill_cell(bench, &bench->study.cases[c], &point, &cell);
+      add_cell(&bench->study, c, &cell);
+    }
+}
+
 /* All cells of one case at one scenario, load and thread count: a group, in which rows are compared. */
 static void expand_group(struct bench *bench, size_t c, struct point point,
                          const struct backend_choice *engines, size_t count) {
@@ -139,16 +155,12 @@ static void expand_group(struct bench *bench, size_t c, struct point point,
   const size_t state_count = o->cache_state_count ? o->cache_state_count : 1;
   for (size_t d = 0; d < bench->device_count; d++)
     for (size_t s = 0; s < state_count; s++)
-      for (size_t b = 0; b < count; b++)
-        for (int label = 0; label < (o->aa ? 2 : 1); label++) {
-          struct cell cell;
-          point.device = bench->devices[d].name;
-          point.cache_state = states[s];
-          point.engine = engines[b];
-          point.label = label;
-          fill_cell(bench, &bench->study.cases[c], &point, &cell);
-          add_cell(&bench->study, c, &cell);
-        }
+      for (size_t b = 0; b < count; b++) {
+        point.device = bench->devices[d].name;
+        point.cache_state = states[s];
+        point.engine = engines[b];
+        expand_engine(bench, c, point);
+      }
 }
 
 static void expand_case(struct bench *bench, size_t c, const struct backend_choice *engines,
@@ -178,6 +190,7 @@ hone_status study_expand(struct bench *bench) {
   size_t most = study->case_count * count * bench->device_count * bench->scenario_count;
   most *= o->precision_count;
   most *= o->aa ? 2 : 1;
+  most *= o->route_count ? o->route_count : 1;
   most *= o->thread_count ? o->thread_count : 1;
   most *= o->load_count ? o->load_count : 1;
   most *= o->cache_state_count ? o->cache_state_count : 1;

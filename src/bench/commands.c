@@ -155,6 +155,16 @@ static void add_scenario(const struct bench *bench, const struct cell *cell, jso
   }
 }
 
+/* A worker in Python that wants another form of the model asks this program for it. */
+static void add_route(const struct cell *cell, json_t *command) {
+  char program[4096];
+  const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (!strcmp(cell->route, "onnx") || n <= 0) return;
+  program[n] = 0;
+  json_object_set_new(command, "route", json_string(cell->route));
+  json_object_set_new(command, "hone", json_string(program));
+}
+
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache) {
   const struct bench_options *options = &bench->options;
@@ -171,6 +181,7 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
                 is_lower ? one->tolerance : cell->precision, "file_precision", one->tolerance);
   if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
   add_scenario(bench, cell, command);
+  add_route(cell, command);
   add_given_inputs(bench, command);
   if (one->is_described) add_description(command, one);
   return command;

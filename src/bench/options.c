@@ -11,6 +11,18 @@ static hone_status check_backends(struct ctx *ctx, const struct bench_options *o
   return HONE_OK;
 }
 
+static hone_status check_routes(struct ctx *ctx, const struct bench_options *options) {
+  for (size_t r = 0; r < options->route_count; r++) {
+    bool is_known = false;
+    for (size_t k = 0; k < backend_count; k++)
+      is_known = is_known || backend_knows_route(backend_list[k], options->routes[r]);
+    if (!is_known)
+      return fail(ctx, HONE_E_USAGE, place_name(options->routes[r]),
+                  "no engine knows this route; 'hone list engines' names those that there are");
+  }
+  return HONE_OK;
+}
+
 static hone_status check_models(struct ctx *ctx, const struct bench_options *options) {
   if (!options->model_count) return fail(ctx, HONE_E_USAGE, place_none(), "no model was named");
   for (size_t i = 0; i < options->model_count; i++) {
@@ -80,6 +92,7 @@ static hone_status parse_devices(struct bench *bench) {
 
 hone_status options_check(struct bench *bench) {
   TRY(check_backends(bench->ctx, &bench->options));
+  TRY(check_routes(bench->ctx, &bench->options));
   TRY(check_cache_states(bench->ctx, &bench->options));
   TRY(parse_devices(bench));
   TRY(make_scenarios(bench));

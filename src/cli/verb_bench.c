@@ -27,8 +27,8 @@ struct lists {
   char texts[3 * REPEATS][512];
   size_t text_count;
   char backend_text[1024], precision_text[64], device_text[1024], cache_text[256],
-      scenario_text[256];
-  const char *devices[64], *cache_states[64], *scenarios[64];
+      scenario_text[256], route_text[256];
+  const char *devices[64], *cache_states[64], *scenarios[64], *routes[64];
 };
 
 struct session_state {
@@ -182,6 +182,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .device_hone = value_of(args, FLAG_device_hone, NULL),
                                 .cache_states = lists->cache_states,
                                 .scenarios = lists->scenarios,
+                                .routes = lists->routes,
                                 .shapes = value_of(args, FLAG_shape, NULL),
                                 .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                 .precisions = lists->precisions,
@@ -199,6 +200,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                   lists->cache_states, &out->cache_state_count));
   TRY(split_words(ctx, args, FLAG_scenario, lists->scenario_text, sizeof lists->scenario_text,
                   lists->scenarios, &out->scenario_count));
+  TRY(split_words(ctx, args, FLAG_route, lists->route_text, sizeof lists->route_text, lists->routes,
+                  &out->route_count));
   TRY(int_of(ctx, args, FLAG_streams, 1, BENCH_SETS, 0, &number));
   out->streams = (int)number;
   TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));

@@ -47,6 +47,7 @@ static void list_engines(void) {
            at->package        ? at->package
            : at->needs_device ? "none: it does not run here yet"
                               : "its own");
+    printf("  %-29s %s\n", "routes", at->routes ? at->routes : "onnx");
     for (const struct backend_variant *v = at->variants; v && v->name; v++)
       printf("  %-29s %s:%s: %s\n", v == at->variants ? "variants" : "", at->name, v->name,
              v->help);

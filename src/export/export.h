@@ -1,4 +1,4 @@
-/* export: graph to what other engines read. ONNX now (opset 17 by default, for reach). */
+/* export: graph to what other engines read: ONNX (opset 17 by default, for reach), StableHLO. */
 #ifndef HONE_EXPORT_H
 #define HONE_EXPORT_H
 
@@ -8,4 +8,7 @@
    out as nodes again. Above 2 GiB: E_LIMIT. The same graph gives the same bytes. */
 MUST_USE hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
                                  struct text *out_bytes);
+/* One function @main in StableHLO's generic form, over the graph's inputs and outputs in their order; weights
+   stand inside. Shapes must be fixed. E_UNSUP names the operator that has no rule. */
+MUST_USE hone_status export_stablehlo(struct ctx *ctx, const struct graph *graph, struct text *out);
 #endif

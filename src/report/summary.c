@@ -434,6 +434,10 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
     text_puts(&out, " --device ");
     put_shell_word(&out, cell->device);
   }
+  if (cell->route[0] && strcmp(cell->route, "onnx")) {
+    text_puts(&out, " --route ");
+    put_shell_word(&out, cell->route);
+  }
   if (!strcmp(cell->cache_state, "cold")) text_puts(&out, " --cache-state cold");
   put_scenario(&out, cell->scenario);
   put_study_flags(&out, study);

@@ -1,0 +1,312 @@
+/* Sums of products and windows: dot_general, convolution, reduce_window; gather and scatter. */
+#include "../ops/window.h"
+#include "stablehlo.h"
+
+#include <math.h>
+
+/* -- products of matrices --------------------------------------------------------------------------
+ */
+
+/* The first `batch` dimensions of both are one another's; a's dimension `ka` meets b's `kb`. */
+static struct term put_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb) {
+  struct shape shape = {0};
+  struct text attributes = {0};
+  for (int d = 0; d < a.shape.rank; d++)
+    if (d != ka) shape.dims[shape.rank++] = a.shape.dims[d];
+  for (int d = batch; d < b.shape.rank; d++)
+    if (d != kb) shape.dims[shape.rank++] = b.shape.dims[d];
+  text_puts(&attributes, "dot_dimension_numbers = #stablehlo.dot<");
+  for (int side = 0; side < 2 && batch; side++) {
+    text_printf(&attributes, "%s_batching_dimensions = [", side ? "rhs" : "lhs");
+    for (int d = 0; d < batch; d++) text_printf(&attributes, "%s%d", d ? ", " : "", d);
+    text_puts(&attributes, "], ");
+  }
+  text_printf(&attributes, "lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [%d]>",
+              ka, kb);
+  const struct term result = hlo_op(h, "stablehlo.dot_general", (struct term[]){a, b}, 2,
+                                    attributes.at ? attributes.at : "", NULL, a.dtype, &shape);
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return result;
+}
+
+hone_status hlo_gemm(struct hlo *h, const struct node *node) {
+  struct term a, b, c;
+  TRY(hlo_input(h, node, 0, &a));
+  TRY(hlo_input(h, node, 1, &b));
+  const double alpha = node_float(node, "alpha", 1), beta = node_float(node, "beta", 1);
+  struct term y =
+      put_dot(h, a, b, 0, node_int(node, "transA", 0) ? 0 : 1, node_int(node, "transB", 0) ? 1 : 0);
+  if (alpha != 1)
+    y = hlo_binary(h, "stablehlo.multiply", y, hlo_splat(h, alpha, y.dtype, &y.shape));
+  if (node_input(node, 2)) {
+    TRY(hlo_input(h, node, 2, &c));
+    c = hlo_broadcast(h, c, &y.shape);
+    if (beta != 1)
+      c = hlo_binary(h, "stablehlo.multiply", c, hlo_splat(h, beta, y.dtype, &y.shape));
+    y = hlo_binary(h, "stablehlo.add", y, c);
+  }
+  hlo_bind(h, node, 0, y);
+  return HONE_OK;
+}
+
+/* The leading dimensions are broadcast to common ones; a weight without any stays one matrix. */
+hone_status hlo_matmul(struct hlo *h, const struct node *node) {
+  struct term a, b;
+  struct matmul_plan plan;
+  TRY(hlo_input(h, node, 0, &a));
+  TRY(hlo_input(h, node, 1, &b));
+  TRY(matmul_plan(h->ctx, node, &a.shape, &b.shape, &plan));
+  if (a.shape.rank == 1) a = hlo_reshape(h, a, &(struct shape){2, {1, a.shape.dims[0]}});
+  if (b.shape.rank == 1) b = hlo_reshape(h, b, &(struct shape){2, {b.shape.dims[0], 1}});
+  struct term y;
+  if (b.shape.rank == 2) {
+    y = put_dot(h, a, b, 0, a.shape.rank - 1, 0);
+  } else {
+    struct shape shape = plan.batch;
+    shape.rank += 2;
+    shape.dims[shape.rank - 2] = plan.m;
+    shape.dims[shape.rank - 1] = plan.k;
+    a = hlo_broadcast(h, a, &shape);
+    shape.dims[shape.rank - 2] = plan.k;
+    shape.dims[shape.rank - 1] = plan.n;
+    b = hlo_broadcast(h, b, &shape);
+    y = put_dot(h, a, b, plan.batch.rank, shape.rank - 1, shape.rank - 2);
+  }
+  hlo_bind(h, node, 0, hlo_reshape(h, y, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+/* -- windows ---------------------------------------------------------------------------------------
+ */
+
+/* "dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>", with `before` rows of zeros in front. */
+static void put_padding(struct text *out, const struct window *w, int before) {
+  text_puts(out, "dense<[");
+  for (int d = 0; d < before; d++) text_puts(out, "[0, 0], ");
+  for (int d = 0; d < w->rank; d++)
+    text_printf(out, "%s[%lld, %lld]", d ? ", " : "", (long long)w->pad_begin[d],
+                (long long)w->pad_end[d]);
+  text_printf(out, "]> : tensor<%dx2xi64>", before + w->rank);
+}
+
+static void put_layout(struct text *out, const char *first, const char *second, int rank) {
+  text_printf(out, "[%s, %s", first, second);
+  for (int d = 0; d < rank; d++) text_printf(out, ", %d", d);
+  text_puts(out, "]");
+}
+
+/* Padding behind as far as windows reach: ceil_mode may ask for more, and IREE 3.13 takes no convolution with
+   padding that no window reads. */
+static void fit_padding(struct window *w) {
+  for (int d = 0; d < w->rank; d++) {
+    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
+    const int64_t end = reach - w->in[d] - w->pad_begin[d];
+    w->pad_end[d] = end > 0 ? end : 0;
+  }
+}
+
+hone_status hlo_conv(struct hlo *h, const struct node *node) {
+  struct term x, w, bias;
+  struct window window;
+  const int64_t channel = 1, ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &w));
+  TRY(window_plan(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
+  fit_padding(&window);
+  struct text attributes = {0};
+  text_puts(&attributes, "window_strides = ");
+  hlo_put_ints(&attributes, window.stride, window.rank);
+  text_puts(&attributes, ", padding = ");
+  put_padding(&attributes, &window, 0);
+  text_puts(&attributes, ", lhs_dilation = ");
+  hlo_put_ints(&attributes, ones, window.rank);
+  text_puts(&attributes, ", rhs_dilation = ");
+  hlo_put_ints(&attributes, window.dilation, window.rank);
+  text_puts(&attributes, ", dimension_numbers = #stablehlo.conv<");
+  put_layout(&attributes, "b", "f", window.rank);
+  text_puts(&attributes, "x");
+  put_layout(&attributes, "o", "i", window.rank);
+  text_puts(&attributes, "->");
+  put_layout(&attributes, "b", "f", window.rank);
+  text_printf(&attributes, ">, feature_group_count = %lld : i64, batch_group_count = 1 : i64",
+              (long long)node_int(node, "group", 1));
+  struct term y =
+      hlo_op(h, "stablehlo.convolution", (struct term[]){x, w}, 2,
+             attributes.at ? attributes.at : "", NULL, x.dtype, &node->outputs[0]->shape);
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  if (node_input(node, 2)) {
+    TRY(hlo_input(h, node, 2, &bias));
+    y = hlo_binary(h, "stablehlo.add", y, hlo_broadcast_dims(h, bias, &channel, &y.shape));
+  }
+  hlo_bind(h, node, 0, y);
+  return HONE_OK;
+}
+
+static struct term put_window(struct hlo *h, struct term x, const struct window *w, const char *op,
+                              double start, const struct shape *shape) {
+  struct text attributes = {0}, region = {0};
+  const struct shape scalar = {0};
+  int64_t sizes[HONE_MAX_RANK] = {1, 1}, strides[HONE_MAX_RANK] = {1, 1};
+  int64_t dilations[HONE_MAX_RANK] = {1, 1}, ones[HONE_MAX_RANK] = {1, 1};
+  for (int d = 0; d < w->rank; d++) {
+    sizes[2 + d] = w->kernel[d];
+    strides[2 + d] = w->stride[d];
+    dilations[2 + d] = w->dilation[d];
+    ones[2 + d] = 1;
+  }
+  const struct term first = hlo_splat(h, start, x.dtype, &scalar);
+  text_puts(&attributes, "window_dimensions = ");
+  hlo_put_ints(&attributes, sizes, w->rank + 2);
+  text_puts(&attributes, ", window_strides = ");
+  hlo_put_ints(&attributes, strides, w->rank + 2);
+  text_puts(&attributes, ", base_dilations = ");
+  hlo_put_ints(&attributes, ones, w->rank + 2);
+  text_puts(&attributes, ", window_dilations = ");
+  hlo_put_ints(&attributes, dilations, w->rank + 2);
+  text_puts(&attributes, ", padding = ");
+  put_padding(&attributes, w, 2);
+  hlo_put_region(&region, op, x.dtype);
+  const struct term result =
+      hlo_op(h, "stablehlo.reduce_window", (struct term[]){x, first}, 2,
+             attributes.at ? attributes.at : "", region.at ? region.at : "", x.dtype, shape);
+  if (attributes.failed || region.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  text_deinit(&region);
+  return result;
+}
+
+hone_status hlo_max_pool(struct hlo *h, const struct node *node) {
+  struct term x;
+  struct window window;
+  TRY(hlo_input(h, node, 0, &x));
+  if (node->output_count > 1 && node->outputs[1])
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: MaxPool's places have no rule");
+  TRY(window_plan(h->ctx, node, &x.shape, NULL, &window));
+  fit_padding(&window);
+  hlo_bind(h, node, 0,
+           put_window(h, x, &window, "stablehlo.maximum", -INFINITY, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+/* The number of elements under each window comes from the same sum over ones. */
+hone_status hlo_average_pool(struct hlo *h, const struct node *node) {
+  struct term x;
+  struct window window;
+  const struct shape *shape = &node->outputs[0]->shape;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(window_plan(h->ctx, node, &x.shape, NULL, &window));
+  const bool counts_padding = node_int(node, "count_include_pad", 0) != 0;
+  if (counts_padding && node_int(node, "ceil_mode", 0))
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node),
+                "StableHLO: AveragePool with ceil_mode and count_include_pad has no rule");
+  fit_padding(&window);
+  const struct term sum = put_window(h, x, &window, "stablehlo.add", 0, shape);
+  struct term count = hlo_splat(h, (double)window_kernel_count(&window), x.dtype, shape);
+  if (!counts_padding)
+    count = put_window(h, hlo_splat(h, 1, x.dtype, &x.shape), &window, "stablehlo.add", 0, shape);
+  hlo_bind(h, node, 0, hlo_binary(h, "stablehlo.divide", sum, count));
+  return HONE_OK;
+}
+
+/* -- places that are data --------------------------------------------------------------------------
+ */
+
+/* Negative ones count from the end. */
+static struct term put_places(struct hlo *h, struct term x, int64_t size) {
+  const struct term zero = hlo_splat(h, 0, x.dtype, &x.shape);
+  const struct term moved =
+      hlo_binary(h, "stablehlo.add", x, hlo_splat(h, (double)size, x.dtype, &x.shape));
+  return hlo_select(h, hlo_compare(h, "LT", x, zero), moved, x);
+}
+
+static void put_run(struct text *out, int from, int to) {
+  for (int d = from; d < to; d++) text_printf(out, "%s%d", d > from ? ", " : "", d);
+}
+
+hone_status hlo_gather(struct hlo *h, const struct node *node) {
+  struct term x, at;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &at));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  at = put_places(h, at, x.shape.dims[axis]);
+  struct text attributes = {0};
+  int64_t sizes[HONE_MAX_RANK];
+  for (int d = 0; d < x.shape.rank; d++) sizes[d] = d == axis ? 1 : x.shape.dims[d];
+  text_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
+  put_run(&attributes, 0, axis);
+  if (axis && axis + 1 < x.shape.rank) text_puts(&attributes, ", ");
+  put_run(&attributes, axis + at.shape.rank, x.shape.rank - 1 + at.shape.rank);
+  text_printf(&attributes,
+              "], collapsed_slice_dims = [%d], start_index_map = [%d], index_vector_dim = %d>, "
+              "slice_sizes = ",
+              axis, axis, at.shape.rank);
+  hlo_put_ints(&attributes, sizes, x.shape.rank);
+  text_puts(&attributes, ", indices_are_sorted = false");
+  hlo_bind(h, node, 0,
+           hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
+                  attributes.at ? attributes.at : "", NULL, x.dtype, &node->outputs[0]->shape));
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return HONE_OK;
+}
+
+/* Each update's whole index: its own position, with the given place along the axis. */
+static struct term put_index_vectors(struct hlo *h, struct term at, int axis) {
+  struct shape column = at.shape, all = at.shape;
+  struct term parts[HONE_MAX_RANK];
+  char attributes[64];
+  column.dims[column.rank++] = 1;
+  all.dims[all.rank++] = at.shape.rank;
+  for (int d = 0; d < at.shape.rank; d++) {
+    snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", d);
+    const struct term place =
+        d == axis ? at
+                  : hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, at.dtype, &at.shape);
+    parts[d] = hlo_reshape(h, place, &column);
+  }
+  snprintf(attributes, sizeof attributes, "dimension = %d : i64", at.shape.rank);
+  return hlo_op(h, "stablehlo.concatenate", parts, (size_t)at.shape.rank, attributes, NULL,
+                at.dtype, &all);
+}
+
+hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
+  static const struct {
+    const char *reduction, *op;
+  } ways[] = {{"none", NULL},
+              {"add", "stablehlo.add"},
+              {"mul", "stablehlo.multiply"},
+              {"max", "stablehlo.maximum"},
+              {"min", "stablehlo.minimum"}};
+  struct term x, at, updates;
+  int axis;
+  size_t way = 0;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &at));
+  TRY(hlo_input(h, node, 2, &updates));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  while (way < COUNT(ways) && strcmp(ways[way].reduction, node_string(node, "reduction", "none")))
+    way++;
+  if (way == COUNT(ways) || x.shape.rank >= HONE_MAX_RANK)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: this reduction has no rule");
+  at = put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis);
+  struct text attributes = {0}, region = {0};
+  text_puts(&attributes, "scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [");
+  put_run(&attributes, 0, x.shape.rank);
+  text_puts(&attributes, "], scatter_dims_to_operand_dims = [");
+  put_run(&attributes, 0, x.shape.rank);
+  text_printf(&attributes,
+              "], index_vector_dim = %d>, indices_are_sorted = false, unique_indices = false",
+              x.shape.rank);
+  hlo_put_region(&region, ways[way].op, x.dtype);
+  hlo_bind(
+      h, node, 0,
+      hlo_op(h, "stablehlo.scatter", (struct term[]){x, at, updates}, 3,
+             attributes.at ? attributes.at : "", region.at ? region.at : "", x.dtype, &x.shape));
+  if (attributes.failed || region.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  text_deinit(&region);
+  return HONE_OK;
+}

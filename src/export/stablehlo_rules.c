@@ -1,0 +1,411 @@
+/* One rule an operator, and the table that finds it. Elementwise ones need none (stablehlo_elementwise.c). */
+#include "../ops/window.h"
+#include "stablehlo.h"
+
+#include <math.h>
+
+/* -- shapes alone ----------------------------------------------------------------------------------
+ */
+
+static hone_status put_reshape(struct hlo *h, const struct node *node) {
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  hlo_bind(h, node, 0, hlo_reshape(h, x, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_transpose(struct hlo *h, const struct node *node) {
+  struct term x;
+  size_t count;
+  int64_t order[HONE_MAX_RANK];
+  const int64_t *given = node_ints(node, "perm", &count);
+  TRY(hlo_input(h, node, 0, &x));
+  for (int d = 0; d < x.shape.rank; d++) order[d] = given ? given[d] : x.shape.rank - 1 - d;
+  hlo_bind(h, node, 0, hlo_transpose(h, x, order));
+  return HONE_OK;
+}
+
+static hone_status put_concat(struct hlo *h, const struct node *node) {
+  struct term *parts;
+  char attributes[64];
+  int axis;
+  TRY(axis_attribute(h->ctx, node, "axis", 0, node->outputs[0]->shape.rank, &axis));
+  TRY(NEW_ARRAY(h->ctx, h->arena, parts, node->input_count));
+  for (size_t k = 0; k < node->input_count; k++) TRY(hlo_input(h, node, k, &parts[k]));
+  snprintf(attributes, sizeof attributes, "dimension = %d : i64", axis);
+  hlo_bind(h, node, 0,
+           hlo_op(h, "stablehlo.concatenate", parts, node->input_count, attributes, NULL,
+                  node->outputs[0]->dtype, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_expand(struct hlo *h, const struct node *node) {
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  hlo_bind(h, node, 0, hlo_broadcast(h, x, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_cast(struct hlo *h, const struct node *node) {
+  struct term x;
+  const hone_dtype to = node->outputs[0]->dtype;
+  TRY(hlo_input(h, node, 0, &x));
+  /* a float is false where it is zero, and NaN is true */
+  if (to == HONE_BOOL && x.dtype != HONE_BOOL)
+    x = hlo_compare(h, "NE", x, hlo_splat(h, 0, x.dtype, &x.shape));
+  hlo_bind(h, node, 0, hlo_convert(h, x, to));
+  return HONE_OK;
+}
+
+static hone_status put_constant(struct hlo *h, const struct node *node) {
+  struct term term;
+  const struct value *value = node->outputs[0];
+  if (!value->constant)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: %s of a computed size",
+                node->op->name);
+  TRY(hlo_constant(h, value->constant, &term));
+  hlo_bind(h, node, 0, term);
+  return HONE_OK;
+}
+
+/* starts, limits and steps along every axis. */
+static struct term put_range(struct hlo *h, struct term x, const int64_t *starts,
+                             const int64_t *limits, const int64_t *steps,
+                             const struct shape *shape) {
+  struct text attributes = {0};
+  text_puts(&attributes, "start_indices = ");
+  hlo_put_ints(&attributes, starts, x.shape.rank);
+  text_puts(&attributes, ", limit_indices = ");
+  hlo_put_ints(&attributes, limits, x.shape.rank);
+  text_puts(&attributes, ", strides = ");
+  hlo_put_ints(&attributes, steps, x.shape.rank);
+  const struct term result =
+      hlo_op(h, "stablehlo.slice", &x, 1, attributes.at ? attributes.at : "", NULL, x.dtype, shape);
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return result;
+}
+
+static hone_status put_split(struct hlo *h, const struct node *node) {
+  struct term x;
+  int axis;
+  int64_t starts[HONE_MAX_RANK] = {0}, limits[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  for (int d = 0; d < x.shape.rank; d++) limits[d] = x.shape.dims[d], steps[d] = 1;
+  limits[axis] = 0;
+  for (size_t k = 0; k < node->output_count; k++) {
+    if (!node->outputs[k])
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "an output of Split is left out");
+    starts[axis] = limits[axis];
+    limits[axis] += node->outputs[k]->shape.dims[axis];
+    hlo_bind(h, node, k, put_range(h, x, starts, limits, steps, &node->outputs[k]->shape));
+  }
+  return HONE_OK;
+}
+
+static struct term put_reverse(struct hlo *h, struct term x, int64_t axis) {
+  struct text attributes = {0};
+  text_puts(&attributes, "dimensions = ");
+  hlo_put_ints(&attributes, &axis, 1);
+  const struct term result = hlo_op(h, "stablehlo.reverse", &x, 1,
+                                    attributes.at ? attributes.at : "", NULL, x.dtype, &x.shape);
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return result;
+}
+
+/* What ONNX says of a start or an end: negative counts from the end, then it is held in the axis. */
+static int64_t hold(int64_t at, int64_t size, int64_t low, int64_t high) {
+  if (at < 0) at += size;
+  return at < low ? low : at > high ? high : at;
+}
+
+static hone_status put_slice(struct hlo *h, const struct node *node) {
+  struct term x;
+  int64_t begin[HONE_MAX_RANK], end[HONE_MAX_RANK], axes[HONE_MAX_RANK], step[HONE_MAX_RANK];
+  int64_t starts[HONE_MAX_RANK] = {0}, limits[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+  size_t count, given = 0;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(want_ints(h->ctx, node, 1, "starts", HONE_MAX_RANK, begin, &count));
+  TRY(want_ints(h->ctx, node, 2, "ends", HONE_MAX_RANK, end, &given));
+  for (size_t i = 0; i < count; i++) axes[i] = (int64_t)i, step[i] = 1;
+  if (node_input(node, 3)) TRY(want_ints(h->ctx, node, 3, "axes", HONE_MAX_RANK, axes, &given));
+  if (node_input(node, 4)) TRY(want_ints(h->ctx, node, 4, "steps", HONE_MAX_RANK, step, &given));
+  for (int d = 0; d < x.shape.rank; d++) limits[d] = x.shape.dims[d], steps[d] = 1;
+  for (size_t i = 0; i < count; i++) {
+    int axis;
+    TRY(axis_normalise(h->ctx, node, "axes", axes[i], x.shape.rank, &axis));
+    const int64_t size = x.shape.dims[axis];
+    if (step[i] < 0) {
+      x = put_reverse(h, x, axis);
+      starts[axis] = size - 1 - hold(begin[i], size, 0, size - 1);
+      limits[axis] = size - 1 - (end[i] < -size ? -1 : hold(end[i], size, -1, size - 1));
+    } else {
+      starts[axis] = hold(begin[i], size, 0, size);
+      limits[axis] = hold(end[i], size, 0, size);
+    }
+    if (limits[axis] < starts[axis]) limits[axis] = starts[axis];
+    steps[axis] = step[i] < 0 ? -step[i] : step[i];
+  }
+  hlo_bind(h, node, 0, put_range(h, x, starts, limits, steps, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_pad(struct hlo *h, const struct node *node) {
+  struct term operands[2];
+  int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK], low[HONE_MAX_RANK] = {0},
+                                                        high[HONE_MAX_RANK] = {0};
+  const int64_t none[HONE_MAX_RANK] = {0};
+  size_t count, axis_count = 0;
+  const struct shape scalar = {0};
+  TRY(hlo_input(h, node, 0, &operands[0]));
+  if (strcmp(node_string(node, "mode", "constant"), "constant"))
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO pads with constants only");
+  TRY(want_ints(h->ctx, node, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
+  const int rank = operands[0].shape.rank;
+  for (int d = 0; d < rank; d++) axes[d] = d;
+  if (node_input(node, 3))
+    TRY(want_ints(h->ctx, node, 3, "axes", HONE_MAX_RANK, axes, &axis_count));
+  for (size_t i = 0; i < count / 2; i++) {
+    int axis;
+    TRY(axis_normalise(h->ctx, node, "axes", axes[i], rank, &axis));
+    low[axis] = pads[i];
+    high[axis] = pads[i + count / 2];
+  }
+  operands[1] = hlo_splat(h, 0, operands[0].dtype, &scalar);
+  if (node_input(node, 2)) {
+    TRY(hlo_input(h, node, 2, &operands[1]));
+    operands[1] = hlo_reshape(h, operands[1], &scalar);
+  }
+  struct text attributes = {0};
+  text_puts(&attributes, "edge_padding_low = ");
+  hlo_put_ints(&attributes, low, rank);
+  text_puts(&attributes, ", edge_padding_high = ");
+  hlo_put_ints(&attributes, high, rank);
+  text_puts(&attributes, ", interior_padding = ");
+  hlo_put_ints(&attributes, none, rank);
+  hlo_bind(h, node, 0,
+           hlo_op(h, "stablehlo.pad", operands, 2, attributes.at ? attributes.at : "", NULL,
+                  operands[0].dtype, &node->outputs[0]->shape));
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return HONE_OK;
+}
+
+/* -- reductions ------------------------------------------------------------------------------------
+ */
+
+static double count_of(const struct shape *shape, const bool axes[HONE_MAX_RANK]) {
+  double count = 1;
+  for (int d = 0; d < shape->rank; d++)
+    if (axes[d]) count *= (double)shape->dims[d];
+  return count;
+}
+
+static struct term divided(struct hlo *h, struct term x, double by) {
+  return hlo_binary(h, "stablehlo.divide", x, hlo_splat(h, by, x.dtype, &x.shape));
+}
+
+static double lowest_of(hone_dtype dtype) {
+  return dtype == HONE_I32 ? INT32_MIN : dtype == HONE_I64 ? (double)INT64_MIN : -INFINITY;
+}
+
+static hone_status put_reduce(struct hlo *h, const struct node *node) {
+  struct term x;
+  bool axes[HONE_MAX_RANK] = {false};
+  int64_t list[HONE_MAX_RANK];
+  size_t count = 0;
+  TRY(hlo_input(h, node, 0, &x));
+  const int64_t *given = node_ints(node, "axes", &count);
+  if (given) memcpy(list, given, count * sizeof *list);
+  if (node_input(node, 1) && node_input(node, 1)->shape.rank == 1 &&
+      node_input(node, 1)->shape.dims[0])
+    TRY(want_ints(h->ctx, node, 1, "axes", HONE_MAX_RANK, list, &count));
+  for (size_t i = 0; i < count; i++) {
+    int axis;
+    TRY(axis_normalise(h->ctx, node, "axes", list[i], x.shape.rank, &axis));
+    axes[axis] = true;
+  }
+  for (int d = 0; !count && d < x.shape.rank && !node_int(node, "noop_with_empty_axes", 0); d++)
+    axes[d] = true;
+  const bool is_max = is_op(node, OP_ReduceMax), is_min = is_op(node, OP_ReduceMin);
+  const bool is_product = is_op(node, OP_ReduceProd), is_l2 = is_op(node, OP_ReduceL2);
+  if (is_min && x.dtype != HONE_F32 && x.dtype != HONE_F64)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: ReduceMin of floats only");
+  if (is_l2 || is_op(node, OP_ReduceSumSquare)) x = hlo_binary(h, "stablehlo.multiply", x, x);
+  struct term sum = hlo_reduce(h,
+                               is_max       ? "stablehlo.maximum"
+                               : is_min     ? "stablehlo.minimum"
+                               : is_product ? "stablehlo.multiply"
+                                            : "stablehlo.add",
+                               is_max       ? lowest_of(x.dtype)
+                               : is_min     ? INFINITY
+                               : is_product ? 1
+                                            : 0,
+                               x, axes);
+  if (is_op(node, OP_ReduceMean)) sum = divided(h, sum, count_of(&x.shape, axes));
+  if (is_l2) sum = hlo_unary(h, "stablehlo.sqrt", sum);
+  hlo_bind(h, node, 0, hlo_reshape(h, sum, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_softmax(struct hlo *h, const struct node *node) {
+  struct term x;
+  bool axes[HONE_MAX_RANK] = {false};
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(axis_attribute(h->ctx, node, "axis", -1, x.shape.rank, &axis));
+  axes[axis] = true;
+  const struct term most = hlo_reduce_back(h, "stablehlo.maximum", -INFINITY, x, axes);
+  const struct term shifted = hlo_binary(h, "stablehlo.subtract", x, most);
+  const struct term powers = hlo_unary(h, "stablehlo.exponential", shifted);
+  const struct term sum = hlo_reduce_back(h, "stablehlo.add", 0, powers, axes);
+  hlo_bind(h, node, 0,
+           is_op(node, OP_LogSoftmax)
+               ? hlo_binary(h, "stablehlo.subtract", shifted, hlo_unary(h, "stablehlo.log", sum))
+               : hlo_binary(h, "stablehlo.divide", powers, sum));
+  return HONE_OK;
+}
+
+/* A vector over the channels as the shape of x [n, channels, ..]. */
+static hone_status channel_input(struct hlo *h, const struct node *node, size_t k,
+                                 const struct shape *shape, struct term *out) {
+  const int64_t channel = 1;
+  TRY(hlo_input(h, node, k, out));
+  *out = hlo_broadcast_dims(h, *out, &channel, shape);
+  return HONE_OK;
+}
+
+static hone_status put_batch_norm(struct hlo *h, const struct node *node) {
+  struct term x, scale, bias, mean, variance;
+  TRY(hlo_input(h, node, 0, &x));
+  if (x.shape.rank < 2)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node),
+                "StableHLO: BatchNormalization of a vector");
+  TRY(channel_input(h, node, 1, &x.shape, &scale));
+  TRY(channel_input(h, node, 2, &x.shape, &bias));
+  TRY(channel_input(h, node, 3, &x.shape, &mean));
+  TRY(channel_input(h, node, 4, &x.shape, &variance));
+  const struct term epsilon = hlo_splat(h, node_float(node, "epsilon", 1e-5), x.dtype, &x.shape);
+  const struct term deviation =
+      hlo_unary(h, "stablehlo.sqrt", hlo_binary(h, "stablehlo.add", variance, epsilon));
+  const struct term centred = hlo_binary(h, "stablehlo.subtract", x, mean);
+  const struct term normal = hlo_binary(h, "stablehlo.divide", centred, deviation);
+  hlo_bind(
+      h, node, 0,
+      hlo_binary(h, "stablehlo.add", hlo_binary(h, "stablehlo.multiply", normal, scale), bias));
+  return HONE_OK;
+}
+
+/* (x - mean) / sqrt(variance + epsilon) over the axes; RMSNormalization leaves the mean out. */
+static struct term normalised(struct hlo *h, struct term x, const bool axes[HONE_MAX_RANK],
+                              double epsilon, bool has_mean) {
+  const double count = count_of(&x.shape, axes);
+  if (has_mean)
+    x = hlo_binary(h, "stablehlo.subtract", x,
+                   divided(h, hlo_reduce_back(h, "stablehlo.add", 0, x, axes), count));
+  const struct term square = hlo_binary(h, "stablehlo.multiply", x, x);
+  const struct term variance =
+      divided(h, hlo_reduce_back(h, "stablehlo.add", 0, square, axes), count);
+  const struct term inside =
+      hlo_binary(h, "stablehlo.add", variance, hlo_splat(h, epsilon, x.dtype, &x.shape));
+  return hlo_binary(h, "stablehlo.multiply", x, hlo_unary(h, "stablehlo.rsqrt", inside));
+}
+
+static hone_status put_layer_norm(struct hlo *h, const struct node *node) {
+  struct term x, scale, bias;
+  bool axes[HONE_MAX_RANK] = {false};
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(axis_attribute(h->ctx, node, "axis", -1, x.shape.rank, &axis));
+  for (int d = axis; d < x.shape.rank; d++) axes[d] = true;
+  for (size_t k = 1; k < node->output_count; k++)
+    if (node->outputs[k])
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: only the first output of %s",
+                  node->op->name);
+  struct term y =
+      normalised(h, x, axes, node_float(node, "epsilon", 1e-5), is_op(node, OP_LayerNormalization));
+  TRY(hlo_input(h, node, 1, &scale));
+  y = hlo_binary(h, "stablehlo.multiply", y, hlo_broadcast(h, scale, &x.shape));
+  if (node_input(node, 2)) {
+    TRY(hlo_input(h, node, 2, &bias));
+    y = hlo_binary(h, "stablehlo.add", y, hlo_broadcast(h, bias, &x.shape));
+  }
+  hlo_bind(h, node, 0, y);
+  return HONE_OK;
+}
+
+static hone_status put_global_pool(struct hlo *h, const struct node *node) {
+  struct term x;
+  bool axes[HONE_MAX_RANK] = {false};
+  const bool is_max = is_op(node, OP_GlobalMaxPool);
+  TRY(hlo_input(h, node, 0, &x));
+  for (int d = 2; d < x.shape.rank; d++) axes[d] = true;
+  struct term y = hlo_reduce(h, is_max ? "stablehlo.maximum" : "stablehlo.add",
+                             is_max ? -INFINITY : 0, x, axes);
+  if (!is_max) y = divided(h, y, count_of(&x.shape, axes));
+  hlo_bind(h, node, 0, hlo_reshape(h, y, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+/* -- the table ------------------------------------------------------------------------------------
+ */
+
+static const struct {
+  enum op_id op;
+  hlo_rule *rule;
+} rules[] = {
+    {OP_AveragePool, hlo_average_pool},
+    {OP_BatchNormalization, put_batch_norm},
+    {OP_Cast, put_cast},
+    {OP_CastLike, put_cast},
+    {OP_Concat, put_concat},
+    {OP_Constant, put_constant},
+    {OP_ConstantOfShape, put_constant},
+    {OP_Conv, hlo_conv},
+    {OP_Dropout, put_reshape},
+    {OP_Expand, put_expand},
+    {OP_Flatten, put_reshape},
+    {OP_Gather, hlo_gather},
+    {OP_Gemm, hlo_gemm},
+    {OP_GlobalAveragePool, put_global_pool},
+    {OP_GlobalMaxPool, put_global_pool},
+    {OP_Identity, put_reshape},
+    {OP_LayerNormalization, put_layer_norm},
+    {OP_LogSoftmax, put_softmax},
+    {OP_MatMul, hlo_matmul},
+    {OP_MaxPool, hlo_max_pool},
+    {OP_Pad, put_pad},
+    {OP_RMSNormalization, put_layer_norm},
+    {OP_Range, put_constant},
+    {OP_ReduceL2, put_reduce},
+    {OP_ReduceMax, put_reduce},
+    {OP_ReduceMean, put_reduce},
+    {OP_ReduceMin, put_reduce},
+    {OP_ReduceProd, put_reduce},
+    {OP_ReduceSum, put_reduce},
+    {OP_ReduceSumSquare, put_reduce},
+    {OP_Reshape, put_reshape},
+    {OP_ScatterElements, hlo_scatter_elements},
+    {OP_Shape, put_constant},
+    {OP_Slice, put_slice},
+    {OP_Softmax, put_softmax},
+    {OP_Split, put_split},
+    {OP_Squeeze, put_reshape},
+    {OP_Transpose, put_transpose},
+    {OP_Unsqueeze, put_reshape},
+};
+
+hone_status hlo_node(struct hlo *h, const struct node *node) {
+  bool is_known = true; /* folded already: written where it is read */
+  for (size_t k = 0; k < node->output_count; k++)
+    is_known = is_known && (!node->outputs[k] || node->outputs[k]->constant);
+  if (is_known) return HONE_OK;
+  for (size_t i = 0; i < COUNT(rules); i++)
+    if (is_op(node, rules[i].op)) return rules[i].rule(h, node);
+  struct term term;
+  TRY(hlo_elementwise(h, node, &term));
+  hlo_bind(h, node, 0, term);
+  return HONE_OK;
+}
