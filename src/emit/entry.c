@@ -59,6 +59,11 @@ static void emit_bracket(struct text *out, const struct step *step) {
       emit_address(out, &step->inputs[0], true);
       text_puts(out, ") {\n");
       break;
+    case STEP_LOOP: /* entered again at a stage's case in it */
+      text_puts(out, "      while (!f->status && *");
+      emit_address(out, &step->inputs[0], true);
+      text_puts(out, ") {\n");
+      break;
     case STEP_ELSE:
       text_puts(out, "      } else {\n");
       break;

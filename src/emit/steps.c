@@ -17,6 +17,7 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
       return emit_fill(e, step, out_number);
     case STEP_FAIL:
     case STEP_IF:
+    case STEP_LOOP:
     case STEP_ELSE:
     case STEP_END:
       *out_number = -1;
@@ -155,6 +156,7 @@ static void emit_call(struct text *out, const struct step *step, int number) {
       text_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);
       break;
     case STEP_IF:
+    case STEP_LOOP:
     case STEP_ELSE:
     case STEP_END:
       break; /* in the run function */

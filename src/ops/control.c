@@ -1,6 +1,6 @@
 /* control: If, Loop and Scan at compile time. Where the condition or the number of iterations is
  * known, the body's nodes take the node's place, as often as they run; an If whose condition comes at
- * run time keeps its branches. Semantics: ONNX If-11, Loop-11, Scan-9 and later. */
+ * run time keeps its branches, such a Loop its body (loop.c). Semantics: ONNX If-11, Loop-11, Scan-9 and later. */
 #include "control.h"
 
 struct unroll {
@@ -21,8 +21,8 @@ static const struct graph *body_of(const struct node *node, const char *name) {
   return a && a->kind == ATTRIBUTE_GRAPH ? a->graph : NULL;
 }
 
-static hone_status need_body(struct ctx *ctx, const struct node *node, const char *name,
-                             size_t inputs, size_t outputs, const struct graph **out) {
+hone_status control_body(struct ctx *ctx, const struct node *node, const char *name, size_t inputs,
+                         size_t outputs, const struct graph **out) {
   *out = body_of(node, name);
   if (!*out)
     return fail(ctx, HONE_E_FORMAT, node_place(node), "%s has no %s", node->op->name, name);
@@ -76,7 +76,8 @@ hone_status control_constant(struct ctx *ctx, struct graph *graph, hone_dtype dt
 hone_status control_branch(struct ctx *ctx, const struct node *node, bool taken,
                            struct graph **out) {
   const struct graph *graph;
-  TRY(need_body(ctx, node, taken ? "then_branch" : "else_branch", 0, node->output_count, &graph));
+  TRY(control_body(ctx, node, taken ? "then_branch" : "else_branch", 0, node->output_count,
+                   &graph));
   *out = (struct graph *)(uintptr_t)graph;
   return HONE_OK;
 }
@@ -155,7 +156,7 @@ static hone_status begin_loop(struct ctx *ctx, struct unroll *u) {
     return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu carried values",
                 node->output_count, u->states);
   u->scans_out = node->output_count - u->states;
-  return need_body(ctx, node, "body", 2 + u->states, 1 + node->output_count, &u->body);
+  return control_body(ctx, node, "body", 2 + u->states, 1 + node->output_count, &u->body);
 }
 
 static int64_t listed(const struct node *node, const char *name, size_t k) {
@@ -186,7 +187,7 @@ static hone_status begin_scan(struct ctx *ctx, struct unroll *u) {
                   (long long)u->trip, (long long)x->shape.dims[axis]);
     u->trip = x->shape.dims[axis];
   }
-  return need_body(ctx, node, "body", node->input_count, node->output_count, &u->body);
+  return control_body(ctx, node, "body", node->input_count, node->output_count, &u->body);
 }
 
 hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const struct node *node,
@@ -215,6 +216,10 @@ hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const struct node
 }
 
 size_t unroll_nodes(const struct unroll *u) { return u->nodes; }
+
+bool unroll_is_blind(const struct unroll *u) {
+  return u->done && !u->is_scan && !u->out[0]->constant;
+}
 
 /* Iteration i of scan input k: a Gather of one index along the scan axis. */
 static hone_status scan_input(struct ctx *ctx, struct graph *graph, const struct unroll *u,
@@ -253,8 +258,7 @@ static hone_status collect(struct ctx *ctx, struct graph *graph, struct unroll *
   if (!u->is_scan) {
     const struct value *condition = u->out[0];
     if (!condition->constant || tensor_count(condition->constant) != 1)
-      return fail(ctx, HONE_E_UNSUP, node_place(u->node),
-                  "the condition of a Loop is known only at run time");
+      return fail(ctx, HONE_E_INTERNAL, node_place(u->node), "the condition is not known");
     *out_goes_on = tensor_i64(condition->constant, 0) != 0;
   }
   for (size_t k = 0; k < u->states; k++) u->state[k] = u->out[first + k];
@@ -372,11 +376,6 @@ hone_status control_rows(struct ctx *ctx, struct graph *graph, const struct node
     TRY(node_set_int(ctx, graph, made, "axis", 0));
   }
   return HONE_OK;
-}
-
-hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s stays after inference", node->op->name);
 }
 
 hone_status eval_control(struct ctx *ctx, struct arena *scratch, const struct node *node,

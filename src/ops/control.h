@@ -14,6 +14,10 @@ MUST_USE hone_status control_branch(struct ctx *ctx, const struct node *node, bo
 MUST_USE hone_status control_inline_if(struct ctx *ctx, struct graph *graph,
                                        const struct node *node, bool taken, struct node_list *out);
 
+/* The graph attribute `name`; E_FORMAT unless it has so many inputs and outputs. */
+MUST_USE hone_status control_body(struct ctx *ctx, const struct node *node, const char *name,
+                                  size_t inputs, size_t outputs, const struct graph **out);
+
 /* A Loop or Scan, iteration by iteration: each call gives the next nodes, to be inferred before the
    next call; with *out_done those that make the node's outputs. E_UNSUP where trip count or
    condition come at run time, E_LIMIT beyond limit unroll. */
@@ -22,6 +26,8 @@ MUST_USE hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const st
                                   struct unroll **out);
 MUST_USE hone_status unroll_next(struct ctx *ctx, struct graph *graph, struct unroll *unroll,
                                  struct node_list *out, bool *out_done);
+/* Whether the last iteration, inferred by now, gave a condition that only a run knows. */
+bool unroll_is_blind(const struct unroll *unroll);
 /* Nodes that an iteration copies, with those of graphs inside the body. */
 size_t unroll_nodes(const struct unroll *unroll);
 
@@ -29,6 +35,15 @@ size_t unroll_nodes(const struct unroll *unroll);
    of the batch, and their results side by side. */
 bool is_batched_scan(const struct node *node);
 MUST_USE hone_status control_rows(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                  struct node_list *out);
+
+/* -- loop.c: loops at run time ---- */
+/* Whether the number of iterations, or the condition to begin, comes at run time. */
+bool loop_is_open(const struct node *node);
+/* Gives the body's inputs their types; *out_body is to be inferred next, then the node. */
+MUST_USE hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **out_body);
+/* What stands for a Scan along a run-time size: its length and a Loop. Its body is changed. */
+MUST_USE hone_status loop_of_scan(struct ctx *ctx, struct graph *graph, const struct node *node,
                                   struct node_list *out);
 
 /* -- new nodes and constants ---- */

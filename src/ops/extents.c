@@ -85,6 +85,16 @@ static hone_status of_stop_words(struct ctx *ctx, struct graph *graph, struct no
   return open_dimension(ctx, graph, node, 0, 0, &number);
 }
 
+/* Each collected value is as long as the iterations. */
+static hone_status of_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  size_t states = node->input_count > 2 ? node->input_count - 2 : 0;
+  TRY(refuse_open(ctx, node));
+  for (size_t k = states; k < node->output_count; k++)
+    TRY(open_dimension(ctx, graph, node, k, 0, &number));
+  return HONE_OK;
+}
+
 /* -- results that have their operands' extents ---------------------------------------------------- */
 
 static void set_all(struct node *node, const uint32_t extents[HONE_MAX_RANK]) {
@@ -186,7 +196,8 @@ static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *nod
   int axis, n = 0;
   (void)graph;
   TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
-  if (x->extents[axis]) return no_rule(ctx, node);
+  /* counted from the end, or beyond it, an index would mean the bound; loop.c counts iterations */
+  if (x->extents[axis] && !node_int(node, "within", 0)) return no_rule(ctx, node);
   for (int i = 0; i < axis; i++) extents[n++] = x->extents[i];
   for (int i = 0; i < index->shape.rank; i++) extents[n++] = index->extents[i];
   for (int i = axis + 1; i < x->shape.rank; i++) extents[n++] = x->extents[i];
@@ -257,7 +268,7 @@ static const struct {
     {OP_Concat, concat},         {OP_Slice, slice},
     {OP_Softmax, beside_last},   {OP_LogSoftmax, beside_last},
     {OP_Hardmax, beside_last},   {OP_TopK, beside_last},
-    {OP_Shape, nothing},
+    {OP_Shape, nothing},         {OP_Loop, of_loop},
 };
 
 hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {

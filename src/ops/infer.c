@@ -254,18 +254,37 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
   return enter(f, branch);
 }
 
+/* At run time: the body first, then the node itself. */
+static hone_status infer_open_loop(struct inference *f, struct frame *frame, struct task task) {
+  struct node_list nodes = {0};
+  struct graph *body;
+  if (is_op(task.node, OP_Scan)) {
+    TRY(loop_of_scan(f->ctx, frame->graph, task.node, &nodes));
+    return wait_for(f, frame, &nodes);
+  }
+  if (task.stage) return infer_plain(f, frame, task.node);
+  TRY(loop_enter(f->ctx, task.node, &body));
+  task.stage = 1;
+  VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
+  return enter(f, body);
+}
+
 static hone_status infer_iteration(struct inference *f, struct frame *frame, struct task task) {
   struct node_list nodes = {0};
   bool done;
+  if (task.stage) return infer_open_loop(f, frame, task);
   if (!task.unroll) {
     TRY(check_arity(f->ctx, task.node, task.node->input_count));
     if (is_batched_scan(task.node)) {
       TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
       return wait_for(f, frame, &nodes);
     }
+    if (loop_is_open(task.node)) return infer_open_loop(f, frame, task);
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
   }
-  f->nodes += unroll_nodes(task.unroll); /* copied, whether or not they ever run */
+  if (unroll_is_blind(task.unroll))
+    return infer_open_loop(f, frame, task); /* what was made is swept */
+  f->nodes += unroll_nodes(task.unroll);    /* copied, whether or not they ever run */
   TRY(unroll_next(f->ctx, frame->graph, task.unroll, &nodes, &done));
   if (!done) VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
   return wait_for(f, frame, &nodes);

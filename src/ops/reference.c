@@ -190,6 +190,8 @@ static void read_done(struct run *run, const struct value *value) {
 
 static hone_status run_if(struct ctx *ctx, const struct run *run, const struct node *node,
                           const struct tensor *condition, struct tensor *const *out);
+static hone_status run_loop(struct ctx *ctx, const struct run *run, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out);
 
 static bool is_open_node(const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++)
@@ -238,12 +240,15 @@ static hone_status run_node(struct ctx *ctx, struct run *run, struct arena *scra
     if (node->inputs[k] && !in[k])
       return fail(ctx, HONE_E_INTERNAL, node_place(node), "input %zu was not computed", k);
   }
-  if (is_open_node(node)) TRY(actual_node(ctx, scratch, node, in, &actual));
+  if (is_open_node(node) && !is_op(node, OP_Loop))
+    TRY(actual_node(ctx, scratch, node, in, &actual));
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k])
       TRY(make_output(ctx, run, node->outputs[k], &actual.outputs[k]->shape, &out[k]));
   if (is_op(node, OP_If))
     TRY(run_if(ctx, run, node, in[0], out));
+  else if (is_op(node, OP_Loop))
+    TRY(run_loop(ctx, run, node, in, out));
   else
     TRY(node_evaluate(ctx, scratch, &actual, in, out));
   for (size_t k = 0; k < node->input_count; k++) read_done(run, node->inputs[k]);
@@ -339,6 +344,109 @@ static hone_status run_if(struct ctx *ctx, const struct run *run, const struct n
   TRY(arena_create(ctx, 0, &inner.arena));
   hone_status status = run_branch(ctx, &inner, node, out);
   end_run(&inner);
+  return status;
+}
+
+/* A Loop whose iterations a run counts: what is carried lies here between two of them. */
+struct loop {
+  const struct node *node;
+  const struct graph *body;
+  struct tensor *iteration, *goes;
+  size_t states;
+  struct tensor **state;
+  struct tensor *const *out;
+  int64_t trip, done;
+};
+
+static hone_status begin_loop(struct ctx *ctx, struct arena *arena, const struct tensor *const *in,
+                              struct loop *l) {
+  const struct shape scalar = {0};
+  l->states = l->node->input_count > 2 ? l->node->input_count - 2 : 0;
+  l->trip = in[0] ? tensor_i64(in[0], 0) : INT64_MAX;
+  if (l->node->input_count > 1 && in[1] && !tensor_i64(in[1], 0)) l->trip = 0;
+  TRY(tensor_create(ctx, arena, HONE_I64, &scalar, &l->iteration));
+  TRY(tensor_create(ctx, arena, HONE_BOOL, &scalar, &l->goes));
+  tensor_set_i64(l->goes, 0, 1);
+  TRY(NEW_ARRAY(ctx, arena, l->state, l->states + 1));
+  for (size_t k = 0; k < l->states; k++) {
+    TRY(tensor_create(ctx, arena, in[2 + k]->dtype, &in[2 + k]->shape, &l->state[k]));
+    if (l->state[k]->bytes) memcpy(tensor_data(l->state[k]), in[2 + k]->data, l->state[k]->bytes);
+  }
+  return HONE_OK;
+}
+
+/* What the iteration made: collected, or carried. All is read before anything is written, for a body may
+   exchange two of its inputs. */
+static hone_status end_iteration(struct ctx *ctx, struct run *run, struct loop *l) {
+  const struct tensor **made;
+  char **copies;
+  size_t count = l->node->output_count;
+  TRY(NEW_ARRAY(ctx, run->arena, made, count + 1));
+  TRY(NEW_ARRAY(ctx, run->arena, copies, count + 1));
+  for (size_t k = 0; k < count; k++) {
+    made[k] = tensor_of(run, run->graph->outputs.at[1 + k]);
+    if (!made[k]) return fail(ctx, HONE_E_INTERNAL, node_place(l->node), "output %zu of a body", k);
+    TRY(NEW_ARRAY(ctx, run->arena, copies[k], made[k]->bytes + 1));
+    if (made[k]->bytes) memcpy(copies[k], made[k]->data, made[k]->bytes);
+  }
+  for (size_t k = 0; k < count; k++) {
+    struct tensor *to = k < l->states ? l->state[k] : l->out[k];
+    size_t at = k < l->states ? 0 : (size_t)l->done * made[k]->bytes;
+    if (!to) continue;
+    if (at + made[k]->bytes > to->bytes)
+      return fail(ctx, HONE_E_LIMIT, node_place(l->node),
+                  "more iterations than the %lld that output %zu has room for",
+                  (long long)to->shape.dims[0], k);
+    if (made[k]->bytes) memcpy((char *)tensor_data(to) + at, copies[k], made[k]->bytes);
+  }
+  const struct tensor *goes = tensor_of(run, run->graph->outputs.at[0]);
+  if (!goes || !tensor_i64(goes, 0)) l->trip = 0; /* ends here */
+  l->done++;
+  return HONE_OK;
+}
+
+static hone_status iterate(struct ctx *ctx, struct run *run, struct loop *l) {
+  TRY(prepare(ctx, run));
+  tensor_set_i64(l->iteration, 0, l->done);
+  run->live[run->graph->inputs.at[0]->index].tensor = l->iteration;
+  run->live[run->graph->inputs.at[1]->index].tensor = l->goes;
+  for (size_t k = 0; k < l->states; k++)
+    run->live[run->graph->inputs.at[2 + k]->index].tensor = l->state[k];
+  TRY(run_nodes(ctx, run));
+  return end_iteration(ctx, run, l);
+}
+
+static hone_status run_iterations(struct ctx *ctx, const struct run *run, struct arena *arena,
+                                  const struct tensor *const *in, struct loop *l) {
+  TRY(begin_loop(ctx, arena, in, l));
+  while (l->done < l->trip) {
+    struct run inner = {.outer = run, .graph = l->body};
+    TRY(arena_create(ctx, 0, &inner.arena));
+    hone_status status = iterate(ctx, &inner, l);
+    end_run(&inner);
+    TRY(status);
+  }
+  for (size_t k = 0; k < l->node->output_count; k++) {
+    struct tensor *to = l->out[k];
+    if (!to) continue;
+    if (k < l->states) {
+      if (to->bytes) memcpy(tensor_data(to), l->state[k]->data, to->bytes);
+    } else { /* as long as there were iterations */
+      int64_t rows = to->shape.dims[0];
+      to->bytes = rows ? to->bytes / (size_t)rows * (size_t)l->done : 0;
+      to->shape.dims[0] = l->done;
+    }
+  }
+  return HONE_OK;
+}
+
+static hone_status run_loop(struct ctx *ctx, const struct run *run, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out) {
+  struct loop l = {.node = node, .body = node_attribute(node, "body")->graph, .out = out};
+  struct arena *arena;
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = run_iterations(ctx, run, arena, in, &l);
+  arena_destroy(arena);
   return status;
 }
 

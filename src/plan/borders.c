@@ -19,7 +19,7 @@ static uint32_t find(struct image *images, uint32_t i) {
 }
 
 static bool takes_strides(const struct node *node) {
-  if (node->inputs[0]->shape.rank != 4 || !all_f32(node)) return false;
+  if (!node->inputs[0] || node->inputs[0]->shape.rank != 4 || !all_f32(node)) return false;
   if (is_op(node, OP_Conv)) return node->inputs[1]->constant != NULL;
   return (is_op(node, OP_MaxPool) || is_op(node, OP_AveragePool)) && is_kernel_pool(node);
 }

@@ -16,6 +16,29 @@ static void touch_step(const struct step *step, int first, int end) {
   touch(step->scratch, first, end);
 }
 
+/* What is used in a loop and alive before or behind it lives through all of it: the next iteration may
+   read it. Inner loops first. */
+static void keep_through_loops(struct plan *plan) {
+  for (size_t end = 0; end < plan->steps.count; end++) {
+    size_t first = end, depth = 1;
+    if (plan->steps.at[end]->kind != STEP_END) continue;
+    while (depth && first-- > 0) {
+      enum step_kind kind = plan->steps.at[first]->kind;
+      depth += kind == STEP_END;
+      depth -= kind == STEP_IF || kind == STEP_LOOP;
+    }
+    if (plan->steps.at[first]->kind != STEP_LOOP) continue;
+    for (size_t i = 0; i < plan->buffers.count; i++) {
+      struct buffer *buffer = plan->buffers.at[i];
+      int from = (int)first, to = (int)end + 1;
+      if (buffer->first < 0 || buffer->end <= from || buffer->first >= to) continue;
+      if (buffer->first >= from && buffer->end <= to) continue;
+      if (buffer->first > from) buffer->first = from;
+      if (buffer->end < to) buffer->end = to;
+    }
+  }
+}
+
 void set_lifetimes(struct plan *plan) {
   size_t count = plan->steps.count;
   for (size_t first = 0, end; first < count; first = end) {
@@ -27,4 +50,5 @@ void set_lifetimes(struct plan *plan) {
         step->scratch->bytes = step->scratch_slice * (size_t)plan->scratch_threads;
     }
   }
+  keep_through_loops(plan);
 }

@@ -46,6 +46,7 @@ static const struct {
     {OP_GRU, lower_recurrent},
     {OP_RNN, lower_recurrent},
     {OP_If, lower_if},
+    {OP_Loop, lower_loop},
 };
 
 static bool has_elements(const struct node *node) {

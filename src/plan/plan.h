@@ -108,8 +108,10 @@ enum step_kind {
   STEP_FILL,        /* sets what lies behind the open dimension of outputs[0] */
   STEP_FAIL,        /* ends the run with E_SHAPE */
   /* Brackets: a plan is a tree, written as a list. Steps between IF and ELSE run where inputs[0], one
-     bool, is true, those between ELSE and END where not; all threads decide alike. */
+     bool, is true, those between ELSE and END where not; those between LOOP and END as often as inputs[0] is
+     true when LOOP is reached. All threads decide alike. */
   STEP_IF,
+  STEP_LOOP,
   STEP_ELSE,
   STEP_END
 };

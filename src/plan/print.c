@@ -35,6 +35,8 @@ const char *step_kind_name(const struct step *step) {
       return "fail";
     case STEP_IF:
       return "if";
+    case STEP_LOOP:
+      return "loop";
     case STEP_ELSE:
       return "else";
     case STEP_END:

@@ -30,11 +30,21 @@ static const struct {
      "  y = Loop(-, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
      "    g = Identity(c)\n    w = Neg(v)\n  }\n}\n",
      HONE_E_LIMIT},
-    {"a condition of the data",
-     "graph(x: f32[2], z: bool[]) -> (y) {\n  m = const i64[] [9]\n  t = const bool[] [1]\n"
-     "  y = Loop(m, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
-     "    g = Identity(z)\n    w = Neg(v)\n  }\n}\n",
+    {"a carried value that grows as often as the data says",
+     "graph(x: f32[2], m: i64[]) -> (y) {\n"
+     "  y = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+     "    g = Identity(c)\n    w = Concat(v, v) axis=0\n  }\n}\n",
      HONE_E_UNSUP},
+    {"a trip count that is no number",
+     "graph(x: f32[2], m: f32[]) -> (y) {\n"
+     "  y = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+     "    g = Identity(c)\n    w = Neg(v)\n  }\n}\n",
+     HONE_E_TYPE},
+    {"a condition that is a number",
+     "graph(x: f32[2], m: i64[]) -> (y) {\n"
+     "  y = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
+     "    g = Identity(i)\n    w = Neg(v)\n  }\n}\n",
+     HONE_E_TYPE},
     {"a body of other arity",
      "graph(x: f32[2]) -> (y) {\n  m = const i64[] [9]\n"
      "  y = Loop(m, -, x) body=graph(i: i64[], v: f32[2]) -> (g, w) {\n"
@@ -89,6 +99,29 @@ static void loops_in_loops_are_bounded(void **state) {
       HONE_E_LIMIT);
 }
 
+/* A condition of the data keeps the body; what was unrolled before that was seen is not left behind. */
+static void a_loop_of_the_data_stays(void **state) {
+  struct fixture *f = *state;
+  assert_int_equal(
+      infer(
+          f,
+          "graph(x: f32[2], z: bool[]) -> (y, o) {\n  m = const i64[] [9]\n  t = const bool[] [1]\n"
+          "  y, o = Loop(m, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w, k) {\n"
+          "    g = Identity(z)\n    w = Neg(v)\n    k = Abs(v)\n  }\n}\n"),
+      HONE_OK);
+  const struct value *o = f->graph->outputs.at[1];
+  assert_true(o->extents[0] != 0);
+  assert_int_equal(o->shape.dims[0], 9); /* the bound */
+  float x[2] = {1, 2}, y[2] = {0}, rows[18] = {0};
+  for (uint8_t condition = 0; condition < 2; condition++) {
+    hone_tensor in[2] = {{x, HONE_F32, 1, {2}}, {&condition, HONE_BOOL, 0, {0}}};
+    hone_tensor out[2] = {{y, HONE_F32, 1, {2}}, {rows, HONE_F32, 2, {9, 2}}};
+    assert_int_equal(reference_run(&f->ctx, f->graph, in, out), HONE_OK);
+    assert_int_equal(out[1].shape[0], condition ? 9 : 1);
+    assert_true(y[1] == -2);
+  }
+}
+
 /* The branch that fits gives the shape; the other one fails when it is taken. */
 static void an_impossible_branch_fails_when_taken(void **state) {
   struct fixture *f = *state;
@@ -108,6 +141,7 @@ static void an_impossible_branch_fails_when_taken(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(what_is_refused), TEST(loops_in_loops_are_bounded),
+                                     TEST(a_loop_of_the_data_stays),
                                      TEST(an_impossible_branch_fails_when_taken)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
