@@ -6,3 +6,12 @@ CROSS_PACKAGES := gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu qemu-user
 test-cross: $(BUILD)/tests/test_cross
 	@echo "for every target: apt-get install $(CROSS_PACKAGES)"
 	HONE_CROSS=all $(BUILD)/tests/test_cross
+# Models on microcontrollers: every model and board, in an emulator (docs/edge.md). The short form is among the tests of
+# the command.
+EDGE_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
+                 qemu-system-arm qemu-system-misc
+
+.PHONY: test-edge
+test-edge: $(BUILD)/hone
+	@echo "for every board: apt-get install $(EDGE_PACKAGES)"
+	HONE=$(BUILD)/hone HONE_EDGE=all $(TEST_PYTHON) -m pytest -q -rs -p no:cacheprovider tests/cli/test_edge.py

@@ -46,6 +46,13 @@ static void print_report(const struct compile_report *report, double import_ms, 
   fprintf(stderr, "%s: %s%s; %zu nodes, %zu steps; arena %s, weights %s\n", path, artifact,
           report->from_cache ? " (from cache)" : "", report->node_count, report->step_count, arena,
           weights);
+  if (report->footprint.flash_bytes) {
+    char flash[32], ram[32];
+    format_bytes(flash, (double)report->footprint.flash_bytes);
+    format_bytes(ram, (double)(report->footprint.ram_bytes + report->arena_bytes));
+    fprintf(stderr, "flash %s, RAM %s with the arena, stack %zu bytes and what libm takes\n", flash,
+            ram, report->footprint.stack_bytes);
+  }
   if (report->tuned_steps)
     fprintf(stderr, "%zu steps done as tuning found best\n", report->tuned_steps);
   fprintf(stderr,

@@ -210,6 +210,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                                   .cc = run->options->cc,
                                   .debug = run->options->debug,
                                   .keep = run->options->keep,
+                                  .footprint = &run->report->footprint,
                                   .timeout_ns = 600ull * 1000000000};
   return toolchain_build(run->ctx, &input, &options, path);
 }
@@ -219,8 +220,9 @@ hone_status build_artifact(struct run *run, const struct emitted *emitted, const
   uint64_t start = clock_ns();
   char key[65], cached[4096];
   enum artifact_kind kind = artifact_kind_of(path);
-  bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep,
-       hit = false;
+  bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep &&
+                   !run->options->target.is_bare, /* its footprint is read while it is built */
+      hit = false;
   if (use_cache) {
     struct ctx quiet = *run->ctx; /* a cache that does not work is no reason to fail */
     TRY(cache_key(run, emitted, path, key));

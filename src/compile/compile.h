@@ -73,7 +73,8 @@ struct compile_report {
   size_t arena_bytes, weights_bytes, artifact_bytes, c_bytes;
   size_t node_count, step_count;
   bool from_cache;
-  size_t tuned_steps;          /* done as the tuned table says */
+  struct board_footprint footprint; /* of an archive for a board */
+  size_t tuned_steps;               /* done as the tuned table says */
   double work[COMPILE_DTYPES]; /* FLOPs and bytes of the plan by what a step reads, by hone_dtype */
   double plain_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
 };

@@ -208,7 +208,7 @@ static const struct level {
      256 << 10,
      0,
      &speeds_rv32,
-     {"-march=rv32imafc", "-mabi=ilp32f"}},
+     {"-march=rv32imafc", "-mabi=ilp32f", "--specs=picolibc.specs"}}, /* the libc of Debian */
     /* Any processor: plain C11. */
     {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, &speeds_lane, {NULL}},
 };

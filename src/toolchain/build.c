@@ -277,6 +277,8 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
   TRY(run_jobs(ctx, build, true));
   TRY(link_product(ctx, build, path));
   bool done = false;
+  if (build->options->footprint && build->options->target->is_bare)
+    TRY(footprint_read(ctx, build, build->options->footprint));
   if (build->inserts) TRY(insert_product(ctx, build, &done));
   if (done) return HONE_OK;
   if (build->inserts) { /* a linker that lays files out in another way */

@@ -159,8 +159,9 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
                                        "-Wno-psabi",
                                        NULL};
   static const char *const library[] = {"-fPIC", "-fno-semantic-interposition", NULL};
-  /* what a program does not use is left out of it; the calls, for the depth of the stack */
-  static const char *const bare[] = {"-ffunction-sections", "-fdata-sections", NULL};
+  /* what a program does not use is left out of it; how deep the stack goes is said */
+  static const char *const bare[] = {"-ffunction-sections", "-fdata-sections", "-fstack-usage",
+                                     NULL};
   /* vectors that stand in the text: the vectorisers only spill */
   static const char *const fast[] = {"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
   static const char *const loops[] = {"-O3", "-fopenmp-simd", NULL};

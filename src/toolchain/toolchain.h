@@ -52,12 +52,18 @@ struct build_input {
   const char *prefix;
 };
 const struct build_level *level_of(const struct build_input *input, size_t unit);
+/* Of an archive for a board: bytes that stand in flash, and in RAM besides the arena; the deepest stack of a
+   run, without what functions of the C library take. */
+struct board_footprint {
+  size_t flash_bytes, ram_bytes, stack_bytes;
+};
 struct build_options {
   const struct target *target;
   const char *cc;      /* NULL: $HONE_CC, else cc, gcc, clang from PATH; one word, no shell */
   bool debug;          /* -g -O1 */
   const char *keep;    /* folder to leave the generated C in, or NULL */
   uint64_t timeout_ns; /* for the whole build; 0: 10 minutes */
+  struct board_footprint *footprint; /* filled for an archive of a bare target; NULL */
 };
 /* "gcc 12.2.0 (Debian 12.2.0-14)": the family and what the compiler says of itself. cc as in
    build_options, triple NULL: this machine's. E_MISSING; E_USAGE for a named compiler that makes

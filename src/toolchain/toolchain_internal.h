@@ -81,6 +81,10 @@ MUST_USE hone_status assemble_weights(struct ctx *ctx, const struct build *build
 MUST_USE hone_status write_weights(struct ctx *ctx, const struct build_input *input,
                                    const char *path);
 
+/* footprint.c */
+MUST_USE hone_status footprint_read(struct ctx *ctx, const struct build *build,
+                                    struct board_footprint *out);
+
 /* insert.c */
 #define WEIGHTS_PAGE ((size_t)4096)
 #define WEIGHTS_SECTION ".lrodata"

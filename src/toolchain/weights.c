@@ -99,6 +99,8 @@ hone_status assemble_weights(struct ctx *ctx, const struct build *build) {
   TRY(write_stub(ctx, build));
   struct arguments arguments = {0};
   compiler_start(&build->compiler, &arguments);
+  /* a linker for boards joins only objects of one architecture */
+  if (build->options->target->is_bare) arguments_add(&arguments, build->options->target->flags);
   const char *const rest[] = {"-c", "-o", "weights.o", "weights.s", NULL};
   arguments_add(&arguments, rest);
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "weights.o", NULL, NULL);
