@@ -9,8 +9,7 @@ static hone_status put_onnx(struct ctx *ctx, struct graph *graph, struct text *o
 
 /* Operators made of others are taken apart and constants folded, as the compiler does first. */
 static hone_status put_stablehlo(struct ctx *ctx, struct graph *graph, struct text *out) {
-  static const char *const passes[] = {"lower-trees", "lower-composites", "fold-constants",
-                                       "eliminate-dead-code"};
+  static const char *const passes[] = {"lower-composites", "fold-constants", "eliminate-dead-code"};
   for (size_t i = 0; i < COUNT(passes); i++) {
     const struct pass *pass = pass_find(passes[i]);
     size_t changes = 0;
