@@ -6,11 +6,11 @@
  * blobs of little-endian u64. NaN is NULL. A stored row is untrusted: what does not fit its field
  * is E_FORMAT.
  */
-#include "store.h"
+#include "driver.h"
 
 #include <endian.h>
 #include <math.h>
-#include <sqlite3.h>
+#include <stdlib.h>
 
 enum field_type {
   FIELD_TEXT,
@@ -29,7 +29,12 @@ struct stored_field {
   int since;           /* the first schema with this field */
   const char *before;  /* SQL literal that rows of older schemas have instead */
 };
-static const char *const sql_types[] = {"TEXT", "INTEGER", "REAL", "TEXT", "TEXT", "TEXT", "BLOB"};
+static const char *const sql_types[][2] = {
+    [FIELD_TEXT] = {"TEXT", "TEXT"},     [FIELD_INT] = {"INTEGER", "BIGINT"},
+    [FIELD_DOUBLE] = {"REAL", "FLOAT8"}, [FIELD_STATUS] = {"TEXT", "TEXT"},
+    [FIELD_STAGE] = {"TEXT", "TEXT"},    [FIELD_FLAGS] = {"TEXT", "TEXT"},
+    [FIELD_BLOB] = {"BLOB", "BYTEA"},
+};
 
 #define ROW_SINCE(version, before, type, name, member, kind)                                \
   {                                                                                         \
@@ -135,15 +140,16 @@ static const struct stored_field block_fields[] = {
 #define OF_CELL "FOREIGN KEY (study, cell) REFERENCES cell (study, key)"
 const struct stored_table stored_tables[TABLE_COUNT] = {
     [TABLE_study] = {"study", study_fields, COUNT(study_fields), "PRIMARY KEY (key)",
-                     "ON CONFLICT DO NOTHING"},
+                     "ON CONFLICT DO NOTHING", NULL},
     [TABLE_cell] = {"cell", cell_fields, COUNT(cell_fields),
                     "PRIMARY KEY (study, key), FOREIGN KEY (study) REFERENCES study (key)",
-                    "ON CONFLICT DO NOTHING"},
+                    "ON CONFLICT DO NOTHING", NULL},
     [TABLE_incarnation] = {"incarnation", incarnation_fields, COUNT(incarnation_fields),
-                           "PRIMARY KEY (study, cell, number), " OF_CELL, NULL},
+                           "PRIMARY KEY (study, cell, number), " OF_CELL, NULL,
+                           "study, cell, number"},
     [TABLE_block] = {"block", block_fields, COUNT(block_fields),
                      "PRIMARY KEY (study, cell, incarnation, round), " OF_CELL,
-                     "ON CONFLICT DO NOTHING"},
+                     "ON CONFLICT DO NOTHING", NULL},
 };
 
 /* Not stored: what all studies together hold of a cell. */
@@ -159,17 +165,32 @@ static const struct stored_field series_fields[] = {
     ROW(cell_series, "max(threads)", threads, INT),
     ROW(cell_series, "count(*)", study_count, INT),
 };
-const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields), NULL, NULL};
+const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields),
+                                         NULL,   NULL,          NULL};
 
-void sql_create(const struct stored_table *table, int version, struct text *out) {
-  text_printf(out, "CREATE TABLE %s (", table->name);
+/* A server has no row numbers: there they are a column of their own. */
+void sql_create(const struct stored_table *table, int version, enum dialect dialect,
+                struct text *out) {
+  text_printf(out, "CREATE TABLE %s (%s", table->name,
+              dialect == DIALECT_postgres ? "rowid BIGSERIAL, " : "");
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
     if (field->since > version) continue;
-    text_printf(out, "%s %s%s, ", field->name, sql_types[field->type],
+    text_printf(out, "%s %s%s, ", field->name, sql_types[field->type][dialect],
                 field->type == FIELD_DOUBLE ? "" : " NOT NULL");
   }
-  text_printf(out, "%s) STRICT", table->constraints);
+  text_printf(out, "%s)%s", table->constraints, dialect == DIALECT_sqlite ? " STRICT" : "");
+}
+
+void sql_add_columns(const struct stored_table *table, int from, struct text *out) {
+  for (size_t i = 0; i < table->field_count; i++) {
+    const struct stored_field *field = &table->fields[i];
+    if (field->since <= from) continue;
+    const char *before = !strcmp(field->before, "x''") ? "''" : field->before;
+    text_printf(out, "ALTER TABLE %s ADD COLUMN %s %s%s DEFAULT %s;\n", table->name, field->name,
+                sql_types[field->type][DIALECT_postgres],
+                field->type == FIELD_DOUBLE ? "" : " NOT NULL", before);
+  }
 }
 
 /* Every field's name, or what stands for it in rows of that version. */
@@ -180,13 +201,25 @@ static void put_names(const struct stored_table *table, int version, struct text
   }
 }
 
-/* OR REPLACE where a table names no conflict rule: the last one stays. */
-void sql_insert(const struct stored_table *table, struct text *out) {
-  text_printf(out, "INSERT%s INTO %s (", table->on_conflict ? "" : " OR REPLACE", table->name);
+static void put_last_stays(const struct stored_table *table, struct text *out) {
+  text_printf(out, "ON CONFLICT (%s) DO UPDATE SET ", table->key);
+  for (size_t i = 0; i < table->field_count; i++)
+    text_printf(out, "%s%s = excluded.%s", i ? ", " : "", table->fields[i].name,
+                table->fields[i].name);
+}
+
+/* The last one stays where a table names no conflict rule. */
+void sql_insert(const struct stored_table *table, enum dialect dialect, struct text *out) {
+  const bool replaces = !table->on_conflict && dialect == DIALECT_sqlite;
+  text_printf(out, "INSERT%s INTO %s (", replaces ? " OR REPLACE" : "", table->name);
   put_names(table, STORE_VERSION, out);
   text_puts(out, ") VALUES (");
   for (size_t i = 0; i < table->field_count; i++) text_puts(out, i ? ", ?" : "?");
-  text_printf(out, ") %s", table->on_conflict ? table->on_conflict : "");
+  text_puts(out, ") ");
+  if (table->on_conflict)
+    text_puts(out, table->on_conflict);
+  else if (!replaces)
+    put_last_stays(table, out);
 }
 
 void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out) {
@@ -202,7 +235,7 @@ void sql_migrate(const struct stored_table *table, int from, struct text *out) {
   for (size_t i = 0; i < table->field_count; i++) differs |= table->fields[i].since > from;
   if (!differs) return;
   text_printf(out, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
-  sql_create(table, STORE_VERSION, out);
+  sql_create(table, STORE_VERSION, DIALECT_sqlite, out);
   text_printf(out, ";\nINSERT INTO %s (", table->name);
   put_names(table, STORE_VERSION, out);
   text_puts(out, ") SELECT ");
@@ -210,27 +243,34 @@ void sql_migrate(const struct stored_table *table, int from, struct text *out) {
   text_printf(out, " FROM old_%s ORDER BY rowid;\nDROP TABLE old_%s;\n", table->name, table->name);
 }
 
-static int bind_text(sqlite3_stmt *statement, int at, const char *text, size_t capacity) {
-  return sqlite3_bind_text(statement, at, text, (int)strnlen(text, capacity), SQLITE_TRANSIENT);
+/* -- binding ------------------------------------------------------------------------------------- */
+
+static bool bind_text(const struct driver *driver, struct statement *statement, int at,
+                      const char *text, size_t capacity) {
+  return driver->bind_text(statement, at, text, strnlen(text, capacity));
 }
 
-static int bind_flags(sqlite3_stmt *statement, int at, uint32_t flags) {
+static bool bind_flags(const struct driver *driver, struct statement *statement, int at,
+                       uint32_t flags) {
   struct text text = {0};
   flags_format(flags, &text);
-  const int rc =
-      text.failed ? SQLITE_NOMEM : bind_text(statement, at, text.at ? text.at : "", text.length);
+  const bool is_bound =
+      !text.failed && bind_text(driver, statement, at, text.at ? text.at : "", text.length);
   text_deinit(&text);
-  return rc;
+  return is_bound;
 }
 
-static int bind_samples(sqlite3_stmt *statement, int at, const uint64_t *samples, size_t count) {
-  if (count == 0) return sqlite3_bind_zeroblob(statement, at, 0);
-  const size_t bytes = count * sizeof *samples;
-  if (count > SIZE_MAX / 2 / sizeof *samples) return SQLITE_TOOBIG;
-  uint64_t *copy = sqlite3_malloc64(bytes);
-  if (!copy) return SQLITE_NOMEM;
+static bool bind_samples(const struct driver *driver, struct statement *statement, int at,
+                         const uint64_t *samples, size_t count) {
+  size_t bytes;
+  if (count == 0) return driver->bind_blob(statement, at, "", 0);
+  if (!checked_mul(count, sizeof *samples, &bytes)) return false;
+  uint64_t *copy = malloc(bytes);
+  if (!copy) return false;
   for (size_t i = 0; i < count; i++) copy[i] = htole64(samples[i]);
-  return sqlite3_bind_blob64(statement, at, copy, bytes, sqlite3_free);
+  const bool is_bound = driver->bind_blob(statement, at, copy, bytes);
+  free(copy);
+  return is_bound;
 }
 
 static int64_t load_int(const char *at, size_t size) {
@@ -245,42 +285,41 @@ static int64_t load_int(const char *at, size_t size) {
   return wide;
 }
 
-static int bind_field(sqlite3_stmt *statement, int n, const struct stored_field *field,
-                      const char *row) {
+static bool bind_field(const struct driver *driver, struct statement *statement, int n,
+                       const struct stored_field *field, const char *row) {
   const char *at = row + field->offset;
   double number;
   uint64_t *samples;
   size_t count;
   switch (field->type) {
     case FIELD_TEXT:
-      return bind_text(statement, n, at, field->size);
+      return bind_text(driver, statement, n, at, field->size);
     case FIELD_INT:
-      return sqlite3_bind_int64(statement, n, load_int(at, field->size));
+      return driver->bind_int(statement, n, load_int(at, field->size));
     case FIELD_DOUBLE:
       memcpy(&number, at, sizeof number);
-      return isfinite(number) ? sqlite3_bind_double(statement, n, number)
-                              : sqlite3_bind_null(statement, n);
+      return driver->bind_double(statement, n, number);
     case FIELD_STATUS:
-      return bind_text(statement, n, status_text((enum record_status)load_int(at, field->size)),
-                       64);
+      return bind_text(driver, statement, n,
+                       status_text((enum record_status)load_int(at, field->size)), 64);
     case FIELD_STAGE:
-      return bind_text(statement, n, stage_text((enum record_stage)load_int(at, field->size)), 64);
+      return bind_text(driver, statement, n,
+                       stage_text((enum record_stage)load_int(at, field->size)), 64);
     case FIELD_FLAGS:
-      return bind_flags(statement, n, (uint32_t)load_int(at, field->size));
+      return bind_flags(driver, statement, n, (uint32_t)load_int(at, field->size));
     case FIELD_BLOB:
       memcpy(&samples, at, sizeof samples);
       memcpy(&count, row + field->count_offset, sizeof count);
-      return bind_samples(statement, n, samples, count);
+      return bind_samples(driver, statement, n, samples, count);
   }
-  return SQLITE_MISUSE;
+  return false;
 }
 
-int row_bind(sqlite3_stmt *statement, const struct stored_table *table, const void *row) {
-  for (size_t i = 0; i < table->field_count; i++) {
-    const int rc = bind_field(statement, (int)i + 1, &table->fields[i], row);
-    if (rc) return rc;
-  }
-  return SQLITE_OK;
+bool row_bind(const struct driver *driver, struct statement *statement,
+              const struct stored_table *table, const void *row) {
+  for (size_t i = 0; i < table->field_count; i++)
+    if (!bind_field(driver, statement, (int)i + 1, &table->fields[i], row)) return false;
+  return true;
 }
 
 static MUST_USE hone_status misfit(struct ctx *ctx, const struct stored_table *table,
@@ -308,10 +347,11 @@ static bool store_word(const struct stored_field *field, const char *text, char 
   return stage != STAGE_COUNT && store_int(at, field->size, stage);
 }
 
-static MUST_USE hone_status read_samples(struct ctx *ctx, sqlite3_stmt *statement, int n,
-                                         struct arena *arena, uint64_t **out, size_t *out_count) {
-  const uint8_t *bytes = sqlite3_column_blob(statement, n);
-  const size_t size = (size_t)sqlite3_column_bytes(statement, n);
+static MUST_USE hone_status read_samples(struct ctx *ctx, const struct driver *driver,
+                                         struct statement *statement, int n, struct arena *arena,
+                                         uint64_t **out, size_t *out_count) {
+  size_t size;
+  const uint8_t *bytes = driver->blob_at(statement, n, &size);
   if (size % sizeof **out || (size && !bytes))
     return fail(ctx, HONE_E_FORMAT, place_none(), "a block of the store holds %zu bytes of samples",
                 size);
@@ -325,31 +365,30 @@ static MUST_USE hone_status read_samples(struct ctx *ctx, sqlite3_stmt *statemen
   return HONE_OK;
 }
 
-static MUST_USE hone_status read_field(struct ctx *ctx, sqlite3_stmt *statement, int n,
+static MUST_USE hone_status read_field(struct ctx *ctx, const struct driver *driver,
+                                       struct statement *statement, int n,
                                        const struct stored_table *table,
                                        const struct stored_field *field, struct arena *arena,
                                        char *row) {
   char *at = row + field->offset;
   if (field->type == FIELD_DOUBLE) {
-    const bool is_null = sqlite3_column_type(statement, n) == SQLITE_NULL;
-    const double x = is_null ? NAN : sqlite3_column_double(statement, n);
+    const double x = driver->is_null(statement, n) ? (double)NAN : driver->double_at(statement, n);
     memcpy(at, &x, sizeof x);
     return HONE_OK;
   }
   if (field->type == FIELD_INT)
-    return store_int(at, field->size, sqlite3_column_int64(statement, n))
-               ? HONE_OK
-               : misfit(ctx, table, field);
+    return store_int(at, field->size, driver->int_at(statement, n)) ? HONE_OK
+                                                                    : misfit(ctx, table, field);
   if (field->type == FIELD_BLOB) {
     uint64_t *samples = NULL;
     size_t count = 0;
-    TRY(read_samples(ctx, statement, n, arena, &samples, &count));
+    TRY(read_samples(ctx, driver, statement, n, arena, &samples, &count));
     memcpy(at, &samples, sizeof samples);
     memcpy(row + field->count_offset, &count, sizeof count);
     return HONE_OK;
   }
-  const char *text = (const char *)sqlite3_column_text(statement, n);
-  const size_t length = (size_t)sqlite3_column_bytes(statement, n);
+  size_t length;
+  const char *text = driver->text_at(statement, n, &length);
   if (!text || strlen(text) != length) return misfit(ctx, table, field);
   if (field->type != FIELD_TEXT)
     return store_word(field, text, at) ? HONE_OK : misfit(ctx, table, field);
@@ -358,9 +397,9 @@ static MUST_USE hone_status read_field(struct ctx *ctx, sqlite3_stmt *statement,
   return HONE_OK;
 }
 
-hone_status row_read(struct ctx *ctx, sqlite3_stmt *statement, const struct stored_table *table,
-                     struct arena *arena, void *row) {
+hone_status row_read(struct ctx *ctx, const struct driver *driver, struct statement *statement,
+                     const struct stored_table *table, struct arena *arena, void *row) {
   for (size_t i = 0; i < table->field_count; i++)
-    TRY(read_field(ctx, statement, (int)i, table, &table->fields[i], arena, row));
+    TRY(read_field(ctx, driver, statement, (int)i, table, &table->fields[i], arena, row));
   return HONE_OK;
 }

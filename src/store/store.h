@@ -1,5 +1,5 @@
-/* store: blocks and records in SQLite behind one interface. A block is one transaction; its commit is
- * the acknowledgement. One process owns the writing connection, the holder of a flock on FILE.lock.
+/* store: blocks and records in SQLite or PostgreSQL behind one interface. A block is one transaction; its commit is
+ * the acknowledgement. One process owns the writing connection to a file, the holder of a flock on FILE.lock.
  * A full or failing disk is E_IO: stop, never retry; every later put of that store fails the same way. */
 #ifndef HONE_STORE_H
 #define HONE_STORE_H
@@ -7,7 +7,9 @@
 #include "../record/record.h"
 
 struct store;
-/* path NULL: dir_user("data")/results.db. write: takes the lock, E_BUSY if another process holds it;
+/* path NULL: dir_user("data")/results.db. "postgresql://..." (libpq's URI) is a server's database, which
+   several processes may write: E_MISSING without libpq, E_IO where it cannot be reached, E_FORMAT for tables that are
+   not ours. write: takes the lock, E_BUSY if another process holds it;
    a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. A store of an
    earlier schema is read as it is, and brought up in one transaction when opened for writing; a later one is
    E_FORMAT. A network
@@ -121,7 +123,9 @@ MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struc
 #define STORE_VERSION 3                 /* raised with the first new field after a release */
 
 /* fields.c: rows of structs and rows of SQL, from the same tables */
-struct sqlite3_stmt;
+enum dialect { DIALECT_sqlite, DIALECT_postgres };
+struct driver;
+struct statement;
 struct stored_cell {
   char study[33];
   struct cell cell;
@@ -132,21 +136,26 @@ struct stored_table {
   size_t field_count;
   const char *constraints; /* primary and foreign keys */
   const char *on_conflict;
+  const char *key; /* of rows of which the last one stays; NULL */
 };
 enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
 extern const struct stored_table stored_tables[TABLE_COUNT], series_view;
 /* version: the schema of the file, 1 to STORE_VERSION. */
-void sql_create(const struct stored_table *table, int version, struct text *out);
-void sql_insert(const struct stored_table *table, struct text *out);
+void sql_create(const struct stored_table *table, int version, enum dialect dialect,
+                struct text *out);
+void sql_insert(const struct stored_table *table, enum dialect dialect, struct text *out);
 void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out);
 /* Brings a table of that version to STORE_VERSION; nothing where they are equal. */
 void sql_migrate(const struct stored_table *table, int from, struct text *out);
-/* Binds parameters 1 to field_count; text and blobs must live until the statement is reset. */
-MUST_USE int row_bind(struct sqlite3_stmt *statement, const struct stored_table *table,
-                      const void *row);
+/* The same for a server, which adds columns in place. */
+void sql_add_columns(const struct stored_table *table, int from, struct text *out);
+/* Binds parameters 1 to field_count; false without memory. */
+MUST_USE bool row_bind(const struct driver *driver, struct statement *statement,
+                       const struct stored_table *table, const void *row);
 /* Reads the columns of a sql_select; blobs go to the arena. E_FORMAT for what does not fit. */
-MUST_USE hone_status row_read(struct ctx *ctx, struct sqlite3_stmt *statement,
-                              const struct stored_table *table, struct arena *arena, void *row);
+MUST_USE hone_status row_read(struct ctx *ctx, const struct driver *driver,
+                              struct statement *statement, const struct stored_table *table,
+                              struct arena *arena, void *row);
 
 /* guard.c: what may be opened at all */
 /* Kind of file, side files, file system. *out_exists: there is a file with something in it. */
