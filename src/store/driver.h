@@ -43,6 +43,9 @@ struct driver {
   double (*double_at)(const struct statement *statement, int n);
   const char *(*text_at)(const struct statement *statement, int n, size_t *out_length);
   const void *(*blob_at)(const struct statement *statement, int n, size_t *out_size);
+  /* Between both, inserts may be sent without waiting for each one's answer; the second waits for all. NULL: no need. */
+  hone_status (*begin_many)(struct ctx *ctx, struct store *store);
+  hone_status (*end_many)(struct ctx *ctx, struct store *store);
   int64_t (*changes)(struct store *store); /* rows of the last statement */
   void (*close)(struct store *store);
 };

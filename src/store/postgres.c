@@ -30,6 +30,12 @@
   F(getisnull)          \
   F(cmdTuples)          \
   F(setNoticeProcessor) \
+  F(enterPipelineMode)  \
+  F(exitPipelineMode)   \
+  F(pipelineSync)       \
+  F(sendPrepare)        \
+  F(sendQueryPrepared)  \
+  F(getResult)          \
   F(clear)
 
 struct postgres {
@@ -37,6 +43,8 @@ struct postgres {
   PGconn *connection;
   int64_t changed;
   unsigned prepared; /* statements so far: their names */
+  bool is_piped;
+  int unanswered; /* of what was sent through the pipe */
 #define F(name) __typeof__(&PQ##name) name;
   PQ_FUNCTIONS(F)
 #undef F
@@ -152,6 +160,58 @@ static MUST_USE hone_status prepare_insert(struct ctx *ctx, struct store *store,
   return status;
 }
 
+/* -- many inserts, by the protocol's pipeline ---------------------------------------------------- */
+
+enum { UNANSWERED_MOST = 400 }; /* few enough that neither side waits for the other's buffer */
+
+/* Reads the answer to everything sent so far; the first failure is told. */
+static MUST_USE hone_status drain(struct ctx *ctx, struct store *store) {
+  struct postgres *pg = store->postgres;
+  hone_status status = HONE_OK;
+  if (!pg->pipelineSync(pg->connection)) return failed(ctx, store, NULL);
+  for (bool is_synced = false; !is_synced;) {
+    PGresult *result = pg->getResult(pg->connection);
+    if (!result && pg->status(pg->connection) != CONNECTION_OK)
+      return status ? status : failed(ctx, store, NULL);
+    if (!result) continue; /* between two answers */
+    const ExecStatusType what = pg->resultStatus(result);
+    is_synced = what == PGRES_PIPELINE_SYNC;
+    if (!status && what != PGRES_PIPELINE_SYNC && what != PGRES_PIPELINE_ABORTED &&
+        !went_well(pg, result))
+      status = failed(ctx, store, result);
+    pg->clear(result);
+  }
+  pg->unanswered = 0;
+  return status;
+}
+
+static MUST_USE hone_status begin_many(struct ctx *ctx, struct store *store) {
+  store->postgres->is_piped = store->postgres->enterPipelineMode(store->postgres->connection);
+  return store->postgres->is_piped ? HONE_OK : failed(ctx, store, NULL);
+}
+
+static MUST_USE hone_status end_many(struct ctx *ctx, struct store *store) {
+  struct postgres *pg = store->postgres;
+  const hone_status status = drain(ctx, store);
+  pg->is_piped = !pg->exitPipelineMode(pg->connection);
+  return !status && pg->is_piped ? failed(ctx, store, NULL) : status;
+}
+
+static MUST_USE hone_status send_piped(struct ctx *ctx, struct store *store,
+                                       struct pg_statement *own) {
+  struct postgres *pg = store->postgres;
+  if (!own->name[0]) {
+    snprintf(own->name, sizeof own->name, "hone%u", pg->prepared++);
+    if (!pg->sendPrepare(pg->connection, own->name, own->sql, 0, NULL))
+      return failed(ctx, store, NULL);
+    pg->unanswered++;
+  }
+  if (!pg->sendQueryPrepared(pg->connection, own->name, own->count,
+                             (const char *const *)own->values, own->lengths, own->formats, 1))
+    return failed(ctx, store, NULL);
+  return ++pg->unanswered < UNANSWERED_MOST ? HONE_OK : drain(ctx, store);
+}
+
 static MUST_USE hone_status send(struct ctx *ctx, struct store *store, struct pg_statement *own) {
   struct postgres *pg = store->postgres;
   const bool inserts = !strncmp(own->sql, "INSERT", 6);
@@ -169,6 +229,7 @@ static MUST_USE hone_status send(struct ctx *ctx, struct store *store, struct pg
 static MUST_USE hone_status step(struct ctx *ctx, struct statement *statement, bool *out_more) {
   struct pg_statement *own = statement->postgres;
   *out_more = false;
+  if (statement->store->postgres->is_piped) return send_piped(ctx, statement->store, own);
   if (!own->result) TRY(send(ctx, statement->store, own));
   *out_more = ++own->row < statement->store->postgres->ntuples(own->result);
   return HONE_OK;
@@ -314,11 +375,15 @@ static MUST_USE hone_status connect_to(struct ctx *ctx, struct store *store, con
                  "SET search_path = public; SET statement_timeout = 0");
 }
 
-/* 0: there is nothing of ours yet. */
+/* 0: there is nothing of ours yet. From the catalogue itself: inside a transaction a name's lookup may remember that it
+   was not there before the lock was waited for. */
 static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
   struct statement statement = {.store = store};
   bool more = false;
-  TRY(prepare(ctx, store, "SELECT to_regclass('public.hone_store') IS NOT NULL", &statement));
+  TRY(prepare(ctx, store,
+              "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n "
+              "ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relname = 'hone_store'",
+              &statement));
   hone_status status = step(ctx, &statement, &more);
   const bool exists = !status && more && int_at(&statement, 0);
   end(&statement);
@@ -392,6 +457,8 @@ const struct driver postgres_driver = {
     .double_at = double_at,
     .text_at = text_at,
     .blob_at = blob_at,
+    .begin_many = begin_many,
+    .end_many = end_many,
     .changes = changes,
     .close = close_postgres,
 };

@@ -606,9 +606,8 @@ hone_status store_remove_study(struct ctx *ctx, struct store *store, const char 
   return end_transaction(ctx, store, status);
 }
 
-static MUST_USE hone_status put_all(struct ctx *ctx, struct store *store,
-                                    const struct study_data *data) {
-  TRY(store_put_study(ctx, store, &data->row));
+static MUST_USE hone_status put_rows(struct ctx *ctx, struct store *store,
+                                     const struct study_data *data) {
   for (size_t c = 0; c < data->cell_count; c++) {
     const struct cell_data *cell = &data->cells[c];
     TRY(store_put_cell(ctx, store, data->row.key, &cell->cell));
@@ -618,6 +617,19 @@ static MUST_USE hone_status put_all(struct ctx *ctx, struct store *store,
       TRY(store_put_block(ctx, store, &cell->blocks[i]));
   }
   return HONE_OK;
+}
+
+static MUST_USE hone_status put_all(struct ctx *ctx, struct store *store,
+                                    const struct study_data *data) {
+  const struct driver *driver = store->driver;
+  TRY(store_put_study(ctx, store, &data->row));
+  if (driver->begin_many) TRY(driver->begin_many(ctx, store));
+  hone_status status = put_rows(ctx, store, data);
+  if (!driver->end_many) return status;
+  struct ctx other; /* the first failure is the one that is told */
+  ctx_init(&other);
+  const hone_status last = driver->end_many(status ? &other : ctx, store);
+  return status ? status : last;
 }
 
 hone_status store_copy_study(struct ctx *ctx, struct store *from, struct store *to,

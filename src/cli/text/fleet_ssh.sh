@@ -1,0 +1,24 @@
+#!/bin/sh
+# Deals the jobs out over hosts that share this folder: ssh.sh HOST... Each host takes the next one when it is free; what
+# failed is free again at the next call. HONE_SSH names another program than ssh.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -gt 0 ] || { echo "usage: ssh.sh HOST..." >&2; exit 2; }
+case $here in *[!A-Za-z0-9._/-]*) echo "ssh.sh: the folder's name must be plain: $here" >&2; exit 2 ;; esac
+for host in "$@"; do
+  case $host in -* | *[!A-Za-z0-9._@:%-]*) echo "ssh.sh: no host: $host" >&2; exit 2 ;; esac
+done
+run_on() { # HOST
+  for file in "$here"/jobs/*; do
+    id=${file##*/}
+    [ ! -e "$here/spool/$id.db" ] || continue
+    mkdir "$here/taken/$id" 2>/dev/null || continue
+    "${HONE_SSH:-ssh}" -oBatchMode=yes "$1" "cd $here && ./job.sh $id" </dev/null >"$here/log/$id.out" 2>&1 ||
+      echo "ssh.sh: job $id failed on $1: log/$id.out" >&2
+    [ -e "$here/spool/$id.db" ] || rmdir "$here/taken/$id"
+  done
+}
+rm -rf "$here/taken"
+mkdir "$here/taken"
+for host in "$@"; do run_on "$host" & done
+wait
