@@ -265,9 +265,15 @@ static hone_status check_opset(struct builder *builder, const struct raw_node *n
   struct ctx *ctx = builder->reader.ctx;
   const struct op *op = op_find(node->domain, node->op_type);
   int64_t opset = opset_of(builder, node->domain);
-  if (op && !opset)
+  if (op && !opset && !*node->domain) /* what a node means there hangs on the opset */
     return fail(ctx, HONE_E_FORMAT, place_raw(node),
                 "%s: the model imports no opset of domain \"%s\"", node->op_type, node->domain);
+  if (op && !opset) { /* as ONNX Runtime reads it */
+    const struct raw_opset newest = {.domain = node->domain, .version = INT32_MAX};
+    warn(ctx, "the model imports no opset of domain \"%s\": read as the newest", node->domain);
+    VEC_PUSH(ctx, builder->reader.arena, &builder->model.opsets, newest);
+    return HONE_OK;
+  }
   if (op && opset < op->since)
     return fail(ctx, HONE_E_UNSUP, place_raw(node),
                 "operator \"%s\" of domain \"%s\" needs opset %d, the model has %lld",
