@@ -222,10 +222,10 @@ MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choi
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
-lower_fn lower_view, lower_conv, lower_depthwise, lower_matmul, lower_weights, lower_gemm,
-    lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm, lower_elementwise,
-    lower_attention, lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile,
-    lower_blocks, lower_plain, lower_if, lower_loop;
+lower_fn lower_view, lower_conv, lower_transposed, lower_depthwise, lower_matmul, lower_weights,
+    lower_gemm, lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm,
+    lower_elementwise, lower_attention, lower_recurrent, lower_concat, lower_split, lower_pad,
+    lower_tile, lower_blocks, lower_plain, lower_if, lower_loop;
 
 /* -- lower.c ------------------------------------------------------------------------------------- */
 /* The steps of one node: the table of lowerings in order, the plain kernel last. E_UNSUP: none. */

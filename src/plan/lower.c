@@ -25,6 +25,7 @@ static const struct {
     {OP_SpaceToDepth, lower_blocks},
     {OP_Conv, lower_depthwise},
     {OP_Conv, lower_conv},
+    {OP_ConvTranspose, lower_transposed},
     {OP_ConvInteger, lower_depthwise},
     {OP_ConvInteger, lower_conv},
     {OP_MatMul, lower_matmul},

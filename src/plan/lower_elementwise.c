@@ -101,17 +101,17 @@ hone_status lower_elementwise(struct builder *b, const struct node *node, bool *
 
 static bool is_contraction(const struct node *node) {
   if (is_op(node, OP_MatMulWeights)) return true;
-  if (!is_op(node, OP_Conv) && !is_op(node, OP_MatMul) && !is_op(node, OP_Gemm)) return false;
+  const bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvTranspose);
+  if (!conv && !is_op(node, OP_MatMul) && !is_op(node, OP_Gemm)) return false;
   const struct value *x = node->inputs[0];
-  if (is_op(node, OP_Conv))
-    return (x->shape.rank == 3 || x->shape.rank == 4) && node->inputs[1]->constant;
+  if (conv) return (x->shape.rank == 3 || x->shape.rank == 4) && node->inputs[1]->constant;
   return x->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
 }
 
 /* One element, one a channel, one a row (all but the channels), or the whole shape. */
 static bool fits_epilogue(const struct node *node, const struct value *extra) {
   const struct shape *out = &node->outputs[0]->shape;
-  bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
+  bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvTranspose) || is_op(node, OP_ConvInteger);
   int column = conv ? 1 : out->rank - 1, shift = out->rank - extra->shape.rank;
   struct shape row = *out;
   row.dims[column] = 1;
