@@ -216,12 +216,17 @@ hone_status page_jobs(struct request *request) {
 static void put_row(struct html html, const json_t *row) {
   const char *standing = json_string_value(json_object_get(row, "standing")),
              *backend = json_string_value(json_object_get(row, "backend")),
-             *reason = json_string_value(json_object_get(row, "reason"));
+             *reason = json_string_value(json_object_get(row, "reason")),
+             *precision = json_string_value(json_object_get(row, "precision"));
+  const long long threads = json_integer_value(json_object_get(row, "threads"));
   const json_t *latency = json_object_get(row, "latency");
   if (!backend || !standing) return;
   text_printf(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><b>");
   html_text(html, backend);
-  LITERAL(html.out, "</b></th><td data-label=\"standing\"><span class=\"pill ");
+  LITERAL(html.out, "</b><small>");
+  html_text(html, precision ? precision : "");
+  text_printf(html.out, " \xc2\xb7 %lld thread%s</small>", threads, threads == 1 ? "" : "s");
+  LITERAL(html.out, "</th><td data-label=\"standing\"><span class=\"pill ");
   text_puts(html.out, !strcmp(standing, "chosen") ? "faster\">" : "undecided\">");
   html_text(html, standing);
   LITERAL(html.out, "</span></td><td class=\"num\" data-label=\"latency\">");

@@ -1,0 +1,101 @@
+/* serve: whose names are ours, secrets that differ anywhere differ, a folder as a tar that others read. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "serve/serve.h"
+
+static void only_names_of_this_machine_are_ours(void **state) {
+  (void)state;
+  static const struct {
+    const char *host, *address;
+    int port;
+    bool has_token, is_ours;
+  } rows[] = {
+      {"127.0.0.1:80", "127.0.0.1", 80, false, true},
+      {"127.0.0.1", "127.0.0.1", 80, false, true},
+      {"127.0.0.1", "127.0.0.1", 8090, false, false},
+      {"localhost:8090", "127.0.0.1", 8090, false, true},
+      {"[::1]:8090", "127.0.0.1", 8090, false, true},
+      {"[::1]:8090", "::1", 8090, false, true},
+      {"127.0.0.2:8090", "127.0.0.2", 8090, false, true},
+      {"evil.com:8090", "127.0.0.1", 8090, false, false},
+      {"localhost.evil.com:8090", "127.0.0.1", 8090, false, false},
+      {"localhost:80901", "127.0.0.1", 8090, false, false},
+      {"localhost:8090.", "127.0.0.1", 8090, false, false},
+      {"", "127.0.0.1", 80, false, false},
+      {"", "0.0.0.0", 80, true, false},
+      {"box.example:8090", "0.0.0.0", 8090, true, true},
+      {"box\"x:8090", "0.0.0.0", 8090, true, false},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++)
+    assert_int_equal(host_is_ours(rows[i].host, rows[i].address, rows[i].port, rows[i].has_token),
+                     rows[i].is_ours);
+}
+
+static void secrets_are_equal_or_not(void **state) {
+  (void)state;
+  assert_true(same_secret("abcdef", "abcdef"));
+  assert_true(same_secret("", ""));
+  static const char *const others[] = {"", "abcde", "abcdefg", "Abcdef", "abcdeF", "abcdefabcdef"};
+  for (size_t i = 0; i < COUNT(others); i++) {
+    assert_false(same_secret("abcdef", others[i]));
+    assert_false(same_secret(others[i], "abcdef"));
+  }
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+  char path[4200];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(file_write_atomic(&ctx, path, text, strlen(text), 0600), HONE_OK);
+}
+
+/* Headers and sums by hand; a link and what it points at stay out. */
+static void a_folder_becomes_a_tar(void **state) {
+  (void)state;
+  struct ctx ctx;
+  char folder[4096], path[4200];
+  int fd;
+  uint64_t bytes;
+  ctx_init(&ctx);
+  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  snprintf(path, sizeof path, "%s/sub", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  write_file(folder, "b.txt", "two");
+  write_file(folder, "sub/a.txt", "one");
+  snprintf(path, sizeof path, "%s/link", folder);
+  assert_int_equal(symlink("/etc/passwd", path), 0);
+  assert_int_equal(tar_folder(&ctx, folder, "bundle", &fd, &bytes), HONE_OK);
+  assert_int_equal(bytes, 4 * 512 + 2 * 512);
+  unsigned char tar[6 * 512];
+  assert_int_equal(pread(fd, tar, sizeof tar, 0), (ssize_t)sizeof tar);
+  close(fd);
+  assert_string_equal((char *)tar, "bundle/b.txt");
+  assert_memory_equal(tar + 512, "two", 4);
+  assert_string_equal((char *)tar + 1024, "bundle/sub/a.txt");
+  for (int at = 0; at <= 1024; at += 1024) {
+    unsigned sum = 0;
+    for (int i = 0; i < 512; i++) sum += i >= 148 && i < 156 ? ' ' : tar[at + i];
+    assert_int_equal(strtoul((char *)tar + at + 148, NULL, 8), sum);
+    assert_memory_equal(tar + at + 257,
+                        "ustar\0"
+                        "00",
+                        8);
+    assert_int_equal(strtoul((char *)tar + at + 124, NULL, 8), 3);
+  }
+  assert_int_equal(tar_folder(&ctx, "/nowhere/at/all", "bundle", &fd, &bytes), HONE_E_NOFILE);
+  dir_remove_tree(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(only_names_of_this_machine_are_ours),
+      cmocka_unit_test(secrets_are_equal_or_not),
+      cmocka_unit_test(a_folder_becomes_a_tar),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
