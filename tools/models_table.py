@@ -1,7 +1,9 @@
 """Writes docs/models.md: every file of a collection of models ($HONE_SHARED/models) and where it stands: read,
 compiled, and how far its outputs are from those that came with it.
 
-    models_table.py build/hone > docs/models.md         needs NumPy"""
+    models_table.py build/hone [WORD] > docs/models.md         needs NumPy; WORD: only such files
+
+TorchScript is exported first, by `python -m hone export` of the Python that $HONE_TORCH_PYTHON names, if any."""
 
 import json
 import os
@@ -50,9 +52,42 @@ def distance(got, want):
     return f"relative L2 {apart:.1e}", apart <= 1e-4
 
 
+def exported(path, data, folder):
+    """TorchScript as ONNX, or why not."""
+    words = []
+    for x in data:
+        words += ["--input", "x".join(map(str, x.shape)) + f":{x.dtype}"]
+    package = pathlib.Path(__file__).resolve().parent.parent / "python"
+    done = subprocess.run([os.environ["HONE_TORCH_PYTHON"], "-m", "hone", "export", str(path), "-o",
+                           str(folder / "m.onnx"), *words], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PYTHONPATH": str(package)})
+    return folder / "m.onnx", "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+
+
+def script_row(hone, path, variant, case, about, folder):
+    """The first step of a sequence, where the case is one."""
+    def load(one):
+        data = stored(path.parent / variant["io"] / case / one["file"], {**one, "stride": 1})
+        return data[0] if case == "seq" else data
+    given = [load(one) for one in about["inputs"]]
+    model, why = exported(path, given, folder)
+    if why:
+        return "not exported", why.replace("|", "\\|")[:160]
+    for k, x in enumerate(given):
+        np.save(folder / f"in_{k}.npy", x)
+    result = subprocess.run([hone, "run", str(model), "--inputs", str(folder), "-o", str(folder / "out")],
+                            capture_output=True, text=True, timeout=300)
+    if result.returncode:
+        return "refused", result.stderr.strip().splitlines()[0].removeprefix("hone: ").replace("|", "\\|")[:160]
+    text, _ = distance(np.load(folder / "out" / "out_0.npy").ravel(), load(about["outputs"][0]).ravel())
+    return "runs, exported", text
+
+
 def row(hone, entry, variant, folder):
     path = MODELS / entry["id"] / variant["file"]
     case, about = next(iter(entry["cases"].get(variant["io"], {"": {"inputs": [], "outputs": []}}).items()))
+    if variant.get("format") == "TorchScript" and os.environ.get("HONE_TORCH_PYTHON"):
+        return script_row(hone, path, variant, case, about, folder)
     words, shapes = [], []
     for k, (name, one) in enumerate(zip(input_names(path, variant), about["inputs"])):
         data = stored(path.parent / variant["io"] / case / one["file"], one)
@@ -80,17 +115,21 @@ def main():
     print("# Models and where they stand\nMade by `tools/models_table.py build/hone`: each file of the collection, compiled"
           " and run on its first\ncase, against the outputs that came with it (made by ONNX Runtime, LiteRT with its"
           " default delegates, or\nPyTorch). Quantised TFLite files equal LiteRT's *reference* kernels bit for bit;"
-          " its default delegate differs\nfrom those by steps, as the table shows.\n\n| file | format | state | outputs |"
+          " its default delegate differs\nfrom those by steps, as the table shows. TorchScript is exported by"
+          " `python -m hone export`; of a sequence the first\nstep is compared. A module that keeps state in buffers"
+          " (unitree_g1_lstm) is wrong that way: the exported file holds the\nbuffers as constants.\n\n| file | format | state | outputs |"
           "\n|---|---|---|---|")
     counts = {}
     for entry in json.loads((MODELS / "manifest.json").read_text()):
         for variant in entry["variants"]:
+            if len(sys.argv) > 2 and sys.argv[2] not in f"{entry['id']}/{variant['file']}":
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 state, text = row(sys.argv[1], entry, variant, pathlib.Path(folder))
             kind = variant.get("format", pathlib.Path(variant["file"]).suffix)
             counts[state] = counts.get(state, 0) + 1
             print(f"| {entry['id']}/{variant['file']} | {kind} | {state} | {text} |", flush=True)
-    print(f"\n{counts.get('runs', 0)} run, {counts.get('refused', 0)} refused.")
+    print("\n" + ", ".join(f"{count} {state}" for state, count in counts.items()) + ".")
 
 
 main()
