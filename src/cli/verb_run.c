@@ -352,6 +352,69 @@ static hone_status verify_sizes(struct runner *r, bool *ok) {
   return HONE_OK;
 }
 
+/* -- which stage ---------------------------------------------------------------------------------
+ */
+
+static bool outputs_are_right(struct runner *r, const hone_tensor *outputs,
+                              struct accuracy *accuracy) {
+  accuracy_init(accuracy);
+  for (size_t i = 0; i < r->model.graph->outputs.count; i++)
+    accuracy_add(accuracy, r->model.graph->outputs.at[i]->name, &r->expected[i], outputs[i].data,
+                 &r->yardsticks[i]);
+  return accuracy->is_within;
+}
+
+static bool is_right(void *user, const hone_tensor *outputs) {
+  struct accuracy accuracy;
+  return outputs_are_right(user, outputs, &accuracy);
+}
+
+/* The artifact again, with the passes left out. */
+static hone_status is_right_without_passes(struct runner *r, bool *out) {
+  struct compile_options options;
+  struct accuracy accuracy;
+  TRY(read_compile_options(r->ctx, r->args, &options));
+  options.no_passes = true;
+  options.kernel_dir = NULL; /* hone's own */
+  team_destroy(r->team);
+  r->team = NULL;
+  artifact_unload(&r->loaded);
+  r->is_loaded = false;
+  TRY(compile_loaded(r->ctx, r->open.graph ? &r->open : &r->model, &options, &r->loaded, &r->team));
+  r->is_loaded = true;
+  TRY(run_compiled(r));
+  *out = outputs_are_right(r, r->outputs, &accuracy);
+  return HONE_OK;
+}
+
+/* With the first input set, on which stage the outputs leave the reference's. */
+static hone_status bisect(struct runner *r) {
+  const struct bisect_options options = {.inputs = r->inputs, .is_right = is_right, .user = r};
+  struct pass_bisection found;
+  struct accuracy accuracy;
+  bool plain_is_right;
+  TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, 0, r->inputs));
+  reset_shapes(r, r->expected);
+  TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
+  TRY(compile_bisect(r->ctx, &r->model, &options, &found));
+  if (found.pass) {
+    printf("bisect: wrong after pass %s (%s)%s%s\n", found.pass, found.reason,
+           *found.words ? ": " : "", found.words);
+    return HONE_OK;
+  }
+  printf("bisect: right after each of the %zu passes that change the graph\n", found.evaluated);
+  TRY(run_compiled(r));
+  if (outputs_are_right(r, r->outputs, &accuracy)) {
+    printf("bisect: the artifact is right\n");
+    return HONE_OK;
+  }
+  TRY(is_right_without_passes(r, &plain_is_right));
+  printf(
+      "bisect: the artifact is wrong: plan, kernels or C compiler; %s with plain kernels alone\n",
+      plain_is_right ? "right" : "wrong");
+  return HONE_OK;
+}
+
 static hone_status verify(struct runner *r) {
   const char *path, *expected_dir = value_of(r->args, FLAG_expected, NULL);
   bool ok = true, given = has(r->args, FLAG_input) || has(r->args, FLAG_inputs);
@@ -362,6 +425,7 @@ static hone_status verify(struct runner *r) {
   TRY(compile_and_load(r));
   for (int set = 0; set < (given ? 1 : 2); set++) TRY(verify_set(r, set, expected_dir, &ok));
   if (!given && !expected_dir) TRY(verify_sizes(r, &ok));
+  if (has(r->args, FLAG_bisect)) TRY(bisect(r));
   return ok ? HONE_OK
             : fail(r->ctx, HONE_E_ACCURACY, place_name(path), "outputs differ from the reference");
 }

@@ -97,6 +97,23 @@ MUST_USE hone_status compile_loaded(struct ctx *ctx, const struct model *model,
 MUST_USE hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct model *model,
                                   const struct compile_options *options, struct plan **out);
 
+/* -- bisect.c: the first pass after which the reference no longer gives what is right ------------------ */
+struct bisect_options {
+  const hone_tensor *inputs;
+  bool (*is_right)(void *user, const hone_tensor *outputs);
+  /* NULL; else called after each pass, before the graph is evaluated: for tests, which spoil it. */
+  hone_status (*plant)(void *user, struct ctx *ctx, const struct pass *pass, struct graph *graph);
+  void *user;
+};
+struct pass_bisection {
+  const char *pass, *reason; /* NULL: the graph is right after every pass */
+  size_t evaluated;          /* passes that changed something */
+  char words[512];           /* why the graph cannot even be evaluated; "" */
+};
+MUST_USE hone_status compile_bisect(struct ctx *ctx, const struct model *model,
+                                    const struct bisect_options *options,
+                                    struct pass_bisection *out);
+
 /* -- tuned.c: the choice table that hone tune keeps in the cache: one for a processor, level, thread
    count, compiler and state of the kernels' texts, so that all models share what like shapes need ---- */
 

@@ -1,0 +1,46 @@
+"""Planted bugs in kernels: each is one change of a kernel's text, as a slip of the hand would be, and `hone verify` must see
+it; --bisect says that it is no pass. (Bugs planted in passes: tests/unit/test_bisect.c.)"""
+
+import pytest
+
+from hone import ROOT, sound
+
+TEXTS = ROOT / "src/kernels/text"
+# model, text, what stands there, what stands there instead
+PLANTED = {
+    "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= s->depth; k += K_UNROLL",
+                        "for (; k + K_UNROLL < s->depth; k += K_UNROLL"),
+    "columns of the panel turned": ("zoo:transformer", "gemm_f32.c", "w[v] = loadu_(b + u * NR + v * LANES)",
+                                    "w[v] = loadu_(b + u * NR + (vectors - 1 - v) * LANES)"),
+    "sum of a row begins at one": ("zoo:transformer", "attention_f32.c", "sum[i] = (vec){0};", "sum[i] = splat_(1.0f);"),
+    "maximum begins at zero": ("zoo:mnist_cnn", "pool_f32.c", "splat_(MODE == 0 ? -INFINITY : 0.0f)",
+                               "splat_(MODE == 0 ? 1.0f : 0.0f)"),
+    "softmax without its largest": ("zoo:transformer", "attention_f32.c", "expv_(loadu_(s + j + i * LANES) - top)",
+                                    "expv_(loadu_(s + j + i * LANES) * splat_(0.5f) - top)"),
+    "one row of scores too few": ("zoo:transformer", "attention_f32.c", "return 1.0f / LANE_(sum_lanes_(sum[0]), 0);",
+                                  "return 0.999f / LANE_(sum_lanes_(sum[0]), 0);"),
+    "variance of the wrong pass": ("zoo:transformer", "layernorm_f32.c", "if (pass) variance = total;",
+                                   "if (pass) variance = total * splat_(1.01f);"),
+    "scale forgotten": ("zoo:transformer", "layernorm_f32.c", "t = t * load_lanes_(b + j, n);", "t = t + load_lanes_(b + j, n);"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_seen(hone, tmp_path, name):
+    model, file, before, after = PLANTED[name]
+    text = (TEXTS / file).read_text()
+    assert before in text, "the text has changed: plant it anew"
+    (tmp_path / file).write_text(text.replace(before, after))
+    result = hone("verify", model, "--kernel-dir", tmp_path)
+    assert result.id == "E_ACCURACY" and "DIFFERS" in result.text, result
+
+
+def test_bisect_says_it_is_no_pass(hone, tmp_path):
+    model, file, before, after = PLANTED["last k left out"]
+    (tmp_path / file).write_text((TEXTS / file).read_text().replace(before, after))
+    result = hone("verify", model, "--kernel-dir", tmp_path, "--bisect")
+    assert result.id == "E_ACCURACY"
+    assert "plan, kernels or C compiler; right with plain kernels alone" in result.text, result
+    right = hone("verify", model, "--bisect")
+    sound(right)
+    assert "right after each" in right.text and "the artifact is right" in right.text
