@@ -1,6 +1,7 @@
-"""PyTorch: ONNX -> onnx2torch, then eager, TorchScript (traced and frozen) or torch.compile (Inductor).
+"""PyTorch: ONNX -> onnx2torch, then eager, TorchScript (traced and frozen), torch.compile (Inductor) or
+AOTInductor (torch.export, a package with a library, its loader).
 
-Options: mode=eager|script|compile (default eager), max_autotune=1 (compile), freezing=0 (compile)."""
+Options: mode=eager|script|compile|aoti (default eager), max_autotune=1 (compile), freezing=0 (compile)."""
 
 import time
 
@@ -25,9 +26,10 @@ class Engine:
             raise protocol.Unsupported(f"onnx2torch: {error}")
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.mode, self.sets = request.options.get("mode", "eager"), {}
-        if self.mode not in ("eager", "script", "compile"):
-            raise protocol.Unsupported(f"mode is eager, script or compile, not {self.mode}")
+        if self.mode not in ("eager", "script", "compile", "aoti"):
+            raise protocol.Unsupported(f"mode is eager, script, compile or aoti, not {self.mode}")
         self.call, self.options, self.built = module, request.options, False
+        self.folder = request.folder
         self.guard = torch.inference_mode()
         self.guard.__enter__()
         return protocol.Facts(
@@ -44,11 +46,22 @@ class Engine:
         if self.mode == "script":
             self.call = torch.jit.optimize_for_inference(
                 torch.jit.freeze(torch.jit.trace(self.call, tuple(self.sets[k]))))
+        if self.mode == "aoti":
+            self.call = self.ahead_of_time(self.call, tuple(self.sets[k]))
         if self.mode == "compile":
             import torch._inductor.config as config
             config.freezing = self.options.get("freezing", "1") == "1"
             mode = "max-autotune-no-cudagraphs" if self.options.get("max_autotune") == "1" else None
             self.call = torch.compile(self.call, mode=mode, dynamic=False)
+
+    def ahead_of_time(self, module, inputs):
+        from torch._inductor import aoti_compile_and_package, aoti_load_package
+        try:
+            exported = self.torch.export.export(module, inputs)
+        except Exception as error:
+            raise protocol.Unsupported(f"torch.export: {str(error).splitlines()[0][:300]}")
+        path = aoti_compile_and_package(exported, package_path=f"{self.folder}/model.pt2")
+        return aoti_load_package(path)
 
     def submit(self, k):
         return self.call(*self.sets[k])

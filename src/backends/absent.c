@@ -13,14 +13,6 @@ static const struct absent migraphx = {"/dev/kfd", "an AMD GPU", "ROCm with MIGr
 static const struct absent vitisai = {"/dev/accel/accel0", "an AMD Ryzen AI NPU",
                                       "AMD's Ryzen AI software"};
 
-static const struct absent plaidml = {
-    NULL, NULL,
-    "PlaidML 0.7 (llvm_cpu.0) takes operators in its Tile language, not models, and hone writes no "
-    "Tile yet; it runs with the package plaidml==0.7.0 and such a writer"};
-static const struct absent executorch = {
-    NULL, NULL,
-    "ExecuTorch takes programs that torch.export lowers, and hone has no worker for that yet; it "
-    "runs with executorch==1.5.1 and torch (about 6 GB) and a worker in workers/"};
 static const struct absent onnxmlir = {
     NULL, NULL,
     "onnx-mlir comes in no package and is built from source with LLVM; it runs with such a build "
@@ -75,10 +67,5 @@ ABSENT(migraphx, "migraphx", "MIGraphX", "AMD GPUs", "ONNX", "MIGraphX program, 
        "fusion, rocMLIR kernels, tuning", "fp32 fp16 bf16 fp8 int8");
 ABSENT(vitisai, "vitisai", "Vitis AI", "AMD NPUs and FPGAs", "ONNX by ONNX Runtime", "XIR",
        "subgraphs compiled for the NPU", "bf16 int8");
-ABSENT(plaidml, "plaidml", "PlaidML", "CPUs by LLVM, OpenCL GPUs", "Tile language", "Tile, Stripe",
-       "polyhedral tiling", "fp32 fp16");
-ABSENT(executorch, "executorch", "ExecuTorch", "mobile CPUs (XNNPACK), mobile GPUs and NPUs",
-       "PT2 by torch.export", "Edge dialect, .pte",
-       "XNNPACK delegate, memory planning ahead of time", "fp32 fp16 int8 int4-weights");
 ABSENT(onnxmlir, "onnxmlir", "onnx-mlir", "CPUs by LLVM, IBM z accelerators", "ONNX",
        "MLIR: onnx, krnl, affine", "shape inference, loop tiling, SIMD", "fp32 fp16 int8");

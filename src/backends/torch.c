@@ -9,6 +9,7 @@ static const struct backend_variant variants[] = {
     {"eager", "mode=eager", "operator by operator from Python"},
     {"jit", "mode=script", "TorchScript: traced, frozen"},
     {"compile", "mode=compile", "torch.compile with Inductor and freezing"},
+    {"aoti", "mode=aoti", "AOTInductor: exported, compiled to a library, loaded"},
     {"autotune", "mode=compile;max_autotune=1", "Inductor that times its templates"},
     {NULL, NULL, NULL}};
 

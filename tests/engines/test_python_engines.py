@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
 ENGINES = pathlib.Path(os.environ.get("XDG_DATA_HOME", "~/.local/share")).expanduser() / "hone/engines"
 CASES = [("iree", ""), ("iree", "data_tiling=0"), ("iree", "device=local-sync"), ("tvm", ""),
-         ("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"), ("xla", ""),
+         ("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"), ("torch", "mode=aoti"), ("xla", ""),
+         ("plaidml", ""), ("executorch", ""), ("executorch", "partitioner=none"),
          ("mnn", ""), ("mnn", "precision=high"), ("emx", ""), ("emx", "flags=-O2")]
 
 
