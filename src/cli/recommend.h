@@ -3,7 +3,30 @@
 #define HONE_CLI_RECOMMEND_H
 
 #include "../advise/advise.h"
+#include "../predict/predict.h"
 #include "cli.h"
+
+/* -- recommend_predict.c: what records of other models say of this one */
+enum { FORECAST_MOST = 128 };
+struct forecast {
+  size_t count;
+  struct forecast_row {
+    char backend[32];
+    int threads;
+    struct prediction of[TARGET_COUNT];
+    bool is_dropped; /* not looked at */
+  } at[FORECAST_MOST];
+};
+/* Every ready (or named) backend by every thread count. count 0 where nothing can be predicted: no store, few models; that
+   is no failure. */
+MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct args *args,
+                                   struct forecast *out);
+/* Where more candidates are there than can be looked at: drops those whose whole interval lies behind the best one's, the
+   worst first, as long as there are too many. Whether any was dropped. */
+bool forecast_keep(struct forecast *forecast, double affordable);
+void forecast_put_dropped(struct text *out, const struct forecast *forecast);
+/* --predict: the table, how good each predictor was on models that it did not see, and which is used. */
+MUST_USE hone_status forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args);
 
 struct answer {
   const struct summary *summary;

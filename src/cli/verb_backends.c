@@ -1,10 +1,23 @@
 /* hone backends and hone doctor: which engines are ready, and what is missing on this machine. */
+#include "../predict/predict.h"
 #include "cli.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
 static const char *const states[] = {"ready", "missing", "unsupported"};
+
+/* Libraries that hone itself calls, installed as engines are: the predictor's and the writer of Parquet. */
+static const struct backend libraries[] = {
+    {.name = "xgboost", .title = "XGBoost", .package = XGBOOST_PACKAGE, .package_mb = 20},
+    {.name = "duckdb", .title = "DuckDB", .package = "duckdb==2.0.0", .package_mb = 80},
+};
+
+static const struct backend *find_package(const char *name) {
+  for (size_t i = 0; i < COUNT(libraries); i++)
+    if (!strcmp(libraries[i].name, name)) return &libraries[i];
+  return backend_find(name);
+}
 
 static const char *engine_path(const struct args *args, const char *name) {
   size_t n = strlen(name);
@@ -111,7 +124,7 @@ static hone_status change_all(struct ctx *ctx, const struct args *args, bool ins
 static hone_status change(struct ctx *ctx, const struct args *args, bool install) {
   if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend, or all?");
   for (size_t i = 1; i < args->word_count; i++) {
-    const struct backend *backend = backend_find(args->words[i]);
+    const struct backend *backend = find_package(args->words[i]);
     if (!strcmp(args->words[i], "all")) {
       TRY(change_all(ctx, args, install));
       continue;

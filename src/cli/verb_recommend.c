@@ -1,6 +1,8 @@
-/* hone recommend: the best way to run a model here under the user's bounds. Two studies decide: a first look at every
- * candidate drops what is far behind, then the rest is measured side by side until the time is spent. Both are in the
- * store; the second is what the answer rests on.
+/* hone recommend: the best way to run a model here under the user's bounds. A race: a first look at every candidate drops
+ * what is far behind; then looks of paired slices side by side, each longer, drop whatever the interval of its ratio says
+ * is behind, until one is left or the time is spent (successive elimination: Even-Dar et al., JMLR 2006). All looks are
+ * in the store; the answer rests on the last. Predictions from other models only say what not to look at where the time
+ * does not reach for all.
  */
 #include "recommend.h"
 
@@ -8,7 +10,13 @@
 
 #define BUDGET_S 60.0
 #define FAR_BEHIND 1.5 /* of the best at the first look: no second one */
-enum { LIST = 1024 };
+#define LOOK_S 3.0     /* that a candidate's first look costs, about: processes start and compile */
+enum { LIST = 1024, LOOKS = 4 };
+
+struct look {
+  struct summary summary;
+  struct advice advice;
+};
 
 struct race {
   struct ctx *ctx;
@@ -18,10 +26,9 @@ struct race {
   double budget_s;
   uint64_t start_ns;
   char dir[4096];
-  char backends[LIST], threads[LIST]; /* of the second study */
-  struct summary first, second;
-  struct advice first_advice, advice;
-  bool is_raced; /* there was a second study */
+  struct look looks[LOOKS];
+  size_t look_count;
+  struct forecast forecast;
 };
 
 /* -- demands ------------------------------------------------------------------------------------- */
@@ -76,33 +83,6 @@ static hone_status study(struct race *race, const char *title, const struct comm
   return self_study(race->ctx, race->arena, &command, race->dir, out);
 }
 
-static hone_status first_look(struct race *race) {
-  struct command how = {.count = 0};
-  const struct repeated *backends = &race->args->repeated[FLAG_backend];
-  char threads[32];
-  snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
-  for (size_t i = 0; i < backends->count; i++)
-    TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends->at[i]));
-  TRY(command_add_flag(race->ctx, &how, FLAG_threads, value_of(race->args, FLAG_threads, threads)));
-  TRY(command_add_flag(race->ctx, &how, FLAG_incarnations, "1"));
-  TRY(command_add_flag(race->ctx, &how, FLAG_rounds, "6"));
-  TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
-  TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
-  TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
-  TRY(study(race, "recommend: a first look", &how, &race->first));
-  return advise_choose(race->ctx, race->arena, &race->first, &race->demands, &race->first_advice);
-}
-
-static bool stays(const struct race *race, size_t i) {
-  const struct advice *a = &race->first_advice;
-  const struct record *r = &race->first.records[i];
-  const struct demand_kind *kind = &demand_kinds[race->demands.objective];
-  if (a->at[i].standing == STANDING_invalid || a->at[i].standing == STANDING_out) return false;
-  if (a->choice == SIZE_MAX) return true; /* nothing is sure yet */
-  const double x = kind->value(r), best = kind->value(&race->first.records[a->choice]);
-  return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;
-}
-
 /* Adds a word to a list with commas unless it is there. */
 static void add_once(char list[LIST], const char *word) {
   const size_t n = strlen(word), used = strlen(list);
@@ -111,56 +91,129 @@ static void add_once(char list[LIST], const char *word) {
   if (used + n + 2 < LIST) snprintf(list + used, LIST - used, "%s%s", used ? "," : "", word);
 }
 
-static hone_status second_look(struct race *race) {
+static void add_candidate(char backends[LIST], char threads[LIST], const char *backend,
+                          int thread_count, bool is_wanted) {
+  char number[16];
+  if (!is_wanted) return;
+  snprintf(number, sizeof number, "%d", thread_count);
+  add_once(backends, backend);
+  add_once(threads, number);
+}
+
+static hone_status look(struct race *race, const char *title, const struct command *how) {
+  struct look *at = &race->looks[race->look_count];
+  TRY(study(race, title, how, &at->summary));
+  race->look_count++;
+  return advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice);
+}
+
+static hone_status first_look(struct race *race) {
   struct command how = {.count = 0};
-  size_t cells = 0;
-  char most[32], least[32];
-  for (size_t i = 0; i < race->first.record_count; i++) {
-    char threads[16];
-    if (!stays(race, i)) continue;
-    snprintf(threads, sizeof threads, "%d", race->first.records[i].cell.threads);
-    add_once(race->backends, race->first.records[i].cell.backend);
-    add_once(race->threads, threads);
-    cells++;
+  const struct repeated *backends = &race->args->repeated[FLAG_backend];
+  char some_backends[LIST] = "", some_threads[LIST] = "";
+  char threads[32];
+  snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
+  if (forecast_keep(&race->forecast, race->budget_s / LOOK_S / 2)) {
+    for (size_t i = 0; i < race->forecast.count; i++)
+      add_candidate(some_backends, some_threads, race->forecast.at[i].backend,
+                    race->forecast.at[i].threads, !race->forecast.at[i].is_dropped);
+    TRY(command_add_flag(race->ctx, &how, FLAG_backend, some_backends));
+    TRY(command_add_flag(race->ctx, &how, FLAG_threads, some_threads));
+  } else {
+    for (size_t i = 0; i < backends->count; i++)
+      TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends->at[i]));
+    TRY(command_add_flag(race->ctx, &how, FLAG_threads,
+                         value_of(race->args, FLAG_threads, threads)));
   }
-  if (!cells) return HONE_OK;
+  TRY(command_add_flag(race->ctx, &how, FLAG_incarnations, "1"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_rounds, "6"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
+  return look(race, "recommend: a first look", &how);
+}
+
+/* After the first look whatever is not far behind; later whatever is not told apart from the best. */
+static bool stays(const struct race *race, const struct look *last, size_t i) {
+  const struct advice *a = &last->advice;
+  const struct record *r = &last->summary.records[i];
+  const struct demand_kind *kind = &demand_kinds[race->demands.objective];
+  const enum standing standing = a->at[i].standing;
+  if (standing == STANDING_invalid || standing == STANDING_out) return false;
+  if (a->choice == SIZE_MAX) return true; /* nothing is sure yet */
+  if (race->look_count > 1) return standing != STANDING_behind && standing != STANDING_runner_up;
+  const double x = kind->value(r), best = kind->value(&last->summary.records[a->choice]);
+  return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;
+}
+
+/* Half of what is left, and all of it in the last look. *out_done: nothing is left to find out. */
+static hone_status next_look(struct race *race, bool *out_done) {
+  const struct look *last = &race->looks[race->look_count - 1];
+  struct command how = {.count = 0};
+  char backends[LIST] = "", threads[LIST] = "", most[32], least[32];
+  size_t cells = 0;
+  for (size_t i = 0; i < last->summary.record_count; i++) {
+    const struct cell *cell = &last->summary.records[i].cell;
+    const bool is_in = stays(race, last, i);
+    add_candidate(backends, threads, cell->backend, cell->threads, is_in);
+    cells += is_in;
+  }
   const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
-  const double each = fmin(20, fmax(0.5, 0.8 * left / (double)cells));
+  *out_done = !cells || (race->look_count > 1 && (cells == 1 || left < LOOK_S * (double)cells));
+  if (*out_done) return HONE_OK;
+  const double share = race->look_count + 1 == LOOKS ? 0.8 : 0.5;
+  const double each = fmin(20, fmax(0.5, share * left / (double)cells));
   snprintf(most, sizeof most, "%.2f", each);
   snprintf(least, sizeof least, "%.2f", fmin(1, each));
-  TRY(command_add_flag(race->ctx, &how, FLAG_backend, race->backends));
-  TRY(command_add_flag(race->ctx, &how, FLAG_threads, race->threads));
+  TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends));
+  TRY(command_add_flag(race->ctx, &how, FLAG_threads, threads));
   TRY(command_add_flag(race->ctx, &how, FLAG_max_time, most));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, least));
-  TRY(study(race, "recommend: the rest side by side", &how, &race->second));
-  race->is_raced = true;
-  return advise_choose(race->ctx, race->arena, &race->second, &race->demands, &race->advice);
+  return look(race,
+              race->look_count == 1 ? "recommend: the rest side by side"
+                                    : "recommend: what is not told apart yet",
+              &how);
+}
+
+static hone_status run_race(struct race *race) {
+  bool is_done = false;
+  TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
+  TRY(first_look(race));
+  while (!is_done && race->look_count < LOOKS) TRY(next_look(race, &is_done));
+  return HONE_OK;
 }
 
 /* -- the answer ---------------------------------------------------------------------------------- */
 
-/* What the first look dropped; rows of the second study speak for themselves. */
-static void put_dropped(struct text *out, const struct race *race) {
-  for (size_t i = 0; i < race->first.record_count; i++) {
-    const struct record *r = &race->first.records[i];
-    bool again = false;
-    for (size_t k = 0; k < race->second.record_count; k++)
-      again |= !strcmp(race->second.records[k].cell.key, r->cell.key);
-    if (again) continue;
-    text_printf(out, "  %-10s ", "dropped");
-    text_put_safe(out, r->cell.backend, 32);
-    text_printf(out, ", %s, %d thread%s: ", r->cell.precision, r->cell.threads,
-                r->cell.threads == 1 ? "" : "s");
-    advise_reason(out, &race->first, &race->demands, &race->first_advice, i);
-    text_puts(out, " (first look)\n");
-  }
-}
-
 static const struct summary *summary_of(const struct race *race) {
-  return race->is_raced ? &race->second : &race->first;
+  return &race->looks[race->look_count ? race->look_count - 1 : 0].summary;
 }
 static const struct advice *advice_of(const struct race *race) {
-  return race->is_raced ? &race->advice : &race->first_advice;
+  return &race->looks[race->look_count ? race->look_count - 1 : 0].advice;
+}
+
+static bool is_in(const struct summary *s, const char *cell) {
+  for (size_t k = 0; k < s->record_count; k++)
+    if (!strcmp(s->records[k].cell.key, cell)) return true;
+  return false;
+}
+
+/* What earlier looks dropped, with the reason that the look had; and what no look was spent on. */
+static void put_dropped(struct text *out, const struct race *race) {
+  for (size_t l = 0; l + 1 < race->look_count; l++) {
+    const struct look *at = &race->looks[l];
+    for (size_t i = 0; i < at->summary.record_count; i++) {
+      const struct record *r = &at->summary.records[i];
+      if (is_in(&race->looks[l + 1].summary, r->cell.key)) continue;
+      text_puts(out, "  dropped    ");
+      text_put_safe(out, r->cell.backend, 32);
+      text_printf(out, ", %s, %d thread%s: ", r->cell.precision, r->cell.threads,
+                  r->cell.threads == 1 ? "" : "s");
+      advise_reason(out, &at->summary, &race->demands, &at->advice, i);
+      text_printf(out, " (look %zu)\n", l + 1);
+    }
+  }
+  forecast_put_dropped(out, &race->forecast);
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
@@ -173,7 +226,7 @@ static hone_status print_answer(struct race *race) {
   const struct advice *advice = advice_of(race);
   struct text out = {0};
   advise_table(summary_of(race), &race->demands, advice, &out);
-  if (race->is_raced) put_dropped(&out, race);
+  put_dropped(&out, race);
   if (advice->choice != SIZE_MAX)
     text_printf(&out, "again: %s\n", summary_of(race)->records[advice->choice].repeat);
   text_printf(&out, "study: hone report %.12s\n", summary_of(race)->study.key);
@@ -193,8 +246,8 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(bundle_folder_check(race->ctx, race->args));
   TRY(arena_create(race->ctx, 0, &race->arena));
   TRY(dir_temporary(race->ctx, race->dir));
-  TRY(first_look(race));
-  TRY(second_look(race));
+  if (has(race->args, FLAG_predict)) return forecast_print(race->ctx, race->arena, race->args);
+  TRY(run_race(race));
   return sinks->takes_stdout ? HONE_OK : print_answer(race);
 }
 
@@ -203,10 +256,12 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
   static struct sinks sinks;
   race = (struct race){.ctx = ctx, .args = args, .start_ns = clock_ns()};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
-  if (!code) code = sinks_write(ctx, &sinks, render, &race);
+  if (has(args, FLAG_predict)) race.look_count = 0;
+  if (!code && race.look_count) code = sinks_write(ctx, &sinks, render, &race);
   const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race)};
-  if (!code && bundle_answer(ctx, args, race.arena, &answer)) code = report_failure(ctx);
-  if (!code && advice_of(&race)->choice == SIZE_MAX) code = 1;
+  if (!code && race.look_count && bundle_answer(ctx, args, race.arena, &answer))
+    code = report_failure(ctx);
+  if (!code && race.look_count && advice_of(&race)->choice == SIZE_MAX) code = 1;
   if (race.dir[0]) dir_remove_tree(race.dir);
   arena_destroy(race.arena);
   return code;

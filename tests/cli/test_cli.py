@@ -14,7 +14,7 @@ import hostile
 from hone import CODES, HONE, refused, sound
 
 VERBS = ["bench", "compile", "run", "verify", "tune", "kernel", "recommend", "quantise", "inspect", "profile", "zoo",
-         "backends", "report", "compare", "gate", "bisect", "studies", "doctor", "list", "explain", "completion", "help"]
+         "backends", "report", "compare", "gate", "bisect", "studies", "dataset", "doctor", "list", "explain", "completion", "help"]
 LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "suites", "verbs"]
 
 

@@ -1,0 +1,157 @@
+/* The records of a store as a table that others can learn from, and the card that goes with it (the questions of Gebru et
+ * al., Datasheets for Datasets, CACM 2021, as far as a benchmark has answers). */
+#include "predict.h"
+
+#include <math.h>
+
+struct exporting {
+  struct ctx *ctx;
+  struct arena *arena;
+  struct csv csv;
+  struct dataset_facts *facts;
+  VEC(const char *) machines;
+  VEC(const char *) studies;
+  char last_study[33];
+};
+
+/* The command names the user's folders. */
+static bool is_published(const struct column *column) { return strcmp(column->key, "repeat") != 0; }
+
+static bool is_new(const char *name, const char *const *at, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(at[i], name)) return false;
+  return *name;
+}
+
+static hone_status count_study(struct exporting *e, const struct study_row *study) {
+  const char *copy;
+  if (is_new(study->key, e->studies.at, e->studies.count)) {
+    TRY(arena_string(e->ctx, e->arena, study->key, strlen(study->key), &copy));
+    VEC_PUSH(e->ctx, e->arena, &e->studies, copy);
+  }
+  if (is_new(study->fingerprint, e->machines.at, e->machines.count)) {
+    TRY(arena_string(e->ctx, e->arena, study->fingerprint, strlen(study->fingerprint), &copy));
+    VEC_PUSH(e->ctx, e->arena, &e->machines, copy);
+  }
+  if (!e->facts->first_unix_ms || study->started_unix_ms < e->facts->first_unix_ms)
+    e->facts->first_unix_ms = study->started_unix_ms;
+  if (study->started_unix_ms > e->facts->last_unix_ms)
+    e->facts->last_unix_ms = study->started_unix_ms;
+  return HONE_OK;
+}
+
+static void put_header(struct csv *csv) {
+  csv_text(csv, "study");
+  csv_text(csv, "started_unix_ms");
+  csv_text(csv, "fingerprint");
+  for (size_t c = 0; c < column_count; c++)
+    if (is_published(&columns[c])) csv_text(csv, columns[c].key);
+  for (size_t f = 0; f < FEATURE_COUNT; f++) {
+    char name[64];
+    snprintf(name, sizeof name, "feature.%s", feature_names[f]);
+    csv_text(csv, name);
+  }
+  csv_end_line(csv);
+}
+
+static hone_status put_row(void *user, const struct row_seen *row) {
+  struct exporting *e = user;
+  const struct study_row *study = &row->summary->study;
+  if (strcmp(e->last_study, study->key)) TRY(count_study(e, study));
+  snprintf(e->last_study, sizeof e->last_study, "%s", study->key);
+  csv_text(&e->csv, study->key);
+  csv_number(&e->csv, (double)study->started_unix_ms);
+  csv_text(&e->csv, study->fingerprint);
+  for (size_t c = 0; c < column_count; c++) {
+    struct text value = {0};
+    if (!is_published(&columns[c])) continue;
+    if (column_is_number(&columns[c])) {
+      csv_number(&e->csv, column_number(row->record, &columns[c]));
+      continue;
+    }
+    column_format(row->record, &columns[c], &value);
+    csv_text(&e->csv, value.at ? value.at : "");
+    text_deinit(&value);
+  }
+  for (size_t f = 0; f < FEATURE_COUNT; f++)
+    csv_number(&e->csv, row->x ? (double)row->x[f] : (double)NAN);
+  csv_end_line(&e->csv);
+  e->facts->rows++;
+  e->facts->with_features += row->x != NULL;
+  return HONE_OK;
+}
+
+hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store, struct text *out,
+                        struct dataset_facts *out_facts) {
+  struct exporting e = {.ctx = ctx, .arena = arena, .csv = {.out = out}, .facts = out_facts};
+  *out_facts = (struct dataset_facts){0};
+  put_header(&e.csv);
+  TRY(rows_visit(ctx, arena, store, SIZE_MAX, put_row, &e, &out_facts->models));
+  out_facts->studies = e.studies.count;
+  out_facts->machines = e.machines.count;
+  return text_finish(ctx, out);
+}
+
+static void put_table(struct text *out) {
+  struct markdown markdown = {out};
+  text_puts(out,
+            "| column | unit | what |\n|:--|:--|:--|\n| study | | key of the study: rows of one "
+            "were measured side by side |\n"
+            "| started_unix_ms | ms | when the study began, since 1970 in UTC |\n| fingerprint | | "
+            "hash of the facts about machine "
+            "and software: rows of two are not compared |\n");
+  for (size_t c = 0; c < column_count; c++) {
+    if (!is_published(&columns[c])) continue;
+    text_printf(out, "| %s | ", columns[c].key);
+    markdown_text(markdown, columns[c].unit);
+    text_puts(out, " | ");
+    markdown_text(markdown, columns[c].help);
+    text_puts(out, " |\n");
+  }
+  static const char *const help[FEATURE_COUNT] = {
+#define FEATURE(name, expression, text) text,
+#include "features.def"
+#undef FEATURE
+  };
+  for (size_t f = 0; f < FEATURE_COUNT; f++)
+    text_printf(
+        out,
+        "| feature.%s | | %s; amounts as log2; empty where the model's file was not at hand |\n",
+        feature_names[f], help[f]);
+}
+
+void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct text *out) {
+  text_printf(
+      out,
+      "# Records of a hone store\n%zu rows of %zu studies over %zu models on %zu machines, from ",
+      facts->rows, facts->studies, facts->models, facts->machines);
+  put_time(out, facts->first_unix_ms);
+  text_puts(out, " to ");
+  put_time(out, facts->last_unix_ms);
+  text_printf(out,
+              ". Exported by hone %s.\n\n`records.csv`%s: one row a cell, which is a model x "
+              "shapes x backend x variant x route x "
+              "device x precision x threads x scenario x cache state, measured in one study. "
+              "Missing is empty.\n\n"
+              "## What it is for\nLearning what a model will cost on a backend before it runs "
+              "there, and checking such predictions on "
+              "models that were left out: rows of one `model_hash` belong on one side of a split, "
+              "batches of one `model` too.\n\n"
+              "## How it was made\n`hone bench`: each backend in processes of its own that take "
+              "turns, outputs compared with a "
+              "reference inside the timed run. `status` other than ok is a row as well: what "
+              "failed, and where. `flags` names rows "
+              "whose machine was noisy or that did not settle; leave those out, or weigh them.\n\n"
+              "## What it is not\nRows of two fingerprints compare machines. A row is one "
+              "machine's day: its interval covers its own "
+              "rounds and processes, not another day. Models are those that somebody chose to "
+              "measure; no population stands behind "
+              "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
+              "name, no path: `model` is a file's "
+              "name, the commands are left out. The models themselves are not in it; `model_hash` "
+              "is XXH3-128 of their bytes.\n\n"
+              "## Columns\n",
+              HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",
+              facts->with_features, facts->rows);
+  put_table(out);
+}

@@ -1,0 +1,87 @@
+"""hone recommend --predict and hone dataset export, over a store of a few small models."""
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+import hone as command
+from hone import refused, sound
+
+MODELS = ["zoo:mlp", "zoo:conv", "zoo:transformer", "zoo:mnist_cnn", "zoo:dlrm"]
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory):
+    box = command.Sandbox(tmp_path_factory.mktemp("predict"))
+    sound(box("bench", *MODELS, "--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02",
+              "--min-samples", "3", "--warmup", "0.02", "--resume", "never", "-q", timeout=500))
+    return box
+
+
+def test_predictions_have_intervals_and_abstain(box):
+    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--predict", "--json", "-",
+                 timeout=200)
+    sound(result)
+    found = json.loads(result.text)
+    assert found["models"] == len(MODELS)
+    quality = found["left_out_errors"]["latency_ms"]
+    assert quality["used"] in ("roofline", "xgboost") and quality["rows"] == len(MODELS)
+    row, = found["rows"]
+    for target in ("latency_ms", "memory_bytes", "size_bytes"):
+        if isinstance(row[target], list):
+            value, low, high = row[target]
+            assert 0 < low <= high and value > 0
+        else:
+            assert row[target]["abstained"]
+    result = box("recommend", "zoo:bert_base", "--backend", "native", "--threads", "1", "--predict", timeout=200)
+    sound(result)
+    assert "unlike" in result.text and "roofline" in result.text
+
+
+def test_an_empty_store_teaches_nothing(hone):
+    result = hone("recommend", "zoo:mlp", "--predict")
+    sound(result)
+    assert "too few models" in result.text
+
+
+def test_the_dataset(box):
+    result = box("dataset", "export", "-o", "set")
+    sound(result)
+    rows = list(csv.DictReader(io.StringIO((box.folder / "set" / "records.csv").read_text())))
+    assert {r["model"] for r in rows} == set(MODELS) and all(r["status"] == "ok" for r in rows)
+    assert all(float(r["feature.flops"]) > 0 and float(r["latency_ms.p50"]) > 0 and r["fingerprint"] for r in rows)
+    text = (box.folder / "set" / "records.csv").read_text() + (box.folder / "set" / "README.md").read_text()
+    assert str(box.folder) not in text and "repeat" not in rows[0] and os.uname().nodename not in text
+    card = (box.folder / "set" / "README.md").read_text()
+    assert f"{len(rows)} rows of 1 studies over {len(MODELS)} models on 1 machines" in card
+    for column in rows[0]:
+        assert f"| {column} |" in card
+    sound(box("dataset", "export", "-o", "set"))  # again: its own files may be replaced
+    (box.folder / "mine").mkdir()
+    (box.folder / "mine" / "records.csv").write_text("a,b\n1,2\n")
+    refused(box("dataset", "export", "-o", "mine"), "E_PATH")
+
+
+def test_parquet_holds_the_same(box):
+    if not importlib.util.find_spec("duckdb"):
+        pytest.skip("needs duckdb in the tests' Python")
+    import duckdb
+    environment = pathlib.Path(sys.prefix)
+    sound(box("dataset", "export", "-o", "both", "--parquet", "--engine", f"duckdb={environment}", timeout=120))
+    path = str(box.folder / "both" / "records.parquet")
+    lines = list(csv.DictReader((box.folder / "both" / "records.csv").open()))
+    found = duckdb.read_parquet(path)
+    assert found.columns == list(lines[0]) and len(found.fetchall()) == len(lines)
+    assert "records.parquet" in (box.folder / "both" / "README.md").read_text()
+
+
+def test_usage(hone):
+    refused(hone("dataset"), "E_USAGE", "export")
+    refused(hone("dataset", "export"), "E_USAGE", "-o")
+    refused(hone("dataset", "export", "-o", "x"), "E_NOFILE")
