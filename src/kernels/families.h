@@ -14,7 +14,8 @@ enum {
   FEATURE_AMX_INT8 = 1 << 10,
   FEATURE_AMX_BF16 = 1 << 11,
   FEATURE_AVX_VNNI = 1 << 12,
-  FEATURE_NEON = 1 << 20
+  FEATURE_NEON = 1 << 20,
+  FEATURE_I8MM = 1 << 22
 };
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -95,6 +95,7 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target) {
   return max_i64(1, min_i64(spare / vectors, 28));
 }
 
+enum { HALVED_BYTES = 10 };
 /* As tile_capacity; without a dot product both halves of b, and of a, take registers. */
 static int64_t capacity_of(const struct layout *t, int64_t vectors,
                            const struct kernel_target *target) {
@@ -103,6 +104,9 @@ static int64_t capacity_of(const struct layout *t, int64_t vectors,
                     : target->vector_bytes > 32 ? FEATURE_AVX512_VNNI
                                                 : FEATURE_AVX_VNNI;
   int64_t others = target->features & wanted ? vectors + 2 : 2 * vectors + 5;
+  /* signed bytes alone are multiplied: each element of a is two vectors, of several pixels at a time */
+  bool halved = target->features & FEATURE_NEON && !(target->features & FEATURE_I8MM);
+  if (t->group == 4 && halved) others += HALVED_BYTES;
   return max_i64(1, min_i64((target->vector_registers - others) / vectors, 28));
 }
 

@@ -30,6 +30,9 @@
 #define CONV_HALVES                                                                          \
   "conv bf16*bf16:f32:bf16 images1 ih30 iw30 ic128 oh28 ow28 oc128 kh3 kw3 sh1 sw1 dh1 dw1 " \
   "groups1 i_image115200 i_row3840 i_pixel128 o_image100352 o_row3584 o_pixel128"
+#define CONV_BYTES                                                                      \
+  "conv u8*i8:i32:i32 images1 ih30 iw30 ic128 oh28 ow28 oc128 kh3 kw3 sh1 sw1 dh1 dw1 " \
+  "groups1 i_image115200 i_row3840 i_pixel128 o_image100352 o_row3584 o_pixel128"
 #define TILE \
   { "TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL" }
 
@@ -97,6 +100,15 @@ static const struct subject {
     {"gemm_bf16", TILE, HALVES(197, 768, 3072), {"avx512bf16", "vdpbf16ps", 0}},
     {"gemm_bf16", TILE, HALVES(4, 256, 784), {"avx512bf16", "vdpbf16ps", 0}},
     {"conv_bf16", TILE, CONV_HALVES, {"avx512bf16", "vdpbf16ps", 0}},
+    {"gemm_i8", TILE, BYTES("u8", 128, 768, 768), {"avx512bf16", "vpdpbusd", 0}},
+    {"gemm_i8", TILE, BYTES("i8", 4, 256, 784), {"avx512bf16", "vpdpbusd", 0}},
+    {"conv_i8", TILE, CONV_BYTES, {"avx512bf16", "vpdpbusd", 0}},
+    {"gemm_i8", TILE, BYTES("u8", 128, 768, 768), {"dotprod", "sdot", 0}},
+    {"conv_i8", TILE, CONV_BYTES, {"dotprod", "sdot", 0}},
+    {"gemm_i8", TILE, BYTES("u8", 128, 768, 768), {"i8mm", "usdot", 0}},
+    {"conv_i8", TILE, CONV_BYTES, {"i8mm", "usdot", 0}},
+    {"gemm_bf16", TILE, HALVES(128, 768, 768), {"bf16", "bfdot", 0}},
+    {"conv_bf16", TILE, CONV_HALVES, {"bf16", "bfdot", 0}},
     {"gemm_amx_bf16", .problem = HALVES(128, 768, 768), .more = {"amx", "tdpbf16ps", 4}},
     {"conv_amx_bf16", .problem = CONV_HALVES, .more = {"amx", "tdpbf16ps", 4}},
     {"gemm_amx_i8", .problem = BYTES("u8", 128, 768, 768), .more = {"amx", "tdpbusd", 4}},
@@ -128,13 +140,19 @@ static const struct maker {
     {"clang neon", "clang", "aarch64-linux-gnu", "neon", &arm},
     {"gcc bf16", "gcc", "x86_64-linux-gnu", "avx512bf16", &x86},
     {"clang bf16", "clang", "x86_64-linux-gnu", "avx512bf16", &x86},
+    {"gcc dotprod", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu", "dotprod", &arm},
+    {"gcc i8mm", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu", "i8mm", &arm},
+    {"gcc arm bf16", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu", "bf16", &arm},
     {"gcc amx", "gcc", "x86_64-linux-gnu", "amx", &x86},
     {"clang amx", "clang", "x86_64-linux-gnu", "amx", &x86},
 };
 
 /* Rows of float arithmetic are looked at with the compilers of the levels that have no more. */
 static bool is_asked(const struct maker *maker, const struct subject *subject) {
-  bool has_more = !strcmp(maker->level, "avx512bf16") || !strcmp(maker->level, "amx");
+  static const char *const floats[] = {"avx2", "avx512", "neon"};
+  bool has_more = true;
+  for (size_t i = 0; i < COUNT(floats); i++)
+    has_more = has_more && strcmp(maker->level, floats[i]) != 0;
   return subject->more.level ? !strcmp(subject->more.level, maker->level) : !has_more;
 }
 

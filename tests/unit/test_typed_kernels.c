@@ -146,6 +146,7 @@ static void fill(char *at, uint8_t type, int64_t count, uint32_t x) {
 struct sums {
   double *value, *size;
   bool *there;
+  bool *read; /* elements of a that any sum takes */
 };
 struct operands {
   const struct problem *p;
@@ -153,6 +154,7 @@ struct operands {
 };
 
 static void add_sum(struct sums *s, const struct operands *x, int64_t o, int64_t a, int64_t b) {
+  s->read[a] = true;
   double t = (element_at(x->a, x->p->types.a, a) - (double)x->p->a_zero) * weight(x->p, x->b, b);
   s->value[o] += t;
   s->size[o] += fabs(t);
@@ -203,6 +205,7 @@ static void most_of_all(const struct operands *x, struct sums *s) {
       int64_t ix = column * p->sw + k % p->kw * p->dw - p->pl;
       if (iy < 0 || iy >= p->ih || ix < 0 || ix >= p->iw) continue;
       int64_t at = image * p->i_image + iy * p->i_row + ix * p->i_pixel + n;
+      s->read[at] = true;
       s->value[o] = fmax(s->value[o], element_at(x->a, p->types.a, at));
     }
   }
@@ -284,6 +287,22 @@ static void run_splits(kernel_function *run, int64_t units, const char *a, const
   free(first);
 }
 
+/* What no sum takes, between rows and around images, becomes NaN, or other bytes: a kernel that reads it, be it to
+   multiply it by the zeros behind packed weights, gives NaN; one of bytes may multiply it by zero. */
+static void spoil(uint8_t type, char *a, const bool *read, int64_t count) {
+  const uint16_t half = 0x7fc0;
+  const float real = NAN;
+  for (int64_t i = 0; i < count; i++) {
+    if (read[i]) continue;
+    if (type == TYPE_BF16)
+      memcpy(a + 2 * i, &half, 2);
+    else if (type == TYPE_F32)
+      memcpy(a + 4 * i, &real, 4);
+    else
+      a[i] = (char)~a[i];
+  }
+}
+
 static void run_job(const struct isa *isa, void *library, int index, const struct job *job) {
   const struct problem *p = &job->p;
   const struct kernel *kernel = job->choice.kernel;
@@ -314,17 +333,18 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
     assert_memory_equal(again.at, packed.at, packed_bytes);
     guarded_destroy(&again);
   }
-  run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
-             (size_t)n.c * element_bytes(p->types.c));
   struct sums s = {calloc((size_t)n.c, sizeof(double)), calloc((size_t)n.c, sizeof(double)),
-                   calloc((size_t)n.c, sizeof(bool))};
-  assert_true(s.value && s.size && s.there);
+                   calloc((size_t)n.c, sizeof(bool)), calloc((size_t)n.a, sizeof(bool))};
+  assert_true(s.value && s.size && s.there && s.read);
   struct problem meant = *p;
   if (p->types.acc == TYPE_I32 && p->types.a == TYPE_I8)
     meant.a_zero = -kernel_signed_shift(kernel);
   sum_all(&(struct operands){&meant, a.at, b.at}, &s);
+  spoil(p->types.a, a.at, s.read, n.a);
+  run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
+             (size_t)n.c * element_bytes(p->types.c));
   compare(isa, lines[index], p, &s, c.at, n.c);
-  free(s.value), free(s.size), free(s.there);
+  free(s.value), free(s.size), free(s.there), free(s.read);
   struct guarded *all[] = {&a, &b, &c, &packed};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
 }
