@@ -70,11 +70,25 @@ def home(tmp_path_factory):
     return hone
 
 
+STARTED = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def leave_none_behind():
+    """What a failed test did not stop."""
+    yield
+    for child in STARTED:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+
+
 class Server:
     def __init__(self, hone, *flags, store="s.db", folder="jobs", limits=()):
         self.folder = hone.folder / folder
         self.child = hone.start("serve", "--port", "0", "--store", store, "--folder", self.folder, *flags, limits=limits,
                                 env=TESTING)
+        STARTED.append(self.child)
         line = self.child.stdout.readline().decode().strip()
         assert line.startswith("http://"), self.child.stderr.read()
         self.host = line[7:].rstrip("/")
