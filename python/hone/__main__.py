@@ -23,6 +23,19 @@ def _example(text: str):
     return torch.randn(sizes).to(kind) if kind.is_floating_point else torch.ones(sizes, dtype=kind)
 
 
+def _written_buffers(module, inputs) -> list[str]:
+    """Names of the buffers that a call changes: a trace would keep them as constants."""
+    import torch
+    before = {name: buffer.clone() for name, buffer in module.named_buffers()}
+    with torch.no_grad():
+        module(*(x.clone() for x in inputs))
+    changed = [name for name, buffer in module.named_buffers() if not torch.equal(buffer, before[name])]
+    with torch.no_grad():
+        for name, buffer in module.named_buffers():
+            buffer.copy_(before[name])
+    return changed
+
+
 def export(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m hone export", description="TorchScript to ONNX")
     parser.add_argument("model", help="a TorchScript file; its code is run: only a file that you trust")
@@ -35,7 +48,13 @@ def export(argv: list[str]) -> int:
         print("python -m hone export needs torch: pip install torch", file=sys.stderr)
         return 69
     module = torch.jit.load(options.model, map_location="cpu").eval()
-    torch.onnx.export(module, tuple(_example(x) for x in options.input), options.output, dynamo=False)
+    inputs = tuple(_example(x) for x in options.input)
+    written = _written_buffers(module, inputs)
+    if written:
+        print(f"{os.path.basename(options.model)} keeps state: a call writes to {', '.join(written)}, which ONNX would hold as constants. "
+              "Give the state to forward() as inputs and return it, then export.", file=sys.stderr)
+        return 65
+    torch.onnx.export(module, inputs, options.output, dynamo=False)
     print(options.output)
     return 0
 

@@ -52,6 +52,26 @@ def test_torchscript_files_are_exported(tmp_path, name, shape):
     np.testing.assert_allclose(got[0], wanted[0].detach().numpy(), rtol=1e-3, atol=1e-4)
 
 
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls += 1
+        return x + self.calls
+
+
+def test_a_module_that_keeps_state_is_not_exported(tmp_path):
+    """A trace would hold the state as a constant: the file would be wrong from the second call on."""
+    torch.jit.script(Counter().eval()).save(tmp_path / "m.pt")
+    done = subprocess.run([sys.executable, "-m", "hone", "export", tmp_path / "m.pt", "-o", tmp_path / "m.onnx",
+                           "--input", "1x2"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    assert done.returncode == 65 and "m.pt keeps state" in done.stderr and "calls" in done.stderr
+    assert not (tmp_path / "m.onnx").exists()
+
+
 def network():
     torch.manual_seed(3)
     return torch.nn.Sequential(torch.nn.Linear(12, 30), torch.nn.GELU(), torch.nn.Linear(30, 4)).eval()
