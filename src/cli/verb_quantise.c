@@ -28,6 +28,8 @@ struct quantising {
   size_t weights;       /* that became narrower */
   size_t before, after; /* bytes of the files */
   int line_width;
+  int64_t *labels; /* by sample, -1 unknown; NULL: --labels was not given */
+  size_t right_before, right_after, labelled;
 };
 
 /* -- what was asked for ------------------------------------------------------------------------ */
@@ -145,7 +147,7 @@ static hone_status read_samples(struct quantising *q) {
   const char *path = value_of(q->args, FLAG_calibrate, NULL);
   path_list folders = {0};
   hone_tensor **at;
-  if (q->to != TO_INT8) return HONE_OK;
+  if (q->to != TO_INT8 && !has(q->args, FLAG_labels)) return HONE_OK;
   if (!path)
     return fail(q->ctx, HONE_E_USAGE, place_none(),
                 "--calibrate DIR is missing: int8 needs samples, a folder each, with in_0.npy or "
@@ -154,7 +156,10 @@ static hone_status read_samples(struct quantising *q) {
   TRY(NEW_ARRAY(q->ctx, q->arena, at, folders.count));
   for (size_t s = 0; s < folders.count; s++) TRY(read_sample(q, folders.at[s], &at[s]));
   q->samples = (struct samples){folders.count, (hone_tensor *const *)at};
-  return HONE_OK;
+  if (!has(q->args, FLAG_labels)) return HONE_OK;
+  TRY(NEW_ARRAY(q->ctx, q->arena, q->labels, folders.count));
+  return labels_read(q->ctx, value_of(q->args, FLAG_labels, ""), folders.at, folders.count,
+                     q->labels);
 }
 
 /* -- what came of it ---------------------------------------------------------------------------- */
@@ -171,6 +176,11 @@ static json_t *report_json(const struct quantising *q) {
   const struct quantise_report *r = &q->report;
   json_t *json = json_pack("{s:s, s:I, s:I}", "to", form_names[q->to], "bytes_before",
                            (json_int_t)q->before, "bytes_after", (json_int_t)q->after);
+  if (q->labels)
+    json_object_set_new(
+        json, "labels",
+        json_pack("{s:I, s:I, s:I}", "samples", (json_int_t)q->labelled, "right_before",
+                  (json_int_t)q->right_before, "right_after", (json_int_t)q->right_after));
   if (q->to != TO_INT8) {
     json_object_set_new(json, "weights", json_integer((json_int_t)q->weights));
     return json;
@@ -205,6 +215,9 @@ static void put_report(struct text *out, const struct quantising *q, const char 
   format_bytes(after, (double)q->after);
   text_put_safe(out, path, 200);
   text_printf(out, ": %s, from %s as ONNX in f32\n", after, before);
+  if (q->labels)
+    text_printf(out, "labels right: %zu of %zu, %zu in float\n", q->right_after, q->labelled,
+                q->right_before);
   if (q->to != TO_INT8) {
     if (q->to != TO_FP32) text_printf(out, "%zu weights in %s\n", q->weights, form_names[q->to]);
     return;
@@ -245,6 +258,8 @@ static void show_progress(void *user, const char *what, size_t step, size_t step
   fflush(stderr);
 }
 
+enum { LABEL_STEPS = 8 };
+
 static hone_status quantise(struct quantising *q) {
   int64_t block;
   TRY(int_of(q->ctx, q->args, FLAG_block, 16, 4096, 32, &block));
@@ -264,6 +279,31 @@ static hone_status quantise(struct quantising *q) {
     return fail(q->ctx, HONE_E_UNSUP, place_none(), "the model has no weights for %s",
                 form_names[q->to]);
   return status;
+}
+
+static hone_status count_labels(struct quantising *q, const struct graph *graph, size_t *out) {
+  return labels_count(q->ctx, graph, &q->compile, &q->samples, q->labels, out, &q->labelled);
+}
+
+/* Halves the error that the outputs may have until enough labels are right: the products that do the most harm go back to
+   float. */
+static hone_status quantise_by_labels(struct quantising *q) {
+  double least;
+  TRY(amount_of(q->ctx, q->args, FLAG_min_retention, AMOUNT_SHARE, 0, 1, 0, &least));
+  if (least > 0 && !q->labels)
+    return fail(q->ctx, HONE_E_USAGE, place_name("--min-retention"), "needs --labels FILE");
+  if (!q->labels) return quantise(q);
+  TRY(count_labels(q, q->model.graph, &q->right_before));
+  for (int step = 0;; step++) {
+    TRY(quantise(q));
+    TRY(count_labels(q, q->graph, &q->right_after));
+    if ((double)q->right_after >= least * (double)q->right_before) return HONE_OK;
+    if (q->to != TO_INT8 || step == LABEL_STEPS)
+      return fail(q->ctx, HONE_E_ACCURACY, place_name("--min-retention"),
+                  "%zu of %zu labels are right, %zu were in float", q->right_after, q->labelled,
+                  q->right_before);
+    q->options.max_error = q->report.calibration.relative_l2 / 2;
+  }
 }
 
 static hone_status write_model(struct quantising *q, const char *path) {
@@ -299,7 +339,7 @@ static hone_status run(struct quantising *q, struct sinks *sinks) {
   q->options.samples = &q->samples;
   q->options.user = q;
   if (isatty(2) && !has(q->args, FLAG_quiet)) q->options.progress = show_progress;
-  hone_status status = quantise(q);
+  hone_status status = quantise_by_labels(q);
   if (q->line_width) fprintf(stderr, "\r%*s\r", q->line_width, "");
   TRY(about_model(q->ctx, status));
   return write_model(q, value_of(q->args, FLAG_output, NULL));

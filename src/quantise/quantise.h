@@ -10,6 +10,7 @@
  *   equalise.c  weights of neighbours balanced by channel
  *   insert.c    the quantised graph
  *   search.c    which of all this is right for this model: by the error at its outputs
+ *   labels.c    samples whose class is known: how many are right
  *   weights.c   16-bit and 4-bit weights
  *
  * Affine quantisation as in B. Jacob et al., CVPR 2018: x = scale * (q - zero); activations u8 with one scale a
@@ -73,6 +74,15 @@ struct quantise_report {
 MUST_USE hone_status quantise_int8(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                    const struct quantise_options *options, struct graph **out,
                                    struct quantise_report *out_report);
+
+/* labels.c: lines "FOLDER LABEL" by the names of the samples' folders; -1 where a sample has none. E_FORMAT. */
+MUST_USE hone_status labels_read(struct ctx *ctx, const char *path, const char *const *folders,
+                                 size_t count, int64_t *out);
+/* Of the labelled samples, how many have their largest element of the first output at the label. */
+MUST_USE hone_status labels_count(struct ctx *ctx, const struct graph *graph,
+                                  const struct compile_options *options,
+                                  const struct samples *samples, const int64_t *labels,
+                                  size_t *out_right, size_t *out_labelled);
 
 /* What the others begin with: constants and batch norms folded, everything in f32. */
 MUST_USE hone_status quantise_nothing(struct ctx *ctx, struct arena *arena,

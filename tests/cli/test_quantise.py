@@ -201,3 +201,27 @@ def test_what_it_refuses(shared_hone, work, tmp_path, best):
             "not finite")
     quantised = str(best[1])
     refused(shared_hone("quantise", quantised, "--calibrate", samples, "-o", out), "E_UNSUP", "quantised already")
+
+
+def test_labels_are_counted_and_kept(work, shared_hone):
+    """Classes as the float model names them, but for one sample that is labelled wrongly on purpose."""
+    session = ort.InferenceSession(str(work / "model.onnx"))
+    lines, samples = [], sorted((work / "samples").iterdir())
+    for i, folder in enumerate(samples):
+        y, = session.run(None, {"x": np.load(folder / "in_0.npy")})
+        lines.append(f"{folder.name} {(int(y.argmax()) + (i == 3)) % y.size}")
+    (work / "labels.txt").write_text("# sample class\n" + "\n".join(lines) + "\n")
+    result = shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "labelled.onnx", "--recipe",
+                         "minmax", "--labels", work / "labels.txt", "--min-retention", "1", "--json", "-", timeout=300)
+    sound(result)
+    found = json.loads(result.text)["labels"]
+    assert found["samples"] == len(samples) and found["right_before"] == len(samples) - 1
+    assert found["right_after"] >= found["right_before"] and "labels right:" in result.errors
+    (work / "bad.txt").write_text("nobody 3\n")
+    refused(shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "x.onnx", "--labels",
+                        work / "bad.txt"), "E_FORMAT", "no sample")
+    (work / "bad.txt").write_text(f"{samples[0].name} cat\n")
+    refused(shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "x.onnx", "--labels",
+                        work / "bad.txt"), "E_FORMAT", "number of a class")
+    refused(shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "x.onnx", "--min-retention",
+                        "0.9"), "E_USAGE", "--labels")

@@ -1,0 +1,145 @@
+"""The regret of hone recommend against measuring everything: how much slower its choice is than the fastest candidate.
+
+    regret.py --hone build/hone [--models DIR] [--only WORD] [--budget 60s] [--backend native,onnxruntime,openvino]
+              [--threads 1,2] [--out docs/regret.md] [MODEL...]
+
+Each model (MODELs, else the zoo's and every float ONNX and TFLite file of DIR, a collection with a manifest.json) is given to
+`hone recommend` with the budget, and then to `hone bench` with its full defaults on the same candidates, both in a store of their
+own, so that nothing is known of the model beforehand. Regret is the exhaustive median of the choice by the smallest
+exhaustive median, less 1; where the interval of that ratio holds 1 the exhaustive study ties them too, and the table says so.
+Models of which nothing runs are listed with the reason. Exit 1 if the median regret is above 0.5 % or the 95th percentile above
+5 %.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ZOO_TOO_LARGE = {"zoo:bert_base", "zoo:gpt2", "zoo:gpt2_decode", "zoo:vgg19", "zoo:vit_b16"}
+
+
+def run(options, *words, timeout=3600):
+    began = time.monotonic()
+    done = subprocess.run([options.hone, *words], capture_output=True, text=True, timeout=timeout, check=False)
+    return done, time.monotonic() - began
+
+
+def parsed(done):
+    """The JSON on the standard output; None where the command gave none."""
+    at = done.stdout.find("{")
+    return json.loads(done.stdout[at:]) if at >= 0 else None
+
+
+def reason_of(done, otherwise):
+    """The line of the error, else the first one that was printed."""
+    lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    return next((line.removeprefix("hone: ") for line in lines if line.startswith("hone: ")), lines[0] if lines else otherwise)
+
+
+def list_models(options):
+    if options.model:
+        return options.model
+    done, _ = run(options, "zoo", "list")
+    found = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("zoo:")]
+    if not options.large:
+        found = [m for m in found if m not in ZOO_TOO_LARGE]
+    if options.models:
+        folder = pathlib.Path(options.models)
+        found += [str(p) for p in sorted(folder.rglob("*")) if p.suffix in (".onnx", ".tflite")]
+    return [m for m in found if not options.only or options.only in m]
+
+
+def key(row):
+    return row["backend"], row["variant"], row["precision"], row["threads"], row["batch"]
+
+
+def judge(options, model, folder):
+    """(choice, best, regret, interval of the ratio or None, seconds of both), or the reason why there is none."""
+    store = ["--store", str(folder / "store.db"), "--backend", options.backend, "--threads", options.threads, "-q"]
+    done, quick_s = run(options, "recommend", model, "--budget", options.budget, "--json", "-", *store)
+    advice = parsed(done)
+    if not advice or not advice.get("choice"):
+        return [reason_of(done, "no choice")]
+    chosen = next(r for r in advice["rows"] if r["cell"] == advice["choice"])
+    done, full_s = run(options, "bench", model, "--json", "-", "--fail-on", "none", "--resume", "never", *store)
+    study = parsed(done)
+    if not study:
+        return [reason_of(done, "no study")]
+    rows = [r for r in study["records"] if r["status"] == "ok" and r["latency_ms"]["p50"]]
+    here = next((r for r in rows if key(r) == key(chosen)), None)
+    if not here:
+        return ["the choice is not in the exhaustive study"]
+    best = min(rows, key=lambda r: r["latency_ms"]["p50"])
+    interval = None
+    for c in study["comparisons"]:
+        if (c["a"], c["b"]) == (here["cell"], best["cell"]):
+            interval = c["ci"]
+    return here, best, here["latency_ms"]["p50"] / best["latency_ms"]["p50"] - 1, interval, quick_s, full_s
+
+
+def title(row):
+    return f"{row['backend']}, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
+
+
+def quantile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def report(rows, failed, options):
+    regrets = [r[3] for r in rows]
+    within = [0.0 if r[4] and r[4][0] is not None and r[4][0] <= 1 else r[3] for r in rows]
+    version, _ = run(options, "--version")
+    lines = ["# Regret of the recommendation",
+             f"`bench/regret.py --budget {options.budget} --backend {options.backend} --threads {options.threads}`, "
+             f"{version.stdout.strip() or 'hone'}. Regret: exhaustive median of the choice by the smallest one, less 1.", "",
+             f"{len(rows)} models: median {quantile(regrets, 0.5):.2%}, 95th percentile {quantile(regrets, 0.95):.2%}, largest "
+             f"{max(regrets):.2%}; beyond what the exhaustive study tells apart: median {quantile(within, 0.5):.2%}, 95th percentile "
+             f"{quantile(within, 0.95):.2%}. Time: {sum(r[5] for r in rows):.0f} s against {sum(r[6] for r in rows):.0f} s.", "",
+             "| model | choice | fastest | regret | told apart |", "|:--|:--|:--|--:|:--|"]
+    for model, here, best, regret, interval, _, _ in sorted(rows, key=lambda r: -r[3]):
+        told = "-" if here is best else "no" if interval and interval[0] is not None and interval[0] <= 1 else "yes"
+        lines.append(f"| {model} | {title(here)} | {title(best)} | {regret:.2%} | {told} |")
+    if failed:
+        lines += ["", "Without a choice:", ""] + [f"- {model}: {reason}" for model, reason in failed]
+    return "\n".join(lines) + "\n", quantile(regrets, 0.5), quantile(within, 0.95)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hone", required=True)
+    parser.add_argument("--models", help="folder of a model collection")
+    parser.add_argument("--only", help="part of a model's name")
+    parser.add_argument("--large", action="store_true", help="the zoo's models of 80 million parameters and more, too")
+    parser.add_argument("--budget", default="60s")
+    parser.add_argument("--backend", default="native,onnxruntime,openvino")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--out", help="where the page goes; default: the standard output alone")
+    parser.add_argument("model", nargs="*")
+    options = parser.parse_args()
+    rows, failed = [], []
+    root = str(pathlib.Path(options.models).resolve()) + "/" if options.models else ""
+    for model in list_models(options):
+        name = str(pathlib.Path(model).resolve()).removeprefix(root) if root and not model.startswith("zoo:") else model
+        with tempfile.TemporaryDirectory() as folder:
+            found = judge(options, model, pathlib.Path(folder))
+        if isinstance(found, list):
+            failed.append((name, found[0][:160]))
+        else:
+            rows.append((name, *found))
+        print(f"{name}: {failed[-1][1] if isinstance(found, list) else f'{found[2]:.2%}'}", file=sys.stderr, flush=True)
+    if not rows:
+        print("no model gave a choice", file=sys.stderr)
+        return 1
+    text, median, tail = report(rows, failed, options)
+    print(text, end="")
+    if options.out:
+        pathlib.Path(options.out).write_text(text)
+    return 1 if median > 0.005 or tail > 0.05 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
