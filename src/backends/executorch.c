@@ -12,7 +12,9 @@ const struct backend backend_executorch = {
     .name = "executorch",
     .title = "ExecuTorch",
     .formats = "onnx",
-    .package = "executorch==1.5.1 torch==2.15.0 onnx2torch==1.5.15 onnx==1.23.2 numpy==2.4.6",
+    .package =
+        "executorch==1.5.1 torch==2.15.0 onnx2torch==1.5.15 "
+        "torchvision==0.29.2 pillow==13.0.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 6500,
     .worker = "engine_executorch.py",
     .traits = {"mobile CPUs (XNNPACK), mobile GPUs and NPUs", "PT2 by torch.export",
