@@ -301,6 +301,7 @@ hone_status bundle_make_programs(struct bundle *b) {
   static const struct {
     const char *embedded, *name;
   } texts[] = {{"run/main.c", "src/run.c"},
+               {"run/features.h", "src/features.h"},
                {"bundle/selftest.c", "src/selftest.c"},
                {"bundle/sha256.h", "src/sha256.h"},
                {"bundle/team.c", "src/team.c"}};
