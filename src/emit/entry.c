@@ -174,8 +174,11 @@ static void emit_next(const struct plan *plan, struct run_text *run) {
   text_puts(out,
             "/* What one thread does alone, up to the next stage. */\n"
             "static void next(void *argument, int32_t thread, struct hone_stage *stage) {\n"
-            "  struct frame *const f = argument;\n  const long t = thread;\n  (void)t;\n"
-            "  switch (f->stage) {\n    case 0:;\n");
+            "  struct frame *const f = argument;\n");
+  /* any thread may come here, also one that has no scratch memory; it is alone, so the first's is free */
+  text_printf(out, "  const long t = thread < %d ? thread : 0;\n  (void)t;\n",
+              plan->scratch_threads);
+  text_puts(out, "  switch (f->stage) {\n    case 0:;\n");
   for (size_t i = 0; i < plan->steps.count;) {
     if (plan->steps.at[i]->kind >= STEP_IF) {
       emit_bracket(out, plan->steps.at[i++]);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -13,8 +14,8 @@ import pytest
 import hostile
 from hone import CODES, HONE, refused, sound
 
-VERBS = ["bench", "compile", "run", "verify", "tune", "kernel", "recommend", "quantise", "inspect", "profile", "zoo",
-         "backends", "report", "compare", "gate", "bisect", "studies", "dataset", "doctor", "list", "explain", "completion", "help"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VERBS = re.findall(r"^VERB\((\w+),", (ROOT / "src/cli/verbs.def").read_text(), re.M)
 LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "suites", "verbs"]
 
 

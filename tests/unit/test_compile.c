@@ -1,20 +1,42 @@
 /* The compiler, as data: every tests/compile/CASE.hg is compiled with and without passes and for
- * each level that runs here, run with 1, 2 and 3 threads, and compared with the reference; one
- * artifact gives the same bits for any number of threads. */
+ * each level that runs here, run with 1, 2 and 3 threads and by the last of many, over an arena that
+ * ends at a guard page, and compared with the reference; one artifact gives the same bits for any
+ * number of threads. */
 #include "compile_scene.h"
+#include "guarded.h"
 #include "run/run.h"
 
 #include <dirent.h>
 
 #define ROOT "tests/compile"
 
+/* A host of so many threads of which only the last has a core: it does all, what is done alone too. */
+enum { CROWD = 40 };
+static void run_last(void *self, const struct hone_job *job) {
+  (void)self;
+  for (;;) {
+    struct hone_stage stage = {1, CROWD};
+    job->next(job->argument, CROWD - 1, &stage);
+    if (!stage.chunks) return;
+    const int32_t most = stage.threads < CROWD ? stage.threads : CROWD;
+    for (int32_t chunk = 0; chunk < stage.chunks; chunk++)
+      job->work(job->argument, chunk, most - 1);
+  }
+}
+
 static void run_with(struct scene *s, const struct loaded *loaded, int threads, bool bf16,
                      const char *what) {
   const void *in[MOST];
   void *out[MOST];
   int64_t *sizes[MOST];
-  struct team *team;
-  check(s, team_create(&s->ctx, threads, false, &team));
+  struct team *team = NULL;
+  const struct hone_team crowd = {NULL, CROWD, run_last};
+  const struct hone_team *host = &crowd;
+  struct guarded arena = guarded_create(loaded->arena_bytes);
+  if (threads != CROWD) {
+    check(s, team_create(&s->ctx, threads, false, &team));
+    host = team_interface(team);
+  }
   for (size_t i = 0; i < s->model.graph->inputs.count; i++) in[i] = s->inputs[i].data;
   for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
     out[i] = s->outputs[i].data;
@@ -22,9 +44,8 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
   }
   struct hone_io io = {in, out, NULL, sizes};
   for (int repeat = 0; repeat < 3; repeat++) {
-    memset(loaded->arena, 0xff, loaded->arena_bytes); /* NaN: nothing may rest on a zeroed arena */
-    assert_int_equal(
-        loaded->info->run(loaded_weights(loaded), loaded->arena, &io, team_interface(team)), 0);
+    memset(arena.at, 0xff, loaded->arena_bytes); /* NaN: nothing may rest on a zeroed arena */
+    assert_int_equal(loaded->info->run(loaded_weights(loaded), arena.at, &io, host), 0);
     for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
       if (memcmp(s->outputs[i].shape, s->expected[i].shape, sizeof s->outputs[i].shape))
         test_failed("%s, %d threads: output %zu has another shape", what, threads, i);
@@ -38,6 +59,7 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
     }
   }
   team_destroy(team);
+  guarded_destroy(&arena);
 }
 
 static void compile_and_run_in(struct scene *s, const char *name, const char *level, bool no_passes,
@@ -64,6 +86,7 @@ static void compile_and_run_in(struct scene *s, const char *name, const char *le
       test_failed("%s: the artifact gives output %zu another name or shape", what, i);
   }
   for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, bf16, what);
+  run_with(s, &loaded, CROWD, bf16, what);
   artifact_unload(&loaded);
 }
 
