@@ -42,8 +42,9 @@ static hone_status refuse(struct ctx *ctx, const struct absent *absent, const ch
 }
 
 #define ABSENT(id, name_text, title_text, ...)                                                     \
-  static void describe_##id(struct ctx *ctx, const char *engine_path, struct backend_info *out) {  \
-    (void)ctx, (void)engine_path;                                                                  \
+  static void describe_##id(struct ctx *ctx, const struct backend *backend,                        \
+                            const char *engine_path, struct backend_info *out) {                   \
+    (void)ctx, (void)backend, (void)engine_path;                                                   \
     describe_absent(&id, out);                                                                     \
   }                                                                                                \
   static hone_status open_##id(struct ctx *ctx, struct session *session,                           \

@@ -117,7 +117,9 @@ void session_close(const struct backend *backend, struct session *session) {
   free(session);
 }
 
-void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+void describe_built_in(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                       struct backend_info *out) {
+  (void)backend;
   (void)ctx, (void)engine_path;
   out->status = BACKEND_READY;
   snprintf(out->version, sizeof out->version, "%s", HONE_VERSION);

@@ -69,17 +69,19 @@ struct backend {
   const char *formats; /* that it reads, separated by blanks: "onnx tflite" */
   const char *
       package; /* PyPI requirements, separated by blanks, that `hone backends install` pins, or NULL */
-  int package_mb;      /* about what it takes on disk */
-  const char *worker;  /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
+  int package_mb;     /* about what it takes on disk */
+  const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
                           then its packages bring their dependencies */
-  bool needs_device;   /* absent.c: its device is not here, or hone has no worker for it */
-  bool only_installed; /* without --backend it is asked only where it is installed */
-  bool testing_only;   /* exists only with HONE_TESTING=1 */
+  const char *distribution; /* of a worker: whose metadata in its environment says the version */
+  bool needs_device;        /* absent.c: its device is not here, or hone has no worker for it */
+  bool only_installed;      /* without --backend it is asked only where it is installed */
+  bool testing_only;        /* exists only with HONE_TESTING=1 */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;
   const struct backend_variant *variants; /* NULL: only its default */
   /* Whether the engine can be loaded here; never a failure of the context. */
-  void (*describe)(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+  void (*describe)(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                   struct backend_info *out);
   /* Converts and compiles into request->work_dir. NULL: the engine compiles on load. */
   hone_status (*prepare)(struct ctx *ctx, const struct backend_request *request,
                          struct backend_facts *facts);
@@ -132,16 +134,17 @@ MUST_USE hone_status backend_choose(struct ctx *ctx, const char *text, struct ba
 
 #define BACKEND_MAX_SETS 16
 /* describe of an engine that is part of this program. */
-void describe_built_in(struct ctx *ctx, const char *engine_path, struct backend_info *out);
+void describe_built_in(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                       struct backend_info *out);
 /* python.c: engines with a worker of their own. The interpreter of their environment; E_MISSING. */
 MUST_USE hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_path,
                                    char out[4096]);
 /* Of the engine's distribution, by its metadata; "" where there is none. */
 void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
                     const char *distribution, char out[64]);
-/* describe of such an engine; the version is that of `distribution`'s metadata. */
-void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
-                          const char *engine_path, struct backend_info *out);
+/* describe of such an engine; the version is that of its distribution's metadata. */
+void describe_environment(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                          struct backend_info *out);
 hone_status open_elsewhere(struct ctx *ctx, struct session *session,
                            const struct backend_request *request, struct backend_facts *facts,
                            struct backend_io *out_io);

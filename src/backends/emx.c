@@ -1,10 +1,6 @@
 /* emx-onnx-cgen through Python (workers/engine_emx.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "emx", "emx_onnx_cgen", engine_path, out);
-}
-
 const struct backend backend_emx = {
     .name = "emx",
     .title = "emx-onnx-cgen",
@@ -12,9 +8,10 @@ const struct backend backend_emx = {
     .package = "emx-onnx-cgen==1.4.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 150,
     .worker = "engine_emx.py",
+    .distribution = "emx_onnx_cgen",
     .traits = {"whatever has a C compiler", "ONNX", "C text", "what the C compiler does",
                "fp32 fp16 int8"},
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

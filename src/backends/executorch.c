@@ -1,10 +1,6 @@
 /* ExecuTorch with XNNPACK through its Python runtime (workers/engine_executorch.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "executorch", "executorch", engine_path, out);
-}
-
 static const struct backend_variant variants[] = {
     {"portable", "partitioner=none", "its portable kernels, without XNNPACK"}, {NULL, NULL, NULL}};
 
@@ -17,11 +13,12 @@ const struct backend backend_executorch = {
         "torchvision==0.29.2 pillow==13.0.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 6500,
     .worker = "engine_executorch.py",
+    .distribution = "executorch",
     .traits = {"mobile CPUs (XNNPACK), mobile GPUs and NPUs", "PT2 by torch.export",
                "Edge dialect, .pte", "XNNPACK delegate, memory planning ahead of time",
                "fp32 fp16 int8 int4-weights"},
     .variants = variants,
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

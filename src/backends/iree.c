@@ -1,10 +1,6 @@
 /* IREE through its Python packages (workers/engine_iree.py): the runtime has no C library to load. */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "iree", "iree_base_runtime", engine_path, out);
-}
-
 static const struct backend_variant variants[] = {
     {"local-sync", "device=local-sync", "in the caller's thread, without a pool"},
     {"local-task", "device=local-task", "with its thread pool, for one thread too"},
@@ -19,12 +15,13 @@ const struct backend backend_iree = {
     .package = "iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 620,
     .worker = "engine_iree.py",
+    .distribution = "iree_base_runtime",
     .traits = {"CPUs by LLVM, CUDA, ROCm, Vulkan, Metal", "ONNX, StableHLO, TOSA, torch-mlir",
                "MLIR: linalg, flow, stream, vm",
                "dispatch formation, tiling, data tiling, microkernels, vectorising",
                "fp32 fp16 bf16 int8"},
     .variants = variants,
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

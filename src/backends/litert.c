@@ -123,7 +123,9 @@ static hone_status load_library(struct ctx *ctx, const char *engine_path, char p
   return HONE_OK;
 }
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+static void describe(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                     struct backend_info *out) {
+  (void)backend;
   const hone_status status = engine_file(ctx, "litert", engine_path, LIBRARY_PATTERN, out->library);
   if (!status) {
     out->status = BACKEND_READY;

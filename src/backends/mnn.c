@@ -1,10 +1,6 @@
 /* MNN through Python (workers/engine_mnn.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "mnn", "MNN", engine_path, out);
-}
-
 const struct backend backend_mnn = {
     .name = "mnn",
     .title = "MNN",
@@ -12,11 +8,12 @@ const struct backend backend_mnn = {
     .package = "MNN==3.6.1 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 300,
     .worker = "engine_mnn.py",
+    .distribution = "MNN",
     .traits = {"ARM and x86-64 CPUs, OpenCL, Vulkan, Metal, CUDA",
                "ONNX, TFLite, Caffe, Torch by MNNConvert", "MNN flatbuffer, geometry operators",
                "geometry computing, Winograd, Strassen, fusion, memory reuse",
                "fp32 fp16 bf16 int8"},
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

@@ -1,10 +1,6 @@
 /* ncnn through Python (workers/engine_ncnn.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "ncnn", "ncnn", engine_path, out);
-}
-
 const struct backend backend_ncnn = {
     .name = "ncnn",
     .title = "ncnn",
@@ -12,11 +8,12 @@ const struct backend backend_ncnn = {
     .package = "ncnn==1.0.20261020 pnnx==20261020 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 400,
     .worker = "engine_ncnn.py",
+    .distribution = "ncnn",
     .traits = {"ARM and x86-64 CPUs, Vulkan", "ncnn param and bin, ONNX and PT by pnnx",
                "pnnx graph, ncnn layers",
                "fusion by pnnx, packed layouts, Winograd, fp16 and bf16 storage",
                "fp32 fp16 bf16 int8"},
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

@@ -121,7 +121,9 @@ static hone_status load_library(struct ctx *ctx, const char *engine_path, char p
   return HONE_OK;
 }
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+static void describe(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                     struct backend_info *out) {
+  (void)backend;
   void *library;
   const struct ort_base *base;
   hone_status status = load_library(ctx, engine_path, out->library, &library, &base);

@@ -183,7 +183,9 @@ static void read_version(const struct session *s, char out[64]) {
   s->api.ov_version_free(&version);
 }
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
+static void describe(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                     struct backend_info *out) {
+  (void)backend;
   struct session s = {0};
   hone_status status = load_library(ctx, engine_path, out->library, &s);
   if (!status) status = try_element_types(ctx, &s);

@@ -1,10 +1,6 @@
 /* PlaidML 0.7 through Python, whose operators hone writes in its Tile language (workers/engine_plaidml.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "plaidml", "plaidml", engine_path, out);
-}
-
 const struct backend backend_plaidml = {
     .name = "plaidml",
     .title = "PlaidML",
@@ -12,9 +8,10 @@ const struct backend backend_plaidml = {
     .package = "plaidml==0.7.0 cffi==2.0.0 six==1.17.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 300,
     .worker = "engine_plaidml.py",
+    .distribution = "plaidml",
     .traits = {"CPUs by LLVM, OpenCL GPUs", "Tile language", "Tile, Stripe", "polyhedral tiling",
                "fp32 fp16"},
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

@@ -33,8 +33,9 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
   snprintf(out, 64, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
 }
 
-void describe_environment(struct ctx *ctx, const char *name, const char *distribution,
-                          const char *engine_path, struct backend_info *out) {
+void describe_environment(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                          struct backend_info *out) {
+  const char *name = backend->name, *distribution = backend->distribution;
   hone_status status = engine_python(ctx, name, engine_path, out->library);
   if (!status) engine_version(ctx, name, engine_path, distribution, out->version);
   if (!status && !out->version[0])

@@ -1,10 +1,6 @@
 /* PyTorch eager, TorchScript and torch.compile through Python (workers/engine_torch.py). */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "torch", "torch", engine_path, out);
-}
-
 static const struct backend_variant variants[] = {
     {"eager", "mode=eager", "operator by operator from Python"},
     {"jit", "mode=script", "TorchScript: traced, frozen"},
@@ -20,13 +16,14 @@ const struct backend backend_torch = {
     .package = "torch==2.15.0 onnx2torch==1.5.15 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 6000,
     .worker = "engine_torch.py",
+    .distribution = "torch",
     .traits = {"CPUs, CUDA, ROCm, XPU, MPS", "Python modules, ONNX by onnx2torch, PT2",
                "TorchScript, FX, Inductor loops",
                "oneDNN kernels; script: freezing and fusion; compile: Inductor C++ with "
                "vectorising, freezing, max-autotune",
                "fp32 bf16 fp16 int8"},
     .variants = variants,
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

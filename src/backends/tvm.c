@@ -1,10 +1,6 @@
 /* TVM through Python (workers/engine_tvm.py): Relax from ONNX. */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "tvm", "apache_tvm", engine_path, out);
-}
-
 static const struct backend_variant variants[] = {
     {"tuned", "trials=64", "MetaSchedule with 64 trials"}, {NULL, NULL, NULL}};
 
@@ -15,12 +11,13 @@ const struct backend backend_tvm = {
     .package = "apache-tvm==0.27.0.post1 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 400,
     .worker = "engine_tvm.py",
+    .distribution = "apache_tvm",
     .traits = {"CPUs by LLVM, CUDA, ROCm, Vulkan, Metal, microcontrollers", "ONNX, PyTorch, TFLite",
                "Relax, TensorIR",
                "operator fusion, constant folding, schedules; MetaSchedule by search",
                "fp32 fp16 bf16 int8"},
     .variants = variants,
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

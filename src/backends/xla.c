@@ -1,10 +1,6 @@
 /* XLA through jaxlib's CPU client (workers/engine_xla.py); torch-mlir makes StableHLO of an ONNX file. */
 #include "backends.h"
 
-static void describe(struct ctx *ctx, const char *engine_path, struct backend_info *out) {
-  describe_environment(ctx, "xla", "jaxlib", engine_path, out);
-}
-
 const struct backend backend_xla = {
     .name = "xla",
     .title = "XLA",
@@ -13,11 +9,12 @@ const struct backend backend_xla = {
     .package = "jax==0.10.2 jaxlib==0.10.2 torch-mlir==20261001 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 920,
     .worker = "engine_xla.py",
+    .distribution = "jaxlib",
     .traits = {"CPUs, GPUs, TPUs by PJRT", "StableHLO (JAX, torch-mlir, hone)",
                "StableHLO, HLO, LLVM IR",
                "fusion, layout assignment, buffer assignment, oneDNN and Eigen contractions",
                "fp32 bf16 fp16 int8"},
-    .describe = describe,
+    .describe = describe_environment,
     .open = open_elsewhere,
     .close = close_elsewhere,
 };

@@ -116,7 +116,7 @@ static bool is_default(const struct backend *backend) {
   ctx_init(&ctx);
   if (backend->testing_only) return false;
   if (backend->worker || backend->needs_device || backend->only_installed)
-    backend->describe(&ctx, NULL, &info);
+    backend->describe(&ctx, backend, NULL, &info);
   return info.status == BACKEND_READY;
 }
 

@@ -52,7 +52,8 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
     static struct backend_info info;
     if (!backend_find(backend_list[i]->name)) continue;
     memset(&info, 0, sizeof info);
-    backend_list[i]->describe(ctx, engine_path(args, backend_list[i]->name), &info);
+    backend_list[i]->describe(ctx, backend_list[i], engine_path(args, backend_list[i]->name),
+                              &info);
     json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "name", backend_list[i]->name, "status",
                             states[info.status], "version", info.version, "reason", info.reason);
     add_traits(one, backend_list[i]);
@@ -72,7 +73,8 @@ static void print_table(struct ctx *ctx, const struct args *args) {
     static struct backend_info info;
     if (!backend_find(backend_list[i]->name)) continue;
     memset(&info, 0, sizeof info);
-    backend_list[i]->describe(ctx, engine_path(args, backend_list[i]->name), &info);
+    backend_list[i]->describe(ctx, backend_list[i], engine_path(args, backend_list[i]->name),
+                              &info);
     printf("%-14s %-12s %-14s %s\n", backend_list[i]->name, states[info.status], info.version,
            info.reason);
   }

@@ -130,18 +130,22 @@ static struct labels labels_of(const struct expansion *e) {
   return (struct labels){0};
 }
 
-/* The label of each index in `at`, i64 [n]. */
-static struct value *labelled(struct expansion *e, const struct labels *l, struct value *at) {
+struct value *x_label(struct expansion *e, const struct attribute *labels, struct value *at) {
   const struct tensor *tensor;
-  struct shape shape = {1, {(int64_t)l->count}};
-  if (!l->list) return at;
-  struct value *list = x_constant(e, l->is_text ? HONE_STRING : HONE_I64, &shape, &tensor);
-  for (size_t i = 0; !e->status && i < l->count; i++)
-    if (l->is_text)
-      ((struct string *)tensor_data(tensor))[i] = l->list->strings[i];
+  const bool is_text = labels->kind == ATTRIBUTE_STRINGS;
+  const struct shape shape = {1, {(int64_t)labels->count}};
+  struct value *list = x_constant(e, is_text ? HONE_STRING : HONE_I64, &shape, &tensor);
+  for (size_t i = 0; !e->status && i < labels->count; i++)
+    if (is_text)
+      ((struct string *)tensor_data(tensor))[i] = labels->strings[i];
     else
-      tensor_set_i64(tensor, i, l->list->ints[i]);
+      tensor_set_i64(tensor, i, labels->ints[i]);
   return x_gather(e, list, at, 0);
+}
+
+/* The same of labels that may be left out: then the index. */
+static struct value *labelled(struct expansion *e, const struct labels *l, struct value *at) {
+  return l->list ? x_label(e, l->list, at) : at;
 }
 
 static struct value *best_of(struct expansion *e, struct value *scores) {

@@ -157,20 +157,6 @@ void expand_tree_regressor(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_transform(e, transform_of(e), y), HONE_F32));
 }
 
-static struct value *label_at(struct expansion *e, const struct lists *l, struct value *index) {
-  const struct tensor *table;
-  const bool is_text = l->labels->kind == ATTRIBUTE_STRINGS;
-  struct value *labels =
-      x_constant(e, is_text ? HONE_STRING : HONE_I64, &(struct shape){1, {l->classes}}, &table);
-  for (int64_t i = 0; i < l->classes && !e->status; i++) {
-    if (is_text)
-      ((struct string *)tensor_data(table))[i] = l->labels->strings[i];
-    else
-      tensor_set_i64(table, (size_t)i, l->labels->ints[i]);
-  }
-  return x_gather(e, labels, index, 0);
-}
-
 /* Two labels by one sum: both scores of it, and whether it is above the middle. */
 static struct value *two_scores(struct expansion *e, const struct binary *b, const struct lists *l,
                                 struct value *y, struct value **out_index) {
@@ -199,7 +185,7 @@ void expand_tree_classifier(struct expansion *e) {
     index = x_1(e, OP_ArgMax, y);
     y = x_transform(e, transform_of(e), y);
   }
-  x_out(e, 0, label_at(e, &f.l, index));
+  x_out(e, 0, x_label(e, f.l.labels, index));
   x_out(e, 1, x_cast(e, y, HONE_F32));
 }
 

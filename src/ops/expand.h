@@ -101,6 +101,9 @@ struct value *x_pad(struct expansion *e, struct value *x, int axis, int64_t befo
 /* What post_transform of ai.onnx.ml names, over scores [n, classes] (composites_ml.c). */
 struct value *x_transform(struct expansion *e, const char *how, struct value *x);
 
+/* The label, a number or a text, of each index in `at`, i64 [n] (composites_ml.c). */
+struct value *x_label(struct expansion *e, const struct attribute *labels, struct value *at);
+
 /* Of attention (composites_attention.c). */
 /* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */
 struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads);

@@ -150,7 +150,8 @@ static void a_missing_engine_says_what_helps(void **state) {
   struct ctx ctx;
   ctx_init(&ctx);
   struct backend_info info = {.status = BACKEND_READY};
-  backend_find("onnxruntime")->describe(&ctx, "/nonexistent/engine", &info);
+  const struct backend *backend = backend_find("onnxruntime");
+  backend->describe(&ctx, backend, "/nonexistent/engine", &info);
   assert_int_equal(info.status, BACKEND_MISSING);
   assert_non_null(strstr(info.reason, "/nonexistent/engine"));
   assert_int_equal(ctx.status, HONE_OK);
