@@ -101,16 +101,19 @@ static hone_status try_problem(struct tuning *t, size_t index, double seconds) {
   return status;
 }
 
-/* Time by predicted cost, within bounds. What the table has already is not asked again. */
+/* Time by predicted cost, within bounds. What the table has already is not asked again, whatever
+   is left of the budget. */
 static hone_status try_all(struct tuning *t, const struct choice_table *known) {
   const double budget = t->options->budget_s * (1 - MODEL_SHARE);
   double all = 0;
-  for (size_t i = 0; i < t->problems.count; i++) all += t->problems.at[i].cost;
-  for (size_t i = 0; i < t->problems.count && spent_s(t) < budget; i++) {
-    if (choices_find(known, &t->problems.at[i].problem)) {
+  for (size_t i = 0; i < t->problems.count; i++) {
+    if (choices_find(known, &t->problems.at[i].problem))
       t->report->known++;
-      continue;
-    }
+    else
+      all += t->problems.at[i].cost;
+  }
+  for (size_t i = 0; i < t->problems.count && spent_s(t) < budget; i++) {
+    if (choices_find(known, &t->problems.at[i].problem)) continue;
     double share = all > 0 ? t->problems.at[i].cost / all * budget / 2 : LEAST_S;
     TRY(try_problem(t, i, fmin(MOST_S, fmax(LEAST_S, share))));
   }
