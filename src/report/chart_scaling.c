@@ -15,8 +15,9 @@ struct sweep {
   const size_t *begins;
   size_t count;
   bool over_threads;
-  int fixed;        /* of the other one */
-  int load;         /* of all */
+  int fixed; /* of the other one */
+  int load;  /* of all */
+  const char *precision;
   int values[MOST]; /* ascending, each once */
   size_t value_count;
 };
@@ -29,7 +30,8 @@ static int fixed_of(const struct sweep *sweep, const struct cell *cell) {
 }
 
 static bool belongs(const struct sweep *sweep, const struct cell *cell) {
-  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->load;
+  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->load &&
+         !strcmp(cell->precision, sweep->precision);
 }
 
 static void add_value(struct sweep *sweep, int value) {
@@ -162,6 +164,10 @@ static void put_chart(struct html html, const struct sweep *sweep) {
   text_printf(html.out, "<figure><figcaption>%s at %s %d",
               sweep->over_threads ? "Scaling with threads" : "Scaling with the batch",
               sweep->over_threads ? "batch" : "threads", sweep->fixed);
+  if (strcmp(sweep->precision, "fp32") != 0) {
+    LITERAL(html.out, ", ");
+    html_text(html, sweep->precision);
+  }
   LITERAL(html.out, " <span>samples a second, logarithmic; higher is better</span></figcaption>");
   text_printf(html.out,
               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "
@@ -180,20 +186,21 @@ static void put_chart(struct html html, const struct sweep *sweep) {
   LITERAL(html.out, "</svg></figure>");
 }
 
+/* One chart for each pair of what is fixed: the other size and the precision. */
 void chart_scaling(struct html html, const struct summary *summary, const size_t *begins,
                    size_t count) {
   for (int over_threads = 0; over_threads < 2; over_threads++) {
     struct sweep sweep = {
         .summary = summary, .begins = begins, .count = count, .over_threads = over_threads != 0};
     if (count) sweep.load = summary->records[begins[0]].cell.load;
-    int fixed[MOST];
-    size_t fixed_count = 0;
     for (size_t k = 0; k < count; k++) {
-      const int value = fixed_of(&sweep, &summary->records[begins[k]].cell);
-      size_t at = 0;
-      while (at < fixed_count && fixed[at] != value) at++;
-      if (at < fixed_count || fixed_count == MOST) continue;
-      fixed[fixed_count++] = sweep.fixed = value;
+      const struct cell *cell = &summary->records[begins[k]].cell;
+      bool is_new = true;
+      sweep.fixed = fixed_of(&sweep, cell);
+      sweep.precision = cell->precision;
+      for (size_t j = 0; is_new && j < k; j++)
+        is_new = !belongs(&sweep, &summary->records[begins[j]].cell);
+      if (!is_new) continue;
       find_values(&sweep);
       put_chart(html, &sweep);
     }

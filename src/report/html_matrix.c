@@ -27,23 +27,13 @@ static const struct record *engine_record(const struct page *page, size_t e) {
   return &page->summary->records[page->matrix->engines[e].record];
 }
 
-/* What tells this engine from others with the same name: variant, precision. */
+/* What tells this engine from others with the same name. */
 static void put_engine_options(const struct page *page, size_t e) {
-  const struct cell *cell = &engine_record(page, e)->cell;
-  bool has_precisions = false;
-  for (size_t k = 0; k < page->matrix->engine_count; k++)
-    has_precisions |= strcmp(engine_record(page, k)->cell.precision, cell->precision) != 0;
   char marks[256];
-  if (engine_marks(cell, marks)[0]) {
-    LITERAL(page->html.out, " <span class=\"quiet\">");
-    html_text(page->html, marks);
-    LITERAL(page->html.out, "</span>");
-  }
-  if (has_precisions) {
-    LITERAL(page->html.out, " <span class=\"quiet\">");
-    html_text(page->html, cell->precision);
-    LITERAL(page->html.out, "</span>");
-  }
+  if (!engine_marks(&engine_record(page, e)->cell, marks)[0]) return;
+  LITERAL(page->html.out, " <span class=\"quiet\">");
+  html_text(page->html, marks);
+  LITERAL(page->html.out, "</span>");
 }
 
 static void put_engine(const struct page *page, size_t e) {
@@ -245,25 +235,34 @@ static void put_row(const struct page *page, size_t g) {
   LITERAL(page->html.out, "</tr>\n");
 }
 
-static void put_mean_cell(const struct page *page, size_t e) {
-  const struct engine *engine = &page->matrix->engines[e];
-  begin_cell(page, e, engine->ranked ? heat_of(engine->ratio) : "none");
-  LITERAL(page->html.out, "><b>");
-  if (engine->ranked)
-    put_ratio(page->html.out, engine->ratio);
-  else
-    LITERAL(page->html.out, "\xe2\x80\x93");
-  LITERAL(page->html.out, "</b>");
-  if (engine->ranked < page->matrix->group_count)
-    text_printf(page->html.out, "<small>%zu of %zu</small>", engine->ranked,
-                page->matrix->group_count);
-  LITERAL(page->html.out, "</td>");
+static void put_mean_row(const struct page *page, const struct matrix_mean *mean) {
+  LITERAL(page->html.out, "<tr class=\"mean\"><th scope=\"row\">geometric mean");
+  if (mean->precision) {
+    LITERAL(page->html.out, "<small>");
+    html_text(page->html, mean->precision);
+    LITERAL(page->html.out, "</small>");
+  }
+  LITERAL(page->html.out, "</th>");
+  for (size_t e = 0; e < page->matrix->engine_count; e++) {
+    const struct engine_mean *engine = &mean->engines[e];
+    begin_cell(page, e, engine->ranked ? heat_of(engine->ratio) : "none");
+    LITERAL(page->html.out, "><b>");
+    if (engine->ranked)
+      put_ratio(page->html.out, engine->ratio);
+    else
+      LITERAL(page->html.out, "\xe2\x80\x93");
+    LITERAL(page->html.out, "</b>");
+    if (engine->ranked < mean->group_count)
+      text_printf(page->html.out, "<small>%zu of %zu</small>", engine->ranked, mean->group_count);
+    LITERAL(page->html.out, "</td>");
+  }
+  LITERAL(page->html.out, "</tr>\n");
 }
 
 enum total { TOTAL_WINS, TOTAL_PORTABILITY, TOTAL_READY, TOTAL_MEMORY, TOTAL_COUNT };
 static const char *const total_titles[TOTAL_COUNT] = {
     "first or tied<small>of all rows</small>",
-    "portability<small>models and devices that ran correctly</small>",
+    "portability<small>share of the rows that ran correctly</small>",
     "start-up<small>geometric mean, cold</small>",
     "memory<small>geometric mean</small>",
 };
@@ -321,9 +320,8 @@ void html_matrix(const struct page *page) {
   put_head_row(page);
   LITERAL(out, "<tbody>\n");
   for (size_t g = 0; g < page->matrix->group_count; g++) put_row(page, g);
-  LITERAL(out, "</tbody>\n<tfoot>\n<tr class=\"mean\"><th scope=\"row\">geometric mean</th>");
-  for (size_t e = 0; e < page->matrix->engine_count; e++) put_mean_cell(page, e);
-  LITERAL(out, "</tr>\n");
+  LITERAL(out, "</tbody>\n<tfoot>\n");
+  for (size_t m = 0; m < page->matrix->mean_count; m++) put_mean_row(page, &page->matrix->means[m]);
   for (int total = 0; total < TOTAL_COUNT; total++) put_total_row(page, (enum total)total);
   LITERAL(out, "</tfoot></table></div>\n");
   put_legend(page->html);

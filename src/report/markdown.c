@@ -137,6 +137,29 @@ static void put_matrix_cell(struct text *out, const struct summary *summary,
   put_latency(out, record->p50_ms);
 }
 
+static void put_mean(struct markdown markdown, const struct matrix *matrix,
+                     const struct matrix_mean *mean) {
+  struct text *out = markdown.out;
+  LITERAL(out, "| **geometric mean**");
+  if (mean->precision) {
+    LITERAL(out, ", ");
+    markdown_text(markdown, mean->precision);
+  }
+  for (size_t e = 0; e < matrix->engine_count; e++) {
+    const struct engine_mean *engine = &mean->engines[e];
+    LITERAL(out, " | ");
+    if (engine->ranked) LITERAL(out, "**");
+    if (engine->ranked)
+      put_ratio(out, engine->ratio);
+    else
+      LITERAL(out, "\xe2\x80\x93");
+    if (engine->ranked) LITERAL(out, "**");
+    if (engine->ranked < mean->group_count)
+      text_printf(out, " over %zu of %zu", engine->ranked, mean->group_count);
+  }
+  LITERAL(out, " |\n");
+}
+
 static void put_matrix(struct markdown markdown, const struct summary *summary,
                        const struct matrix *matrix) {
   struct text *out = markdown.out;
@@ -161,25 +184,13 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
     LITERAL(out, " |\n");
   }
-  LITERAL(out, "| **geometric mean**");
-  for (size_t e = 0; e < matrix->engine_count; e++) {
-    const struct engine *engine = &matrix->engines[e];
-    LITERAL(out, " | ");
-    if (engine->ranked) LITERAL(out, "**");
-    if (engine->ranked)
-      put_ratio(out, engine->ratio);
-    else
-      LITERAL(out, "\xe2\x80\x93");
-    if (engine->ranked) LITERAL(out, "**");
-    if (engine->ranked < matrix->group_count)
-      text_printf(out, " over %zu of %zu", engine->ranked, matrix->group_count);
-  }
-  LITERAL(out, " |\n| start-up, geometric mean");
+  for (size_t m = 0; m < matrix->mean_count; m++) put_mean(markdown, matrix, &matrix->means[m]);
+  LITERAL(out, "| start-up, geometric mean");
   for (size_t e = 0; e < matrix->engine_count; e++) {
     LITERAL(out, " | ");
     put_ms(out, matrix->engines[e].ready_ms);
   }
-  LITERAL(out, " |\n| portability: models and devices that ran correctly");
+  LITERAL(out, " |\n| portability: share of the rows that ran correctly");
   for (size_t e = 0; e < matrix->engine_count; e++) {
     LITERAL(out, " | ");
     put_percent(out, matrix->engines[e].portability);

@@ -1,8 +1,7 @@
 /* matrix: which engine is how fast on which model, the whole study in one table.
  *
- * In: a summary. Out: one row a group (model, shapes, batch, threads, precision), one column an engine with its
- * options and precision. Only ranked rows count: an engine that is wrong or failed has no ratio
- * there, and its mean says over how many groups it is taken. Copies of --aa are no column.
+ * In: a summary. Out: one row a group (model, shapes, batch, threads, precision), one column an engine
+ * with its options. Only ranked rows count: an engine that is wrong or failed has no ratio there, and its mean says over how many groups it is taken. Copies of --aa are no column.
  */
 #include "report.h"
 
@@ -114,6 +113,47 @@ static void fill_cells(const struct matrix *matrix, const struct summary *summar
     }
 }
 
+/* Whether group g is the first of its precision. */
+static bool is_new_precision(const struct matrix *matrix, const struct summary *summary, size_t g) {
+  const char *precision = summary->records[matrix->begins[g]].cell.precision;
+  for (size_t k = 0; k < g; k++)
+    if (!strcmp(summary->records[matrix->begins[k]].cell.precision, precision)) return false;
+  return true;
+}
+
+static MUST_USE hone_status add_mean(struct ctx *ctx, struct arena *arena,
+                                     const struct summary *summary, const char *precision,
+                                     struct matrix *matrix) {
+  struct matrix_mean *out = &matrix->means[matrix->mean_count++];
+  *out = (struct matrix_mean){.precision = precision};
+  TRY(NEW_ARRAY(ctx, arena, out->engines, matrix->engine_count + 1));
+  struct mean *sums;
+  TRY(NEW_ARRAY(ctx, arena, sums, matrix->engine_count + 1));
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    if (precision && strcmp(precision, summary->records[matrix->begins[g]].cell.precision) != 0)
+      continue;
+    out->group_count++;
+    for (size_t e = 0; e < matrix->engine_count; e++)
+      mean_add(&sums[e], matrix_ratio(matrix, summary, g, e));
+  }
+  for (size_t e = 0; e < matrix->engine_count; e++)
+    out->engines[e] = (struct engine_mean){mean_of(&sums[e]), sums[e].count};
+  return HONE_OK;
+}
+
+static MUST_USE hone_status fill_means(struct ctx *ctx, struct arena *arena,
+                                       const struct summary *summary, struct matrix *matrix) {
+  size_t precisions = 0;
+  for (size_t g = 0; g < matrix->group_count; g++)
+    precisions += is_new_precision(matrix, summary, g);
+  TRY(NEW_ARRAY(ctx, arena, matrix->means, precisions + 1));
+  for (size_t g = 0; precisions > 1 && g < matrix->group_count; g++)
+    if (is_new_precision(matrix, summary, g))
+      TRY(add_mean(ctx, arena, summary, summary->records[matrix->begins[g]].cell.precision,
+                   matrix));
+  return add_mean(ctx, arena, summary, NULL, matrix);
+}
+
 hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summary *summary,
                         struct matrix *out) {
   size_t size;
@@ -133,5 +173,5 @@ hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summa
   if (out->engine_count)
     qsort(out->engines, out->engine_count, sizeof *out->engines, compare_engines);
   fill_cells(out, summary);
-  return HONE_OK;
+  return fill_means(ctx, arena, summary, out);
 }

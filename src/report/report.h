@@ -147,7 +147,8 @@ bool compiles_in_load(const struct record *record);
 /* Resident set while it ran, else the highest seen; -1 unknown. */
 int64_t memory_of(const struct record *record);
 void put_row_name(struct text *out, const struct record *record);
-/* Of the same engine on the same device by the same route, with the same options. */
+/* Of the same engine on the same device by the same route, with the same options: one column. The
+   precision is the group's. */
 bool same_engine(const struct cell *a, const struct cell *b);
 /* What tells this engine from others with its name: device, route, caches, options; "" for none. */
 const char *engine_marks(const struct cell *cell, char out[256]);
@@ -288,11 +289,22 @@ const char *winner_title(size_t column);
 void put_winner(struct text *out, const struct summary *summary, const struct winner *winner,
                 size_t column);
 
+/* Geometric means of the columns over the groups of one precision. */
+struct matrix_mean {
+  const char *precision; /* NULL: of all */
+  size_t group_count;
+  struct engine_mean {
+    double ratio; /* latency by the group's fastest; NaN without a rank */
+    size_t ranked;
+  } * engines; /* [engine_count] */
+};
 struct matrix {
   size_t group_count, engine_count;
-  size_t *begins;         /* [group_count] first record of each group */
-  struct engine *engines; /* most ranks first, then the lowest mean ratio */
-  size_t *cells;          /* [group_count][engine_count] record, SIZE_MAX where there is none */
+  size_t *begins;            /* [group_count] first record of each group */
+  struct engine *engines;    /* most ranks first, then the lowest mean ratio */
+  size_t *cells;             /* [group_count][engine_count] record, SIZE_MAX where there is none */
+  struct matrix_mean *means; /* each precision's where there are several, last of all */
+  size_t mean_count;
 };
 MUST_USE hone_status matrix_make(struct ctx *ctx, struct arena *arena,
                                  const struct summary *summary, struct matrix *out);

@@ -697,7 +697,7 @@ static void fill_ranks(struct summary *summary) {
   }
 }
 
-/* Over models and devices: the same engine with the same options, wherever it ran. Cells that were not
+/* Over models, devices and precisions: the same engine with the same options, wherever it ran. Cells that were not
    measured yet say nothing. */
 static double portability_of(const struct summary *summary, const struct cell *engine) {
   size_t asked = 0, right = 0;
@@ -705,8 +705,7 @@ static double portability_of(const struct summary *summary, const struct cell *e
     const struct record *record = &summary->records[i];
     const struct cell *cell = &record->cell;
     if (cell->label > 0 || record->status == STATUS_interrupted ||
-        strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant) ||
-        strcmp(cell->precision, engine->precision))
+        strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant))
       continue;
     asked++;
     right += record->rank > 0;

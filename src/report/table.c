@@ -522,23 +522,36 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   text_deinit(&text);
 }
 
-static void put_matrix_name(struct tty tty, const struct summary *summary, size_t begin,
-                            size_t width) {
+#define MATRIX_TITLE "median by the fastest"
+enum { MATRIX_NAME_MOST = 44, MATRIX_CELL = 14 };
+
+static void take_matrix_name(const struct summary *summary, size_t begin, struct text *out) {
   const struct cell *cell = &summary->records[begin].cell;
-  struct text name = {0}, safe = {0};
+  struct text name = {0};
   text_printf(&name, "%s %d\xc2\xb7%d", cell->model, cell->batch, cell->threads);
+  if (cell->precision[0] && strcmp(cell->precision, "fp32") != 0)
+    text_printf(&name, " %s", cell->precision);
   if (cell->load) text_printf(&name, " load %d", cell->load);
-  take_safe(&safe, &name, width);
-  put_cell(tty, shown(&safe), width, true, PLAIN, false);
-  text_deinit(&safe);
+  take_safe(out, &name, MATRIX_NAME_MOST);
 }
 
-enum { MATRIX_NAME = 30, MATRIX_CELL = 14 };
+static size_t matrix_name_width(const struct summary *summary, const struct matrix *matrix) {
+  size_t widest = sizeof MATRIX_TITLE - 1;
+  for (size_t g = 0; g < matrix->group_count; g++) {
+    struct text name = {0};
+    take_matrix_name(summary, matrix->begins[g], &name);
+    const size_t width = shown_width(shown(&name));
+    if (width > widest) widest = width;
+    text_deinit(&name);
+  }
+  return widest;
+}
 
 static void put_matrix_titles(struct tty tty, const struct summary *summary,
-                              const struct matrix *matrix, size_t from, size_t to) {
+                              const struct matrix *matrix, size_t name_width, size_t from,
+                              size_t to) {
   begin_color(tty, BOLD);
-  put_cell(tty, "median by the fastest", MATRIX_NAME, true, PLAIN, false);
+  put_cell(tty, MATRIX_TITLE, name_width, true, PLAIN, false);
   end_color(tty, BOLD);
   for (size_t e = from; e < to; e++) {
     struct text name = {0}, safe = {0};
@@ -553,19 +566,32 @@ static void put_matrix_titles(struct tty tty, const struct summary *summary,
   LITERAL(tty.out, "\n");
 }
 
-static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_t from, size_t to) {
-  put_cell(tty, "geometric mean", MATRIX_NAME, true, PLAIN, false);
+static void put_matrix_mean(struct tty tty, const struct matrix_mean *mean, size_t name_width,
+                            size_t from, size_t to) {
+  struct text name = {0}, safe = {0};
+  text_puts(&name, "geometric mean");
+  if (mean->precision) text_printf(&name, ", %s", mean->precision);
+  take_safe(&safe, &name, name_width);
+  put_cell(tty, shown(&safe), name_width, true, PLAIN, false);
+  text_deinit(&safe);
   for (size_t e = from; e < to; e++) {
+    const struct engine_mean *engine = &mean->engines[e];
     struct text text = {0};
-    put_ratio(&text, matrix->engines[e].ratio);
-    if (matrix->engines[e].ranked < matrix->group_count)
-      text_printf(&text, " (%zu of %zu)", matrix->engines[e].ranked, matrix->group_count);
-    put_cell(tty, matrix->engines[e].ranked ? shown(&text) : "\xe2\x80\x93", MATRIX_CELL, true,
-             BOLD, e + 1 == to);
+    put_ratio(&text, engine->ratio);
+    if (engine->ranked < mean->group_count)
+      text_printf(&text, " (%zu of %zu)", engine->ranked, mean->group_count);
+    put_cell(tty, engine->ranked ? shown(&text) : "\xe2\x80\x93", MATRIX_CELL, true, BOLD,
+             e + 1 == to);
     text_deinit(&text);
   }
   LITERAL(tty.out, "\n");
-  put_cell(tty, "portability", MATRIX_NAME, true, PLAIN, false);
+}
+
+static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_t name_width,
+                              size_t from, size_t to) {
+  for (size_t m = 0; m < matrix->mean_count; m++)
+    put_matrix_mean(tty, &matrix->means[m], name_width, from, to);
+  put_cell(tty, "portability", name_width, true, PLAIN, false);
   for (size_t e = from; e < to; e++) {
     struct text text = {0};
     put_percent(&text, matrix->engines[e].portability);
@@ -578,19 +604,23 @@ static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_
 /* As many engines side by side as the terminal holds, then the next ones below. */
 static void put_matrix(struct tty tty, const struct summary *summary, const struct matrix *matrix,
                        size_t width) {
-  const size_t room = width > MATRIX_NAME + MATRIX_CELL + 4 ? width - MATRIX_NAME - 2 : MATRIX_CELL;
+  const size_t name_width = matrix_name_width(summary, matrix);
+  const size_t room = width > name_width + MATRIX_CELL + 4 ? width - name_width - 2 : MATRIX_CELL;
   const size_t most = room / (MATRIX_CELL + 2) ? room / (MATRIX_CELL + 2) : 1;
   if (matrix->group_count < 2 || matrix->engine_count < 2) return;
   for (size_t from = 0, to; from < matrix->engine_count; from = to) {
     to = from + most < matrix->engine_count ? from + most : matrix->engine_count;
-    put_matrix_titles(tty, summary, matrix, from, to);
+    put_matrix_titles(tty, summary, matrix, name_width, from, to);
     for (size_t g = 0; g < matrix->group_count; g++) {
-      put_matrix_name(tty, summary, matrix->begins[g], MATRIX_NAME);
+      struct text name = {0};
+      take_matrix_name(summary, matrix->begins[g], &name);
+      put_cell(tty, shown(&name), name_width, true, PLAIN, false);
+      text_deinit(&name);
       for (size_t e = from; e < to; e++)
         put_matrix_cell(tty, summary, matrix, g, e, MATRIX_CELL, e + 1 == to);
       LITERAL(tty.out, "\n");
     }
-    put_matrix_totals(tty, matrix, from, to);
+    put_matrix_totals(tty, matrix, name_width, from, to);
   }
 }
 

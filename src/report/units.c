@@ -200,8 +200,7 @@ static const struct {
                          {offsetof(struct cell, variant), "default"}};
 
 bool same_engine(const struct cell *a, const struct cell *b) {
-  bool is_same = !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options) &&
-                 !strcmp(a->precision, b->precision);
+  bool is_same = !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options);
   for (size_t i = 0; i < COUNT(engine_dimensions); i++)
     is_same = is_same && !strcmp((const char *)a + engine_dimensions[i].offset,
                                  (const char *)b + engine_dimensions[i].offset);

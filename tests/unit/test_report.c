@@ -104,6 +104,31 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
   free_fixture(f);
 }
 
+/* A precision is a row, never a second column of the same engine, and has a mean of its own. */
+static void precisions_are_rows(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  struct matrix m;
+  for (size_t i = 0; i < f->data.cell_count; i++)
+    if (!strcmp(f->data.cells[i].cell.model, "zoo:mlp"))
+      strcpy(f->data.cells[i].cell.precision, "bf16");
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
+  assert_int_equal(m.engine_count, 7);
+  assert_int_equal(m.mean_count, 3);
+  static const size_t groups[3] = {2, 1, 3};
+  for (size_t k = 0; k < 3; k++) assert_int_equal(m.means[k].group_count, groups[k]);
+  assert_string_equal(m.means[0].precision, "fp32");
+  assert_string_equal(m.means[1].precision, "bf16");
+  assert_null(m.means[2].precision);
+  for (size_t e = 0; e < m.engine_count; e++) {
+    assert_int_equal(m.means[0].engines[e].ranked + m.means[1].engines[e].ranked,
+                     m.engines[e].ranked);
+    if (m.engines[e].ranked) assert_true(m.means[2].engines[e].ratio == m.engines[e].ratio);
+  }
+  free_fixture(f);
+}
+
 /* A limit is never passed but by Winograd, whose own limit then stands beside it and is not passed. */
 static void what_was_reached_is_possible(void **state) {
   (void)state;
@@ -565,6 +590,7 @@ int main(void) {
       cmocka_unit_test(what_was_never_compared_has_no_rank),
       cmocka_unit_test(synthetic_rows_show_only_if_asked),
       cmocka_unit_test(the_matrix_counts_ranked_rows_only),
+      cmocka_unit_test(precisions_are_rows),
       cmocka_unit_test(an_engine_keeps_its_color),
       cmocka_unit_test(what_was_reached_is_possible),
       cmocka_unit_test(percentiles_need_their_samples),
