@@ -135,6 +135,8 @@ int winograd_defines(const struct problem *problem, const struct kernel_target *
       {"VECTORS", w.tile.vectors},
       {"UNIT_PANELS", w.tile.unit_panels},
       {"AHEAD", w.tile.ahead},
+      {"A_TYPE", problem->types.a},
+      {"C_TYPE", problem->types.c},
   };
   memcpy(defines, all, sizeof all);
   return (int)(sizeof all / sizeof all[0]);
@@ -187,12 +189,20 @@ static void transform_strip(const double (*g)[3], int64_t size, const float filt
             (float)(rows[y][0][j] * g[x][0] + rows[y][1][j] * g[x][1] + rows[y][2][j] * g[x][2]);
 }
 
+/* Element i of the weights; the upper half of a float is its bf16. */
+static float weight_at(const struct problem *problem, const void *b, int64_t i) {
+  float x;
+  if (problem->types.b == TYPE_F32) return ((const float *)b)[i];
+  const uint32_t bits = (uint32_t)((const uint16_t *)b)[i] << 16;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 /* ONNX order [oc, ic, 3, 3] to [panel][point][ic][lane]. */
 void winograd_pack(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice, const void *b, void *packed) {
   struct winograd w = winograd_of(problem, target, choice);
   const double(*g)[3] = w.tile.out == 2 ? transform2 : transform4;
-  const float *from = b;
   float *to = packed, filter[9][STRIP], points[36][STRIP];
   int64_t ic = problem->ic, point_floats = ic * w.panel_width;
   for (int64_t n = 0, left; n < w.panels * w.panel_width; n += left) {
@@ -201,7 +211,8 @@ void winograd_pack(const struct problem *problem, const struct kernel_target *ta
     memset(filter, 0, sizeof filter);
     for (int64_t i = 0; i < ic; i++) {
       for (int64_t j = 0; j < left && n + j < problem->oc; j++)
-        for (int k = 0; k < 9; k++) filter[k][j] = from[((n + j) * ic + i) * 9 + k];
+        for (int k = 0; k < 9; k++)
+          filter[k][j] = weight_at(problem, b, ((n + j) * ic + i) * 9 + k);
       transform_strip(g, w.size, (const float(*)[STRIP])filter, points);
       float *at = to + n / w.panel_width * w.size * w.size * point_floats + i * w.panel_width;
       for (int64_t point = 0; point < w.size * w.size; point++)

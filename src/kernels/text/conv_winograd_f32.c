@@ -7,7 +7,9 @@
  * needs beyond it counts as zero. A unit is UNIT_PANELS panels of one block of BLOCK tiles; units
  * of one block that follow one another share v. From choose(): OUT TILES_X TILES_Y BLOCK (tiles)
  * GROUPS_ GROUP WIDE_GROUPS (register tiles of GROUP rows of v that a block is cut in, the others
- * have one less) VECTORS UNIT_PANELS AHEAD (as gemm). */
+ * have one less) VECTORS UNIT_PANELS AHEAD (as gemm); A_TYPE C_TYPE: elements of a and c are widened
+ * when read and rounded when stored, between that all is f32. */
+#include "types.h"
 #define SIZE (OUT + 2)
 #define POINTS (SIZE * SIZE)
 #define NR (VECTORS * LANES)
@@ -54,14 +56,14 @@ INLINE_ void PASTE_(NAME, back)(const vec *m, vec *y) {
 }
 
 /* Inputs of one tile at a, of which rows x columns exist, to v. */
-INLINE_ void PASTE_(NAME, load)(const float *a, float *v, long rows, long columns, const long lanes,
+INLINE_ void PASTE_(NAME, load)(const A_T *a, float *v, long rows, long columns, const long lanes,
                                 const int checked) {
   vec t[SIZE][SIZE];
   UNROLL for (int x = 0; x < SIZE; x++) {
     vec d[SIZE], f[SIZE];
     UNROLL for (int y = 0; y < SIZE; y++) d[y] =
         checked && (y >= rows || x >= columns) ? (vec){0}
-                                               : load_lanes_(a + y * I_ROW + x * I_PIXEL, lanes);
+                                               : LOAD_A(a + y * I_ROW + x * I_PIXEL, lanes);
     PASTE_(NAME, forward)(d, f);
     UNROLL for (int y = 0; y < SIZE; y++) t[y][x] = f[y];
   }
@@ -72,7 +74,7 @@ INLINE_ void PASTE_(NAME, load)(const float *a, float *v, long rows, long column
   }
 }
 
-static void PASTE_(NAME, load_tile)(const float *a, float *v, long rows, long columns) {
+static void PASTE_(NAME, load_tile)(const A_T *a, float *v, long rows, long columns) {
   long i = 0;
   if (rows >= SIZE && columns >= SIZE)
     for (; i + LANES <= IC; i += LANES) PASTE_(NAME, load)(a + i, v + i, rows, columns, LANES, 0);
@@ -123,7 +125,7 @@ static void PASTE_(NAME, products)(const float *v, const float *u, float *m) {
 }
 
 /* One vector of channels of one tile from m to element o of c; rows x columns of it exist. */
-INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const void *const *e, long o, long j,
+INLINE_ void PASTE_(NAME, store)(const float *m, C_T *c, const void *const *e, long o, long j,
                                  long rows, long columns, const long lanes) {
   (void)e, (void)j;
   vec t[OUT][SIZE], out[OUT][OUT];
@@ -142,19 +144,20 @@ INLINE_ void PASTE_(NAME, store)(const float *m, float *c, const void *const *e,
   for (long y = 0; y < rows; y++)
     for (long x = 0; x < columns; x++) {
       const long at = o + y * O_ROW + x * O_PIXEL;
-      store_lanes_(c + at, EPILOGUE(sums[y][x], at, j, lanes), lanes);
+      STORE_C(c + at, EPILOGUE(sums[y][x], at, j, lanes), lanes);
     }
 #else
   UNROLL for (int y = 0; y < OUT; y++)
       UNROLL for (int x = 0; x < OUT; x++) if (y < rows && x < columns)
-          store_lanes_(c + o + y * O_ROW + x * O_PIXEL, out[y][x], lanes);
+          STORE_C(c + o + y * O_ROW + x * O_PIXEL, out[y][x], lanes);
 #endif
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const float *a = a_, *b = b_;
-  float *c = c_;
+  const A_T *a = a_;
+  const float *b = b_;
+  C_T *c = c_;
   float *v = scratch, *m = v + POINTS * V_POINT;
   long block_in_v = -1;
   for (long u = begin; u < end; u++) {
