@@ -110,7 +110,29 @@ static size_t best_of(const struct summary *s, const struct demands *d, const st
   return best;
 }
 
+static bool is_hybrid(const struct record *r) { return !strcmp(r->cell.backend, "hybrid"); }
+
+/* Parts on several engines are more to ship and to keep: they stand back unless they are proven better than every
+   engine alone that holds the bounds. */
+static void hold_back_unproven(const struct summary *s, const struct demands *d, struct advice *a) {
+  for (size_t h = 0; h < s->record_count; h++) {
+    if (a->at[h].standing != STANDING_behind || !is_hybrid(&s->records[h])) continue;
+    for (size_t i = 0; i < s->record_count && a->at[h].standing == STANDING_behind; i++) {
+      if (a->at[i].standing != STANDING_behind || is_hybrid(&s->records[i])) continue;
+      if (!(better_by(s, h, i, d->objective).low > 1)) a->at[h].standing = STANDING_unproven;
+    }
+  }
+}
+
+/* What is proven to be behind the choice is simply behind. */
+static void sort_unproven(const struct summary *s, const struct demands *d, struct advice *a) {
+  for (size_t h = 0; h < s->record_count; h++)
+    if (a->at[h].standing == STANDING_unproven && better_by(s, a->choice, h, d->objective).low > 1)
+      a->at[h].standing = STANDING_behind;
+}
+
 static void settle(const struct summary *s, const struct demands *d, struct advice *a) {
+  hold_back_unproven(s, d, a);
   const size_t fastest = best_of(s, d, a, STANDING_behind, SIZE_MAX);
   if (fastest == SIZE_MAX) return;
   a->choice = fastest;
@@ -122,6 +144,7 @@ static void settle(const struct summary *s, const struct demands *d, struct advi
   }
   if (a->choice != fastest) a->at[fastest].standing = STANDING_tied;
   a->at[a->choice].standing = STANDING_chosen;
+  sort_unproven(s, d, a);
   a->runner_up = best_of(s, d, a, STANDING_tied, a->choice);
   if (a->runner_up == SIZE_MAX) a->runner_up = best_of(s, d, a, STANDING_behind, a->choice);
   if (a->runner_up == SIZE_MAX) return;

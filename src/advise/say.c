@@ -63,6 +63,9 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
     case STANDING_tied:
       text_puts(out, "not told apart from the choice, which needs less memory");
       break;
+    case STANDING_unproven:
+      text_puts(out, "not proven faster than one engine alone");
+      break;
     case STANDING_out:
     case STANDING_unsure:
       put_bound_reason(out, r, d, a->at[i].bound, a->at[i].standing == STANDING_out);
@@ -77,8 +80,8 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
   }
 }
 
-static const char *const standing_words[] = {"chosen", "runner-up", "behind", "tied",
-                                             "out",    "unsure",    "invalid"};
+static const char *const standing_words[] = {"chosen", "runner-up", "behind",  "tied",
+                                             "unproven", "out",     "unsure",  "invalid"};
 
 static void put_conclusion(struct text *out, const struct summary *s, const struct demands *d,
                            const struct advice *a) {

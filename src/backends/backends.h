@@ -74,6 +74,7 @@ struct backend {
                           then its packages bring their dependencies */
   const char *distribution; /* of a worker: whose metadata in its environment says the version */
   bool needs_device;        /* absent.c: its device is not here, or hone has no worker for it */
+  bool only_named;          /* without --backend it is not asked */
   bool only_installed;      /* without --backend it is asked only where it is installed */
   bool testing_only;        /* exists only with HONE_TESTING=1 */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
@@ -193,6 +194,31 @@ void precision_mix_add(struct precision_mix *mix, const char *word, double ns, b
 /* "fp32", or "int8+fp32" where two took a twentieth of the time each, the larger first; and the share
    of time that fell back. Leaves the facts alone where the profile was empty. */
 void precision_mix_tell(const struct precision_mix *mix, struct backend_facts *facts);
+
+/* part.c: a stretch of a model's nodes in an engine of this process. */
+struct part {
+  const struct backend *backend;
+  struct session *session;
+  struct backend_io io;
+  struct backend_facts facts;
+  size_t input_count, output_count;
+  size_t *input_places, *output_places; /* by the engine's order: place in the graph's */
+};
+/* Engines whose sessions live in the calling process and read ONNX. */
+bool part_can_be(const struct backend *backend);
+/* Options under which an engine is a good neighbour: ONNX Runtime's threads do not spin on while another works. */
+const char *part_options(const struct backend *backend);
+/* Writes the graph as ONNX into `dir`, which is made, and opens it there; the rest of the request is `like`'s. After a
+   failure nothing stays open. */
+MUST_USE hone_status part_open(struct ctx *ctx, const struct backend *backend,
+                               const struct graph *graph, const struct backend_request *like,
+                               const char *dir, struct part *out);
+/* Tensors in the graph's order; they stay where they are until the part is closed. */
+MUST_USE hone_status part_bind(struct ctx *ctx, struct part *part, int set,
+                               const hone_tensor *inputs, const hone_tensor *outputs);
+/* One inference of a set from beginning to end. */
+MUST_USE hone_status part_run(struct ctx *ctx, struct part *part, int set);
+void part_close(struct part *part); /* also of zeros */
 
 /* Resident bytes of this process now. */
 int64_t resident_bytes(void);

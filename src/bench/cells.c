@@ -114,7 +114,7 @@ static bool is_default(const struct backend *backend) {
   struct backend_info info = {.status = BACKEND_READY};
   struct ctx ctx;
   ctx_init(&ctx);
-  if (backend->testing_only) return false;
+  if (backend->testing_only || backend->only_named) return false;
   if (backend->worker || backend->needs_device || backend->only_installed)
     backend->describe(&ctx, backend, NULL, &info);
   return info.status == BACKEND_READY;

@@ -49,6 +49,7 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   advise_table(answer->summary, answer->demands, answer->advice, &words);
   hone_status status = text_finish(ctx, &words);
   if (!status) status = advise_json(ctx, answer->summary, answer->demands, answer->advice, &json);
+  if (!status) status = split_add_json(ctx, answer->split, &json);
   if (!status) status = render_page(ctx, args, arena, answer->summary->study.key, row, &page);
   if (!status) status = text_finish(ctx, &page);
   if (!status) {

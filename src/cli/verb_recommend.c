@@ -29,6 +29,7 @@ struct race {
   struct look looks[LOOKS];
   size_t look_count;
   struct forecast forecast;
+  struct split split;
 };
 
 /* -- demands ------------------------------------------------------------------------------------- */
@@ -78,6 +79,7 @@ static hone_status study(struct race *race, const char *title, const struct comm
   TRY(command_add(race->ctx, &command, race->args->words[0]));
   TRY(add_given(race, &command));
   for (size_t i = 0; i < how->count; i++) TRY(command_add(race->ctx, &command, how->at[i]));
+  TRY(split_add(race->ctx, race->args, race->arena, &race->split, &command));
   TRY(command_add_flag(race->ctx, &command, FLAG_name, title));
   say(race, title);
   return self_study(race->ctx, race->arena, &command, race->dir, out);
@@ -146,6 +148,20 @@ static bool stays(const struct race *race, const struct look *last, size_t i) {
   return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;
 }
 
+/* Parts are looked for with the threads of what the first look found best, in a quarter of the time that is left: a
+   default of four cuts makes fifteen stretches. */
+static hone_status find_split(struct race *race) {
+  const struct look *first = &race->looks[0];
+  const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
+  const size_t choice = first->advice.choice;
+  if (!race->split.is_asked) return HONE_OK;
+  const int threads =
+      choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].cell.threads;
+  say(race, "recommend: parts on different engines");
+  return split_find(race->ctx, race->args, race->dir, threads, fmin(0.5, fmax(0.01, left / 4 / 45)),
+                    &race->split);
+}
+
 /* Half of what is left, and all of it in the last look. *out_done: nothing is left to find out. */
 static hone_status next_look(struct race *race, bool *out_done) {
   const struct look *last = &race->looks[race->look_count - 1];
@@ -157,6 +173,10 @@ static hone_status next_look(struct race *race, bool *out_done) {
     const bool is_in = stays(race, last, i);
     add_candidate(backends, threads, cell->backend, cell->threads, is_in);
     cells += is_in;
+  }
+  if (race->look_count == 1 && race->split.parts[0]) {
+    add_once(backends, "hybrid");
+    cells++;
   }
   const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
   *out_done = !cells || (race->look_count > 1 && (cells == 1 || left < LOOK_S * (double)cells));
@@ -179,6 +199,7 @@ static hone_status run_race(struct race *race) {
   bool is_done = false;
   TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
   TRY(first_look(race));
+  TRY(find_split(race));
   while (!is_done && race->look_count < LOOKS) TRY(next_look(race, &is_done));
   return HONE_OK;
 }
@@ -219,7 +240,8 @@ static void put_dropped(struct text *out, const struct race *race) {
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
   const struct race *race = user;
   (void)form;
-  return advise_json(ctx, summary_of(race), &race->demands, advice_of(race), out);
+  TRY(advise_json(ctx, summary_of(race), &race->demands, advice_of(race), out));
+  return split_add_json(ctx, &race->split, out);
 }
 
 static hone_status print_answer(struct race *race) {
@@ -227,6 +249,11 @@ static hone_status print_answer(struct race *race) {
   struct text out = {0};
   advise_table(summary_of(race), &race->demands, advice, &out);
   put_dropped(&out, race);
+  if (race->split.words[0]) {
+    text_puts(&out, "hybrid: ");
+    text_put_safe(&out, race->split.words, sizeof race->split.words);
+    text_puts(&out, "\n");
+  }
   if (advice->choice != SIZE_MAX)
     text_printf(&out, "again: %s\n", summary_of(race)->records[advice->choice].repeat);
   text_printf(&out, "study: hone report %.12s\n", summary_of(race)->study.key);
@@ -254,14 +281,18 @@ static hone_status run(struct race *race, struct sinks *sinks) {
 int verb_recommend(struct ctx *ctx, struct args *args) {
   static struct race race;
   static struct sinks sinks;
-  race = (struct race){.ctx = ctx, .args = args, .start_ns = clock_ns()};
+  race = (struct race){.ctx = ctx,
+                       .args = args,
+                       .start_ns = clock_ns(),
+                       .split = {.is_asked = has(args, FLAG_hybrid)}};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
   if (has(args, FLAG_predict)) race.look_count = 0;
   if (!code && race.look_count) code = sinks_write(ctx, &sinks, render, &race);
-  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race)};
+  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race), &race.split};
   if (!code && race.look_count && bundle_answer(ctx, args, race.arena, &answer))
     code = report_failure(ctx);
   if (!code && race.look_count && advice_of(&race)->choice == SIZE_MAX) code = 1;
+  json_decref(race.split.proposal);
   if (race.dir[0]) dir_remove_tree(race.dir);
   arena_destroy(race.arena);
   return code;

@@ -207,6 +207,19 @@ MUST_USE hone_status graph_inline(struct ctx *ctx, struct graph *graph, const st
                                   struct value *const *inputs, struct node_list *out_nodes,
                                   struct value **outputs);
 
+/* -- part.c: a stretch of the nodes as a graph of its own ------------------------------------------ */
+/* By value index: the place from 1 of the node that makes it (0: none does), and of the last one that reads it, from
+   within nested graphs as well (0: none). */
+struct graph_lives {
+  size_t *made, *last_read;
+};
+MUST_USE hone_status graph_find_lives(struct ctx *ctx, struct arena *arena,
+                                      const struct graph *graph, struct graph_lives *out);
+/* Nodes from <= n < to. Inputs are the values that it reads and does not make, outputs those that are read behind it
+   or are outputs of the whole; both keep their names and the whole graph's order. Payload is shared. E_USAGE. */
+MUST_USE hone_status graph_part(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                size_t from, size_t to, struct graph **out);
+
 /* -- query.c ---------------------------------------------------------------------------------- */
 const struct attribute *node_attribute(const struct node *node, const char *name); /* or NULL */
 int64_t node_int(const struct node *node, const char *name, int64_t otherwise);

@@ -169,10 +169,50 @@ static void what_is_not_known_holds_no_bound(void **state) {
   end(&s);
 }
 
+/* Parts on several engines are chosen only where pairs prove them better than every engine alone. */
+static void parts_stand_back_until_they_are_proven(void **state) {
+  (void)state;
+  static const struct {
+    double low, high;
+    const char *choice;
+    enum standing of_parts;
+  } cases[] = {{0.97, 1.10, "native", STANDING_unproven}, /* faster by its median alone */
+               {1.01, 1.10, "hybrid", STANDING_chosen},
+               {0.80, 0.95, "native", STANDING_runner_up}};
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    struct scene s;
+    begin(&s);
+    add(&s, "hybrid", cases[c].low > 0.9 ? 3.9 : 4.4, .5, 50);
+    add(&s, "native", 4, .5, 100);
+    compare_rows(&s, 1, 0, (cases[c].low + cases[c].high) / 2, cases[c].low, cases[c].high);
+    choose(&s);
+    assert_string_equal(s.records[s.advice.choice].cell.backend, cases[c].choice);
+    assert_int_equal(s.advice.at[0].standing, cases[c].of_parts);
+    if (cases[c].of_parts == STANDING_unproven)
+      assert_true(says(&s, "not proven faster than one engine alone"));
+    end(&s);
+  }
+}
+
+/* Where no engine alone holds the bounds there is nothing to be faster than. */
+static void parts_alone_hold_a_bound(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "hybrid", 3, .1, 50);
+  add(&s, "native", 4, .1, 100);
+  s.demands.bound[DEMAND_latency] = 3.5;
+  choose(&s);
+  assert_int_equal(s.advice.choice, 0);
+  end(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fastest_that_is_sure), cmocka_unit_test(a_tie_goes_to_the_smaller),
       cmocka_unit_test(bounds_hold_by_the_interval), cmocka_unit_test(more_is_better_where_it_is),
-      cmocka_unit_test(what_is_not_known_holds_no_bound)};
+      cmocka_unit_test(what_is_not_known_holds_no_bound),
+      cmocka_unit_test(parts_stand_back_until_they_are_proven),
+      cmocka_unit_test(parts_alone_hold_a_bound)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

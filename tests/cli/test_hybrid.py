@@ -1,0 +1,111 @@
+"""hone hybrid: a model in parts on different engines gives its outputs, the plan is the shortest way over what was
+timed, and recommend takes parts only where pairs prove them."""
+
+import itertools
+import json
+import math
+
+import pytest
+from hone import refused, sound
+
+pytest.importorskip("onnxruntime")
+
+
+def bench(hone, model, parts, *more):
+    result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--threads", "1",
+                  "--incarnations", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
+                  "--json", "-", "--quiet", *more, timeout=300)
+    return result, json.loads(result.text)["records"][0] if result.text.startswith("{") else None
+
+
+@pytest.mark.parametrize("model, parts", [
+    ("zoo:mlp", "native:2+onnxruntime"),
+    ("zoo:transformer", "onnxruntime:9+native:21+onnxruntime"),   # residuals skip parts
+    ("zoo:mobilenet_v3_small", "native:50+onnxruntime:51+native"),
+    ("zoo:mnist_cnn", "native:3+native")])
+def test_parts_give_the_models_outputs(shared_hone, model, parts):
+    result, record = bench(shared_hone, model, parts)
+    sound(result)
+    assert record["status"] == "ok" and record["backend"] == "hybrid", record
+    assert "native" in record["engine_version"], record
+    assert record["rel_l2"] < 1e-3
+
+
+@pytest.mark.parametrize("parts, word", [
+    ("native:2+onnxruntim", "onnxruntim"), ("native:2+tvm", "tvm"), ("native:0+onnxruntime", "native:0"),
+    ("native:5+onnxruntime:5+native", "onnxruntime:5"), ("native+onnxruntime", "last part"),
+    ("native:2+onnxruntime:3", "last part"), ("native:100000+onnxruntime", "a node from 1")])
+def test_parts_that_are_none(shared_hone, parts, word):
+    result, record = bench(shared_hone, "zoo:mlp", parts)
+    assert record["status"] == "error" and word in record["reason"], record
+
+
+def test_without_parts_the_verb_is_named(shared_hone):
+    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--incarnations", "1", "--json", "-", "--quiet",
+                         timeout=300)
+    assert "hone hybrid MODEL finds one" in json.loads(result.text)["records"][0]["reason"]
+
+
+def test_nobody_gets_it_unasked(shared_hone):
+    result = shared_hone("bench", "zoo:mlp", "--dry-run")
+    sound(result)
+    assert "hybrid" not in result.text
+
+
+@pytest.fixture(scope="module")
+def proposal(shared_hone):
+    result = shared_hone("hybrid", "zoo:transformer", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2",
+                         "--min-time", "0.01", "--json", "-", "--quiet", timeout=300)
+    sound(result)
+    return json.loads(result.text)
+
+
+def test_every_stretch_is_timed_on_every_engine(proposal):
+    places = [0] + [c["node"] for c in proposal["cuts"]] + [max(s["to"] for s in proposal["stretches"])]
+    assert len(proposal["cuts"]) == 2 and all(c["bytes"] > 0 for c in proposal["cuts"])
+    timed = {(s["from"], s["to"], s["backend"]): s["ms"] for s in proposal["stretches"]}
+    assert set(timed) == {(a, b, e) for a, b in itertools.combinations(places, 2) for e in ("native", "onnxruntime")}
+    assert all(ms > 0 for ms in timed.values())
+    whole = {e: timed[places[0], places[-1], e] for e in ("native", "onnxruntime")}
+    assert proposal["single"] == min(whole, key=whole.get)
+    assert math.isclose(proposal["single_ms"], min(whole.values()), rel_tol=1e-5)
+
+
+def test_the_plan_is_the_shortest_way(proposal):
+    timed = {(s["from"], s["to"], s["backend"]): s["ms"] for s in proposal["stretches"]}
+    extra = {(h["node"], h["from"], h["to"]): h["ms"] for h in proposal["hand_overs"]}
+    end = max(b for _, b, _ in timed)
+
+    def ways(at, before):
+        if at == end:
+            return [0.0]
+        return [ms + extra.get((at, before, e), 0.0) + rest for (a, b, e), ms in timed.items()
+                if a == at and e != before for rest in ways(b, e)]
+
+    best = min(ways(0, None))
+    if proposal["parts"]:
+        assert math.isclose(best, proposal["parts_ms"], rel_tol=1e-4)
+        assert proposal["parts_ms"] < proposal["single_ms"]
+    else:
+        assert math.isclose(best, proposal["single_ms"], rel_tol=1e-4)
+
+
+def test_recommend_takes_parts_only_when_proven(shared_hone):
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid",
+                         "--budget", "6s", "--json", "-", "--quiet", timeout=300)
+    sound(result)
+    answer = json.loads(result.text)
+    assert {s["backend"] for s in answer["hybrid"]["stretches"]} == {"native", "onnxruntime"}
+    rows = {r["cell"]: r for r in answer["rows"]}
+    for row in rows.values():
+        if row["backend"] == "hybrid":
+            assert answer["hybrid"]["parts"] in row["variant"] or row["variant"].startswith("parts=")
+            assert row["standing"] in ("chosen", "runner-up", "behind", "unproven", "invalid")
+    if rows[answer["choice"]]["backend"] == "hybrid":
+        assert answer["is_decided"] and answer["ratio"][1] > 1
+
+
+def test_usage(shared_hone):
+    refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native"), "E_MISSING", "two engines")
+    refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native,tvm"), "E_USAGE", "hone's own process")
+    refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--cuts", "9"), "E_USAGE", "8")
