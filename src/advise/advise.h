@@ -33,10 +33,10 @@ enum standing {
   STANDING_runner_up, /* the best of the others */
   STANDING_behind,    /* meets every bound, is worse */
   STANDING_tied,      /* not told apart from the choice, which is smaller */
-  STANDING_unproven,  /* parts on several engines that are not proven faster than one engine alone */
-  STANDING_out,       /* misses a bound */
-  STANDING_unsure,    /* the bound lies within its interval */
-  STANDING_invalid    /* no figure, or none that can be trusted: its status says why */
+  STANDING_unproven, /* parts on several engines that are not proven faster than one engine alone */
+  STANDING_out,      /* misses a bound */
+  STANDING_unsure,   /* the bound lies within its interval */
+  STANDING_invalid   /* no figure, or none that can be trusted: its status says why */
 };
 struct standing_of {
   enum standing standing;

@@ -80,8 +80,8 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
   }
 }
 
-static const char *const standing_words[] = {"chosen", "runner-up", "behind",  "tied",
-                                             "unproven", "out",     "unsure",  "invalid"};
+static const char *const standing_words[] = {"chosen",   "runner-up", "behind", "tied",
+                                             "unproven", "out",       "unsure", "invalid"};
 
 static void put_conclusion(struct text *out, const struct summary *s, const struct demands *d,
                            const struct advice *a) {

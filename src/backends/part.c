@@ -96,8 +96,7 @@ hone_status part_bind(struct ctx *ctx, struct part *part, int set, const hone_te
   for (size_t i = 0; i < part->input_count; i++) own[i] = inputs[part->input_places[i]];
   for (size_t i = 0; i < part->output_count; i++)
     own[part->input_count + i] = outputs[part->output_places[i]];
-  hone_status status =
-      part->backend->bind(ctx, part->session, set, own, own + part->input_count);
+  hone_status status = part->backend->bind(ctx, part->session, set, own, own + part->input_count);
   free(own);
   return status;
 }

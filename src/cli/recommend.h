@@ -31,16 +31,17 @@ MUST_USE hone_status forecast_print(struct ctx *ctx, struct arena *arena, const 
 /* -- recommend_hybrid.c: parts of the model on different engines as one more candidate */
 struct split {
   bool is_asked;
-  char parts[256];  /* option of the backend `hybrid`; "": none to try */
-  char words[600];  /* what came of looking for them; "" before */
-  json_t *proposal; /* cuts, stretches and hand-overs with their times, or NULL; the caller's to decref */
+  char parts[256]; /* option of the backend `hybrid`; "": none to try */
+  char words[600]; /* what came of looking for them; "" before */
+  json_t *
+      proposal; /* cuts, stretches and hand-overs with their times, or NULL; the caller's to decref */
 };
 /* turn_s: of one timing. A model that cannot be cut, or a single engine, is no failure: words say it. */
-MUST_USE hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir, int threads,
-                       double turn_s, struct split *out);
+MUST_USE hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir,
+                                int threads, double turn_s, struct split *out);
 /* The options of a look in which parts take part; the backend's name is the caller's. */
 MUST_USE hone_status split_add(struct ctx *ctx, const struct args *args, struct arena *arena,
-                      const struct split *split, struct command *command);
+                               const struct split *split, struct command *command);
 /* The proposal under "hybrid" in an answer's JSON. */
 MUST_USE hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json);
 

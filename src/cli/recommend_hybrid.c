@@ -23,8 +23,8 @@ static hone_status add_engines(struct ctx *ctx, const struct args *args, struct 
   return used ? command_add_flag(ctx, command, FLAG_backend, list) : HONE_OK;
 }
 
-static hone_status ask(struct ctx *ctx, const struct args *args, const char *json_path, int threads, double turn_s,
-                       struct process_result *out) {
+static hone_status ask(struct ctx *ctx, const struct args *args, const char *json_path, int threads,
+                       double turn_s, struct process_result *out) {
   static const enum flag_id given[] = {FLAG_shape,  FLAG_side_files_from, FLAG_input, FLAG_inputs,
                                        FLAG_engine, FLAG_batch,           FLAG_seed,  FLAG_limit};
   struct command command = {.count = 0};
@@ -50,7 +50,8 @@ static hone_status read_proposal(struct ctx *ctx, const char *path, struct split
   json_error_t error;
   out->proposal = json_load_file(path, 0, &error);
   if (!out->proposal)
-    return fail(ctx, HONE_E_INTERNAL, place_file(path), "hone hybrid wrote no JSON: %s", error.text);
+    return fail(ctx, HONE_E_INTERNAL, place_file(path), "hone hybrid wrote no JSON: %s",
+                error.text);
   const char *parts = json_string_value(json_object_get(out->proposal, "parts"));
   const char *single = json_string_value(json_object_get(out->proposal, "single"));
   const double single_ms = json_number_value(json_object_get(out->proposal, "single_ms"));

@@ -98,8 +98,8 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
   TRY(load_model(p->ctx, p->args, p->path, &p->model));
   TRY(NEW_ARRAY(p->ctx, p->arena, inputs, p->model.graph->inputs.count));
   TRY(make_inputs(p->ctx, p->args, &p->model, p->arena, 0, inputs));
-  return about_model(p->ctx, hybrid_measure(p->ctx, p->arena, p->model.graph, inputs, &p->options,
-                                            &p->study));
+  return about_model(
+      p->ctx, hybrid_measure(p->ctx, p->arena, p->model.graph, inputs, &p->options, &p->study));
 }
 
 /* -- what came of it ----------------------------------------------------------------------------- */
@@ -211,10 +211,10 @@ static json_t *hand_overs_json(const struct proposing *p) {
       for (size_t f = 0; f < p->options.engine_count; f++) {
         const double ms = p->study.times.hand_over[place][e][f];
         if (isnan(ms)) continue;
-        json_array_append_new(all, json_pack("{s:I, s:s, s:s, s:f}", "node",
-                                             (json_int_t)place_node(p, place), "from",
-                                             p->engines[e].backend->name, "to",
-                                             p->engines[f].backend->name, "ms", ms));
+        json_array_append_new(
+            all,
+            json_pack("{s:I, s:s, s:s, s:f}", "node", (json_int_t)place_node(p, place), "from",
+                      p->engines[e].backend->name, "to", p->engines[f].backend->name, "ms", ms));
       }
   return all;
 }
@@ -224,19 +224,18 @@ static hone_status put_json(const struct proposing *p, struct text *out) {
   json_t *cuts = json_array();
   TRY(parts_of(p, &parts));
   for (size_t k = 0; k < p->study.cut_count; k++)
-    json_array_append_new(cuts, json_pack("{s:I, s:f, s:I}", "node",
-                                          (json_int_t)p->study.cuts[k].position, "bytes",
-                                          p->study.cuts[k].bytes, "values",
-                                          (json_int_t)p->study.cuts[k].values));
-  json_t *json = json_pack(
-      "{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", p->path, "threads",
-      p->options.threads, "cuts", cuts, "stretches", stretches_json(p), "hand_overs",
-      hand_overs_json(p), "single",
-      p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
-                                  : json_null(),
-      "single_ms", number(p->study.single_ms), "parts",
-      is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
-      is_split(p) ? number(p->study.path.ms) : json_null());
+    json_array_append_new(
+        cuts, json_pack("{s:I, s:f, s:I}", "node", (json_int_t)p->study.cuts[k].position, "bytes",
+                        p->study.cuts[k].bytes, "values", (json_int_t)p->study.cuts[k].values));
+  json_t *json =
+      json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", p->path, "threads",
+                p->options.threads, "cuts", cuts, "stretches", stretches_json(p), "hand_overs",
+                hand_overs_json(p), "single",
+                p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
+                                            : json_null(),
+                "single_ms", number(p->study.single_ms), "parts",
+                is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
+                is_split(p) ? number(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_puts(out, dumped ? dumped : "{}");
   text_puts(out, "\n");

@@ -42,7 +42,8 @@ static hone_status find_places(struct ctx *ctx, struct arena *arena, const struc
   for (size_t n = 0; n < graph->nodes.count; n++) {
     double flops = 0, bytes = 0;
     node_cost(graph->nodes.at[n], &flops, &bytes);
-    const double work = (isfinite(flops) ? flops : 0) / FLOPS_A_BYTE + (isfinite(bytes) ? bytes : 0);
+    const double work =
+        (isfinite(flops) ? flops : 0) / FLOPS_A_BYTE + (isfinite(bytes) ? bytes : 0);
     out->work[n + 1] = out->work[n] + work;
   }
   return HONE_OK;

@@ -14,7 +14,8 @@ enum { HYBRID_MOST_CUTS = 8, HYBRID_MOST_ENGINES = 6, HYBRID_PLACES = HYBRID_MOS
 /* -- cuts.c: before which node, and what crosses there ------------------------------------------ */
 struct cut {
   size_t position; /* nodes before it */
-  double bytes;    /* of all values that are made before and read behind; inputs of the model are there anyway */
+  double
+      bytes; /* of all values that are made before and read behind; inputs of the model are there anyway */
   size_t values;
   double work; /* share of the model's work that lies before it, 0 to 1, by FLOPs and bytes */
 };
@@ -51,9 +52,9 @@ struct hybrid_options {
   const struct hybrid_engine *engines;
   size_t engine_count;
   int threads;
-  size_t cuts;          /* at most */
-  double turn_s;        /* of one timing */
-  const char *work_dir; /* an empty folder */
+  size_t cuts;                                    /* at most */
+  double turn_s;                                  /* of one timing */
+  const char *work_dir;                           /* an empty folder */
   void (*progress)(void *user, const char *line); /* may be NULL */
   void *user;
 };
@@ -65,7 +66,8 @@ struct hybrid_study {
   struct hybrid_path path;
   size_t single;    /* engine that is fastest on the whole model; SIZE_MAX: none can */
   double single_ms; /* NaN */
-  char why_not[HYBRID_MOST_ENGINES][256]; /* of an engine that refused a stretch: the last reason; "" */
+  char why_not[HYBRID_MOST_ENGINES]
+              [256]; /* of an engine that refused a stretch: the last reason; "" */
 };
 /* inputs: of the model, one set. E_UNSUP for a graph that has no parts: outputs that are inputs, open sizes. */
 MUST_USE hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const struct graph *graph,

@@ -19,8 +19,9 @@ struct measuring {
   const struct hybrid_options *options;
   struct hybrid_study *study;
   size_t places[HYBRID_PLACES]; /* nodes before each place */
-  hone_tensor *values;          /* by value of the graph: inputs, and what crosses a cut; data NULL: not yet */
-  size_t folder;                /* number of the next one */
+  hone_tensor
+      *values;   /* by value of the graph: inputs, and what crosses a cut; data NULL: not yet */
+  size_t folder; /* number of the next one */
   struct graph *stretches[HYBRID_PLACES][HYBRID_PLACES];
 };
 
@@ -68,8 +69,7 @@ static hone_status tensors_of(struct measuring *m, struct value *const *values, 
 
 static hone_status stretch_of(struct measuring *m, size_t from, size_t to, struct graph **out) {
   struct graph **at = &m->stretches[from][to];
-  if (!*at)
-    TRY(graph_part(m->ctx, m->arena, m->graph, m->places[from], m->places[to], at));
+  if (!*at) TRY(graph_part(m->ctx, m->arena, m->graph, m->places[from], m->places[to], at));
   *out = *at;
   return HONE_OK;
 }
@@ -167,8 +167,7 @@ static hone_status measure_hand_over(struct measuring *m, size_t from, size_t pl
   double ms[3];
   hone_status status = open_stretch(m, from, place, e, &parts[0]);
   if (!status) status = open_stretch(m, place, to, f, &parts[1]);
-  struct part *const rows[3][2] = {
-      {&parts[0], NULL}, {&parts[1], NULL}, {&parts[0], &parts[1]}};
+  struct part *const rows[3][2] = {{&parts[0], NULL}, {&parts[1], NULL}, {&parts[0], &parts[1]}};
   static const size_t counts[3] = {1, 1, 2};
   if (!status) status = take_turns(m, rows, counts, 3, ms);
   for (int k = 0; k < 2; k++) part_close(&parts[k]);
@@ -254,7 +253,8 @@ static hone_status check_graph(struct ctx *ctx, const struct graph *graph) {
 hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                            const hone_tensor *inputs, const struct hybrid_options *options,
                            struct hybrid_study *out) {
-  struct measuring m = {.ctx = ctx, .arena = arena, .graph = graph, .options = options, .study = out};
+  struct measuring m = {
+      .ctx = ctx, .arena = arena, .graph = graph, .options = options, .study = out};
   TRY(check_graph(ctx, graph));
   *out = (struct hybrid_study){.single = SIZE_MAX};
   TRY(hybrid_cuts(ctx, arena, graph, options->cuts, out->cuts, &out->cut_count));

@@ -4,15 +4,18 @@ timed, and recommend takes parts only where pairs prove them."""
 import itertools
 import json
 import math
+import pathlib
 
 import pytest
 from hone import refused, sound
 
-pytest.importorskip("onnxruntime")
+SITE = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
+ENGINE = ["--engine", f"onnxruntime={SITE}"]
 
 
 def bench(hone, model, parts, *more):
-    result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--threads", "1",
+    result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--backend-option",
+                  f"hybrid.engine.onnxruntime={SITE}", "--threads", "1",
                   "--incarnations", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
                   "--json", "-", "--quiet", *more, timeout=300)
     return result, json.loads(result.text)["records"][0] if result.text.startswith("{") else None
@@ -33,7 +36,7 @@ def test_parts_give_the_models_outputs(shared_hone, model, parts):
 
 @pytest.mark.parametrize("parts, word", [
     ("native:2+onnxruntim", "onnxruntim"), ("native:2+tvm", "tvm"), ("native:0+onnxruntime", "native:0"),
-    ("native:5+onnxruntime:5+native", "onnxruntime:5"), ("native+onnxruntime", "last part"),
+    ("native:2+onnxruntime:2+native", "onnxruntime:2"), ("native+onnxruntime", "last part"),
     ("native:2+onnxruntime:3", "last part"), ("native:100000+onnxruntime", "a node from 1")])
 def test_parts_that_are_none(shared_hone, parts, word):
     result, record = bench(shared_hone, "zoo:mlp", parts)
@@ -55,7 +58,7 @@ def test_nobody_gets_it_unasked(shared_hone):
 @pytest.fixture(scope="module")
 def proposal(shared_hone):
     result = shared_hone("hybrid", "zoo:transformer", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2",
-                         "--min-time", "0.01", "--json", "-", "--quiet", timeout=300)
+                         "--min-time", "0.01", "--json", "-", "--quiet", *ENGINE, timeout=300)
     sound(result)
     return json.loads(result.text)
 
@@ -80,7 +83,7 @@ def test_the_plan_is_the_shortest_way(proposal):
         if at == end:
             return [0.0]
         return [ms + extra.get((at, before, e), 0.0) + rest for (a, b, e), ms in timed.items()
-                if a == at and e != before for rest in ways(b, e)]
+                if ms and a == at and e != before for rest in ways(b, e)]
 
     best = min(ways(0, None))
     if proposal["parts"]:
@@ -92,7 +95,7 @@ def test_the_plan_is_the_shortest_way(proposal):
 
 def test_recommend_takes_parts_only_when_proven(shared_hone):
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid",
-                         "--budget", "6s", "--json", "-", "--quiet", timeout=300)
+                         "--budget", "6s", "--json", "-", "--quiet", *ENGINE, timeout=300)
     sound(result)
     answer = json.loads(result.text)
     assert {s["backend"] for s in answer["hybrid"]["stretches"]} == {"native", "onnxruntime"}
@@ -108,4 +111,4 @@ def test_recommend_takes_parts_only_when_proven(shared_hone):
 def test_usage(shared_hone):
     refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native"), "E_MISSING", "two engines")
     refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native,tvm"), "E_USAGE", "hone's own process")
-    refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--cuts", "9"), "E_USAGE", "8")
+    refused(shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--cuts", "9", *ENGINE), "E_USAGE", "8")

@@ -208,11 +208,12 @@ static void parts_alone_hold_a_bound(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_fastest_that_is_sure), cmocka_unit_test(a_tie_goes_to_the_smaller),
-      cmocka_unit_test(bounds_hold_by_the_interval), cmocka_unit_test(more_is_better_where_it_is),
-      cmocka_unit_test(what_is_not_known_holds_no_bound),
-      cmocka_unit_test(parts_stand_back_until_they_are_proven),
-      cmocka_unit_test(parts_alone_hold_a_bound)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_fastest_that_is_sure),
+                                     cmocka_unit_test(a_tie_goes_to_the_smaller),
+                                     cmocka_unit_test(bounds_hold_by_the_interval),
+                                     cmocka_unit_test(more_is_better_where_it_is),
+                                     cmocka_unit_test(what_is_not_known_holds_no_bound),
+                                     cmocka_unit_test(parts_stand_back_until_they_are_proven),
+                                     cmocka_unit_test(parts_alone_hold_a_bound)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

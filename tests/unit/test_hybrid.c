@@ -67,7 +67,8 @@ static void run(struct scene *s, const struct graph *graph, struct memory *m) {
   for (size_t k = 0; k < 2; k++) {
     struct value *const *values = k ? graph->outputs.at : graph->inputs.at;
     for (size_t i = 0; i < (k ? graph->outputs.count : graph->inputs.count); i++) {
-      hone_tensor tensor = {.data = find(m, values[i]->name), .dtype = HONE_F32, .rank = 1, .shape = {64}};
+      hone_tensor tensor = {
+          .data = find(m, values[i]->name), .dtype = HONE_F32, .rank = 1, .shape = {64}};
       (k ? out : in)[i] = tensor;
     }
   }
@@ -127,7 +128,8 @@ static void cuts_lie_where_little_crosses(void **state) {
   struct cut cuts[HYBRID_MOST_CUTS];
   size_t count;
   begin(&s,
-        "graph(x: f32[1,256]) -> (y) {\n  w = const f32[256,8] fill=1\n  v = const f32[8,256] fill=1\n"
+        "graph(x: f32[1,256]) -> (y) {\n  w = const f32[256,8] fill=1\n  v = const f32[8,256] "
+        "fill=1\n"
         "  a = Exp(x)\n  b = MatMul(a, w)\n  c = MatMul(b, v)\n  y = Exp(c)\n}\n");
   assert_int_equal(hybrid_cuts(&s.ctx, s.arena, s.graph, 1, cuts, &count), HONE_OK);
   assert_int_equal(count, 1);
@@ -172,7 +174,8 @@ static void the_path_is_the_shortest(void **state) {
     for (size_t p = 0; p < t.places; p++)
       for (size_t e = 0; e < t.engines; e++) {
         for (size_t q = p + 1; q < t.places; q++)
-          if (random_below(&random, 3)) t.stretch[p][q][e] = 1 + (double)random_below(&random, 1000);
+          if (random_below(&random, 3))
+            t.stretch[p][q][e] = 1 + (double)random_below(&random, 1000);
         for (size_t f = 0; f < t.engines; f++)
           if (random_below(&random, 2)) t.hand_over[p][e][f] = (double)random_below(&random, 300);
       }
@@ -196,10 +199,9 @@ static void the_path_is_the_shortest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_have_what_crosses),
-                                     cmocka_unit_test(parts_in_a_row_are_the_whole),
-                                     cmocka_unit_test(captured_values_cross),
-                                     cmocka_unit_test(cuts_lie_where_little_crosses),
-                                     cmocka_unit_test(the_path_is_the_shortest)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_have_what_crosses), cmocka_unit_test(parts_in_a_row_are_the_whole),
+      cmocka_unit_test(captured_values_cross), cmocka_unit_test(cuts_lie_where_little_crosses),
+      cmocka_unit_test(the_path_is_the_shortest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
