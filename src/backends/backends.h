@@ -22,6 +22,10 @@ struct backend_request {
   const char *precision;      /* "fp32" */
   const char *file_precision; /* what the file computes in: what "as-is" means */
   int threads;
+  /* The shapes are of a session whose inputs grow ("x[P<=64,3]"); those of the first call, where it is another
+     size of the same model, or NULL. Each bind of a set is with other sizes. */
+  bool grows;
+  const char *first_shapes;
   int in_flight;           /* requests that the scenario keeps in flight; 1: one after the other */
   const char *options;     /* "key=value;..." or "" */
   const char *engine_path; /* --engine NAME=PATH, or NULL */
@@ -77,6 +81,7 @@ struct backend {
   bool only_named;          /* without --backend it is not asked */
   bool only_installed;      /* without --backend it is asked only where it is installed */
   bool testing_only;        /* exists only with HONE_TESTING=1 */
+  bool grows;       /* bind may be called again for a set, with other sizes: request->grows */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;
   const struct backend_variant *variants; /* NULL: only its default */

@@ -17,9 +17,10 @@ struct native_set {
   void **outputs;
   hone_tensor *tensors; /* the inputs; their dimensions say what an open size is */
   const int64_t **dims;
+  bool is_first; /* a size that only the first call has */
 };
 struct session {
-  struct loaded loaded;
+  struct loaded loaded, first; /* first: of a request that grows, for its first call */
   struct team *team;
   struct native_set sets[BACKEND_MAX_SETS];
   /* several requests in flight: run is re-entrant, each has an arena and a team of its own */
@@ -62,6 +63,20 @@ static int64_t file_bytes(const char *path) {
   return stat(path, &info) ? 0 : (int64_t)info.st_size;
 }
 
+/* One artifact has one open size: the first call, without a past, has an artifact of its own. */
+static hone_status compile_first(struct ctx *ctx, const struct backend_request *request,
+                                 const struct compile_options *options) {
+  char path[4096];
+  struct import_options import = {.shapes = request->first_shapes, .is_probe = true};
+  struct model model;
+  struct compile_report report = {0};
+  TRY(artifact_path(ctx, request, "first.so", path));
+  TRY(model_load(ctx, request->model_path, &import, &model));
+  hone_status status = compile_model(ctx, &model, options, path, &report);
+  model_unload(&model);
+  return status;
+}
+
 static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
                            struct backend_facts *facts) {
   struct compile_options options = {.threads = request->threads};
@@ -70,6 +85,7 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   TRY(features_check(ctx, place_name(options.target.level), options.target.features));
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_path(ctx, request, "model.weights", weights));
+  if (request->first_shapes) TRY(compile_first(ctx, request, &options));
   struct import_options import = {.shapes = request->shapes};
   struct model model;
   uint64_t start = clock_ns();
@@ -121,6 +137,14 @@ static int64_t find_less(const struct hone_artifact_info *info, const char *shap
   return 0;
 }
 
+static void free_set(struct native_set *set) {
+  free(set->inputs);
+  free(set->outputs);
+  free(set->tensors);
+  free(set->dims);
+  *set = (struct native_set){.is_first = false};
+}
+
 static void close_session(struct session *s) {
   streams_destroy(s->streams);
   for (int i = 0; i < BACKEND_MAX_SETS; i++) {
@@ -128,13 +152,11 @@ static void close_session(struct session *s) {
     if (s->lanes[i].team) team_destroy(s->lanes[i].team);
   }
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
-    free(s->sets[set].inputs);
-    free(s->sets[set].outputs);
-    free(s->sets[set].tensors);
-    free(s->sets[set].dims);
+    free_set(&s->sets[set]);
   }
   if (s->team) team_destroy(s->team);
   if (s->loaded.library) artifact_unload(&s->loaded);
+  if (s->first.library) artifact_unload(&s->first);
 }
 
 static hone_status run_lane(struct ctx *ctx, struct session *s, int set);
@@ -159,6 +181,10 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   char path[4096];
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_load(ctx, path, NULL, &s->loaded));
+  if (request->first_shapes) {
+    TRY(artifact_path(ctx, request, "first.so", path));
+    TRY(artifact_load(ctx, path, NULL, &s->first));
+  }
   TRY(features_check(ctx, place_file(path), s->loaded.info->flags));
   int64_t pin;
   TRY(option_int(ctx, request->options, "pin", 1, 0, 1, &pin));
@@ -182,6 +208,7 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
                             const hone_tensor *outputs) {
   const struct hone_artifact_info *info = s->loaded.info;
   struct native_set *at = &s->sets[set];
+  free_set(at);
   at->inputs = calloc((size_t)info->input_count + 1, sizeof *at->inputs);
   at->outputs = calloc((size_t)info->output_count + 1, sizeof *at->outputs);
   at->dims = calloc((size_t)info->input_count + 1, sizeof *at->dims);
@@ -192,6 +219,8 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
     at->inputs[i] = inputs[i].data;
     at->tensors[i] = inputs[i];
     at->dims[i] = at->tensors[i].shape;
+    for (int32_t d = 0; s->first.library && d < inputs[i].rank; d++)
+      at->is_first = at->is_first || !inputs[i].shape[d];
   }
   for (int32_t i = 0; i < info->output_count; i++) at->outputs[i] = outputs[i].data;
   return HONE_OK;
@@ -202,7 +231,9 @@ static hone_status run_set(struct ctx *ctx, struct session *s, int set, void *ar
   const struct hone_io io = {.inputs = s->sets[set].inputs,
                              .outputs = s->sets[set].outputs,
                              .input_dims = s->sets[set].dims};
-  int32_t code = s->loaded.info->run(loaded_weights(&s->loaded), arena, &io, team_interface(team));
+  const struct loaded *loaded = s->sets[set].is_first ? &s->first : &s->loaded;
+  if (s->sets[set].is_first) arena = s->first.arena;
+  int32_t code = loaded->info->run(loaded_weights(loaded), arena, &io, team_interface(team));
   if (!code) return HONE_OK;
   return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,
               place_none(), "the compiled model returned an error");
@@ -230,6 +261,7 @@ const struct backend backend_native = {
                "folding, fusion into epilogues, layout by strides, int8 lowering, tuned tiles, "
                "arena reuse",
                "fp32 bf16 fp16 int8 int4-weights"},
+    .grows = true,
     .describe = describe_built_in,
     .prepare = prepare,
     .session_size = sizeof(struct session),

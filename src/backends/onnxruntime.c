@@ -418,8 +418,8 @@ static hone_status probe_outputs(struct ctx *ctx, const struct session *s, struc
   return status;
 }
 
-static hone_status read_io(struct ctx *ctx, struct session *s, const char *shapes,
-                           struct backend_io *io) {
+static hone_status read_io(struct ctx *ctx, struct session *s,
+                           const struct backend_request *request, struct backend_io *io) {
   TRY(check(ctx, s, API(s, INPUT_COUNT, ort_result, void *, size_t *)(s->session, &s->input_count),
             "inputs"));
   TRY(check(ctx, s,
@@ -433,8 +433,8 @@ static hone_status read_io(struct ctx *ctx, struct session *s, const char *shape
   for (size_t i = 0; i < s->input_count; i++) {
     struct backend_tensor *input = &io->inputs[i];
     TRY(read_info(ctx, s, true, i, &s->input_names[i], input));
-    if (!is_open(&input->info) ||
-        shapes_find(shapes, input->name, &input->info.rank, input->info.shape))
+    if (request->grows || !is_open(&input->info) ||
+        shapes_find(request->shapes, input->name, &input->info.rank, input->info.shape))
       continue;
     input->is_assumed = input->info.shape[0] < 0; /* the rule of src/import/shapes.c */
     if (input->is_assumed) input->info.shape[0] = 1;
@@ -444,7 +444,7 @@ static hone_status read_io(struct ctx *ctx, struct session *s, const char *shape
     TRY(read_info(ctx, s, false, i, &s->output_names[i], &io->outputs[i]));
     has_open = has_open || is_open(&io->outputs[i].info);
   }
-  return has_open ? probe_outputs(ctx, s, io) : HONE_OK;
+  return has_open && !request->grows ? probe_outputs(ctx, s, io) : HONE_OK;
 }
 
 /* -- the seven functions ------------------------------------------------------------------------
@@ -457,12 +457,17 @@ static void release_names(const struct session *s, const char **names, size_t co
   free(names);
 }
 
+static void release_set(const struct session *s, struct tensor_set *at) {
+  if (at->binding) API(s, RELEASE_BINDING, void, void *)(at->binding);
+  release_values(s, at->inputs, s->input_count);
+  release_values(s, at->outputs, s->output_count);
+  *at = (struct tensor_set){.binding = NULL};
+}
+
 static void close_session(struct session *s) {
   streams_destroy(s->streams);
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
-    if (s->sets[set].binding) API(s, RELEASE_BINDING, void, void *)(s->sets[set].binding);
-    release_values(s, s->sets[set].inputs, s->input_count);
-    release_values(s, s->sets[set].outputs, s->output_count);
+    release_set(s, &s->sets[set]);
   }
   release_names(s, s->input_names, s->input_count);
   release_names(s, s->output_names, s->output_count);
@@ -489,12 +494,12 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(set_options(ctx, s, request));
   int threads_before = process_thread_count();
   TRY(create_session(ctx, s, request->model_path));
-  TRY(fix_open_dimensions(ctx, s, request->model_path, request->shapes));
+  if (!request->grows) TRY(fix_open_dimensions(ctx, s, request->model_path, request->shapes));
   TRY(check(ctx, s,
             API(s, CREATE_CPU_MEMORY_INFO, ort_result, int, int, void **)(
                 ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
             "memory"));
-  TRY(read_io(ctx, s, request->shapes, out_io));
+  TRY(read_io(ctx, s, request, out_io));
   safe_copy(facts->version, sizeof facts->version, base->get_version());
   char provider[256] = "CPU";
   option_get(request->options, "provider", provider);
@@ -514,6 +519,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   struct tensor_set *at = &s->sets[set];
+  release_set(s, at);
   at->inputs = calloc(s->input_count + 1, sizeof *at->inputs);
   at->outputs = calloc(s->output_count + 1, sizeof *at->outputs);
   if (!at->inputs || !at->outputs)
@@ -615,6 +621,7 @@ const struct backend backend_onnxruntime = {
     .formats = "onnx",
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,
+    .grows = true,
     .ships_model = true,
     .traits = {"CPU; CUDA, ROCm, DirectML and others by other packages", "ONNX", "ONNX graph",
                "constant folding, fusion, NCHWc layout, memory arena", "fp32 fp16 int8"},

@@ -368,13 +368,18 @@ static hone_status read_io(struct ctx *ctx, struct session *s, struct backend_io
 /* -- the seven functions ------------------------------------------------------------------------
  */
 
+static void free_tensors(const struct session *s, struct request_set *at) {
+  for (size_t i = 0; at->tensors && i < s->input_count + s->output_count; i++)
+    if (at->tensors[i]) s->api.ov_tensor_free(at->tensors[i]);
+  free(at->tensors);
+  at->tensors = NULL;
+}
+
 static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     struct request_set *at = &s->sets[set];
     if (at->request && at->request != s->only_request) s->api.ov_infer_request_free(at->request);
-    for (size_t i = 0; at->tensors && i < s->input_count + s->output_count; i++)
-      if (at->tensors[i]) s->api.ov_tensor_free(at->tensors[i]);
-    free(at->tensors);
+    free_tensors(s, at);
   }
   if (s->only_request) s->api.ov_infer_request_free(s->only_request);
   if (s->compiled) s->api.ov_compiled_model_free(s->compiled);
@@ -394,7 +399,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   uint64_t start = clock_ns();
   TRY(check(ctx, s, s->api.ov_core_read_model(s->core, request->model_path, NULL, &s->model),
             "read"));
-  if (s->api.ov_model_is_dynamic(s->model)) TRY(reshape(ctx, s, request->shapes));
+  if (s->api.ov_model_is_dynamic(s->model) && !request->grows)
+    TRY(reshape(ctx, s, request->shapes));
   facts->import_ms = (double)(clock_ns() - start) / 1e6;
   facts->rss_import = resident_bytes();
   TRY(check(ctx, s,
@@ -446,9 +452,11 @@ static hone_status set_tensors(struct ctx *ctx, struct session *s, const struct 
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   struct request_set *at = &s->sets[set];
+  free_tensors(s, at);
   at->tensors = calloc(s->input_count + s->output_count + 1, sizeof *at->tensors);
   if (!at->tensors) return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
-  at->request = s->only_request;
+  if (s->only_request) at->request = s->only_request;
+  s->current_set = -1;
   if (!at->request)
     TRY(check(ctx, s, s->api.ov_compiled_model_create_infer_request(s->compiled, &at->request),
               "request"));
@@ -522,6 +530,7 @@ static const struct backend_variant variants[] = {
      "as many streams as the plugin chooses"},
     {"streams2", "PERFORMANCE_HINT=THROUGHPUT;NUM_STREAMS=2", "two streams"},
     {"async", "async=1", "start_async and wait in place of infer, one request at a time too"},
+    {"plain", "SNIPPETS_MODE=DISABLE", "without its code generator for fused subgraphs"},
     {"int8", "DYNAMIC_QUANTIZATION_GROUP_SIZE=32",
      "activations of products with int8 or int4 weights quantised as they come"},
     {NULL, NULL, NULL}};
@@ -532,6 +541,7 @@ const struct backend backend_openvino = {
     .formats = "onnx tflite",
     .package = "openvino==2026.4.1",
     .package_mb = 200,
+    .grows = true,
     .ships_model = true,
     .traits =
         {"x86-64 and aarch64 CPUs, Intel GPUs and NPUs", "ONNX, TFLite, IR, PyTorch in Python",

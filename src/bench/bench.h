@@ -39,14 +39,16 @@ enum scenario_kind {
   SCENARIO_multi,
   SCENARIO_offline,
   SCENARIO_server,
-  SCENARIO_rate
+  SCENARIO_rate,
+  SCENARIO_generate
 };
 struct scenario {
   enum scenario_kind kind;
   int streams;       /* of multi */
   double rate_per_s; /* of server and rate */
   double bound_ms;   /* latency bound; 0: none */
-  char text[32];     /* in the cell: "multi:2", "server:100/s:15ms" */
+  int prompt, count; /* of generate: tokens given, tokens made */
+  char text[32];     /* in the cell: "multi:2", "server:100/s:15ms", "generate:16+32" */
 };
 struct bench_options {
   const char *const *models; /* paths or zoo: specs */
@@ -65,6 +67,8 @@ struct bench_options {
   size_t scenario_count;
   int streams;                     /* of multi; 0: 2 */
   double rate_per_s, bound_ms;     /* of server and rate; 0: none given */
+  int prompt_tokens, new_tokens;   /* of generate; 0: 16, 32 */
+  const char *prompt_file;         /* the prompt's ids, a .npy; NULL: seeded ones */
   const char *device_hone;         /* hone on those devices; NULL: by the device's kind */
   const char *const *cache_states; /* "warm", "cold"; none: "warm" */
   size_t cache_state_count;
@@ -97,6 +101,14 @@ struct bench_options {
   const char *worker_path; /* NULL: /proc/self/exe */
   const char *cache_dir;   /* NULL: dir_user("cache") */
   const volatile sig_atomic_t *interrupted; /* NULL, or looked at between slices */
+};
+
+/* How a conversation ended that did not end in an answer. */
+struct worker_end {
+  enum record_status status;
+  enum record_stage stage;
+  char reason[1024];
+  double rel_l2; /* of outputs that were wrong; else NaN */
 };
 
 /* One model at one batch: what every backend gets. */
@@ -133,6 +145,10 @@ struct bench_case {
   bool is_disputed;    /* engines agree with each other and not with hone's reference */
   char dispute[1024];  /* who, and by how much */
   size_t witness_count;
+  json_t
+      *generation; /* how it generates text (generation.h), where a cell asks; NULL: see the end */
+  char generation_dir[4096];
+  struct worker_end generation_end;
   enum record_status status; /* STATUS_ok, or why no backend can be measured: a batch that the file
                                  does not have, or values that cannot be asked for in JSON */
   enum record_stage stage;
@@ -265,13 +281,6 @@ void harness_begin(struct harness *harness);
 void harness_finish(struct harness *harness);
 void harness_forget(struct harness *harness, int pid); /* a child that is gone */
 
-/* How a conversation ended that did not end in an answer. */
-struct worker_end {
-  enum record_status status;
-  enum record_stage stage;
-  char reason[1024];
-  double rel_l2; /* of outputs that were wrong; else NaN */
-};
 struct transport;
 struct stream;
 struct device;
@@ -370,9 +379,10 @@ struct loop {
   size_t *output_bytes;
   size_t next_set;
   struct random random;
-  uint64_t iterations; /* all that ran */
-  double median_ns;    /* of the last window; what slices are planned with */
-  int streams;         /* requests that the engine takes before one is waited for */
+  uint64_t iterations;         /* all that ran */
+  double median_ns;            /* of the last window; what slices are planned with */
+  struct generator *generator; /* loop_generate.c; NULL: one inference at a time */
+  int streams;                 /* requests that the engine takes before one is waited for */
 };
 #define LOOP_MAX_SAMPLES (1u << 20)
 struct slice_plan {
@@ -402,8 +412,8 @@ bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy
 /* -- scenario.c, loop_scenario.c ----------------------------------------------------------------
  */
 /* E_USAGE for a name that is none, or one whose rate is missing. */
-MUST_USE hone_status scenario_make(struct ctx *ctx, const char *name, int streams,
-                                   double rate_per_s, double bound_ms, struct scenario *out);
+MUST_USE hone_status scenario_make(struct ctx *ctx, const char *name,
+                                   const struct bench_options *options, struct scenario *out);
 /* Requests arrive by the clock, not when the one before is done. */
 bool scenario_has_arrivals(const struct scenario *scenario);
 /* Requests in flight that it wants. */
@@ -528,6 +538,12 @@ MUST_USE hone_status case_describe(struct bench *bench, const char *model, int b
                                    struct bench_case *out);
 /* Input sets and reference outputs, from the cache or computed now. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
+/* generation_cells.c: the study's scenario that generates text, or NULL; what a case's cells of it need; into the
+   command of one, false with the reason where it cannot be asked. */
+const struct scenario *bench_generates(const struct bench *bench);
+MUST_USE hone_status case_generate(struct bench *bench, struct bench_case *one);
+bool case_add_generation(const struct bench_case *one, const struct cell *cell, json_t *command,
+                         struct worker_end *end);
 /* peers.c: without a reference, two engines that agree serve; else outputs stay unverified. */
 bool backend_is_peer(const struct bench *bench, const struct backend *backend);
 MUST_USE hone_status case_from_peers(struct bench *bench, struct bench_case *one);

@@ -113,10 +113,11 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   struct worker_end end;
   json_t *reply = worker_ask(
       &worker,
-      json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "do", "describe", "model",
-                is_file ? out->path : model, "batch", batch, "shapes",
-                optional_text(bench->options.shapes), "side_files_from",
-                absolute_path(bench->options.side_files_from), "cache_dir", bench->cache_dir),
+      json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
+                is_file ? out->path : model, "batch", batch, "open_is",
+                bench_generates(bench) ? 1 : 0, "shapes", optional_text(bench->options.shapes),
+                "side_files_from", absolute_path(bench->options.side_files_from), "cache_dir",
+                bench->cache_dir),
       "described", ASK_PATIENT, &end);
   if (!reply)
     set_failure(out, &end);

@@ -3,7 +3,7 @@
  * checked iteration its outputs are poisoned, after it they are set aside, and all comparing
  * happens after the slice, so that nothing but the call is inside or between the clocks.
  */
-#include "bench.h"
+#include "generation.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -187,18 +187,12 @@ static uint64_t *map_samples(void) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
-                       struct slice *out) {
+/* Of inferences, one after the other or as the scenario has them arrive. */
+static hone_status infer(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
+                         struct slice *out) {
   const bool is_single = plan->scenario.kind == SCENARIO_single;
-  *out = (struct slice){.samples = map_samples(), .rewarm = map_samples()};
-  if (!is_single) out->scheduled = map_samples();
-  if (!is_single) out->started = map_samples();
-  accuracy_init(&out->accuracy);
   struct checks checks = {.wanted = 0};
-  hone_status status =
-      out->samples && out->rewarm && (is_single || (out->scheduled && out->started))
-          ? choose_checks(ctx, loop, plan, &checks)
-          : fail(ctx, HONE_E_OOM, place_none(), "no memory for samples");
+  hone_status status = choose_checks(ctx, loop, plan, &checks);
   if (!status)
     for (size_t set = 0; set < BENCH_SETS; set++) loop_poison(loop, set);
   if (!status) status = rewarm(ctx, loop, plan->rewarm_ns, out);
@@ -206,6 +200,22 @@ hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_pl
   if (!status && is_single) compare_asides(loop, &checks, out);
   if (!status && !is_single) status = loop_scenario(ctx, loop, plan, out);
   for (size_t i = 0; i < COUNT(checks.aside); i++) free(checks.aside[i].bytes);
+  return status;
+}
+
+hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
+                       struct slice *out) {
+  const bool is_single = plan->scenario.kind == SCENARIO_single;
+  *out = (struct slice){.samples = map_samples(), .rewarm = map_samples()};
+  if (!is_single) out->scheduled = map_samples();
+  if (!is_single) out->started = map_samples();
+  accuracy_init(&out->accuracy);
+  hone_status status =
+      out->samples && out->rewarm && (is_single || (out->scheduled && out->started))
+          ? HONE_OK
+          : fail(ctx, HONE_E_OOM, place_none(), "no memory for samples");
+  if (!status)
+    status = loop->generator ? generate_slice(ctx, loop, plan, out) : infer(ctx, loop, plan, out);
   if (status) slice_deinit(out);
   return status;
 }

@@ -74,8 +74,7 @@ static hone_status make_scenarios(struct bench *bench) {
   bench->scenario_count = o->scenario_count ? o->scenario_count : 1;
   TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->scenarios, bench->scenario_count));
   for (size_t i = 0; i < bench->scenario_count; i++)
-    TRY(scenario_make(bench->ctx, names[i], o->streams, o->rate_per_s, o->bound_ms,
-                      &bench->scenarios[i]));
+    TRY(scenario_make(bench->ctx, names[i], o, &bench->scenarios[i]));
   return HONE_OK;
 }
 

@@ -216,6 +216,7 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
   struct import_options import = {.shapes = text_or_null(command, "shapes"),
                                   .batch = is_zoo ? 0 : message_int(command, "batch", 0),
                                   .symbol_is = -1,
+                                  .open_is = message_int(command, "open_is", 0),
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
   TRY(model_load(ctx, path, &import, &model));

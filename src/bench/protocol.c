@@ -47,6 +47,7 @@ static const struct field described_fields[] = {
     {"outputs", FIELD_LIST, false, 1, WORKER_LINE_MAX},
 };
 static const struct field referenced_fields[] = {KEY, {"seconds", FIELD_NUMBER, false, 0, 1e6}};
+static const struct field generated_fields[] = {KEY, {"plan", FIELD_LIST, false, 8, 1 << 16}};
 static const struct field opened_fields[] = {
     KEY,
     {"version", FIELD_TEXT, false, 0, 63},
@@ -103,6 +104,7 @@ static const struct schema event_schemas[] = {
     {"closed", closed_fields, COUNT(closed_fields)},
     {"described", described_fields, COUNT(described_fields)},
     {"failed", failed_fields, COUNT(failed_fields)},
+    {"generated", generated_fields, COUNT(generated_fields)},
     {"opened", opened_fields, COUNT(opened_fields)},
     {"referenced", referenced_fields, COUNT(referenced_fields)},
     {"stage", stage_fields, COUNT(stage_fields)},

@@ -173,7 +173,9 @@ static bool ask_open(struct bench *bench, struct member *member) {
     json_object_set_new(command, "witness", json_string(member->witness));
   }
   struct worker_end end;
-  if (!send_case(&member->worker, one, command, &end)) {
+  const bool generates = cell_generates(member->cell);
+  if ((generates && !case_add_generation(one, member->cell, command, &end)) ||
+      !send_case(&member->worker, one, command, &end)) {
     json_decref(command);
     take_end(member, &end);
     return false;

@@ -1,21 +1,21 @@
 /* Scenarios: how inferences arrive. The words and definitions are those of MLPerf Inference's LoadGen (V. J.
  * Reddi et al., "MLPerf Inference Benchmark", ISCA 2020): single stream, one after the other; server, arrivals of
  * a Poisson process at a rate, judged by a latency bound; offline, everything at once, judged by throughput. multi
- * keeps so many requests in flight; rate is server with even distances.
+ * keeps so many requests in flight; rate is server with even distances. generate is a language model's loop, a prompt
+ * and then token by token, measured as LoadGen measures its LLM benchmarks: time to first token, time per output token.
  */
-#include "bench.h"
+#include "generation.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const struct {
   const char *name;
   enum scenario_kind kind;
   bool has_rate;
-} kinds[] = {{"single", SCENARIO_single, false},
-             {"multi", SCENARIO_multi, false},
-             {"offline", SCENARIO_offline, false},
-             {"server", SCENARIO_server, true},
-             {"rate", SCENARIO_rate, true}};
+} kinds[] = {{"single", SCENARIO_single, false},   {"multi", SCENARIO_multi, false},
+             {"offline", SCENARIO_offline, false}, {"server", SCENARIO_server, true},
+             {"rate", SCENARIO_rate, true},        {"generate", SCENARIO_generate, false}};
 
 bool scenario_has_arrivals(const struct scenario *scenario) {
   return scenario->kind == SCENARIO_server || scenario->kind == SCENARIO_rate;
@@ -32,7 +32,9 @@ static void put_text(struct scenario *scenario, const char *name) {
   const size_t size = sizeof scenario->text;
   format_f64(number, scenario->rate_per_s);
   format_f64(bound, scenario->bound_ms);
-  if (scenario->kind == SCENARIO_multi)
+  if (scenario->kind == SCENARIO_generate)
+    snprintf(out, size, "%s:%d+%d", name, scenario->prompt, scenario->count);
+  else if (scenario->kind == SCENARIO_multi)
     snprintf(out, size, "%s:%d", name, scenario->streams);
   else if (scenario_has_arrivals(scenario) && scenario->bound_ms > 0)
     snprintf(out, size, "%s:%.12s/s:%.12sms", name, number, bound);
@@ -42,21 +44,40 @@ static void put_text(struct scenario *scenario, const char *name) {
     snprintf(out, size, "%s", name);
 }
 
-hone_status scenario_make(struct ctx *ctx, const char *name, int streams, double rate_per_s,
-                          double bound_ms, struct scenario *out) {
+/* The file's length and a hash of it stand in for its ids. */
+static hone_status read_prompt(struct ctx *ctx, const char *path, struct scenario *out) {
+  int64_t *tokens;
+  size_t count;
+  char hash[33];
+  TRY(prompt_read(ctx, path, &tokens, &count));
+  hash_hex(hash, tokens, count * sizeof *tokens);
+  free(tokens);
+  if (count > GENERATION_MAX_TOKENS)
+    return fail(ctx, HONE_E_LIMIT, place_file(path), "%zu tokens, at most %d", count,
+                GENERATION_MAX_TOKENS);
+  out->prompt = (int)count;
+  snprintf(out->text, sizeof out->text, "generate:%d+%d:%.8s", out->prompt, out->count, hash);
+  return HONE_OK;
+}
+
+hone_status scenario_make(struct ctx *ctx, const char *name, const struct bench_options *o,
+                          struct scenario *out) {
   for (size_t i = 0; i < COUNT(kinds); i++) {
     if (strcmp(kinds[i].name, name) != 0) continue;
     *out = (struct scenario){.kind = kinds[i].kind,
-                             .streams = streams ? streams : 2,
-                             .rate_per_s = rate_per_s,
-                             .bound_ms = bound_ms};
-    if (kinds[i].has_rate && !(rate_per_s > 0))
+                             .streams = o->streams ? o->streams : 2,
+                             .rate_per_s = o->rate_per_s,
+                             .bound_ms = o->bound_ms,
+                             .prompt = o->prompt_tokens ? o->prompt_tokens : 16,
+                             .count = o->new_tokens ? o->new_tokens : 32};
+    if (kinds[i].has_rate && !(o->rate_per_s > 0))
       return fail(ctx, HONE_E_USAGE, place_name(name), "needs --rate, the arrivals a second");
     put_text(out, name);
-    return HONE_OK;
+    return out->kind == SCENARIO_generate && o->prompt_file ? read_prompt(ctx, o->prompt_file, out)
+                                                            : HONE_OK;
   }
   return fail(ctx, HONE_E_USAGE, place_name(name),
-              "no such scenario; there is single, multi, offline, server, rate");
+              "no such scenario; there is single, multi, offline, server, rate, generate");
 }
 
 uint64_t scenario_distance_ns(const struct scenario *scenario, struct random *random) {

@@ -26,6 +26,7 @@ static hone_status measure(struct bench *bench) {
     struct bench_case *one = &bench->study.cases[c];
     if (bench_is_interrupted(bench)) return interrupted(bench);
     if (one->status == STATUS_ok) TRY(case_reference(bench, one));
+    TRY(case_generate(bench, one));
     TRY(measure_case(bench, c));
   }
   return bench_is_interrupted(bench) ? interrupted(bench) : HONE_OK;
@@ -67,6 +68,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     dir_remove_tree(bench.dir);
     close(lock_fd);
   }
+  for (size_t c = 0; c < bench.study.case_count; c++) json_decref(bench.study.cases[c].generation);
   arena_destroy(bench.arena);
   return status;
 }

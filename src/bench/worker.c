@@ -4,6 +4,7 @@
  *
  * A cell that fails answers "failed" once and the process ends. The end of commands is the end.
  */
+#include "generation.h"
 #include "worker.h"
 
 #include <fcntl.h>
@@ -20,6 +21,11 @@ static hone_status make_reference(struct ctx *ctx, struct state *state, const js
                                   json_t **out_reply) {
   enter(state, STAGE_verify);
   return prepare_reference(ctx, command, out_reply);
+}
+static hone_status make_generation(struct ctx *ctx, struct state *state, const json_t *command,
+                                   json_t **out_reply) {
+  enter(state, STAGE_verify);
+  return prepare_generation(ctx, command, out_reply);
 }
 static hone_status close_cell(struct ctx *ctx, struct state *state, const json_t *command,
                               json_t **out_reply) {
@@ -48,6 +54,7 @@ static const struct command {
                      json_t **out_reply);
 } commands[] = {{"close", close_cell},
                 {"describe", describe_model},
+                {"generate", make_generation},
                 {"open", open_cell},
                 {"probe", probe},
                 {"reference", make_reference},

@@ -3,6 +3,7 @@
  *   confine.c       limits that it sets itself before any engine is loaded
  *   worker_say.c    answers, stages and failures
  *   worker_open.c   one cell: request, engine, input sets, first inferences
+ *   worker_generate.c  a cell that generates text
  *   worker_slice.c  warm-up and slices
  *   worker_probe.c  an engine in place of the reference
  *   worker.c        the table of commands, and the loop that obeys them
@@ -26,6 +27,9 @@ struct state {
   struct backend_io io;
   struct loop loop;
   struct scenario scenario;
+  struct generation *generation; /* of generate, on the heap; and its shapes and places */
+  char *first_shapes;
+  int *input_place, *output_place;
   double compile_ms, load_ms, first_ms;
   int64_t rss_compile, rss_load;
   struct accuracy accuracy; /* so far */
@@ -55,9 +59,20 @@ MUST_USE hone_status read_request(struct ctx *ctx, struct state *state, const js
 MUST_USE hone_status make_input_of(struct ctx *ctx, struct state *state, const json_t *command,
                                    int set, size_t index, hone_tensor *out);
 MUST_USE hone_status open_backend(struct ctx *ctx, struct state *state);
+/* Place of `name` in a command's list, or `otherwise`. */
+size_t find_named(const json_t *names, const char *name, size_t otherwise);
+MUST_USE hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command);
 MUST_USE hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
                                json_t **out_reply);
 void release_cell(struct state *state);
+
+/* -- worker_generate.c --------------------------------------------------------------------------
+ */
+/* Before the engine opens: the plan of the command, and the shapes that the engine is asked for. */
+MUST_USE hone_status read_generation(struct ctx *ctx, struct state *state, const json_t *command);
+/* With the engine open: buffers, and the first generation compared with the reference. */
+MUST_USE hone_status begin_generation(struct ctx *ctx, struct state *state, const json_t *command);
+void release_generation(struct state *state);
 
 /* -- worker_slice.c, worker_probe.c -------------------------------------------------------------
  */

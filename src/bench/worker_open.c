@@ -66,7 +66,7 @@ static bool same_form(const hone_tensor *a, const hone_tensor *b) {
 }
 
 /* Place of the engine's tensor in the model's list: by name, else by position. */
-static size_t find_named(const json_t *names, const char *name, size_t otherwise) {
+size_t find_named(const json_t *names, const char *name, size_t otherwise) {
   for (size_t i = 0; i < json_array_size(names); i++)
     if (!strcmp(json_string_value(json_array_get(names, i)), name)) return i;
   return otherwise;
@@ -160,7 +160,7 @@ static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *
   return HONE_OK;
 }
 
-static hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command) {
+hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command) {
   if (!json_object_get(command, "inputs")) return HONE_OK; /* nobody has described the model yet */
   size_t inputs = json_array_size(json_object_get(command, "inputs"));
   size_t outputs = json_array_size(json_object_get(command, "outputs"));
@@ -270,6 +270,7 @@ hone_status open_backend(struct ctx *ctx, struct state *state) {
 static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t *command) {
   enter(state, STAGE_load);
   TRY(read_request(ctx, state, command));
+  TRY(read_generation(ctx, state, command));
   backend_facts_init(&state->facts);
   accuracy_init(&state->accuracy);
   TRY(open_backend(ctx, state));
@@ -282,6 +283,7 @@ static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t
   state->loop.backend = state->backend;
   state->loop.io = &state->io;
   random_init(&state->loop.random, (uint64_t)message_int(command, "seed", 0) ^ (uint64_t)getpid());
+  if (state->generation) return begin_generation(ctx, state, command);
   state->loop.output_bytes = calloc(state->io.output_count + 1, sizeof *state->loop.output_bytes);
   if (!state->loop.output_bytes)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for outputs");
@@ -332,6 +334,7 @@ void release_cell(struct state *state) {
     free(at->outputs);
     free(at->expected);
   }
+  release_generation(state);
   free(state->loop.output_bytes);
   free(state->loop.yardsticks);
   backend_io_destroy(&state->io);

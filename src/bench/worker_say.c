@@ -31,7 +31,7 @@ void set_accuracy(json_t *message, const struct accuracy *accuracy) {
   message_set_number(message, "max_abs_diff", accuracy->max_abs_diff);
   message_set_number(message, "max_rel_diff", accuracy->max_rel_diff);
   message_set_number(message, "rel_l2", accuracy->rel_l2);
-  message_set_number(message, "cosine", fmin(1.0, accuracy->cosine));
+  message_set_number(message, "cosine", accuracy->cosine > 1.0 ? 1.0 : accuracy->cosine);
   message_set_number(message, "top1", accuracy->top1);
 }
 

@@ -1,6 +1,7 @@
 /* Warm-up and slices of a worker's open cell: samples go to files of its folder, facts into the
  * answer.
  */
+#include "generation.h"
 #include "worker.h"
 
 #include <dirent.h>
@@ -13,7 +14,9 @@ hone_status warm_up(struct ctx *ctx, struct state *state, const json_t *command,
                     json_t **out_reply) {
   uint64_t start = clock_ns();
   bool is_stationary;
-  TRY(loop_warmup(ctx, &state->loop, (uint64_t)message_int(command, "max_ns", 0), &is_stationary));
+  const uint64_t max_ns = (uint64_t)message_int(command, "max_ns", 0);
+  TRY(state->loop.generator ? generate_warmup(ctx, &state->loop, max_ns, &is_stationary)
+                            : loop_warmup(ctx, &state->loop, max_ns, &is_stationary));
   *out_reply =
       json_pack("{s:s, s:f, s:f, s:b, s:I}", "event", "warm", "ms",
                 (double)(clock_ns() - start) / 1e6, "median_ns", fmax(1.0, state->loop.median_ns),

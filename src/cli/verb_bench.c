@@ -163,6 +163,19 @@ static hone_status check_texts(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+static hone_status read_generation(struct ctx *ctx, const struct args *args,
+                                   struct bench_options *out) {
+  const char *prompt = value_of(args, FLAG_prompt, NULL);
+  int64_t number;
+  if (prompt && parse_i64(prompt, 1, 65536, &number))
+    out->prompt_tokens = (int)number;
+  else
+    out->prompt_file = prompt;
+  TRY(int_of(ctx, args, FLAG_new_tokens, 2, 65536, 0, &number));
+  out->new_tokens = (int)number;
+  return HONE_OK;
+}
+
 static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
                                 struct bench_options *out) {
   int64_t number;
@@ -204,6 +217,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                   &out->route_count));
   TRY(int_of(ctx, args, FLAG_streams, 1, BENCH_SETS, 0, &number));
   out->streams = (int)number;
+  TRY(read_generation(ctx, args, out));
   TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
   TRY(amount_of(ctx, args, FLAG_latency_bound, AMOUNT_MS, 1e-6, 1e9, 0, &out->bound_ms));
   TRY(split_precisions(ctx, args, lists, &out->precision_count));
@@ -335,10 +349,10 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 /* What another command needs for the same figures, besides the cell itself. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
-      FLAG_device_hone,  FLAG_engine,       FLAG_shape,    FLAG_side_files_from,
-      FLAG_input,        FLAG_inputs,       FLAG_min_time, FLAG_max_time,
-      FLAG_min_samples,  FLAG_warmup,       FLAG_rounds,   FLAG_timeout,
-      FLAG_incarnations, FLAG_memory_limit, FLAG_seed,     FLAG_limit};
+      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,   FLAG_shape,
+      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time, FLAG_max_time,
+      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_timeout,  FLAG_incarnations,
+      FLAG_memory_limit,    FLAG_seed,       FLAG_limit};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
   return false;

@@ -11,6 +11,7 @@ struct import_options {
      "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,3,224,224],y[N]". */
   const char *shapes;
   int64_t batch;               /* of open first dimensions; 0: 1 */
+  int64_t open_is;             /* what is still open then; 0: an error */
   int64_t symbol_is;           /* what that size is taken as; 0: its bound; -1: what it is run at */
   struct symbol *symbol;       /* filled in with its name and bound; may be NULL */
   bool is_probe;               /* no warnings and no hashes: the file was read before */

@@ -3,7 +3,7 @@
  * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first; a name that stands for a dimension there
  * stands for it everywhere. What is still open becomes the batch (1 where none is asked for) where it
  * is an input's first dimension or has the name of one, and otherwise is an error that lists every
- * open dimension with an example to copy. What was open and which size it got is told.
+ * open dimension with an example to copy, unless options->open_is says what it is. What was open and which size it got is told.
  */
 #include "import.h"
 
@@ -224,6 +224,18 @@ static hone_status take_batches(struct binder *b) {
   return HONE_OK;
 }
 
+/* Of a model whose sizes change from call to call: any size will do to describe it. */
+static hone_status take_rest(struct binder *b) {
+  for (size_t i = 0; b->options->open_is && i < b->count; i++)
+    for (int d = 0; b->is_real[i] && d < b->inputs[i].rank; d++)
+      if (b->shapes[i].dims[d] < 0) {
+        b->shapes[i].dims[d] = b->options->open_is;
+        b->origins[i][d] = ORIGIN_ASSUMED;
+        TRY(bind(b, i, d));
+      }
+  return HONE_OK;
+}
+
 /* A batch that was asked for is the first dimension of every input but those that --shape says. */
 static hone_status check_batch(const struct binder *b) {
   bool has_batch = false;
@@ -360,6 +372,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   propagate(&b);
   TRY(take_batches(&b));
   propagate(&b);
+  TRY(take_rest(&b));
   for (size_t i = 0; i < count; i++)
     if (is_open(&b, i)) return refuse_open(&b);
   if (b.batch > 1) TRY(check_batch(&b));

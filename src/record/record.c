@@ -214,6 +214,8 @@ static size_t put_number(char *out, size_t size, size_t at, const char *name, in
   return put_field(out, size, at, name, digits, sizeof digits);
 }
 
+bool cell_generates(const struct cell *cell) { return !strncmp(cell->scenario, "generate:", 9); }
+
 void cell_key(struct cell *cell) {
   char canonical[2048]; /* above the sum of the fields and their names */
   const size_t size = sizeof canonical;

@@ -68,6 +68,8 @@ struct cell {
   char key[33];
 };
 void cell_key(struct cell *cell); /* fills key */
+/* Whether its samples are tokens: "generate:16+32". */
+bool cell_generates(const struct cell *cell);
 
 /* Noise seen during one block. -1: not shown by this machine. */
 struct noise {
@@ -87,7 +89,9 @@ struct block {
   uint64_t *rewarm; /* ns each, the phase before, not counted */
   size_t rewarm_count;
   /* ns since the slice began, of scenarios other than single: when each request was due and when it was
-     handed to the engine; its sample is from due to done */
+     handed to the engine; its sample is from due to done. Of the scenario generate: when a token's generation was
+     asked for and when the token's own step began; its sample is that step. The two are the same for the first
+     token of each generation */
   uint64_t *scheduled, *started;
   size_t scheduled_count, started_count; /* sample_count, or 0 */
   int verified;                          /* outputs of timed iterations compared in this block */
@@ -134,6 +138,8 @@ struct record {
       portability; /* of this engine's cells over the study's models and devices, the share that ran
                          correctly; NaN: none was measured */
   double over_bound_share; /* of requests, beyond the scenario's latency bound; NaN: none is set */
+  double first_token_p50_ms, first_token_p99_ms,
+      tokens_per_s;                               /* of the scenario generate; NaN: n/a */
   double limit_ms, limit_share;                   /* roofline limit and its share reached */
   double winograd_limit_ms, winograd_limit_share; /* NaN where the model has no such convolution */
   struct incarnation worst; /* of the incarnations: first of a failure, else medians/maxima */

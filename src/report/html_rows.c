@@ -47,7 +47,7 @@ static void put_figures(struct html html, const struct record *record) {
   put_half_width(html.out, record);
   LITERAL(html.out, "</span>, ");
   put_significant(html.out, record->throughput_per_s, 4);
-  LITERAL(html.out, " samples a second.");
+  text_puts(html.out, cell_generates(&record->cell) ? " tokens a second." : " samples a second.");
 }
 
 void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end) {
@@ -91,12 +91,27 @@ static const struct {
      "distribution of all samples, logarithmic; line: median, band: its 95 % interval"},
     {"vs fastest", "verdict", "ratio of medians; a tie where its 95 % interval holds 1"},
     {"p99", "num", "99th percentile of latency, from 368 samples"},
+    {"first token", "num",
+     "from the prompt to the first token, median; the latencies are of each further one"},
     {"per s", "num rate", "throughput at this batch"},
     {"start-up", "num", "from the model's file to the first inference, cold: compile and load"},
     {"memory", "num", "resident set while running"},
     {"% limit", "num limit", "share of what this machine's peaks allow at best"},
 };
-enum { H_RANK, H_NAME, H_P50, H_DIST, H_BEST, H_P99, H_RATE, H_READY, H_MEMORY, H_LIMIT, H_COUNT };
+enum {
+  H_RANK,
+  H_NAME,
+  H_P50,
+  H_DIST,
+  H_BEST,
+  H_P99,
+  H_FIRST,
+  H_RATE,
+  H_READY,
+  H_MEMORY,
+  H_LIMIT,
+  H_COUNT
+};
 
 struct group {
   const struct page *page;
@@ -105,9 +120,15 @@ struct group {
   struct axis axis;
 };
 
+/* Only where text is generated there is a first token. */
+static bool generates(const struct group *group) {
+  return cell_generates(&group->summary->records[group->begin].cell);
+}
+
 static void put_headings(struct html html, const struct group *group) {
   LITERAL(html.out, "<thead><tr>");
   for (int h = 0; h < H_COUNT; h++) {
+    if (h == H_FIRST && !generates(group)) continue;
     text_printf(html.out, "<th scope=\"col\" class=\"%s\" title=\"%s\"", headings[h].class_name,
                 headings[h].help);
     text_puts(html.out, h == H_RANK ? " aria-sort=\"ascending\">" : ">");
@@ -266,6 +287,11 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
   begin_cell(html, H_P99, record->p99_ms);
   put_latency(html.out, record->p99_ms);
   end_cell(html);
+  if (generates(group)) {
+    begin_cell(html, H_FIRST, record->first_token_p50_ms);
+    put_latency(html.out, record->first_token_p50_ms);
+    end_cell(html);
+  }
   begin_cell(html, H_RATE, record->throughput_per_s);
   put_significant(html.out, record->throughput_per_s, 4);
   end_cell(html);
@@ -298,8 +324,8 @@ static const struct {
   const char *prefixes[24];
 } parts[] = {
     {"Speed",
-     {"rank", "latency", "throughput", "limit", "winograd", "samples", "rounds", "incarnations",
-      "floor"}},
+     {"rank", "latency", "first_token", "tokens", "throughput", "limit", "winograd", "samples",
+      "rounds", "incarnations", "floor"}},
     {"Start-up",
      {"import_time", "compile_time", "cached_compile", "load_time", "first_inference", "warmup"}},
     {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory"}},

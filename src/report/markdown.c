@@ -39,6 +39,10 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " | ");
   put_latency(out, record->p99_ms);
   LITERAL(out, " | ");
+  if (cell_generates(&record->cell)) {
+    put_latency(out, record->first_token_p50_ms);
+    LITERAL(out, " | ");
+  }
   put_significant(out, record->throughput_per_s, 4);
   LITERAL(out, " | ");
   put_ms(out, ready_ms(record));
@@ -79,11 +83,13 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   put_open_dimensions(&open, &summary->records[begin]);
   if (open.length) LITERAL(markdown.out, "\n\n");
   put_untrusted(markdown, &open);
+  const bool generates = cell_generates(&summary->records[begin].cell);
+  LITERAL(markdown.out, "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | ");
+  if (generates) LITERAL(markdown.out, "first token | ");
   LITERAL(markdown.out,
-          "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | per s | start-up | "
-          "memory "
-          "| size | % limit | rel L2 | flags |\n"
-          "|--:|:--|--:|--:|:--|:--|--:|--:|--:|--:|--:|--:|--:|:--|\n");
+          "per s | start-up | memory | size | % limit | rel L2 | flags |\n"
+          "|--:|:--|--:|--:|:--|:--|--:|--:|--:|--:|--:|--:|--:|:--|");
+  text_puts(markdown.out, generates ? "--:|\n" : "\n");
   size_t i = begin;
   for (; i < end && is_measured(&summary->records[i]); i++)
     put_row(markdown, summary, i, begin, native);

@@ -63,12 +63,21 @@ const struct cell_data *cell_data_of(const struct summary *summary, const struct
 /* -- samples ------------------------------------------------------------------------------------
  */
 
-static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena,
+/* The first token of a generation, whose step holds the prompt. */
+static bool is_first_token(const struct cell *cell, const struct block *block, size_t i) {
+  return cell_generates(cell) && i < block->scheduled_count && i < block->started_count &&
+         block->scheduled[i] == block->started[i];
+}
+
+/* Its samples; of one that generates text those of all tokens but the first of each generation. */
+static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena, const struct cell *cell,
                                       const struct block *block, struct sample_round *out) {
   double *samples;
+  size_t n = 0;
   TRY(NEW_ARRAY(ctx, arena, samples, block->sample_count));
-  for (size_t i = 0; i < block->sample_count; i++) samples[i] = (double)block->samples[i];
-  *out = (struct sample_round){samples, block->sample_count};
+  for (size_t i = 0; i < block->sample_count; i++)
+    if (!is_first_token(cell, block, i)) samples[n++] = (double)block->samples[i];
+  *out = (struct sample_round){samples, n};
   return HONE_OK;
 }
 
@@ -85,7 +94,7 @@ hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct c
     if (out->process_count == 0 || data->blocks[i].incarnation != incarnation)
       out->processes[out->process_count++] = (struct sample_process){0, rounds};
     incarnation = data->blocks[i].incarnation;
-    TRY(add_round(ctx, arena, &data->blocks[i], rounds++));
+    TRY(add_round(ctx, arena, &data->cell, &data->blocks[i], rounds++));
     out->processes[out->process_count - 1].round_count++;
   }
   return HONE_OK;
@@ -130,6 +139,28 @@ static double percentile_or_none(const double *sorted, size_t n, double p) {
   size_t low, high;
   return quantile_interval(n, p, CONFIDENCE, &low, &high) ? percentile_sorted(sorted, n, p) * 1e-6
                                                           : NAN;
+}
+
+/* Steps of a cell that generates text: times of the first tokens, and tokens a second over all. */
+static MUST_USE hone_status fill_generation(struct ctx *ctx, struct arena *arena,
+                                            const struct cell_data *data, struct record *record) {
+  double *first, busy_ns = 0;
+  size_t n = 0, all = 0;
+  if (!cell_generates(&data->cell)) return HONE_OK;
+  for (size_t b = 0; b < data->block_count; b++) all += data->blocks[b].sample_count;
+  TRY(NEW_ARRAY(ctx, arena, first, all));
+  for (size_t b = 0; b < data->block_count; b++)
+    for (size_t i = 0; i < data->blocks[b].sample_count; i++) {
+      busy_ns += (double)data->blocks[b].samples[i];
+      if (is_first_token(&data->cell, &data->blocks[b], i))
+        first[n++] = (double)data->blocks[b].samples[i];
+    }
+  if (!n || !(busy_ns > 0)) return HONE_OK;
+  sort_doubles(first, n);
+  record->first_token_p50_ms = percentile_sorted(first, n, 0.5) * 1e-6;
+  record->first_token_p99_ms = percentile_or_none(first, n, 0.99);
+  record->throughput_per_s = record->tokens_per_s = (double)all / busy_ns * 1e9;
+  return HONE_OK;
 }
 
 static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample_set *set,
@@ -397,6 +428,7 @@ static void put_scenario(struct text *out, const char *scenario) {
   if (!scenario[0] || !strcmp(scenario, "single")) return;
   text_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
   if (!colon) return;
+  if (!strncmp(scenario, "generate", 8)) return; /* its sizes are flags of the study */
   if (!strncmp(scenario, "multi", 5))
     text_printf(out, " --streams %s", colon + 1);
   else
@@ -603,12 +635,16 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
                           &record->limit_share,
                           &record->throughput_per_s,
                           &record->over_bound_share,
+                          &record->first_token_p50_ms,
+                          &record->first_token_p99_ms,
+                          &record->tokens_per_s,
                           &record->portability,
                           &record->winograd_limit_ms,
                           &record->winograd_limit_share};
   for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
   TRY(make_sample_set(ctx, arena, data, &out->set));
   TRY(fill_latency(ctx, arena, data, &out->set, seed, record));
+  TRY(fill_generation(ctx, arena, data, record));
   TRY(fill_outcome(ctx, arena, data, record));
   fill_noise(data, record);
   fill_repeat(study, record);

@@ -1,0 +1,156 @@
+"""The scenario generate: a prompt, then token by token with caches that grow, compared token by token."""
+
+import json
+import sqlite3
+import struct
+from pathlib import Path
+
+import hostile
+import numpy as np
+import onnx
+import pytest
+from hone import refused
+from onnx import TensorProto, helper, numpy_helper
+
+QUICK = ["--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
+         "--min-time", "0.01", "--min-samples", "10", "--json", "-"]
+ort = pytest.importorskip("onnxruntime")
+ORT = ["--engine", f"onnxruntime={Path(ort.__file__).parent.parent}"]
+VOCABULARY, WIDTH = 23, 8
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def weights():
+    random = np.random.default_rng(3)
+    return {n: random.standard_normal(s).astype(np.float32) for n, s in
+            (("table", (VOCABULARY, WIDTH)), ("places", (64, WIDTH)), ("wk", (WIDTH, WIDTH)), ("wv", (WIDTH, WIDTH)),
+             ("wo", (WIDTH, VOCABULARY)))}
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def decoder(path, length=1, name="token"):
+    """One layer of attention over a cache; length: of its tokens, a number or a name."""
+    nodes = [node("Gather", f"table {name}", "e"), node("Gather", "places pos", "p"), node("Add", "e p", "x"),
+             node("MatMul", "x wk", "k"), node("MatMul", "x wv", "v"),
+             node("Concat", "past_k k", "present_k", axis=1), node("Concat", "past_v v", "present_v", axis=1),
+             node("Transpose", "present_k", "kt", perm=[0, 2, 1]), node("MatMul", "x kt", "s"),
+             node("Softmax", "s", "a", axis=-1), node("MatMul", "a present_v", "y"), node("MatMul", "y wo", "logits")]
+    cache = [helper.make_tensor_value_info(n, FLOAT, [1, "P", WIDTH]) for n in ("past_k", "past_v")]
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info(name, INT64, [1, length]), helper.make_tensor_value_info("pos", INT64, [1, length]),
+         *cache],
+        [helper.make_tensor_value_info("logits", FLOAT, [1, length, VOCABULARY]),
+         *[helper.make_tensor_value_info(n, FLOAT, [1, "Q", WIDTH]) for n in ("present_k", "present_v")]],
+        [numpy_helper.from_array(a, n) for n, a in weights().items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
+    return path
+
+
+def expected(prompt, count, at_once=False):
+    """The tokens by numpy; at_once: a prompt given in one call sees itself, here without a mask."""
+    w = weights()
+    tokens, keys, values = list(prompt), np.zeros((0, WIDTH)), np.zeros((0, WIDTH))
+    at = 0
+    while len(tokens) < len(prompt) + count:
+        step = len(prompt) if at_once and not at else 1
+        x = w["table"][tokens[at:at + step]] + w["places"][at:at + step]
+        keys, values = np.concatenate([keys, x @ w["wk"]]), np.concatenate([values, x @ w["wv"]])
+        at += step
+        s = x @ keys.T
+        a = np.exp(s - s.max(-1, keepdims=True))
+        y = (a / a.sum(-1, keepdims=True)) @ values @ w["wo"]
+        if at >= len(prompt):
+            tokens.append(int(y[-1].argmax()))
+    return tokens
+
+
+def rows_of(result):
+    assert result.out, result
+    return {r["backend"]: r for r in json.loads(result.text)["records"]}
+
+
+@pytest.mark.parametrize("length", [1, "T"])
+def test_tokens_and_their_times(hone, tmp_path, length):
+    """native and ONNX Runtime generate what the reference does; each token's columns are in the store."""
+    model, store = decoder(tmp_path / "m.onnx", length), tmp_path / "r.db"
+    np.save(tmp_path / "prompt.npy", np.array([3, 1, 4], np.int32))
+    hone.env["HONE_TESTING"] = "1"
+    result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "9",
+                  "--backend", "native,onnxruntime,null", *ORT, "--store", store, *QUICK, timeout=240)
+    rows = rows_of(result)
+    assert rows["null"]["status"] == "unsupported" and "binds one size" in rows["null"]["reason"]
+    for backend in ("native", "onnxruntime"):
+        row = rows[backend]
+        assert row["status"] == "ok" and row["top1"] == 1, (row["status"], row["reason"], result)
+        assert row["scenario"].startswith("generate:3+9:") and row["rel_l2"] is None
+        assert row["first_token_ms"]["p50"] > 0 and row["tokens_per_s"] > 0
+        assert row["tokens_per_s"] == row["throughput_per_s"]
+        assert f"--prompt {tmp_path}/prompt.npy --new-tokens 9" in row["repeat"].replace("'", "")
+    base = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    blocks = base.execute("SELECT samples, scheduled, started FROM block").fetchall()
+    assert blocks
+    for block in blocks:
+        samples, asked, began = [struct.unpack(f"<{len(c) // 8}Q", c) for c in block]
+        assert len(samples) == len(asked) == len(began) and len(samples) % 9 == 0
+        for i, (a, b) in enumerate(zip(asked, began)):
+            assert (a == b) == (i % 9 == 0)  # the first token's step is the prompt's
+            if i % 9:  # a step begins when the one before has ended
+                assert asked[i - 1] == a and b >= began[i - 1] + samples[i - 1]
+
+
+@pytest.mark.parametrize("length", [1, "T"])
+def test_the_reference_generates_what_numpy_does(hone, tmp_path, length):
+    """A file of the tokens that numpy generates is a prompt that goes on as numpy goes on: the row is right with the
+    right table, and wrong where an engine has another model (its embedding's first row moved)."""
+    model = decoder(tmp_path / "m.onnx", length)
+    session = ort.InferenceSession(str(model))
+    tokens, keys = [3, 1, 4], np.zeros((1, 0, WIDTH), np.float32)
+    values, at = keys.copy(), 0
+    while len(tokens) < 12:
+        step = 3 if length == "T" and not at else 1
+        logits, keys, values = session.run(None, {
+            "token": np.array([tokens[at:at + step]]), "pos": np.arange(at, at + step)[None], "past_k": keys,
+            "past_v": values})
+        at += step
+        if at >= 3:
+            tokens.append(int(logits[0, -1].argmax()))
+    assert tokens == expected([3, 1, 4], 9, at_once=length == "T")
+    assert len(set(tokens[3:])) > 1  # else a step that is skipped would not show
+
+
+def test_without_caches_the_sequence_grows(hone, tmp_path):
+    w = weights()
+    nodes = [node("Gather", "table input_ids", "x"), node("CumSum", "x one", "c"), node("MatMul", "c wo", "logits")]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("input_ids", INT64, [1, "T"])],
+        [helper.make_tensor_value_info("logits", FLOAT, [1, "T", VOCABULARY])],
+        [numpy_helper.from_array(w["table"], "table"), numpy_helper.from_array(w["wo"], "wo"),
+         numpy_helper.from_array(np.array(1, np.int64), "one")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), tmp_path / "m.onnx")
+    result = hone("bench", tmp_path / "m.onnx", "--scenario", "generate", "--prompt", "4", "--new-tokens", "6",
+                  "--backend", "native,onnxruntime", *ORT, *QUICK, timeout=240)
+    for row in rows_of(result).values():
+        assert row["status"] == "ok" and row["scenario"] == "generate:4+6", (row["reason"], result)
+
+
+def test_a_model_that_generates_no_text(hone, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(hostile.identity().SerializeToString())
+    result = hone("bench", tmp_path / "m.onnx", "--scenario", "generate,single", "--backend", "native", *QUICK,
+                  timeout=120)
+    rows = {r["scenario"]: r for r in json.loads(result.text)["records"]}
+    assert rows["single"]["status"] == "ok"
+    assert rows["generate:16+32"]["status"] == "unsupported" and "no input of token ids" in rows["generate:16+32"]["reason"]
+
+
+def test_prompts_that_are_none(hone, tmp_path):
+    model = decoder(tmp_path / "m.onnx")
+    np.save(tmp_path / "f.npy", np.ones(3, np.float32))
+    np.save(tmp_path / "far.npy", np.array([VOCABULARY], np.int64))
+    refused(hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "f.npy", "--backend", "native", *QUICK),
+            "E_TYPE", "token ids are integers")
+    result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "far.npy", "--backend", "native", *QUICK)
+    assert f"token {VOCABULARY} of a vocabulary of {VOCABULARY}" in rows_of(result)["native"]["reason"]
