@@ -13,20 +13,39 @@
 #include "zoo.h"
 
 struct zoo_options {
-  int64_t batch, sequence, past, size;
+  int64_t batch, sequence, past, size, layers, width, vocabulary;
 };
 struct builder {
   struct ctx *ctx;
   struct graph *graph;
-  struct zoo_options options;
+  struct zoo_options options, published; /* asked for; of the model as its paper has it */
   hone_status status;
+  bool is_counting;        /* nothing is made: weights are counted, every value is NULL */
+  bool has_frozen_norms;   /* batch norms are no parameters, as in DETR's backbone */
   int64_t parameter_count; /* of the weights made so far; not the running statistics */
+  int64_t weight_bytes;    /* of every constant that a name's seed fills */
 };
+/* A variant of a decoder: which size, whether it takes one token with a cache, weights of 4 bits. */
+enum { ZOO_SIZE = 15, ZOO_DECODE = 16, ZOO_4BIT = 32 };
 typedef void family_fn(struct builder *b, int variant);
 
 /* One model of a family; zoo.c lists them beside their public rows. */
 family_fn zoo_mlp, zoo_conv, zoo_mnist, zoo_transformer, zoo_resnet, zoo_vgg, zoo_mobilenet,
-    zoo_vit, zoo_bert, zoo_gpt2, zoo_gcn, zoo_graphsage, zoo_gat, zoo_dlrm;
+    zoo_vit, zoo_bert, zoo_gpt2, zoo_gcn, zoo_graphsage, zoo_gat, zoo_gatv2, zoo_dlrm, zoo_tinyvit,
+    zoo_yolov8n, zoo_detr, zoo_mobilebert, zoo_llama, zoo_t5, zoo_mbart, zoo_whisper, zoo_conformer,
+    zoo_clip, zoo_blip2, zoo_flamingo;
+
+/* Dims as two arguments, rank and array. */
+#define DIMS(...) \
+  (int)COUNT(((const int64_t[]){__VA_ARGS__})), (const int64_t[]) { __VA_ARGS__ }
+
+/* -- sizes ------------------------------------------------------------------------------------ */
+/* A published width or depth in the proportion that the options `width` and `layers` ask for: widths in
+ * whole units (of a head), one unit and one layer at least. */
+int64_t zoo_width(const struct builder *b, int64_t published, int64_t unit);
+int64_t zoo_layers(const struct builder *b, int64_t published);
+/* E_USAGE with this text unless `holds`. */
+void zoo_require(struct builder *b, bool holds, const char *otherwise);
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 /* A formatted name in the graph's arena; "" after a failure. */
@@ -52,11 +71,19 @@ struct value *zoo_scalar(struct builder *b, double x);
 struct value *zoo_i64(struct builder *b, int rank, const int64_t *ints, size_t n);
 /* One value everywhere; rank up to 4. */
 struct value *zoo_filled(struct builder *b, int rank, const int64_t *dims, double x);
+/* A constant of these numbers, which are computed and not trained. */
+struct value *zoo_table(struct builder *b, int rank, const int64_t *dims, const double *x);
+/* The same of integers of any rank. */
+struct value *zoo_indices(struct builder *b, int rank, const int64_t *dims, const int64_t *x);
 /* [n, 1] */
 struct value *zoo_column(struct builder *b, const double *x, size_t n);
 /* A trained parameter: uniform with this mean and standard deviation. */
 struct value *zoo_weight(struct builder *b, const char *name, int rank, const int64_t *dims,
                          double mean, double deviation);
+
+/* x W by a weight of 4 bits, 32 along `in` sharing a scale (QLoRA, Dettmers et al. 2023): DequantizeLinear and MatMul. */
+struct value *zoo_matmul_4bit(struct builder *b, const char *name, struct value *x, int64_t in,
+                              int64_t out, double gain);
 
 /* -- layers ----------------------------------------------------------------------------------- */
 struct conv {
@@ -69,6 +96,9 @@ struct value *zoo_conv2d(struct builder *b, const char *name, struct value *x,
 /* weight_mean: of the scale; small on the last norm of a residual branch */
 struct value *zoo_batch_norm(struct builder *b, const char *name, struct value *x, int64_t channels,
                              double epsilon, double weight_mean);
+/* x [batch, in, length]; the kernel's two sizes are this one and 1. */
+struct value *zoo_conv1d(struct builder *b, const char *name, struct value *x,
+                         const struct conv *conv);
 struct value *zoo_max_pool(struct builder *b, struct value *x, int64_t kernel, int64_t stride,
                            int64_t pad);
 /* x [rows, in] -> [rows, out] as Gemm with a transposed weight. */
@@ -79,8 +109,24 @@ struct value *zoo_project(struct builder *b, const char *name, struct value *x, 
                           int64_t out, double gain);
 struct value *zoo_layer_norm(struct builder *b, const char *name, struct value *x, int64_t width,
                              double epsilon);
+/* x / sqrt(mean(x^2) + epsilon) * scale, operator by operator. */
+struct value *zoo_rms_norm(struct builder *b, const char *name, struct value *x, int64_t width,
+                           double epsilon);
 /* x * 0.5 * (1 + erf(x / sqrt 2)), operator by operator. */
 struct value *zoo_gelu(struct builder *b, struct value *x);
+/* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
+struct value *zoo_gelu_tanh(struct builder *b, struct value *x);
+/* x * sigmoid(slope x); slope 1: SiLU, 1.702: the quick GELU */
+struct value *zoo_swish(struct builder *b, struct value *x, double slope);
+struct value *zoo_softmax(struct builder *b, struct value *x, int64_t axis);
+struct value *zoo_concat(struct builder *b, int64_t axis, struct value *const *parts, size_t count);
+struct value *zoo_gather(struct builder *b, struct value *table, struct value *indices,
+                         int64_t axis);
+/* Parts along an axis, of these lengths. */
+void zoo_split(struct builder *b, struct value *x, int64_t axis, const int64_t *lengths,
+               struct value **out, size_t count);
+/* Elements [from, to) of one axis. */
+struct value *zoo_slice(struct builder *b, struct value *x, int64_t axis, int64_t from, int64_t to);
 struct value *zoo_reshape(struct builder *b, struct value *x, int rank, const int64_t *dims);
 struct value *zoo_transpose(struct builder *b, struct value *x, int rank, const int64_t *order);
 /* [batch, length, heads * depth] <-> [batch, heads, length, depth] (keys: [.., depth, length]) */
@@ -88,5 +134,7 @@ struct value *zoo_split_heads(struct builder *b, struct value *x, int64_t batch,
                               int64_t heads, int64_t depth, bool is_key);
 struct value *zoo_merge_heads(struct builder *b, struct value *x, int64_t batch, int64_t length,
                               int64_t width);
+/* Everything of ResNet-18 or -50 in front of the pool: [batch, 3, size, size] to 512 or 2048 channels of size / 32. */
+struct value *zoo_resnet_body(struct builder *b, struct value *x, int variant);
 
 #endif

@@ -1,19 +1,16 @@
-/* GPT-2 small as transformers has it: logits of a whole sequence (variant 0), or of one more token
- * with the keys and values of the past as inputs and outputs (variant 1). The embedding is tied to
- * the last layer. */
-#include "build.h"
+/* GPT-2, small and XL, as transformers has it: logits of a whole sequence, or of one more token with the keys and
+ * values of the past as inputs and outputs. The embedding is tied to the last layer. */
+#include "block.h"
 
 #include <math.h>
 
-#define DIMS(...) \
-  (int)COUNT(((const int64_t[]){__VA_ARGS__})), (const int64_t[]) { __VA_ARGS__ }
-
-enum { WIDTH = 768, HEADS = 12, DEPTH = 64, LAYERS = 12, VOCABULARY = 50257, POSITIONS = 1024 };
+enum { DEPTH = 64, POSITIONS = 1024 };
 
 struct decoder {
   struct builder *b;
   int64_t batch, length, past; /* past < 0: no cache */
-  struct value *is_visible;    /* [1, 1, length, length], NULL with a cache */
+  int64_t width, heads, layers;
+  struct value *is_visible; /* [1, 1, length, length], NULL with a cache */
   struct value *lowest;
 };
 
@@ -28,22 +25,13 @@ static struct value *conv1d(const struct decoder *d, const char *name, struct va
   return zoo_reshape(b, x, DIMS(d->batch, d->length, out));
 }
 
-/* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
-static struct value *gelu_new(struct builder *b, struct value *x) {
-  struct value *cube = zoo_op2(b, "Pow", x, zoo_scalar(b, 3));
-  struct value *y = zoo_op2(b, "Add", x, zoo_op2(b, "Mul", cube, zoo_scalar(b, 0.044715)));
-  y = zoo_op1(b, "Tanh", zoo_op2(b, "Mul", y, zoo_scalar(b, 0x1.988453p-1)));
-  y = zoo_op2(b, "Add", y, zoo_scalar(b, 1));
-  return zoo_op2(b, "Mul", zoo_op2(b, "Mul", x, zoo_scalar(b, 0.5)), y);
-}
-
 /* Puts the past in front and hands both out again; axis of the sequence: 2. */
 static struct value *extend(const struct decoder *d, int layer, const char *kind,
                             struct value *now) {
   struct builder *b = d->b;
   if (d->past < 0) return now;
   struct value *past = zoo_input(b, zoo_name(b, "past_key_values.%d.%s", layer, kind), HONE_F32,
-                                 DIMS(d->batch, HEADS, d->past, DEPTH));
+                                 DIMS(d->batch, d->heads, d->past, DEPTH));
   now = zoo_op2(b, "Concat", past, now);
   if (now) zoo_int(b, now, "axis", 2);
   zoo_output(b, zoo_name(b, "present.%d.%s", layer, kind), now);
@@ -52,31 +40,30 @@ static struct value *extend(const struct decoder *d, int layer, const char *kind
 
 static struct value *attention(const struct decoder *d, int layer, struct value *x) {
   struct builder *b = d->b;
-  struct value *parts[3], *in[2];
-  in[0] = conv1d(d, zoo_name(b, "h.%d.attn.c_attn", layer), x, WIDTH, 3 * WIDTH, 1);
-  in[1] = zoo_i64(b, 1, (int64_t[]){WIDTH, WIDTH, WIDTH}, 3);
-  zoo_node(b, "Split", in, 2, parts, 3);
-  if (parts[0]) zoo_int(b, parts[0], "axis", 2);
+  const int64_t width = d->width;
+  struct value *parts[3];
+  x = conv1d(d, zoo_name(b, "h.%d.attn.c_attn", layer), x, width, 3 * width, 1);
+  zoo_split(b, x, 2, (int64_t[]){width, width, width}, parts, 3);
   for (int i = 0; i < 3; i++)
-    parts[i] = zoo_split_heads(b, parts[i], d->batch, d->length, HEADS, DEPTH, false);
+    parts[i] = zoo_split_heads(b, parts[i], d->batch, d->length, d->heads, DEPTH, false);
   struct value *k = extend(d, layer, "key", parts[1]), *v = extend(d, layer, "value", parts[2]);
   x = zoo_op2(b, "MatMul", parts[0], zoo_transpose(b, k, DIMS(0, 1, 3, 2)));
   x = zoo_op2(b, "Div", x, zoo_scalar(b, 8));
   if (d->is_visible) x = zoo_op3(b, "Where", d->is_visible, x, d->lowest);
-  x = zoo_op1(b, "Softmax", x);
-  if (x) zoo_int(b, x, "axis", -1);
-  x = zoo_merge_heads(b, zoo_op2(b, "MatMul", x, v), d->batch, d->length, WIDTH);
-  /* the branch of each layer adds 1 / LAYERS to the variance of the residual stream */
-  return conv1d(d, zoo_name(b, "h.%d.attn.c_proj", layer), x, WIDTH, WIDTH, 1.0 / LAYERS);
+  x = zoo_softmax(b, x, -1);
+  x = zoo_merge_heads(b, zoo_op2(b, "MatMul", x, v), d->batch, d->length, width);
+  /* the branch of each layer adds 1 / layers to the variance of the residual stream */
+  return conv1d(d, zoo_name(b, "h.%d.attn.c_proj", layer), x, width, width, 1 / (double)d->layers);
 }
 
 static struct value *layer(const struct decoder *d, int i, struct value *x) {
   struct builder *b = d->b;
-  struct value *y = zoo_layer_norm(b, zoo_name(b, "h.%d.ln_1", i), x, WIDTH, 1e-5);
+  struct value *y = zoo_layer_norm(b, zoo_name(b, "h.%d.ln_1", i), x, d->width, 1e-5);
   x = zoo_op2(b, "Add", attention(d, i, y), x);
-  y = zoo_layer_norm(b, zoo_name(b, "h.%d.ln_2", i), x, WIDTH, 1e-5);
-  y = gelu_new(b, conv1d(d, zoo_name(b, "h.%d.mlp.c_fc", i), y, WIDTH, 4 * WIDTH, 1));
-  y = conv1d(d, zoo_name(b, "h.%d.mlp.c_proj", i), y, 4 * WIDTH, WIDTH, 2.0 / LAYERS);
+  y = zoo_layer_norm(b, zoo_name(b, "h.%d.ln_2", i), x, d->width, 1e-5);
+  y = zoo_gelu_tanh(b, conv1d(d, zoo_name(b, "h.%d.mlp.c_fc", i), y, d->width, 4 * d->width, 1));
+  y = conv1d(d, zoo_name(b, "h.%d.mlp.c_proj", i), y, 4 * d->width, d->width,
+             2 / (double)d->layers);
   return zoo_op2(b, "Add", x, y);
 }
 
@@ -84,6 +71,7 @@ static struct value *causal_mask(struct builder *b, int64_t length) {
   struct tensor *mask = NULL;
   struct shape shape = {4, {1, 1, length, length}};
   struct value *value = NULL;
+  if (b->is_counting) return NULL;
   if (!b->status) b->status = tensor_create(b->ctx, b->graph->arena, HONE_BOOL, &shape, &mask);
   if (b->status) return NULL;
   for (int64_t row = 0; row < length; row++)
@@ -102,25 +90,28 @@ static struct value *positions(const struct decoder *d) {
 }
 
 void zoo_gpt2(struct builder *b, int variant) {
-  struct decoder d = {b, b->options.batch, variant ? 1 : b->options.sequence, -1, NULL, NULL};
-  if (variant) d.past = b->options.past;
-  if (d.length > POSITIONS || d.past >= POSITIONS) {
-    b->status = fail(b->ctx, HONE_E_USAGE, place_none(), "GPT-2 has 1024 positions at most");
-    return;
-  }
+  const int64_t width = zoo_width(b, b->published.width, DEPTH), vocabulary = b->options.vocabulary;
+  struct decoder d = {.b = b,
+                      .batch = b->options.batch,
+                      .length = variant ? 1 : b->options.sequence,
+                      .past = variant ? b->options.past : -1,
+                      .width = width,
+                      .heads = width / DEPTH,
+                      .layers = b->options.layers};
+  zoo_require(b, d.length <= POSITIONS && d.past < POSITIONS, "GPT-2 has 1024 positions at most");
+  if (b->status) return;
   struct value *ids = zoo_input(b, "input_ids", HONE_I64, DIMS(d.batch, d.length));
   struct value *at = positions(&d);
-  struct value *wte = zoo_weight(b, "wte.weight", DIMS(VOCABULARY, WIDTH), 0, 0.1);
-  struct value *wpe = zoo_weight(b, "wpe.weight", DIMS(POSITIONS, WIDTH), 0, 0.1);
+  struct value *wte = zoo_weight(b, "wte.weight", DIMS(vocabulary, width), 0, 0.1);
+  struct value *wpe = zoo_weight(b, "wpe.weight", DIMS(POSITIONS, width), 0, 0.1);
   struct value *x =
       zoo_op2(b, "Add", zoo_op2(b, "Gather", wte, ids), zoo_op2(b, "Gather", wpe, at));
   if (!variant) {
     d.is_visible = causal_mask(b, d.length);
     d.lowest = zoo_scalar(b, -0x1.fffffep127);
   }
-  for (int i = 0; i < LAYERS; i++) x = layer(&d, i, x);
-  x = zoo_layer_norm(b, "ln_f", x, WIDTH, 1e-5);
-  x = zoo_op2(b, "Gemm", zoo_reshape(b, x, DIMS(-1, WIDTH)), wte);
-  if (x) zoo_int(b, x, "transB", 1);
-  zoo_output(b, "logits", zoo_reshape(b, x, DIMS(d.batch, d.length, VOCABULARY)));
+  for (int i = 0; i < (int)d.layers; i++) x = layer(&d, i, x);
+  x = zoo_layer_norm(b, "ln_f", x, width, 1e-5);
+  zoo_output(b, "logits",
+             zoo_tied_logits(b, x, wte, (int64_t[]){d.batch, d.length}, width, vocabulary));
 }

@@ -42,13 +42,11 @@ static struct value *block(struct builder *b, const char *name, struct value *x,
   return zoo_op1(b, "Relu", zoo_op2(b, "Add", y, shortcut));
 }
 
-void zoo_resnet(struct builder *b, int variant) {
+struct value *zoo_resnet_body(struct builder *b, struct value *x, int variant) {
   static const int blocks18[] = {2, 2, 2, 2}, blocks50[] = {3, 4, 6, 3};
   bool is_bottleneck = variant == 50;
   const int *blocks = is_bottleneck ? blocks50 : blocks18;
-  int64_t size = b->options.size, in = 64;
-  struct value *x =
-      zoo_input(b, "input", HONE_F32, 4, (int64_t[]){b->options.batch, 3, size, size});
+  int64_t in = 64;
   x = conv_bn(b, "conv1", "bn1", x, &(struct conv){3, 64, 7, 2, 3, 1, false, 1}, 1);
   x = zoo_max_pool(b, zoo_op1(b, "Relu", x), 3, 2, 1);
   for (int stage = 0; stage < 4; stage++) {
@@ -59,6 +57,14 @@ void zoo_resnet(struct builder *b, int variant) {
       in = out;
     }
   }
+  return x;
+}
+
+void zoo_resnet(struct builder *b, int variant) {
+  int64_t size = b->options.size;
+  struct value *x =
+      zoo_input(b, "input", HONE_F32, 4, (int64_t[]){b->options.batch, 3, size, size});
+  x = zoo_resnet_body(b, x, variant);
   x = zoo_op1(b, "Flatten", zoo_op1(b, "GlobalAveragePool", x));
-  zoo_output(b, "output", zoo_linear(b, "fc", x, in, 1000, 2));
+  zoo_output(b, "output", zoo_linear(b, "fc", x, variant == 50 ? 2048 : 512, 1000, 2));
 }

@@ -137,37 +137,75 @@ static struct value *score(struct builder *b, const char *name, struct value *x,
   return y;
 }
 
-static struct value *attend(struct builder *b, const struct edges *g, const char *name,
-                            struct value *x, int64_t in, int64_t heads, int64_t depth) {
+/* Softmax over the edges into each node, e [edges, heads], then the sum of their rows of x
+   [nodes, heads, depth]: [nodes, heads * depth]. */
+static struct value *weighted_sum(struct builder *b, const struct edges *g, struct value *e,
+                                  struct value *x, int64_t heads, int64_t depth) {
   const int64_t scores[] = {g->nodes, heads}, rows[] = {g->nodes, heads, depth};
-  const int64_t count = (int64_t)g->count;
-  x = zoo_op2(b, "MatMul", x, weight(b, zoo_name(b, "%s.weight", name), in, heads * depth, 1));
-  x = zoo_reshape(b, x, 3, rows);
-  struct value *source = score(b, zoo_name(b, "%s.source", name), x, heads, depth);
-  struct value *target = score(b, zoo_name(b, "%s.target", name), x, heads, depth);
-  struct value *e =
-      zoo_op2(b, "Add", gather(b, source, g->from, g->count), gather(b, target, g->to, g->count));
-  e = zoo_op1(b, "LeakyRelu", e);
-  if (e) zoo_float(b, e, "alpha", 0.2);
   struct value *most = scatter(b, g, e, 2, scores, "max");
   e = zoo_op1(b, "Exp", zoo_op2(b, "Sub", e, gather(b, most, g->to, g->count)));
   struct value *sum = scatter(b, g, e, 2, scores, "add");
   e = zoo_op2(b, "Div", e, gather(b, sum, g->to, g->count));
-  e = zoo_reshape(b, e, 3, (int64_t[]){count, heads, 1});
+  e = zoo_reshape(b, e, 3, (int64_t[]){(int64_t)g->count, heads, 1});
   struct value *messages = zoo_op2(b, "Mul", gather(b, x, g->from, g->count), e);
   x = scatter(b, g, messages, 3, rows, "add");
-  x = zoo_reshape(b, x, 2, (int64_t[]){g->nodes, heads * depth});
+  return zoo_reshape(b, x, 2, (int64_t[]){g->nodes, heads * depth});
+}
+
+static struct value *leaky(struct builder *b, struct value *x) {
+  x = zoo_op1(b, "LeakyRelu", x);
+  zoo_float(b, x, "alpha", 0.2);
+  return x;
+}
+
+static struct value *attend(struct builder *b, const struct edges *g, const char *name,
+                            struct value *x, int64_t in, int64_t heads, int64_t depth) {
+  x = zoo_op2(b, "MatMul", x, weight(b, zoo_name(b, "%s.weight", name), in, heads * depth, 1));
+  x = zoo_reshape(b, x, 3, (int64_t[]){g->nodes, heads, depth});
+  struct value *source = score(b, zoo_name(b, "%s.source", name), x, heads, depth);
+  struct value *target = score(b, zoo_name(b, "%s.target", name), x, heads, depth);
+  struct value *e =
+      zoo_op2(b, "Add", gather(b, source, g->from, g->count), gather(b, target, g->to, g->count));
+  x = weighted_sum(b, g, leaky(b, e), x, heads, depth);
   return bias(b, zoo_name(b, "%s.bias", name), x, heads * depth);
 }
 
-void zoo_gat(struct builder *b, int variant) {
+/* The score is taken after the nonlinearity (Brody et al. 2021), so that it depends on both ends together. */
+static struct value *attend_v2(struct builder *b, const struct edges *g, const char *name,
+                               struct value *x, int64_t in, int64_t heads, int64_t depth) {
+  const int64_t rows[] = {g->nodes, heads, depth}, width = heads * depth;
+  const char *left = zoo_name(b, "%s.lin_l", name), *right = zoo_name(b, "%s.lin_r", name);
+  struct value *from = zoo_project(b, left, x, in, width, 1);
+  struct value *to = zoo_project(b, right, x, in, width, 1);
+  from = zoo_reshape(b, from, 3, rows);
+  to = zoo_reshape(b, to, 3, rows);
+  struct value *e =
+      zoo_op2(b, "Add", gather(b, from, g->from, g->count), gather(b, to, g->to, g->count));
+  e = score(b, zoo_name(b, "%s.att", name), leaky(b, e), heads, depth);
+  x = weighted_sum(b, g, e, from, heads, depth);
+  return bias(b, zoo_name(b, "%s.bias", name), x, width);
+}
+
+typedef struct value *attend_fn(struct builder *b, const struct edges *g, const char *name,
+                                struct value *x, int64_t in, int64_t heads, int64_t depth);
+
+static void two_layers(struct builder *b, attend_fn *layer) {
   enum { HEADS = 8, DEPTH = 8 };
   struct edges g;
   struct value *x = features(b);
-  (void)variant;
   if (!has_graph(b, &g)) return;
-  x = zoo_op1(b, "Elu", attend(b, &g, "conv1", x, FEATURES, HEADS, DEPTH));
-  zoo_output(b, "output", attend(b, &g, "conv2", x, HEADS * DEPTH, 1, CLASSES));
+  x = zoo_op1(b, "Elu", layer(b, &g, "conv1", x, FEATURES, HEADS, DEPTH));
+  zoo_output(b, "output", layer(b, &g, "conv2", x, HEADS * DEPTH, 1, CLASSES));
+}
+
+void zoo_gat(struct builder *b, int variant) {
+  (void)variant;
+  two_layers(b, attend);
+}
+
+void zoo_gatv2(struct builder *b, int variant) {
+  (void)variant;
+  two_layers(b, attend_v2);
 }
 
 /* -- recommendation ------------------------------------------------------------------------------------- */

@@ -1,52 +1,23 @@
 /* The list of models and the reading of "zoo:NAME,option=N,...". */
 #include "build.h"
 
-enum { LARGEST_OPTION = 1 << 16 };
+enum { LARGEST_OPTION = 1 << 20 };
 
-/* Parameters as published (torchvision, transformers); running statistics are not counted, tied
-   weights once. */
-#define MODELS(ROW)                                                                                \
-  ROW("bert_base", zoo_bert, 0, "BERT base, Devlin et al. 2018 (arXiv:1810.04805)",                \
-      "batch=1,sequence=128", 109482240)                                                           \
-  ROW("conv", zoo_conv, 0, "two convolution blocks and a 1x1 head on 3x128x128", "batch=4", 20528) \
-  ROW("dlrm", zoo_dlrm, 0,                                                                         \
-      "recommendation, Naumov et al. 2019 (arXiv:1906.00091), 26 tables, bags of 10", "batch=128", \
-      891985)                                                                                      \
-  ROW("gat", zoo_gat, 0, "graph attention, Velickovic et al. 2018, on a random graph like Cora",   \
-      "size=2708", 92373)                                                                          \
-  ROW("gcn", zoo_gcn, 0, "graph convolutions, Kipf and Welling 2017, on a random graph like Cora", \
-      "size=2708", 23063)                                                                          \
-  ROW("gpt2", zoo_gpt2, 0, "GPT-2 small, Radford et al. 2019, whole sequence to logits",           \
-      "batch=1,sequence=128", 124439808)                                                           \
-  ROW("gpt2_decode", zoo_gpt2, 1, "GPT-2 small, one token with a key/value cache",                 \
-      "batch=1,past=128", 124439808)                                                               \
-  ROW("graphsage", zoo_graphsage, 0,                                                               \
-      "mean aggregation, Hamilton et al. 2017, on a random graph like Cora", "size=2708", 184391)  \
-  ROW("mlp", zoo_mlp, 0, "three dense layers: 256, 512, 512, 256", "batch=4", 525568)              \
-  ROW("mnist_cnn", zoo_mnist, 0, "the PyTorch examples' digit classifier on 1x28x28", "batch=1",   \
-      1199882)                                                                                     \
-  ROW("mobilenet_v3_small", zoo_mobilenet, 0,                                                      \
-      "MobileNetV3, Howard et al. 2019 (arXiv:1905.02244)", "batch=1,size=224", 2542856)           \
-  ROW("resnet18", zoo_resnet, 18, "ResNet-18, He et al. 2015 (arXiv:1512.03385)",                  \
-      "batch=1,size=224", 11689512)                                                                \
-  ROW("resnet50", zoo_resnet, 50, "ResNet-50 v1.5, He et al. 2015 (arXiv:1512.03385)",             \
-      "batch=1,size=224", 25557032)                                                                \
-  ROW("transformer", zoo_transformer, 0, "two pre-norm encoder layers, width 256, four heads",     \
-      "batch=2,sequence=128", 1580032)                                                             \
-  ROW("vgg19", zoo_vgg, 0, "VGG-19, Simonyan and Zisserman 2014 (arXiv:1409.1556)", "batch=1",     \
-      143667240)                                                                                   \
-  ROW("vit_b16", zoo_vit, 0, "ViT-B/16, Dosovitskiy et al. 2020 (arXiv:2010.11929)", "batch=1",    \
-      86567656)
-
-#define PUBLIC_ROW(name, family, variant, summary, spec, count) {name, summary, spec, count},
-const struct zoo_model zoo_models[] = {MODELS(PUBLIC_ROW)};
+#define MODEL(name, family, variant, count, spec, summary) {#name, summary, spec, count},
+const struct zoo_model zoo_models[] = {
+#include "models.def"
+};
+#undef MODEL
 const size_t zoo_model_count = COUNT(zoo_models);
 
-#define FAMILY_ROW(name, family, variant, summary, spec, count) {family, variant},
+#define MODEL(name, family, variant, count, spec, summary) {family, variant},
 static const struct {
   family_fn *build;
   int variant;
-} families[] = {MODELS(FAMILY_ROW)};
+} families[] = {
+#include "models.def"
+};
+#undef MODEL
 
 bool zoo_is_spec(const char *path) { return strncmp(path, "zoo:", 4) == 0; }
 
@@ -70,6 +41,9 @@ static int64_t *option_field(struct zoo_options *options, const char *name) {
   if (!strcmp(name, "sequence")) return &options->sequence;
   if (!strcmp(name, "past")) return &options->past;
   if (!strcmp(name, "size")) return &options->size;
+  if (!strcmp(name, "layers")) return &options->layers;
+  if (!strcmp(name, "width")) return &options->width;
+  if (!strcmp(name, "vocabulary")) return &options->vocabulary;
   return NULL;
 }
 
@@ -101,24 +75,67 @@ static hone_status read_options(struct ctx *ctx, const char *spec, const char *t
   return HONE_OK;
 }
 
-hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, struct graph **out) {
-  const char *rest = zoo_is_spec(spec) ? spec + 4 : spec;
-  size_t n = strcspn(rest, ","), model;
-  const char *name;
-  struct builder b = {.ctx = ctx};
+/* Sizes that change how many parameters there are. */
+static bool is_published(const struct zoo_options *a, const struct zoo_options *b) {
+  return a->layers == b->layers && a->width == b->width && a->vocabulary == b->vocabulary &&
+         a->size == b->size;
+}
+
+/* Everything that may fail before a byte of weights is made. A model is held twice while it is compiled or
+   exported: as it is and in the form that is written. */
+static hone_status count(struct builder *b, size_t model, uint64_t ram_bytes) {
+  const struct zoo_model *row = &zoo_models[model];
+  b->is_counting = true;
+  families[model].build(b, families[model].variant);
+  b->is_counting = false;
+  TRY(b->status);
+  if (is_published(&b->options, &b->published) && b->parameter_count != row->parameter_count)
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(row->name),
+                "%lld parameters, %lld are published", (long long)b->parameter_count,
+                (long long)row->parameter_count);
+  if (2 * (uint64_t)b->weight_bytes > ram_bytes)
+    return fail(b->ctx, HONE_E_OOM, place_name(row->name),
+                "%.1f GB of weights are held twice while they are compiled, and %.1f GB may be "
+                "used; a smaller "
+                "model has fewer layers or less width: zoo:%s,layers=1",
+                (double)b->weight_bytes / 1e9, (double)ram_bytes / 1e9, row->name);
+  return HONE_OK;
+}
+
+/* A model's row and a builder with its sizes. */
+static hone_status prepare(struct ctx *ctx, struct arena *arena, const char *spec,
+                           struct builder *b, size_t *model) {
+  const char *rest = zoo_is_spec(spec) ? spec + 4 : spec, *name;
+  size_t n = strcspn(rest, ",");
+  *b = (struct builder){.ctx = ctx};
   TRY(arena_string(ctx, arena, rest, n, &name));
-  TRY(find_model(ctx, name, &model));
+  TRY(find_model(ctx, name, model));
   if (rest[n] == ',' && !rest[n + 1])
     return fail(ctx, HONE_E_USAGE, place_name(spec), "nothing follows the last comma");
-  TRY(read_options(ctx, spec, zoo_models[model].default_spec, true, &b.options));
-  TRY(read_options(ctx, spec, rest + n + (rest[n] == ','), false, &b.options));
-  TRY(graph_create(ctx, arena, &b.graph));
+  TRY(read_options(ctx, spec, zoo_models[*model].default_spec, true, &b->options));
+  b->published = b->options;
+  TRY(read_options(ctx, spec, rest + n + (rest[n] == ','), false, &b->options));
+  return graph_create(ctx, arena, &b->graph);
+}
+
+hone_status zoo_measure(struct ctx *ctx, struct arena *arena, const char *spec, uint64_t ram_bytes,
+                        struct zoo_size *out) {
+  struct builder b;
+  size_t model;
+  TRY(prepare(ctx, arena, spec, &b, &model));
+  TRY(count(&b, model, ram_bytes));
+  *out = (struct zoo_size){b.parameter_count, b.weight_bytes};
+  return HONE_OK;
+}
+
+hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, struct graph **out) {
+  struct builder b;
+  size_t model;
+  TRY(prepare(ctx, arena, spec, &b, &model));
+  TRY(count(&b, model, usable_ram_bytes()));
   b.graph->name = zoo_models[model].name;
   families[model].build(&b, families[model].variant);
   TRY(b.status);
-  if (b.parameter_count != zoo_models[model].parameter_count)
-    return fail(ctx, HONE_E_INTERNAL, place_name(name), "%lld parameters, %lld are published",
-                (long long)b.parameter_count, (long long)zoo_models[model].parameter_count);
   TRY(graph_infer(ctx, b.graph));
   *out = b.graph;
   return HONE_OK;

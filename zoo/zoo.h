@@ -8,7 +8,7 @@
 struct zoo_model {
   const char *name;
   const char *summary;      /* one line, with its paper */
-  const char *default_spec; /* "batch=1,sequence=128" */
+  const char *default_spec; /* "batch=1,sequence=128,layers=12" */
   int64_t parameter_count;  /* as published */
 };
 extern const struct zoo_model zoo_models[];
@@ -16,8 +16,16 @@ extern const size_t zoo_model_count;
 
 /* True for "zoo:..." */
 bool zoo_is_spec(const char *path);
+struct zoo_size {
+  int64_t parameter_count; /* at the sizes that the specification asks for */
+  int64_t weight_bytes;
+};
+/* What a specification would make, without making it. E_OOM if twice its weights are more than `ram_bytes`;
+   otherwise as zoo_build. */
+MUST_USE hone_status zoo_measure(struct ctx *ctx, struct arena *arena, const char *spec,
+                                 uint64_t ram_bytes, struct zoo_size *out);
 /* "zoo:resnet50,batch=8": builds the graph in `arena`. E_NOFILE for an unknown name (with the nearest
-   one), E_USAGE for a bad option. */
+   one), E_USAGE for a bad option, E_OOM before it starts if twice its weights are beyond this machine's memory. */
 MUST_USE hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec,
                                struct graph **out);
 #endif

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXPORT_OPSET 17 /* every engine reads it */
-
 void data_path(char out[4096], const char *dir, const char *kind, int set, size_t index) {
   snprintf(out, 4096, "%.4000s/%s_%d_%zu.npy", dir, kind, set, index);
 }
@@ -48,7 +46,7 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
   struct model model;
   TRY(model_load(ctx, spec, NULL, &model));
   struct text bytes = {0};
-  hone_status status = export_onnx(ctx, model.graph, EXPORT_OPSET, &bytes);
+  hone_status status = export_onnx(ctx, model.graph, export_opset(model.graph), &bytes);
   if (!status) status = text_finish(ctx, &bytes);
   model_unload(&model);
   if (!status) status = file_write_atomic(ctx, out, bytes.at, bytes.length, 0600);

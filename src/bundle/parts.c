@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define EXPORT_OPSET 17
-
 /* An engine that has an adaptor. */
 static const struct adaptor {
   const char *name, *text, *distribution, *library;
@@ -171,7 +169,7 @@ static hone_status put_model_file(struct bundle *b) {
   b->model_file = "model.onnx";
   b->route =
       is_zoo ? "built by hone, written as ONNX" : "written anew by hone with its weights inside";
-  TRY(export_onnx(b->ctx, b->model.graph, EXPORT_OPSET, &bytes));
+  TRY(export_onnx(b->ctx, b->model.graph, export_opset(b->model.graph), &bytes));
   return bundle_put_text(b, b->model_file, &bytes, 0644);
 }
 

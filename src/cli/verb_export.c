@@ -4,7 +4,7 @@
 #include "../passes/passes.h"
 
 static hone_status put_onnx(struct ctx *ctx, struct graph *graph, struct text *out) {
-  return export_onnx(ctx, graph, 17, out);
+  return export_onnx(ctx, graph, export_opset(graph), out);
 }
 
 /* Operators made of others are taken apart and constants folded, as the compiler does first. */

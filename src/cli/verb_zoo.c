@@ -26,7 +26,7 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = zoo_build(ctx, arena, spec, &graph);
   if (!status) status = graph_infer(ctx, graph);
-  if (!status) status = export_onnx(ctx, graph, 17, &bytes);
+  if (!status) status = export_onnx(ctx, graph, export_opset(graph), &bytes);
   if (!status) status = write_output(ctx, path, &bytes);
   text_deinit(&bytes);
   arena_destroy(arena);

@@ -1,4 +1,4 @@
-/* export: graph to what other engines read: ONNX (opset 17 by default, for reach), StableHLO. */
+/* export: graph to what other engines read: ONNX, StableHLO. */
 #ifndef HONE_EXPORT_H
 #define HONE_EXPORT_H
 
@@ -8,6 +8,9 @@
    out as nodes again. Above 2 GiB: E_LIMIT. The same graph gives the same bytes. */
 MUST_USE hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
                                  struct text *out_bytes);
+/* The oldest opset from 17 on that can say what the graph says: 17 is what every engine reads; types of 4 bits and
+   scales by block need 21, an operator the opset that brought it. */
+int export_opset(const struct graph *graph);
 /* One function @main in StableHLO's generic form, over the graph's inputs and outputs in their order; weights
    stand inside. Shapes must be fixed. E_UNSUP names the operator that has no rule. */
 MUST_USE hone_status export_stablehlo(struct ctx *ctx, const struct graph *graph, struct text *out);

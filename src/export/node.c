@@ -49,6 +49,31 @@ static bool is_default(const struct attribute *attribute, int64_t otherwise) {
   return true;
 }
 
+static int wants_opset(const struct node *node) {
+  int opset = node->op->domain[0] ? 0 : node->op->since;
+  for (size_t i = 0; i < node->attribute_count; i++)
+    for (size_t k = 0; k < COUNT(newer); k++)
+      if (!strcmp(newer[k].op, node->op->name) &&
+          !strcmp(newer[k].attribute, node->attributes[i].name) && newer[k].since > opset &&
+          !is_default(&node->attributes[i], newer[k].otherwise))
+        opset = newer[k].since;
+  return opset;
+}
+
+int export_opset(const struct graph *graph) {
+  enum { WIDELY_READ = 17, FOUR_BITS = 21 };
+  int opset = WIDELY_READ;
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    int wanted = graph->nodes.at[n] ? wants_opset(graph->nodes.at[n]) : 0;
+    if (wanted > opset) opset = wanted;
+  }
+  for (size_t v = 0; v < graph->values.count; v++)
+    if (opset < FOUR_BITS && graph->values.at[v]->dtype &&
+        dtype_bits(graph->values.at[v]->dtype) == 4)
+      opset = FOUR_BITS;
+  return opset;
+}
+
 static hone_status lacks(const struct exporter *e, const struct node *node, const char *what) {
   return fail(e->ctx, HONE_E_UNSUP, node_place(node), "%s of %s cannot be said in opset %d", what,
               node->op->name, e->opset);

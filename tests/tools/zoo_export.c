@@ -1,7 +1,7 @@
 /* zoo_export: writes a model of the zoo as ONNX, for the check of the zoo by another engine.
  *
  *   zoo_export SPEC OPSET FILE       prints "NAME PUBLISHED_PARAMETERS"
- *   zoo_export                       prints the names of all models */
+ *   zoo_export                       prints the names of all models and their parameters */
 #include <stdlib.h>
 
 #include "../zoo/zoo.h"
@@ -29,7 +29,8 @@ int main(int count, char **arguments) {
   struct arena *arena = NULL;
   ctx_init(&ctx);
   if (count == 1) {
-    for (size_t i = 0; i < zoo_model_count; i++) puts(zoo_models[i].name);
+    for (size_t i = 0; i < zoo_model_count; i++)
+      printf("%s %lld\n", zoo_models[i].name, (long long)zoo_models[i].parameter_count);
     return 0;
   }
   if (count != 4) return status_exit_code(HONE_E_USAGE);
