@@ -47,12 +47,16 @@ static hone_status read_options(struct ctx *ctx, const struct backend_request *r
                 "hone is asked for as-is, fp32 or bf16");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
-    if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin") && strcmp(key, "tuned"))
+    if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin") && strcmp(key, "tuned") &&
+        strcmp(key, "prefer"))
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "is no option of native; it has cpu, passes, pin and tuned");
+                  "is no option of native; it has cpu, passes, pin, prefer and tuned");
   if (!option_get(request->options, "cpu", level)) snprintf(level, 256, "host");
   out->no_passes = option_get(request->options, "passes", value) && !strcmp(value, "0");
   out->untuned = option_get(request->options, "tuned", value) && !strcmp(value, "0");
+  out->prefers_size = option_get(request->options, "prefer", value) && !strcmp(value, "size");
+  if (option_get(request->options, "prefer", value) && !out->prefers_size && strcmp(value, "speed"))
+    return fail(ctx, HONE_E_USAGE, place_name(value), "no such preference: speed, size");
   out->threads = request->threads;
   out->no_cache = !request->use_cache;
   return target_init(ctx, NULL, level, &out->target);

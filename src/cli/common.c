@@ -91,6 +91,13 @@ static hone_status read_precision(struct ctx *ctx, const struct args *args, bool
   return fail(ctx, HONE_E_USAGE, place_name(name), "no such precision: as-is, fp32, bf16");
 }
 
+static hone_status read_preference(struct ctx *ctx, const struct args *args, bool *out_size) {
+  const char *name = value_of(args, FLAG_prefer, "speed");
+  *out_size = !strcmp(name, "size");
+  if (*out_size || !strcmp(name, "speed")) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(name), "no such preference: speed, size");
+}
+
 hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                  struct compile_options *out) {
   int64_t threads;
@@ -109,6 +116,7 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                   .dump_after = value_of(args, FLAG_dump_after, NULL),
                                   .stop_after = value_of(args, FLAG_stop_after, NULL)};
   TRY(read_precision(ctx, args, &out->bf16));
+  TRY(read_preference(ctx, args, &out->prefers_size));
   const char *level = value_of(args, FLAG_cpu, NULL);
   if (has(args, FLAG_portable) && level && strcmp(level, "portable"))
     return fail(ctx, HONE_E_USAGE, place_name("--portable"), "does not go with --cpu %s", level);

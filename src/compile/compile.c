@@ -106,6 +106,7 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
   struct plan_options options = {.target = &run->options->target,
                                  .threads = run->options->threads > 0 ? run->options->threads : 1,
                                  .plain = run->options->no_passes,
+                                 .prefers_size = run->options->prefers_size,
                                  .bf16 = run->options->bf16};
   if (run->options->choices) {
     TRY(read_choices(run, &choices));

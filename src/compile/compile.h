@@ -40,6 +40,7 @@ struct compile_options {
   bool debug;
   bool no_cache;
   bool no_passes;                      /* plain kernels, for differential tests */
+  bool prefers_size;                   /* smaller constants, where faster ways need larger ones */
   bool bf16;                           /* products in bf16, sums in f32 */
   const char *choices;                 /* file of a choice table; NULL: the tuned one, if any */
   bool untuned;                        /* no choice table at all */

@@ -30,8 +30,8 @@ hone_status tuned_path(struct ctx *ctx, const struct compile_options *options, c
   TRY(tuned_folder(ctx, folder));
   TRY(toolchain_describe(ctx, options->cc, options->target.triple, compiler));
   cpu_model(model, sizeof model);
-  text_printf(&text, "%s|%s|%s|%s|%x|%d\n", HONE_VERSION, model, compiler, options->target.triple,
-              options->target.features, options->threads);
+  text_printf(&text, "%s|%s|%s|%s|%x|%d%s\n", HONE_VERSION, model, compiler, options->target.triple,
+              options->target.features, options->threads, options->prefers_size ? "|size" : "");
   hone_status status = put_texts(ctx, &text);
   if (!status) status = text_finish(ctx, &text);
   if (!status) hash_hex(key, text.at, text.length);

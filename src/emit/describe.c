@@ -135,10 +135,11 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
                 e->weights, e->weights);
   text_printf(e->out,
               "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
-              "\"hone %s\", %zuu, %zuu, %s,\n"
+              "\"hone %s%s\", %zuu, %zuu, %s,\n"
               "  input_count, output_count, inputs, outputs, run, %lld};\n\n",
-              e->plan->target.features, made->build_id, HONE_VERSION, arena_bytes,
-              made->weights_bytes, as_text ? "packed" : "PACKED", (long long)e->plan->symbol.bound);
+              e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan),
+              arena_bytes, made->weights_bytes, as_text ? "packed" : "PACKED",
+              (long long)e->plan->symbol.bound);
   text_printf(e->out,
               "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",

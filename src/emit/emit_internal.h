@@ -93,6 +93,8 @@ MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int 
 MUST_USE hone_status emit_step(struct emitter *e, size_t i);
 
 /* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
+/* What a description adds to hone's version: ", prefer size" or nothing. */
+const char *plan_preference(const struct plan *plan);
 void emit_prelude(const struct plan *plan, struct text *out);
 void emit_frame(const struct emitter *e);
 void emit_run(struct emitter *e);

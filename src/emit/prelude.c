@@ -15,11 +15,16 @@ static bool has_small_types(const struct plan *plan) {
   return false;
 }
 
+const char *plan_preference(const struct plan *plan) {
+  return plan->kernel_target.prefers_size ? ", prefer size" : "";
+}
+
 void emit_prelude(const struct plan *plan, struct text *out) {
   text_printf(
-      out, "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s. */\n",
+      out,
+      "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s%s. */\n",
       HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
-      plan->target.level);
+      plan->target.level, plan_preference(plan));
   emit_requirements(plan, out);
   text_puts(out,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");

@@ -86,10 +86,10 @@ static void predict(const struct winograd *w, const struct problem *p,
 
 bool winograd_accepts(const struct problem *p, const struct kernel_target *target) {
   /* not for one lane: twice the weights and the memory of microcontrollers */
-  return target->vector_bytes > 4 && conv_accepts(p, target) && p->kh == 3 && p->kw == 3 &&
-         p->sh == 1 && p->sw == 1 && at_least_1(p->dh) == 1 && at_least_1(p->dw) == 1 &&
-         at_least_1(p->groups) == 1 && p->ic >= 16 && p->oc >= 16 && p->ih >= p->oh + 2 &&
-         p->iw >= p->ow + 2;
+  return target->vector_bytes > 4 && !target->prefers_size && conv_accepts(p, target) &&
+         p->kh == 3 && p->kw == 3 && p->sh == 1 && p->sw == 1 && at_least_1(p->dh) == 1 &&
+         at_least_1(p->dw) == 1 && at_least_1(p->groups) == 1 && p->ic >= 16 && p->oc >= 16 &&
+         p->ih >= p->oh + 2 && p->iw >= p->ow + 2;
 }
 
 bool winograd_enumerate(const struct problem *problem, const struct kernel_target *target,

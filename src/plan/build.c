@@ -37,6 +37,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->target = *options->target;
   plan->extent_count = graph->extents.count;
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
+  plan->kernel_target.prefers_size = options->prefers_size;
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(find_only_readers(&b));
   if (!graph->symbol.bound) TRY(find_borders(&b));

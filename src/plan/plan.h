@@ -192,6 +192,7 @@ struct plan_options {
   int threads;                        /* tuned for; any other count gives the same bits */
   bool plain;                         /* only plain kernels */
   const struct choice_table *choices; /* or NULL */
+  bool prefers_size;                  /* small constants, where faster ways need larger ones */
   bool bf16;                          /* products with constant weights in bf16, sums in f32 */
 };
 /* The graph must be inferred. The plan stands alone: of the graph it keeps only pointers to payload,

@@ -87,7 +87,7 @@ struct hone_artifact_info {
   uint32_t abi;
   uint32_t flags;        /* what the processor must have, below */
   const char *build_id;  /* 32 hex digits: hash of the generated text and weights */
-  const char *generator; /* "hone 0.1.0" */
+  const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
   const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */

@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto as T
 from onnx import helper
 
-from hone import sound
+from hone import refused, sound
 
 LONGEST = 400  # lines: a C compiler's time grows faster than a function's length
 
@@ -87,3 +87,23 @@ def test_trees_stay_near_the_size_of_their_file(hone, tmp_path, trees, depth):
     path = save(forest(trees, depth), tmp_path / "m.onnx", ai_onnx_ml=3)
     sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
     assert (tmp_path / "m.so").stat().st_size < 64000 + path.stat().st_size
+
+
+def test_prefer_size_keeps_weights_as_large_as_they_came(hone, tmp_path):
+    """Winograd's weights are four times the model's: fast, and the default; not with --prefer size."""
+    weights = np.random.default_rng(0).standard_normal((256, 256, 3, 3)).astype(np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    path = save(helper.make_graph([node], "g", [helper.make_tensor_value_info("x", T.FLOAT, [1, 256, 28, 28])],
+                                  [helper.make_tensor_value_info("y", T.FLOAT, None)],
+                                  [onnx.numpy_helper.from_array(weights, "w")]), tmp_path / "m.onnx")
+    made = {}
+    for preference in "speed", "size":
+        out = tmp_path / f"{preference}.so"
+        sound(hone("compile", path, "-o", out, "--cpu", "avx2", "--prefer", preference, "-q", timeout=120))
+        made[preference] = out.read_bytes()
+    most = weights.nbytes + 2_000_000
+    assert len(made["size"]) <= most < len(made["speed"])
+    assert b", prefer size\0" in made["size"] and b"prefer" not in made["speed"]
+    sound(hone("verify", path, "--prefer", "size", "-q", timeout=120))
+    wrong = hone("compile", path, "-o", tmp_path / "no.so", "--prefer", "beauty")
+    refused(wrong, "E_USAGE", "no such preference: speed, size")
