@@ -50,6 +50,14 @@ hone_status make_nodes(struct make *make, enum op_id id, struct value *const *in
   node->index = make->index;
   node->name = make->name;
   TRY(set_args(make, node, args));
+  bool expanded = false;
+  size_t at = make->graph->nodes.count - 1;
+  TRY(node_expand(ctx, make->graph, node, outs, &expanded));
+  if (expanded) { /* what it is made of stands behind it: it goes */
+    memmove(&make->graph->nodes.at[at], &make->graph->nodes.at[at + 1],
+            (--make->graph->nodes.count - at) * sizeof *make->graph->nodes.at);
+    return HONE_OK;
+  }
   TRY(node_infer(ctx, make->graph, node));
   for (size_t i = 0; i < output_count; i++) outs[i] = node->outputs[i];
   bool folded = false;

@@ -46,7 +46,7 @@ static hone_status load_json(struct pt *pt, const char *suffix, json_t **out) {
     return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "the archive has no such member");
   if (member->size > MOST_JSON_BYTES)
     return fail(pt->ctx, HONE_E_LIMIT, place_name(name), "%zu bytes of JSON", member->size);
-  TRY(zip_read(&pt->zip, member, &bytes));
+  TRY(zip_read(&pt->zip, pt->arena, member, &bytes));
   TRY(check_json(pt, name, (const char *)bytes, member->size));
   *out = json_loadb((const char *)bytes, member->size, JSON_REJECT_DUPLICATES, &error);
   if (*out && json_is_object(*out)) return HONE_OK;
@@ -140,7 +140,7 @@ static hone_status read_payload(struct pt *pt, const char *name, const char *mem
   int64_t elements, last;
   if (!member)
     return fail(pt->ctx, HONE_E_FORMAT, place_name(member_name), "the archive has no such member");
-  TRY(zip_read(&pt->zip, member, &bytes));
+  TRY(zip_read(&pt->zip, pt->arena, member, &bytes));
   TRY(NEW(pt->ctx, pt->arena, tensor));
   *tensor = (struct tensor){.dtype = meta->dtype, .shape = meta->shape};
   for (int d = 0; d < meta->shape.rank; d++)
@@ -199,6 +199,105 @@ struct inputs {
   VEC(struct raw_value) raw;
 };
 
+/* -- buffers that the graph writes ---- */
+
+static const struct pt_state *state_of(const struct pt *pt, const char *buffer) {
+  for (size_t i = 0; i < pt->states.count; i++)
+    if (!strcmp(pt->states.at[i].buffer, buffer)) return &pt->states.at[i];
+  return NULL;
+}
+
+static hone_status add_state(struct pt *pt, const char *name, const char *buffer) {
+  struct pt_state state = {.name = name};
+  for (size_t i = 0; i < pt->states.count; i++) { /* its placeholder, later its last value */
+    if (strcmp(pt->states.at[i].buffer, buffer)) continue;
+    if (*name) pt->states.at[i].name = name;
+    return HONE_OK;
+  }
+  TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)buffer, strlen(buffer), 0, "a buffer's name",
+                &state.buffer));
+  VEC_PUSH(pt->ctx, pt->arena, &pt->states, state);
+  return HONE_OK;
+}
+
+/* Of a functional graph the signature says so. */
+static hone_status states_of_outputs(struct pt *pt, const json_t *specs) {
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec = NULL;
+    if (strcmp(pt_variant(json_array_get(specs, i), &spec), "buffer_mutation")) continue;
+    TRY(add_state(pt, "", pt_words(json_object_get(spec, "buffer_name"))));
+  }
+  return HONE_OK;
+}
+
+/* Else it is a buffer that an in-place operator writes, maybe through views: names lead to the
+   placeholder whose storage they share. */
+static hone_status states_of_nodes(struct pt *pt, const json_t *specs, const json_t *nodes) {
+  struct names roots;   /* name -> the buffer's own */
+  struct names buffers; /* placeholder -> its spec */
+  names_init(&roots, pt->arena);
+  names_init(&buffers, pt->arena);
+  bool fresh;
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec = NULL;
+    if (strcmp(pt_variant(json_array_get(specs, i), &spec), "buffer")) continue;
+    const char *name = pt_words(json_object_get(json_object_get(spec, "arg"), "name"));
+    TRY(names_add(pt->ctx, &buffers, name, spec, &fresh));
+    TRY(names_add(pt->ctx, &roots, name, (void *)(uintptr_t)name, &fresh));
+  }
+  for (size_t i = 0; i < json_array_size(nodes); i++) {
+    static const char prefix[] = "torch.ops.";
+    const json_t *node = json_array_get(nodes, i);
+    const char *target = pt_words(json_object_get(node, "target")), *plain;
+    if (!strncmp(target, prefix, sizeof prefix - 1)) target += sizeof prefix - 1;
+    TRY(pt_plain_target(pt, target, &plain));
+    const char *root = names_find(&roots, pt_self(node));
+    if (!root || (!plain && !pt_view_of(target))) continue;
+    const json_t *spec = names_find(&buffers, root);
+    if (plain) TRY(add_state(pt, root, pt_words(json_object_get(spec, "buffer_name"))));
+    json_t *result = NULL;
+    pt_variant(json_array_get(json_object_get(node, "outputs"), 0), &result);
+    const char *name = pt_words(json_object_get(result, "name"));
+    if (*name) TRY(names_add(pt->ctx, &roots, name, (void *)(uintptr_t)root, &fresh));
+  }
+  return HONE_OK;
+}
+
+/* A buffer that is written: an input, called as the module calls it, with what it held before. */
+static hone_status add_state_input(struct pt *pt, const char *name, const char *buffer) {
+  const struct tensor *tensor = NULL;
+  struct value *value;
+  const char *copy;
+  TRY(read_weight(pt, buffer, &tensor));
+  TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)buffer, strlen(buffer), 0, "a buffer's name",
+                &copy));
+  TRY(graph_input(pt->ctx, pt->make.graph, copy, tensor->dtype, &tensor->shape, &value));
+  warn(pt->ctx,
+       "the module writes its buffer \"%s\": give it as input, and its output \"%s.next\" "
+       "to the next run",
+       copy, copy);
+  return pt_define(pt, name, value, 0);
+}
+
+/* What the state is after a run. */
+static hone_status add_state_output(struct pt *pt, const char *name, const char *buffer) {
+  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
+  struct pt_item *item;
+  const char *label;
+  TRY(pt_find(pt, place_none(), name, &item));
+  if (!item->value) return wrong(pt, name, "a state that is a number");
+  TRY(pt_refresh(&op, item));
+  TRY(arena_printf(pt->ctx, pt->arena, &label, "%s.next", buffer));
+  pt->make.index = -1;
+  return make_graph_output(&pt->make, item->value, label);
+}
+
+static hone_status add_state_outputs(struct pt *pt) {
+  for (size_t i = 0; i < pt->states.count; i++)
+    TRY(add_state_output(pt, pt->states.at[i].name, pt->states.at[i].buffer));
+  return HONE_OK;
+}
+
 static hone_status read_input(struct pt *pt, const char *name, const json_t *values,
                               struct raw_value *raw) {
   struct meta meta;
@@ -246,6 +345,8 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec, *tensor;
     const char *kind = pt_variant(json_array_get(specs, i), &spec);
+    const char *buffer = pt_words(json_object_get(spec, "buffer_name"));
+    if (!strcmp(kind, "buffer") && state_of(pt, buffer)) continue; /* behind the others */
     if (strcmp(kind, "user_input")) {
       TRY(add_weight(pt, kind, spec));
       continue;
@@ -273,16 +374,34 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
                     &shapes[i], &value));
     TRY(pt_define(pt, inputs.raw.at[i].name, value, 0));
   }
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec = NULL;
+    const char *kind = pt_variant(json_array_get(specs, i), &spec);
+    const char *buffer = pt_words(json_object_get(spec, "buffer_name"));
+    if (!strcmp(kind, "buffer") && state_of(pt, buffer))
+      TRY(add_state_input(pt, pt_words(json_object_get(json_object_get(spec, "arg"), "name")),
+                          buffer));
+  }
   return HONE_OK;
 }
 
 static hone_status add_outputs(struct pt *pt, const json_t *signature) {
   const json_t *specs = json_object_get(signature, "output_specs");
+  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec = NULL, *tensor = NULL;
-    const struct pt_item *item;
+    struct pt_item *item;
     const char *name;
     const char *kind = pt_variant(json_array_get(specs, i), &spec);
+    if (!strcmp(kind, "buffer_mutation") || !strcmp(kind, "user_input_mutation")) {
+      const char *key = *kind == 'b' ? "buffer_name" : "user_input_name";
+      TRY(add_state(pt, pt_words(json_object_get(json_object_get(spec, "arg"), "name")),
+                    pt_words(json_object_get(spec, key))));
+      continue; /* behind the others */
+    }
+    if (!strcmp(kind, "user_output") &&
+        !strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_none"))
+      continue;
     if (strcmp(kind, "user_output") ||
         strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is a %s, not a tensor", i, kind);
@@ -290,6 +409,7 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     TRY(pt_find(pt, place_none(), name, &item));
     if (!item->value)
       return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
+    TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
     pt->make.index = -1;
     for (size_t k = 0; k < pt->make.graph->outputs.count; k++)
@@ -298,6 +418,7 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     if (item->value->is_input) TRY(arena_printf(pt->ctx, pt->arena, &name, "%s:out", name));
     TRY(make_graph_output(&pt->make, item->value, name));
   }
+  TRY(add_state_outputs(pt));
   if (pt->make.graph->outputs.count) return HONE_OK;
   return fail(pt->ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
 }
@@ -309,6 +430,7 @@ static hone_status add_node(struct pt *pt, const json_t *node, size_t index) {
   struct pt_op op = {.pt = pt,
                      .ctx = pt->ctx,
                      .make = &pt->make,
+                     .node = node,
                      .target = pt_words(json_object_get(node, "target")),
                      .inputs = json_object_get(node, "inputs"),
                      .outputs = json_object_get(node, "outputs")};
@@ -335,6 +457,9 @@ static hone_status build(struct pt *pt) {
   if ((int64_t)json_array_size(nodes) > pt->ctx->limits[LIMIT_nodes])
     return fail(pt->ctx, HONE_E_LIMIT, place_none(), "%zu nodes (limit nodes)",
                 json_array_size(nodes));
+  const json_t *specs = json_object_get(signature, "input_specs");
+  TRY(states_of_outputs(pt, json_object_get(signature, "output_specs")));
+  TRY(states_of_nodes(pt, specs, nodes));
   TRY(add_inputs(pt, graph, signature));
   for (size_t i = 0; i < json_array_size(nodes); i++)
     TRY(add_node(pt, json_array_get(nodes, i), i));

@@ -1,5 +1,5 @@
-/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments; pt2_ops.c translates
- * ATen operators. Nothing is unpickled, and no code in an archive is ever run. */
+/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments; pt2_kinds.c is the
+ * table of ATen operators, which the other pt2_*.c translate. Nothing is unpickled, and no code in an archive is ever run. */
 #ifndef HONE_IMPORT_PT2_H
 #define HONE_IMPORT_PT2_H
 
@@ -8,10 +8,28 @@
 #include "make.h"
 #include "zip.h"
 
+/* How a tensor lies in the one that it is a view of. */
+enum pt_view {
+  VIEW_NONE,
+  VIEW_SAME,
+  VIEW_RESHAPE,
+  VIEW_PERMUTE,
+  VIEW_SLICE,
+  VIEW_SELECT,
+  VIEW_OTHER
+};
 /* What a name stands for: a tensor, or a number that is known at import. */
 struct pt_item {
   struct value *value; /* NULL: a number */
   int64_t number;
+  struct pt_item *base; /* shares its storage; NULL: has its own */
+  enum pt_view view;
+  int64_t axis, start, step, perm[HONE_MAX_RANK]; /* of a slice or select; of a permutation */
+  uint64_t version;                               /* writes to the storage that `value` has seen */
+};
+/* A buffer that the graph writes: an input, and an output with what it becomes. */
+struct pt_state {
+  const char *name, *buffer; /* of the placeholder; of the buffer */
 };
 struct pt {
   struct ctx *ctx;
@@ -21,6 +39,7 @@ struct pt {
   const char *prefix; /* of all members, with its slash */
   json_t *model, *weights, *constants;
   struct names items; /* name -> struct pt_item */
+  VEC(struct pt_state) states;
   struct make make;
 };
 /* A node while it is translated. */
@@ -29,6 +48,7 @@ struct pt_op {
   struct ctx *ctx;
   struct make *make;
   const char *target; /* "aten.relu.default" */
+  const json_t *node;
   json_t *inputs, *outputs;
   int parameter;
 };
@@ -43,7 +63,7 @@ const char *pt_words(const json_t *json);
 MUST_USE hone_status pt_define(struct pt *pt, const char *name, struct value *value,
                                int64_t number);
 MUST_USE hone_status pt_find(struct pt *pt, struct place at, const char *name,
-                             const struct pt_item **out);
+                             struct pt_item **out);
 /* torch's dtype to ours, HONE_UNDEFINED if unknown. */
 hone_dtype pt_dtype(int64_t number);
 struct place pt_place(const struct pt_op *op);
@@ -54,11 +74,18 @@ MUST_USE hone_status pt_tensor(struct pt_op *op, const char *name, struct value 
 MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **out);
 MUST_USE hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
                                 size_t *out_count);
+/* Some may be none: NULL. */
+MUST_USE hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most,
+                                         struct value **out, size_t *out_count);
+MUST_USE hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *out,
+                               size_t *out_count);
 MUST_USE hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_t *out);
 MUST_USE hone_status pt_float(struct pt_op *op, const char *name, double otherwise, double *out);
 /* A list of integers; *out_count 0 if absent. */
 MUST_USE hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *out,
                              size_t *out_count);
+const json_t *pt_argument(const struct pt_op *op, const char *name); /* its value; NULL: none */
+bool pt_is_whole(const struct pt_op *op, const char *name);          /* a number that is no float */
 bool pt_given(const struct pt_op *op, const char *name);
 MUST_USE hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise,
                              const char **out);
@@ -66,16 +93,69 @@ MUST_USE hone_status pt_text(struct pt_op *op, const char *name, const char *oth
 MUST_USE hone_status pt_result(struct pt_op *op, size_t k, struct value *value);
 MUST_USE hone_status pt_number(struct pt_op *op, int64_t number);
 size_t pt_result_count(const struct pt_op *op);
+bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result k? */
+
+/* -- pt2_kinds.c ---- */
+/* The target of an in-place operator ("aten.add_.Tensor") without its mark, NULL if it is none. */
+MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const char **out);
+/* The name of the tensor that argument self is, "" if none. */
+const char *pt_self(const json_t *node);
+/* The node, by the table; in-place forms ("aten.add_.Tensor") rename what they write. */
+MUST_USE hone_status pt_build(struct pt_op *op);
+
+/* -- pt2_views.c ---- */
+/* What the target's result is of its argument self; VIEW_NONE: a tensor of its own. */
+enum pt_view pt_view_of(const char *target);
+/* `result` is a view of `of`, by this node's arguments. */
+MUST_USE hone_status pt_note_view(struct pt_op *op, const char *result, const char *of,
+                                  enum pt_view view);
+/* Makes a view again whose storage was written. */
+MUST_USE hone_status pt_refresh(struct pt_op *op, struct pt_item *item);
+/* The tensor called `name`, and all that it is a view of, have this content from now on. */
+MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct value *value);
+
+/* -- pt2_elementwise.c ---- */
+/* An argument that is a tensor, or a number as PyTorch takes it beside another operand. */
+MUST_USE hone_status pt_operand(struct pt_op *op, const char *name, const struct value *beside,
+                                struct value **out);
+pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_alpha, build_clamp,
+    build_binary, build_rsub, build_not_equal, build_where, build_masked_fill, build_cast,
+    build_hard_sigmoid, build_softplus, build_log_sigmoid, build_log_base, build_expm1, build_log1p,
+    build_exp2, build_trunc, build_is_finite, build_square, build_glu, build_prelu, build_shrink,
+    build_threshold, build_floor_divide, build_remainder, build_atan2, build_clamp_tensor,
+    build_addcmul, build_lerp, build_nan_to_num, build_copy_into;
 
 /* -- pt2_ops.c ---- */
-MUST_USE hone_status pt_build(struct pt_op *op);
 /* A dimension in [-rank, rank) to [0, rank), given or by argument name. */
 MUST_USE hone_status pt_axis_of(struct pt_op *op, int64_t axis, int rank, int64_t *out);
 MUST_USE hone_status pt_axis(struct pt_op *op, const char *name, int64_t otherwise, int rank,
                              int64_t *out);
+/* The permutation of a permute, transpose or t. */
+MUST_USE hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm);
+MUST_USE hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start,
+                              int64_t end, int64_t step, struct value **out);
+pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_permute, build_expand,
+    build_sym_size, build_number, build_slice, build_select, build_cat, build_split, build_pad,
+    build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
+    build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
+    build_unflatten, build_pixel_shuffle, build_channel_shuffle, build_meshgrid, build_sym_numel,
+    build_nothing;
+
+/* -- pt2_index.c ---- */
+/* x with `part` at start, start + step, .. of an axis. */
+MUST_USE hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part,
+                                  int64_t axis, int64_t start, int64_t step, struct value **out);
+pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,
+    build_index, build_index_put, build_topk, build_nonzero, build_diagonal, build_unfold;
 
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
-    build_adaptive_pool, build_reduce, build_arg, build_softmax, build_layer_norm, build_batch_norm;
+    build_adaptive_pool, build_reduce, build_arg, build_baddbmm, build_outer, build_einsum,
+    build_reduce_truth, build_extreme, build_variance, build_norm, build_cumulative;
+
+/* -- pt2_layers.c ---- */
+pt_build_fn build_softmax, build_layer_norm, build_rms_norm, build_group_norm, build_instance_norm,
+    build_batch_norm, build_batch_norm_fresh, build_upsample, build_grid_sample, build_col2im,
+    build_recurrent;
 
 #endif

@@ -46,14 +46,14 @@ hone_status pt_define(struct pt *pt, const char *name, struct value *value, int6
   const char *copy;
   bool fresh;
   TRY(NEW(pt->ctx, pt->arena, item));
-  *item = (struct pt_item){value, number};
+  *item = (struct pt_item){.value = value, .number = number};
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
   TRY(names_add(pt->ctx, &pt->items, copy, item, &fresh));
   if (fresh) return HONE_OK;
   return fail(pt->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
 }
 
-hone_status pt_find(struct pt *pt, struct place at, const char *name, const struct pt_item **out) {
+hone_status pt_find(struct pt *pt, struct place at, const char *name, struct pt_item **out) {
   *out = names_find(&pt->items, name);
   if (*out) return HONE_OK;
   return fail(pt->ctx, HONE_E_FORMAT, at, "reads \"%s\", which nothing defines", name);
@@ -73,6 +73,11 @@ static json_t *find_argument(const struct pt_op *op, const char *name, const cha
   return NULL;
 }
 
+const json_t *pt_argument(const struct pt_op *op, const char *name) {
+  const char *kind;
+  return find_argument(op, name, &kind);
+}
+
 bool pt_given(const struct pt_op *op, const char *name) {
   const char *kind;
   return find_argument(op, name, &kind) != NULL;
@@ -80,7 +85,7 @@ bool pt_given(const struct pt_op *op, const char *name) {
 
 hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
   const char *kind;
-  const struct pt_item *item;
+  struct pt_item *item;
   json_t *value = find_argument(op, name, &kind);
   *out = NULL;
   if (!value) return HONE_OK;
@@ -90,6 +95,7 @@ hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
   if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
   if (!item->value) return pt_refuse(op, "argument %s is a number", name);
+  TRY(pt_refresh(op, item));
   *out = item->value;
   return HONE_OK;
 }
@@ -108,18 +114,41 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
   if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
     return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
   for (size_t i = 0; i < json_array_size(list); i++) {
-    const struct pt_item *item;
+    struct pt_item *item;
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
                 &item));
     if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    TRY(pt_refresh(op, item));
     out[(*out_count)++] = item->value;
   }
   return HONE_OK;
 }
 
+/* Some of the list may be none. */
+hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
+                                size_t *out_count) {
+  const char *kind;
+  json_t *list = find_argument(op, name, &kind);
+  if (!list || strcmp(kind, "as_optional_tensors"))
+    return pt_tensors(op, name, most, out, out_count);
+  if (json_array_size(list) > most) return pt_refuse(op, "argument %s is too long", name);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    struct pt_item *item;
+    json_t *value = NULL;
+    out[i] = NULL;
+    if (strcmp(pt_variant(json_array_get(list, i), &value), "as_tensor")) continue;
+    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
+    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    TRY(pt_refresh(op, item));
+    out[i] = item->value;
+  }
+  *out_count = json_array_size(list);
+  return HONE_OK;
+}
+
 /* {"as_int": 3}, {"as_name": "sym_size"}, or their content. */
 static hone_status number_of(struct pt_op *op, const char *kind, const json_t *value, double *out) {
-  const struct pt_item *item;
+  struct pt_item *item;
   json_t *inner = NULL;
   if (!strncmp(kind, "as_sym_", 7)) kind = pt_variant(value, &inner), value = inner;
   if (!strcmp(kind, "as_name")) {
@@ -182,6 +211,24 @@ hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *ou
   return HONE_OK;
 }
 
+hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *out,
+                      size_t *out_count) {
+  const char *kind;
+  json_t *list = find_argument(op, name, &kind);
+  *out_count = 0;
+  if (!list) return HONE_OK;
+  if (!json_is_array(list) || json_array_size(list) > most)
+    return pt_refuse(op, "argument %s is no list of at most %zu numbers", name, most);
+  for (size_t i = 0; i < json_array_size(list); i++)
+    TRY(number_of(op, "as_float", json_array_get(list, i), &out[(*out_count)++]));
+  return HONE_OK;
+}
+
+bool pt_is_whole(const struct pt_op *op, const char *name) {
+  const char *kind;
+  return find_argument(op, name, &kind) && strcmp(kind, "as_float") && strcmp(kind, "as_sym_float");
+}
+
 hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
   const char *kind;
   json_t *value = find_argument(op, name, &kind);
@@ -218,6 +265,12 @@ hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
   return pt_define(op->pt, name, value, 0);
+}
+
+/* torch.export names what nothing reads. */
+bool pt_is_read(const struct pt_op *op, size_t k) {
+  const char *name = pt_words(json_object_get(result_at(op, k, NULL), "name"));
+  return *name && !strstr(name, "_unused_");
 }
 
 hone_status pt_number(struct pt_op *op, int64_t number) {

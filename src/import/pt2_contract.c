@@ -1,4 +1,4 @@
-/* pt2_contract: ATen's products, convolutions, pools, reductions and normalisations. */
+/* pt2_contract: ATen's products, convolutions, pools and reductions. */
 #include "pt2.h"
 
 #include <math.h>
@@ -22,11 +22,13 @@ hone_status build_linear(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-hone_status build_matmul(struct pt_op *op) {
+hone_status build_matmul(struct pt_op *op) { /* matmul, mm, bmm, mv, dot */
+  static const char *const names[] = {"other", "mat2", "vec", "tensor"};
   struct value *x, *y, *z;
-  bool is_mm = pt_given(op, "mat2");
+  size_t i = 0;
+  while (i + 1 < COUNT(names) && !pt_given(op, names[i])) i++;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_need(op, is_mm ? "mat2" : "other", &y));
+  TRY(pt_need(op, names[i], &y));
   TRY(make_node(op->make, OP_MatMul, VALUES(x, y), NULL, &z));
   return pt_result(op, 0, z);
 }
@@ -44,28 +46,112 @@ hone_status build_addmm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* true where a query may see a key: at the same place or before it */
+static hone_status causal_mask(struct pt_op *op, int64_t rows, int64_t columns,
+                               struct value **out) {
+  struct shape shape = {.rank = 2, .dims = {rows, columns}};
+  double *numbers;
+  int64_t count = 0;
+  if (!checked_mul(rows, columns, &count)) return pt_refuse(op, "of this size");
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)count));
+  for (int64_t i = 0; i < count; i++) numbers[i] = i % columns <= i / columns;
+  return make_numbers(op->make, HONE_BOOL, &shape, numbers, out);
+}
+
+/* Heads of k or v so many times in a row. */
+static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct value **k) {
+  int rank = (*k)->shape.rank;
+  int64_t dims[HONE_MAX_RANK], axis = rank - 3;
+  struct value *shape;
+  if (axis < 0 || rank + 1 > HONE_MAX_RANK || q->shape.rank != rank)
+    return pt_refuse(op, "of rank %d", rank);
+  int64_t heads = (*k)->shape.dims[axis], wanted = q->shape.dims[axis];
+  if (heads == wanted) return HONE_OK;
+  if (!heads || wanted % heads) return pt_refuse(op, "%lld heads", (long long)heads);
+  for (int d = 0; d <= rank; d++)
+    dims[d] = d == axis + 1 ? 1 : (*k)->shape.dims[d <= axis ? d : d - 1];
+  TRY(make_reshape(op->make, *k, dims, (size_t)rank + 1, k));
+  dims[axis + 1] = wanted / heads;
+  TRY(make_ints(op->make, dims, (size_t)rank + 1, &shape));
+  TRY(make_node(op->make, OP_Expand, VALUES(*k, shape), NULL, k));
+  memmove(&dims[axis + 1], &dims[axis + 2], (size_t)(rank - axis - 1) * sizeof *dims);
+  dims[axis] = wanted;
+  return make_reshape(op->make, *k, dims, (size_t)rank, k);
+}
+
+static hone_status mask_scores(struct pt_op *op, struct value *mask, struct value **y) {
+  struct value *never;
+  if (dtype_is_float(mask->dtype)) {
+    TRY(make_cast(op->make, mask, (*y)->dtype, &mask));
+    return make_node(op->make, OP_Add, VALUES(*y, mask), NULL, y);
+  }
+  TRY(make_scalar(op->make, (*y)->dtype, -INFINITY, &never));
+  return make_node(op->make, OP_Where, VALUES(mask, *y, never), NULL, y);
+}
+
 /* softmax(q k' * scale + mask) v */
 hone_status build_attention(struct pt_op *op) {
   struct value *q, *k, *v, *mask, *y;
   double scale;
-  int64_t causal, perm[HONE_MAX_RANK];
+  int64_t causal, grouped, perm[HONE_MAX_RANK];
   TRY(pt_need(op, "query", &q));
   TRY(pt_need(op, "key", &k));
   TRY(pt_need(op, "value", &v));
   TRY(pt_tensor(op, "attn_mask", &mask));
   TRY(pt_int(op, "is_causal", 0, &causal));
+  TRY(pt_int(op, "enable_gqa", 0, &grouped));
   int rank = k->shape.rank;
-  if (rank < 2 || causal || (mask && !dtype_is_float(mask->dtype)))
-    return pt_refuse(op, "with this mask");
+  if (rank < 2 || q->shape.rank < 2) return pt_refuse(op, "of rank %d", rank);
+  if (grouped) TRY(repeat_heads(op, q, &k));
+  if (grouped) TRY(repeat_heads(op, q, &v));
+  if (causal)
+    TRY(causal_mask(op, q->shape.dims[q->shape.rank - 2], k->shape.dims[rank - 2], &mask));
   TRY(pt_float(op, "scale", 1 / sqrt((double)q->shape.dims[q->shape.rank - 1]), &scale));
   for (int d = 0; d < rank; d++) perm[d] = d;
   perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
   TRY(make_transpose(op->make, k, perm, &k));
   TRY(make_node(op->make, OP_MatMul, VALUES(q, k), NULL, &y));
   TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
-  if (mask) TRY(make_node(op->make, OP_Add, VALUES(y, mask), NULL, &y));
+  if (mask) TRY(mask_scores(op, mask, &y));
   TRY(make_node(op->make, OP_Softmax, VALUES(y), ARGS(INT_ARG("axis", -1)), &y));
   TRY(make_node(op->make, OP_MatMul, VALUES(y, v), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* beta * self + alpha * batch1 batch2 */
+hone_status build_baddbmm(struct pt_op *op) {
+  struct value *bias, *a, *b, *y;
+  double beta, alpha;
+  TRY(pt_need(op, "self", &bias));
+  TRY(pt_need(op, "batch1", &a));
+  TRY(pt_need(op, "batch2", &b));
+  TRY(pt_float(op, "beta", 1, &beta));
+  TRY(pt_float(op, "alpha", 1, &alpha));
+  TRY(make_node(op->make, OP_MatMul, VALUES(a, b), NULL, &y));
+  if (alpha != 1) TRY(make_with_scalar(op->make, OP_Mul, y, alpha, &y));
+  if (beta != 1) TRY(make_with_scalar(op->make, OP_Mul, bias, beta, &bias));
+  if (beta != 0) TRY(make_node(op->make, OP_Add, VALUES(bias, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* A column times a row. */
+hone_status build_outer(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "vec2", &y));
+  if (x->shape.rank != 1) return pt_refuse(op, "of rank %d", x->shape.rank);
+  TRY(make_reshape(op->make, x, (int64_t[]){x->shape.dims[0], 1}, 2, &x));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_einsum(struct pt_op *op) {
+  struct value *list[8], *y;
+  size_t count;
+  const char *equation;
+  TRY(pt_text(op, "equation", "", &equation));
+  TRY(pt_tensors(op, "tensors", COUNT(list), list, &count));
+  TRY(make_node(op->make, OP_Einsum, list, count, ARGS(STRING_ARG("equation", equation)), &y));
   return pt_result(op, 0, y);
 }
 
@@ -131,6 +217,18 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
   return pt_result(op, 0, y);
 }
 
+/* PyTorch counts places within an image's plane, ONNX through the whole tensor. */
+static hone_status pool_with_indices(struct pt_op *op, struct value *x, const struct arg *args) {
+  struct value *y[2];
+  int64_t plane = 1;
+  for (int d = 2; d < x->shape.rank; d++)
+    if (!checked_mul(plane, x->shape.dims[d], &plane)) return pt_refuse(op, "of this size");
+  TRY(make_nodes(op->make, OP_MaxPool, VALUES(x), args, 2, y));
+  TRY(make_with_scalar(op->make, OP_Mod, y[1], (double)plane, &y[1]));
+  TRY(pt_result(op, 0, y[0]));
+  return pt_result(op, 1, y[1]);
+}
+
 hone_status build_pool(struct pt_op *op) { /* parameter: 0 average, 1 max */
   struct value *x, *y;
   int64_t kernel[HONE_MAX_RANK], strides[HONE_MAX_RANK], pads[2 * HONE_MAX_RANK];
@@ -147,7 +245,6 @@ hone_status build_pool(struct pt_op *op) { /* parameter: 0 average, 1 max */
   TRY(pt_int(op, "ceil_mode", 0, &ceil));
   TRY(pt_int(op, "count_include_pad", 1, &include));
   if (pt_given(op, "divisor_override")) return pt_refuse(op, "divisor_override");
-  if (pt_result_count(op) > 1) return pt_refuse(op, "with indices");
   const struct arg args[] = {
       INTS_ARG("kernel_shape", kernel, n),
       INTS_ARG("strides", strides, n),
@@ -156,107 +253,208 @@ hone_status build_pool(struct pt_op *op) { /* parameter: 0 average, 1 max */
       INTS_ARG("dilations", dilations, n),
       {.name = op->parameter ? NULL : "count_include_pad", .kind = ARG_INT, .i = include},
       {.name = NULL}};
+  if (pt_result_count(op) > 1 && pt_is_read(op, 1)) return pool_with_indices(op, x, args);
   TRY(make_node(op->make, op->parameter ? OP_MaxPool : OP_AveragePool, VALUES(x), args, &y));
   return pt_result(op, 0, y);
 }
 
-/* Windows of equal size where the result divides the input. */
+/* One axis by a matrix: row i averages [floor(i n / size), ceil((i + 1) n / size)). */
+static hone_status average_axis(struct pt_op *op, int axis, int64_t size, struct value **x) {
+  int64_t n = (*x)->shape.dims[axis], perm[HONE_MAX_RANK], count = 0;
+  int rank = (*x)->shape.rank;
+  double *weights;
+  struct value *matrix;
+  struct shape shape = {.rank = 2, .dims = {n, size}};
+  if (!checked_mul(n, size, &count)) return pt_refuse(op, "of this size");
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, weights, (size_t)count));
+  for (int64_t i = 0; i < size; i++) {
+    int64_t start = i * n / size, end = ((i + 1) * n + size - 1) / size;
+    for (int64_t k = start; k < end; k++) weights[k * size + i] = 1.0 / (double)(end - start);
+  }
+  TRY(make_numbers(op->make, (*x)->dtype, &shape, weights, &matrix));
+  for (int d = 0; d < rank; d++) perm[d] = d;
+  perm[axis] = rank - 1, perm[rank - 1] = axis;
+  TRY(make_transpose(op->make, *x, perm, x));
+  TRY(make_node(op->make, OP_MatMul, VALUES(*x, matrix), NULL, x));
+  return make_transpose(op->make, *x, perm, x);
+}
+
+/* Windows of equal size where the result divides the input, else averages as products. */
 hone_status build_adaptive_pool(struct pt_op *op) {
   struct value *x, *y;
   int64_t size[HONE_MAX_RANK], kernel[HONE_MAX_RANK];
+  bool even = true;
   TRY(pt_need(op, "self", &x));
-  size_t n = strstr(op->target, "1d") ? 1 : 2;
+  size_t n = strstr(op->target, "1d") ? 1 : strstr(op->target, "3d") ? 3 : 2;
   TRY(read_spatial(op, "output_size", 1, n, size));
   if (x->shape.rank != (int)n + 2) return pt_refuse(op, "of rank %d", x->shape.rank);
   for (size_t i = 0; i < n; i++) {
     int64_t dim = x->shape.dims[2 + i];
-    if (size[i] < 1 || dim % size[i])
+    if (size[i] < 1 || dim < 1)
       return pt_refuse(op, "%lld from %lld", (long long)size[i], (long long)dim);
     kernel[i] = dim / size[i];
+    even = even && dim % size[i] == 0;
   }
-  TRY(make_node(op->make, op->parameter ? OP_MaxPool : OP_AveragePool, VALUES(x),
-                ARGS(INTS_ARG("kernel_shape", kernel, n), INTS_ARG("strides", kernel, n)), &y));
+  if (!even && op->parameter) return pt_refuse(op, "windows of unequal size");
+  for (size_t i = 0; i < n && !even; i++) TRY(average_axis(op, 2 + (int)i, size[i], &x));
+  if (!even) return pt_result(op, 0, x);
+  const struct arg *args =
+      ARGS(INTS_ARG("kernel_shape", kernel, n), INTS_ARG("strides", kernel, n));
+  if (pt_result_count(op) > 1) return pool_with_indices(op, x, args);
+  TRY(make_node(op->make, op->parameter ? OP_MaxPool : OP_AveragePool, VALUES(x), args, &y));
   return pt_result(op, 0, y);
 }
 
-/* -- reductions and normalisations ---- */
+/* -- reductions ---- */
+
+/* Sums and products of integers are of 64 bits. */
+static hone_status summand(struct pt_op *op, struct value **x) {
+  int64_t dtype;
+  TRY(pt_int(op, "dtype", -1, &dtype));
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0) return make_cast(op->make, *x, pt_dtype(dtype), x);
+  bool adds = op->parameter == OP_ReduceSum || op->parameter == OP_ReduceProd ||
+              op->parameter == OP_CumSum || op->parameter == OP_CumProd;
+  return adds && !dtype_is_float((*x)->dtype) ? make_cast(op->make, *x, HONE_I64, x) : HONE_OK;
+}
+
+/* Argument dim as a list of axes, in [0, rank); none: all. */
+static hone_status read_axes(struct pt_op *op, const struct value *x, struct value **out,
+                             int64_t *out_elements) {
+  int64_t list[HONE_MAX_RANK], elements = 1;
+  size_t count = 0;
+  if (json_is_array(pt_argument(op, "dim"))) {
+    TRY(pt_ints(op, "dim", HONE_MAX_RANK, list, &count));
+  } else if (pt_given(op, "dim")) {
+    TRY(pt_int(op, "dim", 0, &list[0]));
+    count = 1;
+  }
+  for (size_t i = 0; i < count; i++) {
+    TRY(pt_axis_of(op, list[i], x->shape.rank, &list[i]));
+    if (x->shape.rank && !checked_mul(elements, x->shape.dims[list[i]], &elements)) elements = 0;
+  }
+  if (!count && !shape_count(&x->shape, &elements)) elements = 0;
+  if (!x->shape.rank) count = 0;
+  if (out_elements) *out_elements = elements;
+  return make_ints(op->make, list, count, out);
+}
 
 hone_status build_reduce(struct pt_op *op) {
   struct value *x, *axes, *y;
-  int64_t list[HONE_MAX_RANK], keep, dtype;
-  size_t count;
+  int64_t keep;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_ints(op, "dim", HONE_MAX_RANK, list, &count));
   TRY(pt_int(op, "keepdim", 0, &keep));
-  TRY(pt_int(op, "dtype", -1, &dtype));
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
-  if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
-  TRY(make_ints(op->make, list, count, &axes)); /* none: all */
+  TRY(summand(op, &x));
+  TRY(read_axes(op, x, &axes, NULL));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
                 ARGS(INT_ARG("keepdims", keep)), &y));
   return pt_result(op, 0, y);
 }
 
-hone_status build_arg(struct pt_op *op) {
-  struct value *x, *y;
+/* any (ReduceMax), all (ReduceMin) of truth values */
+hone_status build_reduce_truth(struct pt_op *op) {
+  struct value *x, *axes, *y;
+  int64_t keep;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  TRY(make_cast(op->make, x, HONE_BOOL, &x));
+  TRY(read_axes(op, x, &axes, NULL));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* The largest or smallest along a dimension, and where it is. */
+hone_status build_extreme(struct pt_op *op) {
+  struct value *x, *axes, *y, *at;
   int64_t axis, keep;
   TRY(pt_need(op, "self", &x));
-  if (!pt_given(op, "dim")) return pt_refuse(op, "without dim");
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   TRY(pt_int(op, "keepdim", 0, &keep));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x),
-                ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", keep)), &y));
-  return pt_result(op, 0, y);
+  if (!x->shape.rank) return pt_refuse(op, "of rank 0");
+  TRY(make_ints(op->make, &axis, 1, &axes));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep)), &y));
+  TRY(pt_result(op, 0, y));
+  if (!pt_is_read(op, 1)) return HONE_OK;
+  TRY(make_node(op->make, op->parameter == OP_ReduceMax ? OP_ArgMax : OP_ArgMin, VALUES(x),
+                ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", keep)), &at));
+  return pt_result(op, 1, at);
 }
 
-hone_status build_softmax(struct pt_op *op) {
-  struct value *x, *y;
-  int64_t axis, dtype;
+/* Sums of squares of what differs from the mean, over n - correction; parameter: 1 the root of that,
+   2 with the mean, 3 both */
+hone_status build_variance(struct pt_op *op) {
+  struct value *x, *axes, *mean, *y;
+  int64_t keep, elements;
+  double correction = 1, unbiased;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
-  TRY(pt_int(op, "dtype", -1, &dtype));
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
-  if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  TRY(pt_float(op, "unbiased", 1, &unbiased));
+  TRY(pt_float(op, "correction", unbiased != 0, &correction));
+  TRY(read_axes(op, x, &axes, &elements));
+  TRY(make_node(op->make, OP_ReduceMean, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &mean));
+  TRY(make_node(op->make, OP_Sub, VALUES(x, mean), NULL, &y));
+  TRY(make_node(op->make, OP_ReduceSumSquare, VALUES(y, axes), ARGS(INT_ARG("keepdims", keep)),
+                &y));
+  double count = fmax(0, (double)elements - correction);
+  TRY(make_with_scalar(op->make, OP_Div, y, count, &y));
+  if (op->parameter & 1) TRY(make_node(op->make, OP_Sqrt, VALUES(y), NULL, &y));
+  TRY(pt_result(op, 0, y));
+  if (!(op->parameter & 2) || !pt_is_read(op, 1)) return HONE_OK;
+  if (!keep) TRY(make_reshape(op->make, mean, y->shape.dims, (size_t)y->shape.rank, &mean));
+  return pt_result(op, 1, mean);
+}
+
+/* The norm of order 1, 2 or infinity. */
+hone_status build_norm(struct pt_op *op) {
+  struct value *x, *axes, *y;
+  int64_t keep;
+  double order;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_float(op, pt_given(op, "p") ? "p" : "ord", 2, &order));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  TRY(summand(op, &x));
+  TRY(read_axes(op, x, &axes, NULL));
+  enum op_id id = order == 2 ? OP_ReduceL2 : order == 1 ? OP_ReduceL1 : OP_ReduceMax;
+  if (order != 1 && order != 2 && order != (double)INFINITY)
+    return pt_refuse(op, "of order %g", order);
+  if (id == OP_ReduceMax) TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &x));
+  TRY(make_node(op->make, id, VALUES(x, axes), ARGS(INT_ARG("keepdims", keep)), &y));
   return pt_result(op, 0, y);
 }
 
-static hone_status ones_or(struct pt_op *op, const char *name, const struct shape *shape, double x,
-                           struct value **out) {
-  struct value *scalar, *dims;
-  TRY(pt_tensor(op, name, out));
-  if (*out) return HONE_OK;
-  TRY(make_scalar(op->make, HONE_F32, x, &scalar));
-  TRY(make_ints(op->make, shape->dims, (size_t)shape->rank, &dims));
-  return make_node(op->make, OP_Expand, VALUES(scalar, dims), NULL, out);
-}
-
-hone_status build_layer_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *y;
-  struct shape shape = {0};
-  size_t count;
-  double epsilon;
-  TRY(pt_need(op, "input", &x));
-  TRY(pt_ints(op, "normalized_shape", HONE_MAX_RANK, shape.dims, &count));
-  TRY(pt_float(op, "eps", 1e-5, &epsilon));
-  shape.rank = (int)count;
-  TRY(ones_or(op, "weight", &shape, 1, &scale));
-  TRY(pt_tensor(op, "bias", &bias));
-  TRY(make_node(op->make, OP_LayerNormalization, VALUES(x, scale, bias),
-                ARGS(INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon)), &y));
+hone_status build_cumulative(struct pt_op *op) {
+  struct value *x, *at, *y;
+  int64_t axis;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  TRY(summand(op, &x));
+  if (!x->shape.rank) return pt_result(op, 0, x);
+  TRY(make_scalar(op->make, HONE_I64, (double)axis, &at));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, at), NULL, &y));
   return pt_result(op, 0, y);
 }
 
-hone_status build_batch_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *mean, *variance, *y;
-  double epsilon;
-  TRY(pt_need(op, "input", &x));
-  TRY(pt_need(op, "running_mean", &mean));
-  TRY(pt_need(op, "running_var", &variance));
-  TRY(ones_or(op, "weight", &mean->shape, 1, &scale));
-  TRY(ones_or(op, "bias", &mean->shape, 0, &bias));
-  TRY(pt_float(op, "eps", 1e-5, &epsilon));
-  TRY(make_node(op->make, OP_BatchNormalization, VALUES(x, scale, bias, mean, variance),
-                ARGS(FLOAT_ARG("epsilon", epsilon)), &y));
+/* Without dim: of the flat tensor. */
+hone_status build_arg(struct pt_op *op) {
+  struct value *x, *y;
+  int64_t axis = 0, keep, all = 0;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  bool flat = !pt_given(op, "dim") || !x->shape.rank;
+  int rank = x->shape.rank;
+  if (!shape_count(&x->shape, &all)) return pt_refuse(op, "of this size");
+  if (flat)
+    TRY(make_reshape(op->make, x, &all, 1, &x));
+  else
+    TRY(pt_axis(op, "dim", 0, rank, &axis));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x),
+                ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", flat ? 0 : keep)), &y));
+  if (flat && keep) {
+    int64_t ones[HONE_MAX_RANK];
+    for (int d = 0; d < rank; d++) ones[d] = 1;
+    TRY(make_reshape(op->make, y, ones, (size_t)rank, &y));
+  }
   return pt_result(op, 0, y);
 }

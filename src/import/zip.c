@@ -14,7 +14,14 @@
 
 enum { END_BYTES = 22, ENTRY_BYTES = 46, LOCAL_BYTES = 30, END64_BYTES = 56, LOCATOR_BYTES = 20 };
 enum { MOST_MEMBERS = 100000, LONGEST_COMMENT = 65535 };
-enum { FLAG_ENCRYPTED = 1, FLAG_LATER = 8, FLAG_STRONG = 64, METHOD_STORED = 0 };
+enum {
+  FLAG_ENCRYPTED = 1,
+  FLAG_LATER = 8,
+  FLAG_STRONG = 64,
+  METHOD_STORED = 0,
+  METHOD_DEFLATE = 8
+};
+enum { MOST_PER_BYTE = 1032 }; /* DEFLATE: 258 bytes of two bits */
 enum { UNIX_TYPE = 0xf000, UNIX_LINK = 0xa000 };
 
 static uint64_t get(const struct zip *zip, size_t at, size_t width) {
@@ -164,13 +171,13 @@ static hone_status read_entry(struct zip *zip, struct arena *arena, const struct
   uint64_t *wide[] = {&size, &packed, &header};
   if (packed == 0xffffffff || size == 0xffffffff || header == 0xffffffff)
     TRY(read_wide(zip, name_at + name_bytes, extra, wide, 3));
-  m->is_stored = method == METHOD_STORED;
+  m->method = (uint32_t)method;
   m->crc = (uint32_t)get(zip, p + 16, 4);
-  if ((m->is_stored && packed != size) || packed > zip->size)
+  if ((method == METHOD_STORED && packed != size) || packed > zip->size)
     return damaged(zip, *at, "a member's sizes do not fit");
   m->size = (size_t)size;
   TRY(check_local(zip, d, header, method, flags, packed, name_at, name_bytes, m));
-  if (!m->is_stored) m->size = (size_t)packed; /* what it takes in the file */
+  m->packed = (size_t)packed;
   *at += ENTRY_BYTES + name_bytes + extra + comment;
   return HONE_OK;
 }
@@ -200,7 +207,7 @@ hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
   for (size_t i = 0; i < out->count; i++) {
     struct zip_member *m = &out->members[i];
     bool fresh;
-    if (i + 1 < out->count && m->start + m->size > m[1].header)
+    if (i + 1 < out->count && m->start + m->packed > m[1].header)
       return damaged(out, m->header, "members overlap");
     TRY(names_add(ctx, &out->names, m->name, m, &fresh));
     if (!fresh) return damaged(out, m->header, "two members of one name");
@@ -244,11 +251,27 @@ static uint32_t crc_of(const uint8_t *p, size_t n) {
   return ~x;
 }
 
-hone_status zip_read(const struct zip *zip, const struct zip_member *member, const uint8_t **out) {
-  if (!member->is_stored)
+static hone_status unpack(const struct zip *zip, struct arena *arena,
+                          const struct zip_member *member, const uint8_t **out) {
+  uint8_t *bytes;
+  if (member->size / MOST_PER_BYTE > member->packed)
+    return fail(zip->ctx, HONE_E_LIMIT, place_name(member->name), "%zu bytes packed into %zu",
+                member->size, member->packed);
+  TRY(arena_alloc(zip->ctx, arena, member->size + 1, 1, &bytes));
+  *out = bytes;
+  if (inflate_bytes(zip->bytes + member->start, member->packed, bytes, member->size))
+    return HONE_OK;
+  return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name),
+              "not the DEFLATE data it should be");
+}
+
+hone_status zip_read(const struct zip *zip, struct arena *arena, const struct zip_member *member,
+                     const uint8_t **out) {
+  if (member->method != METHOD_STORED && member->method != METHOD_DEFLATE)
     return fail(zip->ctx, HONE_E_UNSUP, place_name(member->name),
-                "a compressed member: write the archive without compression");
+                "packed by method %u: hone reads STORED and DEFLATE", member->method);
   *out = zip->bytes + member->start;
+  if (member->method == METHOD_DEFLATE) TRY(unpack(zip, arena, member, out));
   if (crc_of(*out, member->size) != member->crc)
     return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "the checksum is wrong");
   return HONE_OK;

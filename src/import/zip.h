@@ -1,6 +1,6 @@
-/* zip: members of an archive where they lie, checked. Only what stands in the file as it is (method
- * STORED) can be read; nothing is ever written to a disk.
- * Source: PKWARE's APPNOTE, sections 4.3 and 4.5. */
+/* zip: members of an archive where they lie, checked. What stands in the file as it is (method
+ * STORED) is read in place, DEFLATE into memory; nothing is ever written to a disk.
+ * Source: PKWARE's APPNOTE, sections 4.3 and 4.5; RFC 1951. */
 #ifndef HONE_IMPORT_ZIP_H
 #define HONE_IMPORT_ZIP_H
 
@@ -8,10 +8,11 @@
 
 struct zip_member {
   const char *name;
-  size_t start, size; /* of its bytes in the file */
-  size_t header;      /* of its local header */
+  size_t start, packed; /* of its bytes in the file */
+  size_t size;          /* of its content */
+  size_t header;        /* of its local header */
   uint32_t crc;
-  bool is_stored;
+  uint32_t method;
 };
 struct zip {
   struct ctx *ctx;
@@ -26,8 +27,13 @@ struct zip {
 MUST_USE hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
                               size_t size, struct zip *out);
 const struct zip_member *zip_find(const struct zip *zip, const char *name); /* NULL if absent */
-/* The bytes of a member, after its checksum. */
-MUST_USE hone_status zip_read(const struct zip *zip, const struct zip_member *member,
-                              const uint8_t **out);
+/* The content of a member, after its checksum: where it lies in the file, or unpacked in the arena.
+   E_LIMIT where it is more than 1032 times as large as its bytes, which DEFLATE cannot do. */
+MUST_USE hone_status zip_read(const struct zip *zip, struct arena *arena,
+                              const struct zip_member *member, const uint8_t **out);
+
+/* -- inflate.c ---- */
+/* Unpacks DEFLATE data (RFC 1951) into exactly `size` bytes; false if it is not that. */
+MUST_USE bool inflate_bytes(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size);
 
 #endif

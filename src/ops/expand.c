@@ -369,6 +369,18 @@ hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *
   return HONE_OK;
 }
 
+hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node *node,
+                        struct value **out_results, bool *out_done) {
+  expand_fn *expand = expand_find(node);
+  struct expansion e;
+  *out_done = expand != NULL;
+  if (!expand) return HONE_OK;
+  TRY(expand_node(ctx, graph, node, expand, &e));
+  for (size_t k = 0; k < node->output_count; k++)
+    out_results[k] = node->outputs[k] ? e.results[k] : NULL;
+  return HONE_OK;
+}
+
 hone_status infer_composite(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s was not expanded", node->op->name);

@@ -71,6 +71,9 @@ MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node
    for); *out_done false: no such operator. */
 MUST_USE hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
                                 struct value **out_results, bool *out_done);
+/* The same of an operator that is nothing but others (composites.def). */
+MUST_USE hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                 struct value **out_results, bool *out_done);
 /* alpha and beta of an elementwise node as its expression names them (LeakyRelu alpha, Clip's
    constant min and max, ...); false if they are not known at compile time. */
 MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);

@@ -117,10 +117,45 @@ def zip64_lies(path):
     path.write_bytes(data)
 
 
-def compressed(path):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+def packed(how=zipfile.ZIP_DEFLATED):
+    def build(path):
+        with zipfile.ZipFile(path, "w", how) as z:
+            for name, data in cases.parts().items():
+                z.writestr(cases.PREFIX + name, data)
+    return build
+
+
+def damaged_stream(path):
+    """The packed bytes of models/model.json start with a block of type 3, which there is not."""
+    packed()(path)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"models/model.json") + len(b"models/model.json")
+    data[at] |= 6
+    path.write_bytes(data)
+
+
+def bomb(path):
+    """A member that says it is larger than DEFLATE can pack into its bytes."""
+    packed()(path)
+    data = bytearray(path.read_bytes())
+    for mark, size in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
+        at = data.index(mark, data.index(b"models/model.json") - 60 if mark == b"PK\3\4" else data.rindex(b"models/model.json") - 60)
+        data[at + size:at + size + 4] = struct.pack("<I", 100 << 20)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("level", [1, 9])
+def test_deflate(shared_hone, tmp_path, level):
+    """Members of stored, fixed and dynamic blocks are the same model."""
+    with zipfile.ZipFile(tmp_path / "m.pt2", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as z:
         for name, data in cases.parts().items():
             z.writestr(cases.PREFIX + name, data)
+    x = np.random.default_rng(1).normal(size=(2, 4)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    sound(shared_hone("run", tmp_path / "m.pt2", "--shape", "x[2,4]", "--input", f"x={tmp_path}/x.npy", "-o",
+                      tmp_path / "out", "--reference"))
+    for k, want in enumerate(cases.expected(x)):
+        np.testing.assert_allclose(np.load(tmp_path / f"out/out_{k}.npy"), want, rtol=1e-6, atol=1e-6)
 
 
 def deep(kind):
@@ -178,7 +213,9 @@ BAD = {
     "encrypted": (with_flags(1), "E_FORMAT", "encrypted"),
     "overlap": (overlap, "E_FORMAT", ""),
     "many": (bomb_of_members, "E_FORMAT", "members"),
-    "compressed": (compressed, "E_UNSUP", "compressed"),
+    "lzma": (packed(zipfile.ZIP_LZMA), "E_UNSUP", "packed by method 14"),
+    "stream": (damaged_stream, "E_FORMAT", "DEFLATE"),
+    "bomb": (bomb, "E_LIMIT", "packed into"),
     "cut": (lambda path: path.write_bytes(cases.FILE.read_bytes()[:-30]), "E_FORMAT", "cut off"),
     "front": (lambda path: path.write_bytes(b"PK\3\4" + cases.FILE.read_bytes()), "E_FORMAT", ""),
     "deep_arrays": (raw_json(deep("arrays")), "E_LIMIT", "nesting"),

@@ -1,0 +1,577 @@
+/* pt2_elementwise: ATen operators that work on each element alone. */
+#include "pt2.h"
+
+#include <math.h>
+
+/* What PyTorch computes in float32 where it is given integers or truth values. */
+static hone_status as_float(struct pt_op *op, struct value **x) {
+  return dtype_is_float((*x)->dtype) ? HONE_OK : make_cast(op->make, *x, HONE_F32, x);
+}
+
+/* self, as floats */
+static hone_status need_float(struct pt_op *op, struct value **out) {
+  TRY(pt_need(op, "self", out));
+  return as_float(op, out);
+}
+
+/* Whole numbers stay what they are. */
+static bool keeps_integers(enum op_id id) {
+  return id == OP_Ceil || id == OP_Floor || id == OP_Round;
+}
+static bool works_on_integers(enum op_id id) {
+  return id == OP_Abs || id == OP_Neg || id == OP_Relu || id == OP_Sign || keeps_integers(id);
+}
+
+hone_status build_unary(struct pt_op *op) {
+  struct value *x, *y;
+  enum op_id id = (enum op_id)op->parameter;
+  TRY(pt_need(op, "self", &x));
+  bool is_float = dtype_is_float(x->dtype);
+  if (pt_given(op, "decimals")) return pt_refuse(op, "with decimals");
+  if (!is_float && keeps_integers(id)) return pt_result(op, 0, x);
+  if (id == OP_Not) TRY(make_cast(op->make, x, HONE_BOOL, &x));
+  if (id == OP_BitwiseNot && x->dtype == HONE_BOOL) id = OP_Not;
+  if (id != OP_Not && id != OP_BitwiseNot && !works_on_integers(id)) TRY(as_float(op, &x));
+  TRY(make_node(op->make, id, VALUES(x), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* max(0, min(1, x / 6 + 1/2)) */
+hone_status build_hard_sigmoid(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(need_float(op, &x));
+  TRY(make_node(op->make, OP_HardSigmoid, VALUES(x), ARGS(FLOAT_ARG("alpha", 1.0 / 6)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* log(1 + exp(beta x)) / beta, and x where beta x is above the threshold */
+hone_status build_softplus(struct pt_op *op) {
+  struct value *x, *scaled, *y, *high;
+  double beta, threshold;
+  TRY(need_float(op, &x));
+  TRY(pt_float(op, "beta", 1, &beta));
+  TRY(pt_float(op, "threshold", 20, &threshold));
+  TRY(make_with_scalar(op->make, OP_Mul, x, beta, &scaled));
+  TRY(make_node(op->make, OP_Softplus, VALUES(scaled), NULL, &y));
+  TRY(make_with_scalar(op->make, OP_Div, y, beta, &y));
+  TRY(make_with_scalar(op->make, OP_Greater, scaled, threshold, &high));
+  TRY(make_node(op->make, OP_Where, VALUES(high, x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* -softplus(-x) */
+hone_status build_log_sigmoid(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(need_float(op, &x));
+  TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
+  TRY(make_node(op->make, OP_Softplus, VALUES(y), NULL, &y));
+  TRY(make_node(op->make, OP_Neg, VALUES(y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* log2, log10: log(x) / log(base) */
+hone_status build_log_base(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(need_float(op, &x));
+  TRY(make_node(op->make, OP_Log, VALUES(x), NULL, &y));
+  TRY(make_with_scalar(op->make, OP_Mul, y, 1 / log((double)op->parameter), &y));
+  return pt_result(op, 0, y);
+}
+
+/* tanh(x / 2) (exp(x) + 1): no difference of close numbers */
+hone_status build_expm1(struct pt_op *op) {
+  struct value *x, *half, *y;
+  TRY(need_float(op, &x));
+  TRY(make_with_scalar(op->make, OP_Mul, x, 0.5, &half));
+  TRY(make_node(op->make, OP_Tanh, VALUES(half), NULL, &half));
+  TRY(make_node(op->make, OP_Exp, VALUES(x), NULL, &y));
+  TRY(make_with_scalar(op->make, OP_Add, y, 1, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(half, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* 2 atanh(x / (2 + x)) near 0, log(1 + x) elsewhere */
+hone_status build_log1p(struct pt_op *op) {
+  struct value *x, *near, *far, *size, *is_near, *y;
+  TRY(need_float(op, &x));
+  TRY(make_with_scalar(op->make, OP_Add, x, 2, &near));
+  TRY(make_node(op->make, OP_Div, VALUES(x, near), NULL, &near));
+  TRY(make_node(op->make, OP_Atanh, VALUES(near), NULL, &near));
+  TRY(make_with_scalar(op->make, OP_Mul, near, 2, &near));
+  TRY(make_with_scalar(op->make, OP_Add, x, 1, &far));
+  TRY(make_node(op->make, OP_Log, VALUES(far), NULL, &far));
+  TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &size));
+  TRY(make_with_scalar(op->make, OP_Less, size, 0.5, &is_near));
+  TRY(make_node(op->make, OP_Where, VALUES(is_near, near, far), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* 2^x */
+hone_status build_exp2(struct pt_op *op) {
+  struct value *x, *two, *y;
+  TRY(need_float(op, &x));
+  TRY(make_scalar(op->make, x->dtype, 2, &two));
+  TRY(make_node(op->make, OP_Pow, VALUES(two, x), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* Towards zero. */
+static hone_status truncate(struct pt_op *op, struct value *x, struct value **out) {
+  struct value *is_below, *up, *down;
+  TRY(make_with_scalar(op->make, OP_Less, x, 0, &is_below));
+  TRY(make_node(op->make, OP_Ceil, VALUES(x), NULL, &up));
+  TRY(make_node(op->make, OP_Floor, VALUES(x), NULL, &down));
+  return make_node(op->make, OP_Where, VALUES(is_below, up, down), NULL, out);
+}
+
+hone_status build_trunc(struct pt_op *op) { /* parameter 1: what is left of it */
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  if (!dtype_is_float(x->dtype) && !op->parameter) return pt_result(op, 0, x);
+  TRY(truncate(op, x, &y));
+  if (op->parameter) TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_is_finite(struct pt_op *op) {
+  struct value *x, *y, *z;
+  TRY(need_float(op, &x));
+  TRY(make_node(op->make, OP_IsInf, VALUES(x), NULL, &y));
+  TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &z));
+  TRY(make_node(op->make, OP_Or, VALUES(y, z), NULL, &y));
+  TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* x * x */
+hone_status build_square(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* Half of a dimension times the sigmoid of the other half. */
+hone_status build_glu(struct pt_op *op) {
+  struct value *x, *halves[2], *y;
+  int64_t axis;
+  TRY(need_float(op, &x));
+  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
+  if (!x->shape.rank || x->shape.dims[axis] % 2) return pt_refuse(op, "of an odd dimension");
+  TRY(make_nodes(op->make, OP_Split, VALUES(x),
+                 ARGS(INT_ARG("axis", axis), INT_ARG("num_outputs", 2)), 2, halves));
+  TRY(make_node(op->make, OP_Sigmoid, VALUES(halves[1]), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(halves[0], y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* One slope a channel, channels second. */
+hone_status build_prelu(struct pt_op *op) {
+  struct value *x, *slope, *y;
+  int64_t dims[HONE_MAX_RANK];
+  TRY(need_float(op, &x));
+  TRY(pt_need(op, "weight", &slope));
+  int64_t count = 0;
+  if (!shape_count(&slope->shape, &count)) return pt_refuse(op, "of too many slopes");
+  size_t rank = x->shape.rank > 1 ? (size_t)x->shape.rank - 1 : 1;
+  for (size_t d = 0; d < rank; d++) dims[d] = d || x->shape.rank < 2 ? 1 : count;
+  TRY(make_reshape(op->make, slope, dims, rank, &slope));
+  TRY(make_node(op->make, OP_PRelu, VALUES(x, slope), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* hardshrink (parameter 0) and softshrink (1) */
+hone_status build_shrink(struct pt_op *op) {
+  struct value *x, *y;
+  double lambda;
+  TRY(need_float(op, &x));
+  TRY(pt_float(op, "lambd", 0.5, &lambda));
+  TRY(make_node(op->make, OP_Shrink, VALUES(x),
+                ARGS(FLOAT_ARG("lambd", lambda), FLOAT_ARG("bias", op->parameter ? lambda : 0)),
+                &y));
+  return pt_result(op, 0, y);
+}
+
+/* x where it is above the threshold, else a number */
+hone_status build_threshold(struct pt_op *op) {
+  struct value *x, *is_above, *fill, *y;
+  double threshold, value;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_float(op, "threshold", 0, &threshold));
+  TRY(pt_float(op, "value", 0, &value));
+  TRY(make_with_scalar(op->make, OP_Greater, x, threshold, &is_above));
+  TRY(make_scalar(op->make, x->dtype, value, &fill));
+  TRY(make_node(op->make, OP_Where, VALUES(is_above, x, fill), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_copy(struct pt_op *op) {
+  struct value *x;
+  TRY(pt_tensor(op, "self", &x));
+  if (!x) TRY(pt_need(op, "input", &x));
+  return pt_result(op, 0, x);
+}
+
+hone_status build_silu(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(make_node(op->make, OP_Sigmoid, VALUES(x), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_rsqrt(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(make_node(op->make, OP_Sqrt, VALUES(x), NULL, &y));
+  TRY(make_node(op->make, OP_Reciprocal, VALUES(y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_gelu(struct pt_op *op) {
+  struct value *x, *y;
+  const char *approximate;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_text(op, "approximate", "none", &approximate));
+  bool is_tanh = !strcmp(approximate, "tanh");
+  TRY(make_node(op->make, OP_Gelu, VALUES(x),
+                ARGS(STRING_ARG("approximate", is_tanh ? "tanh" : "none")), &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_alpha(struct pt_op *op) { /* elu, celu, leaky_relu */
+  struct value *x, *y;
+  double alpha, scale, input_scale;
+  bool is_leaky = op->parameter == OP_LeakyRelu;
+  TRY(need_float(op, &x));
+  TRY(pt_float(op, is_leaky ? "negative_slope" : "alpha", is_leaky ? 0.01 : 1, &alpha));
+  TRY(pt_float(op, "scale", 1, &scale));
+  TRY(pt_float(op, "input_scale", 1, &input_scale));
+  if (input_scale != 1) return pt_refuse(op, "with a scale of its input");
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha)),
+                &y));
+  if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
+  struct value *x, *low = NULL, *high = NULL, *y;
+  double min = 0, max = 6;
+  bool is_hard = op->parameter == 1, is_relu6 = op->parameter == 2;
+  const char *names[] = {is_hard ? "min_val" : "min", is_hard ? "max_val" : "max"};
+  TRY(pt_need(op, "self", &x));
+  if (!is_relu6) TRY(pt_float(op, names[0], -1, &min));
+  if (!is_relu6) TRY(pt_float(op, names[1], 1, &max));
+  if (is_relu6 || is_hard || pt_given(op, names[0]))
+    TRY(make_scalar(op->make, x->dtype, min, &low));
+  if (is_relu6 || is_hard || pt_given(op, names[1]))
+    TRY(make_scalar(op->make, x->dtype, max, &high));
+  TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+static int kind_of(hone_dtype dtype) {
+  return dtype == HONE_BOOL ? 0 : dtype_is_float(dtype) ? 2 : 1;
+}
+
+/* PyTorch's promotion: the wider of the two; a tensor without dimensions counts only where it is of
+   a higher kind (truth value, integer, float). */
+static hone_dtype promoted(const struct value *x, const struct value *y) {
+  hone_dtype a = x->dtype, b = y->dtype;
+  if (a == b) return a;
+  if (kind_of(a) != kind_of(b)) return kind_of(a) > kind_of(b) ? a : b;
+  if (!x->shape.rank != !y->shape.rank) return x->shape.rank ? a : b;
+  if (kind_of(a) == 2 && dtype_bits(a) == 16 && dtype_bits(b) == 16) return HONE_F32;
+  if (kind_of(a) == 1 && dtype_bits(a) == dtype_bits(b)) return HONE_I16; /* u8 and i8 */
+  return dtype_bits(a) >= dtype_bits(b) ? a : b;
+}
+
+/* A number beside a tensor does not widen it, but makes integers floats if it is one. */
+hone_status pt_operand(struct pt_op *op, const char *name, const struct value *beside,
+                       struct value **out) {
+  double x;
+  bool is_truth = false;
+  hone_dtype dtype = beside ? beside->dtype : HONE_F32;
+  if (!pt_given(op, name))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
+  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
+    const json_t *input = json_array_get(op->inputs, i), *arg = json_object_get(input, "arg");
+    const char *key = json_string_value(json_object_get(input, "name"));
+    if (!key || strcmp(key, name)) continue;
+    if (json_object_get(arg, "as_tensor")) return pt_tensor(op, name, out);
+    is_truth = json_object_get(arg, "as_bool") != NULL;
+    if (json_object_get(arg, "as_float") && !dtype_is_float(dtype)) dtype = HONE_F32;
+  }
+  TRY(pt_float(op, name, 0, &x));
+  return make_scalar(op->make, dtype == HONE_BOOL && !is_truth ? HONE_I64 : dtype, x, out);
+}
+
+static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
+  double alpha;
+  TRY(pt_float(op, "alpha", 1, &alpha));
+  return alpha == 1 ? HONE_OK : make_with_scalar(op->make, OP_Mul, *y, alpha, y);
+}
+
+/* self and other, of the type that PyTorch computes in. */
+static hone_status read_pair(struct pt_op *op, struct value **x, struct value **y) {
+  bool is_power = pt_given(op, "exponent");
+  struct value *number;
+  TRY(pt_operand(op, "self", NULL, x));
+  TRY(pt_operand(op, is_power ? "exponent" : "other", *x, y));
+  if (strstr(op->target, ".Scalar") && is_power) { /* pow.Scalar: the number is in front */
+    TRY(pt_operand(op, "self", *y, &number));
+    *x = number;
+  }
+  hone_dtype dtype = promoted(*x, *y);
+  TRY(make_cast(op->make, *x, dtype, x));
+  return make_cast(op->make, *y, dtype, y);
+}
+
+/* x / y rounded: "floor" or "trunc" */
+static hone_status divide_rounded(struct pt_op *op, struct value *x, struct value *y,
+                                  const char *rounding, struct value **out) {
+  struct value *rest;
+  bool is_floor = !strcmp(rounding, "floor");
+  if (!is_floor && strcmp(rounding, "trunc")) return pt_refuse(op, "rounding_mode %s", rounding);
+  if (dtype_is_float(x->dtype)) {
+    TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &x));
+    return is_floor ? make_node(op->make, OP_Floor, VALUES(x), NULL, out) : truncate(op, x, out);
+  }
+  /* (x - x mod y) / y rounds down */
+  TRY(make_node(op->make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", !is_floor)), &rest));
+  TRY(make_node(op->make, OP_Sub, VALUES(x, rest), NULL, &x));
+  return make_node(op->make, OP_Div, VALUES(x, y), NULL, out);
+}
+
+/* What an operator on truth values is called for them. */
+static enum op_id logical_form(enum op_id id) {
+  switch ((int)id) {
+    case OP_BitwiseAnd:
+    case OP_Mul:
+    case OP_Min:
+      return OP_And;
+    case OP_BitwiseOr:
+    case OP_Add:
+    case OP_Max:
+      return OP_Or;
+    case OP_BitwiseXor:
+      return OP_Xor;
+    default:
+      return id;
+  }
+}
+
+hone_status build_binary(struct pt_op *op) {
+  struct value *x, *y, *z;
+  enum op_id id = (enum op_id)op->parameter;
+  const char *rounding;
+  bool is_logical = id == OP_And || id == OP_Or || id == OP_Xor;
+  TRY(read_pair(op, &x, &y));
+  TRY(pt_text(op, "rounding_mode", "", &rounding));
+  if (is_logical) {
+    TRY(make_cast(op->make, x, HONE_BOOL, &x));
+    TRY(make_cast(op->make, y, HONE_BOOL, &y));
+  }
+  if (*rounding) {
+    TRY(divide_rounded(op, x, y, rounding, &z));
+    return pt_result(op, 0, z);
+  }
+  if (x->dtype == HONE_BOOL) id = logical_form(id);
+  if (id == OP_Div || id == OP_Atan) {
+    TRY(as_float(op, &x));
+    TRY(as_float(op, &y));
+  }
+  if (id == OP_Add || id == OP_Sub) TRY(scale_by_alpha(op, &y));
+  TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
+  return pt_result(op, 0, z);
+}
+
+hone_status build_floor_divide(struct pt_op *op) {
+  struct value *x, *y, *z;
+  TRY(read_pair(op, &x, &y));
+  TRY(divide_rounded(op, x, y, "floor", &z));
+  return pt_result(op, 0, z);
+}
+
+/* The rest of a division, with the sign of x (fmod) or of y (parameter 1: remainder) */
+hone_status build_remainder(struct pt_op *op) {
+  struct value *x, *y, *rest, *moved, *zero, *below[2], *wrong, *is_zero;
+  struct make *make = op->make;
+  TRY(read_pair(op, &x, &y));
+  bool is_float = dtype_is_float(x->dtype);
+  TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", is_float || !op->parameter)),
+                &rest));
+  if (!is_float || !op->parameter) return pt_result(op, 0, rest);
+  TRY(make_scalar(make, x->dtype, 0, &zero));
+  TRY(make_node(make, OP_Less, VALUES(rest, zero), NULL, &below[0]));
+  TRY(make_node(make, OP_Less, VALUES(y, zero), NULL, &below[1]));
+  TRY(make_node(make, OP_Xor, VALUES(below[0], below[1]), NULL, &wrong));
+  TRY(make_node(make, OP_Equal, VALUES(rest, zero), NULL, &is_zero));
+  TRY(make_node(make, OP_Add, VALUES(rest, y), NULL, &moved));
+  TRY(make_node(make, OP_Where, VALUES(wrong, moved, rest), NULL, &moved));
+  TRY(make_node(make, OP_Where, VALUES(is_zero, rest, moved), NULL, &rest));
+  return pt_result(op, 0, rest);
+}
+
+/* The angle of (other, self): atan of the quotient, moved by pi in the left half plane. */
+hone_status build_atan2(struct pt_op *op) {
+  struct value *y, *x, *angle, *zero, *pi, *turn, *is_left, *is_down, *at[2], *is_origin;
+  struct make *make = op->make;
+  TRY(read_pair(op, &y, &x));
+  TRY(as_float(op, &y));
+  TRY(as_float(op, &x));
+  TRY(make_scalar(make, x->dtype, 0, &zero));
+  TRY(make_scalar(make, x->dtype, acos(-1.0), &pi));
+  TRY(make_node(make, OP_Div, VALUES(y, x), NULL, &angle));
+  TRY(make_node(make, OP_Atan, VALUES(angle), NULL, &angle));
+  TRY(make_node(make, OP_Less, VALUES(x, zero), NULL, &is_left));
+  TRY(make_node(make, OP_Less, VALUES(y, zero), NULL, &is_down));
+  TRY(make_node(make, OP_Neg, VALUES(pi), NULL, &turn));
+  TRY(make_node(make, OP_Where, VALUES(is_down, turn, pi), NULL, &turn));
+  TRY(make_node(make, OP_Where, VALUES(is_left, turn, zero), NULL, &turn));
+  TRY(make_node(make, OP_Add, VALUES(angle, turn), NULL, &angle));
+  TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &at[0])); /* 0 / 0 aside */
+  TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &at[1]));
+  TRY(make_node(make, OP_And, VALUES(at[0], at[1]), NULL, &is_origin));
+  TRY(make_node(make, OP_Where, VALUES(is_origin, zero, angle), NULL, &angle));
+  return pt_result(op, 0, angle);
+}
+
+/* clamp.Tensor, clamp_min, clamp_max: bounds that are tensors or numbers */
+hone_status build_clamp_tensor(struct pt_op *op) {
+  static const char *const names[] = {"min", "max"};
+  static const enum op_id ids[] = {OP_Max, OP_Min};
+  struct value *x, *bound;
+  TRY(pt_need(op, "self", &x));
+  for (int i = 0; i < 2; i++) {
+    if (!pt_given(op, names[i])) continue;
+    TRY(pt_operand(op, names[i], x, &bound));
+    hone_dtype dtype = promoted(x, bound);
+    TRY(make_cast(op->make, x, dtype, &x));
+    TRY(make_cast(op->make, bound, dtype, &bound));
+    TRY(make_node(op->make, ids[i], VALUES(x, bound), NULL, &x));
+  }
+  return pt_result(op, 0, x);
+}
+
+/* self + value * tensor1 * tensor2, or (parameter 1) value * tensor1 / tensor2 */
+hone_status build_addcmul(struct pt_op *op) {
+  struct value *x, *a, *b, *y;
+  double value;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "tensor1", &a));
+  TRY(pt_need(op, "tensor2", &b));
+  TRY(pt_float(op, "value", 1, &value));
+  TRY(make_node(op->make, op->parameter ? OP_Div : OP_Mul, VALUES(a, b), NULL, &y));
+  if (value != 1) TRY(make_with_scalar(op->make, OP_Mul, y, value, &y));
+  TRY(make_node(op->make, OP_Add, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* self + weight * (end - self) */
+hone_status build_lerp(struct pt_op *op) {
+  struct value *x, *end, *weight, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "end", &end));
+  TRY(pt_operand(op, "weight", x, &weight));
+  TRY(make_node(op->make, OP_Sub, VALUES(end, x), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, weight), NULL, &y));
+  TRY(make_node(op->make, OP_Add, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* NaN and the infinities to numbers: 0 and the type's ends where none are given. */
+hone_status build_nan_to_num(struct pt_op *op) {
+  struct value *x, *is_nan, *fill, *low, *high, *y;
+  double nan, most, least;
+  TRY(need_float(op, &x));
+  double end = x->dtype == HONE_F16   ? 65504
+               : x->dtype == HONE_F64 ? 0x1.fffffffffffffp1023
+                                      : 0x1.fffffep127;
+  if (x->dtype == HONE_BF16) end = 0x1.fep127;
+  TRY(pt_float(op, "nan", 0, &nan));
+  TRY(pt_float(op, "posinf", end, &most));
+  TRY(pt_float(op, "neginf", -end, &least));
+  if (most != end || least != -end) { /* only the infinities themselves move */
+    struct value *up, *down;
+    TRY(make_with_scalar(op->make, OP_Greater, x, end, &up));
+    TRY(make_with_scalar(op->make, OP_Less, x, -end, &down));
+    TRY(make_scalar(op->make, x->dtype, most, &high));
+    TRY(make_scalar(op->make, x->dtype, least, &low));
+    TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
+    TRY(make_node(op->make, OP_Where, VALUES(up, high, x), NULL, &y));
+    TRY(make_node(op->make, OP_Where, VALUES(down, low, y), NULL, &y));
+  } else {
+    TRY(make_scalar(op->make, x->dtype, most, &high));
+    TRY(make_scalar(op->make, x->dtype, least, &low));
+    TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
+    TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
+  }
+  TRY(make_scalar(op->make, x->dtype, nan, &fill));
+  TRY(make_node(op->make, OP_Where, VALUES(is_nan, fill, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_rsub(struct pt_op *op) {
+  struct value *x, *y, *z;
+  TRY(read_pair(op, &x, &y));
+  TRY(scale_by_alpha(op, &x));
+  TRY(make_node(op->make, OP_Sub, VALUES(y, x), NULL, &z));
+  return pt_result(op, 0, z);
+}
+
+hone_status build_not_equal(struct pt_op *op) {
+  struct value *x, *y, *z;
+  TRY(read_pair(op, &x, &y));
+  TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
+  TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
+  return pt_result(op, 0, z);
+}
+
+hone_status build_where(struct pt_op *op) {
+  struct value *condition, *x, *y, *z;
+  TRY(pt_need(op, "condition", &condition));
+  TRY(pt_operand(op, "self", NULL, &x));
+  TRY(pt_operand(op, "other", x, &y));
+  if (!x->shape.rank && y->shape.rank) TRY(pt_operand(op, "self", y, &x));
+  hone_dtype dtype = promoted(x, y);
+  TRY(make_cast(op->make, x, dtype, &x));
+  TRY(make_cast(op->make, y, dtype, &y));
+  TRY(make_node(op->make, OP_Where, VALUES(condition, x, y), NULL, &z));
+  return pt_result(op, 0, z);
+}
+
+hone_status build_masked_fill(struct pt_op *op) {
+  struct value *x, *mask, *y, *z;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "mask", &mask));
+  TRY(pt_operand(op, "value", x, &y));
+  TRY(make_cast(op->make, y, x->dtype, &y));
+  TRY(make_node(op->make, OP_Where, VALUES(mask, y, x), NULL, &z));
+  return pt_result(op, 0, z);
+}
+
+hone_status build_cast(struct pt_op *op) {
+  struct value *x, *like, *y;
+  int64_t dtype;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_tensor(op, "other", &like)); /* type_as */
+  TRY(pt_int(op, "dtype", -1, &dtype));
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : like ? like->dtype : x->dtype;
+  TRY(make_cast(op->make, x, type, &y));
+  return pt_result(op, 0, y);
+}
+
+/* src in self's type and shape */
+hone_status build_copy_into(struct pt_op *op) {
+  struct value *x, *from, *shape, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "src", &from));
+  TRY(make_cast(op->make, from, x->dtype, &y));
+  if (!shape_equal(&x->shape, &from->shape)) {
+    TRY(make_ints(op->make, x->shape.dims, (size_t)x->shape.rank, &shape));
+    TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
+  }
+  return pt_result(op, 0, y);
+}

@@ -1,0 +1,366 @@
+/* pt2_index: ATen operators that read or write elements by index, sort or search. */
+#include "pt2.h"
+
+hone_status build_index_select(struct pt_op *op) {
+  struct value *x, *index, *y;
+  int64_t axis;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "index", &index));
+  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_embedding(struct pt_op *op) {
+  struct value *table, *indices, *y;
+  TRY(pt_need(op, "weight", &table));
+  TRY(pt_need(op, "indices", &indices));
+  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), ARGS(INT_ARG("axis", 0)), &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_gather(struct pt_op *op) {
+  struct value *x, *index, *y;
+  int64_t axis;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "index", &index));
+  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  TRY(make_node(op->make, OP_GatherElements, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* A constant list of indices of a shape. */
+static hone_status index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
+                              size_t rank, struct value **out) {
+  int64_t count = 1;
+  for (size_t d = 0; d < rank; d++)
+    if (!checked_mul(count, dims[d], &count)) return pt_refuse(op, "of too many indices");
+  TRY(make_ints(op->make, list, (size_t)count, out));
+  return rank == 1 ? HONE_OK : make_reshape(op->make, *out, dims, rank, out);
+}
+
+/* -- scatters ---- */
+
+static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
+                           struct value *updates, const char *reduction) {
+  struct value *y;
+  if (updates->shape.rank != index->shape.rank) return pt_refuse(op, "of unequal ranks");
+  /* only the part of src that the indices cover */
+  for (int d = 0; d < index->shape.rank; d++)
+    if (updates->shape.dims[d] > index->shape.dims[d])
+      TRY(pt_slice(op, updates, d, 0, index->shape.dims[d], 1, &updates));
+  TRY(make_node(op->make, OP_ScatterElements, VALUES(x, index, updates),
+                ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction)), &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
+  static const char *const ours[][2] = {
+      {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
+  struct value *x, *index, *updates, *shape;
+  const char *name, *reduction = op->parameter ? "add" : "none";
+  int64_t axis, include;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "index", &index));
+  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  TRY(pt_int(op, "include_self", 1, &include));
+  if (pt_given(op, "value")) {
+    TRY(pt_operand(op, "value", x, &updates));
+    TRY(make_cast(op->make, updates, x->dtype, &updates));
+    TRY(make_ints(op->make, index->shape.dims, (size_t)index->shape.rank, &shape));
+    TRY(make_node(op->make, OP_Expand, VALUES(updates, shape), NULL, &updates));
+  } else {
+    TRY(pt_need(op, "src", &updates));
+  }
+  if (op->parameter == 2) {
+    TRY(pt_text(op, "reduce", "", &name));
+    reduction = NULL;
+    for (size_t i = 0; i < COUNT(ours); i++)
+      if (!strcmp(name, ours[i][0])) reduction = ours[i][1];
+    if (!reduction || !include)
+      return pt_refuse(op, "reduce %s%s", name, include ? "" : ", afresh");
+  }
+  return scatter(op, x, axis, index, updates, reduction);
+}
+
+/* x with `part` at [start, start + step, ..) of an axis */
+hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part, int64_t axis,
+                         int64_t start, int64_t step, struct value **out) {
+  struct value *parts[3], *index, *shape;
+  size_t count = 0;
+  int64_t n = part->shape.dims[axis], end = start + (n ? (n - 1) * step + 1 : 0);
+  TRY(make_cast(op->make, part, x->dtype, &part));
+  *out = x;
+  if (!n) return HONE_OK;
+  if (step != 1) {
+    int64_t *list, dims[HONE_MAX_RANK];
+    TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
+    for (int64_t i = 0; i < n; i++) list[i] = start + i * step;
+    for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? n : 1;
+    TRY(index_list(op, list, dims, (size_t)x->shape.rank, &index));
+    TRY(make_ints(op->make, part->shape.dims, (size_t)part->shape.rank, &shape));
+    TRY(make_node(op->make, OP_Expand, VALUES(index, shape), NULL, &index));
+    return make_node(op->make, OP_ScatterElements, VALUES(x, index, part),
+                     ARGS(INT_ARG("axis", axis)), out);
+  }
+  if (start > 0) TRY(pt_slice(op, x, axis, 0, start, 1, &parts[count++]));
+  parts[count++] = part;
+  if (end < x->shape.dims[axis]) TRY(pt_slice(op, x, axis, end, INT64_MAX, 1, &parts[count++]));
+  if (count == 1) {
+    *out = part;
+    return HONE_OK;
+  }
+  return make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), out);
+}
+
+hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatter */
+  struct value *x, *part, *y;
+  int64_t axis, start, end, step, dims[HONE_MAX_RANK];
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "src", &part));
+  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  if (!x->shape.rank) return pt_refuse(op, "of rank 0");
+  int64_t dim = x->shape.dims[axis];
+  TRY(pt_int(op, op->parameter ? "index" : "start", 0, &start));
+  TRY(pt_int(op, "end", INT64_MAX, &end));
+  TRY(pt_int(op, "step", 1, &step));
+  start = start < 0 ? start + dim : start;
+  end = end < 0 ? end + dim : end > dim ? dim : end;
+  if (op->parameter) end = start + 1;
+  memcpy(dims, x->shape.dims, sizeof dims);
+  if (step < 1 || start < 0 || start > dim || end > dim) return pt_refuse(op, "of these bounds");
+  dims[axis] = end > start ? (end - start + step - 1) / step : 0;
+  TRY(make_reshape(op->make, part, dims, (size_t)x->shape.rank, &part));
+  TRY(pt_put_slice(op, x, part, axis, start, step, &y));
+  return pt_result(op, 0, y);
+}
+
+/* -- index and index_put: a list of index tensors, one a dimension ---- */
+
+struct indexed {
+  struct value *x;      /* the indexed dimensions first */
+  struct value *places; /* [broadcast.., number of indices] */
+  int64_t perm[HONE_MAX_RANK];
+  size_t count;     /* of indexed dimensions */
+  size_t broadcast; /* dimensions of the indices together */
+  size_t first;     /* where those stand in the result */
+};
+
+/* The indices broadcast against each other, each with a last dimension of 1, joined along it. */
+static hone_status join_indices(struct pt_op *op, struct value **list, size_t count,
+                                struct indexed *in) {
+  struct shape all = {0}, sum;
+  struct value *shape;
+  for (size_t i = 0; i < count; i++) {
+    if (!shape_broadcast(&all, &list[i]->shape, &sum))
+      return pt_refuse(op, "of indices that do not broadcast");
+    all = sum;
+  }
+  in->broadcast = (size_t)all.rank;
+  TRY(make_ints(op->make, all.dims, (size_t)all.rank, &shape));
+  if (all.rank + 1 > HONE_MAX_RANK) return pt_refuse(op, "of rank %d", all.rank);
+  all.dims[all.rank] = 1;
+  for (size_t i = 0; i < count; i++) {
+    TRY(make_cast(op->make, list[i], HONE_I64, &list[i]));
+    TRY(make_node(op->make, OP_Expand, VALUES(list[i], shape), NULL, &list[i]));
+    TRY(make_reshape(op->make, list[i], all.dims, (size_t)all.rank + 1, &list[i]));
+  }
+  if (count == 1) {
+    in->places = list[0];
+    return HONE_OK;
+  }
+  return make_node(op->make, OP_Concat, list, count, ARGS(INT_ARG("axis", -1)), &in->places);
+}
+
+static hone_status read_indices(struct pt_op *op, struct indexed *in) {
+  struct value *list[HONE_MAX_RANK], *given[HONE_MAX_RANK];
+  size_t length, rank, last = 0, at = 0;
+  TRY(pt_need(op, "self", &in->x));
+  TRY(pt_optional_tensors(op, "indices", HONE_MAX_RANK, list, &length));
+  rank = (size_t)in->x->shape.rank;
+  if (length > rank) return pt_refuse(op, "%zu indices of rank %zu", length, rank);
+  in->count = 0;
+  for (size_t d = 0; d < length; d++) {
+    if (!list[d]) continue;
+    if (list[d]->dtype == HONE_BOOL) return pt_refuse(op, "a mask among several indices");
+    if (!in->count) in->first = d;
+    given[in->count++] = list[d];
+    in->perm[at++] = (int64_t)d;
+    last = d;
+  }
+  if (!in->count) return pt_refuse(op, "without indices");
+  if (last - in->first + 1 != in->count) in->first = 0; /* apart: their dimensions come first */
+  for (size_t d = 0; d < rank; d++)
+    if (d >= length || !list[d]) in->perm[at++] = (int64_t)d;
+  TRY(make_transpose(op->make, in->x, in->perm, &in->x));
+  return join_indices(op, given, in->count, in);
+}
+
+/* A mask alone, in front: its elements, as many as are true. */
+static hone_status lone_mask(struct pt_op *op, struct value **out) {
+  struct value *list[HONE_MAX_RANK];
+  size_t length;
+  *out = NULL;
+  TRY(pt_optional_tensors(op, "indices", HONE_MAX_RANK, list, &length));
+  if (length == 1 && list[0] && list[0]->dtype == HONE_BOOL) *out = list[0];
+  return HONE_OK;
+}
+
+static hone_status index_by_mask(struct pt_op *op, struct value *mask) {
+  static const int64_t turn[] = {1, 0};
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(make_node(op->make, OP_NonZero, VALUES(mask), NULL, &y));
+  TRY(make_transpose(op->make, y, turn, &y));
+  TRY(make_node(op->make, OP_GatherND, VALUES(x, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* How the dimensions of the gathered tensor, those of the indices first, stand in the result. */
+static void result_order(const struct indexed *in, size_t rank, int64_t *perm) {
+  size_t at = 0;
+  for (size_t d = 0; d < in->first; d++) perm[at++] = (int64_t)(in->broadcast + d);
+  for (size_t d = 0; d < in->broadcast; d++) perm[at++] = (int64_t)d;
+  for (size_t d = in->broadcast + in->first; d < rank; d++) perm[at++] = (int64_t)d;
+}
+
+hone_status build_index(struct pt_op *op) {
+  struct value *mask, *y;
+  struct indexed in;
+  int64_t perm[HONE_MAX_RANK];
+  TRY(lone_mask(op, &mask));
+  if (mask) return index_by_mask(op, mask);
+  TRY(read_indices(op, &in));
+  TRY(make_node(op->make, OP_GatherND, VALUES(in.x, in.places), NULL, &y));
+  result_order(&in, (size_t)y->shape.rank, perm);
+  if (in.first) TRY(make_transpose(op->make, y, perm, &y));
+  return pt_result(op, 0, y);
+}
+
+/* One number where the mask is true. */
+static hone_status put_by_mask(struct pt_op *op, struct value *mask, struct value *values) {
+  struct value *x, *y;
+  int64_t dims[HONE_MAX_RANK], count = 0;
+  TRY(pt_need(op, "self", &x));
+  if (!shape_count(&values->shape, &count) || count != 1 || mask->shape.rank > x->shape.rank)
+    return pt_refuse(op, "a mask and %lld values", (long long)count);
+  TRY(make_cast(op->make, values, x->dtype, &values));
+  TRY(make_reshape(op->make, values, NULL, 0, &values));
+  for (int d = 0; d < x->shape.rank; d++) dims[d] = d < mask->shape.rank ? mask->shape.dims[d] : 1;
+  TRY(make_reshape(op->make, mask, dims, (size_t)x->shape.rank, &mask));
+  TRY(make_node(op->make, OP_Where, VALUES(mask, values, x), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_index_put(struct pt_op *op) {
+  struct value *mask, *values, *shape, *y;
+  struct indexed in;
+  struct shape all;
+  int64_t add, perm[HONE_MAX_RANK], back[HONE_MAX_RANK], dims[HONE_MAX_RANK];
+  TRY(pt_need(op, "values", &values));
+  TRY(pt_int(op, "accumulate", 0, &add));
+  TRY(lone_mask(op, &mask));
+  if (mask && !add) return put_by_mask(op, mask, values);
+  TRY(read_indices(op, &in));
+  size_t rest = (size_t)in.x->shape.rank - in.count;
+  all.rank = (int)(in.broadcast + rest);
+  if (all.rank > HONE_MAX_RANK) return pt_refuse(op, "of rank %d", all.rank);
+  for (size_t d = 0; d < in.broadcast; d++) all.dims[d] = in.places->shape.dims[d];
+  for (size_t d = 0; d < rest; d++) all.dims[in.broadcast + d] = in.x->shape.dims[in.count + d];
+  result_order(&in, (size_t)all.rank, perm);
+  for (int d = 0; d < all.rank; d++) dims[d] = all.dims[perm[d]];
+  TRY(make_ints(op->make, dims, (size_t)all.rank, &shape));
+  TRY(make_cast(op->make, values, in.x->dtype, &values));
+  TRY(make_node(op->make, OP_Expand, VALUES(values, shape), NULL, &values));
+  for (int d = 0; d < all.rank; d++) back[perm[d]] = d;
+  if (in.first) TRY(make_transpose(op->make, values, back, &values));
+  TRY(make_node(op->make, OP_ScatterND, VALUES(in.x, in.places, values),
+                ARGS(STRING_ARG("reduction", add ? "add" : "none")), &y));
+  for (int d = 0; d < y->shape.rank; d++) back[in.perm[d]] = d;
+  TRY(make_transpose(op->make, y, back, &y));
+  return pt_result(op, 0, y);
+}
+
+/* -- order ---- */
+
+/* topk; parameter 1: sort; 2: argsort */
+hone_status build_topk(struct pt_op *op) {
+  struct value *x, *count, *y[2];
+  int64_t axis, k, largest;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
+  if (!x->shape.rank) return pt_refuse(op, "of rank 0");
+  TRY(pt_int(op, "k", x->shape.dims[axis], &k));
+  TRY(pt_int(op, op->parameter ? "descending" : "largest", op->parameter ? 0 : 1, &largest));
+  TRY(make_ints(op->make, &k, 1, &count));
+  TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
+                 ARGS(INT_ARG("axis", axis), INT_ARG("largest", largest)), 2, y));
+  if (op->parameter == 2) return pt_result(op, 0, y[1]);
+  TRY(pt_result(op, 0, y[0]));
+  return pt_result(op, 1, y[1]);
+}
+
+/* [number of elements that are not 0, rank] */
+hone_status build_nonzero(struct pt_op *op) {
+  static const int64_t turn[] = {1, 0};
+  struct value *x, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(make_node(op->make, OP_NonZero, VALUES(x), NULL, &y));
+  TRY(make_transpose(op->make, y, turn, &y));
+  return pt_result(op, 0, y);
+}
+
+/* The diagonal of two dimensions becomes the last one. */
+hone_status build_diagonal(struct pt_op *op) {
+  struct value *x, *index, *y;
+  int64_t offset, a, b, perm[HONE_MAX_RANK], dims[HONE_MAX_RANK], *list;
+  int at = 0;
+  TRY(pt_need(op, "self", &x));
+  int rank = x->shape.rank;
+  TRY(pt_int(op, "offset", 0, &offset));
+  TRY(pt_axis(op, "dim1", 0, rank, &a));
+  TRY(pt_axis(op, "dim2", 1, rank, &b));
+  if (rank < 2 || a == b) return pt_refuse(op, "of rank %d", rank);
+  int64_t rows = x->shape.dims[a], columns = x->shape.dims[b];
+  int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+  int64_t n = rows - row < columns - column ? rows - row : columns - column;
+  if (offset < -rows || offset > columns || n < 0) n = 0;
+  for (int d = 0; d < rank; d++)
+    if (d != a && d != b) {
+      dims[at] = x->shape.dims[d];
+      perm[at++] = d;
+    }
+  perm[at] = a, perm[at + 1] = b;
+  if (!checked_mul(rows, columns, &dims[at])) return pt_refuse(op, "of this size");
+  TRY(make_transpose(op->make, x, perm, &y));
+  TRY(make_reshape(op->make, y, dims, (size_t)at + 1, &y));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
+  for (int64_t i = 0; i < n; i++) list[i] = (row + i) * columns + column + i;
+  TRY(make_ints(op->make, list, (size_t)n, &index));
+  TRY(make_node(op->make, OP_Gather, VALUES(y, index), ARGS(INT_ARG("axis", at)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* Windows of a dimension, each as a new last dimension. */
+hone_status build_unfold(struct pt_op *op) {
+  struct value *x, *index, *y;
+  int64_t axis, size, step, perm[HONE_MAX_RANK], *list;
+  TRY(pt_need(op, "self", &x));
+  int rank = x->shape.rank;
+  TRY(pt_axis(op, "dimension", 0, rank, &axis));
+  TRY(pt_int(op, "size", 1, &size));
+  TRY(pt_int(op, "step", 1, &step));
+  if (!rank || size < 1 || step < 1 || size > x->shape.dims[axis] || rank + 1 > HONE_MAX_RANK)
+    return pt_refuse(op, "of this size");
+  int64_t dims[] = {(x->shape.dims[axis] - size) / step + 1, size};
+  int64_t count = 0;
+  if (!checked_mul(dims[0], size, &count)) return pt_refuse(op, "of this size");
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count));
+  for (int64_t i = 0; i < count; i++) list[i] = i / size * step + i % size;
+  TRY(index_list(op, list, dims, 2, &index));
+  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
+  for (int d = 0; d < rank; d++) perm[d] = d <= axis ? d : d + 1;
+  perm[rank] = axis + 1;
+  TRY(make_transpose(op->make, y, perm, &y));
+  return pt_result(op, 0, y);
+}

@@ -1,0 +1,365 @@
+/* pt2_layers: ATen's normalisations, resampling and recurrent layers. */
+#include "pt2.h"
+
+hone_status build_softmax(struct pt_op *op) {
+  struct value *x, *y;
+  int64_t axis, dtype;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
+  TRY(pt_int(op, "dtype", -1, &dtype));
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
+  return pt_result(op, 0, y);
+}
+
+static hone_status ones_or(struct pt_op *op, const char *name, const struct shape *shape, double x,
+                           struct value **out) {
+  struct value *scalar, *dims;
+  TRY(pt_tensor(op, name, out));
+  if (*out) return HONE_OK;
+  TRY(make_scalar(op->make, HONE_F32, x, &scalar));
+  TRY(make_ints(op->make, shape->dims, (size_t)shape->rank, &dims));
+  return make_node(op->make, OP_Expand, VALUES(scalar, dims), NULL, out);
+}
+
+hone_status build_layer_norm(struct pt_op *op) {
+  struct value *x, *scale, *bias, *y;
+  struct shape shape = {0};
+  size_t count;
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_ints(op, "normalized_shape", HONE_MAX_RANK, shape.dims, &count));
+  TRY(pt_float(op, "eps", 1e-5, &epsilon));
+  shape.rank = (int)count;
+  TRY(ones_or(op, "weight", &shape, 1, &scale));
+  TRY(pt_tensor(op, "bias", &bias));
+  const struct arg args[] = {
+      INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon), {.name = NULL}};
+  if (pt_result_count(op) < 2 || (!pt_is_read(op, 1) && !pt_is_read(op, 2))) {
+    TRY(make_node(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, &y));
+    return pt_result(op, 0, y);
+  }
+  struct value *all[3]; /* with the mean and 1 / the deviation */
+  TRY(make_nodes(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, 3, all));
+  for (size_t i = 0; i < 3; i++) TRY(pt_result(op, i, all[i]));
+  return HONE_OK;
+}
+
+hone_status build_rms_norm(struct pt_op *op) {
+  struct value *x, *scale, *y;
+  struct shape shape = {0};
+  size_t count;
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_ints(op, "normalized_shape", HONE_MAX_RANK, shape.dims, &count));
+  TRY(pt_float(op, "eps", x->dtype == HONE_F16 ? 0x1p-10 : 0x1p-23, &epsilon));
+  shape.rank = (int)count;
+  TRY(ones_or(op, "weight", &shape, 1, &scale));
+  TRY(make_cast(op->make, scale, x->dtype, &scale));
+  TRY(make_node(op->make, OP_RMSNormalization, VALUES(x, scale),
+                ARGS(INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* group_norm, native_group_norm: channels second, in groups */
+hone_status build_group_norm(struct pt_op *op) {
+  struct value *x, *scale, *bias, *y;
+  int64_t groups;
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_int(op, pt_given(op, "group") ? "group" : "num_groups", 1, &groups));
+  TRY(pt_float(op, "eps", 1e-5, &epsilon));
+  if (x->shape.rank < 2) return pt_refuse(op, "of rank %d", x->shape.rank);
+  struct shape channels = {.rank = 1, .dims = {x->shape.dims[1]}};
+  TRY(ones_or(op, "weight", &channels, 1, &scale));
+  TRY(ones_or(op, "bias", &channels, 0, &bias));
+  for (size_t i = 1; i < pt_result_count(op); i++)
+    if (pt_is_read(op, i)) return pt_refuse(op, "with its mean or deviation");
+  TRY(make_node(op->make, OP_GroupNormalization, VALUES(x, scale, bias),
+                ARGS(INT_ARG("num_groups", groups), FLOAT_ARG("epsilon", epsilon)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* Of the batch, or of what was learnt where that is asked for. */
+hone_status build_instance_norm(struct pt_op *op) {
+  struct value *x, *scale, *bias, *y;
+  int64_t fresh;
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_int(op, "use_input_stats", 1, &fresh));
+  if (!fresh) return build_batch_norm(op);
+  TRY(pt_float(op, "eps", 1e-5, &epsilon));
+  if (x->shape.rank < 3) return pt_refuse(op, "of rank %d", x->shape.rank);
+  struct shape channels = {.rank = 1, .dims = {x->shape.dims[1]}};
+  TRY(ones_or(op, "weight", &channels, 1, &scale));
+  TRY(ones_or(op, "bias", &channels, 0, &bias));
+  TRY(make_node(op->make, OP_InstanceNormalization, VALUES(x, scale, bias),
+                ARGS(FLOAT_ARG("epsilon", epsilon)), &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_batch_norm(struct pt_op *op) {
+  struct value *x, *scale, *bias, *mean, *variance, *y;
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  int64_t training;
+  TRY(pt_int(op, "training", 0, &training));
+  if (training) return pt_refuse(op, "in training");
+  TRY(pt_need(op, "running_mean", &mean));
+  TRY(pt_need(op, "running_var", &variance));
+  TRY(ones_or(op, "weight", &mean->shape, 1, &scale));
+  TRY(ones_or(op, "bias", &mean->shape, 0, &bias));
+  TRY(pt_float(op, "eps", 1e-5, &epsilon));
+  TRY(make_node(op->make, OP_BatchNormalization, VALUES(x, scale, bias, mean, variance),
+                ARGS(FLOAT_ARG("epsilon", epsilon)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* By the batch's own mean and variance; with those, and 1 / the deviation. */
+hone_status build_batch_norm_fresh(struct pt_op *op) {
+  struct value *x, *scale, *bias, *mean, *y, *square, *axes;
+  int64_t list[HONE_MAX_RANK], dims[HONE_MAX_RANK];
+  double epsilon;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_float(op, "eps", 1e-5, &epsilon));
+  size_t rank = (size_t)x->shape.rank, count = 0;
+  if (rank < 2) return pt_refuse(op, "of rank %zu", rank);
+  struct shape channels = {.rank = 1, .dims = {x->shape.dims[1]}};
+  TRY(ones_or(op, "weight", &channels, 1, &scale));
+  TRY(ones_or(op, "bias", &channels, 0, &bias));
+  for (size_t d = 0; d < rank; d++) {
+    dims[d] = d == 1 ? x->shape.dims[1] : 1;
+    if (d != 1) list[count++] = (int64_t)d;
+  }
+  TRY(make_ints(op->make, list, count, &axes));
+  TRY(make_node(op->make, OP_ReduceMean, VALUES(x, axes), NULL, &mean));
+  TRY(make_node(op->make, OP_Sub, VALUES(x, mean), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, y), NULL, &square));
+  TRY(make_node(op->make, OP_ReduceMean, VALUES(square, axes), NULL, &square));
+  TRY(make_with_scalar(op->make, OP_Add, square, epsilon, &square));
+  TRY(make_node(op->make, OP_Sqrt, VALUES(square), NULL, &square));
+  TRY(make_node(op->make, OP_Reciprocal, VALUES(square), NULL, &square));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, square), NULL, &y));
+  TRY(make_reshape(op->make, scale, dims, rank, &scale));
+  TRY(make_reshape(op->make, bias, dims, rank, &bias));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, scale), NULL, &y));
+  TRY(make_node(op->make, OP_Add, VALUES(y, bias), NULL, &y));
+  TRY(pt_result(op, 0, y));
+  for (size_t k = 1; k < 3 && k < pt_result_count(op); k++) {
+    if (!pt_is_read(op, k)) continue;
+    TRY(make_reshape(op->make, k == 1 ? mean : square, channels.dims, 1, &y));
+    TRY(pt_result(op, k, y));
+  }
+  return HONE_OK;
+}
+
+/* -- images resampled ---- */
+
+/* A size, or factors: the one that is given. */
+static hone_status read_size(struct pt_op *op, const struct value *x, struct value **scales,
+                             struct value **sizes) {
+  int64_t dims[HONE_MAX_RANK], count;
+  double factors[HONE_MAX_RANK];
+  static const char *const names[] = {"scales", "scales_h", "scales_w"};
+  size_t n = (size_t)x->shape.rank - 2, found;
+  *scales = *sizes = NULL;
+  dims[0] = x->shape.dims[0], dims[1] = x->shape.dims[1];
+  factors[0] = factors[1] = 1;
+  TRY(pt_floats(op, "scale_factors", n, factors + 2, &found));
+  if (!found && n == 1 && pt_given(op, names[0])) {
+    TRY(pt_float(op, names[0], 1, &factors[2]));
+    found = 1;
+  } else if (!found && n == 2 && pt_given(op, names[1]) && pt_given(op, names[2])) {
+    TRY(pt_float(op, names[1], 1, &factors[2]));
+    TRY(pt_float(op, names[2], 1, &factors[3]));
+    found = 2;
+  }
+  if (found == n) {
+    struct shape shape = {.rank = 1, .dims = {x->shape.rank}};
+    return make_numbers(op->make, HONE_F32, &shape, factors, scales);
+  }
+  TRY(pt_ints(op, "output_size", n, dims + 2, &found));
+  if (found != n) return pt_refuse(op, "without a size");
+  count = x->shape.rank;
+  return make_ints(op->make, dims, (size_t)count, sizes);
+}
+
+/* parameter: 0 nearest, 1 linear, 2 cubic; 3: nearest with centres */
+hone_status build_upsample(struct pt_op *op) {
+  static const char *const modes[] = {"nearest", "linear", "cubic", "nearest"};
+  struct value *x, *scales, *sizes, *y;
+  int64_t align;
+  TRY(pt_tensor(op, "input", &x));
+  if (!x) TRY(pt_need(op, "self", &x));
+  if (x->shape.rank < 3) return pt_refuse(op, "of rank %d", x->shape.rank);
+  TRY(pt_int(op, "align_corners", 0, &align));
+  TRY(read_size(op, x, &scales, &sizes));
+  const char *where = op->parameter == 0 ? "asymmetric" : align ? "align_corners" : "half_pixel";
+  TRY(make_node(op->make, OP_Resize, VALUES(x, NULL, scales, sizes),
+                ARGS(STRING_ARG("mode", modes[op->parameter]),
+                     STRING_ARG("coordinate_transformation_mode", where),
+                     STRING_ARG("nearest_mode", op->parameter ? "round_prefer_ceil" : "floor"),
+                     FLOAT_ARG("cubic_coeff_a", -0.75)),
+                &y));
+  return pt_result(op, 0, y);
+}
+
+hone_status build_grid_sample(struct pt_op *op) {
+  static const char *const modes[] = {"linear", "nearest", "cubic"};
+  static const char *const edges[] = {"zeros", "border", "reflection"};
+  struct value *x, *grid, *y;
+  int64_t mode, edge, align;
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_need(op, "grid", &grid));
+  TRY(pt_int(op, "interpolation_mode", 0, &mode));
+  TRY(pt_int(op, "padding_mode", 0, &edge));
+  TRY(pt_int(op, "align_corners", 0, &align));
+  if (mode < 0 || mode > 2 || edge < 0 || edge > 2)
+    return pt_refuse(op, "mode %lld, padding %lld", (long long)mode, (long long)edge);
+  TRY(make_node(op->make, OP_GridSample, VALUES(x, grid),
+                ARGS(STRING_ARG("mode", modes[mode]), STRING_ARG("padding_mode", edges[edge]),
+                     INT_ARG("align_corners", align)),
+                &y));
+  return pt_result(op, 0, y);
+}
+
+/* Windows added up to an image. */
+hone_status build_col2im(struct pt_op *op) {
+  static const char *const names[] = {"output_size", "kernel_size", "dilation", "padding",
+                                      "stride"};
+  struct value *x, *image, *block, *y;
+  int64_t list[5][4];
+  size_t count;
+  TRY(pt_need(op, "self", &x));
+  for (size_t i = 0; i < 5; i++) {
+    TRY(pt_ints(op, names[i], 2, list[i], &count));
+    if (count != 2) return pt_refuse(op, "%s of %zu", names[i], count);
+  }
+  list[3][2] = list[3][0], list[3][3] = list[3][1];
+  TRY(make_ints(op->make, list[0], 2, &image));
+  TRY(make_ints(op->make, list[1], 2, &block));
+  TRY(make_node(op->make, OP_Col2Im, VALUES(x, image, block),
+                ARGS(INTS_ARG("dilations", list[2], 2), INTS_ARG("pads", list[3], 4),
+                     INTS_ARG("strides", list[4], 2)),
+                &y));
+  return pt_result(op, 0, y);
+}
+
+/* -- recurrent layers ---- */
+
+/* Blocks of rows of a torch weight in ONNX's order, with a direction in front. */
+static hone_status reorder_gates(struct pt_op *op, struct value *w, int64_t hidden,
+                                 const int *order, size_t gates, struct value **out) {
+  struct value *parts[4];
+  int64_t dims[HONE_MAX_RANK];
+  for (size_t g = 0; g < gates; g++)
+    TRY(pt_slice(op, w, 0, order[g] * hidden, (order[g] + 1) * hidden, 1, &parts[g]));
+  TRY(make_node(op->make, OP_Concat, parts, gates, ARGS(INT_ARG("axis", 0)), out));
+  dims[0] = 1;
+  for (int d = 0; d < (*out)->shape.rank; d++) dims[d + 1] = (*out)->shape.dims[d];
+  return make_reshape(op->make, *out, dims, (size_t)(*out)->shape.rank + 1, out);
+}
+
+struct recurrent {
+  struct value *params[256], *state[2];
+  size_t count;
+  int64_t has_biases, layers, both, batch_first, train;
+  double dropout;
+  size_t states, gates, per_direction; /* of tensors a direction */
+  const int *order;
+};
+
+/* W, R and B of one layer, all directions. */
+static hone_status layer_weights(struct pt_op *op, struct recurrent *r, size_t layer,
+                                 struct value **out) {
+  size_t directions = r->both ? 2 : 1;
+  struct value *part[3][2], *biases[2];
+  for (size_t k = 0; k < directions; k++) {
+    struct value **p = r->params + (layer * directions + k) * r->per_direction;
+    if (p[0]->shape.rank != 2 || p[1]->shape.rank != 2) return pt_refuse(op, "with these weights");
+    int64_t hidden = p[1]->shape.dims[1];
+    TRY(reorder_gates(op, p[0], hidden, r->order, r->gates, &part[0][k]));
+    TRY(reorder_gates(op, p[1], hidden, r->order, r->gates, &part[1][k]));
+    part[2][k] = NULL;
+    if (!r->has_biases) continue;
+    for (size_t i = 0; i < 2; i++)
+      TRY(reorder_gates(op, p[2 + i], hidden, r->order, r->gates, &biases[i]));
+    TRY(make_node(op->make, OP_Concat, biases, 2, ARGS(INT_ARG("axis", 1)), &part[2][k]));
+  }
+  for (size_t i = 0; i < 3; i++) {
+    out[i] = part[i][0];
+    if (out[i] && directions > 1)
+      TRY(make_node(op->make, OP_Concat, part[i], 2, ARGS(INT_ARG("axis", 0)), &out[i]));
+  }
+  return HONE_OK;
+}
+
+/* [T, directions, N, H] to [T, N, directions H] */
+static hone_status join_directions(struct pt_op *op, struct value *y, struct value **out) {
+  static const int64_t turn[] = {0, 2, 1, 3};
+  const int64_t *d = y->shape.dims;
+  int64_t dims[] = {d[0], d[2], d[1] * d[3]};
+  TRY(make_transpose(op->make, y, turn, &y));
+  return make_reshape(op->make, y, dims, 3, out);
+}
+
+static hone_status run_layers(struct pt_op *op, struct recurrent *r, struct value **x,
+                              struct value *(*last)[64]) {
+  int64_t directions = r->both ? 2 : 1;
+  const struct arg args[] = {
+      STRING_ARG("direction", r->both ? "bidirectional" : "forward"),
+      INT_ARG("hidden_size", r->state[0]->shape.dims[2]),
+      {.name = op->parameter == OP_GRU ? "linear_before_reset" : NULL, .kind = ARG_INT, .i = 1},
+      {.name = NULL}};
+  for (int64_t layer = 0; layer < r->layers; layer++) {
+    struct value *w[3], *state[2] = {NULL, NULL}, *y[3];
+    TRY(layer_weights(op, r, (size_t)layer, w));
+    for (size_t s = 0; s < r->states; s++)
+      TRY(pt_slice(op, r->state[s], 0, layer * directions, (layer + 1) * directions, 1, &state[s]));
+    TRY(make_nodes(op->make, (enum op_id)op->parameter,
+                   VALUES(*x, w[0], w[1], w[2], NULL, state[0], state[1]), args, r->states + 1, y));
+    TRY(join_directions(op, y[0], x));
+    for (size_t s = 0; s < r->states; s++) last[s][layer] = y[1 + s];
+  }
+  return HONE_OK;
+}
+
+/* lstm.input and gru.input: layers of torch's order of gates, from packed lists. */
+hone_status build_recurrent(struct pt_op *op) {
+  static const int lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}; /* i o f c; z r h */
+  static const int64_t turn[] = {1, 0, 2};
+  struct recurrent r = {.states = op->parameter == OP_LSTM ? 2 : 1};
+  struct value *x, *last[2][64], *all;
+  size_t given = 0;
+  r.order = op->parameter == OP_LSTM ? lstm : gru;
+  r.gates = op->parameter == OP_LSTM ? 4 : 3;
+  TRY(pt_need(op, "input", &x));
+  if (op->parameter == OP_LSTM) {
+    TRY(pt_tensors(op, "hx", 2, r.state, &given));
+    if (given != 2) return pt_refuse(op, "with %zu states", given);
+  } else {
+    TRY(pt_need(op, "hx", &r.state[0]));
+  }
+  TRY(pt_tensors(op, "params", COUNT(r.params), r.params, &r.count));
+  TRY(pt_int(op, "has_biases", 1, &r.has_biases));
+  TRY(pt_int(op, "num_layers", 1, &r.layers));
+  TRY(pt_int(op, "bidirectional", 0, &r.both));
+  TRY(pt_int(op, "batch_first", 0, &r.batch_first));
+  TRY(pt_int(op, "train", 0, &r.train));
+  TRY(pt_float(op, "dropout", 0, &r.dropout));
+  r.per_direction = r.has_biases ? 4 : 2;
+  if (r.train && r.dropout != 0) return pt_refuse(op, "dropout in training");
+  if (x->shape.rank != 3 || r.state[0]->shape.rank != 3 || r.layers < 1 || r.layers > 64 ||
+      r.count != (size_t)(r.layers * (r.both ? 2 : 1)) * r.per_direction)
+    return pt_refuse(op, "with projections, packed or unbatched input");
+  if (r.batch_first) TRY(make_transpose(op->make, x, turn, &x));
+  TRY(run_layers(op, &r, &x, last));
+  if (r.batch_first) TRY(make_transpose(op->make, x, turn, &x));
+  TRY(pt_result(op, 0, x));
+  for (size_t s = 0; s < r.states; s++) {
+    TRY(make_node(op->make, OP_Concat, last[s], (size_t)r.layers, ARGS(INT_ARG("axis", 0)), &all));
+    TRY(pt_result(op, 1 + s, all));
+  }
+  return HONE_OK;
+}

@@ -1,0 +1,98 @@
+"""ATen operators of torch.export archives, against PyTorch's own outputs: tests/cases/pt2/operators.zip, made by
+tests/tools/make_pt2_operators.py. Each module runs by the reference and compiled; every other one is packed with
+DEFLATE."""
+
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from hone import ROOT, sound
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import make_pt2_cases as cases
+
+ARCHIVE = pathlib.Path(__file__).resolve().parent.parent / "cases/pt2/operators.zip"
+
+
+def members():
+    found = {}
+    with zipfile.ZipFile(ARCHIVE) as z:
+        for member in z.namelist():
+            name, part = member.split("/", 1)
+            found.setdefault(name, {})[part] = z.read(member)
+    return found
+
+
+ALL = members()
+
+
+def arrays(parts, what):
+    count = sum(p.startswith(what) and p.endswith(".npy") for p in parts)
+    return [np.load(io.BytesIO(parts[f"{what}{i}.npy"])) for i in range(count)]
+
+
+def input_names(parts):
+    """User inputs in order, then the buffers that the module writes."""
+    about = json.loads(parts["models/model.json"])["graph_module"]
+    specs = about["signature"]["input_specs"]
+    return [s["user_input"]["arg"]["as_tensor"]["name"] for s in specs if "user_input" in s]
+
+
+def run(hone, folder, name, mode):
+    parts = ALL[name]
+    packing = zipfile.ZIP_DEFLATED if len(name) % 2 else zipfile.ZIP_STORED
+    cases.write(folder / "m.pt2", {p: d for p, d in parts.items() if not p.endswith(".npy")}, compression=packing)
+    words = []
+    for key, x in zip(input_names(parts), arrays(parts, "in")):
+        np.save(folder / f"{key}.npy", x)
+        words += ["--input", f"{key}={folder}/{key}.npy"]
+    if name.startswith("counter"):
+        np.save(folder / "seen.npy", np.zeros(4, np.float32))
+        words += ["--input", f"seen={folder}/seen.npy"]
+    sound(hone("run", folder / "m.pt2", *words, "-o", folder / "out", *mode))
+    return folder / "out"
+
+
+def same(name, out):
+    for i, want in enumerate(arrays(ALL[name], "out")):
+        have = np.load(out / f"out_{i}.npy")
+        assert have.shape == want.shape and have.dtype == want.dtype, (i, have.dtype, have.shape, want.dtype, want.shape)
+        np.testing.assert_allclose(have, want, rtol=2e-5, atol=2e-6, err_msg=f"output {i}")
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_reference(shared_hone, tmp_path, name):
+    same(name, run(shared_hone, tmp_path, name, ["--reference"]))
+
+
+# One in eight, and all where time is no matter: compiling is the slow part, and what stands behind ATen are operators of
+# ONNX, whose own suite is compiled whole.
+@pytest.mark.parametrize("name", [n for i, n in enumerate(sorted(ALL)) if i % 8 == 0 or os.environ.get("HONE_SLOW")])
+def test_compiled(shared_hone, tmp_path, name):
+    same(name, run(shared_hone, tmp_path, name, []))
+
+
+def test_state_goes_round(shared_hone, tmp_path):
+    """A buffer that the module writes is an input and an output: two runs are two calls."""
+    x = arrays(ALL["counter"], "in")[0]
+    out = run(shared_hone, tmp_path, "counter", ["--reference"])
+    seen = x.mean(0)
+    np.testing.assert_allclose(np.load(out / "out_1.npy"), seen, rtol=1e-5, atol=1e-6)
+    np.save(tmp_path / "seen.npy", np.load(out / "out_1.npy"))
+    key = input_names(ALL["counter"])[0]
+    sound(shared_hone("run", tmp_path / "m.pt2", "--input", f"{key}={tmp_path}/{key}.npy", "--input",
+                      f"seen={tmp_path}/seen.npy", "-o", tmp_path / "again", "--reference"))
+    seen = seen * np.float32(0.5) + x.mean(0)
+    np.testing.assert_allclose(np.load(tmp_path / "again/out_1.npy"), seen, rtol=1e-5, atol=1e-6)
+
+
+def test_the_page_is_current():
+    result = subprocess.run([sys.executable, ROOT / "tools/aten_table.py", "--check"], capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,380 @@
+"""Makes tests/cases/pt2/operators.zip: for each case a module of one ATen operator (or a few), as torch.export
+writes it, with inputs and PyTorch's outputs. Needs torch; tests/cli/test_pt2_operators.py needs only the file.
+
+A case is NAME/model.json, NAME/weights.json, NAME/w0.. (payload), NAME/in0.npy.., NAME/out0.npy... Names ending
+in "-core" are the same modules after run_decompositions: operators of the Core ATen set alone."""
+import io
+import json
+import math
+import pathlib
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+FILE = pathlib.Path(__file__).resolve().parent.parent / "cases/pt2/operators.zip"
+
+
+def rand(*shape):
+    return torch.randn(*shape)
+
+
+def ints(*shape, high=5, low=0):
+    return torch.randint(low, high, shape)
+
+
+class Call(nn.Module):
+    def __init__(self, function, weights=()):
+        super().__init__()
+        self.function = function
+        for i, w in enumerate(weights):
+            self.register_buffer(f"w{i}", w)
+        self.count = len(weights)
+
+    def forward(self, *args):
+        return self.function(*args, *[getattr(self, f"w{i}") for i in range(self.count)])
+
+
+X, IMAGE = (3, 5), (2, 4, 7, 6)
+SPECIAL = torch.tensor([0.0, -1e-6, 1e-6, -0.75, 0.75, 3.5, -3.5, 30.0, -30.0])
+CASES = {}
+
+
+def case(name, function, *inputs, weights=(), module=None):
+    assert name not in CASES, name
+    CASES[name] = (module or Call(function, weights), inputs)
+
+
+def unary():
+    for name in ("abs ceil floor round neg sign relu sigmoid tanh exp erf sin cos tan atan sinh cosh asinh expm1 trunc "
+                 "square isnan isinf isfinite frac exp2 selu").split():
+        case(name, getattr(F, name) if name == "selu" else getattr(torch, name), SPECIAL)
+    for name in "sqrt rsqrt log log2 log10 log1p reciprocal acosh".split():
+        case(name, getattr(torch, name), torch.tensor([1.0, 1 + 1e-5, 2.5, 100.0, 3e-4 + 1]))
+    case("log1p-small", torch.log1p, torch.tensor([0.0, 1e-7, -1e-7, 0.3, -0.4, 1e8]))
+    for name in "acos asin atanh".split():
+        case(name, getattr(torch, name), torch.tensor([-0.9, 0.0, 1e-4, 0.5]))
+    for name in ("hardsigmoid hardswish hardtanh relu6 elu celu leaky_relu softplus logsigmoid mish silu gelu softsign "
+                 "hardshrink softshrink").split():
+        case(name, getattr(F, name), SPECIAL)
+    case("gelu-tanh", lambda x: F.gelu(x, approximate="tanh"), SPECIAL)
+    case("softplus-beta", lambda x: F.softplus(x, beta=2, threshold=5), SPECIAL)
+    case("threshold", lambda x: F.threshold(x, 0.5, -2), SPECIAL)
+    case("nan_to_num", torch.nan_to_num, torch.tensor([math.nan, math.inf, -math.inf, 1.0]))
+    case("nan_to_num-given", lambda x: torch.nan_to_num(x, 2, 3, -4), torch.tensor([math.nan, math.inf, -math.inf, 1.0]))
+    case("sqrt-int", torch.sqrt, ints(4))
+    case("logical_not", torch.logical_not, ints(6, high=2))
+    case("bitwise_not", torch.bitwise_not, ints(6))
+    case("bitwise_not-bool", torch.bitwise_not, ints(6, high=2).bool())
+    case("glu", lambda x: F.glu(x, 1), rand(2, 6))
+    case("prelu", lambda x, w: F.prelu(x, w), rand(2, 4, 3), weights=[torch.rand(4)])
+    case("clamp", lambda x: x.clamp(-0.5, 0.5), rand(*X))
+    case("clamp_min", lambda x: x.clamp(min=0.1), rand(*X))
+    case("clamp-tensor", lambda x, a, b: torch.clamp(x, a, b), rand(*X), torch.full((5,), -0.3), torch.full((3, 1), 0.4))
+    case("clamp_min-tensor", lambda x, a: torch.clamp_min(x, a), rand(*X), rand(5))
+
+
+def binary():
+    y = torch.tensor([2.0, -2.0, 0.7, -0.7, 3.0])
+    for name in "add sub mul div pow atan2 maximum minimum fmod remainder eq ne lt le gt ge".split():
+        x = torch.rand(3, 5) + 0.1 if name == "pow" else torch.randn(3, 5) * 3
+        case(name, getattr(torch, name), x, y)
+    for name in "add sub mul div floor_divide fmod remainder eq lt".split():
+        case(name + "-int", getattr(torch, name), ints(3, 5, low=-9, high=9), torch.tensor([2, -2, 3, -3, 1]))
+    case("atan2-axes", torch.atan2, torch.tensor([0.0, 1.0, -1.0, 0.0, 1.0, -1.0]), torch.tensor([0.0, 0.0, 0.0, 1.0, -1.0, -1.0]))
+    case("add-alpha", lambda x, y: torch.add(x, y, alpha=2.5), rand(*X), rand(5))
+    case("add-int-float", torch.add, ints(3, 5), rand(5))
+    case("add-scalar-double", lambda x: x + torch.tensor(0.5, dtype=torch.float64), rand(*X))
+    case("mul-int-number", lambda x: x * 1.5, ints(4))
+    case("add-bool-number", lambda x: x + 2, ints(4, high=2).bool())
+    case("div-floor", lambda x, y: torch.div(x, y, rounding_mode="floor"), rand(*X), y)
+    case("div-trunc", lambda x, y: torch.div(x, y, rounding_mode="trunc"), rand(*X), y)
+    case("div-trunc-int", lambda x: torch.div(x, -2, rounding_mode="trunc"), ints(9, low=-9, high=9))
+    case("floor_divide", torch.floor_divide, rand(*X) * 4, y)
+    case("rsub", lambda x: 2 - x, rand(*X))
+    case("rsub-alpha", lambda x: torch.rsub(x, 3, alpha=2), rand(*X))
+    case("pow-scalar", lambda x: 2.5 ** x, rand(*X))
+    case("pow-number", lambda x: x ** 3, rand(*X))
+    for name in "and or xor".split():
+        case(f"logical_{name}", getattr(torch, f"logical_{name}"), ints(6, high=2), ints(6, high=2))
+        case(f"bitwise_{name}", getattr(torch, f"bitwise_{name}"), ints(6), ints(6))
+        case(f"bitwise_{name}-bool", getattr(torch, f"bitwise_{name}"), ints(6, high=2).bool(), ints(6, high=2).bool())
+    case("where", torch.where, ints(3, 5, high=2).bool(), rand(3, 5), rand(5))
+    case("where-number", lambda c, x: torch.where(c, x, 0.5), ints(3, 5, high=2).bool(), rand(3, 5))
+    case("masked_fill", lambda x, m: x.masked_fill(m, -math.inf), rand(*X), ints(5, high=2).bool())
+    case("addcmul", lambda x, a, b: torch.addcmul(x, a, b, value=0.5), rand(*X), rand(5), rand(5))
+    case("addcdiv", lambda x, a, b: torch.addcdiv(x, a, b), rand(*X), rand(5), y)
+    case("lerp", lambda a, b: torch.lerp(a, b, 0.3), rand(*X), rand(*X))
+    case("max-other", torch.max, rand(*X), rand(*X))
+
+
+def shapes():
+    case("flip", lambda x: x.flip(0, 2), rand(2, 3, 4))
+    case("roll", lambda x: x.roll((1, -2), (0, 1)), rand(3, 5))
+    case("roll-flat", lambda x: x.roll(4), rand(3, 5))
+    case("unbind", lambda x: torch.unbind(x, 1), rand(2, 3, 4))
+    case("narrow", lambda x: x.narrow(1, 1, 2), rand(2, 4))
+    case("movedim", lambda x: x.movedim((0, 2), (1, 0)), rand(2, 3, 4, 5))
+    case("expand_as", lambda x, y: x.expand_as(y), rand(3, 1), rand(3, 4))
+    case("unflatten", lambda x: x.unflatten(1, (2, -1)), rand(2, 6, 3))
+    case("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), rand(1, 8, 2, 3))
+    case("pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2), rand(1, 2, 4, 6))
+    case("channel_shuffle", lambda x: F.channel_shuffle(x, 2), rand(1, 6, 2, 3))
+    case("meshgrid", lambda a, b: torch.meshgrid(a, b, indexing="ij"), rand(3), rand(4))
+    case("meshgrid-xy", lambda a, b: torch.meshgrid(a, b, indexing="xy"), rand(3), rand(4))
+    case("tile", lambda x: x.tile(2, 3), rand(2, 3, 4))
+    case("stack", lambda x, y: torch.stack([x, y], 1), rand(2, 3), rand(2, 3))
+    case("split", lambda x: x.split([1, 4], 1), rand(2, 5))
+    case("chunk", lambda x: x.chunk(2, 1), rand(2, 5))
+    case("repeat_interleave", lambda x: x.repeat_interleave(3, 1), rand(2, 3))
+    case("squeeze", lambda x: x.squeeze(1), rand(2, 1, 3))
+    case("diagonal", lambda x: x.diagonal(1, 0, 2), rand(4, 2, 3))
+    case("unfold", lambda x: x.unfold(1, 3, 2), rand(2, 8, 3))
+    case("tril", lambda x: x.tril(-1), rand(4, 4))
+    for mode in ("reflect", "replicate", "circular"):
+        case(f"pad-{mode}", lambda x, m=mode: F.pad(x, (1, 2, 2, 1), mode=m), rand(1, 2, 4, 5))
+        case(f"pad1d-{mode}", lambda x, m=mode: F.pad(x, (1, 2), mode=m), rand(1, 2, 4))
+    case("pad", lambda x: F.pad(x, (1, 2, 0, 1), value=3.0), rand(2, 3, 4))
+    case("slice_scatter", lambda x, y: torch.slice_scatter(x, y, 1, 1, 6, 2), rand(2, 7), rand(2, 3))
+    case("slice_scatter-dense", lambda x, y: torch.slice_scatter(x, y, 0, 1, 3), rand(4, 2), rand(2, 2))
+    case("select_scatter", lambda x, y: torch.select_scatter(x, y, 1, -2), rand(2, 4), rand(2))
+
+
+def makers():
+    case("full", lambda x: x + torch.full((3,), 2.5), rand(2, 3))
+    case("full-int", lambda x: x + torch.full((3,), 2), ints(2, 3))
+    case("full_like", lambda x: x + torch.full_like(x, 7), rand(2, 3))
+    case("zeros_ones", lambda x: x * torch.ones(3) + torch.zeros_like(x) + x.new_full((3,), 2) + x.new_zeros(3), rand(2, 3))
+    case("eye", lambda x: x @ torch.eye(3) + torch.eye(2, 3), rand(2, 3))
+    case("linspace", lambda x: x + torch.linspace(-1, 2, 7), rand(7))
+    case("arange", lambda x: x + torch.arange(1, 8, 2), rand(4))
+    case("scalar_tensor", lambda x: torch.where(x > 0, torch.scalar_tensor(2.0), x), rand(5))
+    case("to", lambda x: x.to(torch.float64) * 2, rand(3))
+    case("to-bool", lambda x: x.to(torch.bool), torch.tensor([0.0, -0.5, 2.0]))
+    case("type_as", lambda x, y: x.type_as(y), ints(3), rand(1))
+
+
+def put_inside(x, i, v):
+    x = x.clone()
+    x[:, i] = v
+    return x
+
+
+def indexing():
+    case("index", lambda x, i: x[i], rand(5, 3), ints(2, 4))
+    case("index-negative", lambda x, i: x[i], rand(5, 3), ints(4, low=-5, high=5))
+    case("index-middle", lambda x, i: x[:, i], rand(2, 5, 3), ints(2, 4))
+    case("index-two", lambda x, i, j: x[i, j], rand(5, 4, 3), ints(3), ints(2, 1, high=4))
+    case("index-two-inside", lambda x, i, j: x[:, i, j], rand(2, 5, 4), ints(3), ints(2, 1, high=4))
+    case("index-apart", lambda x, i, j: x[i, :, j], rand(5, 2, 4), ints(3), ints(2, 1, high=4))
+    case("index_put", lambda x, i, v: torch.index_put(x, (i,), v), rand(5, 3), torch.tensor([4, 0]), rand(2, 3))
+    case("index_put-add", lambda x, i, v: torch.index_put(x, (i,), v, accumulate=True), rand(5, 3), torch.tensor([4, 0, 4]), rand(3))
+    case("index_put-inside", put_inside, rand(2, 5, 3), torch.tensor([4, 0]), rand(2, 2, 3))
+    case("index_put-mask", lambda x, m: torch.index_put(x, (m,), torch.tensor(0.5)), rand(3, 4), ints(3, high=2).bool())
+    case("gather", lambda x, i: x.gather(1, i), rand(3, 5), ints(3, 2))
+    case("scatter", lambda x, i, s: x.scatter(1, i, s), rand(3, 5), torch.tensor([[0, 4], [1, 2], [3, 0]]), rand(3, 3))
+    case("scatter-value", lambda x, i: x.scatter(1, i, 7.5), rand(3, 5), torch.tensor([[0, 4], [1, 2], [3, 0]]))
+    case("scatter_add", lambda x, i, s: x.scatter_add(0, i, s), rand(3, 2), ints(4, 2, high=3), rand(4, 2))
+    for how in "sum prod amax amin".split():
+        case(f"scatter_reduce-{how}", lambda x, i, s, h=how: x.scatter_reduce(0, i, s, h), rand(3, 2), ints(4, 2, high=3), rand(4, 2))
+    case("index_select", lambda x, i: x.index_select(1, i), rand(2, 5), ints(7))
+    case("embedding", lambda i, w: F.embedding(i, w), ints(2, 3), weights=[rand(5, 4)])
+    case("topk", lambda x: x.topk(3, 1), rand(2, 7))
+    case("topk-smallest", lambda x: x.topk(2, 0, largest=False), rand(7, 2))
+    case("sort", lambda x: x.sort(1, descending=True), rand(2, 7))
+    case("argsort", lambda x: x.argsort(0), rand(7, 2))
+    case("one_hot-like", lambda i: (i.unsqueeze(-1) == torch.arange(5)).float(), ints(2, 3))
+
+
+def reductions():
+    for name in "sum mean amax amin prod".split():
+        f = getattr(torch, name)
+        case(name, lambda x, f=f: f(x, 1), rand(2, 3, 4))
+        case(name + "-keep", lambda x, f=f: f(x, dim=2, keepdim=True), rand(2, 3, 4))
+    case("sum-all", lambda x: x.sum(), rand(2, 3))
+    case("sum-int", lambda x: x.sum(0), ints(3, 4).int())
+    case("sum-bool", lambda x: (x > 0).sum(1), rand(3, 4))
+    case("max-all", lambda x: x.max(), rand(2, 3))
+    case("max-dim", lambda x: torch.max(x, 1), rand(2, 5))
+    case("min-dim-keep", lambda x: torch.min(x, 0, keepdim=True), rand(4, 3))
+    case("max-values", lambda x: torch.max(x, 1)[0], rand(2, 5))
+    case("argmax-flat", lambda x: x.argmax(), rand(3, 4))
+    case("argmin", lambda x: x.argmin(1, keepdim=True), rand(3, 4))
+    case("any", lambda x: (x > 1).any(1), rand(3, 4))
+    case("all", lambda x: (x > -1).all(), rand(3, 4))
+    case("var", lambda x: x.var(1), rand(3, 6))
+    case("var-biased", lambda x: x.var((0, 2), unbiased=False, keepdim=True), rand(3, 4, 2))
+    case("std", lambda x: x.std(), rand(3, 6))
+    case("var_mean", lambda x: torch.var_mean(x, 1, correction=0), rand(3, 6))
+    case("logsumexp", lambda x: x.logsumexp(1), rand(3, 6))
+    for order in (1, 2, math.inf):
+        case(f"norm-{order}", lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1), rand(3, 6))
+    case("normalize", lambda x: F.normalize(x, dim=1), rand(3, 6))
+    case("cumsum", lambda x: x.cumsum(1), rand(3, 6))
+    case("cumprod", lambda x: x.cumprod(0), rand(3, 6))
+    case("softmax", lambda x: x.softmax(1), rand(2, 3, 4))
+    case("log_softmax", lambda x: x.log_softmax(-1), rand(2, 3, 4))
+
+
+def products():
+    case("einsum", lambda x, y: torch.einsum("bij,bkj->bik", x, y), rand(2, 3, 4), rand(2, 5, 4))
+    case("baddbmm", lambda b, x, y: torch.baddbmm(b, x, y, beta=0.5, alpha=2), rand(3, 5), rand(2, 3, 4), rand(2, 4, 5))
+    case("addmm", lambda b, x, y: torch.addmm(b, x, y, beta=0.5, alpha=2), rand(5), rand(3, 4), rand(4, 5))
+    case("mv", torch.mv, rand(3, 4), rand(4))
+    case("dot", torch.dot, rand(4), rand(4))
+    case("outer", torch.outer, rand(3), rand(4))
+    case("attention", F.scaled_dot_product_attention, rand(1, 2, 5, 8), rand(1, 2, 5, 8), rand(1, 2, 5, 8))
+    case("attention-causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+         rand(1, 2, 5, 8), rand(1, 2, 5, 8), rand(1, 2, 5, 8))
+    case("attention-mask", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
+         rand(1, 2, 3, 8), rand(1, 2, 4, 8), rand(1, 2, 4, 8), torch.tensor([[1, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1]]).bool())
+    case("attention-grouped", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+         rand(1, 4, 5, 8), rand(1, 2, 5, 8), rand(1, 2, 5, 8))
+
+
+def layers():
+    def module(name, m, *inputs):
+        case(name, None, *inputs, module=m.eval())
+    module("layer_norm", nn.LayerNorm(5), rand(3, 5))
+    module("rms_norm", nn.RMSNorm(5), rand(3, 5))
+    module("group_norm", nn.GroupNorm(2, 4), rand(*IMAGE))
+    module("instance_norm", nn.InstanceNorm2d(4, affine=True), rand(*IMAGE))
+    module("batch_norm", nn.BatchNorm2d(4), rand(*IMAGE))
+    module("conv2d", nn.Conv2d(4, 6, 3, 2, 1, groups=2), rand(*IMAGE))
+    module("conv1d-same", nn.Conv1d(4, 3, 4, padding="same"), rand(2, 4, 9))
+    module("conv_transpose1d", nn.ConvTranspose1d(4, 3, 4, 2, 1), rand(2, 4, 9))
+    module("conv_transpose2d", nn.ConvTranspose2d(4, 6, 3, 2, 1, 1, groups=2), rand(*IMAGE))
+    module("max_pool2d", nn.MaxPool2d(3, 2, 1), rand(*IMAGE))
+    module("max_pool2d-indices", nn.MaxPool2d(3, 2, 1, return_indices=True), rand(*IMAGE))
+    module("avg_pool2d", nn.AvgPool2d(3, 2, 1, count_include_pad=False, ceil_mode=True), rand(*IMAGE))
+    module("avg_pool3d", nn.AvgPool3d(2), rand(1, 2, 4, 4, 6))
+    module("adaptive_avg", nn.AdaptiveAvgPool2d((3, 2)), rand(*IMAGE))
+    module("adaptive_avg-uneven", nn.AdaptiveAvgPool2d((3, 4)), rand(*IMAGE))
+    module("adaptive_max", nn.AdaptiveMaxPool2d(1), rand(*IMAGE))
+    for mode in ("nearest", "bilinear", "bicubic"):
+        module(f"upsample-{mode}", nn.Upsample(scale_factor=2, mode=mode), rand(1, 2, 3, 4))
+        module(f"upsample-{mode}-size", nn.Upsample(size=(5, 7), mode=mode), rand(1, 2, 3, 4))
+    module("upsample-corners", nn.Upsample(size=(5, 7), mode="bilinear", align_corners=True), rand(1, 2, 3, 4))
+    module("upsample-linear1d", nn.Upsample(scale_factor=1.5, mode="linear"), rand(1, 2, 6))
+    module("upsample-exact", nn.Upsample(size=(5, 7), mode="nearest-exact"), rand(1, 2, 3, 4))
+    for mode in ("bilinear", "nearest"):
+        case(f"grid_sample-{mode}", lambda x, g, m=mode: F.grid_sample(x, g, m, "border", False), rand(1, 2, 4, 5), torch.rand(1, 3, 3, 2) * 2.4 - 1.2)
+    module("fold", nn.Fold((4, 5), (2, 3)), rand(1, 12, 9))
+    module("lstm", nn.LSTM(3, 4, num_layers=2, batch_first=True), rand(2, 5, 3))
+    module("lstm-both", nn.LSTM(3, 4, bidirectional=True, bias=False), rand(5, 2, 3))
+    module("gru", nn.GRU(3, 4, num_layers=2, bidirectional=True), rand(5, 2, 3))
+    module("transformer", nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), rand(2, 5, 8))
+    module("multihead", Attend(), rand(2, 5, 8))
+
+
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.inner(x, x, x, need_weights=False)[0]
+
+
+class InPlace(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        y.add_(1)
+        z = y + 0
+        z[:, 1:3] = 7.0
+        z[0].mul_(3)
+        z[:, 0].copy_(y[:, 1])
+        return F.relu(y, inplace=True), z
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+
+    def forward(self, x):
+        self.seen.mul_(0.5).add_(x.mean(0))
+        return x - self.seen
+
+
+def states():
+    case("in_place", None, rand(2, 4), module=InPlace())
+    case("counter", None, rand(3, 4), module=Counter())
+
+
+def numpy_of(t):
+    return t.detach().contiguous().numpy()
+
+
+def flat(out):
+    return [t for o in out for t in flat(o)] if isinstance(out, (tuple, list)) else [out]
+
+
+def export(name, module, inputs, core, archive):
+    program = torch.export.export(module, inputs)
+    if core:
+        program = program.run_decompositions()
+    expected = flat(module(*[x.clone() for x in inputs]) if name != "counter" else Counter()(*inputs))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.pt2"
+        torch.export.save(program, str(path))
+        with zipfile.ZipFile(path) as z:
+            for member in z.namelist():
+                part = member.split("/", 1)[1]
+                if not part.startswith(("models/", "data/weights/", "data/constants/")):
+                    continue
+                data = z.read(member)
+                if part == "models/model.json":
+                    data = slim(json.loads(data))
+                archive[f"{name}/{part}"] = data
+    for i, x in enumerate(inputs):
+        archive[f"{name}/in{i}.npy"] = saved(numpy_of(x))
+    for i, y in enumerate(expected):
+        archive[f"{name}/out{i}.npy"] = saved(numpy_of(y))
+
+
+def slim(model):
+    """Without stack traces and what else no reader needs."""
+    for node in model["graph_module"]["graph"]["nodes"]:
+        node["metadata"] = {}
+    return json.dumps(model, separators=(",", ":")).encode()
+
+
+def targets(archive, name):
+    about = json.loads(archive.get(name + "/models/model.json", "{}"))
+    return [node["target"] for node in about["graph_module"]["graph"]["nodes"]] if about else None
+
+
+def saved(array):
+    to = io.BytesIO()
+    np.save(to, array)
+    return to.getvalue()
+
+
+def main():
+    torch.manual_seed(8)
+    for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states):
+        make()
+    archive = {}
+    for name, (module, inputs) in CASES.items():
+        for core in (False, True):
+            try:
+                export(name + "-core" * core, module, inputs, core, archive)
+            except Exception as error:
+                print(f"{name}: {type(error).__name__}: {str(error).splitlines()[0][:120]}", file=sys.stderr)
+    for name in CASES: # the same operators before and after: one of them is enough
+        if targets(archive, name) == targets(archive, name + "-core"):
+            for member in [m for m in archive if m.startswith(name + "-core/")]:
+                del archive[member]
+    with zipfile.ZipFile(FILE, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        for member, data in sorted(archive.items()):
+            z.writestr(zipfile.ZipInfo(member), data, zipfile.ZIP_DEFLATED)
+    print(f"{len(CASES)} modules, {FILE.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

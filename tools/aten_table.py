@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Writes docs/pytorch.md: which operators of PyTorch's Core ATen set hone reads from .pt2 archives.
+
+    tools/aten_table.py [--check]    --check: only say whether the page is current
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/pytorch.md"
+WHY = {
+    "backward": "training: hone compiles inference",
+    "^rand|^randn|randperm": "its results differ from run to run",
+    "sym_(is_contiguous|storage_offset|stride)": "asks about storage, which a compiled graph has none of",
+    "as_strided|resize_": "reads storage by strides, whatever tensor lies there",
+    "_fft": "complex numbers; STFT and DFT of ONNX are read",
+    "legit.default": "updates running statistics: training",
+    ".out$": "the form that writes into an argument; the plain form is read",
+    "": "not yet",
+}
+
+
+def reason(name):
+    return next(why for pattern, why in WHY.items() if re.search(pattern, name))
+
+
+def page():
+    core = (ROOT / "tests/cases/pt2/core-aten.txt").read_text().split()
+    known = re.findall(r'^    \{"([^"]+)", build', (ROOT / "src/import/pt2_kinds.c").read_text(), re.M)
+    read = [name for name in core if "aten." + name in known]
+    missing = [name for name in core if "aten." + name not in known]
+    lines = [
+        "# What is read of torch.export archives",
+        "Made by `tools/aten_table.py` from the table in `src/import/pt2_kinds.c` and the list of Core ATen in",
+        "`tests/cases/pt2/core-aten.txt` (PyTorch 2's `native_functions.yaml`, tag `core`).",
+        "",
+        f"{len(read)} of the {len(core)} operators of Core ATen, and {sum(n.startswith('aten.') for n in known) - len(read)} more that",
+        "`torch.export` leaves in a graph without `run_decompositions()`. `tests/cli/test_pt2_operators.py` runs",
+        "modules of them, exported both ways, against PyTorch's outputs.",
+        "",
+        "- **In-place operators** (`add_`, `copy_`, `index_put_`, ...) are the plain ones; what they write is seen through",
+        "  views (slice, select, view, permute, ...) of the same storage. A write through an expand, split or diagonal is refused.",
+        "- **Buffers that a module writes** are an input of the buffer's name and an output `NAME.next`: give one run's",
+        "  output to the next.",
+        "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
+        "",
+        "| not read | why |", "|---|---|"]
+    by_reason = {}
+    for name in missing:
+        by_reason.setdefault(reason(name), []).append(f"`{name}`")
+    lines += [f"| {', '.join(names)} | {why} |" for why, names in sorted(by_reason.items())]
+    lines += ["", "Read: " + ", ".join(f"`{name.removesuffix('.default')}`" for name in read) + "."]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        if not PAGE.exists() or PAGE.read_text() != page():
+            sys.exit("docs/pytorch.md is not what tools/aten_table.py writes")
+    else:
+        PAGE.write_text(page())
