@@ -33,6 +33,8 @@ STATIC = {
 MODELS = {
     "mobilenet_v3_small": list(STATIC),
     "resnet18": list(STATIC),
+    "resnet50": ["qdq_u8s8"],
+    "bert_base": ["qdq_u8s8", "dynamic"],
     "conv": list(STATIC),
     "mlp": ["qdq_u8s8", "dynamic", "int4"],
     "transformer": ["qdq_u8s8", "dynamic", "int4"],
@@ -40,12 +42,18 @@ MODELS = {
 }
 
 
+def seeded_input(random, kind):
+    """Normal floats; of integers, which are places in a table or masks, zeros and ones."""
+    shape = [d.dim_value for d in kind.shape.dim]
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+    return (random.integers(0, 2, shape) if dtype.kind in "iu" else random.standard_normal(shape)).astype(dtype)
+
+
 class Seeded(CalibrationDataReader):
     def __init__(self, model):
         random = np.random.default_rng(1)
-        self.batches = iter([
-            {value.name: random.standard_normal([d.dim_value for d in value.type.tensor_type.shape.dim])
-             .astype(np.float32) for value in model.graph.input} for _ in range(4)])
+        self.batches = iter([{value.name: seeded_input(random, value.type.tensor_type) for value in model.graph.input}
+                             for _ in range(4)])
 
     def get_next(self):
         return next(self.batches, None)

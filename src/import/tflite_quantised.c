@@ -508,98 +508,44 @@ static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool ha
   return tap;
 }
 
-/* Rows (axis 2) or columns (axis 3) by index. */
-static hone_status pick(struct tf_op *op, struct value *x, const double *index, int64_t count,
-                        int64_t axis, struct value **out) {
-  struct shape shape = {.rank = 1, .dims = {count}};
-  struct value *list;
-  TRY(make_numbers(op->make, HONE_I32, &shape, index, &list));
-  return make_node(op->make, OP_Gather, VALUES(x, list), ARGS(INT_ARG("axis", axis)), out);
-}
-
-/* x[low] * w0 + x[high] * w1 along an axis, in x's type. */
-struct resize_axis {
-  double *low, *high, *near, *far; /* indices; weights of low and high */
-  int64_t count;
-};
-
+/* What hone.Interpolate takes for an axis: places [2, out], low and high, with their weights. */
 static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool align, bool half,
-                             bool fixed, struct resize_axis *plan) {
-  plan->count = out;
-  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->low, (size_t)out));
-  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->high, (size_t)out));
-  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->near, (size_t)out));
-  TRY(NEW_ARRAY(op->ctx, op->tf->arena, plan->far, (size_t)out));
+                             bool fixed, struct value **out_places, struct value **out_weights) {
+  const struct shape shape = {.rank = 2, .dims = {2, out}};
+  double *places, *weights;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, places, 2 * (size_t)out));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, weights, 2 * (size_t)out));
   for (int64_t i = 0; i < out; i++) {
     struct tap tap = tap_of(i, in, out, align, half, fixed);
-    plan->low[i] = (double)tap.low;
-    plan->high[i] = (double)tap.high;
+    places[i] = (double)tap.low;
+    places[out + i] = (double)tap.high;
     double base = (double)tap.low * (fixed ? 1024 : 1);
-    plan->far[i] = fixed ? tap.at - base : (double)((float)tap.at - (float)base);
-    plan->near[i] = fixed ? 1024 - plan->far[i] : (double)(1.0f - (float)plan->far[i]);
+    double far = fixed ? tap.at - base : (double)((float)tap.at - (float)base);
+    weights[out + i] = far;
+    weights[i] = fixed ? 1024 - far : (double)(1.0f - (float)far);
   }
-  return HONE_OK;
-}
-
-static hone_status weigh(struct tf_op *op, struct value *x, const double *weights, int64_t count,
-                         int64_t axis, struct value **out) {
-  struct shape shape = {.rank = 4, .dims = {1, 1, 1, 1}};
-  struct value *w;
-  shape.dims[axis] = count;
-  TRY(make_numbers(op->make, x->dtype, &shape, weights, &w));
-  return make_node(op->make, OP_Mul, VALUES(x, w), NULL, out);
-}
-
-/* The four neighbours with their weights, each term as (x * row weight) * column weight. */
-static hone_status interpolate(struct tf_op *op, struct value *x, const struct resize_axis *rows,
-                               const struct resize_axis *columns, struct value **out) {
-  struct value *sum = NULL;
-  /* the order in which the terms are added: (0,0), (1,0), (0,1), (1,1) by row, column */
-  for (int term = 0; term < 4; term++) {
-    struct value *part;
-    bool below = term & 1, right = term & 2;
-    TRY(pick(op, x, below ? rows->high : rows->low, rows->count, 2, &part));
-    TRY(pick(op, part, right ? columns->high : columns->low, columns->count, 3, &part));
-    TRY(weigh(op, part, below ? rows->far : rows->near, rows->count, 2, &part));
-    TRY(weigh(op, part, right ? columns->far : columns->near, columns->count, 3, &part));
-    if (sum)
-      TRY(make_node(op->make, OP_Add, VALUES(sum, part), NULL, &sum));
-    else
-      sum = part;
-  }
-  *out = sum;
-  return HONE_OK;
+  TRY(make_numbers(op->make, HONE_I32, &shape, places, out_places));
+  return make_numbers(op->make, fixed ? HONE_I64 : HONE_F32, &shape, weights, out_weights);
 }
 
 /* Unsigned numbers are interpolated in float, signed ones in fixed point with ten bits. */
 hone_status tf_quantised_resize(struct tf_op *op) {
   int64_t align, half, size[2];
   size_t count;
-  struct resize_axis axes[2];
   struct tf_tensor *in = tf_in(op, 0);
-  struct value *x, *y, *sign;
-  bool fixed = in->dtype != HONE_U8;
-  hone_dtype dtype = in->dtype;
+  struct value *x, *axes[4], *y;
   TRY(tf_option(op, 2, FLAT_U8, 0, &align));
   TRY(tf_option(op, 3, FLAT_U8, 0, &half));
   TRY(tf_ints(op, 1, 2, size, &count));
   TRY(tf_image(op, in, &x));
   for (int d = 0; d < 2; d++) {
-    struct shape shape = {.rank = 1, .dims = {size[d]}};
+    struct shape shape = {.rank = 2, .dims = {2, size[d]}};
     int64_t elements;
     size_t bytes;
     TRY(extent(op->ctx, tf_place(op), HONE_F64, &shape, &elements, &bytes));
-    TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, fixed, &axes[d]));
+    TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, in->dtype != HONE_U8,
+                  &axes[2 * d], &axes[2 * d + 1]));
   }
-  TRY(make_cast(op->make, x, fixed ? HONE_I64 : HONE_F32, &x));
-  TRY(interpolate(op, x, &axes[0], &axes[1], &y));
-  if (!fixed) TRY(make_with_scalar(op->make, OP_Add, y, 0.5, &y));
-  if (fixed) { /* halves away from zero */
-    TRY(make_node(op->make, OP_Sign, VALUES(y), NULL, &sign));
-    TRY(make_with_scalar(op->make, OP_Mul, sign, 1 << 19, &sign));
-    TRY(make_node(op->make, OP_Add, VALUES(y, sign), NULL, &y));
-    TRY(make_with_scalar(op->make, OP_Div, y, 1 << 20, &y));
-  }
-  TRY(make_cast(op->make, y, dtype, &y));
+  TRY(make_node(op->make, OP_Interpolate, VALUES(x, axes[0], axes[1], axes[2], axes[3]), NULL, &y));
   return tf_write(op, 0, true, y);
 }

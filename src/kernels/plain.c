@@ -107,6 +107,11 @@ static size_t scratch_sort(const struct plain_problem *p) {
   return 2 * (size_t)in->dims[axis < 0 ? axis + in->rank : axis] * sizeof(int64_t);
 }
 
+/* The four neighbours of each column of a row. */
+static size_t scratch_neighbours(const struct plain_problem *p) {
+  return 4 * (size_t)p->out[0].dims[3] * sizeof(int64_t);
+}
+
 /* One row of `inner` of Gather's output [outer, indices, inner]. */
 static int64_t units_gathers(const struct plain_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", 0);
@@ -168,6 +173,7 @@ const struct plain_kernel plain_table[] = {
     {"GroupNormalization", "plain/GroupNormalization.c", NULL, units_groups, NULL, NULL},
     {"Hardmax", "plain/Hardmax.c", NULL, units_lines, NULL, NULL},
     {"InstanceNormalization", "plain/InstanceNormalization.c", NULL, units_planes, NULL, NULL},
+    {"Interpolate", "plain/Interpolate.c", NULL, units_rows, NULL, scratch_neighbours},
     {"LRN", "plain/LRN.c", NULL, units_planes, NULL, NULL},
     {"LSTM", "plain/LSTM.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"LayerNormalization", "plain/LayerNormalization.c", NULL, units_norms, NULL, NULL},

@@ -145,6 +145,14 @@ static const struct ops_case cases[] = {
     {"QuantizeLinear", "axis=1", "f32[2,3]~rand f32[3]=0.02,0.5,1 i8[3]=0,3,-5", "*"},
     {"QuantizeLinear", "axis=1 block_size=2", "f32[2,3]~rand f32[2,2]=0.02,0.5,1,0.1", "*"},
     {"QuantizeAway", "", "f32[8]=0.5,1.5,-0.5,-2.5,0.49,3,200,-200 f32[]=1 i8[]=3", "*"},
+    {"Interpolate", "",
+     "u8[1,2,3,3]~rand i32[2,4]=0,0,1,2,0,1,2,2 f32[2,4]=1,0.5,0.25,1,0,0.5,0.75,0 "
+     "i32[2,2]=0,1,1,2 f32[2,2]=0.5,0.125,0.5,0.875",
+     "*"},
+    {"Interpolate", "",
+     "i8[2,1,2,3]~rand i32[2,3]=0,0,1,0,1,1 i64[2,3]=1024,512,1,0,512,1023 "
+     "i32[2,2]=0,1,1,2 i64[2,2]=512,128,512,896",
+     "*"},
     {"TableSoftmax", "to=3", "i8[3,7]~rand i32[256]~rand", "*"},
     {"TableSoftmax", "to=2 axis=0", "u8[3,7]~rand i32[256]~rand", "*"},
     {"Requantize", "axis=1 to=3 zero_point=5 low=-100 high=90",
