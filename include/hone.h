@@ -115,7 +115,8 @@ HONE_API void hone_context_destroy(hone_context *context);
 HONE_API const char *hone_context_message(const hone_context *context);
 
 typedef struct hone_load_options {
-  /* "x[1,3,224,224],y[1]" for open dimensions; NULL: a first open dimension is 1, others an error. */
+  /* "x[1,3,224,224],y[1]" for open dimensions; NULL: a first open dimension is 1, others an error. Up to 4 sizes
+     stay open up to bounds: "x[N<=64,S<=512],mask[N,S]", sums of them too: "past[N,P<=64],mask[N,P+S]". */
   const char *shapes;
   /* folder of external weights, NULL: the model's own folder */
   const char *side_files_from;
@@ -156,7 +157,7 @@ HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, con
                                                       hone_artifact **out_artifact);
 HONE_API void hone_artifact_close(hone_artifact *artifact);
 /* Element type, rank and shape of the outputs for these inputs, of which data is not looked at. They differ
-   from the model's where a size was left open ("x[N<=64,3]"). E_SHAPE if the inputs do not fit. */
+   from the model's where sizes were left open ("x[N<=64,S<=512]"). E_SHAPE if the inputs do not fit. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(
     hone_context *context, const hone_artifact *artifact, const hone_tensor *inputs,
     size_t input_count, hone_tensor *out_outputs, size_t output_count);

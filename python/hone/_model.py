@@ -50,7 +50,7 @@ class Model:
                  is_open: bool = False) -> None:
         context = _lib.context()
         self.path, self.inputs, self.outputs, self.threads = path, inputs, outputs, threads
-        self._is_open = is_open  # a size differs from call to call: the ports' shapes are those at its bound
+        self._is_open = is_open  # sizes differ from call to call: the ports' shapes are those at the bounds
         self._folder = folder  # a TemporaryDirectory that must live as long as the mapped library
         self._artifact = ctypes.c_void_p()
         _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads,
@@ -164,8 +164,8 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
             threads: int = 0, cc: str | None = None) -> Model:
     """Compiles an ONNX file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
-    shapes: sizes of open dimensions, as "x[1,3,224,224]"; one may stay open up to a bound, "x[N<=64,3,224,224]",
-    and is then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
+    shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]",
+    and are then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH.
     """
     folder = tempfile.TemporaryDirectory(prefix="hone-")

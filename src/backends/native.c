@@ -120,25 +120,34 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   return HONE_OK;
 }
 
-/* less: how much the open size is below its bound. */
-static void copy_info(const struct hone_io_info *from, int64_t less, struct backend_tensor *to) {
+static void copy_info(const struct hone_io_info *from, const long *less,
+                      struct backend_tensor *to) {
   snprintf(to->name, sizeof to->name, "%s", from->name);
   to->info = (hone_tensor){.dtype = (hone_dtype)from->dtype, .rank = from->rank};
-  for (int32_t i = 0; i < from->rank; i++)
-    to->info.shape[i] = from->dims[i] - (from->slopes ? from->slopes[i] * less : 0);
+  for (int32_t i = 0; i < from->rank; i++) to->info.shape[i] = hone_open_dim(from, i, less);
 }
 
-/* What the request's shapes ask of an artifact with an open size. */
-static int64_t find_less(const struct hone_artifact_info *info, const char *shapes) {
-  for (int32_t i = 0; i < info->input_count; i++) {
+/* How far the request's shapes are below the bounds of an artifact with open sizes. */
+static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *info,
+                             const char *shapes, long less[HONE_ARTIFACT_SYMBOLS]) {
+  int64_t(*dims)[HONE_MAX_RANK] = calloc((size_t)info->input_count + 1, sizeof *dims);
+  const int64_t **rows = calloc((size_t)info->input_count + 1, sizeof *rows);
+  for (int32_t i = 0; dims && rows && i < info->input_count; i++) {
     const struct hone_io_info *in = &info->inputs[i];
     int32_t rank;
-    int64_t dims[HONE_MAX_RANK];
-    if (!in->slopes || !shapes_find(shapes, in->name, &rank, dims) || rank != in->rank) continue;
-    for (int32_t d = 0; d < rank; d++)
-      if (in->slopes[d]) return (in->dims[d] - dims[d]) / in->slopes[d];
+    if (in->slopes && shapes_find(shapes, in->name, &rank, dims[i]) && rank == in->rank)
+      rows[i] = dims[i];
   }
-  return 0;
+  hone_status status = HONE_OK;
+  if (!dims || !rows)
+    status = fail(ctx, HONE_E_OOM, place_none(), "no memory for the inputs' sizes");
+  else if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->symbol_count, rows,
+                           less))
+    status =
+        fail(ctx, HONE_E_SHAPE, place_none(), "%s does not fit the artifact's open sizes", shapes);
+  free(dims);
+  free(rows);
+  return status;
 }
 
 static void free_set(struct native_set *set) {
@@ -195,7 +204,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(team_create(ctx, request->threads, pin != 0, &s->team));
   const struct hone_artifact_info *info = s->loaded.info;
   TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));
-  int64_t less = find_less(info, request->shapes);
+  long less[HONE_ARTIFACT_SYMBOLS];
+  TRY(find_less(ctx, info, request->shapes, less));
   for (int32_t i = 0; i < info->input_count; i++)
     copy_info(&info->inputs[i], less, &out_io->inputs[i]);
   for (int32_t i = 0; i < info->output_count; i++)

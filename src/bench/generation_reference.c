@@ -15,10 +15,8 @@ struct text_model {
 
 static hone_status load(struct ctx *ctx, const struct text_model *text, const char *shapes,
                         struct model *out) {
-  const struct import_options import = {.shapes = shapes,
-                                        .symbol_is = -1,
-                                        .is_probe = true,
-                                        .side_files_from = text->side_files_from};
+  const struct import_options import = {
+      .shapes = shapes, .at_run = true, .is_probe = true, .side_files_from = text->side_files_from};
   return model_load(ctx, text->path, &import, out);
 }
 

@@ -213,7 +213,7 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
   bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4); /* written with its batch */
   struct import_options import = {.shapes = text_or_null(command, "shapes"),
                                   .batch = is_zoo ? 0 : message_int(command, "batch", 0),
-                                  .symbol_is = -1,
+                                  .at_run = true,
                                   .open_is = message_int(command, "open_is", 0),
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
@@ -299,7 +299,7 @@ static hone_status evaluate_set(struct ctx *ctx, struct arena *arena, struct gra
 hone_status prepare_reference(struct ctx *ctx, const json_t *command, json_t **out_reply) {
   uint64_t start = clock_ns();
   struct import_options import = {.shapes = text_or_null(command, "shapes"),
-                                  .symbol_is = -1,
+                                  .at_run = true,
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
   TRY(model_load(ctx, message_text(command, "path"), &import, &model));

@@ -78,18 +78,20 @@ static hone_status make_places(struct runner *r) {
 static hone_status open_runner(struct runner *r, const char *path) {
   TRY(arena_create(r->ctx, (size_t)64 << 30, &r->arena));
   TRY(load_model(r->ctx, r->args, path, &r->model));
-  if (r->model.symbol.bound) {
+  if (r->model.symbols.count) {
+    int64_t sizes[HONE_MAX_SYMBOLS];
     r->open = r->model;
     r->model = (struct model){0};
-    TRY(model_at(r->ctx, &r->open, r->open.symbol.at, &r->model));
+    for (size_t k = 0; k < r->open.symbols.count; k++) sizes[k] = r->open.symbols.at[k].at;
+    TRY(model_at(r->ctx, &r->open, sizes, &r->model));
   }
   return make_places(r);
 }
 
-/* The same artifact with the open size n. */
-static hone_status move_to(struct runner *r, int64_t n) {
+/* The same artifact at other open sizes. */
+static hone_status move_to(struct runner *r, const int64_t *sizes) {
   model_unload(&r->model);
-  TRY(model_at(r->ctx, &r->open, n, &r->model));
+  TRY(model_at(r->ctx, &r->open, sizes, &r->model));
   TRY(make_places(r));
   return make_outputs(r->ctx, &r->model, r->arena, r->expected);
 }
@@ -337,17 +339,37 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
   return HONE_OK;
 }
 
-/* An open size at its ends and between them, in an order in which what one run leaves could hurt the next. */
+enum { VERIFIED_SIZES = 6 };
+
+/* At the bound, at 1, and between them; a place that does not exist is that of the bound. */
+static int64_t verified_size(int64_t bound, size_t i) {
+  const int64_t sizes[VERIFIED_SIZES] = {bound, 1, bound - 1, 2, bound / 2 + 1, 3};
+  int64_t size = sizes[i % VERIFIED_SIZES];
+  return size >= 1 && size <= bound ? size : bound;
+}
+
+/* Open sizes at their ends and between them, in an order in which what one run leaves could hurt the next: in
+   step, and where there are several each at its ends while the others are at the other end. */
 static hone_status verify_sizes(struct runner *r, bool *ok) {
-  int64_t bound = r->open.symbol.bound;
-  const int64_t sizes[] = {bound, 1, bound - 1, 2, bound / 2 + 1, 3};
-  for (size_t i = 0; i < COUNT(sizes) && bound; i++) {
-    bool is_new = sizes[i] >= 1 && sizes[i] <= bound;
-    for (size_t k = 0; k < i; k++) is_new &= sizes[k] != sizes[i];
+  const struct symbols *symbols = &r->open.symbols;
+  int64_t rows[2 * VERIFIED_SIZES][HONE_MAX_SYMBOLS] = {{0}};
+  size_t count = 0, turns = symbols->count > 1 ? 2 * VERIFIED_SIZES : VERIFIED_SIZES;
+  for (size_t i = 0; i < turns && symbols->count; i++) {
+    /* the second half: 1 against the bound and the like */
+    for (size_t k = 0; k < symbols->count; k++)
+      rows[count][k] = verified_size(symbols->at[k].bound, i + (i >= VERIFIED_SIZES) * (k + i % 2));
+    bool is_new = true;
+    for (size_t k = 0; k < count; k++) is_new &= memcmp(rows[k], rows[count], sizeof rows[k]) != 0;
     if (!is_new) continue;
-    TRY(move_to(r, sizes[i]));
-    printf("%s = %lld\n", r->open.symbol.name, (long long)sizes[i]);
+    struct text line = {0};
+    symbols_print(&line, symbols, rows[count]);
+    hone_status status = text_finish(r->ctx, &line);
+    if (!status) status = move_to(r, rows[count]);
+    if (!status) printf("%s\n", line.at);
+    text_deinit(&line);
+    TRY(status);
     TRY(verify_set(r, 0, NULL, ok));
+    count++;
   }
   return HONE_OK;
 }

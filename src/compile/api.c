@@ -142,19 +142,8 @@ void hone_artifact_close(hone_artifact *artifact) {
   free(artifact);
 }
 
-/* What the open size is below its bound, as the first open dimension says; 0 where none is. */
-static int64_t find_less(const struct hone_artifact_info *info, const hone_tensor *inputs) {
-  for (int32_t i = 0; i < info->input_count; i++)
-    for (int32_t d = 0; info->inputs[i].slopes && d < info->inputs[i].rank; d++) {
-      int64_t slope = info->inputs[i].slopes[d];
-      if (slope && d < inputs[i].rank)
-        return (info->inputs[i].dims[d] - inputs[i].shape[d]) / slope;
-    }
-  return 0;
-}
-
 static hone_status check_tensor(hone_context *context, const struct hone_io_info *info,
-                                int64_t less, const hone_tensor *tensor) {
+                                const long *less, const hone_tensor *tensor) {
   if ((int32_t)tensor->dtype != info->dtype)
     return fail(context, HONE_E_TYPE, place_name(info->name), "got %s, expected %s",
                 dtype_name(tensor->dtype), dtype_name((hone_dtype)info->dtype));
@@ -162,7 +151,7 @@ static hone_status check_tensor(hone_context *context, const struct hone_io_info
     return fail(context, HONE_E_SHAPE, place_name(info->name), "got rank %d, expected %d",
                 tensor->rank, info->rank);
   for (int i = 0; i < info->rank; i++) {
-    int64_t wanted = info->dims[i] - (info->slopes ? info->slopes[i] * less : 0);
+    int64_t wanted = hone_open_dim(info, i, less);
     if (tensor->shape[i] != wanted)
       return fail(context, HONE_E_SHAPE, place_name(info->name),
                   "dimension %d is %lld, expected %lld", i, (long long)tensor->shape[i],
@@ -173,23 +162,39 @@ static hone_status check_tensor(hone_context *context, const struct hone_io_info
 
 enum { MAX_IO = 256 };
 
-/* Numbers, types and shapes of the inputs; how far their open size is below its bound. */
+static hone_status refuse_sizes(hone_context *context, const struct hone_artifact_info *info,
+                                const hone_tensor *inputs) {
+  const long none[HONE_ARTIFACT_SYMBOLS] = {0};
+  char said[256] = "";
+  for (int32_t i = 0; i < info->input_count; i++) /* those of fixed sizes by name */
+    if (!info->inputs[i].slopes) TRY(check_tensor(context, &info->inputs[i], none, &inputs[i]));
+  for (int32_t k = 0; k < info->symbol_count; k++) {
+    const size_t n = strlen(said);
+    snprintf(said + n, sizeof said - n, "%s%s from 1 to %lld", k ? ", " : "", info->symbols[k],
+             (long long)info->bounds[k]);
+  }
+  return fail(context, HONE_E_SHAPE, place_none(), "the inputs' sizes do not fit; possible: %s",
+              said);
+}
+
+/* Numbers, types and shapes of the inputs; how far their open sizes are below their bounds. */
 static hone_status check_inputs(hone_context *context, const struct hone_artifact_info *info,
                                 const hone_tensor *inputs, size_t input_count, size_t output_count,
-                                int64_t *out_less) {
+                                long less[HONE_ARTIFACT_SYMBOLS]) {
+  const int64_t *dims[MAX_IO];
   if (input_count != (size_t)info->input_count || output_count != (size_t)info->output_count)
     return fail(context, HONE_E_USAGE, place_none(),
                 "%zu inputs and %zu outputs given, the model has %d and %d", input_count,
                 output_count, info->input_count, info->output_count);
   if (input_count > MAX_IO || output_count > MAX_IO)
     return fail(context, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MAX_IO);
-  *out_less = find_less(info, inputs);
-  if (*out_less < 0 || (info->bound && *out_less >= info->bound))
-    return fail(context, HONE_E_SHAPE, place_none(),
-                "the open size is %lld, 1 to %lld are possible",
-                (long long)(info->bound - *out_less), (long long)info->bound);
   for (size_t i = 0; i < input_count; i++)
-    TRY(check_tensor(context, &info->inputs[i], *out_less, &inputs[i]));
+    dims[i] = inputs[i].rank == info->inputs[i].rank ? inputs[i].shape : NULL;
+  if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->symbol_count, dims,
+                      less))
+    TRY(refuse_sizes(context, info, inputs));
+  for (size_t i = 0; i < input_count; i++)
+    TRY(check_tensor(context, &info->inputs[i], less, &inputs[i]));
   return HONE_OK;
 }
 
@@ -197,14 +202,13 @@ hone_status hone_artifact_shapes(hone_context *context, const hone_artifact *art
                                  const hone_tensor *inputs, size_t input_count,
                                  hone_tensor *out_outputs, size_t output_count) {
   const struct hone_artifact_info *info = artifact->loaded.info;
-  int64_t less;
+  long less[HONE_ARTIFACT_SYMBOLS];
   ctx_clear(context);
-  TRY(check_inputs(context, info, inputs, input_count, output_count, &less));
+  TRY(check_inputs(context, info, inputs, input_count, output_count, less));
   for (size_t i = 0; i < output_count; i++) {
     const struct hone_io_info *from = &info->outputs[i];
     out_outputs[i] = (hone_tensor){.dtype = (hone_dtype)from->dtype, .rank = from->rank};
-    for (int32_t d = 0; d < from->rank; d++)
-      out_outputs[i].shape[d] = from->dims[d] - (from->slopes ? from->slopes[d] * less : 0);
+    for (int32_t d = 0; d < from->rank; d++) out_outputs[i].shape[d] = hone_open_dim(from, d, less);
   }
   return HONE_OK;
 }
@@ -217,9 +221,9 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
   void *out[MAX_IO];
   int64_t *sizes[MAX_IO];
   const int64_t *dims[MAX_IO];
-  int64_t less;
+  long less[HONE_ARTIFACT_SYMBOLS];
   ctx_clear(context);
-  TRY(check_inputs(context, info, inputs, input_count, output_count, &less));
+  TRY(check_inputs(context, info, inputs, input_count, output_count, less));
   for (size_t i = 0; i < output_count; i++)
     TRY(check_tensor(context, &info->outputs[i], less, &outputs[i]));
   for (size_t i = 0; i < input_count + output_count; i++) {

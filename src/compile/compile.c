@@ -39,7 +39,7 @@ static hone_status improve(struct run *run, const struct model *model, struct gr
   TRY(dump_graph(run, "import", graph));
   if (is_stage(run->options->stop_after, "import")) run->stopped = true;
   if (!run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
-  if (!run->stopped && model->symbol.bound) TRY(find_slopes(run->ctx, model, &pipeline, graph));
+  if (!run->stopped && model->symbols.count) TRY(find_slopes(run->ctx, model, &pipeline, graph));
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
   run->report->node_count = graph->nodes.count;
   return HONE_OK;

@@ -12,9 +12,9 @@
 /* A model in memory: graph and what it points into. One arena. */
 struct model {
   struct arena *arena;
-  const char *path; /* and how it was read, to read it again at other sizes of the symbol */
+  const char *path; /* and how it was read, to read it again at other open sizes */
   struct import_options options;
-  struct symbol symbol; /* of options.shapes; the graph is that at its bound */
+  struct symbols symbols; /* of options.shapes; the graph is that at their bounds */
   struct model_file file;
   struct graph *graph;
   char content_hash[33];
@@ -24,8 +24,8 @@ struct model {
 MUST_USE hone_status model_load(struct ctx *ctx, const char *path,
                                 const struct import_options *options, struct model *out);
 void model_unload(struct model *model);
-/* The model where its symbol is n, 1 <= n <= bound: all sizes fixed. */
-MUST_USE hone_status model_at(struct ctx *ctx, const struct model *model, int64_t n,
+/* The model with its open sizes fixed, 1 <= sizes[k] <= bound of symbol k. */
+MUST_USE hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *sizes,
                               struct model *out);
 
 struct compile_options {

@@ -4,7 +4,7 @@
 
 #include "compile.h"
 
-/* -- symbol.c: `graph` came out of `pipeline`; its values get the slopes of the model's symbol. */
+/* -- symbol.c: `graph` came out of `pipeline`; its values get the slopes of the model's symbols. */
 MUST_USE hone_status find_slopes(struct ctx *ctx, const struct model *model,
                                  const struct pipeline_options *pipeline, struct graph *graph);
 

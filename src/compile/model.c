@@ -31,10 +31,10 @@ static hone_status load_file(struct ctx *ctx, const char *path,
   TRY(keep(ctx, model->arena, path, &model->path));
   TRY(keep(ctx, model->arena, options->shapes, &model->options.shapes));
   TRY(keep(ctx, model->arena, options->side_files_from, &model->options.side_files_from));
-  model->options.symbol = &model->symbol;
+  model->options.symbols = &model->symbols;
   TRY(import_model(ctx, model->arena, path, &model->options, &model->file, &model->graph));
-  model->options.symbol = NULL; /* the model may move */
-  if (options->symbol_is) model->symbol = (struct symbol){0};
+  model->options.symbols = NULL; /* the model may move */
+  if (options->at_run || options->sizes[0]) model->symbols.count = 0;
   memcpy(model->content_hash, model->file.content_hash, sizeof model->content_hash);
   memcpy(model->sha256, model->file.sha256, sizeof model->sha256);
   return HONE_OK;
@@ -55,11 +55,16 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
   return status;
 }
 
-hone_status model_at(struct ctx *ctx, const struct model *model, int64_t n, struct model *out) {
+hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *sizes,
+                     struct model *out) {
   struct import_options options = model->options;
-  if (!model->symbol.bound || n < 1 || n > model->symbol.bound)
-    return fail(ctx, HONE_E_USAGE, place_none(), "%lld is no size of this model", (long long)n);
-  options.symbol_is = n;
+  for (size_t k = 0; k < model->symbols.count; k++) {
+    const struct symbol *symbol = &model->symbols.at[k];
+    if (sizes[k] < 1 || sizes[k] > symbol->bound)
+      return fail(ctx, HONE_E_USAGE, place_none(), "%s = %lld: the model is for 1 to %lld",
+                  symbol->name, (long long)sizes[k], (long long)symbol->bound);
+    options.sizes[k] = sizes[k];
+  }
   options.is_probe = true;
   void (*say)(void *, const char *) = ctx->warn;
   ctx->warn = NULL; /* the file's warnings were given when it was read first */

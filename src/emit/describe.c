@@ -21,8 +21,9 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
     text_puts(out, "0};\n");
     if (!ports[i].slope) continue;
     text_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
-    for (int d = 0; d < ports[i].shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)ports[i].slope[d]);
+    for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+      for (int d = 0; d < ports[i].shape.rank; d++)
+        text_printf(out, "%lld, ", (long long)ports[i].slope[d].of[k]);
     text_puts(out, "0};\n");
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
@@ -36,6 +37,19 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
   }
   text_puts(out, count ? "};\n" : "  {0}};\n");
   text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
+}
+
+void emit_symbols(struct text *out, const struct symbols *symbols) {
+  size_t length = 0;
+  const char *text = hone_embedded_text("run/less.h", &length);
+  if (!symbols->count) return;
+  if (text) text_append(out, text, length);
+  text_puts(out, "static const int64_t bounds[] = {");
+  for (size_t k = 0; k < symbols->count; k++)
+    text_printf(out, "%lld, ", (long long)symbols->at[k].bound);
+  text_puts(out, "0};\nstatic const char *const symbols[] = {");
+  for (size_t k = 0; k < symbols->count; k++) text_printf(out, "\"%s\", ", symbols->at[k].name);
+  text_puts(out, "0};\n\n");
 }
 
 enum { TEXT_WEIGHTS = 64 << 10 };
@@ -136,10 +150,10 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   text_printf(e->out,
               "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
               "\"hone %s%s\", %zuu, %zuu, %s,\n"
-              "  input_count, output_count, inputs, outputs, run, %lld};\n\n",
+              "  input_count, output_count, inputs, outputs, run, %zu, %s};\n\n",
               e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan),
               arena_bytes, made->weights_bytes, as_text ? "packed" : "PACKED",
-              (long long)e->plan->symbol.bound);
+              e->plan->symbols.count, e->plan->symbols.count ? "bounds, symbols" : "NULL, NULL");
   text_printf(e->out,
               "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",

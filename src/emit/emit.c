@@ -26,6 +26,7 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
     text_append(e->out, calls.at, calls.length);
     emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
     emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
+    emit_symbols(e->out, &e->plan->symbols);
     emit_run(e);
     status = text_finish(e->ctx, &calls);
   }

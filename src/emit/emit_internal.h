@@ -34,8 +34,9 @@ struct emitter {
 /* What follows "NAME" in a function's prototype, by what calls it. */
 #define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
-/* of those whose sizes follow the symbol */
-#define OPEN_LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end, long less)"
+/* of those whose sizes follow symbols; less: how far each is below its bound */
+#define OPEN_LOOP_PARAMETERS \
+  "(void *to, const void *const *from, long begin, long end, const long *restrict less)"
 #define PLAIN_PARAMETERS \
   "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
 
@@ -52,8 +53,8 @@ MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body,
                                  enum function_kind kind, const char *parameters, int *out_number);
 /* "(const float *)(f->arena + 64) + 12" */
 void emit_address(struct text *out, const struct view *view, bool is_const);
-/* "64l", or "(64l - 2l * less)" where it follows the symbol. */
-void emit_size(struct text *out, int64_t size, int64_t slope);
+/* "64l", or "(64l - 2l * less[0])" where it follows a symbol. */
+void emit_size(struct text *out, int64_t size, const struct slope *slope);
 
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
@@ -81,7 +82,7 @@ MUST_USE hone_status emit_program(struct emitter *e, struct text *out,
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number);
-/* Whether the loops of an elementwise or copy step follow the symbol. */
+/* Whether the loops of an elementwise or copy step follow symbols. */
 bool is_open_loop(const struct step *step);
 /* The units of such a step at run time, as an expression over less. */
 void emit_loop_units(struct text *out, const struct step *step);
@@ -100,6 +101,7 @@ void emit_frame(const struct emitter *e);
 void emit_run(struct emitter *e);
 /* side: "input" or "output" */
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count);
+void emit_symbols(struct text *out, const struct symbols *symbols);
 MUST_USE hone_status make_weights(struct emitter *e, struct emitted *out);
 void hash_weights(const struct emitted *emitted, struct text *out);
 MUST_USE hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made);

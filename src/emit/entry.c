@@ -103,26 +103,10 @@ static void emit_output_sizes(struct text *out, const struct plan *plan) {
             "io->output_dims[i][d] = ");
   if (any_open(plan->outputs, plan->output_count))
     text_puts(out, "outputs[i].extents[d] ? extents[outputs[i].extents[d]] : ");
-  text_puts(out, "outputs[i].dims[d]");
-  if (plan->symbol.bound)
-    text_puts(out, " -\n          (outputs[i].slopes ? outputs[i].slopes[d] * less : 0)");
-  text_puts(out, ";\n");
-}
-
-/* How much the open size is below its bound, from the inputs' dimensions; -1 where they do not agree. */
-static void emit_less(const struct plan *plan, struct text *out) {
-  text_printf(out,
-              "static long find_less(const struct hone_io *io) {\n  long less = -1;\n"
-              "  for (int32_t i = 0; io->input_dims && i < input_count; i++)\n"
-              "    for (int32_t d = 0; io->input_dims[i] && d < inputs[i].rank; d++) {\n"
-              "      const long missing = (long)(inputs[i].dims[d] - io->input_dims[i][d]);\n"
-              "      const long slope = inputs[i].slopes ? (long)inputs[i].slopes[d] : 0;\n"
-              "      if (!slope) {\n        if (missing) return -1;\n        continue;\n      }\n"
-              "      if (missing < 0 || missing %% slope || (less >= 0 && less != missing / "
-              "slope)) return -1;\n"
-              "      less = missing / slope;\n    }\n"
-              "  if (less >= %lldl) return -1;\n  return less < 0 ? 0 : less;\n}\n\n",
-              (long long)plan->symbol.bound);
+  if (plan->symbols.count)
+    text_puts(out, "hone_open_dim(&outputs[i], d, f.less);\n");
+  else
+    text_puts(out, "outputs[i].dims[d];\n");
 }
 
 /* Calls of the steps [first, end), each with its chunk. */
@@ -238,7 +222,6 @@ static const char share_text[] =
 void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
-  if (plan->symbol.bound) emit_less(plan, e->out);
   if (!alone) text_puts(e->out, share_text);
   struct run_text run = {.profiles = e->profiles > 0};
   emit_next(plan, &run);
@@ -253,9 +236,6 @@ void emit_run(struct emitter *e) {
   text_puts(e->out,
             "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
             "const struct hone_team *team) {\n");
-  if (plan->symbol.bound)
-    text_printf(e->out, "  const long less = find_less(io);\n  if (less < 0) return %d;\n",
-                (int)HONE_E_SHAPE);
   if (plan->extent_count) {
     text_printf(e->out,
                 "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
@@ -268,7 +248,12 @@ void emit_run(struct emitter *e) {
       "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0, %s, {(char *)arena "
       "+ %zu, 0, %zu}%s};\n",
       plan->extent_count ? "extents" : "NULL", plan->text_offset, plan->text_bytes,
-      plan->symbol.bound ? ", less" : "");
+      plan->symbols.count ? ", {0}" : "");
+  if (plan->symbols.count)
+    text_printf(e->out,
+                "  if (!hone_find_less(inputs, input_count, bounds, %zu, io->input_dims, f.less)) "
+                "return %d;\n",
+                plan->symbols.count, (int)HONE_E_SHAPE);
   if (uses_tiles(plan))
     text_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
                 (int)HONE_E_UNSUP);

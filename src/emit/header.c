@@ -37,19 +37,31 @@ static bool is_open(const struct port *port) {
   return false;
 }
 
-/* "[n,3,224,224]", where n is the open size; "[n + 1]", "[2 * n]"; "[2,<=40]": a size known only at run
-   time, by its bound. */
+/* "3", "N" of an open size, "N + 1", "2 * N + S"; prefix: of its name. */
+static void put_size(struct text *out, const struct port *port, int d, const struct plan *plan,
+                     const char *prefix) {
+  int64_t rest = port->shape.dims[d];
+  bool is_open = false;
+  for (size_t k = 0; port->slope && k < plan->symbols.count; k++) {
+    int64_t slope = port->slope[d].of[k];
+    if (!slope) continue;
+    if (is_open) text_puts(out, " + ");
+    if (slope > 1) text_printf(out, "%lld * ", (long long)slope);
+    text_printf(out, "%s%s", prefix, plan->symbols.at[k].name);
+    rest -= slope * plan->symbols.at[k].bound;
+    is_open = true;
+  }
+  if (is_open && rest) text_puts(out, rest < 0 ? " - " : " + ");
+  if (!is_open || rest) text_printf(out, "%lld", (long long)(is_open && rest < 0 ? -rest : rest));
+}
+
+/* "[N,3,224,224]"; "[2,<=40]": a size known only at run time, by its bound. */
 static void put_shape(struct text *out, const struct port *port, const struct plan *plan) {
   text_puts(out, "[");
   for (int d = 0; d < port->shape.rank; d++) {
-    int64_t slope = port->slope ? port->slope[d] : 0;
-    int64_t rest = port->shape.dims[d] - slope * plan->symbol.bound;
     if (d) text_puts(out, ",");
     if (port->extents[d]) text_puts(out, "<=");
-    if (slope > 1) text_printf(out, "%lld * ", (long long)slope);
-    if (slope) text_puts(out, "n");
-    if (slope && rest) text_printf(out, rest < 0 ? " - " : " + ");
-    if (!slope || rest) text_printf(out, "%lld", (long long)(slope && rest < 0 ? -rest : rest));
+    put_size(out, port, d, plan, "");
   }
   text_puts(out, "]");
 }
@@ -110,11 +122,8 @@ static void put_input_dims(struct text *out, const struct plan *plan) {
     const struct port *port = &plan->inputs[i];
     text_printf(out, "  const int64_t dims%zu[] = {", i);
     for (int d = 0; d < port->shape.rank; d++) {
-      long long slope = port->slope ? (long long)port->slope[d] : 0, size = port->shape.dims[d];
-      if (slope)
-        text_printf(out, "%lld - %lld * (%lld - n), ", size, slope, (long long)plan->symbol.bound);
-      else
-        text_printf(out, "%lld, ", size);
+      put_size(out, port, d, plan, "size_");
+      text_puts(out, ", ");
     }
     text_puts(out, "0};\n");
   }
@@ -132,12 +141,14 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
       "   call the general run with the bytes of the .weights file. *_dims: actual sizes, "
       "where \"<=\" "
       "stands above. */\n"
-      "%sstatic inline int %s_run(%s",
+      "%sstatic inline int %s_run(",
       prefix,
-      plan->symbol.bound
-          ? "/* n: the open size, 1 to the bound; what follows it is dense at that size. */\n"
+      plan->symbols.count
+          ? "/* Open sizes first, 1 to their bounds; what follows one is dense at that size. */\n"
           : "",
-      prefix, plan->symbol.bound ? "int64_t n, " : "");
+      prefix);
+  for (size_t k = 0; k < plan->symbols.count; k++)
+    text_printf(out, "int64_t size_%s, ", plan->symbols.at[k].name);
   put_parameters(out, plan->inputs, plan->input_count, "in", true);
   put_parameters(out, plan->outputs, plan->output_count, "out", false);
   text_puts(out, "void *arena) {\n");
@@ -145,7 +156,7 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
   put_pointers(out, "void *const", "outputs", "out", plan->output_count);
   bool made = put_dims_pointers(out, "int64_t *const", "output_dims", "out", plan->outputs,
                                 plan->output_count);
-  bool in = plan->symbol.bound != 0;
+  bool in = plan->symbols.count != 0;
   if (in)
     put_input_dims(out, plan);
   else
@@ -181,9 +192,9 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
   text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
               plan->input_count, prefix, plan->output_count);
   text_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
-  if (plan->symbol.bound)
-    text_printf(out, "#define %s_BOUND %lld /* of n, the open size */\n", prefix,
-                (long long)plan->symbol.bound);
+  for (size_t k = 0; k < plan->symbols.count; k++)
+    text_printf(out, "#define %s_%s_BOUND %lld /* of an open size */\n", prefix,
+                plan->symbols.at[k].name, (long long)plan->symbols.at[k].bound);
   for (size_t i = 0; i < plan->input_count; i++)
     put_port(out, prefix, "input", plan, &plan->inputs[i], i);
   for (size_t i = 0; i < plan->output_count; i++)

@@ -62,7 +62,7 @@ static void emit_index(struct text *out, const int64_t *stride, int from, int to
     if (stride[d]) text_printf(out, " + x%d * %lldl", d, (long long)stride[d]);
 }
 
-static void emit_rest(struct text *out, int d, int64_t size, int64_t slope) {
+static void emit_rest(struct text *out, int d, int64_t size, const struct slope *slope) {
   text_printf(out, "    const long x%d = rest %% ", d);
   emit_size(out, size, slope);
   text_puts(out, ";\n    rest /= ");
@@ -71,14 +71,15 @@ static void emit_rest(struct text *out, int d, int64_t size, int64_t slope) {
 }
 
 /* x0.. of the outer dimensions from the unit number u. */
-static void emit_outer(struct text *out, const int64_t *size, const int64_t *slope, int outer) {
+static void emit_outer(struct text *out, const int64_t *size, const struct slope *slope,
+                       int outer) {
   if (!outer) return;
   if (outer > 1) text_puts(out, "    long rest = u;\n");
   for (int d = outer; d-- > 0;) {
     if (outer == 1)
       text_printf(out, "    const long x%d = u;\n", d);
     else if (d)
-      emit_rest(out, d, size[d], slope[d]);
+      emit_rest(out, d, size[d], &slope[d]);
     else
       text_puts(out, "    const long x0 = rest;\n");
   }
@@ -129,12 +130,13 @@ static hone_status emit_row(struct emitter *e, struct text *out, const struct st
                             const struct loop_nest *nest) {
   int last = nest->rank - 1;
   int64_t lanes = e->plan->target.vector_bytes / 4, n = last < 0 ? 1 : nest->size[last];
-  int64_t slope = last < 0 ? 0 : nest->slope[last];
+  const struct slope slope = last < 0 ? (struct slope){0} : nest->slope[last];
   bool vector = is_vector(step, nest);
-  bool tail = slope || (nest->inner == 0 ? n % lanes || nest->chunk % lanes : n % lanes != 0);
+  bool tail = !slope_is_zero(&slope) ||
+              (nest->inner == 0 ? n % lanes || nest->chunk % lanes : n % lanes != 0);
   bool chunked = nest->inner == 0 && nest->chunk;
   text_puts(out, chunked ? "    const long all = " : "    const long n = ");
-  emit_size(out, n, slope);
+  emit_size(out, n, &slope);
   if (chunked)
     text_printf(
         out, ";\n    long j = u * %lldl;\n    const long n = j + %lldl < all ? j + %lldl : all;\n",
@@ -168,7 +170,7 @@ static void begin_loops(struct text *out, const struct step *step) {
   if (is_open_loop(step)) text_puts(out, "  (void)less;\n");
 }
 
-static void emit_for(struct text *out, int d, int64_t size, int64_t slope) {
+static void emit_for(struct text *out, int d, int64_t size, const struct slope *slope) {
   text_printf(out, "    for (long x%d = 0; x%d < ", d, d);
   emit_size(out, size, slope);
   text_printf(out, "; x%d++) {\n", d);
@@ -184,7 +186,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   begin_loops(&body, step);
   text_puts(&body, "  (void)from;\n  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, nest.size, nest.slope, outer);
-  if (nest.inner == 2) emit_for(&body, outer, nest.size[outer], nest.slope[outer]);
+  if (nest.inner == 2) emit_for(&body, outer, nest.size[outer], &nest.slope[outer]);
   text_printf(&body, "    %s *const o = (%s *)to", type, type);
   emit_index(&body, nest.out_stride, 0, nest.inner ? middle : 0);
   text_puts(&body, ";\n");
@@ -215,8 +217,22 @@ static void emit_source_index(struct text *out, const struct copy_dim *dim, int 
   if (!has_border(dim)) return;
   text_printf(out, "    const long y%d = x%d - %lldl;\n", d, d, (long long)dim->before);
   text_printf(out, "    const int in%d = y%d >= 0 && y%d < ", d, d, d);
-  emit_size(out, dim->inner, dim->slope);
+  emit_size(out, dim->inner, &dim->slope);
   text_puts(out, ";\n");
+}
+
+/* A packed side is as dense as the actual sizes of the dimensions behind let it be. */
+static void emit_stride(struct text *out, const struct step *step, int d, enum packed_side side) {
+  if (step->packed != side) {
+    text_printf(out, "%lldl",
+                (long long)(side == PACKED_TO ? step->copy[d].to : step->copy[d].from));
+    return;
+  }
+  text_puts(out, "1l");
+  for (int k = d + 1; k < step->copy_rank; k++) {
+    text_puts(out, " * ");
+    emit_size(out, step->copy[k].size, &step->copy[k].slope);
+  }
 }
 
 static void emit_row_pointers(struct text *out, const struct step *step, int last) {
@@ -225,7 +241,7 @@ static void emit_row_pointers(struct text *out, const struct step *step, int las
   for (int d = 0; d < last; d++) {
     if (!step->copy[d].to) continue;
     text_printf(out, " + x%d * ", d);
-    emit_size(out, step->copy[d].to, step->copy[d].to_slope);
+    emit_stride(out, step, d, PACKED_TO);
   }
   text_puts(out, ";\n    const int inside = 1");
   for (int d = 0; d < last; d++)
@@ -238,7 +254,7 @@ static void emit_row_pointers(struct text *out, const struct step *step, int las
   for (int d = 0; d < last; d++) {
     if (!step->copy[d].from) continue;
     text_printf(out, " + %c%d * ", has_border(&step->copy[d]) ? 'y' : 'x', d);
-    emit_size(out, step->copy[d].from, step->copy[d].from_slope);
+    emit_stride(out, step, d, PACKED_FROM);
   }
   text_puts(out, ";\n");
 }
@@ -261,7 +277,7 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
   for (int d = 0; d < last; d++) guarded |= has_border(&step->copy[d]);
   if (chunk) {
     text_puts(out, "    const long all = ");
-    emit_size(out, dim->size, dim->slope);
+    emit_size(out, dim->size, &dim->slope);
     text_printf(out, ", j = u * %lldl, n = j + %lldl < all ? %lldl : all - j;\n", (long long)chunk,
                 (long long)chunk, (long long)chunk);
     if (contiguous)
@@ -282,7 +298,7 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
     text_puts(out, "    (void)q;\n");
   else
     text_puts(out, "    const long inner = ");
-  if (!alone) emit_size(out, dim->inner, dim->slope);
+  if (!alone) emit_size(out, dim->inner, &dim->slope);
   if (!alone && contiguous)
     text_printf(out, ";\n    memcpy(o + %lldl, q, (size_t)inner * sizeof *o);\n",
                 (long long)dim->before);
@@ -302,7 +318,8 @@ static const char *element_type(size_t bytes) {
 hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
   struct text body = {0};
   int inner, rank = step->copy_rank;
-  int64_t chunk, units, size[2 * HONE_MAX_RANK], slope[2 * HONE_MAX_RANK];
+  int64_t chunk, units, size[2 * HONE_MAX_RANK];
+  struct slope slope[2 * HONE_MAX_RANK];
   plan_copy_loops(step, &inner, &chunk, &units);
   int outer = inner ? rank - inner : 0;
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size, slope[d] = step->copy[d].slope;
@@ -319,7 +336,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
   if (inner == 2) {
-    emit_for(&body, outer, size[outer], slope[outer]);
+    emit_for(&body, outer, size[outer], &slope[outer]);
     emit_source_index(&body, &step->copy[outer], outer);
   }
   emit_row_pointers(&body, step, inner ? rank - 1 : 0);

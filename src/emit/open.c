@@ -1,4 +1,4 @@
-/* Steps whose sizes follow the symbol: how many units they have at run time, and fills. */
+/* Steps whose sizes follow symbols: how many units they have at run time, and fills. */
 #include "emit_internal.h"
 
 bool is_open_loop(const struct step *step) {
@@ -6,16 +6,15 @@ bool is_open_loop(const struct step *step) {
   bool open = false;
   if (step->kind == STEP_FILL) return true;
   if (step->kind == STEP_COPY) {
-    for (int d = 0; d < step->copy_rank; d++)
-      open |= step->copy[d].slope || step->copy[d].to_slope || step->copy[d].from_slope;
+    for (int d = 0; d < step->copy_rank; d++) open |= !slope_is_zero(&step->copy[d].slope);
   } else if (step->kind == STEP_ELEMENTWISE) {
     plan_loops(step, &nest);
-    for (int d = 0; d < nest.rank; d++) open |= nest.slope[d] != 0;
+    for (int d = 0; d < nest.rank; d++) open |= !slope_is_zero(&nest.slope[d]);
   }
   return open;
 }
 
-static void emit_chunks(struct text *out, int64_t size, int64_t slope, int64_t chunk) {
+static void emit_chunks(struct text *out, int64_t size, const struct slope *slope, int64_t chunk) {
   text_puts(out, "(");
   emit_size(out, size, slope);
   text_printf(out, " + %lldl) / %lldl", (long long)chunk - 1, (long long)chunk);
@@ -38,20 +37,20 @@ void emit_loop_units(struct text *out, const struct step *step) {
     rank = nest.rank;
   }
   if (!inner && chunk && step->kind == STEP_COPY) {
-    emit_chunks(out, step->copy[0].size, step->copy[0].slope, chunk);
+    emit_chunks(out, step->copy[0].size, &step->copy[0].slope, chunk);
     return;
   }
   if (!inner && chunk) {
-    emit_chunks(out, nest.size[0], nest.slope[0], chunk);
+    emit_chunks(out, nest.size[0], &nest.slope[0], chunk);
     return;
   }
   text_puts(out, "1l");
   for (int d = 0; d < rank - inner; d++) {
     text_puts(out, " * ");
     if (step->kind == STEP_COPY)
-      emit_size(out, step->copy[d].size, step->copy[d].slope);
+      emit_size(out, step->copy[d].size, &step->copy[d].slope);
     else
-      emit_size(out, nest.size[d], nest.slope[d]);
+      emit_size(out, nest.size[d], &nest.slope[d]);
   }
 }
 
@@ -75,8 +74,9 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
                 (long long)to->shape.dims[d], (long long)to->stride[d],
                 (long long)to->shape.dims[d]);
   }
+  const struct slope slope = view_slope(to, axis);
   text_puts(&body, "    for (long j = ");
-  emit_size(&body, to->shape.dims[axis], to->slope[axis]);
+  emit_size(&body, to->shape.dims[axis], &slope);
   text_printf(&body,
               "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n    (void)rest;\n  }\n}\n",
               (long long)to->shape.dims[axis], (long long)to->stride[axis],

@@ -88,5 +88,7 @@ void emit_frame(const struct emitter *e) {
       "  void *const *outputs;\n  int32_t status;\n"
       "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n"
       "  int64_t *extents; /* sizes known only now */\n  struct texts texts;\n%s};\n\n",
-      e->plan->symbol.bound ? "  long less; /* the open size is so much below its bound */\n" : "");
+      e->plan->symbols.count
+          ? "  long less[HONE_ARTIFACT_SYMBOLS]; /* open sizes are so much below their bounds */\n"
+          : "");
 }

@@ -37,12 +37,15 @@ void emit_address(struct text *out, const struct view *view, bool is_const) {
       break;
   }
   if (view->offset) text_printf(out, " + %lldl", (long long)view->offset);
-  if (view->offset_slope) text_printf(out, " - %lldl * f->less", (long long)view->offset_slope);
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+    if (view->offset_slope.of[k])
+      text_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope.of[k], k);
 }
 
-void emit_size(struct text *out, int64_t size, int64_t slope) {
-  if (slope)
-    text_printf(out, "(%lldl - %lldl * less)", (long long)size, (long long)slope);
-  else
-    text_printf(out, "%lldl", (long long)size);
+void emit_size(struct text *out, int64_t size, const struct slope *slope) {
+  bool is_fixed = slope_is_zero(slope);
+  text_printf(out, is_fixed ? "%lldl" : "(%lldl", (long long)size);
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+    if (slope->of[k]) text_printf(out, " - %lldl * less[%d]", (long long)slope->of[k], k);
+  if (!is_fixed) text_puts(out, ")");
 }

@@ -55,17 +55,22 @@ static void emit_pointers(struct text *out, const char *declaration, const struc
   text_puts(out, count || last ? "};\n" : "NULL};\n");
 }
 
-/* Units whose number follows the symbol: "units", and of a kernel "led", the first so many of each group. */
+/* Units whose number follows symbols: "units", and of a kernel "led", the first so many of each group. */
 static void emit_open_range(struct text *out, const struct step *step) {
   const struct lead *lead = &step->lead;
-  text_puts(out, "  const long less = f->less;\n  (void)less;\n");
+  text_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
   if (lead->inner) {
     text_puts(out, "  long led = (");
-    emit_size(out, step->lead_count, step->lead_slope);
+    emit_size(out, step->lead_count, &step->lead_slope);
     text_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
                 (long long)lead->part, (long long)lead->whole - 1, (long long)lead->whole,
                 (long long)lead->inner, (long long)lead->inner);
-    text_printf(out, "  const long units = led * %lldl;\n", (long long)(step->units / lead->inner));
+    text_puts(out, "  const long units = led * ");
+    if (step->group_count)
+      emit_size(out, step->group_count, &step->group_slope);
+    else
+      text_printf(out, "%lldl", (long long)(step->units / lead->inner));
+    text_puts(out, ";\n");
   } else {
     text_puts(out, "  const long units = ");
     emit_loop_units(out, step);
@@ -138,7 +143,7 @@ static void emit_call(struct text *out, const struct step *step, int number) {
       text_printf(out, "  k%d(", number);
       emit_address(out, &step->outputs[0], false);
       text_puts(out,
-                is_open_loop(step) ? ", from, begin, end, less);\n" : ", from, begin, end);\n");
+                is_open_loop(step) ? ", from, begin, end, f->less);\n" : ", from, begin, end);\n");
       break;
     case STEP_PLAIN:
       emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);

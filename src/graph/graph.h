@@ -21,11 +21,19 @@ struct shape {
   int64_t dims[HONE_MAX_RANK];
 };
 
-/* A size of the inputs that is known at run time only, and the most that it may be. One a graph. */
-struct symbol {
-  const char *name; /* as the user wrote it: letters, digits, _ */
-  int64_t bound;    /* 0: none, all sizes are fixed */
-  int64_t at;       /* what to run it at ("N=8<=64"), the bound where nothing is said */
+/* Sizes of the inputs that are known at run time only, and the most that each may be. */
+enum { HONE_MAX_SYMBOLS = 4 };
+struct symbols {
+  size_t count; /* 0: all sizes are fixed */
+  struct symbol {
+    const char *name; /* as the user wrote it: letters, digits, _ */
+    int64_t bound;
+    int64_t at; /* what to run it at ("N=8<=64"), the bound where nothing is said */
+  } at[HONE_MAX_SYMBOLS];
+};
+/* What a size loses for each step that a symbol is below its bound, by symbol. */
+struct slope {
+  int64_t of[HONE_MAX_SYMBOLS];
 };
 /* A constant: dense, row-major, little endian. Types of 4 and 2 bits are packed, low bits first.
    A string tensor's data is an array of struct string. */
@@ -55,8 +63,8 @@ struct value {
   /* by dimension: 0, or the number of its extent, which the caller or the producing step gives at run
      time; shape.dims holds the bound */
   uint32_t extents[HONE_MAX_RANK];
-  /* by dimension: its extent is dims[d] - slope[d] * (bound - n) where the graph's symbol is n; NULL: fixed */
-  const int64_t *slope;
+  /* by dimension: dims[d] less slope[d].of[k] for each step that symbol k is below its bound; NULL: all are fixed */
+  const struct slope *slope;
   const struct tensor *constant; /* NULL unless known at compile time */
   struct node *producer;         /* NULL for inputs and initializers */
   struct value_list *list;       /* a sequence or optional, while inference resolves it */
@@ -132,10 +140,10 @@ struct graph {
   VEC(struct node *) nodes; /* topological order */
   VEC(struct value *) inputs;
   VEC(struct value *) outputs;
-  struct symbol symbol; /* shapes are those at its bound; values that follow it have slopes */
-  struct graph *parent; /* of a subgraph: names may refer to its values */
-  bool impossible;      /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
-  uint64_t fresh;       /* counter for names of new values */
+  struct symbols symbols; /* shapes are those at their bounds; values that follow one have slopes */
+  struct graph *parent;   /* of a subgraph: names may refer to its values */
+  bool impossible;        /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
+  uint64_t fresh;         /* counter for names of new values */
   const char *
       open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
   VEC(struct extent) extents; /* of the outermost graph alone; number n is at[n - 1] */
@@ -161,6 +169,16 @@ void shape_print(struct text *text, const struct shape *shape);
 /* Elements and bytes, checked against limits: E_SHAPE (negative), E_LIMIT (too large), E_TYPE. */
 MUST_USE hone_status extent(struct ctx *ctx, struct place at, hone_dtype dtype,
                             const struct shape *shape, int64_t *out_elements, size_t *out_bytes);
+
+/* -- symbol.c --------------------------------------------------------------------------------- */
+bool slope_is_zero(const struct slope *slope);
+bool slope_equal(const struct slope *a, const struct slope *b);
+struct slope slope_times(const struct slope *slope, int64_t factor);
+struct slope slope_plus(const struct slope *a, const struct slope *b);
+/* What the size loses where each symbol is `less` below its bound. */
+int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]);
+/* "N = 8, S = 100" */
+void symbols_print(struct text *text, const struct symbols *symbols, const int64_t *sizes);
 
 /* -- build.c ---------------------------------------------------------------------------------- */
 MUST_USE hone_status graph_create(struct ctx *ctx, struct arena *arena, struct graph **out);

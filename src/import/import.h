@@ -7,16 +7,17 @@
 #include "../ops/ops.h"
 
 struct import_options {
-  /* "x[1,3,224,224],y[1]"; NULL: first dimensions, others an error. One size may be open up to a bound:
-     "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,3,224,224],y[N]". */
+  /* "x[1,3,224,224],y[1]"; NULL: first dimensions, others an error. Sizes may be open up to a bound:
+     "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,S<=512]"; sums of them: "mask[N,P+S]". */
   const char *shapes;
-  int64_t batch;               /* of open first dimensions; 0: 1 */
-  int64_t open_is;             /* what is still open then; 0: an error */
-  int64_t symbol_is;           /* what that size is taken as; 0: its bound; -1: what it is run at */
-  struct symbol *symbol;       /* filled in with its name and bound; may be NULL */
-  bool is_probe;               /* no warnings and no hashes: the file was read before */
-  const char *side_files_from; /* folder of external data; NULL: the model's own */
-  bool strict;                 /* unsorted nodes are an error, not a warning */
+  int64_t batch;                   /* of open first dimensions; 0: 1 */
+  int64_t open_is;                 /* what is still open then; 0: an error */
+  int64_t sizes[HONE_MAX_SYMBOLS]; /* what the open sizes are taken as; 0: see at_run */
+  bool at_run;                     /* what they are run at; else their bounds */
+  struct symbols *symbols;         /* filled in with their names and bounds; may be NULL */
+  bool is_probe;                   /* no warnings and no hashes: the file was read before */
+  const char *side_files_from;     /* folder of external data; NULL: the model's own */
+  bool strict;                     /* unsorted nodes are an error, not a warning */
 };
 
 /* A model file kept open: mapped bytes that tensors point into, and what was read with it. */

@@ -48,7 +48,7 @@ struct binder {
   struct ctx *ctx;
   struct arena *arena;
   const struct import_options *options;
-  struct symbol symbol; /* of the user's text; bound 0: none so far */
+  struct symbols symbols; /* of the user's text, so far */
   const struct raw_value *inputs;
   const bool *is_real;
   size_t count;
@@ -88,37 +88,59 @@ static hone_status parse_size(struct binder *b, const char **text, int64_t least
   return HONE_OK;
 }
 
+/* "=8<=64" or "<=64" behind a new name. */
+static hone_status parse_bound(struct binder *b, const char *name, size_t length,
+                               const char **text) {
+  if (b->symbols.count == HONE_MAX_SYMBOLS)
+    return fail(b->ctx, HONE_E_LIMIT, place_none(),
+                "--shape leaves more than %d sizes open at \"%.40s\"", HONE_MAX_SYMBOLS, name);
+  struct symbol *symbol = &b->symbols.at[b->symbols.count];
+  bool has_at = **text == '=';
+  if (has_at) (*text)++;
+  if (has_at) TRY(parse_size(b, text, 1, &symbol->at));
+  if (strncmp(*text, "<=", 2)) return bad_text(b, *text);
+  *text += 2;
+  TRY(parse_size(b, text, 1, &symbol->bound));
+  if (!has_at) symbol->at = symbol->bound;
+  if (symbol->at > symbol->bound) return bad_text(b, name);
+  b->symbols.count++;
+  return arena_string(b->ctx, b->arena, name, length, &symbol->name);
+}
+
 /* "N<=64" or "N=8<=64", and "N" once its bound is known; moves `text` behind it. */
 static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const char *name = *text;
-  size_t length = strspn(name, letters);
-  struct symbol *symbol = &b->symbol;
+  size_t length = strspn(name, letters), k = 0;
   if (!length || length > 32) return bad_text(b, name);
   *text += length;
-  bool is_new = !symbol->bound, is_said = **text == '=' || **text == '<';
-  if (!is_new && (strlen(symbol->name) != length || memcmp(symbol->name, name, length)))
-    return fail(b->ctx, HONE_E_UNSUP, place_none(),
-                "--shape has a second open size at \"%.40s\": one artifact has one", name);
-  if (is_new != is_said)
+  while (k < b->symbols.count &&
+         (strlen(b->symbols.at[k].name) != length || memcmp(b->symbols.at[k].name, name, length)))
+    k++;
+  if ((k == b->symbols.count) != (**text == '=' || **text == '<'))
     return fail(b->ctx, HONE_E_USAGE, place_none(),
                 "--shape says the bound of %.*s once, where it stands first: %.*s<=64", (int)length,
                 name, (int)length, name);
-  if (is_new) {
-    bool has_at = **text == '=';
-    if (has_at) (*text)++;
-    if (has_at) TRY(parse_size(b, text, 1, &symbol->at));
-    if (strncmp(*text, "<=", 2)) return bad_text(b, *text);
-    *text += 2;
-    TRY(parse_size(b, text, 1, &symbol->bound));
-    if (!has_at) symbol->at = symbol->bound;
-    if (symbol->at > symbol->bound) return bad_text(b, name);
-    TRY(arena_string(b->ctx, b->arena, name, length, &symbol->name));
-  }
-  *out = b->options->symbol_is > 0   ? b->options->symbol_is
-         : b->options->symbol_is < 0 ? symbol->at
-                                     : symbol->bound;
+  if (k == b->symbols.count) TRY(parse_bound(b, name, length, text));
+  *out = b->options->sizes[k] ? b->options->sizes[k]
+         : b->options->at_run ? b->symbols.at[k].at
+                              : b->symbols.at[k].bound;
   return HONE_OK;
+}
+
+/* "3", "N<=64", "P+S", "N+1": numbers and symbols, added up. */
+static hone_status parse_dimension(struct binder *b, const char **text, int64_t *out) {
+  *out = 0;
+  for (;; (*text)++) {
+    int64_t term;
+    const char *at = *text;
+    if (*at >= '0' && *at <= '9')
+      TRY(parse_size(b, text, 0, &term));
+    else
+      TRY(parse_symbol(b, text, &term));
+    if (__builtin_add_overflow(*out, term, out)) return bad_text(b, at);
+    if (**text != '+') return HONE_OK;
+  }
 }
 
 /* "[1,3,224]" from `text`; moves it past the bracket. */
@@ -127,10 +149,7 @@ static hone_status parse_sizes(struct binder *b, const char **text, struct shape
   *out = (struct shape){0};
   while (*at != ']') {
     if (out->rank == HONE_MAX_RANK) return bad_text(b, at);
-    if (*at >= '0' && *at <= '9')
-      TRY(parse_size(b, &at, 0, &out->dims[out->rank++]));
-    else
-      TRY(parse_symbol(b, &at, &out->dims[out->rank++]));
+    TRY(parse_dimension(b, &at, &out->dims[out->rank++]));
     if (*at == ',' && at[1] != ']')
       at++;
     else if (*at != ']')
@@ -367,7 +386,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   TRY(NEW_ARRAY(ctx, arena, b.origins, count));
   start(&b);
   TRY(apply_text(&b, options->shapes));
-  if (options->symbol) *options->symbol = b.symbol;
+  if (options->symbols) *options->symbols = b.symbols;
   TRY(bind_given(&b));
   propagate(&b);
   TRY(take_batches(&b));

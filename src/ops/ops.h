@@ -81,14 +81,14 @@ MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha,
 /* How many inputs are operands of its expression: Clip's bounds and CastLike's type are not. */
 size_t elementwise_operands(const struct node *node);
 
-/* -- symbol.c: one size that is known at run time only ------------------------------------------------ */
-/* `at_n` is `graph` (the model at the bound) as it comes out where the symbol is n: same nodes, other
-   sizes. Sets the values' slopes from the first n < bound that it is called with (graph->symbol.name is
-   NULL until then) and checks them with every other: E_UNSUP names the node that does not follow n
-   linearly. Constants that follow it are leading parts of those at the bound. */
+/* -- follow.c: sizes that are known at run time only --------------------------------------------------- */
+/* `at_n` is `graph` (the model at the bounds) as it comes out at these sizes of the symbols: same nodes,
+   other sizes. The slopes for symbol k are those of the first call with it alone below its bound, every
+   other call checks them: E_UNSUP names the node that does not follow them linearly. Constants that follow
+   one are leading parts of those at the bounds. */
 MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
-                                   const struct symbol *symbol, const struct graph *at_n,
-                                   int64_t n);
+                                   const struct symbols *symbols, const struct graph *at_n,
+                                   const int64_t *sizes);
 
 /* -- reference.c ------------------------------------------------------------------------------ */
 /* Evaluates the op and then the fused program. */

@@ -33,14 +33,14 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   struct plan *plan;
   TRY(NEW(ctx, arena, plan));
   plan->name = graph->name;
-  plan->symbol = graph->symbol;
+  plan->symbols = graph->symbols;
   plan->target = *options->target;
   plan->extent_count = graph->extents.count;
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   plan->kernel_target.prefers_size = options->prefers_size;
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(find_only_readers(&b));
-  if (!graph->symbol.bound) TRY(find_borders(&b));
+  if (!graph->symbols.count) TRY(find_borders(&b));
   TRY(bind_inputs(&b));
   TRY(make_strings(&b));
   for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));

@@ -37,7 +37,7 @@ struct builder {
   const struct node **reader; /* the only node that reads the value, or NULL */
   VEC(struct attention) waiting;
   int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
-  bool is_open;       /* the node being lowered has sizes that follow the symbol */
+  bool is_open;       /* the node being lowered has sizes that follow symbols */
   bool fills;         /* what lies behind them is filled: copies made now keep it */
   bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
 };
@@ -85,16 +85,13 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
 /* -- borders.c ----------------------------------------------------------------------------------- */
 /* Fills b->borders; needs find_only_readers. */
 MUST_USE hone_status find_borders(struct builder *b);
-/* -- symbol.c: nodes whose sizes follow the symbol ------------------------------------------------- */
+/* -- symbol.c: nodes whose sizes follow symbols ------------------------------------------------- */
 /* Whether the leading part of the node's results follows from the leading parts of its operands; where it
    does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
    b->is_open and b->fills for the node. */
 MUST_USE hone_status carry_symbol(struct builder *b, const struct node *node);
-/* Slopes of the value's dimensions. */
-void open_view(const struct value *value, struct view *view);
-/* How the dense strides of a port shrink with its dimensions. */
-MUST_USE hone_status packed_slopes(struct builder *b, const struct value *value,
-                                   int64_t slopes[HONE_MAX_RANK]);
+bool is_open_at(const struct value *value,
+                int64_t d); /* dimension d, from the end where negative */
 /* The step's lead, from the slopes of its output. */
 void set_lead(struct builder *b, struct step *step);
 
@@ -104,8 +101,8 @@ MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const stru
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* Between an open input or output, which is packed at its actual size, and the arena. */
-MUST_USE hone_status add_port_copy(struct builder *b, const struct value *value,
-                                   const struct view *from, const struct view *to);
+MUST_USE hone_status add_port_copy(struct builder *b, const struct view *from,
+                                   const struct view *to);
 /* Copy with a constant border: before[i] elements of border in front of logical dim i of `to`. */
 MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
                                      const struct view *from, const struct view *to,

@@ -27,9 +27,9 @@ hone_status bind_inputs(struct builder *b) {
     view_dense(&view, buffer, value->dtype, &value->shape);
     if (value->slope) {
       struct view packed = view;
-      open_view(value, &packed);
+      packed.slope = value->slope;
       TRY(arena_view(b, &packed, &view));
-      TRY(add_port_copy(b, value, &packed, &view));
+      TRY(add_port_copy(b, &packed, &view));
     }
     set_view(b, value, &view);
   }
@@ -89,7 +89,7 @@ hone_status bind_outputs(struct builder *b) {
     if (value_is_open(value))
       TRY(compact(b, value, &wanted));
     else if (value->slope)
-      TRY(add_port_copy(b, value, &made, &wanted));
+      TRY(add_port_copy(b, &made, &wanted));
     else
       TRY(add_copy(b, NULL, &made, &wanted, &step));
   }

@@ -62,7 +62,7 @@ hone_status find_halves(struct builder *b) {
   uint32_t *reads;
   TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
   if (!b->options->bf16 || b->options->plain) return HONE_OK;
-  if (b->plan->symbol.bound) return HONE_OK; /* conversions know no open size */
+  if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
   TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
   /* from the end, so that a view's readers are known before what it views */
   for (size_t n = b->graph->nodes.count; n-- > 0;) {

@@ -42,12 +42,12 @@ void plan_loops(const struct step *step, struct loop_nest *out) {
     if (to->shape.dims[d] == 1) continue;
     int at = nest.rank;
     int64_t stride[LOOP_OPERANDS];
-    int64_t slope = step->whole ? 0 : to->slope[d];
+    const struct slope slope = step->whole ? (struct slope){0} : view_slope(to, d);
     for (size_t k = 0; k < step->input_count; k++) stride[k] = step->inputs[k].stride[d];
-    if (at && !slope &&
+    if (at && slope_is_zero(&slope) &&
         mergeable(&nest, at - 1, step->input_count, to->shape.dims[d], to->stride[d], stride)) {
       nest.size[--at] *= to->shape.dims[d];
-      nest.slope[at] *= to->shape.dims[d];
+      nest.slope[at] = slope_times(&nest.slope[at], to->shape.dims[d]);
     } else {
       nest.size[at] = to->shape.dims[d];
       nest.slope[at] = slope;

@@ -161,9 +161,9 @@ static hone_status no_kernel(struct builder *b, const struct node *node) {
 hone_status lower_node(struct builder *b, const struct node *node) {
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, node);
-  if (b->graph->symbol.bound) TRY(carry_symbol(b, node));
+  if (b->graph->symbols.count) TRY(carry_symbol(b, node));
   /* attention as one step knows no open sizes */
-  if (!b->options->plain && !b->graph->symbol.bound)
+  if (!b->options->plain && !b->graph->symbols.count)
     TRY(lower_attention(b, node, &done)); /* of several nodes */
   /* an index from an end that moves is the view's business, also without fast kernels */
   bool plain = b->options->plain && !(b->is_open && node->op->id == OP_Gather);

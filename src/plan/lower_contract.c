@@ -359,7 +359,8 @@ static bool product_problem(const struct product *p, struct problem *out) {
   if (problem.k != 1 && p->a.stride[r - 1] != 1) return false;
   if (problem.n != 1 && p->c.stride[r - 1] != 1) return false;
   if (!batch_levels(p, &problem)) return false;
-  batches_to_rows(&problem);
+  const struct slope rows = view_slope(&p->c, r - 2); /* open ones end early in each batch */
+  if (slope_is_zero(&rows)) batches_to_rows(&problem);
   problem.b_batches = problem.b_batch0 || problem.b_batch1 ? problem.batch0 * problem.batch1 : 1;
   *out = problem;
   return true;
@@ -487,6 +488,7 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
   like.dtype = (hone_dtype)types.c;
   if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
   p.c = like;
+  if (!a_vector && !b_vector) p.c.slope = cv->slope;
   for (int attempt = 0;; attempt++) {
     if (attempt) TRY(ensure_dense_as(b, av, (hone_dtype)types.a, &a));
     if (!widen(&a, true, &full, m, k, &p.a) || !widen(&bview, false, &full, k, n, &p.b))
@@ -506,7 +508,6 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
       return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
   } else {
     TRY(make_output(b, cv, &like, &made));
-    memcpy(p.c.slope, made.slope, sizeof p.c.slope);
   }
   p.c.buffer = made.buffer;
   *out_done = true;
@@ -562,7 +563,7 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   struct view made;
   TRY(make_output(b, cv, &p.c, &made));
   p.c.buffer = made.buffer;
-  memcpy(p.c.slope, made.slope, sizeof p.c.slope);
+  p.c.slope = made.slope;
   *out_done = true;
   return add_product(b, node, &p, &choice, &problem, bias);
 }

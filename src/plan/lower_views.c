@@ -45,6 +45,12 @@ static bool constant_ints(const struct node *node, size_t input, int64_t *out, s
          tensor_read_ints(value->constant, HONE_MAX_RANK, out, out_count);
 }
 
+/* The view's offset_slope where it goes on from the end of `axis`. */
+static struct slope moved(const struct view *view, int axis) {
+  const struct slope slope = view_slope(view, axis), by = slope_times(&slope, view->stride[axis]);
+  return slope_plus(&view->offset_slope, &by);
+}
+
 /* Slice (opset 13, "Slice"): starts clamped as ONNX says; ends show in the output's shape. */
 static hone_status as_slice(struct builder *b, const struct node *node, bool *out_done) {
   int64_t starts[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
@@ -63,7 +69,7 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
     int64_t size = view.shape.dims[axis], start = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t low = 0, high = steps[i] < 0 ? size - 1 : size;
     if (starts[i] < 0 && start >= 0) /* counted from an end that moves */
-      view.offset_slope += view.slope[axis] * view.stride[axis];
+      view.offset_slope = moved(&view, (int)axis);
     start = start < low ? low : start > high ? high : start;
     view.offset += start * view.stride[axis];
     view.stride[axis] *= steps[i];
@@ -92,7 +98,7 @@ static hone_status as_gather(struct builder *b, const struct node *node, bool *o
                 (long long)view.shape.dims[axis]);
   result = view;
   result.offset += at * view.stride[axis];
-  if (from_end) result.offset_slope += view.slope[axis] * view.stride[axis];
+  if (from_end) result.offset_slope = moved(&view, (int)axis);
   result.shape = node->outputs[0]->shape;
   int to = 0;
   for (int i = 0; i < rank; i++) {
@@ -174,7 +180,7 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
     if (!shape_count(&from.shape, &count) || !count) continue;
     struct view part = to;
     part.shape = from.shape;
-    memcpy(part.slope, from.slope, sizeof part.slope);
+    part.slope = from.slope;
     if (from.dtype == to.dtype)
       TRY(add_copy(b, node, &from, &part, &step));
     else
@@ -183,7 +189,9 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
     step->joined = !first;
     first = false;
     to.offset += to.stride[axis] * from.shape.dims[axis];
-    to.offset_slope += to.stride[axis] * from.slope[axis];
+    const struct slope slope = view_slope(&from, (int)axis),
+                       ahead = slope_times(&slope, to.stride[axis]);
+    to.offset_slope = slope_plus(&to.offset_slope, &ahead);
   }
   *out_done = true;
   return HONE_OK;
@@ -253,8 +261,7 @@ hone_status lower_tile(struct builder *b, const struct node *node, bool *out_don
   TRY(make_output(b, out, &like, &to));
   wide_from = from;
   wide_to = to;
-  memset(wide_from.slope, 0, sizeof wide_from.slope); /* of all, also where the symbol is smaller */
-  memset(wide_to.slope, 0, sizeof wide_to.slope);
+  wide_from.slope = wide_to.slope = NULL; /* of all, also where a symbol is smaller */
   wide_from.shape.rank = wide_to.shape.rank = 2 * rank;
   for (int i = 0; i < rank; i++) {
     int64_t size = from.shape.dims[i], repeat = size ? out->shape.dims[i] / size : 0;

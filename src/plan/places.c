@@ -14,7 +14,7 @@ hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
 void set_view(struct builder *b, const struct value *value, const struct view *view) {
   struct value_state *state = &b->values[value->index];
   *state = (struct value_state){.count = 1, .views = {*view}};
-  open_view(value, &state->views[0]);
+  state->views[0].slope = value->slope;
 }
 
 static hone_status constant_view(struct builder *b, const struct value *value, struct view *out) {
@@ -22,7 +22,7 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   TRY(new_buffer(b, BUFFER_WEIGHTS, value->constant->bytes, &buffer));
   buffer->tensor = value->constant;
   view_dense(out, buffer, value->dtype, &value->shape);
-  open_view(value, out);
+  out->slope = value->slope;
   return HONE_OK;
 }
 
@@ -61,7 +61,8 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   int64_t elements;
   TRY(element_count(b, &like->shape, &elements));
   *out = *like;
-  out->offset = out->offset_slope = 0;
+  out->offset = 0;
+  out->offset_slope = (struct slope){0};
   return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 
@@ -148,7 +149,7 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   } else {
     TRY(arena_view(b, like, out));
   }
-  open_view(value, out);
+  out->slope = value->slope;
   set_view(b, value, out);
   return HONE_OK;
 }

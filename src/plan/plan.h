@@ -36,10 +36,11 @@ struct view {
   int64_t offset;                  /* elements */
   int64_t stride[HONE_MAX_RANK];   /* elements; 0 where broadcast */
   uint32_t extents[HONE_MAX_RANK]; /* as in struct value; known to plain steps only */
-  /* Where the plan has a symbol: shape, strides and offset are those at its bound, and for each step that
-     it is below, a dimension is shorter by its slope and the offset smaller by offset_slope. What lies
-     behind the shorter dimension is nobody's: kernels may compute it, fill steps set it. */
-  int64_t slope[HONE_MAX_RANK], offset_slope;
+  /* Where the plan has symbols: shape, strides and offset are those at their bounds, and for each step that
+     one is below, a dimension is shorter by its slope and the offset smaller by offset_slope. What lies
+     behind the shorter dimension is nobody's: kernels may compute it, fill steps set it. NULL: fixed. */
+  const struct slope *slope;
+  struct slope offset_slope;
 };
 
 /* An operand of a fused program or elementwise loop. */
@@ -96,7 +97,7 @@ struct port {
   hone_dtype dtype;
   struct shape shape;
   uint32_t extents[HONE_MAX_RANK]; /* as in struct value */
-  const int64_t *slope;            /* NULL: fixed */
+  const struct slope *slope;       /* NULL: fixed */
 };
 
 enum step_kind {
@@ -126,11 +127,13 @@ struct step {
   int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
   bool joined;         /* independent of the step before: both run at the same time */
   bool in_place;       /* outputs[0] is written over an operand */
-  bool whole;          /* loops: over all elements at the symbol's bound */
-  /* Kernels, where the symbol shortens the leading dimension: of each `inner` units those from 0 to
-     (count - slope * less) * part / whole, rounded up, do what is there. inner 0: all units run. */
+  bool whole;          /* loops: over all elements at the symbols' bounds */
+  /* Kernels, where symbols shorten the leading dimension: of each `inner` units those from 0 to
+     (count - slope * less) * part / whole, rounded up, do what is there. inner 0: all units run. Of the groups of
+     `inner` the first group_count - group_slope * less, where these are shortened, too. */
   struct lead lead;
-  int64_t lead_count, lead_slope;
+  int64_t lead_count, group_count;
+  struct slope lead_slope, group_slope;
   /* kernel, pack: a, b, c; elementwise, plain: inputs and outputs; copy: inputs[0] -> outputs[0] */
   size_t input_count, output_count;
   struct view *inputs; /* buffer NULL: operand missing */
@@ -147,9 +150,11 @@ struct step {
     int64_t size;          /* of the destination, border included */
     int64_t to, from;      /* strides */
     int64_t before, inner; /* border before, elements taken from the source */
-    int64_t slope;         /* of size and inner */
-    int64_t to_slope, from_slope;
+    struct slope slope;    /* of size and inner */
   } copy[2 * HONE_MAX_RANK];
+  /* A copy of an open input or output: dense at its actual size. Its strides are the products of the
+     sizes behind. */
+  enum packed_side { PACKED_NEITHER, PACKED_FROM, PACKED_TO } packed;
   uint64_t fill_bits; /* border element; of STEP_FILL, which fills along dimension fill_axis */
   int fill_axis;
   /* elementwise */
@@ -164,7 +169,7 @@ struct step {
 
 struct plan {
   const char *name; /* of the graph */
-  struct symbol symbol;
+  struct symbols symbols;
   struct target target;
   struct kernel_target kernel_target;
   size_t input_count, output_count;
@@ -232,7 +237,9 @@ void step_work(const struct step *step, struct work *out);
 /* -- view.c: pure functions on views ------------------------------------------------------------ */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,
                 const struct shape *shape);
-bool view_is_open(const struct view *view);
+bool view_is_open(const struct view *view); /* has sizes that data decide */
+/* Of dimension d; zeros where it is fixed. */
+struct slope view_slope(const struct view *view, int d);
 bool view_is_dense(const struct view *view); /* logical row-major; dimensions of 1 do not matter */
 /* Contiguous in its own order: another tensor of its strides has no holes. */
 bool view_is_packed(const struct view *view);
@@ -258,7 +265,8 @@ size_t dense_bytes(hone_dtype dtype, int64_t elements);
 enum { LOOP_OPERANDS = 32 };
 struct loop_nest {
   int rank;
-  int64_t size[HONE_MAX_RANK], slope[HONE_MAX_RANK];
+  int64_t size[HONE_MAX_RANK];
+  struct slope slope[HONE_MAX_RANK];
   int64_t out_stride[HONE_MAX_RANK];
   int64_t stride[LOOP_OPERANDS][HONE_MAX_RANK]; /* by input */
   int inner;     /* how many innermost dimensions a unit loops over: 0 (a chunk of one), 1 or 2 */

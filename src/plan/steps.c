@@ -21,45 +21,40 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
 
 /* Adjacent dimensions without border merge where both sides are contiguous. */
 static void push_copy_dim(struct step *step, struct copy_dim dim) {
-  if (dim.size == 1 && dim.inner == 1 && !dim.slope) return;
+  bool is_fixed = slope_is_zero(&dim.slope);
+  if (dim.size == 1 && dim.inner == 1 && is_fixed) return;
   if (step->copy_rank) {
     struct copy_dim *outer = &step->copy[step->copy_rank - 1];
     /* a whole one inside: the border of the outer one is made of whole ones */
-    bool is_whole = dim.inner == dim.size && !dim.slope &&
-                    outer->to_slope == dim.to_slope * dim.size &&
-                    outer->from_slope == dim.from_slope * dim.size;
+    bool is_whole = dim.inner == dim.size && is_fixed;
     if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
       outer->size *= dim.size;
       outer->before *= dim.size;
       outer->inner *= dim.size;
-      outer->slope *= dim.size;
+      outer->slope = slope_times(&outer->slope, dim.size);
       outer->to = dim.to;
       outer->from = dim.from;
-      outer->to_slope = dim.to_slope;
-      outer->from_slope = dim.from_slope;
       return;
     }
   }
   step->copy[step->copy_rank++] = dim;
 }
 
-/* What the symbol takes off dimension d: as the source says, or the destination where the source stands
+/* What symbols take off dimension d: as the source says, or the destination where the source stands
    still. */
-static int64_t copy_slope(const struct step *step, const struct view *from, const struct view *to,
-                          int d) {
-  if (step->whole) return 0;
+static struct slope copy_slope(const struct step *step, const struct view *from,
+                               const struct view *to, int d) {
+  const struct slope slope = view_slope(from, d);
+  if (step->whole) return (struct slope){0};
   bool stands = from->shape.dims[d] == to->shape.dims[d] && !from->stride[d];
-  return from->slope[d] || !stands ? from->slope[d] : to->slope[d];
+  return !slope_is_zero(&slope) || !stands ? slope : view_slope(to, d);
 }
 
 static const int64_t none[HONE_MAX_RANK];
 
-/* Strides that shrink with the symbol are those of a port. */
-static hone_status add_any_copy(struct builder *b, const struct node *node, const struct view *from,
-                                const struct view *to, const int64_t before[HONE_MAX_RANK],
-                                const int64_t from_slopes[HONE_MAX_RANK],
-                                const int64_t to_slopes[HONE_MAX_RANK], uint64_t fill_bits,
-                                struct step **out) {
+hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
   struct step *step;
   int order[HONE_MAX_RANK];
   TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
@@ -74,9 +69,7 @@ static hone_status add_any_copy(struct builder *b, const struct node *node, cons
                                           .from = from->stride[d],
                                           .before = before[d],
                                           .inner = from->shape.dims[d],
-                                          .slope = copy_slope(step, from, to, d),
-                                          .to_slope = to_slopes[d],
-                                          .from_slope = from_slopes[d]});
+                                          .slope = copy_slope(step, from, to, d)});
   }
   int inner;
   int64_t chunk, elements;
@@ -85,12 +78,6 @@ static hone_status add_any_copy(struct builder *b, const struct node *node, cons
   step->serial = elements < 16384;
   *out = step;
   return HONE_OK;
-}
-
-hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
-                            const struct view *to, const int64_t before[HONE_MAX_RANK],
-                            uint64_t fill_bits, struct step **out) {
-  return add_any_copy(b, node, from, to, before, none, none, fill_bits, out);
 }
 
 hone_status add_border(struct builder *b, const struct view *whole, const struct view *inner,
@@ -108,14 +95,11 @@ hone_status add_copy(struct builder *b, const struct node *node, const struct vi
   return add_copy_border(b, node, from, to, none, 0, out);
 }
 
-hone_status add_port_copy(struct builder *b, const struct value *value, const struct view *from,
-                          const struct view *to) {
+hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
   struct step *step;
-  int64_t slopes[HONE_MAX_RANK];
-  bool enters = from->buffer->place == BUFFER_INPUT;
-  TRY(packed_slopes(b, value, slopes));
-  return add_any_copy(b, NULL, from, to, none, enters ? slopes : none, enters ? none : slopes, 0,
-                      &step);
+  TRY(add_copy(b, NULL, from, to, &step));
+  step->packed = from->buffer->place == BUFFER_INPUT ? PACKED_FROM : PACKED_TO;
+  return HONE_OK;
 }
 
 hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
@@ -132,7 +116,7 @@ hone_status ensure_strides(struct builder *b, const struct value *value, const s
     }
   struct step *step;
   TRY(arena_view(b, wanted, out));
-  memcpy(out->slope, made.slope, sizeof out->slope);
+  out->slope = made.slope;
   if (made.dtype == out->dtype)
     TRY(add_copy(b, NULL, &made, out, &step));
   else

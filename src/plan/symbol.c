@@ -1,8 +1,8 @@
-/* symbol: the one size that is known at run time only.
+/* symbol: sizes that are known at run time only.
  *
- * Everything is laid out for its bound: buffers, strides, packed weights, kernels. At run time it is less
- * by `less`, and each open dimension is shorter by its slope times that. What lies behind is nobody's: steps
- * may leave it, compute it or overwrite it. So an operator carries the symbol if the leading part of its
+ * Everything is laid out for their bounds: buffers, strides, packed weights, kernels. At run time each is less
+ * by `less`, and each open dimension is shorter by its slopes times that. What lies behind is nobody's: steps
+ * may leave it, compute it or overwrite it. So an operator carries a symbol if the leading part of its
  * results depends on the leading parts of its operands only; where it sums, or takes the largest, over an
  * open dimension, a fill step makes what is behind it neutral first. The rules below are a table of
  * operators; what is not in it is refused by name. Open inputs and outputs are packed at their actual size
@@ -11,30 +11,6 @@
 #include <math.h>
 
 #include "builder.h"
-
-void open_view(const struct value *value, struct view *view) {
-  for (int d = 0; d < HONE_MAX_RANK; d++) view->slope[d] = value->slope ? value->slope[d] : 0;
-}
-
-hone_status packed_slopes(struct builder *b, const struct value *value,
-                          int64_t slopes[HONE_MAX_RANK]) {
-  int64_t stride[HONE_MAX_RANK];
-  shape_strides(&value->shape, stride);
-  for (int d = 0; d < value->shape.rank; d++) {
-    int open = 0;
-    slopes[d] = 0;
-    for (int k = d + 1; k < value->shape.rank; k++) {
-      if (!value->slope[k]) continue;
-      slopes[d] = stride[d] / value->shape.dims[k] * value->slope[k];
-      open++;
-    }
-    if (open > 1 && value->shape.dims[d] > 1)
-      return fail(b->ctx, HONE_E_UNSUP, place_name(value->name),
-                  "%s stands twice behind a dimension of %lld", b->graph->symbol.name,
-                  (long long)value->shape.dims[d]);
-  }
-  return HONE_OK;
-}
 
 /* -- rules ---------------------------------------------------------------------------------------- */
 
@@ -45,10 +21,10 @@ struct carrier {
 };
 typedef hone_status carry_fn(struct carrier *c);
 
-static bool is_open_at(const struct value *value, int64_t d) {
+bool is_open_at(const struct value *value, int64_t d) {
   if (!value || !value->slope) return false;
   if (d < 0) d += value->shape.rank;
-  return d >= 0 && d < value->shape.rank && value->slope[d];
+  return d >= 0 && d < value->shape.rank && !slope_is_zero(&value->slope[d]);
 }
 
 /* Any of the dimensions [first, last). */
@@ -129,21 +105,24 @@ static hone_status carry_reshape(struct carrier *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
   int i = 0, j = 0;
   while (i < in->shape.rank || j < out->shape.rank) {
-    int64_t a = 1, z = 1, a_inside = 0, z_inside = 0;
+    int64_t a = 1, z = 1;
+    struct slope a_inside = {0}, z_inside = {0};
     do { /* the least group of equal size */
       bool left = a <= z ? i < in->shape.rank : j >= out->shape.rank;
       const struct value *value = left ? in : out;
       int d = left ? i++ : j++;
-      int64_t *size = left ? &a : &z, *inside = left ? &a_inside : &z_inside;
+      int64_t *size = left ? &a : &z;
+      struct slope *inside = left ? &a_inside : &z_inside;
       bool open = is_open_at(value, d);
-      if (open && *inside) return refuse(c, "it is merged with itself");
+      if (open && !slope_is_zero(inside)) return refuse(c, "two open dimensions are merged");
       *size *= value->shape.dims[d];
-      *inside = open ? value->slope[d] : *inside * value->shape.dims[d];
+      *inside = open ? value->slope[d] : slope_times(inside, value->shape.dims[d]);
     } while (a != z && (i < in->shape.rank || j < out->shape.rank));
     /* a dimension of fixed size in front of the open one would interleave with it */
     while (i < in->shape.rank && in->shape.dims[i] == 1 && !is_open_at(in, i)) i++;
     while (j < out->shape.rank && out->shape.dims[j] == 1 && !is_open_at(out, j)) j++;
-    if (a_inside != z_inside) return refuse(c, "it is merged with a dimension in front of it");
+    if (!slope_equal(&a_inside, &z_inside))
+      return refuse(c, "it is merged with a dimension in front of it");
   }
   return HONE_OK;
 }
@@ -393,7 +372,27 @@ static carry_fn *find_rule(const struct node *node) {
   return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
 }
 
-/* Why a node cannot stand in a graph with a symbol, whatever it does; NULL: it may. What lies behind the
+/* The symbols that the node's operands and results follow. */
+static struct names_text {
+  char at[HONE_MAX_SYMBOLS * 36];
+} open_names(const struct builder *b, const struct node *node) {
+  struct names_text out = {""};
+  struct slope all = {0};
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    for (int d = 0; value && value->slope && d < value->shape.rank; d++)
+      for (int s = 0; s < HONE_MAX_SYMBOLS; s++) all.of[s] |= value->slope[d].of[s];
+  }
+  size_t n = 0;
+  for (size_t s = 0; s < b->plan->symbols.count; s++)
+    if (all.of[s])
+      n += (size_t)snprintf(out.at + n, sizeof out.at - n, "%s%s", n ? ", " : "",
+                            b->plan->symbols.at[s].name);
+  return out;
+}
+
+/* Why a node cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
    open part of strings is no address. */
 static const char *own_reason(const struct node *node, bool is_open) {
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
@@ -414,8 +413,8 @@ hone_status carry_symbol(struct builder *b, const struct node *node) {
                                                      : node->outputs[k - node->input_count]);
   const char *own = own_reason(node, b->is_open);
   if (own)
-    return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside %s: %s",
-                node->op->name, b->graph->symbol.name, own);
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside an open size: %s",
+                node->op->name, own);
   if (!b->is_open) return HONE_OK;
   carry_fn *carry = find_rule(node);
   if (carry)
@@ -424,7 +423,7 @@ hone_status carry_symbol(struct builder *b, const struct node *node) {
     c.why_not = "no rule says what becomes of it";
   if (!c.why_not) return HONE_OK;
   return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot carry %s: %s", node->op->name,
-              b->graph->symbol.name, c.why_not);
+              open_names(b, node).at, c.why_not);
 }
 
 /* -- kernels that stop early ------------------------------------------------------------------------ */
@@ -442,30 +441,45 @@ static int64_t leading_number(const struct problem *p) {
   }
 }
 
+/* Whether `part` of the result's dimensions leads: m of every product of a batch, or the first of all. */
+static bool find_lead(struct builder *b, struct step *step, int d, int64_t leading, bool in_batch) {
+  const struct view *to = &step->outputs[0];
+  const int64_t size = to->shape.dims[d];
+  const struct slope slope = view_slope(to, d);
+  step->lead = (struct lead){0};
+  if (slope_is_zero(&slope) || leading < size || leading % size) return false;
+  if (!kernel_lead(&step->problem, &b->plan->kernel_target, &step->choice, in_batch, &step->lead)) {
+    step->lead = (struct lead){0};
+    return false;
+  }
+  step->lead_count = leading;
+  step->lead_slope = slope_times(&slope, leading / size);
+  return true;
+}
+
+/* Fewer products of m rows where dimension d, the first of the batch, is shorter. */
+static void shorten_groups(struct step *step, int d) {
+  const struct view *to = &step->outputs[0];
+  const struct slope slope = view_slope(to, d);
+  int64_t groups = step->units / step->lead.inner, size = to->shape.dims[d];
+  if (slope_is_zero(&slope) || groups % size) return;
+  step->group_count = groups;
+  step->group_slope = slope_times(&slope, groups / size);
+}
+
 void set_lead(struct builder *b, struct step *step) {
   const struct view *to = &step->outputs[0];
-  const struct kernel_target *target = &b->plan->kernel_target;
   int order[HONE_MAX_RANK], first = 0, rank = to->shape.rank;
   view_order(to, order);
   /* reductions follow the order of memory, all others that of dimensions */
   for (int d = 0; d < rank && step->problem.kind != PROBLEM_reduce; d++) order[d] = d;
   while (first < rank && to->shape.dims[order[first]] == 1) first++;
   if (first == rank) return;
-  int d = order[first];
-  int64_t leading = leading_number(&step->problem), size = to->shape.dims[d];
-  bool in_batch = false;
-  if (!to->slope[d] && step->problem.kind == PROBLEM_gemm && rank > 1) {
-    in_batch = true;
-    d = rank - 2;
-    size = to->shape.dims[d];
-    leading = step->problem.m;
-    if (size != leading) return;
-  }
-  if (!to->slope[d] || leading < size || leading % size) return;
-  if (!kernel_lead(&step->problem, target, &step->choice, in_batch, &step->lead)) {
-    step->lead = (struct lead){0};
+  bool products = step->problem.kind == PROBLEM_gemm && rank > 2 && order[first] < rank - 2 &&
+                  to->shape.dims[rank - 2] == step->problem.m;
+  if (products && find_lead(b, step, rank - 2, step->problem.m, true)) {
+    shorten_groups(step, order[first]);
     return;
   }
-  step->lead_count = leading;
-  step->lead_slope = leading / size * to->slope[d];
+  find_lead(b, step, order[first], leading_number(&step->problem), false);
 }

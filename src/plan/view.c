@@ -29,6 +29,10 @@ bool view_is_open(const struct view *view) {
   return false;
 }
 
+struct slope view_slope(const struct view *view, int d) {
+  return view->slope ? view->slope[d] : (struct slope){0};
+}
+
 bool view_is_dense(const struct view *view) {
   int64_t expected = 1;
   for (int i = view->shape.rank; i-- > 0;) {
@@ -133,10 +137,10 @@ void view_broadcast(const struct view *view, const struct shape *shape, struct v
       .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
   int shift = shape->rank - view->shape.rank;
   result.offset_slope = view->offset_slope;
-  for (int i = 0; i < view->shape.rank; i++) {
+  if (!shift)
+    result.slope = view->slope; /* else it is what is broadcast to that says which are open */
+  for (int i = 0; i < view->shape.rank; i++)
     result.stride[i + shift] = view->shape.dims[i] == 1 ? 0 : view->stride[i];
-    result.slope[i + shift] = view->slope[i];
-  }
   *out = result;
 }
 

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 4
+#define HONE_ARTIFACT_ABI 5
+#define HONE_ARTIFACT_SYMBOLS 4 /* the most sizes that are open at run time */
 
 /* An element of a tensor of strings: UTF-8, not ended by a NUL. Those that a run makes point into its
    inputs, its arena or the weights, and hold until one of them changes. */
@@ -28,7 +29,8 @@ struct hone_io_info {
      bound. Dimensions of one number have one size. Buffers have room for the bounds; what lies in them
      is dense by the actual sizes. */
   const int32_t *extents;
-  /* Where the open size is n, dimension d is dims[d] - slopes[d] * (bound - n); NULL: all are fixed. */
+  /* [HONE_ARTIFACT_SYMBOLS][rank]: dimension d is dims[d] less slopes[k * rank + d] for each step that open
+     size k is below its bound; NULL: all are fixed. */
   const int64_t *slopes;
 };
 
@@ -97,8 +99,11 @@ struct hone_artifact_info {
   /* team NULL: one thread. */
   int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
                  const struct hone_team *team);
-  int64_t bound; /* of the one size that is open at run time, io->input_dims tell it; 0: none is.
-                    Inputs and outputs are dense at their actual dimensions. */
+  /* Sizes that are open at run time, which io->input_dims tell: how many, the most that each can be, and what
+     it was called. Inputs and outputs are dense at their actual dimensions. */
+  int32_t symbol_count;
+  const int64_t *bounds;
+  const char *const *symbols;
 };
 
 /* An artifact that is compiled to be profiled keeps, behind its arena, one of these for each thread and

@@ -4,6 +4,7 @@
 
 #include "../base/base.h"
 #include "artifact.h"
+#include "text/less.h"
 
 /* -- team.c ----------------------------------------------------------------------------------- */
 

@@ -32,7 +32,8 @@ class Info(ctypes.Structure):
                 ("generator", ctypes.c_char_p), ("arena_bytes", ctypes.c_uint64), ("weights_bytes", ctypes.c_uint64),
                 ("weights", ctypes.c_void_p), ("input_count", ctypes.c_int32), ("output_count", ctypes.c_int32),
                 ("inputs", ctypes.POINTER(Port)), ("outputs", ctypes.POINTER(Port)), ("run", RUN),
-                ("bound", ctypes.c_int64)]
+                ("symbol_count", ctypes.c_int32), ("bounds", ctypes.POINTER(ctypes.c_int64)),
+                ("symbols", ctypes.POINTER(ctypes.c_char_p))]
 
 
 class Guarded:
@@ -48,8 +49,13 @@ class Guarded:
         ctypes.memset(self.start + PAGE, fill, pages * PAGE)
 
 
+def slope(port, d):
+    """What dimension d loses for each step that an open size is below its bound, by open size."""
+    return [port.slopes[k * port.rank + d] if port.slopes else 0 for k in range(4)]
+
+
 def shape_of(port, less):
-    return tuple(port.dims[d] - (port.slopes[d] * less if port.slopes else 0) for d in range(port.rank))
+    return tuple(port.dims[d] - sum(s * n for s, n in zip(slope(port, d), less)) for d in range(port.rank))
 
 
 class Artifact:
@@ -66,10 +72,13 @@ class Artifact:
         arena = self.info.arena_bytes
         self.block = Guarded(-(-arena // 64) * 64)
 
+    def bounds(self):
+        return {self.info.symbols[k].decode(): self.info.bounds[k] for k in range(self.info.symbol_count)}
+
     def __call__(self, *arrays, expect=0, fill=0xA5):
-        """Outputs for the inputs, whose dimensions say the open size. fill: what the arena holds before."""
+        """Outputs for the inputs, whose dimensions say the open sizes. fill: what the arena holds before."""
         info = self.info
-        held, pointers, dims, less = [], [], [], 0
+        held, pointers, dims, less = [], [], [], [0] * 4
         for port, array in zip(info.inputs[:info.input_count], arrays):
             array = np.ascontiguousarray(array, DTYPES[port.dtype])
             block = Guarded(array.nbytes)
@@ -78,8 +87,9 @@ class Artifact:
             pointers.append(block.at)
             dims.append((ctypes.c_int64 * max(1, port.rank))(*array.shape))
             for d in range(port.rank):
-                if port.slopes and port.slopes[d]:
-                    less = (port.dims[d] - array.shape[d]) // port.slopes[d]
+                if sum(map(bool, slope(port, d))) == 1:
+                    k = next(k for k in range(4) if slope(port, d)[k])
+                    less[k] = (port.dims[d] - array.shape[d]) // slope(port, d)[k]
         shapes = [shape_of(port, less) for port in info.outputs[:info.output_count]]
         dtypes = [DTYPES[port.dtype] for port in info.outputs[:info.output_count]]
         outputs = [Guarded(int(np.prod(s)) * np.dtype(t).itemsize) for s, t in zip(shapes, dtypes)]

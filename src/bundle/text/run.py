@@ -49,7 +49,8 @@ class Info(ctypes.Structure):
                 ("inputs", ctypes.POINTER(Port)), ("outputs", ctypes.POINTER(Port)),
                 ("run", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(Io),
                                          ctypes.c_void_p)),
-                ("bound", ctypes.c_int64)]
+                ("symbol_count", ctypes.c_int32), ("bounds", ctypes.POINTER(ctypes.c_int64)),
+                ("symbols", ctypes.POINTER(ctypes.c_char_p))]
 
 
 def aligned(size):

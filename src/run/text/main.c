@@ -215,7 +215,11 @@ static void read_all(int fd, const char *path, void *data, size_t size) {
 }
 
 /* Whether the dimension is open: any size up to its bound; run() compares those of all inputs. */
-static int is_open(const struct hone_io_info *io, int32_t d) { return io->slopes && io->slopes[d]; }
+static int is_open(const struct hone_io_info *io, int32_t d) {
+  for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SYMBOLS; k++)
+    if (io->slopes[k * io->rank + d]) return 1;
+  return 0;
+}
 
 /* Offset of the payload after checking what the header says; dims: the bounds, and what it says. */
 static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
@@ -254,15 +258,18 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
   return start + length;
 }
 
-/* Raw elements say how long one open dimension is. */
+/* Raw elements say how long one open dimension is, and nothing of two. */
 static void size_raw(const struct hone_io_info *io, size_t file_bytes, int64_t *dims) {
+  int32_t open = -1;
   for (int32_t d = 0; d < io->rank; d++) {
     if (!is_open(io, d)) continue;
-    size_t one = bytes_of(io, io->dims) / (size_t)io->dims[d];
-    if (one && file_bytes % one == 0 && file_bytes / one < (size_t)io->dims[d])
-      dims[d] = (int64_t)(file_bytes / one);
-    return;
+    if (open >= 0) return;
+    open = d;
   }
+  if (open < 0) return;
+  size_t one = bytes_of(io, io->dims) / (size_t)io->dims[open];
+  if (one && file_bytes % one == 0 && file_bytes / one < (size_t)io->dims[open])
+    dims[open] = (int64_t)(file_bytes / one);
 }
 
 /* dims: the bounds; becomes the actual dimensions. */

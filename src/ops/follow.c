@@ -1,41 +1,52 @@
-/* symbol: which dimensions follow the one size that is known at run time only.
+/* follow: which dimensions follow the sizes that are known at run time only.
  *
  * Rather than a second inference over expressions, the model is brought through import and passes at
- * several sizes and compared node by node with what it is at the bound: a dimension is fixed, or linear
- * in n, or the model cannot be compiled for more than one n. So every operator's inference, every fold of
- * Shape -> Gather -> Concat -> Reshape and every pass serves open sizes as it is.
+ * several sizes and compared node by node with what it is at the bounds: a dimension is fixed, or linear
+ * in the symbols, or the model cannot be compiled for more than one size. So every operator's inference,
+ * every fold of Shape -> Gather -> Concat -> Reshape and every pass serves open sizes as it is.
  */
 #include "ops.h"
 
 struct follower {
   struct ctx *ctx;
   struct graph *graph;
-  const struct symbol *symbol;
+  const struct symbols *symbols;
   const struct graph *at_n;
-  int64_t less; /* bound - n */
-  bool is_first;
-  const struct value **pair; /* of at_n, by the index of graph's value */
+  const int64_t *sizes;
+  int64_t less[HONE_MAX_SYMBOLS]; /* bounds - sizes */
+  int first;                      /* the symbol whose slopes are found by this call; -1: none */
+  const struct value **pair;      /* of at_n, by the index of graph's value */
 };
 
 static hone_status refuse(struct follower *f, const struct node *node, const char *what) {
-  return fail(f->ctx, HONE_E_UNSUP, node ? node_place(node) : place_none(),
-              "%s%scannot carry %s: %s where %s is %lld", node ? node->op->name : "",
-              node ? " " : "the model ", f->symbol->name, what, f->symbol->name,
-              (long long)(f->symbol->bound - f->less));
+  struct text names = {0}, at = {0};
+  for (size_t k = 0; k < f->symbols->count; k++)
+    if (f->less[k]) text_printf(&names, "%s%s", names.length ? ", " : "", f->symbols->at[k].name);
+  symbols_print(&at, f->symbols, f->sizes);
+  hone_status status =
+      fail(f->ctx, HONE_E_UNSUP, node ? node_place(node) : place_none(),
+           "%s%scannot carry %s: %s at %s", node ? node->op->name : "", node ? " " : "the model ",
+           names.at ? names.at : "", what, at.at ? at.at : "");
+  text_deinit(&names);
+  text_deinit(&at);
+  return status;
 }
 
 /* -- values ---- */
 
+/* Of the symbol that is below its bound alone. */
 static hone_status set_slopes(struct follower *f, const struct node *node, struct value *value,
                               const struct value *other) {
-  int64_t *slope;
+  struct slope *slope;
+  int64_t less = f->less[f->first];
   if (shape_equal(&value->shape, &other->shape)) return HONE_OK;
   TRY(NEW_ARRAY(f->ctx, f->graph->arena, slope, HONE_MAX_RANK));
+  if (value->slope) memcpy(slope, value->slope, HONE_MAX_RANK * sizeof *slope);
   for (int d = 0; d < value->shape.rank; d++) {
     int64_t difference = value->shape.dims[d] - other->shape.dims[d];
-    if (difference < 0 || difference % f->less)
+    if (difference < 0 || difference % less)
       return refuse(f, node, "a dimension does not grow with it linearly");
-    slope[d] = difference / f->less;
+    slope[d].of[f->first] = difference / less;
   }
   value->slope = slope;
   return HONE_OK;
@@ -46,9 +57,9 @@ static hone_status pair_values(struct follower *f, const struct node *node, stru
   f->pair[value->index] = other;
   if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
     return refuse(f, node, "a value has another type or rank");
-  if (f->is_first) TRY(set_slopes(f, node, value, other));
+  if (f->first >= 0) TRY(set_slopes(f, node, value, other));
   for (int d = 0; d < value->shape.rank; d++)
-    if (value->shape.dims[d] - (value->slope ? value->slope[d] : 0) * f->less !=
+    if (value->shape.dims[d] - (value->slope ? slope_loss(&value->slope[d], f->less) : 0) !=
         other->shape.dims[d])
       return refuse(f, node, "a dimension does not grow with it linearly");
   return HONE_OK;
@@ -198,20 +209,25 @@ static hone_status follow(struct follower *f) {
   return HONE_OK;
 }
 
-hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbol *symbol,
-                          const struct graph *at_n, int64_t n) {
-  struct follower f = {.ctx = ctx,
-                       .graph = graph,
-                       .symbol = symbol,
-                       .at_n = at_n,
-                       .less = symbol->bound - n,
-                       .is_first = !graph->symbol.bound};
+hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbols *symbols,
+                          const struct graph *at_n, const int64_t *sizes) {
+  struct follower f = {
+      .ctx = ctx, .graph = graph, .symbols = symbols, .at_n = at_n, .sizes = sizes, .first = -1};
   struct arena *scratch;
-  if (f.less < 1) return fail(ctx, HONE_E_INTERNAL, place_none(), "symbol at its bound");
+  int below = 0;
+  for (size_t k = 0; k < symbols->count; k++) {
+    f.less[k] = symbols->at[k].bound - sizes[k];
+    if (!f.less[k]) continue;
+    below++;
+    if (k >= graph->symbols.count) f.first = (int)k; /* they are found in order */
+  }
+  if (!below || (f.first >= 0 && below > 1))
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);
   TRY(arena_create(ctx, 0, &scratch));
   hone_status status = NEW_ARRAY(ctx, scratch, f.pair, graph->values.count + 1);
   if (!status) status = follow(&f);
-  if (!status) graph->symbol = *symbol;
+  if (!status && f.first >= 0)
+    graph->symbols = *symbols, graph->symbols.count = (size_t)f.first + 1;
   arena_destroy(scratch);
   return status;
 }

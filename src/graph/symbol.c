@@ -1,0 +1,35 @@
+/* Sizes known at run time only: how a dimension depends on them. */
+#include "graph.h"
+
+bool slope_is_zero(const struct slope *slope) {
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+    if (slope->of[k]) return false;
+  return true;
+}
+
+bool slope_equal(const struct slope *a, const struct slope *b) {
+  return !memcmp(a->of, b->of, sizeof a->of);
+}
+
+struct slope slope_times(const struct slope *slope, int64_t factor) {
+  struct slope out = *slope;
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) out.of[k] *= factor;
+  return out;
+}
+
+struct slope slope_plus(const struct slope *a, const struct slope *b) {
+  struct slope out = *a;
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) out.of[k] += b->of[k];
+  return out;
+}
+
+int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]) {
+  int64_t loss = 0;
+  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) loss += slope->of[k] * less[k];
+  return loss;
+}
+
+void symbols_print(struct text *text, const struct symbols *symbols, const int64_t *sizes) {
+  for (size_t k = 0; k < symbols->count; k++)
+    text_printf(text, "%s%s = %lld", k ? ", " : "", symbols->at[k].name, (long long)sizes[k]);
+}
