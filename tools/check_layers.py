@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Packages, and the folders that may know them.
 PACKAGES = {
     "jansson.h": {"base", "import", "record", "backends", "bench", "store", "report", "cli", "machine", "profile",
-                  "advise", "bundle", "predict", "serve"},
+                  "advise", "bundle", "metrics", "predict", "serve"},
     "sqlite3.h": {"store"},
     "postgresql": {"store"},
     "microhttpd.h": {"serve"},

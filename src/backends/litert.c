@@ -258,9 +258,17 @@ static hone_status bind_one(struct ctx *ctx, struct session *s, size_t i, const 
   return HONE_OK;
 }
 
+static void release_set(struct session *s, int set) {
+  for (size_t i = 0; s->buffers[set] && i < s->input_count + s->output_count; i++)
+    if (s->buffers[set][i]) s->api.LiteRtDestroyTensorBuffer(s->buffers[set][i]);
+  free(s->buffers[set]);
+  s->buffers[set] = NULL;
+}
+
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   const size_t count = s->input_count + s->output_count;
+  release_set(s, set);
   s->buffers[set] = calloc(count + 1, sizeof *s->buffers[set]);
   if (!s->buffers[set]) return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
   for (size_t i = 0; i < count; i++)
@@ -279,11 +287,7 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
 }
 
 static void close_session(struct session *s) {
-  for (int set = 0; set < BACKEND_MAX_SETS; set++) {
-    for (size_t i = 0; s->buffers[set] && i < s->input_count + s->output_count; i++)
-      if (s->buffers[set][i]) s->api.LiteRtDestroyTensorBuffer(s->buffers[set][i]);
-    free(s->buffers[set]);
-  }
+  for (int set = 0; set < BACKEND_MAX_SETS; set++) release_set(s, set);
   if (s->compiled) s->api.LiteRtDestroyCompiledModel(s->compiled);
   if (s->options) s->api.LiteRtDestroyOptions(s->options);
   if (s->model) s->api.LiteRtDestroyModel(s->model);

@@ -16,6 +16,7 @@
 
 #include "../backends/backends.h"
 #include "../machine/machine.h"
+#include "../metrics/metrics.h"
 #include "../stats/stats.h"
 
 #include <jansson.h>
@@ -148,6 +149,7 @@ struct bench_case {
   json_t
       *generation; /* how it generates text (generation.h), where a cell asks; NULL: see the end */
   char generation_dir[4096];
+  double task_reference; /* of the reference's outputs, by the labels; NaN: none */
   struct worker_end generation_end;
   enum record_status status; /* STATUS_ok, or why no backend can be measured: a batch that the file
                                  does not have, or values that cannot be asked for in JSON */
@@ -516,6 +518,8 @@ struct bench {
   struct random random;
   int worker_number;
   struct neighbours neighbours;
+  struct labels labels; /* of options.inputs_dir; root NULL: none */
+  char labels_dir[4096], first_sample[4096 + 512];
   struct scenario *scenarios; /* of options.scenarios */
   size_t scenario_count;
   struct device *devices; /* of options.devices */
@@ -538,6 +542,12 @@ MUST_USE hone_status case_describe(struct bench *bench, const char *model, int b
                                    struct bench_case *out);
 /* Input sets and reference outputs, from the cache or computed now. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
+/* labels.c: a folder of --inputs with labels.json is a labelled set: its first sample is what is timed. What the
+   reference's outputs are worth, and what an engine's are, in its first process after everything was timed: false if that ended its worker. */
+MUST_USE hone_status labels_find(struct bench *bench);
+MUST_USE hone_status case_label(struct bench *bench, struct bench_case *one);
+bool ask_labels(struct bench *bench, const struct bench_case *one, struct worker *worker,
+                struct incarnation *record);
 /* generation_cells.c: the study's scenario that generates text, or NULL; what a case's cells of it need; into the
    command of one, false with the reason where it cannot be asked. */
 const struct scenario *bench_generates(const struct bench *bench);

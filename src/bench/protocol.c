@@ -48,6 +48,8 @@ static const struct field described_fields[] = {
 };
 static const struct field referenced_fields[] = {KEY, {"seconds", FIELD_NUMBER, false, 0, 1e6}};
 static const struct field generated_fields[] = {KEY, {"plan", FIELD_LIST, false, 8, 1 << 16}};
+static const struct field labelled_fields[] = {
+    KEY, {"samples", FIELD_INT, false, 0, 1 << 24}, {"where", FIELD_TEXT, true, 0, 4096}};
 static const struct field opened_fields[] = {
     KEY,
     {"version", FIELD_TEXT, false, 0, 63},
@@ -105,6 +107,7 @@ static const struct schema event_schemas[] = {
     {"described", described_fields, COUNT(described_fields)},
     {"failed", failed_fields, COUNT(failed_fields)},
     {"generated", generated_fields, COUNT(generated_fields)},
+    {"labelled", labelled_fields, COUNT(labelled_fields)},
     {"opened", opened_fields, COUNT(opened_fields)},
     {"referenced", referenced_fields, COUNT(referenced_fields)},
     {"stage", stage_fields, COUNT(stage_fields)},

@@ -68,6 +68,9 @@ static void record_init(const struct bench *bench, size_t cell, int number,
       .rel_l2 = NAN,
       .cosine = NAN,
       .top1 = NAN,
+      .task_accuracy = NAN,
+      .task_reference = NAN,
+      .accuracy_retention = NAN,
   };
   snprintf(out->study, sizeof out->study, "%s", bench->study.key);
   snprintf(out->cell, sizeof out->cell, "%s", bench->study.cells[cell].key);
@@ -254,7 +257,9 @@ static void doubt(const struct bench_case *one, struct incarnation *record) {
 /* The worker's end, and the record of this incarnation. */
 static hone_status member_close(struct bench *bench, struct member *member) {
   struct incarnation *record = &member->record;
-  bool has_survived = !member->is_live || member->record.number || ask_survey(member);
+  bool has_survived =
+      !member->is_live || member->record.number ||
+      (ask_survey(member) && ask_labels(bench, case_of(bench, member), &member->worker, record));
   if (member->is_live) judge_fallback(bench, member);
   if (member->is_live && has_survived) {
     struct worker_end end;

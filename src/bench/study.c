@@ -27,6 +27,7 @@ static hone_status measure(struct bench *bench) {
     if (bench_is_interrupted(bench)) return interrupted(bench);
     if (one->status == STATUS_ok) TRY(case_reference(bench, one));
     TRY(case_generate(bench, one));
+    TRY(case_label(bench, one));
     TRY(measure_case(bench, c));
   }
   return bench_is_interrupted(bench) ? interrupted(bench) : HONE_OK;
@@ -34,6 +35,7 @@ static hone_status measure(struct bench *bench) {
 
 static hone_status run_study(struct bench *bench) {
   TRY(options_check(bench));
+  TRY(labels_find(bench));
   TRY(describe_cases(bench));
   TRY(given_check_cases(bench));
   TRY(study_expand(bench));
@@ -69,6 +71,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     close(lock_fd);
   }
   for (size_t c = 0; c < bench.study.case_count; c++) json_decref(bench.study.cases[c].generation);
+  labels_close(&bench.labels);
   arena_destroy(bench.arena);
   return status;
 }

@@ -55,6 +55,7 @@ static const struct command {
 } commands[] = {{"close", close_cell},
                 {"describe", describe_model},
                 {"generate", make_generation},
+                {"label", label_samples},
                 {"open", open_cell},
                 {"probe", probe},
                 {"reference", make_reference},

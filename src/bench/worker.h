@@ -74,6 +74,10 @@ MUST_USE hone_status read_generation(struct ctx *ctx, struct state *state, const
 MUST_USE hone_status begin_generation(struct ctx *ctx, struct state *state, const json_t *command);
 void release_generation(struct state *state);
 
+/* worker_label.c: the outputs for each sample of a labelled set, as files task_SAMPLE_I.npy in the model's order. */
+MUST_USE hone_status label_samples(struct ctx *ctx, struct state *state, const json_t *command,
+                                   json_t **out_reply);
+
 /* -- worker_slice.c, worker_probe.c -------------------------------------------------------------
  */
 MUST_USE hone_status warm_up(struct ctx *ctx, struct state *state, const json_t *command,

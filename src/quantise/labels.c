@@ -1,52 +1,39 @@
 /* Labels: how many samples a graph's first output names rightly, by its largest element. */
+#include "../metrics/metrics.h"
 #include "quantise_internal.h"
-
-#include <stdlib.h>
 
 hone_status labels_read(struct ctx *ctx, const char *path, const char *const *folders, size_t count,
                         int64_t *out) {
-  struct mapping map;
-  TRY(file_map(ctx, path, &map));
-  const char *at = (const char *)map.data, *end = at + map.size;
-  hone_status status = HONE_OK;
+  struct labels labels;
   for (size_t i = 0; i < count; i++) out[i] = -1;
-  for (size_t line = 1; !status && at < end; line++) {
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
-    const size_t length = newline ? (size_t)(newline - at) : (size_t)(end - at);
-    char text[512], *blank;
+  TRY(labels_open(ctx, path, &labels));
+  hone_status status = HONE_OK;
+  if (strcmp(labels_metric(&labels), "top1") != 0)
+    status = fail(ctx, HONE_E_UNSUP, place_file(path), "the metric is %s; here top1 is counted",
+                  labels_metric(&labels));
+  for (size_t k = 0; !status && k < labels_sample_count(&labels); k++) {
+    const char *name = labels_folder(&labels, k);
+    const json_t *label = json_object_get(json_array_get(labels.samples, k), "label");
     size_t s = 0;
-    int64_t label;
-    snprintf(text, sizeof text, "%.*s", length < sizeof text ? (int)length : 0, at);
-    at += length + 1;
-    if (!length || text[0] == '#') continue;
-    blank = strrchr(text, ' ');
-    if (!blank || !parse_i64(blank + 1, 0, INT64_MAX, &label)) {
-      status = fail(ctx, HONE_E_FORMAT, place_file(path),
-                    "line %zu is not \"FOLDER LABEL\", a label being the number of a class", line);
-      break;
-    }
-    *blank = 0;
     for (; s < count; s++) {
       const char *slash = strrchr(folders[s], '/');
-      if (!strcmp(slash ? slash + 1 : folders[s], text)) break;
+      if (!strcmp(slash ? slash + 1 : folders[s], name)) break;
     }
     if (s == count)
-      status =
-          fail(ctx, HONE_E_FORMAT, place_file(path), "line %zu: no sample \"%.100s\"", line, text);
+      status = fail(ctx, HONE_E_FORMAT, place_file(path), "label %zu: no sample \"%.100s\"", k + 1,
+                    name);
+    else if (!json_is_integer(label))
+      status = fail(ctx, HONE_E_FORMAT, place_file(path), "label %zu is no class", k + 1);
     else
-      out[s] = label;
+      out[s] = json_integer_value(label);
   }
-  file_unmap(&map);
+  labels_close(&labels);
   return status;
 }
 
-static size_t largest(const struct value *value, const void *data) {
-  struct tensor view = {.dtype = value->dtype, .shape = value->shape, .data = data};
-  const size_t count = tensor_count(&view);
-  size_t best = 0;
-  for (size_t i = 1; i < count; i++)
-    if (tensor_f64(&view, i) > tensor_f64(&view, best)) best = i;
-  return best;
+static size_t largest_of(const struct value *value, const void *data) {
+  const struct tensor view = {.dtype = value->dtype, .shape = value->shape, .data = data};
+  return largest_element(data, value->dtype, tensor_count(&view));
 }
 
 hone_status labels_count(struct ctx *ctx, const struct graph *graph,
@@ -60,7 +47,7 @@ hone_status labels_count(struct ctx *ctx, const struct graph *graph,
     status = executor_run(&e, samples->at[s]);
     if (status) break;
     ++*out_labelled;
-    *out_right += (int64_t)largest(graph->outputs.at[0], e.outputs[0]) == labels[s];
+    *out_right += (int64_t)largest_of(graph->outputs.at[0], e.outputs[0]) == labels[s];
   }
   executor_close(&e);
   return status;

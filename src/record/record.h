@@ -120,6 +120,8 @@ struct incarnation {
   double fallback_share;
   double max_abs_diff, max_rel_diff, rel_l2, cosine, top1; /* against the reference, worst output */
   char output_hash[33];
+  char task_metric[16]; /* "top1": what the labels are judged by; "" where there are none */
+  double task_accuracy, task_reference, accuracy_retention; /* NaN: no labels */
 };
 
 /* Derived from the blocks and incarnations of one cell by stats. */

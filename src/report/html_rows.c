@@ -93,6 +93,7 @@ static const struct {
     {"p99", "num", "99th percentile of latency, from 368 samples"},
     {"first token", "num",
      "from the prompt to the first token, median; the latencies are of each further one"},
+    {"accuracy", "num", "metric of the labels, and what is left of the reference's"},
     {"per s", "num rate", "throughput at this batch"},
     {"start-up", "num", "from the model's file to the first inference, cold: compile and load"},
     {"memory", "num", "resident set while running"},
@@ -106,6 +107,7 @@ enum {
   H_BEST,
   H_P99,
   H_FIRST,
+  H_TASK,
   H_RATE,
   H_READY,
   H_MEMORY,
@@ -125,10 +127,17 @@ static bool generates(const struct group *group) {
   return cell_generates(&group->summary->records[group->begin].cell);
 }
 
+static bool has_labels(const struct group *group) {
+  bool has_any = false;
+  for (size_t i = group->begin; i < group->end; i++)
+    has_any |= isfinite(group->summary->records[i].worst.task_accuracy);
+  return has_any;
+}
+
 static void put_headings(struct html html, const struct group *group) {
   LITERAL(html.out, "<thead><tr>");
   for (int h = 0; h < H_COUNT; h++) {
-    if (h == H_FIRST && !generates(group)) continue;
+    if ((h == H_FIRST && !generates(group)) || (h == H_TASK && !has_labels(group))) continue;
     text_printf(html.out, "<th scope=\"col\" class=\"%s\" title=\"%s\"", headings[h].class_name,
                 headings[h].help);
     text_puts(html.out, h == H_RANK ? " aria-sort=\"ascending\">" : ">");
@@ -292,6 +301,13 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
     put_latency(html.out, record->first_token_p50_ms);
     end_cell(html);
   }
+  if (has_labels(group)) {
+    struct text task = {0};
+    put_task(&task, record);
+    begin_cell(html, H_TASK, record->worst.accuracy_retention);
+    html_take(html, &task);
+    end_cell(html);
+  }
   begin_cell(html, H_RATE, record->throughput_per_s);
   put_significant(html.out, record->throughput_per_s, 4);
   end_cell(html);
@@ -330,8 +346,8 @@ static const struct {
      {"import_time", "compile_time", "cached_compile", "load_time", "first_inference", "warmup"}},
     {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory"}},
     {"Outputs",
-     {"max_abs", "max_rel", "rel_l2", "cosine", "top1", "output_hash", "accuracy", "status",
-      "stage", "reason", "tolerance"}},
+     {"max_abs", "max_rel", "rel_l2", "cosine", "top1", "output_hash", "accuracy", "task_",
+      "status", "stage", "reason", "tolerance"}},
     {"Engine",
      {"engine_", "effective_", "fallback", "backend", "variant", "options", "route", "device",
       "precision", "threads", "cache_state"}},

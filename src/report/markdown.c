@@ -60,6 +60,21 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " |\n");
 }
 
+/* One line a row: few studies have labels, and a column for all is a column too many. */
+static void put_tasks(struct markdown markdown, const struct summary *summary, size_t begin,
+                      size_t end) {
+  for (size_t i = begin; i < end; i++) {
+    if (!isfinite(summary->records[i].worst.task_accuracy)) continue;
+    LITERAL(markdown.out, "- ");
+    put_name(markdown, &summary->records[i]);
+    LITERAL(markdown.out, ": ");
+    struct text task = {0};
+    put_task(&task, &summary->records[i]);
+    put_untrusted(markdown, &task);
+    LITERAL(markdown.out, " of the reference\n");
+  }
+}
+
 static void put_failure(struct markdown markdown, const struct record *record) {
   LITERAL(markdown.out, "- ");
   put_name(markdown, record);
@@ -94,6 +109,7 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   for (; i < end && is_measured(&summary->records[i]); i++)
     put_row(markdown, summary, i, begin, native);
   LITERAL(markdown.out, "\n");
+  put_tasks(markdown, summary, begin, end);
   bool has_failure = false;
   for (i = begin; i < end; i++) {
     if (summary->records[i].rank) continue;

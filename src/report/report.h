@@ -154,6 +154,8 @@ bool same_engine(const struct cell *a, const struct cell *b);
 const char *engine_marks(const struct cell *cell, char out[256]);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
 void put_group_facts(struct text *out, const struct record *record);
+/* "top1 0.8, 100 %": of the labels, and the share of the reference's; nothing where there are none. */
+void put_task(struct text *out, const struct record *record);
 void put_load(struct text *out, const struct cell *cell); /* " · 2 busy neighbours", or nothing */
 /* "open dimensions: batch = 1 (assumed: ...)"; nothing where the file fixes all; untrusted text. */
 void put_open_dimensions(struct text *out, const struct record *record);

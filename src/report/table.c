@@ -19,6 +19,7 @@ enum special {
   COL_NATIVE,
   COL_P99,
   COL_FIRST,
+  COL_TASK,
   COL_THROUGHPUT,
   COL_COMPILE,
   COL_CACHED,
@@ -45,6 +46,7 @@ static const struct {
     [COL_NATIVE] = {"vs native", NULL, true, 3},
     [COL_P99] = {"p99", NULL, false, 6},
     [COL_FIRST] = {"first token", "first_token", false, 0},
+    [COL_TASK] = {"accuracy", "task", false, 1},
     [COL_THROUGHPUT] = {"per s", NULL, false, 2},
     [COL_COMPILE] = {"compile", NULL, false, 8},
     [COL_CACHED] = {"cached", NULL, false, 1},
@@ -236,6 +238,9 @@ static void fill_special(const struct summary *summary, size_t begin, size_t nat
       return;
     case COL_FIRST:
       if (is_known(record->first_token_p50_ms)) put_latency(out, record->first_token_p50_ms);
+      return;
+    case COL_TASK:
+      put_task(out, record);
       return;
     case COL_THROUGHPUT:
       put_significant(out, record->throughput_per_s, 4);

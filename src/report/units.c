@@ -227,6 +227,17 @@ void put_row_name(struct text *out, const struct record *record) {
   if (record->cell.label > 0) text_puts(out, " (again)");
 }
 
+void put_task(struct text *out, const struct record *record) {
+  const struct incarnation *facts = &record->worst;
+  if (!isfinite(facts->task_accuracy)) return;
+  text_printf(out, "%s ", facts->task_metric);
+  put_significant(out, facts->task_accuracy, 4);
+  if (!isfinite(facts->accuracy_retention)) return;
+  text_puts(out, ", ");
+  put_significant(out, 100 * facts->accuracy_retention, 4);
+  text_puts(out, " %");
+}
+
 void put_load(struct text *out, const struct cell *cell) {
   if (cell->load)
     text_printf(out, " \xc2\xb7 %d busy neighbour%s", cell->load, cell->load == 1 ? "" : "s");

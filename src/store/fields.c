@@ -119,6 +119,10 @@ static const struct stored_field incarnation_fields[] = {
     ROW(incarnation, "top1", top1, DOUBLE),
     ROW(incarnation, "output_hash", output_hash, TEXT),
     ROW_SINCE(2, "-1", incarnation, "busy_threads", busy_threads, INT),
+    ROW_SINCE(4, "''", incarnation, "task_metric", task_metric, TEXT),
+    ROW_SINCE(4, "NULL", incarnation, "task_accuracy", task_accuracy, DOUBLE),
+    ROW_SINCE(4, "NULL", incarnation, "task_reference", task_reference, DOUBLE),
+    ROW_SINCE(4, "NULL", incarnation, "accuracy_retention", accuracy_retention, DOUBLE),
 };
 static const struct stored_field block_fields[] = {
     ROW(block, "study", study, TEXT),

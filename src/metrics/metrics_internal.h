@@ -1,0 +1,38 @@
+/* Inside src/metrics: rows of the table of metrics, and one sample on its way to them. */
+#ifndef HONE_METRICS_INTERNAL_H
+#define HONE_METRICS_INTERNAL_H
+
+#include "metrics.h"
+
+struct sample {
+  const json_t *label;
+  const hone_tensor *outputs, *judged;
+  size_t count;
+};
+enum errors { ERRORS_NOT, ERRORS_SHARE, ERRORS_LEVEL };
+typedef hone_status add_fn(struct ctx *ctx, struct score *score, const struct sample *sample);
+typedef double value_fn(const struct score *score);
+struct metric {
+  const char *name;
+  enum errors errors;
+  add_fn *add;
+  value_fn *value;
+  int number; /* how many of the largest; 1: characters, not words; the longest n-gram */
+};
+struct detection {
+  int64_t sample, class;
+  double score, box[4];
+  bool is_answer;
+};
+
+double score_element(const void *data, hone_dtype dtype, size_t i);
+size_t tensor_elements(const hone_tensor *tensor);
+
+add_fn add_top, add_f1, add_perplexity; /* classes.c */
+value_fn value_share, value_f1, value_perplexity;
+add_fn add_text, add_bleu; /* sequences.c */
+value_fn value_bleu;
+add_fn add_boxes; /* boxes.c */
+value_fn value_map;
+
+#endif
