@@ -1,7 +1,10 @@
 """python -m hone export MODEL.pt -o MODEL.onnx --input 1x3x224x224[:float32] ...
+python -m hone zoo write SOURCE:NAME|NAME [--zoo-dir DIR] -o MODEL.onnx|MODEL.pt2
 python -m hone ARGUMENTS...                 the `hone` command that came with the package
 
 export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
+zoo write takes a model of torchvision, timm or transformers with seeded weights, or NAME.py in DIR with get_model() and
+get_dummy_input(), whose code is run. Other words after zoo are for hone's own built-in models.
 """
 
 from __future__ import annotations
@@ -59,7 +62,15 @@ def export(argv: list[str]) -> int:
     return 0
 
 
+def _is_python_zoo(words: list[str]) -> bool:
+    named = words[1:] and words[0] == "write" and words[1].partition(":")[0] in ("torchvision", "timm", "transformers")
+    return bool(named) or any(word.partition("=")[0] == "--zoo-dir" for word in words)
+
+
 def main() -> int:
+    if sys.argv[1:2] == ["zoo"] and _is_python_zoo(sys.argv[2:]):
+        from . import _zoo
+        return _zoo.main(sys.argv[2:])
     if sys.argv[1:2] == ["export"]:
         return export(sys.argv[2:])
     if sys.argv[1:2] in ([], ["-h"], ["--help"]):
