@@ -146,6 +146,9 @@ bool plan_accepts_fused(void *user, const struct node *node, const struct node *
   if (!elementwise && !integer && !is_contraction(node)) return false;
   if (node->fused_count >= MAX_STEPS || node->input_count >= MAX_INPUTS) return false;
   if (!is_vector_node(step)) return false;
+  /* a cast of elements below a byte reads one row of them and nothing else */
+  if (extra && elementwise && (is_below_byte(node->inputs[0]) || is_below_byte(node->outputs[0])))
+    return false;
   bool weights = is_op(node, OP_MatMulWeights);
   for (size_t i = 0; !elementwise && !integer && !weights && i < own_input_count(node); i++)
     if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
