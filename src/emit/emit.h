@@ -60,11 +60,16 @@ void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offse
                          size_t *out_arena_bytes);
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);
-/* One way to do one problem as a hidden function `name` with KERNEL_PARAMETERS and no epilogue; to stand
-   behind emit_alone_prelude. Nothing is left defined. */
-MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *problem,
-                                       const struct choice *choice,
-                                       const struct kernel_target *target, const char *name,
+/* One way to do one problem as a hidden function `name` with KERNEL_PARAMETERS, or what packs b for it at
+   run time, with PACK_PARAMETERS. To stand behind emit_alone_prelude. Nothing is left defined. */
+struct kernel_alone {
+  const struct problem *problem;
+  const struct choice *choice;
+  const struct kernel_target *target;
+  const char *name, *epilogue; /* C of what is stored for the vector x; NULL: x */
+  bool packs;
+};
+MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone,
                                        struct text *out);
 /* Appends a kernel's text ("gemm_f32.c") with the texts that it includes. */
 MUST_USE hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out);
@@ -72,6 +77,7 @@ void emit_alone_prelude(const struct target *target, struct text *out);
 #define KERNEL_PARAMETERS                                                                     \
   "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
   "long end)"
+#define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 /* Writes the part's bytes to `to`, 64-byte aligned; any threads may pack any parts at the same time. */
 void emitted_pack(const struct emitted *emitted, size_t part, void *to);
 void emitted_deinit(struct emitted *emitted);

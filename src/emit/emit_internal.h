@@ -32,7 +32,6 @@ struct emitter {
 };
 
 /* What follows "NAME" in a function's prototype, by what calls it. */
-#define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 /* of those whose sizes follow symbols; less: how far each is below its bound */
 #define OPEN_LOOP_PARAMETERS \

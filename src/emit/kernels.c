@@ -158,17 +158,18 @@ hone_status emit_pack(struct emitter *e, const struct step *step, int *out_numbe
   return emit_text(e, step, step->choice.kernel->pack_text, false, out_number);
 }
 
-hone_status emit_kernel_alone(struct ctx *ctx, const struct problem *problem,
-                              const struct choice *choice, const struct kernel_target *target,
-                              const char *name, struct text *out) {
-  const char *file = choice->kernel->text;
+hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone, struct text *out) {
+  const struct kernel *kernel = alone->choice->kernel;
+  const char *file = alone->packs ? kernel->pack_text : kernel->text;
   struct defines *d = malloc(sizeof *d);
   if (!d) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
-  collect(problem, choice, target, d);
+  collect(alone->problem, alone->choice, alone->target, d);
   for (size_t i = 0; i < d->count; i++)
     text_printf(out, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
-  text_printf(out, "#define NAME %s\nHIDDEN NOIPA void NAME%s;\n", name, KERNEL_PARAMETERS);
-  text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
+  text_printf(out, "#define NAME %s\nHIDDEN NOIPA void NAME%s;\n", alone->name,
+              alone->packs ? PACK_PARAMETERS : KERNEL_PARAMETERS);
+  text_printf(out, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
+              alone->epilogue != NULL, alone->epilogue ? alone->epilogue : "x");
   const hone_status status = emit_kernel_text(ctx, file, out);
   for (size_t i = 0; i < d->count; i++) text_printf(out, "#undef %s\n", d->at[i].name);
   text_puts(out, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");

@@ -127,8 +127,11 @@ static hone_status build(struct bench_rig *rig, struct arena *arena, const char 
   for (size_t i = 0; i < trial->count && !status; i++) {
     char name[32];
     snprintf(name, sizeof name, "way_%zu", i);
-    status = emit_kernel_alone(rig->ctx, &trial->problem, &trial->candidates[i].choice,
-                               &rig->target, name, &texts[i / KERNELS_PER_UNIT]);
+    const struct kernel_alone alone = {.problem = &trial->problem,
+                                       .choice = &trial->candidates[i].choice,
+                                       .target = &rig->target,
+                                       .name = name};
+    status = emit_kernel_alone(rig->ctx, &alone, &texts[i / KERNELS_PER_UNIT]);
   }
   put_table(trial, &texts[count - 1]);
   for (size_t i = 0; i < count && !status; i++) {

@@ -3,8 +3,6 @@
 #ifndef HONE_KERNEL_SNIPPET_H
 #define HONE_KERNEL_SNIPPET_H
 
-#include <ctype.h>
-
 #include "base/base.h"
 #include "emit/emit.h"
 #include "kernels/kernels.h"
@@ -46,21 +44,12 @@ static inline bool isa_runs_here(const struct isa *isa) {
   return true;
 }
 
-static inline void snippet_upper(char out[64], const char *name) {
-  size_t i = 0;
-  for (; name[i] && i < 63; i++) out[i] = (char)toupper((unsigned char)name[i]);
-  out[i] = 0;
-}
-
-static inline void snippet_text(struct text *text, const char *file) {
+static inline void snippet_begin(struct text *text, const struct isa *isa) {
   struct ctx ctx;
   ctx_init(&ctx);
-  if (emit_kernel_text(&ctx, file, text)) text_puts(text, "#error no such text\n");
-}
-
-static inline void snippet_begin(struct text *text, const struct isa *isa) {
-  text_printf(text, "#define HONE_VECTOR_BYTES %d\n", isa->target.vector_bytes);
-  snippet_text(text, "simd.h");
+  text_printf(text, "#define HONE_VECTOR_BYTES %d\n#define HIDDEN\n#define NOIPA\n",
+              isa->target.vector_bytes);
+  if (emit_kernel_text(&ctx, "simd.h", text)) text_puts(text, "#error no simd.h\n");
 }
 
 /* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none. */
@@ -68,40 +57,14 @@ static inline void snippet_add(struct text *text, const struct isa *isa,
                                const struct problem *problem, const struct choice *choice,
                                int index, const char *epilogue) {
   const struct kernel *kernel = choice->kernel;
-  struct kernel_define defines[KERNEL_DEFINES_MAX];
-  int define_count = kernel->defines(problem, &isa->target, choice, defines);
-  int number_count = problem_number_count(problem->kind);
-  char name[64];
-  for (int i = 0; i < number_count; i++) {
-    snippet_upper(name, problem_number_name(problem->kind, i));
-    text_printf(text, "#define %s %lld\n", name, (long long)problem_number(problem, i));
+  for (int packs = 0; packs < 1 + (kernel->pack_text != NULL); packs++) {
+    struct ctx ctx;
+    char name[32];
+    ctx_init(&ctx);
+    snprintf(name, sizeof name, packs ? "pack_%d" : "run_%d", index);
+    const struct kernel_alone alone = {problem, choice, &isa->target, name, epilogue, packs};
+    if (emit_kernel_alone(&ctx, &alone, text)) text_printf(text, "#error %s\n", ctx.message);
   }
-  for (int i = 0; i < define_count; i++)
-    text_printf(text, "#define %s %lld\n", defines[i].name, (long long)defines[i].value);
-  text_printf(text, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
-              epilogue != NULL, epilogue ? epilogue : "x");
-  text_printf(text, "#define NAME k%d\n", index);
-  snippet_text(text, kernel->text);
-  if (kernel->pack_text) {
-    text_printf(text, "#undef NAME\n#define NAME p%d\n", index);
-    snippet_text(text, kernel->pack_text);
-  }
-  text_puts(text, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
-  for (int i = 0; i < define_count; i++) text_printf(text, "#undef %s\n", defines[i].name);
-  for (int i = 0; i < number_count; i++) {
-    snippet_upper(name, problem_number_name(problem->kind, i));
-    text_printf(text, "#undef %s\n", name);
-  }
-  text_printf(text,
-              "void run_%d(const void *a, const void *b, void *c, const void *const *e, void *s,"
-              " long i, long n);\nvoid run_%d(const void *a, const void *b, void *c, const void "
-              "*const *e, void *s, long i, long n) {\n  k%d(a, b, c, e, s, i, n);\n}\n",
-              index, index, index);
-  if (kernel->pack_text)
-    text_printf(text,
-                "void pack_%d(const void *b, void *p, long i, long n);\n"
-                "void pack_%d(const void *b, void *p, long i, long n) { p%d(b, p, i, n); }\n",
-                index, index, index);
 }
 
 /* Compiles folder/name.c to folder/name.so with the flags of generated code. */
