@@ -115,8 +115,12 @@ static bool is_hybrid(const struct record *r) { return !strcmp(r->cell.backend, 
 /* Parts on several engines are more to ship and to keep: they stand back unless they are proven better than every
    engine alone that holds the bounds. */
 static void hold_back_unproven(const struct summary *s, const struct demands *d, struct advice *a) {
+  bool has_single = false;
+  for (size_t i = 0; i < s->record_count; i++)
+    has_single |= a->at[i].standing != STANDING_invalid && !is_hybrid(&s->records[i]);
   for (size_t h = 0; h < s->record_count; h++) {
     if (a->at[h].standing != STANDING_behind || !is_hybrid(&s->records[h])) continue;
+    if (!has_single) a->at[h].standing = STANDING_unproven;
     for (size_t i = 0; i < s->record_count && a->at[h].standing == STANDING_behind; i++) {
       if (a->at[i].standing != STANDING_behind || is_hybrid(&s->records[i])) continue;
       if (!(better_by(s, h, i, d->objective).low > 1)) a->at[h].standing = STANDING_unproven;

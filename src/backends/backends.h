@@ -225,6 +225,16 @@ MUST_USE hone_status part_bind(struct ctx *ctx, struct part *part, int set,
 MUST_USE hone_status part_run(struct ctx *ctx, struct part *part, int set);
 void part_close(struct part *part); /* also of zeros */
 
+/* hybrid.c: what the option `parts` says of a graph with so many nodes. */
+enum { HYBRID_MOST_PARTS = 16 };
+struct hybrid_plan {
+  size_t count;
+  size_t ends[HYBRID_MOST_PARTS]; /* nodes before the end of each part */
+  const struct backend *engines[HYBRID_MOST_PARTS];
+};
+MUST_USE hone_status hybrid_read_plan(struct ctx *ctx, const char *options, size_t nodes,
+                                      struct hybrid_plan *out);
+
 /* Resident bytes of this process now. */
 int64_t resident_bytes(void);
 /* Threads of this process now; 0 unknown. */

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_PARTS = 16 };
-
 struct one {
   struct part part;
   size_t *inputs, *outputs; /* by the part graph's order: which value of the whole */
@@ -17,24 +15,23 @@ struct one {
 struct session {
   struct arena *arena;
   struct model model;
-  size_t count;
-  size_t ends[MOST_PARTS]; /* nodes before the end of each part */
-  const struct backend *engines[MOST_PARTS];
-  struct one parts[MOST_PARTS];
+  struct hybrid_plan plan;
+  size_t count; /* of parts, as the plan has them */
+  struct one parts[HYBRID_MOST_PARTS];
   void **memory; /* by value: what flows between parts */
 };
 
 /* -- which parts --------------------------------------------------------------------------------- */
 
-static hone_status read_part(struct ctx *ctx, struct session *s, const char *word, bool is_last,
+static hone_status read_part(struct ctx *ctx, struct hybrid_plan *s, const char *word, bool is_last,
                              size_t nodes) {
   char name[64];
   const char *colon = strchr(word, ':');
   const size_t before = s->count ? s->ends[s->count - 1] : 0;
   int64_t end = (int64_t)nodes;
   snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - word : (ptrdiff_t)strlen(word)), word);
-  if (s->count == MOST_PARTS)
-    return fail(ctx, HONE_E_USAGE, place_name("parts"), "more than %d parts", MOST_PARTS);
+  if (s->count == HYBRID_MOST_PARTS)
+    return fail(ctx, HONE_E_USAGE, place_name("parts"), "more than %d parts", HYBRID_MOST_PARTS);
   if (is_last != !colon || (colon && !parse_i64(colon + 1, (int64_t)before + 1, end - 1, &end)))
     return fail(ctx, HONE_E_USAGE, place_name("parts"),
                 "\"%s\": NAME:NODE with a node from %zu to %zu, the last part without one", word,
@@ -48,7 +45,8 @@ static hone_status read_part(struct ctx *ctx, struct session *s, const char *wor
   return HONE_OK;
 }
 
-static hone_status read_parts(struct ctx *ctx, struct session *s, const char *options) {
+hone_status hybrid_read_plan(struct ctx *ctx, const char *options, size_t nodes,
+                             struct hybrid_plan *out) {
   char key[64], value[256], words[256] = "";
   for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "parts"))
@@ -57,6 +55,7 @@ static hone_status read_parts(struct ctx *ctx, struct session *s, const char *op
       return fail(ctx, HONE_E_USAGE, place_name(key),
                   "is no option of hybrid; it has parts and engine.NAME");
   }
+  out->count = 0;
   if (!words[0])
     return fail(ctx, HONE_E_USAGE, place_name("hybrid"),
                 "--backend-option hybrid.parts=NAME:NODE+NAME is missing; hone hybrid MODEL finds "
@@ -64,7 +63,7 @@ static hone_status read_parts(struct ctx *ctx, struct session *s, const char *op
   for (char *at = words; at;) {
     char *plus = strchr(at, '+');
     if (plus) *plus = 0;
-    TRY(read_part(ctx, s, at, !plus, s->model.graph->nodes.count));
+    TRY(read_part(ctx, out, at, !plus, nodes));
     at = plus ? plus + 1 : NULL;
   }
   return HONE_OK;
@@ -94,13 +93,14 @@ static hone_status open_one(struct ctx *ctx, struct session *s, size_t k,
   struct backend_request own = *request;
   if (snprintf(dir, sizeof dir, "%s/part-%zu", request->work_dir, k) >= (int)sizeof dir)
     return fail(ctx, HONE_E_PATH, place_file(request->work_dir), "the path is too long");
-  snprintf(key, sizeof key, "engine.%s", s->engines[k]->name);
+  snprintf(key, sizeof key, "engine.%s", s->plan.engines[k]->name);
   own.engine_path = option_get(request->options, key, path) ? path : NULL;
-  own.options = part_options(s->engines[k]);
-  TRY(graph_part(ctx, s->arena, s->model.graph, k ? s->ends[k - 1] : 0, s->ends[k], &graph));
+  own.options = part_options(s->plan.engines[k]);
+  TRY(graph_part(ctx, s->arena, s->model.graph, k ? s->plan.ends[k - 1] : 0, s->plan.ends[k],
+                 &graph));
   TRY(find_values(ctx, s, graph->inputs.at, graph->inputs.count, &one->inputs));
   TRY(find_values(ctx, s, graph->outputs.at, graph->outputs.count, &one->outputs));
-  return part_open(ctx, s->engines[k], graph, &own, dir, &one->part);
+  return part_open(ctx, s->plan.engines[k], graph, &own, dir, &one->part);
 }
 
 /* native binds the calling thread to a CPU, which threads that are made later would inherit: it is opened last. */
@@ -108,7 +108,7 @@ static hone_status open_all(struct ctx *ctx, struct session *s,
                             const struct backend_request *request) {
   for (int turn = 0; turn < 2; turn++)
     for (size_t k = 0; k < s->count; k++)
-      if ((s->engines[k] == &backend_native) == (turn == 1)) TRY(open_one(ctx, s, k, request));
+      if ((s->plan.engines[k] == &backend_native) == (turn == 1)) TRY(open_one(ctx, s, k, request));
   return HONE_OK;
 }
 
@@ -123,7 +123,7 @@ static void tell(const struct session *s, struct backend_facts *facts) {
   snprintf(facts->precision, sizeof facts->precision, "%s", s->parts[0].part.facts.precision);
   for (size_t k = 0; k < s->count; k++) {
     const struct backend_facts *own = &s->parts[k].part.facts;
-    const bool is_new = !k || s->engines[k] != s->engines[k - 1];
+    const bool is_new = !k || s->plan.engines[k] != s->plan.engines[k - 1];
     if (own->threads > facts->threads) facts->threads = own->threads;
     facts->flags |= own->flags;
     if (strcmp(own->precision, facts->precision))
@@ -133,7 +133,7 @@ static void tell(const struct session *s, struct backend_facts *facts) {
           own->artifact_bytes < 0 ? -1 : facts->artifact_bytes + own->artifact_bytes;
     if (is_new && used < sizeof facts->version)
       used += (size_t)snprintf(facts->version + used, sizeof facts->version - used, "%s%.8s %.12s",
-                               k ? " + " : "", s->engines[k]->name, own->version);
+                               k ? " + " : "", s->plan.engines[k]->name, own->version);
   }
 }
 
@@ -183,7 +183,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   facts->rss_import = resident_bytes();
   const struct graph *graph = s->model.graph;
   TRY(check_outputs(ctx, graph));
-  TRY(read_parts(ctx, s, request->options));
+  TRY(hybrid_read_plan(ctx, request->options, graph->nodes.count, &s->plan));
+  s->count = s->plan.count;
   TRY(open_all(ctx, s, request));
   TRY(make_memory(ctx, s));
   TRY(backend_io_create(ctx, graph->inputs.count, graph->outputs.count, out_io));

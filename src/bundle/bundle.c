@@ -45,10 +45,13 @@ hone_status bundle_run(const struct bundle *b, const char **argv) {
   char program[4096];
   TRY(bundle_path(b, argv[0], program));
   argv[0] = program;
-  char library[4200];
+  char library[BUNDLE_ENGINES * 4200];
   const char *own[3] = {"PATH=/usr/local/bin:/usr/bin:/bin", NULL, NULL};
-  snprintf(library, sizeof library, "ENGINE_LIBRARY=%s", b->engine_library);
-  if (b->engine_library[0]) own[1] = library;
+  size_t used = (size_t)snprintf(library, sizeof library, "ENGINE_LIBRARY=");
+  for (size_t i = 0; i < b->engine_count && used < sizeof library; i++)
+    used += (size_t)snprintf(library + used, sizeof library - used, "%s%s", i ? ":" : "",
+                             b->engines[i].library);
+  if (b->engine_count) own[1] = library;
   const struct process_options options = {.argv = argv,
                                           .environ_ = own,
                                           .directory = b->dir,
@@ -153,6 +156,7 @@ hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request, 
   b->ctx = ctx;
   b->request = request;
   b->is_native = !strcmp(request->choice->cell.backend, "native");
+  b->is_hybrid = !strcmp(request->choice->cell.backend, "hybrid");
   hone_status status = bundle_check(ctx, request, dir);
   if (!status) status = arena_create(ctx, (size_t)64 << 30, &b->arena);
   if (!status) status = begin_folder(b, dir);

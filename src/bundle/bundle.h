@@ -21,7 +21,7 @@ struct bundle_request {
   const char *advice_text;       /* and in words */
   const char *page_html;         /* the study's page */
 };
-enum { BUNDLE_SETS = 2 };
+enum { BUNDLE_SETS = 2, BUNDLE_ENGINES = 2 };
 /* Refuses before the work: E_UNSUP for a backend that has no adaptor here, E_PATH for a folder that has something in
    it. */
 MUST_USE hone_status bundle_check(struct ctx *ctx, const struct bundle_request *request,
@@ -38,9 +38,13 @@ struct bundle {
   struct arena *arena;
   char dir[4096]; /* being filled */
   struct model model;
-  bool is_native;
+  bool is_native, is_hybrid;
   struct compile_options options; /* of native */
-  char engine_version[64], engine_library[4096], engine_hash[65];
+  size_t engine_count;            /* that must be there beside the bundle */
+  struct bundle_engine {
+    const struct adaptor *adaptor;
+    char version[64], library[4096], hash[65];
+  } engines[BUNDLE_ENGINES];
   const char *model_file; /* of an engine: "model.onnx", ... */
   const char *route;      /* what became of the user's file on the way there */
   hone_tensor *inputs[BUNDLE_SETS],
@@ -60,7 +64,24 @@ MUST_USE hone_status bundle_put_embedded(const struct bundle *b, const char *emb
 /* Runs argv[0], a program of the bundle, in its folder; E_CRASH with its words where it fails. */
 MUST_USE hone_status bundle_run(const struct bundle *b, const char **argv);
 
-/* parts.c: model.so and what it needs */
+/* parts.c: model.so and what it needs. An engine that has an adaptor: */
+struct adaptor {
+  const char *name, *text, *distribution, *library;
+};
+const struct adaptor *adaptor_of(const char *backend); /* NULL: none */
+/* The library that will run, and its version; "" version: as it says itself. */
+MUST_USE hone_status bundle_find_engine(struct bundle *b, const struct adaptor *adaptor,
+                                        const char *path, const char *version,
+                                        struct bundle_engine *out);
+/* What an adaptor is told of a graph, as the file `name`. */
+MUST_USE hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engine,
+                                      const struct graph *graph, const char *options,
+                                      const char *model_file, const char *name);
+MUST_USE hone_status bundle_native_options(struct bundle *b, const char *options);
+MUST_USE hone_status bundle_put_header(struct bundle *b); /* model.h of what is no compiled model */
+MUST_USE hone_status bundle_check_ports(struct bundle *b); /* E_UNSUP for open sizes */
+/* hybrid.c: the same of parts on several engines */
+MUST_USE hone_status bundle_make_hybrid(struct bundle *b);
 MUST_USE hone_status bundle_make_model(struct bundle *b);
 MUST_USE hone_status bundle_make_programs(struct bundle *b);
 bool bundle_can_run(const char *backend);

@@ -40,11 +40,11 @@ static void parent_of(char path[4096]) {
   if (slash) *slash = 0;
 }
 
-static hone_status copy_engine_licences(struct bundle *b) {
+static hone_status copy_engine_licences(struct bundle *b, const struct bundle_engine *engine) {
   char package[4096], site[4096], pattern[8400];
-  const char *name = b->request->choice->cell.backend;
+  const char *name = engine->adaptor->name;
   size_t count = 0;
-  snprintf(package, sizeof package, "%s", b->engine_library);
+  snprintf(package, sizeof package, "%s", engine->library);
   parent_of(package), parent_of(package); /* site-packages/NAME of site-packages/NAME/libs/lib.so */
   snprintf(site, sizeof site, "%s", package);
   parent_of(site);
@@ -62,7 +62,8 @@ static hone_status copy_engine_licences(struct bundle *b) {
   text_printf(
       &out, "No licence text lies beside this %s; its package's metadata on the index names it.\n",
       name);
-  return bundle_put_text(b, "licences/engine-unknown.txt", &out, 0644);
+  snprintf(pattern, sizeof pattern, "licences/%s-unknown.txt", name);
+  return bundle_put_text(b, pattern, &out, 0644);
 }
 
 static hone_status copy_model_licences(struct bundle *b) {
@@ -114,6 +115,21 @@ static void put_when(char out[32]) {
   strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
+static json_t *one_engine_json(const struct bundle_engine *engine) {
+  return json_pack("{s:s, s:s, s:s}", "name", engine->adaptor->name, "version", engine->version,
+                   "library_sha256", engine->hash);
+}
+
+/* native, the engine, or of a hybrid all that have parts. */
+static json_t *engine_json(const struct bundle *b) {
+  if (b->is_native) return json_pack("{s:s, s:s}", "name", "native", "version", HONE_VERSION);
+  if (!b->is_hybrid) return one_engine_json(&b->engines[0]);
+  json_t *all = json_array();
+  for (size_t i = 0; i < b->engine_count; i++)
+    json_array_append_new(all, one_engine_json(&b->engines[i]));
+  return json_pack("{s:s, s:s, s:o}", "name", "hybrid", "version", HONE_VERSION, "engines", all);
+}
+
 static hone_status put_provenance(struct bundle *b) {
   const struct record *r = b->request->choice;
   const char *slash = strrchr(b->request->model_path, '/');
@@ -122,9 +138,7 @@ static hone_status put_provenance(struct bundle *b) {
   put_when(when);
   json_error_t error;
   json_t *machine = json_loads(b->request->study->machine_json, 0, &error);
-  json_t *engine = b->is_native ? json_pack("{s:s, s:s}", "name", "native", "version", HONE_VERSION)
-                                : json_pack("{s:s, s:s, s:s}", "name", r->cell.backend, "version",
-                                            b->engine_version, "library_sha256", b->engine_hash);
+  json_t *engine = engine_json(b);
   json_t *target = b->is_native ? json_pack("{s:s, s:s}", "triple", b->options.target.triple,
                                             "level", b->options.target.level)
                                 : json_null();
@@ -157,7 +171,12 @@ static void put_build(struct text *out, const struct bundle *b) {
             "#!/bin/sh\n# The programs of this bundle, as they were built; in the bundle's folder: "
             "sh src/build.sh OUT\n"
             "set -eu\nout=${1:?a folder for the programs}\ncc=${CC:-cc}\nmkdir -p \"$out\"\n");
-  if (!b->is_native)
+  if (b->is_hybrid) {
+    text_puts(out, "cp part-* \"$out\"\n"); /* native parts are compiled by hone alone */
+    text_puts(out,
+              "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/hybrid.c -o "
+              "\"$out/model.so\" -ldl -pthread\n");
+  } else if (!b->is_native)
     text_puts(out,
               "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/engine.c -o "
               "\"$out/model.so\" -ldl -pthread\n");
@@ -167,12 +186,14 @@ static void put_build(struct text *out, const struct bundle *b) {
   text_printf(out,
               "$cc -std=gnu11 -O2 -s -DHONE_ARTIFACT=model_artifact src/run.c %s -o \"$out/run\" "
               "-ldl -lm -pthread\n",
-              b->is_native ? "model.a" : "src/engine.c");
+              b->is_native   ? "model.a"
+              : b->is_hybrid ? "src/hybrid.c"
+                             : "src/engine.c");
   text_puts(out, "$cc -std=gnu11 -O2 -s src/selftest.c -o \"$out/selftest\" -ldl -lm -pthread\n");
 }
 
 static void put_docker(struct text *out, const struct bundle *b) {
-  if (b->is_native)
+  if (!b->engine_count)
     text_puts(out,
               "# The model alone: libc and nothing else.\nFROM debian:12-slim\nCOPY . /model\n");
   else
@@ -198,6 +219,23 @@ static void put_lines(struct text *out, const char *text) {
     text_puts(out, "\n");
     text += n + (text[n] == '\n');
   }
+}
+
+static void put_needs(struct text *out, const struct bundle *b) {
+  for (size_t i = 0; i < b->engine_count; i++)
+    text_printf(out, "%s%s %s", i ? " and " : "It needs ", b->engines[i].adaptor->name,
+                b->engines[i].version);
+  if (b->engine_count)
+    text_puts(out,
+              " (`requirements.txt`; `sh install-engine.sh` puts it into "
+              "`engine/`), and takes no other version.\n"
+              "It is looked for in `$ENGINE_LIBRARY` (paths with colons between them), `engine/`, "
+              "the virtual environment, the\nsystem's and the user's packages.\n");
+  if (b->is_hybrid)
+    text_puts(out, "The model is in parts, `part-0.so` and so on, one behind the other.\n");
+  text_puts(out,
+            "`model.so` is the model behind the same interface as a compiled one (`model.h`); "
+            "`src/` holds all text.\n");
 }
 
 static void put_readme(struct text *out, const struct bundle *b) {
@@ -227,14 +265,7 @@ static void put_readme(struct text *out, const struct bundle *b) {
               "same model in three forms, `model.h` its types; `src/` holds the programs' text and "
               "how they were built.\n");
   else
-    text_printf(out,
-                "It needs %s %s (`requirements.txt`; `sh install-engine.sh` puts it into "
-                "`engine/`), and takes no other version.\n"
-                "It is looked for in `$ENGINE_LIBRARY`, `engine/`, the virtual environment, the "
-                "system's and the user's packages.\n"
-                "`model.so` is the model behind the same interface as a compiled one (`model.h`); "
-                "`src/` holds all text.\n",
-                r->cell.backend, b->engine_version);
+    put_needs(out, b);
   text_puts(out,
             "\nA changed byte of any file fails the self-test; files that MANIFEST does not name "
             "are not looked at.\n");
@@ -248,9 +279,9 @@ hone_status bundle_make_papers(struct bundle *b) {
   TRY(bundle_put(b, "study.html", r->page_html, strlen(r->page_html), 0644));
   TRY(bundle_put_embedded(b, "LICENSE", "licences/hone-LICENSE", 0644));
   TRY(copy_model_licences(b));
-  if (!b->is_native) {
+  for (size_t i = 0; i < b->engine_count; i++) TRY(copy_engine_licences(b, &b->engines[i]));
+  if (b->engine_count) {
     struct text install = {0};
-    TRY(copy_engine_licences(b));
     text_puts(&install,
               "#!/bin/sh\n# The pinned engine into engine/ of this folder, where model.so looks "
               "for it.\nset -eu\n"

@@ -5,37 +5,34 @@
 
 #include <stdlib.h>
 
-/* An engine that has an adaptor. */
-static const struct adaptor {
-  const char *name, *text, *distribution, *library;
-} engines[] = {
+static const struct adaptor engines[] = {
     {"onnxruntime", "bundle/engine_onnxruntime.c", "onnxruntime",
      "onnxruntime/capi/libonnxruntime.so*"},
     {"openvino", "bundle/engine_openvino.c", "openvino", "openvino/libs/libopenvino_c.so*"},
 };
 
-static const struct adaptor *engine_of(const char *name) {
+const struct adaptor *adaptor_of(const char *name) {
   for (size_t i = 0; i < COUNT(engines); i++)
     if (!strcmp(engines[i].name, name)) return &engines[i];
   return NULL;
 }
 
 bool bundle_can_run(const char *backend) {
-  return !strcmp(backend, "native") || engine_of(backend);
+  return !strcmp(backend, "native") || !strcmp(backend, "hybrid") || adaptor_of(backend);
 }
 
 /* -- native -------------------------------------------------------------------------------------- */
 
 /* The options of the measured row, as the backend reads them. */
-static hone_status native_options(struct bundle *b) {
+hone_status bundle_native_options(struct bundle *b, const char *options) {
   const struct cell *cell = &b->request->choice->cell;
   char level[256], value[256];
-  if (!option_get(cell->options, "cpu", level)) snprintf(level, sizeof level, "host");
+  if (!option_get(options, "cpu", level)) snprintf(level, sizeof level, "host");
   b->options = (struct compile_options){
       .threads = cell->threads,
       .bf16 = !strcmp(cell->precision, "bf16"),
-      .no_passes = option_get(cell->options, "passes", value) && !strcmp(value, "0"),
-      .untuned = option_get(cell->options, "tuned", value) && !strcmp(value, "0"),
+      .no_passes = option_get(options, "passes", value) && !strcmp(value, "0"),
+      .untuned = option_get(options, "tuned", value) && !strcmp(value, "0"),
       .cc = b->request->cc,
       .prefix = "model"};
   return target_init(b->ctx, NULL, level, &b->options.target);
@@ -43,7 +40,7 @@ static hone_status native_options(struct bundle *b) {
 
 static hone_status make_native(struct bundle *b) {
   static const char *const forms[] = {"model.so", "model.a", "model.c"};
-  TRY(native_options(b));
+  TRY(bundle_native_options(b, b->request->choice->cell.options));
   b->route = "compiled by hone";
   for (size_t i = 0; i < COUNT(forms); i++) {
     char path[4096];
@@ -87,12 +84,12 @@ static void put_ports(struct text *out, const char *side, struct value *const *v
 }
 
 /* ONNX Runtime: its level by number, the rest as session entries. */
-static void put_onnxruntime_options(struct text *out, const struct cell *cell) {
+static void put_onnxruntime_options(struct text *out, const char *options) {
   static const char *const levels[] = {"disable", "basic", "extended"};
   char key[64], value[256];
   int level = 99;
   text_puts(out, "#define ENGINE_OPTIONS ");
-  for (const char *at = cell->options; option_next(&at, key, value);) {
+  for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "graph_optimization_level")) {
       for (size_t i = 0; i < COUNT(levels); i++)
         if (!strcmp(value, levels[i])) level = (int)i;
@@ -108,7 +105,7 @@ static void put_onnxruntime_options(struct text *out, const struct cell *cell) {
 }
 
 /* OpenVINO: what the study pins, then the row's own. */
-static void put_openvino_options(struct text *out, const struct bundle *b) {
+static void put_openvino_options(struct text *out, const struct bundle *b, const char *options) {
   const struct cell *cell = &b->request->choice->cell;
   const char *precision =
       strcmp(cell->precision, "as-is") ? cell->precision : file_precision(b->model.graph);
@@ -122,7 +119,7 @@ static void put_openvino_options(struct text *out, const struct bundle *b) {
       !strcmp(precision, "bf16")   ? "bf16"
       : !strcmp(precision, "fp16") ? "f16"
                                    : "f32");
-  for (const char *at = cell->options; option_next(&at, key, value);) {
+  for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "requests")) continue;
     text_puts(out, "{");
     put_c_string(out, key);
@@ -133,8 +130,9 @@ static void put_openvino_options(struct text *out, const struct bundle *b) {
   text_puts(out, "\n");
 }
 
-static hone_status put_ports_file(struct bundle *b, const struct adaptor *engine) {
-  const struct graph *g = b->model.graph;
+hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engine,
+                             const struct graph *g, const char *options, const char *model_file,
+                             const char *name) {
   struct text out = {0};
   text_printf(
       &out,
@@ -144,15 +142,15 @@ static hone_status put_ports_file(struct bundle *b, const struct adaptor *engine
       "#define ENGINE_BUILD_ID \"%.32s\"\n#define ENGINE_GENERATOR \"hone %s\"\n"
       "#define ENGINE_MODEL \"%s\"\n",
       HONE_VERSION, g->inputs.count, g->outputs.count, b->request->choice->cell.threads,
-      b->engine_version, engine->distribution, b->engine_version, b->model.sha256, HONE_VERSION,
-      b->model_file);
-  if (engine == &engines[0])
-    put_onnxruntime_options(&out, &b->request->choice->cell);
-  else
-    put_openvino_options(&out, b);
+      engine->version, engine->adaptor ? engine->adaptor->distribution : "hone", engine->version,
+      b->model.sha256, HONE_VERSION, model_file);
+  if (engine->adaptor == &engines[0])
+    put_onnxruntime_options(&out, options);
+  else if (engine->adaptor)
+    put_openvino_options(&out, b, options);
   put_ports(&out, "input", g->inputs.at, g->inputs.count);
   put_ports(&out, "output", g->outputs.at, g->outputs.count);
-  return bundle_put_text(b, "src/ports.h", &out, 0644);
+  return bundle_put_text(b, name, &out, 0644);
 }
 
 /* The user's own bytes where one file holds all; a built-in model, or one with weights beside it, is written anew. */
@@ -173,23 +171,23 @@ static hone_status put_model_file(struct bundle *b) {
   return bundle_put_text(b, b->model_file, &bytes, 0644);
 }
 
-static hone_status find_engine(struct bundle *b, const struct adaptor *engine) {
+hone_status bundle_find_engine(struct bundle *b, const struct adaptor *adaptor, const char *path,
+                               const char *version, struct bundle_engine *out) {
   struct mapping map;
-  TRY(engine_file(b->ctx, engine->name, b->request->engine_path, engine->library,
-                  b->engine_library));
-  /* the version that was measured; a record that lacks it is of the library that lies there now */
-  safe_copy(b->engine_version, sizeof b->engine_version, b->request->choice->worst.engine_version);
-  b->engine_version[strcspn(b->engine_version, "-, ")] = 0;
-  if (!b->engine_version[0])
-    return fail(b->ctx, HONE_E_INTERNAL, place_name(engine->name), "the record names no version");
-  TRY(file_map(b->ctx, b->engine_library, &map));
-  hone_status status = sha256_hex(b->ctx, b->engine_hash, map.data, map.size);
+  out->adaptor = adaptor;
+  TRY(engine_file(b->ctx, adaptor->name, path, adaptor->library, out->library));
+  safe_copy(out->version, sizeof out->version, version);
+  out->version[strcspn(out->version, "-, ")] = 0;
+  if (!out->version[0])
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(adaptor->name), "the engine names no version");
+  TRY(file_map(b->ctx, out->library, &map));
+  hone_status status = sha256_hex(b->ctx, out->hash, map.data, map.size);
   file_unmap(&map);
   return status;
 }
 
 /* The same names as in the header of a compiled model, as far as an engine has them. */
-static hone_status put_header(struct bundle *b) {
+hone_status bundle_put_header(struct bundle *b) {
   const struct graph *g = b->model.graph;
   struct text out = {0};
   size_t length = 0;
@@ -222,7 +220,7 @@ static hone_status put_header(struct bundle *b) {
   return bundle_put_text(b, "model.h", &out, 0644);
 }
 
-static hone_status check_ports(struct bundle *b) {
+hone_status bundle_check_ports(struct bundle *b) {
   const struct graph *g = b->model.graph;
   for (size_t i = 0; i < g->outputs.count; i++)
     if (value_is_open(g->outputs.at[i]))
@@ -235,14 +233,18 @@ static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
   static const char *const words[] = {
       "-shared", "-fPIC", "-fvisibility=hidden", "src/engine.c", "-ldl", "-pthread", NULL};
   struct text pin = {0};
-  TRY(check_ports(b));
-  TRY(find_engine(b, engine));
+  TRY(bundle_check_ports(b));
+  /* the version that was measured */
+  TRY(bundle_find_engine(b, engine, b->request->engine_path,
+                         b->request->choice->worst.engine_version, &b->engines[0]));
+  b->engine_count = 1;
   TRY(put_model_file(b));
-  TRY(put_ports_file(b, engine));
-  TRY(put_header(b));
+  TRY(bundle_put_ports(b, &b->engines[0], b->model.graph, b->request->choice->cell.options,
+                       b->model_file, "src/ports.h"));
+  TRY(bundle_put_header(b));
   TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644));
   TRY(bundle_put_embedded(b, engine->text, "src/engine.c", 0644));
-  text_printf(&pin, "%s==%s\n", engine->distribution, b->engine_version);
+  text_printf(&pin, "%s==%s\n", engine->distribution, b->engines[0].version);
   TRY(bundle_put_text(b, "requirements.txt", &pin, 0644));
   return toolchain_program(b->ctx, b->request->cc, b->dir, words, "model.so");
 }
@@ -252,8 +254,9 @@ static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
 hone_status bundle_make_model(struct bundle *b) {
   TRY(bundle_put_embedded(b, "run/artifact.h", "src/artifact.h", 0644));
   TRY(bundle_put_embedded(b, "run/stages.h", "src/stages.h", 0644));
+  if (b->is_hybrid) return bundle_make_hybrid(b);
   return b->is_native ? make_native(b)
-                      : make_engine(b, engine_of(b->request->choice->cell.backend));
+                      : make_engine(b, adaptor_of(b->request->choice->cell.backend));
 }
 
 /* Tolerances that the self-test judges by: those of the precision, wider by the model's own conditioning. */
@@ -308,7 +311,9 @@ hone_status bundle_make_programs(struct bundle *b) {
   static const char *const selftest[] = {"src/selftest.c", "-ldl", "-lm", "-pthread", NULL};
   const char *const run[] = {"-DHONE_ARTIFACT=model_artifact",
                              "src/run.c",
-                             b->is_native ? "model.a" : "src/engine.c",
+                             b->is_native   ? "model.a"
+                             : b->is_hybrid ? "src/hybrid.c"
+                                            : "src/engine.c",
                              "-ldl",
                              "-lm",
                              "-pthread",

@@ -143,6 +143,9 @@ static bool stays(const struct race *race, const struct look *last, size_t i) {
   const enum standing standing = a->at[i].standing;
   if (standing == STANDING_invalid || standing == STANDING_out) return false;
   if (a->choice == SIZE_MAX) return true; /* nothing is sure yet */
+  if (!strcmp(last->summary.records[a->choice].cell.backend, "hybrid") &&
+      strcmp(r->cell.backend, "hybrid"))
+    return true; /* parts must beat it in the last look too */
   if (race->look_count > 1) return standing != STANDING_behind && standing != STANDING_runner_up;
   const double x = kind->value(r), best = kind->value(&last->summary.records[a->choice]);
   return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;

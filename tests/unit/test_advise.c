@@ -204,6 +204,10 @@ static void parts_alone_hold_a_bound(void **state) {
   s.demands.bound[DEMAND_latency] = 3.5;
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
+  s.summary.record_count = 1; /* nothing to be faster than was measured at all */
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_int_equal(s.advice.at[0].standing, STANDING_unproven);
   end(&s);
 }
 

@@ -7,9 +7,14 @@
 
 #define _GNU_SOURCE
 #include "artifact.h"
+#ifdef ENGINE_PORTS /* of one part of a model */
+#include ENGINE_PORTS
+#else
 #include "ports.h"
+#endif
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,12 +52,25 @@ static int engine_glob(const char *folder, const char *rest, char out[ENGINE_PAT
   return 0;
 }
 
+/* The one of "a:b" that has the name of `rest`. */
+static int engine_named(const char *list, const char *rest, char out[ENGINE_PATH]) {
+  const char *pattern = strrchr(rest, '/') ? strrchr(rest, '/') + 1 : rest;
+  for (const char *at = list; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+    const size_t n = strcspn(at, ":");
+    if (n >= ENGINE_PATH) continue;
+    snprintf(out, ENGINE_PATH, "%.*s", (int)n, at);
+    const char *base = strrchr(out, '/') ? strrchr(out, '/') + 1 : out;
+    if (!fnmatch(pattern, base, 0) || !list[strcspn(list, ":")]) return 1;
+  }
+  return 0;
+}
+
 /* rest: below site-packages, a glob pattern. */
 static void *engine_open(const char *folder, const char *rest) {
   const char *named = getenv("ENGINE_LIBRARY"), *environment = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
   char path[ENGINE_PATH] = "", place[2 * ENGINE_PATH];
   int found = 0;
-  if (named && *named && strlen(named) < sizeof path) found = 1, snprintf(path, sizeof path, "%s", named);
+  found = named && engine_named(named, rest, path);
   snprintf(place, sizeof place, "%s/engine", folder);
   found = found || engine_glob(place, rest, path);
   found = found || (environment && engine_glob(environment, rest, path));
@@ -76,6 +94,7 @@ static int engine_is_pinned(const char *version) {
   return 0;
 }
 
+#ifndef ENGINE_OWN_ARTIFACT
 static int32_t engine_run(const void *weights, void *arena, const struct hone_io *io, const struct hone_team *team);
 
 __attribute__((visibility("default"))) const struct hone_artifact_info *model_artifact(void) {
@@ -90,6 +109,7 @@ __attribute__((visibility("default"))) const struct hone_artifact_info *model_ar
                                                  .run = engine_run};
   return &info;
 }
+#endif
 
 static size_t engine_bytes(const struct hone_io_info *io) {
   static const unsigned char widths[17] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 0, 0, 2};
