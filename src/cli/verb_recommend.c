@@ -6,7 +6,9 @@
  */
 #include "recommend.h"
 
+#include <glob.h>
 #include <math.h>
+#include <unistd.h>
 
 #define BUDGET_S 60.0
 #define FAR_BEHIND 1.5 /* of the best at the first look: no second one */
@@ -30,9 +32,40 @@ struct race {
   size_t look_count;
   struct forecast forecast;
   struct split split;
+  const char *device;
 };
 
 /* -- demands ------------------------------------------------------------------------------------- */
+
+/* No record has a figure of energy: a time, or a processor's rated power times it, is none. */
+static hone_status no_energy(struct ctx *ctx) {
+  glob_t found = {0};
+  const bool is_metered =
+      !glob("/sys/class/powercap/*/energy_uj", 0, NULL, &found) && !access(found.gl_pathv[0], R_OK);
+  globfree(&found);
+  return advise(
+      ctx,
+      fail(ctx, HONE_E_UNSUP, place_name("energy"),
+           is_metered ? "this machine has a meter (/sys/class/powercap), but hone does "
+                        "not measure with it yet, and does not guess"
+                      : "no meter can be read here (/sys/class/powercap/*/energy_uj), and "
+                        "hone does not guess"),
+      "latency with --threads 1 is what can be measured nearest to it");
+}
+
+/* One device; "here" is this machine. What looks at this machine's own engines stays here. */
+static hone_status read_device(struct race *race) {
+  const char *device = value_of(race->args, FLAG_device, "here");
+  race->device = !strcmp(device, "here") ? "cpu" : device;
+  if (!strcmp(race->device, "cpu")) return HONE_OK;
+  if (strchr(device, ','))
+    return fail(race->ctx, HONE_E_USAGE, place_name("--device"), "one device is recommended for");
+  for (size_t i = 0; i < 2; i++)
+    if (has(race->args, i ? FLAG_bundle : FLAG_hybrid))
+      return fail(race->ctx, HONE_E_UNSUP, place_name(device),
+                  "--%s is made for this machine alone", i ? "bundle" : "hybrid");
+  return HONE_OK;
+}
 
 static hone_status read_demands(struct race *race) {
   static const struct {
@@ -48,6 +81,7 @@ static hone_status read_demands(struct race *race) {
     TRY(amount_of(race->ctx, race->args, bounds[i].flag, demand_kinds[bounds[i].id].amount, 0, 1e18,
                   NAN, &race->demands.bound[bounds[i].id]));
   }
+  if (!strcmp(objective, "energy")) return no_energy(race->ctx);
   while (id < DEMAND_COUNT && strcmp(demand_kinds[id].name, objective)) id++;
   if (id == DEMAND_COUNT)
     return fail(race->ctx, HONE_E_USAGE, place_name("--objective"),
@@ -61,10 +95,10 @@ static hone_status read_demands(struct race *race) {
 
 /* What the user said of model, data and engines holds for both studies. */
 static hone_status add_given(struct race *race, struct command *command) {
-  static const enum flag_id flags[] = {FLAG_shape,  FLAG_side_files_from, FLAG_input,
-                                       FLAG_inputs, FLAG_backend_option,  FLAG_engine,
-                                       FLAG_batch,  FLAG_precision,       FLAG_store,
-                                       FLAG_seed,   FLAG_limit,           FLAG_memory_limit};
+  static const enum flag_id flags[] = {
+      FLAG_shape,  FLAG_side_files_from, FLAG_input,      FLAG_inputs, FLAG_backend_option,
+      FLAG_engine, FLAG_batch,           FLAG_precision,  FLAG_store,  FLAG_seed,
+      FLAG_limit,  FLAG_memory_limit,    FLAG_device_hone};
   return command_add_given(race->ctx, race->args, flags, COUNT(flags), command);
 }
 
@@ -80,6 +114,7 @@ static hone_status study(struct race *race, const char *title, const struct comm
   TRY(add_given(race, &command));
   for (size_t i = 0; i < how->count; i++) TRY(command_add(race->ctx, &command, how->at[i]));
   TRY(split_add(race->ctx, race->args, race->arena, &race->split, &command));
+  TRY(command_add_flag(race->ctx, &command, FLAG_device, race->device));
   TRY(command_add_flag(race->ctx, &command, FLAG_name, title));
   say(race, title);
   return self_study(race->ctx, race->arena, &command, race->dir, out);
@@ -198,9 +233,21 @@ static hone_status next_look(struct race *race, bool *out_done) {
               &how);
 }
 
+/* Whether the time may not reach for a look at everything: reading what records of other models say takes some. */
+static bool wants_forecast(const struct race *race) {
+  const struct repeated *backends = &race->args->repeated[FLAG_backend];
+  const char *threads = value_of(race->args, FLAG_threads, NULL);
+  size_t named = 0, counts = 1;
+  for (size_t i = 0; i < backends->count; i++, named++)
+    for (const char *at = backends->at[i]; *at; at++) named += *at == ',';
+  for (const char *at = threads ? threads : ""; *at; at++) counts += *at == ',';
+  if (!threads && usable_core_count() > 1) counts = 2;
+  return !named || (double)(named * counts) > race->budget_s / LOOK_S / 2;
+}
+
 static hone_status run_race(struct race *race) {
   bool is_done = false;
-  TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
+  if (wants_forecast(race)) TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
   TRY(first_look(race));
   TRY(find_split(race));
   while (!is_done && race->look_count < LOOKS) TRY(next_look(race, &is_done));
@@ -270,6 +317,7 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   const char *model;
   TRY(one_word(race->ctx, race->args, "model", &model));
   TRY(read_demands(race));
+  TRY(read_device(race));
   TRY(amount_of(race->ctx, race->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, BUDGET_S,
                 &race->budget_s));
   TRY(sinks_read(race->ctx, race->args, sinks));

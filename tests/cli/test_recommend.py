@@ -46,3 +46,17 @@ def test_usage(shared_hone):
     refused(shared_hone("recommend", "zoo:mlp", "--budget", "soon"), "E_USAGE", "60s")
     refused(shared_hone("recommend", "zoo:nothing", "--backend", "native", "--budget", "1", timeout=120), "E_MISSING",
             "hone bench")
+
+
+def test_energy_without_a_meter_is_no_guess(shared_hone):
+    refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy"), "E_UNSUP", "guess")
+
+
+def test_the_device_is_the_studys(shared_hone):
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--device", "here", "--budget", "1",
+                         "--json", "-", "--quiet", timeout=300)
+    sound(result)
+    assert len(json.loads(result.text)["rows"]) == 1
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "nowhere:x"), "E_MISSING", "no such device")
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--hybrid"), "E_UNSUP", "this machine alone")
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--bundle", "b"), "E_UNSUP", "this machine alone")
