@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define PART_OPSET 17
-
 bool part_can_be(const struct backend *backend) {
   return !backend->worker && !backend->needs_device && !backend->only_named &&
          backend_reads(backend, "onnx");
@@ -20,7 +18,7 @@ static hone_status write_part(struct ctx *ctx, const struct graph *graph, const 
   if (snprintf(out_path, 4096, "%s/part.onnx", dir) >= 4096)
     return fail(ctx, HONE_E_PATH, place_file(dir), "the path is too long");
   TRY(dir_create(ctx, dir));
-  hone_status status = export_onnx(ctx, graph, PART_OPSET, &bytes);
+  hone_status status = export_onnx(ctx, graph, export_opset(graph), &bytes);
   if (!status) status = file_write_atomic(ctx, out_path, bytes.at, bytes.length, 0600);
   text_deinit(&bytes);
   return status;

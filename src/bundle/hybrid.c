@@ -2,7 +2,7 @@
  * engine; model.so (text/hybrid.c) runs them one after the other by wiring.h. */
 #include "bundle.h"
 
-enum { PART_OPSET = 17, MOST_PORTS = 256 };
+enum { MOST_PORTS = 256 };
 
 struct wiring {
   struct bundle *b;
@@ -94,7 +94,7 @@ static hone_status make_engine_part(struct bundle *b, const struct backend *back
   snprintf(define, sizeof define, "-DENGINE_PORTS=\"ports-%zu.h\"", k);
   TRY(engine_of_part(b, backend, &engine));
   snprintf(source, sizeof source, "src/engine_%s.c", engine->adaptor->name);
-  TRY(export_onnx(b->ctx, graph, PART_OPSET, &bytes));
+  TRY(export_onnx(b->ctx, graph, export_opset(graph), &bytes));
   TRY(bundle_put_text(b, model, &bytes, 0644));
   TRY(bundle_put_ports(b, engine, graph, part_options(backend), model, ports));
   TRY(bundle_put_embedded(b, engine->adaptor->text, source, 0644));
