@@ -28,8 +28,19 @@ struct session {
   size_t count;
   uint64_t latency_ns, jitter_ns;
   int64_t submits, after;
-  enum cheat { CHEAT_NONE, CHEAT_WRONG, CHEAT_NAN, CHEAT_SKIP, CHEAT_PREVIOUS, CHEAT_SMALL } cheat;
-  int previous;
+  enum cheat {
+    CHEAT_NONE,
+    CHEAT_WRONG,
+    CHEAT_NAN,
+    CHEAT_SKIP,
+    CHEAT_PREVIOUS,
+    CHEAT_SMALL,
+    CHEAT_FIRST,
+    CHEAT_HALF,
+    CHEAT_LATE,
+    CHEAT_ROUNDED
+  } cheat;
+  int previous, first, late; /* sets; -1: none */
   struct random random;
   char options[512];
 };
@@ -223,7 +234,8 @@ static hone_status act(struct ctx *ctx, const char *options, const char *stage) 
 }
 
 static enum cheat find_cheat(const char *options) {
-  static const char *const cheats[] = {"none", "wrong", "nan", "skip", "previous", "small"};
+  static const char *const cheats[] = {"none",  "wrong", "nan",  "skip", "previous",
+                                       "small", "first", "half", "late", "rounded"};
   char name[256];
   if (option_get(options, "cheat", name))
     for (size_t i = 0; i < COUNT(cheats); i++)
@@ -249,7 +261,7 @@ static hone_status read_script(struct ctx *ctx, const char *options, struct sess
   s->latency_ns = (uint64_t)latency * 1000;
   s->jitter_ns = (uint64_t)jitter * 1000;
   s->cheat = find_cheat(options);
-  s->previous = -1;
+  s->previous = s->first = s->late = -1;
   random_init(&s->random, (uint64_t)seed);
   snprintf(s->options, sizeof s->options, "%s", options);
   return HONE_OK;
@@ -280,13 +292,30 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   return set ? HONE_OK : act(ctx, s->options, "bind");
 }
 
+static uint32_t f32_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 static void write_output(struct session *s, int set) {
   float *y = s->sets[set].output;
   const float *x = s->sets[set].input;
   enum cheat cheat = s->submits > s->after ? s->cheat : CHEAT_NONE;
   if (cheat == CHEAT_SKIP) return;
   if (cheat == CHEAT_PREVIOUS && s->previous >= 0) x = s->sets[s->previous].input;
-  memcpy(y, x, s->count * sizeof *y);
+  if (s->first < 0) s->first = set;
+  if (cheat == CHEAT_FIRST) x = s->sets[s->first].input;
+  if (cheat == CHEAT_LATE) { /* says that it is done, and writes when it is called again */
+    const int late = s->late;
+    s->late = set;
+    if (late < 0) return;
+    y = s->sets[late].output;
+    x = s->sets[late].input;
+  }
+  memcpy(y, x, (cheat == CHEAT_HALF ? s->count / 2 : s->count) * sizeof *y);
+  for (size_t i = 0; cheat == CHEAT_ROUNDED && i < s->count; i++)
+    y[i] = bf16_to_f32((uint16_t)(f32_bits(y[i]) >> 16));
   if (cheat == CHEAT_WRONG) y[s->count - 1] += 1.0f;
   if (cheat == CHEAT_NAN) y[0] = NAN;
   if (cheat == CHEAT_SMALL) y[0] *= 1.0f + 1e-6f; /* within the tolerance: not wrong */
