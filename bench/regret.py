@@ -13,12 +13,20 @@ Models of which nothing runs are listed with the reason. Exit 1 if the median re
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
-ZOO_TOO_LARGE = {"zoo:bert_base", "zoo:gpt2", "zoo:gpt2_decode", "zoo:vgg19", "zoo:vit_b16"}
+LARGE = 80e6  # parameters
+UNIT = {"K": 1e3, "M": 1e6, "G": 1e9}
+
+
+def parameters_of(line):
+    """Of a row of `hone zoo list`: "... 86.6 M parameters ..."."""
+    number, unit = re.search(r"([\d.]+) ?([KMG]?) parameters", line).groups()
+    return float(number) * UNIT.get(unit, 1)
 
 
 def run(options, *words, timeout=3600):
@@ -43,9 +51,8 @@ def list_models(options):
     if options.model:
         return options.model
     done, _ = run(options, "zoo", "list")
-    found = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("zoo:")]
-    if not options.large:
-        found = [m for m in found if m not in ZOO_TOO_LARGE]
+    rows = [line for line in done.stdout.splitlines() if line.startswith("zoo:")]
+    found = [line.split()[0] for line in rows if options.large or parameters_of(line) < LARGE]
     if options.models:
         folder = pathlib.Path(options.models)
         found += [str(p) for p in sorted(folder.rglob("*")) if p.suffix in (".onnx", ".tflite")]

@@ -18,7 +18,7 @@ import onnx
 import onnxruntime
 
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
-LOW, HIGH = 1e-3, 300.0  # mean square of an activation; unscaled attention scores reach 250
+LOW, HIGH = 1e-4, 300.0  # mean square of an activation; unscaled attention scores reach 250, cosines are small
 PIXELS = {"yolov8n": 640.0 ** 2}  # mean squares of coordinates are bounded by the picture
 LARGE = 600e6  # parameters; their ONNX files pass 2 GB, and tests/cli/test_zoo.py has them tiny
 MASKED = 1e30  # the lowest float stands for "masked"
@@ -69,6 +69,8 @@ def complaints(name, node, values, high):
     if node.op_type != "Softmax" and denormal.any():
         yield f"{node.op_type} {name}: {denormal.sum()} denormals"
     visible = x[magnitude < MASKED]
+    if node.op_type == "ReduceL2":
+        return  # a length grows with the width
     if node.op_type == "Softmax":
         # one visible position alone has weight 1; elsewhere no single one may take all
         if np.median(x.max(axis=-1)) > 0.9:
@@ -86,7 +88,8 @@ def check(tool, name, folder):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     found = []
-    if parameters(model, name) != int(said[1]):
+    # class tokens and gates behind a constant operator are folded where the graph is inferred: a few thousand at most
+    if abs(parameters(model, name) - int(said[1])) > 1e-5 * int(said[1]):
         found.append(f"{parameters(model, name)} parameters, published are {said[1]}")
     makers = with_all_outputs(model)
     options = onnxruntime.SessionOptions()
