@@ -36,9 +36,9 @@ struct split {
   json_t *
       proposal; /* cuts, stretches and hand-overs with their times, or NULL; the caller's to decref */
 };
-/* turn_s: of one timing. A model that cannot be cut, or a single engine, is no failure: words say it. */
+/* budget_s: after which no more stretches are begun. A model that cannot be cut, or a single engine, is no failure: words say it. */
 MUST_USE hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir,
-                                int threads, double turn_s, struct split *out);
+                                int threads, double budget_s, struct split *out);
 /* The options of a look in which parts take part; the backend's name is the caller's. */
 MUST_USE hone_status split_add(struct ctx *ctx, const struct args *args, struct arena *arena,
                                const struct split *split, struct command *command);

@@ -2,7 +2,11 @@
  * in a process of its own; whether they are faster is for the looks to prove. */
 #include "recommend.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* About as many as four cuts make, of three engines: each one's share of the budget. */
+#define TIMINGS 45
 
 /* What the user named, as far as parts can run in it; without names `hone hybrid` takes what is ready. */
 static hone_status add_engines(struct ctx *ctx, const struct args *args, struct command *command) {
@@ -24,13 +28,14 @@ static hone_status add_engines(struct ctx *ctx, const struct args *args, struct 
 }
 
 static hone_status ask(struct ctx *ctx, const struct args *args, const char *json_path, int threads,
-                       double turn_s, struct process_result *out) {
+                       double budget_s, struct process_result *out) {
   static const enum flag_id given[] = {FLAG_shape,  FLAG_side_files_from, FLAG_input, FLAG_inputs,
                                        FLAG_engine, FLAG_batch,           FLAG_seed,  FLAG_limit};
   struct command command = {.count = 0};
-  char self[4096], thread_text[16], turn_text[32];
+  char self[4096], thread_text[16], turn_text[32], budget_text[32];
   snprintf(thread_text, sizeof thread_text, "%d", threads);
-  snprintf(turn_text, sizeof turn_text, "%.3f", turn_s);
+  snprintf(turn_text, sizeof turn_text, "%.3f", fmin(0.5, fmax(0.01, budget_s / TIMINGS)));
+  snprintf(budget_text, sizeof budget_text, "%.2fs", fmax(1, budget_s));
   TRY(self_path(ctx, self));
   TRY(command_add(ctx, &command, self));
   TRY(command_add(ctx, &command, "hybrid"));
@@ -39,6 +44,7 @@ static hone_status ask(struct ctx *ctx, const struct args *args, const char *jso
   TRY(add_engines(ctx, args, &command));
   TRY(command_add_flag(ctx, &command, FLAG_threads, thread_text));
   TRY(command_add_flag(ctx, &command, FLAG_min_time, turn_text));
+  TRY(command_add_flag(ctx, &command, FLAG_budget, budget_text));
   TRY(command_add_flag(ctx, &command, FLAG_json, json_path));
   TRY(command_add_flag(ctx, &command, FLAG_quiet, NULL));
   const struct process_options options = {
@@ -70,11 +76,11 @@ static hone_status read_proposal(struct ctx *ctx, const char *path, struct split
 }
 
 hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir, int threads,
-                       double turn_s, struct split *out) {
+                       double budget_s, struct split *out) {
   char path[4200];
   struct process_result result = {0};
   snprintf(path, sizeof path, "%s/hybrid.json", dir);
-  hone_status status = ask(ctx, args, path, threads, turn_s, &result);
+  hone_status status = ask(ctx, args, path, threads, budget_s, &result);
   if (!status && (result.exit_code || result.signal)) {
     /* a model that cannot be cut, or one engine alone: the race goes on without parts */
     safe_copy(out->words, sizeof out->words,

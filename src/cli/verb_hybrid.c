@@ -83,6 +83,8 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
   TRY(ints_of(p->ctx, p->args, FLAG_threads, 1, 1024, threads, COUNT(threads), &thread_count));
   TRY(int_of(p->ctx, p->args, FLAG_cuts, 1, HYBRID_MOST_CUTS, 4, &cuts));
   TRY(number_of(p->ctx, p->args, FLAG_min_time, 0.001, 60, 0.1, &p->options.turn_s));
+  TRY(amount_of(p->ctx, p->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, INFINITY,
+                &p->options.budget_s));
   TRY(read_engines(p));
   TRY(sinks_read(p->ctx, p->args, sinks));
   if (thread_count > 1)
@@ -172,6 +174,9 @@ static hone_status put_table(const struct proposing *p, struct text *out) {
       text_put_safe(out, p->study.why_not[e], 200);
       text_puts(out, "\n");
     }
+  if (p->study.stretches < p->study.stretch_count)
+    text_printf(out, "%zu of %zu stretches were timed before --budget was spent\n",
+                p->study.stretches, p->study.stretch_count);
   if (p->study.single != SIZE_MAX)
     text_printf(out, "whole: %s %.4f ms\n", p->engines[p->study.single].backend->name,
                 p->study.single_ms);
@@ -227,15 +232,15 @@ static hone_status put_json(const struct proposing *p, struct text *out) {
     json_array_append_new(
         cuts, json_pack("{s:I, s:f, s:I}", "node", (json_int_t)p->study.cuts[k].position, "bytes",
                         p->study.cuts[k].bytes, "values", (json_int_t)p->study.cuts[k].values));
-  json_t *json =
-      json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", p->path, "threads",
-                p->options.threads, "cuts", cuts, "stretches", stretches_json(p), "hand_overs",
-                hand_overs_json(p), "single",
-                p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
-                                            : json_null(),
-                "single_ms", number(p->study.single_ms), "parts",
-                is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
-                is_split(p) ? number(p->study.path.ms) : json_null());
+  json_t *json = json_pack(
+      "{s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", p->path, "threads",
+      p->options.threads, "complete", p->study.stretches == p->study.stretch_count, "cuts", cuts,
+      "stretches", stretches_json(p), "hand_overs", hand_overs_json(p), "single",
+      p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
+                                  : json_null(),
+      "single_ms", number(p->study.single_ms), "parts",
+      is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
+      is_split(p) ? number(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_puts(out, dumped ? dumped : "{}");
   text_puts(out, "\n");

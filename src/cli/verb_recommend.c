@@ -187,7 +187,7 @@ static bool stays(const struct race *race, const struct look *last, size_t i) {
 }
 
 /* Parts are looked for with the threads of what the first look found best, in a quarter of the time that is left: a
-   default of four cuts makes fifteen stretches. */
+   default of four cuts makes fifteen stretches, each compiled on every engine. */
 static hone_status find_split(struct race *race) {
   const struct look *first = &race->looks[0];
   const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
@@ -196,8 +196,7 @@ static hone_status find_split(struct race *race) {
   const int threads =
       choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].cell.threads;
   say(race, "recommend: parts on different engines");
-  return split_find(race->ctx, race->args, race->dir, threads, fmin(0.5, fmax(0.01, left / 4 / 45)),
-                    &race->split);
+  return split_find(race->ctx, race->args, race->dir, threads, left / 4, &race->split);
 }
 
 /* Half of what is left, and all of it in the last look. *out_done: nothing is left to find out. */

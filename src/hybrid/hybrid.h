@@ -52,9 +52,10 @@ struct hybrid_options {
   const struct hybrid_engine *engines;
   size_t engine_count;
   int threads;
-  size_t cuts;                                    /* at most */
-  double turn_s;                                  /* of one timing */
-  const char *work_dir;                           /* an empty folder */
+  size_t cuts;          /* at most */
+  double turn_s;        /* of one timing */
+  double budget_s;      /* no stretch but the whole model is begun after that; infinite: all are */
+  const char *work_dir; /* an empty folder */
   void (*progress)(void *user, const char *line); /* may be NULL */
   void *user;
 };
@@ -62,7 +63,8 @@ struct hybrid_study {
   struct cut cuts[HYBRID_MOST_CUTS];
   size_t cut_count;
   struct hybrid_times times;
-  size_t hand_overs; /* that were measured */
+  size_t hand_overs;               /* that were measured */
+  size_t stretches, stretch_count; /* measured within the budget, of all */
   struct hybrid_path path;
   size_t single;    /* engine that is fastest on the whole model; SIZE_MAX: none can */
   double single_ms; /* NaN */

@@ -18,6 +18,7 @@ struct measuring {
   const struct graph *graph;
   const struct hybrid_options *options;
   struct hybrid_study *study;
+  uint64_t start_ns;
   size_t places[HYBRID_PLACES]; /* nodes before each place */
   hone_tensor
       *values;   /* by value of the graph: inputs, and what crosses a cut; data NULL: not yet */
@@ -34,6 +35,10 @@ static void say(const struct measuring *m, const char *format, ...) {
   vsnprintf(line, sizeof line, format, args);
   va_end(args);
   m->options->progress(m->options->user, line);
+}
+
+static bool is_spent(const struct measuring *m) {
+  return (double)(clock_ns() - m->start_ns) / 1e9 > m->options->budget_s;
 }
 
 /* -- values -------------------------------------------------------------------------------------- */
@@ -196,14 +201,15 @@ static hone_status fill_values(struct measuring *m, const hone_tensor *inputs) {
   return HONE_OK;
 }
 
+/* The longest first: what a budget leaves out are the shortest, without which there are fewer paths. */
 static hone_status measure_stretches(struct measuring *m) {
   const size_t places = m->study->times.places;
-  const size_t total = places * (places - 1) / 2;
-  size_t done = 0;
+  m->study->stretch_count = places * (places - 1) / 2;
   for (size_t length = places - 1; length; length--)
     for (size_t from = 0; from + length < places; from++) {
-      say(m, "[%zu/%zu] nodes %zu to %zu", ++done, total, m->places[from],
-          m->places[from + length] - 1);
+      if (m->study->stretches && is_spent(m)) return HONE_OK;
+      say(m, "[%zu/%zu] nodes %zu to %zu", ++m->study->stretches, m->study->stretch_count,
+          m->places[from], m->places[from + length] - 1);
       TRY(measure_stretch(m, from, from + length));
     }
   return HONE_OK;
@@ -217,7 +223,7 @@ static hone_status plan(struct measuring *m) {
     hybrid_shortest(&m->study->times, path);
     for (size_t k = 0; k + 1 < path->count; k++) {
       const size_t e = path->at[k].engine, f = path->at[k + 1].engine, place = path->at[k].to;
-      if (!isnan(m->study->times.hand_over[place][e][f])) continue;
+      if (!isnan(m->study->times.hand_over[place][e][f]) || is_spent(m)) continue;
       say(m, "hand-over before node %zu from %s to %s", m->places[place],
           m->options->engines[e].backend->name, m->options->engines[f].backend->name);
       TRY(measure_hand_over(m, path->at[k].from, place, path->at[k + 1].to, e, f));
@@ -253,8 +259,12 @@ static hone_status check_graph(struct ctx *ctx, const struct graph *graph) {
 hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                            const hone_tensor *inputs, const struct hybrid_options *options,
                            struct hybrid_study *out) {
-  struct measuring m = {
-      .ctx = ctx, .arena = arena, .graph = graph, .options = options, .study = out};
+  struct measuring m = {.ctx = ctx,
+                        .arena = arena,
+                        .graph = graph,
+                        .options = options,
+                        .study = out,
+                        .start_ns = clock_ns()};
   TRY(check_graph(ctx, graph));
   *out = (struct hybrid_study){.single = SIZE_MAX};
   TRY(hybrid_cuts(ctx, arena, graph, options->cuts, out->cuts, &out->cut_count));

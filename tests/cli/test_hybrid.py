@@ -49,6 +49,17 @@ def test_without_parts_the_verb_is_named(shared_hone):
     assert "hone hybrid MODEL finds one" in json.loads(result.text)["records"][0]["reason"]
 
 
+def test_a_budget_ends_the_timing_not_the_proposal(shared_hone):
+    """Whatever the machine, 10 ms are over once the whole model was compiled: it is timed, the rest is said to be left."""
+    result = shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2", *ENGINE,
+                         "--min-time", "0.01", "--budget", "0.01", "--json", "-", "--quiet", timeout=300)
+    sound(result)
+    found = json.loads(result.text)
+    assert found["complete"] is False and found["single_ms"] > 0
+    timed = {(s["from"], s["to"]) for s in found["stretches"] if s["ms"] is not None}
+    assert timed == {(0, max(s["to"] for s in found["stretches"]))}
+
+
 def test_nobody_gets_it_unasked(shared_hone):
     result = shared_hone("bench", "zoo:mlp", "--dry-run")
     sound(result)
