@@ -178,9 +178,10 @@ static json_t *reference_command(const struct bench *bench, const struct bench_c
 static hone_status compute_sets(struct bench *bench, struct bench_case *one, const char *dir) {
   int cores = usable_core_count();
   int count = cores < MAX_REFERENCE_WORKERS ? cores : MAX_REFERENCE_WORKERS;
-  struct worker workers[MAX_REFERENCE_WORKERS];
+  struct worker *workers;
   int started = 0;
   hone_status status = HONE_OK;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, workers, (size_t)count));
   while (!status && started < count) {
     status = bench_worker(bench, CASE_CELL, 0, &workers[started]);
     if (!status) started++;

@@ -47,31 +47,43 @@ static hone_status run_study(struct bench *bench) {
   return measure(bench);
 }
 
+static hone_status run_in_folder(struct bench *bench) {
+  int lock_fd = -1;
+  TRY(study_folder(bench->ctx, bench->dir, &lock_fd));
+  harness_begin(&bench->harness);
+  const int nice = priority_set(bench->options.nice);
+  const hone_status status = run_study(bench);
+  priority_set(nice);
+  neighbours_end(bench);
+  harness_finish(&bench->harness);
+  dir_remove_tree(bench->dir);
+  close(lock_fd);
+  for (size_t c = 0; c < bench->study.case_count; c++)
+    json_decref(bench->study.cases[c].generation);
+  labels_close(&bench->labels);
+  return status;
+}
+
 hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
                       const struct bench_callbacks *callbacks) {
-  struct bench bench = {
-      .ctx = ctx, .options = *options, .callbacks = callbacks, .start_ns = clock_ns()};
-  options_set_defaults(&bench.options, &bench.harness);
-  random_init(&bench.random, bench.options.seed);
-  if (options->cache_dir)
-    snprintf(bench.cache_dir, sizeof bench.cache_dir, "%s", options->cache_dir);
-  else
-    TRY(dir_user(ctx, "cache", bench.cache_dir));
-  TRY(arena_create(ctx, 0, &bench.arena));
-  int lock_fd = -1;
-  hone_status status = study_folder(ctx, bench.dir, &lock_fd);
+  struct bench *bench; /* with its paths too much for a small stack */
+  struct arena *arena;
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = NEW(ctx, arena, bench);
   if (!status) {
-    harness_begin(&bench.harness);
-    const int nice = priority_set(options->nice);
-    status = run_study(&bench);
-    priority_set(nice);
-    neighbours_end(&bench);
-    harness_finish(&bench.harness);
-    dir_remove_tree(bench.dir);
-    close(lock_fd);
+    bench->ctx = ctx;
+    bench->arena = arena;
+    bench->options = *options;
+    bench->callbacks = callbacks;
+    bench->start_ns = clock_ns();
+    options_set_defaults(&bench->options, &bench->harness);
+    random_init(&bench->random, bench->options.seed);
+    if (options->cache_dir)
+      snprintf(bench->cache_dir, sizeof bench->cache_dir, "%s", options->cache_dir);
+    else
+      status = dir_user(ctx, "cache", bench->cache_dir);
   }
-  for (size_t c = 0; c < bench.study.case_count; c++) json_decref(bench.study.cases[c].generation);
-  labels_close(&bench.labels);
-  arena_destroy(bench.arena);
+  if (!status) status = run_in_folder(bench);
+  arena_destroy(arena);
   return status;
 }
