@@ -40,6 +40,10 @@ MUST_USE hone_status control_rows(struct ctx *ctx, struct graph *graph, const st
 /* -- loop.c: loops at run time ---- */
 /* Whether the number of iterations, or the condition to begin, comes at run time. */
 bool loop_is_open(const struct node *node);
+/* Whether it is not unrolled: it is open, or has more iterations than limit unroll. */
+bool loop_stays(const struct ctx *ctx, const struct node *node);
+/* Whether a Loop that stays runs as often as its trip count says, which is known, whatever its body computes. */
+bool loop_is_counted(const struct node *node);
 /* Gives the body's inputs their types; *out_body is to be inferred next, then the node. */
 MUST_USE hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **out_body);
 /* What stands for a Scan along a run-time size: its length and a Loop. Its body is changed. */

@@ -3,7 +3,7 @@
  * then has. Compiled code computes up to the bound (what lies behind the actual size is not read by
  * anybody), so a rule exists where no element within the actual size depends on one behind it. An
  * operator without a rule refuses such operands. */
-#include "ops_internal.h"
+#include "control.h"
 
 typedef hone_status extents_fn(struct ctx *ctx, struct graph *graph, struct node *node);
 
@@ -90,6 +90,7 @@ static hone_status of_loop(struct ctx *ctx, struct graph *graph, struct node *no
   uint32_t number = 0;
   size_t states = node->input_count > 2 ? node->input_count - 2 : 0;
   TRY(refuse_open(ctx, node));
+  if (loop_is_counted(node)) return HONE_OK;
   for (size_t k = states; k < node->output_count; k++)
     TRY(open_dimension(ctx, graph, node, k, 0, &number));
   return HONE_OK;

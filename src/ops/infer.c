@@ -279,7 +279,7 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
       TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
       return wait_for(f, frame, &nodes);
     }
-    if (loop_is_open(task.node)) return infer_open_loop(f, frame, task);
+    if (loop_stays(f->ctx, task.node)) return infer_open_loop(f, frame, task);
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
   }
   if (unroll_is_blind(task.unroll))

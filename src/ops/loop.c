@@ -1,6 +1,6 @@
-/* loop: a Loop whose number of iterations comes at run time keeps its body; a Scan along a size that comes
- * at run time becomes such a Loop. What is carried keeps type and shape; what is collected is as long as
- * the iterations, an extent with the trip count or limit `unroll` as its bound. Semantics: ONNX Loop-11,
+/* loop: a Loop whose number of iterations comes at run time, or is more than limit `unroll`, keeps its body; such
+ * a Scan becomes such a Loop. What is carried keeps type and shape; what is collected is as long as the
+ * iterations: their number where it is known, else an extent with the trip count or limit `unroll` as its bound. Semantics: ONNX Loop-11,
  * Scan-9 and later. */
 #include "control.h"
 
@@ -18,6 +18,42 @@ bool loop_is_open(const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++)
     if (node->inputs[k] && value_is_open(node->inputs[k])) return true;
   return false;
+}
+
+/* A number that is known, more than is unrolled. */
+static bool is_long(const struct ctx *ctx, const struct node *node) {
+  if (is_op(node, OP_Loop)) {
+    const struct value *trip = node_input(node, TRIP);
+    if (!trip || !trip->constant || tensor_count(trip->constant) != 1) return false;
+    const int64_t most = tensor_i64(trip->constant, 0);
+    return most > ctx->limits[LIMIT_unroll] && most != INT64_MAX; /* which stands for no count */
+  }
+  size_t axes = 0;
+  const int64_t *axis = node_ints(node, "scan_input_axes", &axes);
+  const int64_t scans = node_int(node, "num_scan_inputs", 0);
+  if (scans < 1 || (uint64_t)scans > node->input_count) return false;
+  const struct value *x = node->inputs[node->input_count - (size_t)scans];
+  int64_t at = axes ? axis[0] : 0;
+  if (!x || !x->has_shape || at < -x->shape.rank || at >= x->shape.rank) return false;
+  return x->shape.dims[at < 0 ? at + x->shape.rank : at] > ctx->limits[LIMIT_unroll];
+}
+
+bool loop_stays(const struct ctx *ctx, const struct node *node) {
+  return loop_is_open(node) || is_long(ctx, node);
+}
+
+static bool is_true(const struct value *value) {
+  return value->constant && tensor_count(value->constant) == 1 && tensor_i64(value->constant, 0);
+}
+
+bool loop_is_counted(const struct node *node) {
+  const struct attribute *a = node_attribute(node, "body");
+  const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
+  if (!a || a->kind != ATTRIBUTE_GRAPH || a->graph->outputs.count < 1) return false;
+  if (!trip || !trip->constant || (goes && !is_true(goes))) return false;
+  const struct value *on = a->graph->outputs.at[0];
+  while (on->producer && is_op(on->producer, OP_Identity)) on = on->producer->inputs[0];
+  return is_true(on) || on == a->graph->inputs.at[GOES];
 }
 
 static hone_status set_type(struct ctx *ctx, const struct node *node, size_t k, struct value *to,
@@ -106,7 +142,7 @@ hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) 
     if (made->dtype != x->dtype || !shape_equal(&made->shape, &x->shape))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
                   "carried value %zu changes its type or shape, and the number of iterations is "
-                  "known only at run time",
+                  "known only at run time, or more than limit unroll",
                   k);
     TRY(set_output(ctx, node, k, x->dtype, &x->shape));
   }
@@ -175,11 +211,32 @@ static hone_status check_scan(struct ctx *ctx, const struct node *node, int64_t 
     for (size_t k = 0; k < count; k++)
       if (list[k])
         return fail(ctx, HONE_E_UNSUP, node_place(node),
-                    "%s of a Scan over a size that is known only at run time", lists[i]);
+                    "%s of a Scan that is known only at run time, or longer than limit unroll",
+                    lists[i]);
   }
   for (size_t k = 0; k < node->input_count; k++)
     if (!node->inputs[k])
       return fail(ctx, HONE_E_FORMAT, node_place(node), "input %zu is missing", k);
+  return HONE_OK;
+}
+
+/* The axis along which the first scan input is taken apart; known lengths of the others are its own. */
+static hone_status scanned_axis(struct ctx *ctx, const struct node *node, size_t states,
+                                int *out_axis) {
+  size_t axes = 0;
+  const int64_t *given = node_ints(node, "scan_input_axes", &axes);
+  const struct value *first = node->inputs[states];
+  for (size_t k = states; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    int axis;
+    TRY(axis_normalise(ctx, node, "scan_input_axes",
+                       given && k - states < axes ? given[k - states] : 0, x->shape.rank, &axis));
+    if (k == states) *out_axis = axis;
+    if (!x->extents[axis] && !first->extents[*out_axis] &&
+        x->shape.dims[axis] != first->shape.dims[*out_axis])
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "scan inputs of %lld and %lld iterations",
+                  (long long)first->shape.dims[*out_axis], (long long)x->shape.dims[axis]);
+  }
   return HONE_OK;
 }
 
@@ -190,14 +247,11 @@ hone_status loop_of_scan(struct ctx *ctx, struct graph *graph, const struct node
   struct value *index, **inputs;
   struct node *shape, *trip, *loop;
   int axis = 0;
-  size_t axes = 0;
-  const int64_t *given = node_ints(node, "scan_input_axes", &axes);
   TRY(check_scan(ctx, node, scans));
   TRY(control_body(ctx, node, "body", node->input_count, node->output_count, &body));
   size_t states = node->input_count - (size_t)scans;
   struct value *first = node->inputs[states];
-  TRY(axis_normalise(ctx, node, "scan_input_axes", given && axes ? given[0] : 0, first->shape.rank,
-                     &axis));
+  TRY(scanned_axis(ctx, node, states, &axis));
   TRY(control_constant(ctx, graph, HONE_I64, 0, axis, &index));
   TRY(control_node(ctx, graph, OP_Shape, node, &first, 1, NULL, out, &shape));
   TRY(control_node(ctx, graph, OP_Gather, node, (struct value *[]){shape->outputs[0], index}, 2,

@@ -139,7 +139,7 @@ hone_status lower_loop(struct builder *b, const struct node *node, bool *out_don
     }
     struct view out = l.collected[k - l.states];
     memcpy(out.extents, y->extents, sizeof out.extents);
-    TRY(part(b, "LoopCount", node, &l.iteration, 1, &out, 1));
+    if (y->extents[0]) TRY(part(b, "LoopCount", node, &l.iteration, 1, &out, 1));
     set_view(b, y, &l.collected[k - l.states]);
   }
   *out_done = true;

@@ -134,6 +134,28 @@ def test_scan_over_a_size_of_the_data(keep, tool, tmp_path):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("how", ["Loop", "always", "Scan"])
+def test_a_known_count_above_what_is_unrolled(how, tool, tmp_path):
+    """1500 iterations stay a loop of the artifact, and what they collect has that very length."""
+    if how == "Scan":
+        inner = h.make_graph([n("Add", ["v", "e"], ["w"]), n("Mul", ["w", "w"], ["o"])], "body",
+                             [h.make_tensor_value_info(k, T.FLOAT, [4]) for k in ("v", "e")],
+                             [h.make_tensor_value_info(k, T.FLOAT, [4]) for k in ("w", "o")])
+        nodes = [n("Scan", ["zero", "x"], ["y", "rows"], num_scan_inputs=1, body=inner), n("Transpose", ["rows"], ["r"])]
+        given, constants = {"x": floats(1500, 4) / 100}, {"zero": np.zeros(4, np.float32)}
+    else:
+        on = KEEP if how == "Loop" else n("Constant", [], ["next"], value=onnx.numpy_helper.from_array(np.array(True)))
+        inner = body([on, n("Mul", ["v", "most"], ["w"]), n("ReduceSum", ["w"], ["next_o0"], keepdims=0)],
+                     [("v", "w", [3, 4])], 1, constants={"most": np.array(0.999, np.float32)})
+        nodes = [n("Loop", ["trip", "", "x"], ["y", "rows"], body=inner), n("Neg", ["rows"], ["r"])]
+        given, constants = {"x": X}, {"trip": np.array(1500)}
+    onnx.save(model_of(nodes, given, constants, ["y", "r"]), tmp_path / "m.onnx")
+    wanted = peer_outputs(tmp_path / "m.onnx", given)
+    assert 1500 in wanted[1].shape
+    same(hone_outputs(tool, tmp_path / "m.onnx", given, tmp_path), wanted)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
 def test_more_iterations_than_there_is_room_for(tool, tmp_path):
     """Collected values have the bound of limit unroll, where nothing else gives one."""
     nodes, constants, outputs = counted()

@@ -10,11 +10,6 @@ static hone_status infer(struct fixture *f, const char *text) {
   return graph_infer(&f->ctx, f->graph);
 }
 
-#define LOOP(trip, end)                                                          \
-  "graph(x: f32[2]) -> (y) {\n  m = const i64[] [" trip                          \
-  "]\n  t = const bool[] [1]\n"                                                  \
-  "  y = Loop(m, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n" \
-  "    g = " end "\n    w = Neg(v)\n  }\n}\n"
 #define IF(then_text, else_text)                                     \
   "graph(c: bool[], x: f32[2,3]) -> (y) {\n  s = const i64[1] [5]\n" \
   "  y = If(c) then_branch=graph() -> (a) {\n    a = " then_text     \
@@ -24,7 +19,11 @@ static const struct {
   const char *what, *text;
   hone_status status;
 } refusals[] = {
-    {"endless by its count", LOOP("1000000000000", "Identity(c)"), HONE_E_LIMIT},
+    {"more collected than there is memory",
+     "graph(x: f32[2]) -> (y, z) {\n  m = const i64[] [1000000000000]\n"
+     "  y, z = Loop(m, -, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w, o) {\n"
+     "    g = Identity(c)\n    w = Neg(v)\n    o = Neg(v)\n  }\n}\n",
+     HONE_E_LIMIT},
     {"endless by its condition",
      "graph(x: f32[2]) -> (y) {\n  t = const bool[] [1]\n"
      "  y = Loop(-, t, x) body=graph(i: i64[], c: bool[], v: f32[2]) -> (g, w) {\n"
@@ -59,6 +58,11 @@ static const struct {
      HONE_E_UNSUP},
     {"scan inputs of two lengths",
      "graph(x: f32[2], z: f32[3]) -> (y) {\n"
+     "  y = Scan(x, z) num_scan_inputs=2 body=graph(a: f32[], b: f32[]) -> (g) {\n"
+     "    g = Add(a, b)\n  }\n}\n",
+     HONE_E_SHAPE},
+    {"long scan inputs of two lengths",
+     "graph(x: f32[2000], z: f32[3]) -> (y) {\n"
      "  y = Scan(x, z) num_scan_inputs=2 body=graph(a: f32[], b: f32[]) -> (g) {\n"
      "    g = Add(a, b)\n  }\n}\n",
      HONE_E_SHAPE},
