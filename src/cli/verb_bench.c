@@ -300,6 +300,21 @@ static void clear_line(struct session_state *state) {
   state->line_width = 0;
 }
 
+/* A model that could not be described adds nothing to an estimate: that is said. */
+static void print_unknown(const struct bench_study *study) {
+  for (size_t c = 0; c < study->case_count; c++) {
+    const struct bench_case *one = &study->cases[c];
+    struct text line = {0};
+    if (one->status == STATUS_ok) continue;
+    text_puts(&line, "not in the estimate: ");
+    text_put_safe(&line, one->model, 80);
+    text_puts(&line, ": ");
+    text_put_safe(&line, one->reason[0] ? one->reason : status_text(one->status), 300);
+    if (line.at) puts(line.at);
+    text_deinit(&line);
+  }
+}
+
 static void print_estimate(const struct bench_study *study) {
   char memory[32], disk[32], usable[32];
   const uint64_t ram = usable_ram_bytes();
@@ -312,6 +327,7 @@ static void print_estimate(const struct bench_study *study) {
       "be used here%s, %s disk\n",
       study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory, usable,
       study->estimate.memory_bytes > ram ? ", which is too little" : "", disk);
+  print_unknown(study);
   for (size_t i = 0; i < study->cell_count; i++) {
     struct text line = {0};
     text_printf(&line, "  ");

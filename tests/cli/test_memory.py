@@ -19,6 +19,13 @@ def test_a_dry_run_says_what_may_be_used(hone):
     assert "of the 2.00 GB" not in whole.text and "too little" not in whole.text, whole
 
 
+def test_a_dry_run_names_what_it_cannot_estimate(hone):
+    result = hone("bench", "zoo:mlp", "zoo:gpt2_xl", "--backend", "native", "--dry-run",
+                  limits=[(resource.RLIMIT_AS, 2_000_000_000)])
+    sound(result)
+    assert "not in the estimate: zoo:gpt2_xl: E_OOM" in result.text and "estimate: zoo:mlp" not in result.text, result
+
+
 @pytest.mark.parametrize("verb", ["run", "inspect"])
 def test_a_value_beyond_it_is_a_limit_and_no_killed_process(hone, tmp_path, verb):
     onnx = pytest.importorskip("onnx")
