@@ -75,16 +75,6 @@ static hone_status make_plan(struct ctx *ctx, struct text_model *text, const cha
 
 /* -- one call ------------------------------------------------------------------------------------- */
 
-static hone_status make_tensor(struct ctx *ctx, struct arena *arena, const struct value *value,
-                               hone_tensor *out) {
-  struct tensor *tensor;
-  TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-  *out = (hone_tensor){
-      .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
-  memcpy(out->shape, value->shape.dims, (size_t)out->rank * sizeof *out->shape);
-  return HONE_OK;
-}
-
 static hone_status tensor_size(struct ctx *ctx, const hone_tensor *tensor, size_t *out) {
   return tensor_bytes(ctx, "cache", tensor, out);
 }
@@ -101,9 +91,9 @@ static hone_status evaluate(struct ctx *ctx, struct text_model *text, struct are
   TRY(NEW_ARRAY(ctx, arena, inputs, plan->input_count));
   TRY(NEW_ARRAY(ctx, arena, outputs, plan->output_count));
   for (size_t i = 0; i < plan->input_count; i++)
-    TRY(make_tensor(ctx, arena, graph->inputs.at[i], &inputs[i]));
+    TRY(value_memory(ctx, arena, graph->inputs.at[i], &inputs[i]));
   for (size_t i = 0; i < plan->output_count; i++)
-    TRY(make_tensor(ctx, arena, graph->outputs.at[i], &outputs[i]));
+    TRY(value_memory(ctx, arena, graph->outputs.at[i], &outputs[i]));
   for (size_t c = 0; c < plan->cache_count; c++) {
     size_t bytes;
     TRY(tensor_size(ctx, &inputs[plan->caches[c].in], &bytes));

@@ -239,16 +239,6 @@ static hone_status make_input(struct ctx *ctx, struct arena *arena, const struct
                         (int)message_int(command, "set", 0), out);
 }
 
-static hone_status make_output(struct ctx *ctx, struct arena *arena, const struct value *value,
-                               hone_tensor *out) {
-  struct tensor *tensor;
-  TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-  *out = (hone_tensor){
-      .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
-  memcpy(out->shape, value->shape.dims, (size_t)out->rank * sizeof *out->shape);
-  return HONE_OK;
-}
-
 static hone_status write_set(struct ctx *ctx, const json_t *command, const char *kind,
                              const hone_tensor *tensors, size_t count) {
   char path[4096];
@@ -287,7 +277,7 @@ static hone_status evaluate_set(struct ctx *ctx, struct arena *arena, struct gra
   TRY(write_set(ctx, command, "in", inputs, graph->inputs.count));
   if (message_bool(command, "inputs_only")) return HONE_OK;
   for (size_t i = 0; i < graph->outputs.count; i++)
-    TRY(make_output(ctx, arena, graph->outputs.at[i], &outputs[i]));
+    TRY(value_memory(ctx, arena, graph->outputs.at[i], &outputs[i]));
   uint64_t start = clock_ns();
   TRY(reference_run(ctx, graph, inputs, outputs));
   const uint64_t reference_ns = clock_ns() - start;

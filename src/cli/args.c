@@ -228,3 +228,13 @@ void print_flags(FILE *out, const char *verb) {
     print_flag(out, help_lines[i].flag);
   }
 }
+
+const char *engine_path_of(const struct args *args, const char *backend) {
+  const size_t n = strlen(backend);
+  const char *found = NULL;
+  for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++) {
+    const char *pair = args->repeated[FLAG_engine].at[i];
+    if (!strncmp(pair, backend, n) && pair[n] == '=') found = pair + n + 1;
+  }
+  return found;
+}

@@ -52,6 +52,8 @@ MUST_USE hone_status int_of(struct ctx *ctx, const struct args *args, enum flag_
                             int64_t min, int64_t max, int64_t otherwise, int64_t *out);
 MUST_USE hone_status number_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
                                double min, double max, double otherwise, double *out);
+/* The last --engine NAME=PATH of this backend; NULL: none. */
+const char *engine_path_of(const struct args *args, const char *backend);
 /* "5ms", "200MB", "5%": in the kind's own unit. */
 MUST_USE hone_status amount_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
                                enum amount_kind kind, double min, double max, double otherwise,

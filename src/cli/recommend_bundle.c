@@ -2,17 +2,6 @@
 #include "../bundle/bundle.h"
 #include "recommend.h"
 
-/* --engine NAME=PATH of this backend; NULL: none. */
-static const char *engine_path_of(const struct args *args, const char *backend) {
-  const size_t n = strlen(backend);
-  const char *found = NULL;
-  for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++) {
-    const char *pair = args->repeated[FLAG_engine].at[i];
-    if (!strncmp(pair, backend, n) && pair[n] == '=') found = pair + n + 1;
-  }
-  return found;
-}
-
 static hone_status render_page(struct ctx *ctx, const struct args *args, struct arena *arena,
                                const char *key, struct study_row *row, struct text *out) {
   struct study_data *data;

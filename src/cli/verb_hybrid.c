@@ -22,22 +22,12 @@ struct proposing {
 
 /* -- what is asked ------------------------------------------------------------------------------- */
 
-static const char *engine_path(const struct args *args, const char *backend) {
-  const size_t n = strlen(backend);
-  const char *found = NULL;
-  for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++) {
-    const char *pair = args->repeated[FLAG_engine].at[i];
-    if (!strncmp(pair, backend, n) && pair[n] == '=') found = pair + n + 1;
-  }
-  return found;
-}
-
 static hone_status add_engine(struct proposing *p, const struct backend *backend) {
   if (p->options.engine_count == HYBRID_MOST_ENGINES)
     return fail(p->ctx, HONE_E_USAGE, place_name("--backend"), "more than %d engines",
                 HYBRID_MOST_ENGINES);
   p->engines[p->options.engine_count++] =
-      (struct hybrid_engine){backend, engine_path(p->args, backend->name)};
+      (struct hybrid_engine){backend, engine_path_of(p->args, backend->name)};
   return HONE_OK;
 }
 
@@ -48,7 +38,7 @@ static hone_status read_engines(struct proposing *p) {
     const struct backend *backend = backend_list[i];
     struct backend_info info = {.status = BACKEND_MISSING};
     if (!part_can_be(backend) || backend->testing_only) continue;
-    backend->describe(p->ctx, backend, engine_path(p->args, backend->name), &info);
+    backend->describe(p->ctx, backend, engine_path_of(p->args, backend->name), &info);
     if (info.status == BACKEND_READY) TRY(add_engine(p, backend));
   }
   for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {

@@ -99,6 +99,16 @@ hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype
   return HONE_OK;
 }
 
+hone_status value_memory(struct ctx *ctx, struct arena *arena, const struct value *value,
+                         hone_tensor *out) {
+  struct tensor *tensor;
+  TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
+  *out = (hone_tensor){
+      .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
+  memcpy(out->shape, value->shape.dims, (size_t)out->rank * sizeof *out->shape);
+  return HONE_OK;
+}
+
 hone_status tensor_copy(struct ctx *ctx, struct arena *arena, const struct tensor *from,
                         struct tensor **out) {
   TRY(tensor_create(ctx, arena, from->dtype, &from->shape, out));

@@ -57,14 +57,7 @@ static hone_status tensors_of(struct measuring *m, struct value *const *values, 
     hone_tensor *tensor = value_of_name(m, values[i]->name);
     if (!tensor)
       return fail(m->ctx, HONE_E_INTERNAL, place_name(values[i]->name), "is in no graph");
-    if (!tensor->data) {
-      struct tensor *made;
-      TRY(tensor_create(m->ctx, m->arena, values[i]->dtype, &values[i]->shape, &made));
-      *tensor = (hone_tensor){.data = (void *)(uintptr_t)made->data,
-                              .dtype = values[i]->dtype,
-                              .rank = values[i]->shape.rank};
-      memcpy(tensor->shape, values[i]->shape.dims, sizeof tensor->shape);
-    }
+    if (!tensor->data) TRY(value_memory(m->ctx, m->arena, values[i], tensor));
     (*out)[i] = *tensor;
   }
   return HONE_OK;
