@@ -8,11 +8,31 @@
  * a vec, or where c is of integers a veci, from the sums x. */
 #ifndef HONE_DOT_
 #define HONE_DOT_
+/* Named, or gcc flips a signed group in a general register and takes three instructions to get it here. */
+#if defined __AVX2__ && HONE_VECTOR_BYTES > 16
+typedef struct __attribute__((may_alias)) {
+  unsigned char x[4];
+} group_;
+#endif
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+INLINE_ veci load_group_(const void *p) {
+  veci x;
+  __asm__("vpbroadcastd %1, %0" : "=v"(x) : "m"(*(const group_ *)p));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci load_group_(const void *p) {
+  veci x;
+  __asm__("vpbroadcastd %1, %0" : "=x"(x) : "m"(*(const group_ *)p));
+  return x;
+}
+#else
 INLINE_ veci load_group_(const void *p) {
   int32_t x;
   memcpy(&x, p, 4);
   return (veci){0} + x;
 }
+#endif
 /* The first n bytes, zeros behind: nothing past the end of a row is read. */
 INLINE_ veci load_part_(const void *p, const int n) {
   uint32_t x = 0;
