@@ -77,6 +77,8 @@ static struct value *extend(const struct stack *s, const char *name, const char 
                                  DIMS(s->batch, heads, s->past, depth));
   x = zoo_concat(b, 2, (struct value *[]){past, x}, 2);
   zoo_output(b, zoo_name(b, "present.%s.%s", name, kind), x);
+  zoo_open_dimension(b, past, 2, "past");
+  zoo_open_dimension(b, x, 2, "total");
   return x;
 }
 
@@ -85,7 +87,7 @@ static struct value *repeat_heads(const struct stack *s, struct value *x, int64_
                                   int64_t times, int64_t length, int64_t depth) {
   struct builder *b = s->b;
   if (times == 1) return x;
-  const int64_t wide[] = {s->batch, heads, times, length, depth};
+  const int64_t wide[] = {s->batch, heads, times, length < 0 ? 1 : length, depth};
   x = zoo_op2(b, "Unsqueeze", x, zoo_i64(b, 1, (int64_t[]){2}, 1));
   x = zoo_op2(b, "Expand", x, zoo_i64(b, 1, wide, 5));
   return zoo_reshape(b, x, DIMS(s->batch, heads * times, length, depth));
@@ -95,7 +97,7 @@ static struct value *self_attention(const struct stack *s, const struct block *k
                                     struct value *x) {
   struct builder *b = s->b;
   const int64_t heads = k->width / k->depth, keys = k->key_heads ? k->key_heads : heads;
-  const int64_t length = s->length + (s->past > 0 ? s->past : 0);
+  const int64_t length = s->length < 0 ? -1 : s->length + (s->past > 0 ? s->past : 0);
   struct attention a = {s->batch, s->length, length, heads, k->depth, k->is_unscaled};
   struct dense query = {k->width, k->width, k->is_unscaled ? 1 / (double)k->depth : 1,
                         k->biases & BIAS_Q, k->is_4bit};
@@ -190,6 +192,19 @@ struct value *zoo_causal_mask(struct builder *b, int64_t length) {
     for (int64_t column = 0; column < length; column++)
       mask[row * length + column] = column > row ? -0x1.fffffep127 : 0;
   return zoo_table(b, DIMS(1, 1, length, length), mask);
+}
+
+struct value *zoo_is_seen(struct builder *b, struct value *position, int64_t total) {
+  struct value *mask = zoo_input(b, "attention_mask", HONE_I64, DIMS(b->options.batch, total));
+  struct value *count = zoo_op2(b, "CumSum", mask, zoo_i64(b, 0, (int64_t[]){1}, 1));
+  struct value *place = zoo_op2(b, "Sub", count, zoo_i64(b, 0, (int64_t[]){1}, 1));
+  struct value *is_past =
+      zoo_op2(b, "LessOrEqual", zoo_op2(b, "Unsqueeze", place, zoo_i64(b, 1, (int64_t[]){1, 2}, 2)),
+              zoo_op2(b, "Unsqueeze", position, zoo_i64(b, 1, (int64_t[]){1, 3}, 2)));
+  struct value *is_there = zoo_op2(b, "Greater", mask, zoo_i64(b, 0, (int64_t[]){0}, 1));
+  zoo_open_dimension(b, mask, 1, "total");
+  return zoo_op2(b, "And", is_past,
+                 zoo_op2(b, "Unsqueeze", is_there, zoo_i64(b, 1, (int64_t[]){1, 2}, 2)));
 }
 
 struct value *zoo_positions(struct builder *b, const char *name, int64_t rows, int64_t width,

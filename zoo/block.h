@@ -29,7 +29,7 @@ struct block {
 /* What the blocks of one stack share. Values may be NULL. */
 struct stack {
   struct builder *b;
-  int64_t batch, length;
+  int64_t batch, length;       /* length -1: known when it runs */
   struct value *mask;          /* added to the scores of self-attention */
   struct value *cosine, *sine; /* rotary positions, [.., length, depth] */
   struct value *position;      /* added to what makes queries and keys (DETR) */
@@ -67,6 +67,9 @@ struct value *zoo_blocks(const struct stack *s, const struct block *k, const cha
 
 /* [1, 1, length, length]: 0 where a position is seen and the lowest float where it is not. */
 struct value *zoo_causal_mask(struct builder *b, int64_t length);
+/* The same found at run time, as bools [batch, 1, length, total]: of what a new input, attention_mask [batch, total],
+   leaves over, what stands up to a token's position, [batch, length]. */
+struct value *zoo_is_seen(struct builder *b, struct value *position, int64_t total);
 /* 0 where the mask is 1 and the lowest float where it is 0: [batch, length] -> [batch, 1, 1, length] */
 struct value *zoo_extended_mask(struct builder *b, struct value *mask);
 /* Rows from `first` on of a learned table of positions, [length, width]. */

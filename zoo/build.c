@@ -62,6 +62,14 @@ void zoo_output(struct builder *b, const char *name, struct value *value) {
   KEEP(b, graph_output(b->ctx, b->graph, value));
 }
 
+void zoo_open_dimension(struct builder *b, const struct value *x, int axis, const char *name) {
+  const struct open_dimension open = {x, axis, name};
+  if (!b->is_open || b->is_counting || b->status) return;
+  b->status = vec_grow(b->ctx, b->graph->arena, &b->open.at, b->open.count, &b->open.capacity,
+                       sizeof *b->open.at);
+  if (!b->status) b->open.at[b->open.count++] = open;
+}
+
 static hone_status make_node(struct builder *b, const char *op_name, struct value *const *inputs,
                              size_t input_count, struct value **out, size_t output_count) {
   struct node *node;

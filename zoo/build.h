@@ -14,12 +14,15 @@
 
 struct zoo_options {
   int64_t batch, sequence, past, size, layers, width, vocabulary;
+  bool is_open; /* "past=open" */
 };
 struct builder {
   struct ctx *ctx;
   struct graph *graph;
   struct zoo_options options, published; /* asked for; of the model as its paper has it */
   hone_status status;
+  bool is_open; /* a decoder that takes any number of tokens after any past */
+  struct open_dimensions open;
   bool is_counting;        /* nothing is made: weights are counted, every value is NULL */
   bool has_frozen_norms;   /* batch norms are no parameters, as in DETR's backbone */
   int64_t parameter_count; /* of the weights made so far; not the running statistics */
@@ -53,6 +56,8 @@ PRINTF(2, 3) const char *zoo_name(struct builder *b, const char *format, ...);
 struct value *zoo_input(struct builder *b, const char *name, hone_dtype dtype, int rank,
                         const int64_t *dims);
 void zoo_output(struct builder *b, const char *name, struct value *value);
+/* A dimension of an input or output that has this name where the model is open. */
+void zoo_open_dimension(struct builder *b, const struct value *x, int axis, const char *name);
 /* One node; its outputs, output_count of them, are written to `out`. */
 void zoo_node(struct builder *b, const char *op, struct value *const *inputs, size_t input_count,
               struct value **out, size_t output_count);

@@ -9,8 +9,10 @@ enum { DEPTH = 64, POSITIONS = 1024 };
 struct decoder {
   struct builder *b;
   int64_t batch, length, past; /* past < 0: no cache */
+  int64_t rows;                /* length in shapes: -1 where it is known at run time */
   int64_t width, heads, layers;
-  struct value *is_visible; /* [1, 1, length, length], NULL with a cache */
+  struct value
+      *is_visible; /* [1, 1, length, length]; with a cache [batch, 1, length, total] or NULL */
   struct value *lowest;
 };
 
@@ -22,7 +24,7 @@ static struct value *conv1d(const struct decoder *d, const char *name, struct va
       zoo_weight(b, zoo_name(b, "%s.weight", name), DIMS(in, out), 0, sqrt(gain / (double)in));
   struct value *bias = zoo_weight(b, zoo_name(b, "%s.bias", name), DIMS(out), 0, 0.05);
   x = zoo_op3(b, "Gemm", zoo_reshape(b, x, DIMS(-1, in)), w, bias);
-  return zoo_reshape(b, x, DIMS(d->batch, d->length, out));
+  return zoo_reshape(b, x, DIMS(d->batch, d->rows, out));
 }
 
 /* Puts the past in front and hands both out again; axis of the sequence: 2. */
@@ -35,6 +37,8 @@ static struct value *extend(const struct decoder *d, int layer, const char *kind
   now = zoo_op2(b, "Concat", past, now);
   if (now) zoo_int(b, now, "axis", 2);
   zoo_output(b, zoo_name(b, "present.%d.%s", layer, kind), now);
+  zoo_open_dimension(b, past, 2, "past");
+  zoo_open_dimension(b, now, 2, "total");
   return now;
 }
 
@@ -45,13 +49,13 @@ static struct value *attention(const struct decoder *d, int layer, struct value 
   x = conv1d(d, zoo_name(b, "h.%d.attn.c_attn", layer), x, width, 3 * width, 1);
   zoo_split(b, x, 2, (int64_t[]){width, width, width}, parts, 3);
   for (int i = 0; i < 3; i++)
-    parts[i] = zoo_split_heads(b, parts[i], d->batch, d->length, d->heads, DEPTH, false);
+    parts[i] = zoo_split_heads(b, parts[i], d->batch, d->rows, d->heads, DEPTH, false);
   struct value *k = extend(d, layer, "key", parts[1]), *v = extend(d, layer, "value", parts[2]);
   x = zoo_op2(b, "MatMul", parts[0], zoo_transpose(b, k, DIMS(0, 1, 3, 2)));
   x = zoo_op2(b, "Div", x, zoo_scalar(b, 8));
   if (d->is_visible) x = zoo_op3(b, "Where", d->is_visible, x, d->lowest);
   x = zoo_softmax(b, x, -1);
-  x = zoo_merge_heads(b, zoo_op2(b, "MatMul", x, v), d->batch, d->length, width);
+  x = zoo_merge_heads(b, zoo_op2(b, "MatMul", x, v), d->batch, d->rows, width);
   /* the branch of each layer adds 1 / layers to the variance of the residual stream */
   return conv1d(d, zoo_name(b, "h.%d.attn.c_proj", layer), x, width, width, 1 / (double)d->layers);
 }
@@ -95,6 +99,9 @@ void zoo_gpt2(struct builder *b, int variant) {
                       .batch = b->options.batch,
                       .length = variant ? 1 : b->options.sequence,
                       .past = variant ? b->options.past : -1,
+                      .rows = b->is_open ? -1
+                              : variant  ? 1
+                                         : b->options.sequence,
                       .width = width,
                       .heads = width / DEPTH,
                       .layers = b->options.layers};
@@ -102,16 +109,18 @@ void zoo_gpt2(struct builder *b, int variant) {
   if (b->status) return;
   struct value *ids = zoo_input(b, "input_ids", HONE_I64, DIMS(d.batch, d.length));
   struct value *at = positions(&d);
+  zoo_open_dimension(b, ids, 1, "sequence");
+  zoo_open_dimension(b, at, 1, "sequence");
   struct value *wte = zoo_weight(b, "wte.weight", DIMS(vocabulary, width), 0, 0.1);
   struct value *wpe = zoo_weight(b, "wpe.weight", DIMS(POSITIONS, width), 0, 0.1);
   struct value *x =
       zoo_op2(b, "Add", zoo_op2(b, "Gather", wte, ids), zoo_op2(b, "Gather", wpe, at));
-  if (!variant) {
-    d.is_visible = causal_mask(b, d.length);
-    d.lowest = zoo_scalar(b, -0x1.fffffep127);
-  }
+  if (!variant) d.is_visible = causal_mask(b, d.length);
+  if (b->is_open) d.is_visible = zoo_is_seen(b, at, d.past + 1);
+  if (d.is_visible) d.lowest = zoo_scalar(b, -0x1.fffffep127);
   for (int i = 0; i < (int)d.layers; i++) x = layer(&d, i, x);
   x = zoo_layer_norm(b, "ln_f", x, width, 1e-5);
-  zoo_output(b, "logits",
-             zoo_tied_logits(b, x, wte, (int64_t[]){d.batch, d.length}, width, vocabulary));
+  x = zoo_tied_logits(b, x, wte, (int64_t[]){d.batch, d.rows}, width, vocabulary);
+  zoo_output(b, "logits", x);
+  zoo_open_dimension(b, x, 1, "sequence");
 }

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+enum { OPEN_POSITIONS = 4096 }; /* that a model of open sizes knows the rotation of */
+
 struct size {
   int64_t heads, key_heads, inner;
   double theta, epsilon;
@@ -54,7 +56,8 @@ static void rotary(struct builder *b, const struct size *s, int64_t rows, int64_
 /* A token's rotation is gathered by its position, which is an input. */
 static struct value *at_position(struct builder *b, struct value *table, struct value *at,
                                  int64_t depth) {
-  return zoo_reshape(b, zoo_gather(b, table, at, 0), DIMS(b->options.batch, 1, 1, depth));
+  return zoo_reshape(b, zoo_gather(b, table, at, 0),
+                     DIMS(b->options.batch, 1, b->is_open ? -1 : 1, depth));
 }
 
 void zoo_llama(struct builder *b, int variant) {
@@ -82,9 +85,18 @@ void zoo_llama(struct builder *b, int variant) {
   stack.length = is_decode ? 1 : b->options.sequence;
   if (is_decode) stack.past = b->options.past;
   struct value *ids = zoo_input(b, "input_ids", HONE_I64, DIMS(stack.batch, stack.length));
-  rotary(b, s, is_decode ? stack.past + 1 : stack.length, depth, &stack.cosine, &stack.sine);
+  zoo_open_dimension(b, ids, 1, "sequence");
+  const int64_t positions = is_decode ? stack.past + 1 : stack.length;
+  rotary(b, s, b->is_open && positions < OPEN_POSITIONS ? OPEN_POSITIONS : positions, depth,
+         &stack.cosine, &stack.sine);
   if (is_decode) {
     struct value *at = zoo_input(b, "position_ids", HONE_I64, DIMS(stack.batch, 1));
+    zoo_open_dimension(b, at, 1, "sequence");
+    if (b->is_open) {
+      struct value *is_seen = zoo_is_seen(b, at, positions);
+      stack.length = -1;
+      stack.mask = zoo_op3(b, "Where", is_seen, zoo_scalar(b, 0), zoo_scalar(b, -0x1.fffffep127));
+    }
     stack.cosine = at_position(b, stack.cosine, at, depth);
     stack.sine = at_position(b, stack.sine, at, depth);
   } else {
@@ -97,7 +109,8 @@ void zoo_llama(struct builder *b, int variant) {
   x = zoo_norm(b, "norm", x, &block);
   struct dense head = {width, vocabulary, 1, false, false};
   const int64_t rows[] = {stack.batch, stack.length};
-  zoo_output(b, "logits",
-             s->is_tied ? zoo_tied_logits(b, x, embedding, rows, width, vocabulary)
-                        : zoo_dense(b, "lm_head", x, &head));
+  x = s->is_tied ? zoo_tied_logits(b, x, embedding, rows, width, vocabulary)
+                 : zoo_dense(b, "lm_head", x, &head);
+  zoo_output(b, "logits", x);
+  zoo_open_dimension(b, x, 1, "sequence");
 }

@@ -57,12 +57,14 @@ static hone_status read_option(struct ctx *ctx, const char *spec, const char **a
   if (n < sizeof name) memcpy(name, *at, n);
   if (m < sizeof number) memcpy(number, value, m);
   int64_t *field = option_field(options, name), parsed;
+  const bool opens = !strcmp(name, "past") && !strcmp(number, "open");
   if (!field || (!is_default && !*field))
     return fail(ctx, HONE_E_USAGE, place_name(spec), "the model has no option \"%s\"", name);
-  if (!parse_i64(number, 1, LARGEST_OPTION, &parsed))
+  if (opens) options->is_open = true;
+  if (!opens && !parse_i64(number, 1, LARGEST_OPTION, &parsed))
     return fail(ctx, HONE_E_USAGE, place_name(spec), "%s must be a number from 1 to %d", name,
                 LARGEST_OPTION);
-  *field = parsed;
+  if (!opens) *field = parsed;
   if (value[m] == ',' && !value[m + 1])
     return fail(ctx, HONE_E_USAGE, place_name(spec), "nothing follows the last comma");
   *at = value + m + (value[m] == ',');
@@ -115,6 +117,7 @@ static hone_status prepare(struct ctx *ctx, struct arena *arena, const char *spe
   TRY(read_options(ctx, spec, zoo_models[*model].default_spec, true, &b->options));
   b->published = b->options;
   TRY(read_options(ctx, spec, rest + n + (rest[n] == ','), false, &b->options));
+  b->is_open = b->options.is_open;
   return graph_create(ctx, arena, &b->graph);
 }
 
@@ -128,7 +131,17 @@ hone_status zoo_measure(struct ctx *ctx, struct arena *arena, const char *spec, 
   return HONE_OK;
 }
 
-hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, struct graph **out) {
+bool zoo_generates(const char *spec) {
+  const char *name = zoo_is_spec(spec) ? spec + 4 : spec;
+  for (size_t i = 0; i < zoo_model_count; i++)
+    if (strlen(zoo_models[i].name) == strcspn(name, ",") &&
+        !strncmp(name, zoo_models[i].name, strcspn(name, ",")))
+      return strstr(zoo_models[i].default_spec, "past=") != NULL;
+  return false;
+}
+
+hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, struct graph **out,
+                      struct open_dimensions *out_open) {
   struct builder b;
   size_t model;
   TRY(prepare(ctx, arena, spec, &b, &model));
@@ -137,6 +150,7 @@ hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec, st
   families[model].build(&b, families[model].variant);
   TRY(b.status);
   TRY(graph_infer(ctx, b.graph));
+  if (out_open) *out_open = b.open;
   *out = b.graph;
   return HONE_OK;
 }

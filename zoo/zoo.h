@@ -25,7 +25,10 @@ struct zoo_size {
 MUST_USE hone_status zoo_measure(struct ctx *ctx, struct arena *arena, const char *spec,
                                  uint64_t ram_bytes, struct zoo_size *out);
 /* "zoo:resnet50,batch=8": builds the graph in `arena`. E_NOFILE for an unknown name (with the nearest
-   one), E_USAGE for a bad option, E_OOM before it starts if twice its weights are beyond this machine's memory. */
+   one), E_USAGE for a bad option, E_OOM before it starts if twice its weights are beyond this machine's memory.
+   out_open, unless NULL: what "past=open" leaves open in the file that is written; else empty. */
 MUST_USE hone_status zoo_build(struct ctx *ctx, struct arena *arena, const char *spec,
-                               struct graph **out);
+                               struct graph **out, struct open_dimensions *out_open);
+/* True for a decoder with a cache, which "past=open" makes one for any number of tokens after any past. */
+bool zoo_generates(const char *spec);
 #endif

@@ -212,7 +212,9 @@ hone_status generation_shapes(struct ctx *ctx, const struct generation *g, const
   for (size_t i = 0; i < g->input_count; i++) {
     const struct generation_tensor *tensor = &g->tensors[i];
     const hone_tensor form = generation_form(g, i, call);
-    const bool opens = bound && tensor->grows == (g->cache_count ? GROWS_PAST : GROWS_TOKENS);
+    const bool is_all = g->cache_count && tensor->grows == GROWS_TOTAL; /* a mask */
+    const bool opens =
+        bound && (is_all || tensor->grows == (g->cache_count ? GROWS_PAST : GROWS_TOKENS));
     text_printf(out, "%s%s[", i ? "," : "", names[i]);
     for (int d = 0; d < form.rank; d++) {
       if (d) text_puts(out, ",");
@@ -222,6 +224,7 @@ hone_status generation_shapes(struct ctx *ctx, const struct generation *g, const
         text_puts(out, "HELD");
       else
         text_printf(out, "HELD<=%lld", (long long)bound);
+      if (opens && d == tensor->axis && is_all) text_printf(out, "+%lld", (long long)call.tokens);
       is_said = is_said || (opens && d == tensor->axis);
     }
     text_puts(out, "]");

@@ -2,6 +2,7 @@
  * written once), its hash, shapes and cost. reference: one input set and the reference's outputs as
  * .npy files; the harness asks once per set and keeps them.
  */
+#include "../../zoo/zoo.h"
 #include "bench.h"
 
 #include <errno.h>
@@ -32,22 +33,48 @@ static bool file_holds(const char *path, const char *text) {
   return !strcmp(found, text);
 }
 
+/* Every input's shape. */
+static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct text *out) {
+  for (size_t i = 0; i < graph->inputs.count; i++) {
+    const struct value *input = graph->inputs.at[i];
+    text_printf(out, "%s%s[", i ? "," : "", input->name);
+    for (int d = 0; d < input->shape.rank; d++)
+      text_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
+    text_puts(out, "]");
+  }
+  if (!graph->inputs.count) text_puts(out, "");
+  return text_finish(ctx, out);
+}
+
+/* What the model's open sizes are where nothing else is said, beside its file; nothing where all are fixed. */
+static hone_status write_sizes(struct ctx *ctx, const struct model *model, const char *path) {
+  struct text sizes = {0};
+  hone_status status = model->open.count ? shapes_text(ctx, model->graph, &sizes) : HONE_OK;
+  if (!status) status = file_write_atomic(ctx, path, sizes.at, sizes.length, 0600);
+  text_deinit(&sizes);
+  return status;
+}
+
 /* Builds the zoo model and writes it as ONNX unless this program has done so before. */
 static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache_dir,
                             char out[4096]) {
-  char name[65], folder[4096], stamp_path[4096], stamp[64];
+  char name[65], hash[33], folder[4096], stamp_path[4096], sizes_path[4096], stamp[64];
+  hash_hex(hash, spec, strlen(spec)); /* a name alone may be cut off */
   slug(name, spec);
   snprintf(folder, sizeof folder, "%.3900s/models", cache_dir);
   TRY(dir_create(ctx, folder));
-  snprintf(out, 4096, "%.4000s/%s.onnx", folder, name);
-  snprintf(stamp_path, sizeof stamp_path, "%.4000s/%s.stamp", folder, name);
+  snprintf(out, 4096, "%.4000s/%.40s-%.16s.onnx", folder, name, hash);
+  snprintf(stamp_path, sizeof stamp_path, "%.4000s/%.40s-%.16s.stamp", folder, name, hash);
+  snprintf(sizes_path, sizeof sizes_path, "%.4000s/%.40s-%.16s.sizes", folder, name, hash);
   build_stamp(stamp);
   if (!access(out, R_OK) && file_holds(stamp_path, stamp)) return HONE_OK;
   struct model model;
   TRY(model_load(ctx, spec, NULL, &model));
   struct text bytes = {0};
-  hone_status status = export_onnx(ctx, model.graph, export_opset(model.graph), &bytes);
+  hone_status status =
+      export_onnx_open(ctx, model.graph, export_opset(model.graph), &model.open, &bytes);
   if (!status) status = text_finish(ctx, &bytes);
+  if (!status) status = write_sizes(ctx, &model, sizes_path);
   model_unload(&model);
   if (!status) status = file_write_atomic(ctx, out, bytes.at, bytes.length, 0600);
   text_deinit(&bytes);
@@ -72,19 +99,6 @@ static json_t *describe_values(struct value *const *values, size_t count, const 
   for (size_t i = 0; i < count; i++)
     json_array_append_new(list, describe_value(values[i], steps ? steps[i] : 0));
   return list;
-}
-
-/* Every input's shape. */
-static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct text *out) {
-  for (size_t i = 0; i < graph->inputs.count; i++) {
-    const struct value *input = graph->inputs.at[i];
-    text_printf(out, "%s%s[", i ? "," : "", input->name);
-    for (int d = 0; d < input->shape.rank; d++)
-      text_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
-    text_puts(out, "]");
-  }
-  if (!graph->inputs.count) text_puts(out, "");
-  return text_finish(ctx, out);
 }
 
 /* FLOPs, bytes and FLOPs with Winograd of each contraction, as costs.npy [n, 3] in the worker's folder. */
@@ -195,6 +209,8 @@ static hone_status model_file_path(struct ctx *ctx, const json_t *command, char 
   struct text spec = {0};
   text_puts(&spec, name);
   if (batch > 0 && !strstr(name, "batch=")) text_printf(&spec, ",batch=%d", batch);
+  if (message_int(command, "open_is", 0) && zoo_generates(name) && !strstr(name, "past=open"))
+    text_puts(&spec, ",past=open");
   hone_status status = text_finish(ctx, &spec);
   if (!status) status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
   text_deinit(&spec);
@@ -204,6 +220,17 @@ static hone_status model_file_path(struct ctx *ctx, const json_t *command, char 
 static const char *text_or_null(const json_t *command, const char *key) {
   const char *text = message_text(command, key);
   return *text ? text : NULL;
+}
+
+/* What write_sizes wrote beside FILE.onnx. */
+static hone_status zoo_sizes(struct ctx *ctx, const char *path, struct text *out) {
+  char beside[4096];
+  struct mapping mapping;
+  snprintf(beside, sizeof beside, "%.*s.sizes", (int)strlen(path) - (int)strlen(".onnx"), path);
+  TRY(file_map(ctx, beside, &mapping));
+  text_append(out, (const char *)mapping.data, mapping.size);
+  file_unmap(&mapping);
+  return text_finish(ctx, out);
 }
 
 hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
@@ -217,8 +244,13 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
                                   .open_is = message_int(command, "open_is", 0),
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
-  TRY(model_load(ctx, path, &import, &model));
-  hone_status status = write_costs(ctx, model.graph, dir);
+  struct text sizes = {0};
+  hone_status status = is_zoo ? zoo_sizes(ctx, path, &sizes) : HONE_OK;
+  if (sizes.length) import.shapes = sizes.at;
+  if (!status) status = model_load(ctx, path, &import, &model);
+  text_deinit(&sizes);
+  TRY(status);
+  status = write_costs(ctx, model.graph, dir);
   if (!status) status = reply_description(ctx, path, &model, out_reply);
   model_unload(&model);
   return status;

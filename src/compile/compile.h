@@ -17,6 +17,7 @@ struct model {
   struct symbols symbols; /* of options.shapes; the graph is that at their bounds */
   struct model_file file;
   struct graph *graph;
+  struct open_dimensions open; /* of a built-in model: what export_onnx_open leaves open */
   char content_hash[33];
   char sha256[65];
 };

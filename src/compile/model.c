@@ -8,7 +8,7 @@ static hone_status load_zoo(struct ctx *ctx, const char *spec, int64_t batch, st
   struct text identity = {0};
   if (batch && !strstr(spec, "batch="))
     TRY(arena_printf(ctx, model->arena, &spec, "%s,batch=%lld", spec, (long long)batch));
-  TRY(zoo_build(ctx, model->arena, spec, &model->graph));
+  TRY(zoo_build(ctx, model->arena, spec, &model->graph, &model->open));
   TRY(graph_infer(ctx, model->graph));
   text_printf(&identity, "hone %s %s", HONE_VERSION, spec);
   hone_status status = text_finish(ctx, &identity);

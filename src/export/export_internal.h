@@ -30,10 +30,11 @@ struct exporter {
   struct ctx *ctx;
   struct arena *arena;
   int opset;
-  uint64_t fresh;            /* for names of values that the graph does not have */
-  struct graph_list graphs;  /* outer first */
-  struct message *messages;  /* of each: its GraphProto */
-  bool uses[EXPORT_DOMAINS]; /* which of export_domains, besides ONNX's own */
+  const struct open_dimensions *open; /* or NULL */
+  uint64_t fresh;                     /* for names of values that the graph does not have */
+  struct graph_list graphs;           /* outer first */
+  struct message *messages;           /* of each: its GraphProto */
+  bool uses[EXPORT_DOMAINS];          /* which of export_domains, besides ONNX's own */
 };
 
 /* -- values.c */

@@ -17,15 +17,26 @@ enum { IR_VERSION = 8, NEWEST_OPSET_OF_IR_8 = 18, OLDEST_OPSET = 13 };
 
 /* -- graphs ----------------------------------------------------------------------------------- */
 
-/* ValueInfoProto { name 1, type 2 { tensor_type 1 { elem_type 1, shape 2 { dim 1 { value 1 }}}}} */
-static void put_value_info(struct text *text, unsigned field, const struct value *value) {
+/* ValueInfoProto { name 1, type 2 { tensor_type 1 { elem_type 1, shape 2 { dim 1 { value 1, name 2 }}}}} */
+static const char *open_name(const struct exporter *e, const struct value *value, int axis) {
+  for (size_t i = 0; e->open && i < e->open->count; i++)
+    if (e->open->at[i].value == value && e->open->at[i].axis == axis) return e->open->at[i].name;
+  return NULL;
+}
+
+static void put_value_info(const struct exporter *e, struct text *text, unsigned field,
+                           const struct value *value) {
   struct text info = {0}, type = {0}, tensor = {0}, shape = {0};
   pb_string(&info, 1, value->name);
   if (value->dtype) {
     pb_int(&tensor, 1, value->dtype);
     for (int i = 0; value->has_shape && i < value->shape.rank; i++) {
       struct text dim = {0};
-      pb_int(&dim, 1, value->shape.dims[i]);
+      const char *name = open_name(e, value, i);
+      if (name)
+        pb_string(&dim, 2, name);
+      else
+        pb_int(&dim, 1, value->shape.dims[i]);
       pb_message(&shape, 1, &dim);
     }
     if (value->has_shape) pb_message(&tensor, 2, &shape);
@@ -99,9 +110,9 @@ static hone_status put_graph(struct exporter *e, const struct graph *graph,
     if (value->constant && !value->producer && uses[v]) TRY(put_constant(e, message, value));
   }
   for (size_t i = 0; i < graph->inputs.count; i++)
-    put_value_info(&message->text, GRAPH_INPUT, graph->inputs.at[i]);
+    put_value_info(e, &message->text, GRAPH_INPUT, graph->inputs.at[i]);
   for (size_t i = 0; i < graph->outputs.count; i++)
-    put_value_info(&message->text, GRAPH_OUTPUT, graph->outputs.at[i]);
+    put_value_info(e, &message->text, GRAPH_OUTPUT, graph->outputs.at[i]);
   return HONE_OK;
 }
 
@@ -149,7 +160,12 @@ static hone_status export_all(struct exporter *e, const struct graph *graph, str
 
 hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
                         struct text *out_bytes) {
-  struct exporter e = {.ctx = ctx, .opset = opset, .fresh = graph->fresh};
+  return export_onnx_open(ctx, graph, opset, NULL, out_bytes);
+}
+
+hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int opset,
+                             const struct open_dimensions *open, struct text *out_bytes) {
+  struct exporter e = {.ctx = ctx, .opset = opset, .open = open, .fresh = graph->fresh};
   if (opset < OLDEST_OPSET || opset > HONE_OPSET)
     return fail(ctx, HONE_E_USAGE, place_none(), "opsets %d to %d can be written, not %d",
                 OLDEST_OPSET, HONE_OPSET, opset);

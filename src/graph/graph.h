@@ -148,6 +148,16 @@ struct graph {
       open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
   VEC(struct extent) extents; /* of the outermost graph alone; number n is at[n - 1] */
 };
+/* Dimensions of inputs and outputs that a written file names instead of giving their size; the graph holds an
+   example of each size, and is right for all others. */
+struct open_dimensions {
+  struct open_dimension {
+    const struct value *value;
+    int axis;
+    const char *name;
+  } * at;
+  size_t count, capacity;
+};
 struct node_list {
   struct node **at;
   size_t count, capacity;

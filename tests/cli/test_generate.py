@@ -1,6 +1,7 @@
 """The scenario generate: a prompt, then token by token with caches that grow, compared token by token."""
 
 import json
+import re
 import sqlite3
 import struct
 from pathlib import Path
@@ -154,3 +155,64 @@ def test_prompts_that_are_none(hone, tmp_path):
             "E_TYPE", "token ids are integers")
     result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "far.npy", "--backend", "native", *QUICK)
     assert f"token {VOCABULARY} of a vocabulary of {VOCABULARY}" in rows_of(result)["native"]["reason"]
+
+
+DECODERS = {"gpt2": "layers=2,width=128,vocabulary=61",
+            "llama_3_2_1b": "layers=2,width=256,vocabulary=61",
+            "deepseek_r1_distill_qwen_1_5b": "layers=1,width=256,vocabulary=61"}
+
+
+def feed(session, tokens, caches):
+    """One call of a built-in decoder: its logits, and its caches, which `caches` are in front of."""
+    past = next(iter(caches.values())).shape[2]
+    given = {"input_ids": np.array([tokens]), "position_ids": np.arange(past, past + len(tokens))[None],
+             "attention_mask": np.ones((1, past + len(tokens)), np.int64), **caches}
+    names = [o.name for o in session.get_outputs()]
+    out = dict(zip(names, session.run(None, given)))
+    return out["logits"], {n: out[re.sub("^past(_key_values)?", "present", n)] for n in caches}
+
+
+@pytest.mark.parametrize("name", sorted(DECODERS))
+def test_open_decoders_are_the_whole_sequence(hone, tmp_path, name):
+    """Any split of a sequence into calls gives the logits that the model without a cache gives."""
+    sizes = DECODERS[name]
+    tokens = [3, 60, 1, 17, 17, 4, 9]
+    for spec, path in ((f"{name},{sizes},sequence={len(tokens)}", "whole"), (f"{name}_decode,{sizes},past=open", "open")):
+        assert hone("zoo", "write", spec, "-o", tmp_path / f"{path}.onnx", timeout=60).code == 0
+    model = onnx.load(tmp_path / "open.onnx")
+    assert [d.dim_param for d in model.graph.input[0].type.tensor_type.shape.dim] == ["", "sequence"]
+    want, = ort.InferenceSession(str(tmp_path / "whole.onnx")).run(None, {"input_ids": np.array([tokens])})
+    session = ort.InferenceSession(str(tmp_path / "open.onnx"))
+    for split in ([7], [1] * 7, [4, 1, 2]):
+        caches = {i.name: np.zeros([x if isinstance(x, int) else 0 for x in i.shape], np.float32)
+                  for i in session.get_inputs() if i.name.startswith("past")}
+        at, parts = 0, []
+        for count in split:
+            logits, caches = feed(session, tokens[at:at + count], caches)
+            parts.append(logits)
+            at += count
+        got = np.concatenate(parts, 1)
+        assert got.shape == want.shape and np.linalg.norm(got - want) <= 1e-5 * np.linalg.norm(want), split
+
+
+@pytest.mark.parametrize("spec", ["gpt2_decode,layers=1,width=64,vocabulary=61", "llama_3_2_1b_decode,layers=1,width=256,vocabulary=61"])
+def test_built_in_decoders_generate(hone, spec):
+    result = hone("bench", f"zoo:{spec}", "--scenario", "generate,single", "--prompt", "4", "--new-tokens", "5",
+                  "--backend", "native,onnxruntime", *ORT, *QUICK, timeout=240)
+    records = json.loads(result.text)["records"]
+    assert len(records) == 4
+    for row in records:
+        assert row["status"] == "ok", (row["reason"], result)
+        if row["scenario"].startswith("generate:4+5"):
+            assert row["top1"] == 1 and row["first_token_ms"]["p50"] > 0
+        assert "[1,129]" in row["shapes"]  # 128 tokens of the past, as the model's row says, and one
+
+
+def test_two_specifications_that_begin_alike(hone):
+    """Files of built-in models are kept by all of their specification, not by its first 64 letters."""
+    specs = [f"zoo:deepseek_r1_distill_qwen_1_5b_decode,layers=1,width=256,vocabulary=50,past={p}" for p in (5, 6)]
+    result = hone("bench", *specs, "--scenario", "single", "--backend", "null", *QUICK, timeout=120,
+                  env={"HONE_TESTING": "1"})
+    shapes = {r["model"]: r["shapes"] for r in json.loads(result.text)["records"]}
+    for spec, past in zip(specs, (5, 6)):
+        assert f"[1,1,{past},128]" in shapes[spec], shapes

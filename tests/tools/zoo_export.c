@@ -13,7 +13,7 @@ static hone_status write_model(struct ctx *ctx, struct arena *arena, char **argu
   int64_t opset;
   if (!parse_i64(arguments[1], 0, 1000, &opset))
     return fail(ctx, HONE_E_USAGE, place_none(), "OPSET must be a number");
-  TRY(zoo_build(ctx, arena, arguments[0], &graph));
+  TRY(zoo_build(ctx, arena, arguments[0], &graph, NULL));
   hone_status status = export_onnx(ctx, graph, (int)opset, &bytes);
   if (!status) status = file_write_atomic(ctx, arguments[2], bytes.at, bytes.length, 0644);
   text_deinit(&bytes);

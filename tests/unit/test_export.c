@@ -82,7 +82,7 @@ static void small_models_come_back(void **state) {
   static const int opsets[] = {17, 18, 21};
   struct fixture *f = *state;
   for (size_t s = 0; s < COUNT(specs); s++) {
-    expect_ok(f, zoo_build(&f->ctx, f->arena, specs[s], &f->graph));
+    expect_ok(f, zoo_build(&f->ctx, f->arena, specs[s], &f->graph, NULL));
     round_trip(f, opsets[s % COUNT(opsets)], NULL);
   }
 }
@@ -90,9 +90,9 @@ static void small_models_come_back(void **state) {
 static void same_graph_same_bytes(void **state) {
   struct fixture *f = *state;
   struct text a = {0}, b = {0};
-  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph));
+  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &a));
-  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph));
+  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &b));
   assert_int_equal(a.length, b.length);
   assert_memory_equal(a.at, b.at, a.length);

@@ -9,7 +9,8 @@
 
 static struct graph *build(struct fixture *f, const char *spec) {
   struct graph *graph = NULL;
-  if (zoo_build(&f->ctx, f->arena, spec, &graph)) print_error("%s: %s\n", spec, f->ctx.message);
+  if (zoo_build(&f->ctx, f->arena, spec, &graph, NULL))
+    print_error("%s: %s\n", spec, f->ctx.message);
   assert_non_null(graph);
   assert_int_equal(graph_verify(&f->ctx, graph), HONE_OK);
   return graph;
@@ -121,12 +122,14 @@ static void bad_specifications(void **state) {
                {"zoo:mlp,batch=1x", HONE_E_USAGE, "batch"},
                {"zoo:mlp,batch=99999999999999999999", HONE_E_USAGE, "batch"},
                {"zoo:mlp,,", HONE_E_USAGE, "option"},
+               {"zoo:gpt2,past=open", HONE_E_USAGE, "no option"},
+               {"zoo:gpt2_decode,layers=open", HONE_E_USAGE, "number"},
                {"zoo:bert_base,sequence=513", HONE_E_USAGE, "512"},
                {"zoo:gpt2,sequence=2000", HONE_E_USAGE, "1024"}};
   struct fixture *f = *state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     struct graph *graph;
-    assert_int_equal(zoo_build(&f->ctx, f->arena, cases[i].spec, &graph), cases[i].status);
+    assert_int_equal(zoo_build(&f->ctx, f->arena, cases[i].spec, &graph, NULL), cases[i].status);
     assert_non_null(strstr(f->ctx.message, cases[i].says));
     ctx_clear(&f->ctx);
   }
