@@ -50,7 +50,7 @@ static const char toy_unit_0[] =
     "static const struct hone_io_info out[] = {{\"y\\033[31m\", 1, 2, d48, -1, none}};\n"
     "static const struct hone_artifact_info info = {HONE_ARTIFACT_ABI, 0,\n"
     "  \"" TOY_BUILD_ID
-    "\", \"hone test\", 4 * 8 * sizeof(float), 32, WEIGHTS, 2, 1, in, out, run};\n"
+    "\", \"hone test\", 4 * 8 * sizeof(float), BYTES, WEIGHTS, 2, 1, in, out, run};\n"
     "__attribute__((visibility(\"default\")))\n"
     "const struct hone_artifact_info *PREFIX(artifact)(void) { return &info; }\n";
 
@@ -72,12 +72,14 @@ static inline float toy_expected(const float x[32], float shift, int i) {
 
 static const struct build_part toy_part = {0, sizeof toy_weights, toy_weights};
 
-/* The texts live in `texts`, two of them; one unit if `single`. */
+/* The texts live in `texts`, two of them; one unit if `single`. part: all weights, the eight first. */
 static inline struct build_input toy_input(struct text texts[2], const char *units[2],
-                                           size_t lengths[2], const char *prefix, bool single) {
+                                           size_t lengths[2], const char *prefix, bool single,
+                                           const struct build_part *part) {
   const char *abi = hone_embedded_text("run/artifact.h", NULL);
   for (int i = 0; i < (single ? 1 : 2); i++) {
-    text_printf(&texts[i], "%s\n#define PREFIX(x) %s_##x\n", abi, prefix);
+    text_printf(&texts[i], "%s\n#define PREFIX(x) %s_##x\n#define BYTES %zu\n", abi, prefix,
+                part->bytes);
     if (i == 0) text_puts(&texts[i], toy_unit_0);
     if (i == 1 || single) text_puts(&texts[i], toy_unit_1);
     units[i] = texts[i].at;
@@ -86,9 +88,9 @@ static inline struct build_input toy_input(struct text texts[2], const char *uni
   return (struct build_input){.units = units,
                               .unit_lengths = lengths,
                               .unit_count = single ? 1 : 2,
-                              .weights_bytes = sizeof toy_weights,
+                              .weights_bytes = part->bytes,
                               .part_count = 1,
-                              .parts = &toy_part,
+                              .parts = part,
                               .build_id = TOY_BUILD_ID,
                               .header = "/* toy */\n",
                               .prefix = prefix};
@@ -100,7 +102,7 @@ static inline hone_status toy_build(struct ctx *ctx, const char *cc, const char 
   const char *units[2];
   size_t lengths[2];
   struct build_input input =
-      toy_input(texts, units, lengths, prefix, artifact_kind_of(path) == ARTIFACT_C);
+      toy_input(texts, units, lengths, prefix, artifact_kind_of(path) == ARTIFACT_C, &toy_part);
   struct target target;
   hone_status status = target_init(ctx, NULL, NULL, &target);
   struct build_options options = {
