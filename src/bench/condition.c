@@ -99,7 +99,7 @@ static void put_back(struct graph *graph, const struct tensor *const *originals)
 }
 
 static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph *graph,
-                             const hone_tensor *inputs, const hone_tensor *outputs,
+                             const hone_tensor *inputs, const hone_tensor *outputs, bool quantised,
                              double (*out)[2]) {
   hone_tensor *moved;
   TRY(NEW_ARRAY(ctx, arena, moved, graph->outputs.count));
@@ -115,7 +115,8 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct accuracy accuracy;
     accuracy_init(&accuracy);
-    if (!is_movable(outputs[i].dtype)) continue;
+    const bool is_byte = outputs[i].dtype == HONE_I8 || outputs[i].dtype == HONE_U8;
+    if (!is_movable(outputs[i].dtype) && !(is_byte && quantised)) continue;
     if (memcmp(moved[i].shape, outputs[i].shape, sizeof moved[i].shape)) continue;
     accuracy_add(&accuracy, "", &outputs[i], moved[i].data, &(struct yardstick){.precision = ""});
     if (isfinite(accuracy.rel_l2)) out[i][0] = fmax(out[i][0], accuracy.rel_l2);
@@ -136,7 +137,7 @@ static hone_status measure_in(struct ctx *ctx, struct arena *arena, struct graph
   if (!has_moved || quantised)
     status = move_constants(ctx, arena, graph, random, originals, &has_moved_constants);
   if (!status && (has_moved || has_moved_constants))
-    status = run_moved(ctx, arena, graph, moved, outputs, out);
+    status = run_moved(ctx, arena, graph, moved, outputs, quantised, out);
   put_back(graph, originals);
   return status;
 }

@@ -4,8 +4,8 @@
  * A value that lies half-way between two steps rounds either way with the last bit of a sum, so an
  * output is no more certain than the coarsest quantiser that it passed. That step is carried
  * forward through operators which hand a change of their input on at most one for one (movement,
- * Softmax, Relu, pools, ...). Any other operator ends it: such an output has no step and falls
- * under the tolerance of quantised files. One pass in topological order, no recursion.
+ * Softmax, Relu, pools, ...) and through tables of 256, by their steepest place. Any other operator ends it: such an
+ * output has no step and falls under the tolerance of quantised files. One pass in topological order, no recursion.
  */
 #include "bench.h"
 
@@ -26,7 +26,8 @@ static bool hands_on(const struct op *op) {
 }
 
 static bool is_quantiser(const struct node *node) {
-  return is_op(node, OP_QuantizeLinear) || is_op(node, OP_DequantizeLinear);
+  return is_op(node, OP_QuantizeLinear) || is_op(node, OP_QuantizeAway) ||
+         is_op(node, OP_DequantizeLinear);
 }
 
 /* The largest element of its scale; 0 if that is not constant. */
@@ -42,21 +43,52 @@ static double scale_of(const struct node *node) {
 struct grain {
   double real; /* of the numbers that the value stands for; 0 unknown */
   double unit; /* real size of 1 in an integer value; 0 unknown */
+  double
+      count; /* of a value whose unit is unknown, how many of its own steps one step before it is; 0: one */
 };
+
+/* The 8-bit numbers behind a Cast that the node looks up in a constant table of 256 (Sigmoid in a .tflite), or NULL. */
+static const struct value *table_index(const struct node *node) {
+  const struct value *table = node_input(node, 0), *index = node_input(node, 1);
+  if (!is_op(node, OP_Gather) || !index || !index->producer) return NULL;
+  if (!table || !table->constant || !dtype_is_integer(table->dtype)) return NULL;
+  if (table->shape.rank != 1 || table->shape.dims[0] != 256) return NULL;
+  const struct value *bytes = node_input(index->producer, 0);
+  const bool is_cast = is_op(index->producer, OP_Cast) && bytes && !bytes->constant;
+  return is_cast && (bytes->dtype == HONE_I8 || bytes->dtype == HONE_U8) ? bytes : NULL;
+}
+
+/* One step of the index is the largest difference of two neighbours; of an index with a sign -1 is the last entry
+   and 0 the first. */
+static struct grain table_step(const struct node *node, const struct value *index,
+                               const struct grain *steps) {
+  const struct tensor *table = node_input(node, 0)->constant;
+  const size_t count = tensor_count(table), first = index->dtype == HONE_I8 ? count / 2 : 0;
+  double steepest = 1;
+  for (size_t i = 1; i < count; i++)
+    steepest = fmax(steepest, fabs(tensor_f64(table, (first + i) % count) -
+                                   tensor_f64(table, (first + i - 1) % count)));
+  return (struct grain){.count = steepest * fmax(steps[index->index].count, 1)};
+}
 
 static struct grain node_step(const struct node *node, const struct grain *steps) {
   struct grain out = {0};
   size_t count = is_quantiser(node) ? 1 : node->input_count;
+  const struct value *index = table_index(node);
+  if (index) return table_step(node, index, steps);
   for (size_t i = 0; i < count; i++) {
     if (!node->inputs[i] || node->inputs[i]->constant) continue;
     out.real = fmax(out.real, steps[node->inputs[i]->index].real);
     out.unit = fmax(out.unit, steps[node->inputs[i]->index].unit);
+    out.count = fmax(out.count, steps[node->inputs[i]->index].count);
   }
   if (!is_quantiser(node)) return hands_on(node->op) ? out : (struct grain){0};
   if (!node->inputs[0] || node->inputs[0]->constant) return (struct grain){0}; /* weights */
   double scale = scale_of(node);
-  out.real = scale > 0 ? fmax(out.real, scale) : 0;
-  out.unit = is_op(node, OP_QuantizeLinear) ? scale : 0;
+  const bool dequantises = is_op(node, OP_DequantizeLinear);
+  out.real = scale > 0 ? fmax(out.real, scale * fmax(dequantises ? out.count : 0, 1)) : 0;
+  out.unit = dequantises ? 0 : scale;
+  out.count = 0;
   return out;
 }
 
@@ -72,7 +104,9 @@ hone_status output_steps(struct ctx *ctx, const struct graph *graph, double *out
   for (size_t i = 0; i < graph->outputs.count; i++) {
     const struct value *value = graph->outputs.at[i];
     struct grain step = steps[value->index];
-    out[i] = dtype_is_float(value->dtype) ? step.real : step.unit > 0 ? step.real / step.unit : 0;
+    out[i] = dtype_is_float(value->dtype) ? step.real
+             : step.unit > 0              ? step.real / step.unit
+                                          : step.count;
   }
   free(steps);
   return HONE_OK;

@@ -3,6 +3,7 @@
  */
 #include "bundle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct adaptor engines[] = {
@@ -278,9 +279,11 @@ static hone_status put_rules(struct bundle *b) {
     const hone_dtype dtype = g->outputs.at[i]->dtype;
     const bool is_byte = dtype == HONE_I8 || dtype == HONE_U8;
     char a[32], c[32], d[32];
-    accuracy_tolerance(&b->yardsticks[i], &rel_l2, &share);
+    struct yardstick rule = b->yardsticks[i];
+    if (is_byte) rule.step = fmax(rule.step, 1);
+    accuracy_tolerance(&rule, &rel_l2, &share);
     format_f64(a, rel_l2), format_f64(c, share);
-    format_f64(d, is_byte && b->yardsticks[i].step < 1 ? 1 : b->yardsticks[i].step);
+    format_f64(d, rule.step);
     text_printf(&out, "    {%s, %s, %s},\n", a, c, d);
   }
   text_puts(&out, "};\n");

@@ -242,6 +242,39 @@ static void steps_pass_what_hands_them_on(void **state) {
   arena_destroy(arena);
 }
 
+/* A function of bytes as a table: a step before it is as many behind it as two neighbours differ by, -1 and 0 too
+   where the index has a sign. */
+static void steps_pass_tables_by_their_steepest_place(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  double steps[3];
+  char text[4096];
+  int n = snprintf(text, sizeof text,
+                   "graph(x: i8[1,4], u: u8[1,4]) -> (y, z, w) {\n"
+                   "  s = const f32[] [0.5]\n  t = const i8[256] [");
+  for (int i = 0; i < 256; i++) /* 0 is place 0; place 255 is -1 to x and 255 to u */
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "",
+                  i < 128   ? -20
+                  : i < 200 ? -12
+                            : 2);
+  snprintf(text + n, sizeof text - (size_t)n,
+           "]\n  k = const i64[1] [4]\n  a = Cast(x) to=6\n  b = Cast(u) to=6\n  y = Gather(t, a) "
+           "axis=0\n"
+           "  g = Reshape(y, k)\n  z = DequantizeLinear(g, s)\n"
+           "  w = Gather(t, b) axis=0\n}\n");
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  hone_status status = graph_parse(&ctx, arena, text, strlen(text), op_find, &graph);
+  if (!status) status = graph_infer(&ctx, graph);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
+  assert_true(steps[0] == 22 && steps[1] == 11 && steps[2] == 14);
+  arena_destroy(arena);
+}
+
 static bool within_steps(const float *r, const float *a, int64_t count, const char *precision,
                          double step) {
   const hone_tensor tensor = {
@@ -833,6 +866,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_missing_engine_says_what_helps),
       cmocka_unit_test(tolerances),
       cmocka_unit_test(steps_pass_what_hands_them_on),
+      cmocka_unit_test(steps_pass_tables_by_their_steepest_place),
       cmocka_unit_test(a_coarse_step_is_no_free_pass),
       cmocka_unit_test(the_worst_output_stands),
       cmocka_unit_test(the_loop_rotates_and_checks),

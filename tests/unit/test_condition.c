@@ -110,11 +110,47 @@ static void a_quantised_output_is_judged_by_the_flips_of_its_model(void **state)
   arena_destroy(arena);
 }
 
+static bool is_right(const float *r, const float *a, int64_t count, double step, double l2,
+                     double share) {
+  const hone_tensor tensor = {
+      .data = (void *)(uintptr_t)r, .dtype = HONE_F32, .rank = 1, .shape = {count}};
+  struct accuracy accuracy;
+  accuracy_init(&accuracy);
+  accuracy_add(&accuracy, "y", &tensor, a, &(struct yardstick){"int8", step, {l2, share}});
+  return accuracy.is_within;
+}
+
+/* In a deep quantised graph flips breed flips: bert_base moved by one ulp is 0.055 away and seven steps. Twice that is
+   right with a step and without one, more is wrong, and however far a model moves there is a ceiling. */
+static void flips_breed_flips_up_to_a_ceiling(void **state) {
+  (void)state;
+  enum { ELEMENTS = 100 };
+  float r[ELEMENTS], near[ELEMENTS], far[ELEMENTS], peak[ELEMENTS], scaled[ELEMENTS];
+  for (int i = 0; i < ELEMENTS; i++) {
+    r[i] = (float)(10 + i % 50);
+    near[i] = r[i] + (i % 2 ? 3.4f : -3.4f);    /* relative L2 0.09, everywhere beyond a step */
+    far[i] = r[i] + (i % 2 ? 5.0f : -5.0f);     /* 0.13 */
+    peak[i] = r[i] + (i ? 0.0f : 12.0f);        /* one element, a fifth of the largest */
+    scaled[i] = r[i] * (i % 2 ? 1.35f : 0.65f); /* 0.35 */
+  }
+  const double steps[2] = {1, 0};
+  for (int k = 0; k < 2; k++) {
+    assert_true(is_right(r, near, ELEMENTS, steps[k], 0.055, 0.12));
+    assert_false(is_right(r, near, ELEMENTS, steps[k], 0, 0));
+    assert_false(is_right(r, near, ELEMENTS, steps[k], 0.03, 0.12)); /* 4 * 0.03 is beyond 5e-2 */
+    assert_false(is_right(r, far, ELEMENTS, steps[k], 0.055, 0.12));
+    assert_true(is_right(r, peak, ELEMENTS, steps[k], 0.055, 0.12));
+    assert_false(is_right(r, peak, ELEMENTS, steps[k], 0.055, 0.02));
+    assert_false(is_right(r, scaled, ELEMENTS, steps[k], 1, 1));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
       cmocka_unit_test(conditions_by_constants),
       cmocka_unit_test(a_quantised_output_is_judged_by_the_flips_of_its_model),
+      cmocka_unit_test(flips_breed_flips_up_to_a_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
