@@ -1,12 +1,17 @@
 """The gate against itself: hone gate over two copies of one build, many times, and over a build that is 3 % slower.
 
     gate_aa.py --hone build/hone [--runs 200] [--budget 1%] [--pairs 40] [--model zoo:mlp ...] [--planted 1.03]
+               [--state FILE] [--minutes N]
 
 Every second run has a disturber beside it (bench/aa.py). The slower build is the same one whose programs report PLANTED
 times what their clock said: real noise, a known difference. Prints false alarms among the A/A runs, with any verdict
 besides those over the budget, and how often the planted one was found. Exit 1 if more than 1 % of the A/A runs fail.
+
+--state FILE keeps every run as a line of JSON and goes on where it ended, as long as build and options are the same;
+--minutes ends before the next run once so long has passed, and says how many are missing (exit 2).
 """
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -15,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from aa import disturb  # noqa: E402
@@ -45,6 +51,34 @@ def gate(options, base, new, seed):
     return done.returncode, json.loads(done.stdout)["changes"]
 
 
+def one_run(options, run, real, copy, slower):
+    """One A/A gate, every fourth time one over the planted build; as a row of the state file."""
+    child = disturb(run) if run % 2 else 0
+    try:
+        code, changes = gate(options, real, copy, run)
+        return {"run": run, "alarm": code, "verdict": any(c["verdict"] in ("slower", "faster") for c in changes),
+                "width": max(c["ci"][1] / c["ci"][0] - 1 for c in changes),
+                "found": gate(options, real, slower, run)[0] if run % 4 == 0 else None}
+    finally:
+        if child:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def resumed(options):
+    """Rows of the state file; it is begun anew where it was made of another build or with other options."""
+    if not options.state:
+        return []
+    about = {"hone": hashlib.sha256(pathlib.Path(options.hone).read_bytes()).hexdigest(), "budget": options.budget,
+             "pairs": options.pairs, "threads": options.threads, "planted": options.planted, "model": options.model}
+    path = pathlib.Path(options.state)
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if lines[:1] == [about]:
+        return lines[1:][:options.runs]
+    path.write_text(json.dumps(about) + "\n")
+    return []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hone", required=True)
@@ -54,34 +88,31 @@ def main():
     parser.add_argument("--threads", default="1")
     parser.add_argument("--planted", type=float, default=1.03)
     parser.add_argument("--model", nargs="+", default=["zoo:mlp"])
+    parser.add_argument("--state", help="file of the runs that are done")
+    parser.add_argument("--minutes", type=float, default=1e9)
     options = parser.parse_args()
-    alarms = verdicts = found = widths = planted_runs = 0
+    rows, began = resumed(options), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         real = os.path.realpath(options.hone)
         copy, slower = f"{folder}/copy", f"{folder}/slower"
         shutil.copy(real, copy)
         pathlib.Path(slower).write_text(SLOWER.format(hone=real, planted=options.planted))
         os.chmod(slower, 0o755)
-        for run in range(options.runs):
-            child = disturb(run) if run % 2 else 0
-            try:
-                code, changes = gate(options, real, copy, run)
-                alarms += code
-                verdicts += any(c["verdict"] in ("slower", "faster") for c in changes)
-                widths += max(c["ci"][1] / c["ci"][0] - 1 for c in changes)
-                if run % 4 == 0:
-                    planted_runs += 1
-                    found += gate(options, real, slower, run)[0]
-            finally:
-                if child:
-                    os.kill(child, signal.SIGKILL)
-                    os.waitpid(child, 0)
-            print(f"\r{run + 1} of {options.runs}: {alarms} false alarms, {found} of {planted_runs} planted found", end="",
-                  file=sys.stderr, flush=True)
+        while len(rows) < options.runs and time.monotonic() - began < 60 * options.minutes:
+            rows.append(one_run(options, len(rows), real, copy, slower))
+            if options.state:
+                with open(options.state, "a", encoding="utf-8") as state:
+                    state.write(json.dumps(rows[-1]) + "\n")
+            print(f"\r{len(rows)} of {options.runs}: {sum(r['alarm'] for r in rows)} false alarms", end="", file=sys.stderr, flush=True)
+    if not rows:
+        sys.exit("no run was begun")
+    alarms, planted = sum(r["alarm"] for r in rows), [r["found"] for r in rows if r["found"] is not None]
     print(f"\n| runs A/A | false alarms above {options.budget} | any verdict | mean width of the interval | planted "
-          f"{options.planted - 1:.0%} found |\n|--:|--:|--:|--:|--:|\n| {options.runs} | {alarms} | {verdicts} | "
-          f"{widths / options.runs:.2%} | {found} of {planted_runs} |")
-    return 1 if alarms > 0.01 * options.runs else 0
+          f"{options.planted - 1:.0%} found |\n|--:|--:|--:|--:|--:|\n| {len(rows)} | {alarms} | {sum(r['verdict'] for r in rows)} | "
+          f"{sum(r['width'] for r in rows) / len(rows):.2%} | {sum(planted)} of {len(planted)} |")
+    if alarms > 0.01 * len(rows):
+        return 1
+    return 2 if len(rows) < options.runs else 0
 
 
 if __name__ == "__main__":

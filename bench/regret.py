@@ -1,17 +1,21 @@
 """The regret of hone recommend against measuring everything: how much slower its choice is than the fastest candidate.
 
     regret.py --hone build/hone [--models DIR] [--only WORD] [--budget 60s] [--backend native,onnxruntime,openvino]
-              [--threads 1,2] [--out docs/regret.md] [MODEL...]
+              [--threads 1,2] [--full="--max-time 5"] [--state FILE] [--minutes N] [--out docs/regret.md] [MODEL...]
 
 Each model (MODELs, else the zoo's and every float ONNX and TFLite file of DIR, a collection with a manifest.json) is given to
 `hone recommend` with the budget, and then to `hone bench` with its full defaults on the same candidates, both in a store of their
 own, so that nothing is known of the model beforehand. Regret is the exhaustive median of the choice by the smallest
 exhaustive median, less 1; where the interval of that ratio holds 1 the exhaustive study ties them too, and the table says so.
-Models of which nothing runs are listed with the reason. Exit 1 if the median regret is above 0.5 % or the 95th percentile above
+Models of which nothing runs are listed with the reason. --full gives the exhaustive study other words than its defaults.
+--state FILE keeps every model as a line of JSON and goes on where it ended, as long as build and options are the same; --minutes
+ends before the next model once so long has passed, and the page says how many are missing. Exit 1 if the median regret is above 0.5 % or the 95th percentile above
 5 %.
 """
 import argparse
+import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -48,15 +52,15 @@ def reason_of(done, otherwise):
 
 
 def list_models(options):
+    """The smallest first: where time ends, most models are done."""
     if options.model:
         return options.model
     done, _ = run(options, "zoo", "list")
     rows = [line for line in done.stdout.splitlines() if line.startswith("zoo:")]
-    found = [line.split()[0] for line in rows if options.large or parameters_of(line) < LARGE]
+    found = [(4 * parameters_of(line), line.split()[0]) for line in rows if options.large or parameters_of(line) < LARGE]
     if options.models:
-        folder = pathlib.Path(options.models)
-        found += [str(p) for p in sorted(folder.rglob("*")) if p.suffix in (".onnx", ".tflite")]
-    return [m for m in found if not options.only or options.only in m]
+        found += [(p.stat().st_size, str(p)) for p in pathlib.Path(options.models).rglob("*") if p.suffix in (".onnx", ".tflite")]
+    return [m for _, m in sorted(found) if not options.only or options.only in m]
 
 
 def key(row):
@@ -71,7 +75,7 @@ def judge(options, model, folder):
     if not advice or not advice.get("choice"):
         return [reason_of(done, "no choice")]
     chosen = next(r for r in advice["rows"] if r["cell"] == advice["choice"])
-    done, full_s = run(options, "bench", model, "--json", "-", "--fail-on", "none", "--resume", "never", *store)
+    done, full_s = run(options, "bench", model, "--json", "-", "--fail-on", "none", "--resume", "never", *options.full.split(), *store)
     study = parsed(done)
     if not study:
         return [reason_of(done, "no study")]
@@ -96,23 +100,57 @@ def quantile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
-def report(rows, failed, options):
-    regrets = [r[3] for r in rows]
-    within = [0.0 if r[4] and r[4][0] is not None and r[4][0] <= 1 else r[3] for r in rows]
+def report(rows, failed, missing, options):
+    regrets = [r["regret"] for r in rows]
+    within = [0.0 if is_tied(r) else r["regret"] for r in rows]
     version, _ = run(options, "--version")
+    words = f"bench/regret.py --budget {options.budget} --backend {options.backend} --threads {options.threads}"
+    words += f' --full="{options.full}"' if options.full else ""
     lines = ["# Regret of the recommendation",
-             f"`bench/regret.py --budget {options.budget} --backend {options.backend} --threads {options.threads}`, "
-             f"{version.stdout.strip() or 'hone'}. Regret: exhaustive median of the choice by the smallest one, less 1.", "",
-             f"{len(rows)} models: median {quantile(regrets, 0.5):.2%}, 95th percentile {quantile(regrets, 0.95):.2%}, largest "
-             f"{max(regrets):.2%}; beyond what the exhaustive study tells apart: median {quantile(within, 0.5):.2%}, 95th percentile "
-             f"{quantile(within, 0.95):.2%}. Time: {sum(r[5] for r in rows):.0f} s against {sum(r[6] for r in rows):.0f} s.", "",
+             f"`{words}`, {version.stdout.strip() or 'hone'}; beside it on "
+             f"this machine's {os.cpu_count()} cores {min(r['load'] for r in rows):.1f} to {max(r['load'] for r in rows):.1f} "
+             "processes wanted to run (load average when a model began). Regret: exhaustive median of the choice by the smallest "
+             "one, less 1.", "",
+             f"{len(rows)} models{f', {missing} more not measured' if missing else ''}: median {quantile(regrets, 0.5):.2%}, 95th "
+             f"percentile {quantile(regrets, 0.95):.2%}, largest {max(regrets):.2%}; beyond what the exhaustive study tells apart: "
+             f"median {quantile(within, 0.5):.2%}, 95th percentile {quantile(within, 0.95):.2%}. Time: "
+             f"{sum(r['quick_s'] for r in rows):.0f} s against {sum(r['full_s'] for r in rows):.0f} s.", "",
              "| model | choice | fastest | regret | told apart |", "|:--|:--|:--|--:|:--|"]
-    for model, here, best, regret, interval, _, _ in sorted(rows, key=lambda r: -r[3]):
-        told = "-" if here is best else "no" if interval and interval[0] is not None and interval[0] <= 1 else "yes"
-        lines.append(f"| {model} | {title(here)} | {title(best)} | {regret:.2%} | {told} |")
+    for r in sorted(rows, key=lambda r: -r["regret"]):
+        told = "-" if r["choice"] == r["best"] else "no" if is_tied(r) else "yes"
+        lines.append(f"| {r['model']} | {r['choice']} | {r['best']} | {r['regret']:.2%} | {told} |")
     if failed:
-        lines += ["", "Without a choice:", ""] + [f"- {model}: {reason}" for model, reason in failed]
+        lines += ["", "Without a choice:", ""] + [f"- {r['model']}: {r['reason']}" for r in failed]
     return "\n".join(lines) + "\n", quantile(regrets, 0.5), quantile(within, 0.95)
+
+
+def is_tied(row):
+    """Whether the exhaustive study's interval of the ratio holds 1."""
+    return bool(row["interval"] and row["interval"][0] is not None and row["interval"][0] <= 1)
+
+
+def resumed(options):
+    """Rows of the state file by model; it is begun anew where it was made of another build or with other options."""
+    if not options.state:
+        return {}
+    about = {"hone": hashlib.sha256(pathlib.Path(options.hone).read_bytes()).hexdigest(), "budget": options.budget,
+             "backend": options.backend, "threads": options.threads, "full": options.full}
+    path = pathlib.Path(options.state)
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if lines[:1] != [about]:
+        path.write_text(json.dumps(about) + "\n")
+    return {row["model"]: row for row in lines[1:]} if lines[:1] == [about] else {}
+
+
+def measured(options, model, name):
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        found = judge(options, model, pathlib.Path(folder))
+    if len(found) == 1:
+        return {"model": name, "reason": found[0][:160]}
+    here, best, regret, interval, quick_s, full_s = found
+    return {"model": name, "choice": title(here), "best": title(best), "regret": regret, "interval": interval, "quick_s": quick_s,
+            "full_s": full_s, "load": load}
 
 
 def main():
@@ -124,24 +162,31 @@ def main():
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--backend", default="native,onnxruntime,openvino")
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--full", default="", help="words of the exhaustive study, as --full=\"--max-time 5\"")
+    parser.add_argument("--state", help="file of the models that are done")
+    parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--out", help="where the page goes; default: the standard output alone")
     parser.add_argument("model", nargs="*")
     options = parser.parse_args()
-    rows, failed = [], []
+    done, rows, missing, began = resumed(options), [], 0, time.monotonic()
     root = str(pathlib.Path(options.models).resolve()) + "/" if options.models else ""
     for model in list_models(options):
         name = str(pathlib.Path(model).resolve()).removeprefix(root) if root and not model.startswith("zoo:") else model
-        with tempfile.TemporaryDirectory() as folder:
-            found = judge(options, model, pathlib.Path(folder))
-        if isinstance(found, list):
-            failed.append((name, found[0][:160]))
-        else:
-            rows.append((name, *found))
-        print(f"{name}: {failed[-1][1] if isinstance(found, list) else f'{found[2]:.2%}'}", file=sys.stderr, flush=True)
+        if name not in done:
+            if time.monotonic() - began > 60 * options.minutes:
+                missing += 1
+                continue
+            done[name] = measured(options, model, name)
+            if options.state:
+                with open(options.state, "a", encoding="utf-8") as state:
+                    state.write(json.dumps(done[name]) + "\n")
+            print(f"{name}: {done[name].get('reason') or format(done[name]['regret'], '.2%')}", file=sys.stderr, flush=True)
+        rows.append(done[name])
+    failed, rows = [r for r in rows if "reason" in r], [r for r in rows if "reason" not in r]
     if not rows:
         print("no model gave a choice", file=sys.stderr)
         return 1
-    text, median, tail = report(rows, failed, options)
+    text, median, tail = report(rows, failed, missing, options)
     print(text, end="")
     if options.out:
         pathlib.Path(options.out).write_text(text)

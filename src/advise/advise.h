@@ -57,6 +57,8 @@ struct advice {
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,
                                    const struct summary *summary, const struct demands *demands,
                                    struct advice *out);
+/* "native, fp32, 2 threads" */
+void advise_name(struct text *out, const struct summary *summary, size_t record);
 /* One sentence of why a record stands where it does. */
 void advise_reason(struct text *out, const struct summary *summary, const struct demands *demands,
                    const struct advice *advice, size_t record);

@@ -8,8 +8,10 @@
 
 static double bytes(int64_t n) { return n >= 0 ? (double)n : (double)NAN; }
 
-/* Share of rows whose largest output is the reference's; the cosine where a model has no such rows. */
+/* What is left of the reference's accuracy on a labelled set; else the share of rows whose largest output is the reference's,
+   and the cosine where a model has no such rows. */
 static double agreement(const struct record *r) {
+  if (isfinite(r->worst.accuracy_retention)) return r->worst.accuracy_retention;
   return isfinite(r->worst.top1) ? r->worst.top1 : r->worst.cosine;
 }
 

@@ -19,7 +19,8 @@ static void put_amount(struct text *out, enum demand_id id, double x) {
     text_printf(out, "%.4g %s", x, unit);
 }
 
-static void put_name(struct text *out, const struct record *r) {
+void advise_name(struct text *out, const struct summary *s, size_t i) {
+  const struct record *r = &s->records[i];
   text_put_safe(out, r->cell.backend, 32);
   if (strcmp(r->cell.variant, "default") && r->cell.variant[0]) {
     text_puts(out, " (");
@@ -98,7 +99,7 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
     text_puts(out, " there is one\n");
     return;
   }
-  put_name(out, &s->records[a->choice]);
+  advise_name(out, s, a->choice);
   text_printf(out, ": %s ", demand_kinds[d->objective].title);
   put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
   if (a->runner_up == SIZE_MAX) {
@@ -106,7 +107,7 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
     return;
   }
   text_puts(out, a->is_decided ? "; better than " : "; not told apart from ");
-  put_name(out, &s->records[a->runner_up]);
+  advise_name(out, s, a->runner_up);
   text_puts(out, a->is_decided ? " by " : ", ");
   put_times(out, &a->ratio);
   text_puts(out, a->is_decided ? ", decided at 95 %\n" : ": the smaller memory decided\n");
@@ -117,7 +118,7 @@ void advise_table(const struct summary *s, const struct demands *d, const struct
   put_conclusion(out, s, d, a);
   for (size_t i = 0; i < s->record_count; i++) {
     text_printf(out, "  %-10s ", standing_words[a->at[i].standing]);
-    put_name(out, &s->records[i]);
+    advise_name(out, s, i);
     text_puts(out, ": ");
     advise_reason(out, s, d, a, i);
     text_puts(out, "\n");
@@ -133,10 +134,11 @@ static json_t *row_json(const struct summary *s, const struct demands *d, const 
   const struct record *r = &s->records[i];
   struct text reason = {0};
   advise_reason(&reason, s, d, a, i);
-  json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "cell", r->cell.key,
-                          "backend", r->cell.backend, "variant", r->cell.variant, "precision",
-                          r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch,
-                          "standing", standing_words[a->at[i].standing], "reason", reason.at);
+  json_t *row =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "cell", r->cell.key, "model",
+                r->cell.model, "backend", r->cell.backend, "variant", r->cell.variant, "precision",
+                r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch, "standing",
+                standing_words[a->at[i].standing], "reason", reason.at);
   text_deinit(&reason);
   for (int id = 0; row && id < DEMAND_COUNT; id++)
     json_object_set_new(row, demand_kinds[id].name, number(demand_kinds[id].value(r)));

@@ -45,11 +45,46 @@ MUST_USE hone_status split_add(struct ctx *ctx, const struct args *args, struct 
 /* The proposal under "hybrid" in an answer's JSON. */
 MUST_USE hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json);
 
+/* -- recommend_quantised.c: smaller forms of the model as candidates, under a bound on accuracy */
+enum { FORM_COUNT = 3, FORM_DIR = 1024 };
+struct forms {
+  char dir[4096];   /* in the user's cache: the forms and the set; "" nothing was tried */
+  char model[65];   /* for the names of its forms */
+  char set[4096];   /* the labelled set by which rows are judged; "" none */
+  char words[300];  /* why there is nothing of it; "" there is */
+  bool is_made_up;  /* no samples of the user's */
+  double reference; /* accuracy of the model itself; NaN unknown */
+  int batch;        /* of the model itself; 0 unknown */
+  struct form {
+    const char *name, *title; /* "fp16", "fp16-weights" */
+    char path[FORM_DIR + 100];
+    char words[300]; /* why it is not there */
+    bool is_there;
+    json_t *report; /* of hone quantise, or NULL */
+  } at[FORM_COUNT];
+};
+/* least: of --min-accuracy. A form that cannot be made is no failure: words say why. */
+MUST_USE hone_status forms_find(struct ctx *ctx, const struct args *args, double least,
+                                double budget_s, struct forms *out);
+void forms_free(struct forms *forms);
+/* The file of a row by its model's name: a form's, else the user's own. */
+const char *forms_model(const struct forms *forms, const struct args *args, const char *model);
+/* accuracy_retention of every row becomes what is left of the accuracy of the model that was asked for; rows of forms get
+   their form as precision. The first look tells what the model itself is worth. */
+MUST_USE hone_status forms_judge(struct ctx *ctx, struct forms *forms, const struct args *args,
+                                 struct summary *summary);
+void forms_put(struct text *out, const struct forms *forms);
+MUST_USE hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, struct text *json);
+/* Adds a value to an answer's JSON; takes the reference. */
+MUST_USE hone_status answer_add_json(struct ctx *ctx, struct text *json, const char *key,
+                                     json_t *value);
+
 struct answer {
   const struct summary *summary;
   const struct demands *demands;
   const struct advice *advice;
   const struct split *split;
+  const struct forms *forms;
 };
 /* recommend_bundle.c: whether --bundle DIR can be made, before the work; and the bundle itself. Nothing where it was
    not asked for, or nothing was chosen. */

@@ -33,17 +33,25 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   struct study_row *row;
   char id[17];
   if (!dir || answer->advice->choice == SIZE_MAX) return HONE_OK;
-  const struct record *choice = &answer->summary->records[answer->advice->choice];
+  struct record *choice;
+  TRY(NEW(ctx, arena, choice));
   TRY(NEW(ctx, arena, row));
+  *choice = answer->summary->records[answer->advice->choice];
+  const char *model = forms_model(answer->forms, args, choice->cell.model);
+  if (model != args->words[0]) { /* a file like another: what it is made of is in its bytes */
+    snprintf(choice->cell.precision, sizeof choice->cell.precision, "fp32");
+    if (!has(args, FLAG_batch)) choice->cell.batch = 1;
+  }
   advise_table(answer->summary, answer->demands, answer->advice, &words);
   hone_status status = text_finish(ctx, &words);
   if (!status) status = advise_json(ctx, answer->summary, answer->demands, answer->advice, &json);
   if (!status) status = split_add_json(ctx, answer->split, &json);
+  if (!status) status = forms_add_json(ctx, answer->forms, &json);
   if (!status) status = render_page(ctx, args, arena, answer->summary->study.key, row, &page);
   if (!status) status = text_finish(ctx, &page);
   if (!status) {
     const struct bundle_request request = {
-        .model_path = args->words[0],
+        .model_path = model,
         .choice = choice,
         .study = row,
         .engine_path = engine_path_of(args, choice->cell.backend),

@@ -107,18 +107,6 @@ hone_status split_add(struct ctx *ctx, const struct args *args, struct arena *ar
 }
 
 hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json) {
-  json_error_t error;
-  if (!split->proposal) return HONE_OK;
-  json_t *root = json_loadb(json->at, json->length, 0, &error);
-  char *dumped = NULL;
-  if (root && !json_object_set(root, "hybrid", split->proposal))
-    dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-  json_decref(root);
-  if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the JSON");
-  text_deinit(json);
-  *json = (struct text){0};
-  text_puts(json, dumped);
-  text_puts(json, "\n");
-  free(dumped);
-  return text_finish(ctx, json);
+  return split->proposal ? answer_add_json(ctx, json, "hybrid", json_incref(split->proposal))
+                         : HONE_OK;
 }

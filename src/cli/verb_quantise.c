@@ -143,11 +143,34 @@ static hone_status read_sample(struct quantising *q, const char *dir, hone_tenso
   return HONE_OK;
 }
 
+/* Made-up samples: the first `count` input sets of the seed. */
+static hone_status make_samples(struct quantising *q, int64_t count) {
+  const struct graph *graph = q->model.graph;
+  hone_tensor **at;
+  int64_t seed;
+  TRY(int_of(q->ctx, q->args, FLAG_seed, 0, INT64_MAX, 1, &seed));
+  TRY(NEW_ARRAY(q->ctx, q->arena, at, (size_t)count));
+  for (int s = 0; s < (int)count; s++) {
+    TRY(NEW_ARRAY(q->ctx, q->arena, at[s], graph->inputs.count));
+    for (size_t i = 0; i < graph->inputs.count; i++)
+      TRY(input_generate(q->ctx, q->arena, graph, i, (uint64_t)seed, s, &at[s][i]));
+  }
+  q->samples = (struct samples){(size_t)count, (hone_tensor *const *)at};
+  return HONE_OK;
+}
+
 static hone_status read_samples(struct quantising *q) {
   const char *path = value_of(q->args, FLAG_calibrate, NULL);
   path_list folders = {0};
   hone_tensor **at;
-  if (q->to != TO_INT8 && !has(q->args, FLAG_labels)) return HONE_OK;
+  int64_t made;
+  TRY(int_of(q->ctx, q->args, FLAG_generate, 1, 1000, 0, &made));
+  if (q->to != TO_INT8 && !has(q->args, FLAG_labels) && !has(q->args, FLAG_labelled_set))
+    return HONE_OK;
+  if (made && (path || has(q->args, FLAG_labels)))
+    return fail(q->ctx, HONE_E_USAGE, place_name("--generate"),
+                "stands in place of --calibrate and knows no labels");
+  if (made) return make_samples(q, made);
   if (!path)
     return fail(q->ctx, HONE_E_USAGE, place_none(),
                 "--calibrate DIR is missing: int8 needs samples, a folder each, with in_0.npy or "
@@ -339,6 +362,9 @@ static hone_status run(struct quantising *q, struct sinks *sinks) {
   q->options.samples = &q->samples;
   q->options.user = q;
   if (isatty(2) && !has(q->args, FLAG_quiet)) q->options.progress = show_progress;
+  const char *set = value_of(q->args, FLAG_labelled_set, NULL);
+  if (set)
+    TRY(agreement_set_write(q->ctx, q->arena, q->model.graph, &q->compile, &q->samples, set));
   hone_status status = quantise_by_labels(q);
   if (q->line_width) fprintf(stderr, "\r%*s\r", q->line_width, "");
   TRY(about_model(q->ctx, status));

@@ -32,6 +32,8 @@ struct race {
   size_t look_count;
   struct forecast forecast;
   struct split split;
+  struct forms forms;
+  bool is_left[1 + FORM_COUNT]; /* the model, and its forms: takes part in the next look */
   const char *device;
 };
 
@@ -96,10 +98,12 @@ static hone_status read_demands(struct race *race) {
 /* What the user said of model, data and engines holds for both studies. */
 static hone_status add_given(struct race *race, struct command *command) {
   static const enum flag_id flags[] = {
-      FLAG_shape,  FLAG_side_files_from, FLAG_input,      FLAG_inputs, FLAG_backend_option,
-      FLAG_engine, FLAG_batch,           FLAG_precision,  FLAG_store,  FLAG_seed,
-      FLAG_limit,  FLAG_memory_limit,    FLAG_device_hone};
-  return command_add_given(race->ctx, race->args, flags, COUNT(flags), command);
+      FLAG_shape,        FLAG_side_files_from, FLAG_input, FLAG_backend_option, FLAG_engine,
+      FLAG_batch,        FLAG_precision,       FLAG_store, FLAG_seed,           FLAG_limit,
+      FLAG_memory_limit, FLAG_device_hone,     FLAG_inputs};
+  const bool has_set = race->forms.set[0] != 0;
+  if (has_set) TRY(command_add_flag(race->ctx, command, FLAG_inputs, race->forms.set));
+  return command_add_given(race->ctx, race->args, flags, COUNT(flags) - has_set, command);
 }
 
 static void say(const struct race *race, const char *what) {
@@ -110,14 +114,17 @@ static void say(const struct race *race, const char *what) {
 static hone_status study(struct race *race, const char *title, const struct command *how,
                          struct summary *out) {
   struct command command = {.count = 0};
-  TRY(command_add(race->ctx, &command, race->args->words[0]));
+  for (size_t i = 0; i <= FORM_COUNT; i++)
+    if (race->is_left[i])
+      TRY(command_add(race->ctx, &command, i ? race->forms.at[i - 1].path : race->args->words[0]));
   TRY(add_given(race, &command));
   for (size_t i = 0; i < how->count; i++) TRY(command_add(race->ctx, &command, how->at[i]));
   TRY(split_add(race->ctx, race->args, race->arena, &race->split, &command));
   TRY(command_add_flag(race->ctx, &command, FLAG_device, race->device));
   TRY(command_add_flag(race->ctx, &command, FLAG_name, title));
   say(race, title);
-  return self_study(race->ctx, race->arena, &command, race->dir, out);
+  TRY(self_study(race->ctx, race->arena, &command, race->dir, out));
+  return forms_judge(race->ctx, &race->forms, race->args, out);
 }
 
 /* Adds a word to a list with commas unless it is there. */
@@ -150,7 +157,9 @@ static hone_status first_look(struct race *race) {
   char some_backends[LIST] = "", some_threads[LIST] = "";
   char threads[32];
   snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
-  if (forecast_keep(&race->forecast, race->budget_s / LOOK_S / 2)) {
+  size_t forms = 1;
+  for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
+  if (forecast_keep(&race->forecast, race->budget_s / LOOK_S / 2 / (double)forms)) {
     for (size_t i = 0; i < race->forecast.count; i++)
       add_candidate(some_backends, some_threads, race->forecast.at[i].backend,
                     race->forecast.at[i].threads, !race->forecast.at[i].is_dropped);
@@ -199,15 +208,25 @@ static hone_status find_split(struct race *race) {
   return split_find(race->ctx, race->args, race->dir, threads, left / 4, &race->split);
 }
 
+/* 0: the model itself, else one more than the number of its form. */
+static size_t place_of(const struct race *race, const char *model) {
+  const char *path = forms_model(&race->forms, race->args, model);
+  for (size_t i = 0; i < FORM_COUNT; i++)
+    if (path == race->forms.at[i].path) return i + 1;
+  return 0;
+}
+
 /* Half of what is left, and all of it in the last look. *out_done: nothing is left to find out. */
 static hone_status next_look(struct race *race, bool *out_done) {
   const struct look *last = &race->looks[race->look_count - 1];
   struct command how = {.count = 0};
   char backends[LIST] = "", threads[LIST] = "", most[32], least[32];
   size_t cells = 0;
+  memset(race->is_left, 0, sizeof race->is_left);
   for (size_t i = 0; i < last->summary.record_count; i++) {
     const struct cell *cell = &last->summary.records[i].cell;
     const bool is_in = stays(race, last, i);
+    if (is_in) race->is_left[place_of(race, cell->model)] = true;
     add_candidate(backends, threads, cell->backend, cell->threads, is_in);
     cells += is_in;
   }
@@ -236,16 +255,31 @@ static hone_status next_look(struct race *race, bool *out_done) {
 static bool wants_forecast(const struct race *race) {
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   const char *threads = value_of(race->args, FLAG_threads, NULL);
-  size_t named = 0, counts = 1;
+  size_t named = 0, counts = 1, forms = 1;
   for (size_t i = 0; i < backends->count; i++, named++)
     for (const char *at = backends->at[i]; *at; at++) named += *at == ',';
   for (const char *at = threads ? threads : ""; *at; at++) counts += *at == ',';
   if (!threads && usable_core_count() > 1) counts = 2;
-  return !named || (double)(named * counts) > race->budget_s / LOOK_S / 2;
+  for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
+  return !named || (double)(named * counts * forms) > race->budget_s / LOOK_S / 2;
+}
+
+/* Smaller forms are made where a bound says what they may cost. That is preparation, as compiling is: the time is not the
+   race's. */
+static hone_status find_forms(struct race *race) {
+  const double least = race->demands.bound[DEMAND_accuracy];
+  race->is_left[0] = true;
+  if (isnan(least) || strcmp(race->device, "cpu") != 0) return HONE_OK;
+  say(race, "recommend: int8, fp16 and bf16 by hone quantise");
+  TRY(forms_find(race->ctx, race->args, least, race->budget_s, &race->forms));
+  for (size_t i = 0; i < FORM_COUNT; i++) race->is_left[i + 1] = race->forms.at[i].is_there;
+  race->start_ns = clock_ns();
+  return HONE_OK;
 }
 
 static hone_status run_race(struct race *race) {
   bool is_done = false;
+  TRY(find_forms(race));
   if (wants_forecast(race)) TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
   TRY(first_look(race));
   TRY(find_split(race));
@@ -276,21 +310,22 @@ static void put_dropped(struct text *out, const struct race *race) {
       const struct record *r = &at->summary.records[i];
       if (is_in(&race->looks[l + 1].summary, r->cell.key)) continue;
       text_puts(out, "  dropped    ");
-      text_put_safe(out, r->cell.backend, 32);
-      text_printf(out, ", %s, %d thread%s: ", r->cell.precision, r->cell.threads,
-                  r->cell.threads == 1 ? "" : "s");
+      advise_name(out, &at->summary, i);
+      text_puts(out, ": ");
       advise_reason(out, &at->summary, &race->demands, &at->advice, i);
       text_printf(out, " (look %zu)\n", l + 1);
     }
   }
   forecast_put_dropped(out, &race->forecast);
+  forms_put(out, &race->forms);
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
   const struct race *race = user;
   (void)form;
   TRY(advise_json(ctx, summary_of(race), &race->demands, advice_of(race), out));
-  return split_add_json(ctx, &race->split, out);
+  TRY(split_add_json(ctx, &race->split, out));
+  return forms_add_json(ctx, &race->forms, out);
 }
 
 static hone_status print_answer(struct race *race) {
@@ -338,11 +373,13 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
   if (has(args, FLAG_predict)) race.look_count = 0;
   if (!code && race.look_count) code = sinks_write(ctx, &sinks, render, &race);
-  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race), &race.split};
+  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race), &race.split,
+                                &race.forms};
   if (!code && race.look_count && bundle_answer(ctx, args, race.arena, &answer))
     code = report_failure(ctx);
   if (!code && race.look_count && advice_of(&race)->choice == SIZE_MAX) code = 1;
   json_decref(race.split.proposal);
+  forms_free(&race.forms);
   if (race.dir[0]) dir_remove_tree(race.dir);
   arena_destroy(race.arena);
   return code;

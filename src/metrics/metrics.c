@@ -5,7 +5,8 @@
  * answer's length (V. I. Levenshtein 1966); outputs are decoded as CTC does greedily (A. Graves et al. 2006) where the
  * labels have "symbols". bleu: of token ids, n-grams to 4, over the corpus, with the brevity penalty (K. Papineni et al.
  * 2002). perplexity: exp of the mean negative log likelihood. map: mean over classes of the average precision at an
- * overlap of 0.5, area under the interpolated curve (PASCAL VOC 2010).
+ * overlap of 0.5, area under the interpolated curve (PASCAL VOC 2010). agreement: with outputs on file (agreement.c), mean
+ * over samples and outputs.
  */
 #include "metrics_internal.h"
 
@@ -20,7 +21,8 @@ static const struct metric metrics[] = {
     {"cer", ERRORS_SHARE, add_text, value_share, 1},
     {"bleu", ERRORS_NOT, add_bleu, value_bleu, 4},
     {"perplexity", ERRORS_LEVEL, add_perplexity, value_perplexity, 0},
-    {"map", ERRORS_NOT, add_boxes, value_map, 0}};
+    {"map", ERRORS_NOT, add_boxes, value_map, 0},
+    {"agreement", ERRORS_NOT, add_agreement, value_share, 0}};
 
 double score_element(const void *data, hone_dtype dtype, size_t i) {
   switch (dtype) {
@@ -103,7 +105,9 @@ static MUST_USE hone_status check_labels(struct ctx *ctx, const char *path, stru
   for (size_t i = 0; metric && i < COUNT(metrics); i++)
     if (!strcmp(metrics[i].name, metric)) out->metric = &metrics[i];
   if (!out->metric)
-    return bad(ctx, path, "needs \"metric\": top1, top5, f1, wer, cer, bleu, perplexity or map");
+    return bad(ctx, path,
+               "needs \"metric\": top1, top5, f1, wer, cer, bleu, perplexity, map or "
+               "agreement");
   if (!json_array_size(out->samples)) return bad(ctx, path, "needs \"samples\", a list");
   out->output_name = json_string_value(output);
   out->output = out->output_name ? -1 : (int)json_integer_value(output);
@@ -123,6 +127,9 @@ hone_status labels_open(struct ctx *ctx, const char *path, struct labels *out) {
   struct mapping map;
   json_error_t error;
   *out = (struct labels){.metric = NULL};
+  snprintf(out->dir, sizeof out->dir, "%s", strchr(path, '/') ? path : ".");
+  char *const slash = strrchr(out->dir, '/');
+  if (slash) slash[slash == out->dir] = 0;
   TRY(file_map(ctx, path, &map));
   const char *bytes = (const char *)map.data, *first = bytes;
   while (first < bytes + map.size && strchr(" \t\r\n", *first)) first++;
@@ -150,6 +157,9 @@ const char *labels_folder(const struct labels *labels, size_t sample) {
   return text ? text : "";
 }
 const char *labels_metric(const struct labels *labels) { return labels->metric->name; }
+bool labels_are_outputs(const struct labels *labels) {
+  return labels->metric->add == add_agreement;
+}
 
 /* -- the sums ------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@ struct labels {
   json_t *root, *samples; /* root: owned; samples: [{"folder", "label"}] within it */
   int output;             /* place of the output that is judged; -1: the one named so */
   const char *output_name;
+  char dir[4096]; /* of the file */
 };
 /* E_FORMAT with what is missing. The file: {"metric": "top1", "output": 0, "samples": [{"folder": "cat", "label": 3},
    ...]}; docs/measuring.md has the metrics and their keys. Lines "FOLDER CLASS" are top1 of output 0. */
@@ -22,11 +23,13 @@ void labels_close(struct labels *labels);
 size_t labels_sample_count(const struct labels *labels);
 const char *labels_folder(const struct labels *labels, size_t sample);
 const char *labels_metric(const struct labels *labels); /* "top1" */
+/* Whether the labels are the reference's own outputs, so that its figure is 1: the metric agreement. */
+bool labels_are_outputs(const struct labels *labels);
 
 /* Sums over the samples added so far. */
 struct score {
   const struct labels *labels;
-  double right, all;          /* top1, top5, wer, cer: hits or errors, and of how many */
+  double right, all;          /* top1, top5, agreement, wer, cer: hits or errors, and of how many */
   double log_likelihood;      /* perplexity, nats */
   int64_t *matches, *guesses; /* bleu: by n-gram length; f1: by class */
   int64_t *answers;           /* f1: by class */

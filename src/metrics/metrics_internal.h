@@ -34,5 +34,6 @@ add_fn add_text, add_bleu; /* sequences.c */
 value_fn value_bleu;
 add_fn add_boxes; /* boxes.c */
 value_fn value_map;
+add_fn add_agreement; /* agreement.c */
 
 #endif

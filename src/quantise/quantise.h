@@ -84,6 +84,13 @@ MUST_USE hone_status labels_count(struct ctx *ctx, const struct graph *graph,
                                   const struct samples *samples, const int64_t *labels,
                                   size_t *out_right, size_t *out_labelled);
 
+/* agree.c: the samples and the float model's outputs as a labelled set in the folder `dir`, which is made: sNNN/in_I.npy,
+   .expected/sNNN/out_I.npy, labels.json with the metric agreement. E_UNSUP: outputs of text. */
+MUST_USE hone_status agreement_set_write(struct ctx *ctx, struct arena *arena,
+                                         const struct graph *graph,
+                                         const struct compile_options *options,
+                                         const struct samples *samples, const char *dir);
+
 /* What the others begin with: constants and batch norms folded, everything in f32. */
 MUST_USE hone_status quantise_nothing(struct ctx *ctx, struct arena *arena,
                                       const struct graph *graph, struct graph **out);

@@ -225,3 +225,17 @@ def test_labels_are_counted_and_kept(work, shared_hone):
                         work / "bad.txt"), "E_FORMAT", "number of a class")
     refused(shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "x.onnx", "--min-retention",
                         "0.9"), "E_USAGE", "--labels")
+
+
+def test_a_labelled_set_of_the_float_models_outputs(hone, work, tmp_path):
+    """Samples and expected outputs lie where hone bench --inputs finds them, and are what ONNX Runtime computes."""
+    sound(hone("quantise", work / "model.onnx", "--to", "fp32", "--generate", "3", "--labelled-set", tmp_path / "set", "-o",
+               tmp_path / "f.onnx", timeout=200))
+    labels = json.loads((tmp_path / "set" / "labels.json").read_text())
+    assert labels["metric"] == "agreement" and len(labels["samples"]) == 3
+    for sample in labels["samples"]:
+        x = np.load(tmp_path / "set" / sample["folder"] / "in_0.npy")
+        y = np.load(tmp_path / "set" / sample["label"] / "out_0.npy")
+        assert np.allclose(run(work / "model.onnx", [x])[0], y, rtol=1e-4, atol=1e-4)
+    refused(hone("quantise", work / "model.onnx", "--generate", "3", "--calibrate", work / "samples", "-o", tmp_path / "q.onnx"),
+            "E_USAGE", "--calibrate")

@@ -2,8 +2,11 @@
 
 import json
 
+import numpy as np
+import onnx
 import pytest
 from hone import refused, sound
+from onnx import TensorProto, helper, numpy_helper
 
 pytest.importorskip("onnxruntime")
 
@@ -60,3 +63,91 @@ def test_the_device_is_the_studys(shared_hone):
     refused(shared_hone("recommend", "zoo:mlp", "--device", "nowhere:x"), "E_MISSING", "no such device")
     refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--hybrid"), "E_UNSUP", "this machine alone")
     refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--bundle", "b"), "E_UNSUP", "this machine alone")
+
+
+def classifier(path):
+    """Two layers over 64 numbers: 8 classes."""
+    random = np.random.default_rng(7)
+    weights = {"w1": random.standard_normal((64, 256)), "w2": random.standard_normal((256, 8))}
+    nodes = [helper.make_node("MatMul", ["x", "w1"], ["h"], "first"), helper.make_node("Relu", ["h"], ["r"]),
+             helper.make_node("MatMul", ["r", "w2"], ["y"], "second")]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])],
+                              [numpy_helper.from_array(v.astype(np.float32), k) for k, v in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return weights
+
+
+FORMS = {"int8", "fp16-weights", "bf16-weights"}
+
+
+def looked_at(hone, answer):
+    """Every row of every look: the answer's study and those before it."""
+    names = [line.split()[0] for line in hone("studies").text.splitlines() if "recommend" in line]
+    rows = []
+    for name in names:
+        result = hone("report", name, "--json", "-")
+        sound(result)
+        rows += json.loads(result.text)["records"]
+    return rows
+
+
+def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
+    """Every form is a row with a measured agreement; the int8 one wins by size, its file stays, and runs again."""
+    classifier(tmp_path / "m.onnx")
+    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "1", "--min-accuracy",
+                  "0.3", "--objective", "size", "--json", "-", "--quiet", timeout=500)
+    sound(result)
+    answer = json.loads(result.text)
+    made = {f["form"]: f for f in answer["quantised"]["forms"]}
+    assert set(made) == {"int8", "fp16", "bf16"} and answer["quantised"]["is_made_up"]
+    rows = looked_at(hone, answer)
+    assert {r["model"].rsplit("-", 1)[-1] for r in rows} >= {"m.onnx", "int8.onnx", "fp16.onnx", "bf16.onnx"}
+    for row in rows:
+        assert row["status"] == "ok" and row["task_metric"] == "agreement" and 0.3 <= row["task_accuracy"] <= 1, row
+    chosen = next(r for r in answer["rows"] if r["cell"] == answer["choice"])
+    assert chosen["precision"] == "int8" and 0.3 <= chosen["accuracy"] <= 1
+    assert made["int8"]["report"]["products"] == 2
+    ops = {n.op_type for n in onnx.load(made["int8"]["file"]).graph.node}
+    assert "QuantizeLinear" in ops
+
+
+def test_labels_decide_what_a_form_is_worth(hone, tmp_path):
+    """Labels that contradict the model on a quarter of the samples: what is left is by the model's own share, not by 1; a bound
+    that no int8 can hold, because its ranges are of other samples, leaves the float forms."""
+    weights = classifier(tmp_path / "m.onnx")
+    random = np.random.default_rng(3)
+    lines = []
+    for i in range(8):
+        x = random.standard_normal((1, 64)).astype(np.float32)
+        (tmp_path / "samples" / f"s{i}").mkdir(parents=True)
+        np.save(tmp_path / "samples" / f"s{i}" / "in_0.npy", x)
+        right = int(np.argmax(np.maximum(x @ weights["w1"], 0) @ weights["w2"]))
+        lines.append(f"s{i} {right if i % 4 else (right + 1) % 8}\n")
+    (tmp_path / "truth.txt").write_text("".join(lines))
+    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "1", "--min-accuracy", "1",
+                  "--calibrate", tmp_path / "samples", "--labels", tmp_path / "truth.txt", "--json", "-", "--quiet", timeout=500)
+    sound(result)
+    answer = json.loads(result.text)
+    assert not answer["quantised"]["is_made_up"]
+    rows = looked_at(hone, answer)
+    whole = [r for r in rows if r["model"] == "m.onnx"]
+    assert whole and all(r["task_metric"] == "top1" and r["task_accuracy"] == 0.75 for r in whole)
+    by_cell = {r["cell"]: r for r in rows}
+    for row in answer["rows"]:
+        assert row["accuracy"] == pytest.approx(by_cell[row["cell"]]["task_accuracy"] / 0.75)
+
+
+def test_a_form_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
+    """A model without weights: no form of it, and the race goes on."""
+    graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"])], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "1", "--min-accuracy",
+                  "0.9", "--quiet", timeout=300)
+    sound(result)
+    assert "native, fp32, 1 thread" in result.text
+    for form in ("int8", "fp16", "bf16"):
+        assert f"dropped    {form}: E_UNSUP" in result.text, result.text
+    refused(hone("recommend", "zoo:mlp", "--min-accuracy", "0.9", "--labels", tmp_path / "l"), "E_USAGE", "--calibrate")

@@ -29,6 +29,7 @@ static struct record *add(struct scene *s, const char *backend, double p50, doub
   r->worst.load_ms = 10;
   r->worst.first_inference_ms = 2 * p50;
   r->worst.top1 = 1;
+  r->worst.accuracy_retention = NAN;
   snprintf(r->cell.backend, sizeof r->cell.backend, "%s", backend);
   snprintf(r->cell.precision, sizeof r->cell.precision, "fp32");
   snprintf(r->cell.key, sizeof r->cell.key, "%032zu", s->summary.record_count);
@@ -148,6 +149,11 @@ static void more_is_better_where_it_is(void **state) {
   assert_int_equal(s.advice.at[2].bound, DEMAND_accuracy);
   assert_true(fabs(s.advice.ratio.value - 1.6) < 1e-9);
   assert_true(says(&s, "agreement with the reference 0.97, least is 0.99"));
+  s.records[2].worst.accuracy_retention = .995; /* labels count for more than largest outputs */
+  choose(&s);
+  assert_int_equal(s.advice.at[2].standing, STANDING_runner_up);
+  s.records[2].worst.accuracy_retention = NAN;
+  choose(&s);
   struct text json = {0};
   assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
   assert_non_null(strstr(json.at, "\"objective\": \"throughput\""));

@@ -144,8 +144,53 @@ static void retention(void **state) {
   }
 }
 
+/* Outputs on file: rows of classes by their largest element, images by the cosine, integers by the share that is the same. */
+static void outputs_on_file(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct labels labels;
+  struct score score;
+  char folder[4096], path[4200];
+  ctx_init(&ctx);
+  const hone_tensor answers = TENSOR(FLOATS(1, 2, 3, 9, 1, 1), 2, 3),
+                    half = TENSOR(FLOATS(1, 2, 3, 1, 9, 1), 2, 3),
+                    image = TENSOR(FLOATS(3, 4, 0, 0), 1, 1, 2, 2),
+                    turned = TENSOR(FLOATS(4, 3, 0, 0), 1, 1, 2, 2),
+                    wider = TENSOR(FLOATS(1, 2, 3, 4), 1, 4);
+  const hone_tensor
+      boxes = {.data = (int64_t[]){1, 2, 3, 4}, .dtype = HONE_I64, .rank = 1, .shape = {4}},
+      moved = {.data = (int64_t[]){1, 2, 3, 5}, .dtype = HONE_I64, .rank = 1, .shape = {4}};
+  const hone_tensor expected[] = {answers, image, boxes}, found[] = {half, turned, moved},
+                    misshapen[] = {wider, turned, moved};
+  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  snprintf(path, sizeof path, "%s/.expected/a", folder);
+  assert_int_equal(dir_create(&ctx, path), HONE_OK);
+  for (size_t i = 0; i < COUNT(expected); i++) {
+    snprintf(path, sizeof path, "%s/.expected/a/out_%zu.npy", folder, i);
+    assert_int_equal(npy_write(&ctx, path, &expected[i]), HONE_OK);
+  }
+  snprintf(path, sizeof path, "%s/labels.json", folder);
+  static const char json[] =
+      "{\"metric\":\"agreement\",\"samples\":[{\"folder\":\"a\",\"label\":\".expected/a\"}]}";
+  assert_int_equal(file_write_atomic(&ctx, path, json, sizeof json - 1, 0600), HONE_OK);
+  assert_int_equal(labels_open(&ctx, path, &labels), HONE_OK);
+  assert_true(labels_are_outputs(&labels));
+  score_begin(&labels, &score);
+  assert_int_equal(score_add(&ctx, &score, 0, expected, NULL, 3), HONE_OK);
+  assert_float_equal(score_value(&score), 1, 1e-12);
+  score_end(&score);
+  score_begin(&labels, &score);
+  assert_int_equal(score_add(&ctx, &score, 0, found, NULL, 3), HONE_OK);
+  assert_float_equal(score_value(&score), (0.5 + 24.0 / 25 + 0.75) / 3, 1e-12);
+  assert_int_equal(score_add(&ctx, &score, 0, misshapen, NULL, 3), HONE_E_SHAPE);
+  score_end(&score);
+  labels_close(&labels);
+  dir_remove_tree(folder);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(classes), cmocka_unit_test(texts),
-                                     cmocka_unit_test(boxes), cmocka_unit_test(retention)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(classes), cmocka_unit_test(outputs_on_file),
+                                     cmocka_unit_test(texts), cmocka_unit_test(boxes),
+                                     cmocka_unit_test(retention)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,66 @@
+/* Samples and what the float model makes of them, as a labelled set with the metric agreement: what any engine makes of
+ * a smaller model can be held against it. */
+#include "quantise_internal.h"
+
+static hone_status write_tensors(struct ctx *ctx, const char *dir, const char *kind,
+                                 const hone_tensor *at, size_t count) {
+  TRY(dir_create(ctx, dir));
+  for (size_t i = 0; i < count; i++) {
+    char path[4096 + 64];
+    snprintf(path, sizeof path, "%.4000s/%.8s_%zu.npy", dir, kind, i);
+    TRY(npy_write(ctx, path, &at[i]));
+  }
+  return HONE_OK;
+}
+
+/* Expected outputs lie apart, in a folder that is no sample: all of a sample's files are inputs. */
+static hone_status write_sample(struct ctx *ctx, const struct graph *graph,
+                                const struct executor *e, const hone_tensor *inputs,
+                                hone_tensor *outputs, const char *dir, size_t s) {
+  char folder[4096 + 64];
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    const struct value *value = graph->outputs.at[i];
+    outputs[i] =
+        (hone_tensor){.data = e->outputs[i], .dtype = value->dtype, .rank = value->shape.rank};
+    memcpy(outputs[i].shape, value->shape.dims, sizeof outputs[i].shape);
+  }
+  snprintf(folder, sizeof folder, "%.4000s/s%03zu", dir, s);
+  TRY(write_tensors(ctx, folder, "in", inputs, graph->inputs.count));
+  snprintf(folder, sizeof folder, "%.4000s/.expected/s%03zu", dir, s);
+  return write_tensors(ctx, folder, "out", outputs, graph->outputs.count);
+}
+
+static hone_status write_labels(struct ctx *ctx, const char *dir, size_t count) {
+  char path[4096 + 64];
+  struct text text = {0};
+  text_puts(&text, "{\"metric\": \"agreement\", \"samples\": [");
+  for (size_t s = 0; s < count; s++)
+    text_printf(&text, "%s\n {\"folder\": \"s%03zu\", \"label\": \".expected/s%03zu\"}",
+                s ? "," : "", s, s);
+  text_puts(&text, "]}\n");
+  hone_status status = text_finish(ctx, &text);
+  snprintf(path, sizeof path, "%.4000s/labels.json", dir);
+  if (!status) status = file_write_atomic(ctx, path, text.at, text.length, 0644);
+  text_deinit(&text);
+  return status;
+}
+
+hone_status agreement_set_write(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                const struct compile_options *options,
+                                const struct samples *samples, const char *dir) {
+  struct executor e;
+  hone_tensor *outputs;
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    if (graph->outputs.at[i]->dtype == HONE_STRING)
+      return fail(ctx, HONE_E_UNSUP, place_name(graph->outputs.at[i]->name),
+                  "an output of text has no agreement");
+  TRY(NEW_ARRAY(ctx, arena, outputs, graph->outputs.count));
+  TRY(dir_create(ctx, dir));
+  hone_status status = executor_open(ctx, graph, options, &e);
+  for (size_t s = 0; !status && s < samples->count; s++) {
+    status = executor_run(&e, samples->at[s]);
+    if (!status) status = write_sample(ctx, graph, &e, samples->at[s], outputs, dir, s);
+  }
+  executor_close(&e);
+  return status ? status : write_labels(ctx, dir, samples->count);
+}
