@@ -70,14 +70,9 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
   if (!access(out, R_OK) && file_holds(stamp_path, stamp)) return HONE_OK;
   struct model model;
   TRY(model_load(ctx, spec, NULL, &model));
-  struct text bytes = {0};
-  hone_status status =
-      export_onnx_open(ctx, model.graph, export_opset(model.graph), &model.open, &bytes);
-  if (!status) status = text_finish(ctx, &bytes);
-  if (!status) status = write_sizes(ctx, &model, sizes_path);
+  hone_status status = write_sizes(ctx, &model, sizes_path);
+  if (!status) status = export_onnx_file(ctx, model.graph, &model.open, out, 0600);
   model_unload(&model);
-  if (!status) status = file_write_atomic(ctx, out, bytes.at, bytes.length, 0600);
-  text_deinit(&bytes);
   if (!status) status = file_write_atomic(ctx, stamp_path, stamp, strlen(stamp), 0600);
   return status;
 }

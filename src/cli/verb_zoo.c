@@ -24,11 +24,15 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   struct text bytes = {0};
   struct open_dimensions open;
   snprintf(spec, sizeof spec, "%s%s", zoo_is_spec(name) ? "" : "zoo:", name);
-  TRY(arena_create(ctx, 0, &arena));
+  TRY(arena_create(ctx, (size_t)usable_ram_bytes(), &arena));
   hone_status status = zoo_build(ctx, arena, spec, &graph, &open);
   if (!status) status = graph_infer(ctx, graph);
-  if (!status) status = export_onnx_open(ctx, graph, export_opset(graph), &open, &bytes);
-  if (!status) status = write_output(ctx, path, &bytes);
+  if (!status && strcmp(path, "-")) {
+    status = export_onnx_file(ctx, graph, &open, path, 0644);
+  } else if (!status) {
+    status = export_onnx_open(ctx, graph, export_opset(graph), &open, &bytes);
+    if (!status) status = write_output(ctx, path, &bytes);
+  }
   text_deinit(&bytes);
   arena_destroy(arena);
   return status;

@@ -48,7 +48,8 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
     return fail(
         ctx, HONE_E_USAGE, place_name(path),
         "--shape is for files; a built-in model takes its sizes in its name ('hone zoo list')");
-  TRY(arena_create(ctx, 0, &out->arena));
+  /* a built-in model has said that it fits into memory before it makes its weights */
+  TRY(arena_create(ctx, zoo_is_spec(path) ? (size_t)usable_ram_bytes() : 0, &out->arena));
   hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, options ? options->batch : 0, out)
                                          : load_file(ctx, path, options ? options : &defaults, out);
   if (status) model_unload(out);

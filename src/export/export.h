@@ -11,6 +11,23 @@ MUST_USE hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int
 /* The same with these dimensions of inputs and outputs as names. */
 MUST_USE hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int opset,
                                       const struct open_dimensions *open, struct text *out_bytes);
+/* Weights of more than a page that stand in a file beside the model instead: its name there, and in the order of
+   their places what it holds, each part at a multiple of EXPORT_SIDE_ALIGNMENT. The last part marks it as hone's. */
+enum { EXPORT_SIDE_ALIGNMENT = 4096 };
+struct export_side {
+  const char *location;
+  struct arena *arena; /* of the list; the bytes stay the graph's */
+  struct file_part *at;
+  size_t count, capacity, bytes;
+};
+MUST_USE hone_status export_onnx_side(struct ctx *ctx, const struct graph *graph, int opset,
+                                      const struct open_dimensions *open, struct export_side *side,
+                                      struct text *out_bytes);
+/* Writes PATH, with open dimensions unless `open` is NULL. The weights of a model that is too large for one file stand
+   in PATH.data. */
+MUST_USE hone_status export_onnx_file(struct ctx *ctx, const struct graph *graph,
+                                      const struct open_dimensions *open, const char *path,
+                                      unsigned mode);
 /* The oldest opset from 17 on that can say what the graph says: 17 is what every engine reads; types of 4 bits and
    scales by block need 21, an operator the opset that brought it. */
 int export_opset(const struct graph *graph);

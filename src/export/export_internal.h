@@ -31,6 +31,7 @@ struct exporter {
   struct arena *arena;
   int opset;
   const struct open_dimensions *open; /* or NULL */
+  struct export_side *side;           /* or NULL: all in one file */
   uint64_t fresh;                     /* for names of values that the graph does not have */
   struct graph_list graphs;           /* outer first */
   struct message *messages;           /* of each: its GraphProto */
@@ -40,6 +41,8 @@ struct exporter {
 /* -- values.c */
 MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
                                    const char *name, const struct tensor *tensor);
+/* The last part of the file beside the model. */
+MUST_USE hone_status export_side_end(struct exporter *e);
 /* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
 MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
                                       const struct attribute *attribute);

@@ -13,6 +13,8 @@ enum {
   MODEL_OPSET = 8
 };
 enum { GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
+/* Of one file of less than 2 GiB: the rest is for nodes. */
+#define MOST_INSIDE ((size_t)2000000000)
 enum { IR_VERSION = 8, NEWEST_OPSET_OF_IR_8 = 18, OLDEST_OPSET = 13 };
 
 /* -- graphs ----------------------------------------------------------------------------------- */
@@ -155,17 +157,15 @@ static hone_status export_all(struct exporter *e, const struct graph *graph, str
     if (e->graphs.at[g]->impossible)
       return fail(e->ctx, HONE_E_UNSUP, place_none(), "a branch that cannot run is not written");
   for (size_t g = e->graphs.count; g-- > 0;) TRY(put_graph(e, e->graphs.at[g], &e->messages[g]));
+  TRY(export_side_end(e));
   return put_model(e, out);
 }
 
-hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
-                        struct text *out_bytes) {
-  return export_onnx_open(ctx, graph, opset, NULL, out_bytes);
-}
-
-hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int opset,
-                             const struct open_dimensions *open, struct text *out_bytes) {
-  struct exporter e = {.ctx = ctx, .opset = opset, .open = open, .fresh = graph->fresh};
+hone_status export_onnx_side(struct ctx *ctx, const struct graph *graph, int opset,
+                             const struct open_dimensions *open, struct export_side *side,
+                             struct text *out_bytes) {
+  struct exporter e = {
+      .ctx = ctx, .opset = opset, .open = open, .side = side, .fresh = graph->fresh};
   if (opset < OLDEST_OPSET || opset > HONE_OPSET)
     return fail(ctx, HONE_E_USAGE, place_none(), "opsets %d to %d can be written, not %d",
                 OLDEST_OPSET, HONE_OPSET, opset);
@@ -173,5 +173,63 @@ hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int ops
   hone_status status = export_all(&e, graph, out_bytes);
   for (size_t g = 0; e.messages && g < e.graphs.count; g++) text_deinit(&e.messages[g].text);
   arena_destroy(e.arena);
+  return status;
+}
+
+hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int opset,
+                             const struct open_dimensions *open, struct text *out_bytes) {
+  return export_onnx_side(ctx, graph, opset, open, NULL, out_bytes);
+}
+
+hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
+                        struct text *out_bytes) {
+  return export_onnx_side(ctx, graph, opset, NULL, NULL, out_bytes);
+}
+
+/* -- files ------------------------------------------------------------------------------------ */
+
+/* Constants that are written, once for each graph that holds them; more than there is does no harm. */
+static size_t constant_bytes(const struct graph *graph) {
+  size_t bytes = 0;
+  for (size_t v = 0; v < graph->values.count; v++) {
+    const struct value *value = graph->values.at[v];
+    if (!value->constant || value->producer) continue;
+    if (!checked_add(bytes, value->constant->bytes, &bytes)) return SIZE_MAX;
+  }
+  return bytes;
+}
+
+/* The weights first: a model never lies beside those of another. */
+static hone_status write_with_side(struct ctx *ctx, const struct graph *graph,
+                                   const struct open_dimensions *open, const char *path,
+                                   unsigned mode, struct arena *arena) {
+  const char *slash = strrchr(path, '/'), *location, *beside;
+  struct export_side side = {.arena = arena};
+  struct text bytes = {0};
+  TRY(arena_printf(ctx, arena, &location, "%s.data", slash ? slash + 1 : path));
+  TRY(arena_printf(ctx, arena, &beside, "%s.data", path));
+  side.location = location;
+  hone_status status = output_check(ctx, beside, OUTPUT_WEIGHTS, NULL, 0);
+  if (!status) status = export_onnx_side(ctx, graph, export_opset(graph), open, &side, &bytes);
+  if (!status) status = file_write_parts(ctx, beside, side.at, side.count, mode);
+  if (!status) status = file_write_atomic(ctx, path, bytes.at, bytes.length, mode);
+  text_deinit(&bytes);
+  return status;
+}
+
+hone_status export_onnx_file(struct ctx *ctx, const struct graph *graph,
+                             const struct open_dimensions *open, const char *path, unsigned mode) {
+  struct arena *arena;
+  struct text bytes = {0};
+  hone_status status;
+  if (constant_bytes(graph) > MOST_INSIDE) {
+    TRY(arena_create(ctx, 0, &arena));
+    status = write_with_side(ctx, graph, open, path, mode, arena);
+    arena_destroy(arena);
+    return status;
+  }
+  status = export_onnx_open(ctx, graph, export_opset(graph), open, &bytes);
+  if (!status) status = file_write_atomic(ctx, path, bytes.at, bytes.length, mode);
+  text_deinit(&bytes);
   return status;
 }

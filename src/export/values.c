@@ -1,7 +1,16 @@
 /* What a message holds: tensors, with holes for their payload, and attributes. Field numbers: onnx.proto. */
 #include "export_internal.h"
 
-enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_STRINGS = 6, TENSOR_NAME = 8, TENSOR_RAW = 9 };
+enum {
+  TENSOR_DIMS = 1,
+  TENSOR_TYPE = 2,
+  TENSOR_STRINGS = 6,
+  TENSOR_NAME = 8,
+  TENSOR_RAW = 9,
+  TENSOR_EXTERNAL = 13,
+  TENSOR_LOCATION = 14
+};
+enum { LOCATION_EXTERNAL = 1, ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 enum {
   ATTRIBUTE_FIELD_NAME = 1,
   ATTRIBUTE_FIELD_F = 2,
@@ -30,6 +39,42 @@ static void put_tensor_head(struct text *text, const char *name, const struct te
     pb_bytes(text, TENSOR_STRINGS, strings[i].bytes, strings[i].length);
 }
 
+/* -- beside the model -------------------------------------------------------------------------- */
+
+static void put_entry(struct text *text, const char *key, const char *value) {
+  struct text entry = {0};
+  pb_string(&entry, ENTRY_KEY, key);
+  pb_string(&entry, ENTRY_VALUE, value);
+  pb_message(text, TENSOR_EXTERNAL, &entry);
+}
+
+static hone_status add_part(struct exporter *e, const void *data, size_t size) {
+  const struct file_part part = {data, size};
+  VEC_PUSH(e->ctx, e->side->arena, e->side, part);
+  if (checked_add(e->side->bytes, size, &e->side->bytes)) return HONE_OK;
+  return fail(e->ctx, HONE_E_LIMIT, place_none(), "the weights of this model have no end");
+}
+
+static hone_status put_beside(struct exporter *e, struct text *head, const struct tensor *tensor) {
+  static const char zeros[EXPORT_SIDE_ALIGNMENT];
+  char offset[32], length[32];
+  const size_t over = e->side->bytes % EXPORT_SIDE_ALIGNMENT;
+  if (over) TRY(add_part(e, zeros, EXPORT_SIDE_ALIGNMENT - over));
+  snprintf(offset, sizeof offset, "%zu", e->side->bytes);
+  snprintf(length, sizeof length, "%zu", tensor->bytes);
+  TRY(add_part(e, tensor->data, tensor->bytes));
+  put_entry(head, "location", e->side->location);
+  put_entry(head, "offset", offset);
+  put_entry(head, "length", length);
+  pb_int(head, TENSOR_LOCATION, LOCATION_EXTERNAL);
+  return HONE_OK;
+}
+
+hone_status export_side_end(struct exporter *e) {
+  static const char mark[64] = "hone weights 1\n"; /* outputs.def knows it by this */
+  return e->side ? add_part(e, mark, sizeof mark) : HONE_OK;
+}
+
 hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
                           const char *name, const struct tensor *tensor) {
   struct text head = {0};
@@ -37,6 +82,11 @@ hone_status export_tensor(struct exporter *e, struct message *graph, unsigned fi
   if (tensor->dtype == HONE_STRING) {
     pb_message(&graph->text, field, &head);
     return HONE_OK;
+  }
+  if (e->side && tensor->bytes > COPIED_BYTES) {
+    hone_status status = put_beside(e, &head, tensor);
+    pb_message(&graph->text, field, &head);
+    return status;
   }
   pb_head(&head, TENSOR_RAW, tensor->bytes);
   size_t length;

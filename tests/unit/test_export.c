@@ -196,13 +196,57 @@ static void above_two_gigabytes(void **state) {
   text_deinit(&bytes);
 }
 
+/* A model and the file with its weights, in a folder: read back alike, weights used where they lie. */
+static void weights_beside_the_model(void **state) {
+  struct fixture *f = *state;
+  struct export_side side = {.location = "m.onnx.data", .arena = f->arena};
+  struct import_options options = {0};
+  struct model_file file = {0};
+  struct graph *back;
+  struct text bytes = {0};
+  char folder[4096], path[4200], beside[4300];
+  size_t all = 0, mapped = 0;
+  expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
+  expect_ok(f, export_onnx_side(&f->ctx, f->graph, 17, NULL, &side, &bytes));
+  assert_true(bytes.length < 16384); /* 2 MB of weights are elsewhere */
+  expect_ok(f, dir_temporary(&f->ctx, folder));
+  snprintf(path, sizeof path, "%.4000s/m.onnx", folder);
+  snprintf(beside, sizeof beside, "%s.data", path);
+  for (size_t i = 0; i < side.count; i++) {
+    /* the parts between are what fills up to the next page */
+    if (side.at[i].size > EXPORT_SIDE_ALIGNMENT) assert_int_equal(all % EXPORT_SIDE_ALIGNMENT, 0);
+    all += side.at[i].size;
+  }
+  assert_int_equal(all, side.bytes);
+  expect_ok(f, file_write_parts(&f->ctx, beside, side.at, side.count, 0600));
+  expect_ok(f, output_check(&f->ctx, beside, OUTPUT_WEIGHTS, NULL, 0)); /* known as hone's */
+  expect_ok(f, file_write_atomic(&f->ctx, path, bytes.at, bytes.length, 0600));
+  expect_ok(f, import_model(&f->ctx, f->arena, path, &options, &file, &back));
+  assert_int_equal(file.sides.count, 1);
+  const uint8_t *begin = file.sides.at[0].data, *end = begin + file.sides.at[0].size;
+  for (size_t v = 0; v < back->values.count; v++) {
+    const struct tensor *tensor = back->values.at[v]->constant;
+    if (tensor && (const uint8_t *)tensor->data >= begin && (const uint8_t *)tensor->data < end)
+      mapped++;
+  }
+  assert_int_equal(mapped, 3); /* three layers' weights; biases are small */
+  float *before = run(f, f->graph), *after = run(f, back);
+  for (size_t i = 0; i < element_count(f->graph->outputs.at[0]); i++)
+    assert_true(fabsf(before[i] - after[i]) <= 1e-6f * fmaxf(1, fabsf(before[i])));
+  free(before);
+  free(after);
+  model_file_close(&file);
+  text_deinit(&bytes);
+  dir_remove_tree(folder);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(small_models_come_back),      TEST(same_graph_same_bytes),
       TEST(fused_programs_become_nodes), TEST(reductions_by_opset),
       TEST(nested_graphs_come_back),     TEST(what_cannot_be_said_is_refused),
-      TEST(above_two_gigabytes),
+      TEST(above_two_gigabytes),         TEST(weights_beside_the_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
