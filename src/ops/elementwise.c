@@ -97,6 +97,9 @@ static int64_t int_rescale_once(int64_t x, int64_t multiplier, int64_t bits) {
   return (x * multiplier + (INT64_C(1) << (shift - 1))) >> shift;
 }
 
+/* By bits modulo 32; the sign stays. */
+static int64_t int_shift_right(int64_t x, int64_t bits) { return x >> (bits & 31); }
+
 #define add_ int_add
 #define sub_ int_sub
 #define mul_ int_mul
@@ -108,6 +111,7 @@ static int64_t int_rescale_once(int64_t x, int64_t multiplier, int64_t bits) {
 #define neg_ int_neg
 #define abs_ int_abs
 #define pow_ int_pow
+#define shift_right_ int_shift_right
 #define rescale_ int_rescale
 #define rescale_once_ int_rescale_once
 #define INTEGER(name, text)                                             \

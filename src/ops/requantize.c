@@ -1,5 +1,5 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, TableSoftmax, QuantizeAway.
+ * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, QuantizeAway.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -7,6 +7,7 @@
  *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
  * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
  *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
+ * ShiftRight: x / 2^bits of i32, rounded down; bits modulo 32, broadcast.
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
  * QuantizeAway: QuantizeLinear with halves away from zero.
  */
@@ -41,7 +42,7 @@ hone_status infer_requantize(struct ctx *ctx, struct graph *graph, struct node *
 hone_status infer_rescale(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   struct shape shape = node->inputs[0]->shape;
-  for (size_t k = 0; k < 3; k++) {
+  for (size_t k = 0; k < node->input_count; k++) {
     struct shape joined;
     if (node->inputs[k]->dtype != HONE_I32)
       return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is %s, expected i32", k,

@@ -2,7 +2,8 @@
  *     Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
  * which fusion takes as the epilogue of the sums, or as one loop; and products with weights off zero:
  *     sum (a - za) (w - zw) = sum (a - za) w' + d sum (a - za),   w - zw = w' + d, w' in int8
- * where the last sum is a product with one column. The results are the same, bit for bit. */
+ * where the last sum is a product with one column; and casts to bytes and back of what fits. The results are the
+ * same, bit for bit. */
 #include "rewrite.h"
 
 static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
@@ -203,8 +204,39 @@ static hone_status visit_weights(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], sums);
 }
 
+/* -- bytes that are widened again ----------------------------------------------------------------- */
+
+/* x, clamped to at least and at most these, and shifted by a constant behind that. */
+static bool is_clamped(const struct value *x, double *out_low, double *out_high) {
+  double zero = 0;
+  const struct node *add = producer_of(x, OP_Add);
+  if (add && !constant_scalar(add->inputs[1], &zero)) return false;
+  const struct node *high = producer_of(add ? add->inputs[0] : x, OP_Min);
+  const struct node *low = high ? producer_of(high->inputs[0], OP_Max) : NULL;
+  if (!low || !constant_scalar(high->inputs[1], out_high) ||
+      !constant_scalar(low->inputs[1], out_low))
+    return false;
+  *out_low += zero;
+  *out_high += zero;
+  return true;
+}
+
+/* Cast(Cast(x, byte), i32) of an x that fits is x. */
+static hone_status visit_cast(struct rewrite *r, struct node *node) {
+  double low, high, least, most;
+  const struct node *narrow = producer_of(node->inputs[0], OP_Cast);
+  if (node->outputs[0]->dtype != HONE_I32 || !narrow || !is_byte(node->inputs[0]->dtype) ||
+      narrow->inputs[0]->dtype != HONE_I32 || !rewrite_single_use(r, node->inputs[0]))
+    return HONE_OK;
+  least = node->inputs[0]->dtype == HONE_I8 ? -128 : 0;
+  most = least + 255;
+  if (!is_clamped(narrow->inputs[0], &low, &high) || low < least || high > most) return HONE_OK;
+  return rewrite_replace(r, node->outputs[0], narrow->inputs[0]);
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_Cast)) return visit_cast(r, node);
   if (is_op(node, OP_Requantize)) return visit_requantize(r, node);
   if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return visit_weights(r, node);
   return HONE_OK;

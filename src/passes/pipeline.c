@@ -15,6 +15,8 @@ const struct pass pass_pipeline[] = {
      "weights over"},
     {"fold-constants", pass_fold_constants, PASS_OPTIONAL,
      "early: what depends on constants alone should not hide patterns from the others"},
+    {"lower-byte-sums", pass_lower_byte_sums, PASS_OPTIONAL,
+     "after fold-constants, too, and before lower-fixed-point, which takes Requantize apart"},
     {"lower-fixed-point", pass_lower_fixed_point, PASS_OPTIONAL,
      "after fold-constants, which makes constants of turned weights"},
     {"fold-identity", pass_fold_identity, PASS_OPTIONAL,

@@ -219,8 +219,8 @@ bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped) {
 
 /* Those that simd.h has for vectors of int32. */
 static bool is_integer_vector(enum op_id op) {
-  static const enum op_id known[] = {OP_Add, OP_Max, OP_Min,     OP_Mul,
-                                     OP_Sub, OP_Sum, OP_Rescale, OP_RescaleOnce};
+  static const enum op_id known[] = {OP_Add, OP_Max,     OP_Min,         OP_Mul,       OP_Sub,
+                                     OP_Sum, OP_Rescale, OP_RescaleOnce, OP_ShiftRight};
   for (size_t i = 0; i < COUNT(known); i++)
     if (known[i] == op) return true;
   return false;

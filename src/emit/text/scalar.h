@@ -98,6 +98,7 @@ HONE_SCALAR_FUNCTION int64_t i64_pow_(int64_t x, int64_t y, int u) {
     if (rest & 1) result = i64_mul_(result, x);
   return result;
 }
+HONE_SCALAR_FUNCTION int64_t i64_shift_right_(int64_t x, int64_t bits) { return x >> (bits & 31); }
 /* The roundings of fixed-point requantisation: see int_rescale of ops. */
 HONE_SCALAR_FUNCTION int64_t i64_rescale_(int64_t x, int64_t multiplier, int64_t bits) {
   const int64_t mask = ((int64_t)1 << (bits & 31)) - 1;

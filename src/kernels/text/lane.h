@@ -88,6 +88,7 @@ INLINE_ veci integers_(vec x) { /* what does not fit becomes the least integer, 
 INLINE_ veci veci_add_(veci x, veci y) { return (veci)((uint32_t)x + (uint32_t)y); }
 INLINE_ veci veci_sub_(veci x, veci y) { return (veci)((uint32_t)x - (uint32_t)y); }
 INLINE_ veci veci_mul_(veci x, veci y) { return (veci)((uint32_t)x * (uint32_t)y); }
+INLINE_ veci veci_shift_right_(veci x, veci bits) { return x >> (bits & 31); }
 INLINE_ veci smaller_(veci x, veci y) { return x < y ? x : y; }
 INLINE_ veci larger_(veci x, veci y) { return x > y ? x : y; }
 #define veci_min_(x, y, u) smaller_(x, y)

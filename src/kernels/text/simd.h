@@ -269,6 +269,7 @@ INTEGER_2_(larger_, veci, "pmaxsd", ((x > y) & x) | (~(x > y) & y))
 /* Products of the even lanes in 64 bits. */
 INTEGER_2_(even_products_, vecq_, "pmuldq", ((vecq_)x << 32 >> 32) * ((vecq_)y << 32 >> 32))
 #undef INTEGER_2_
+INLINE_ veci veci_shift_right_(veci x, veci bits) { return x >> (bits & 31); }
 #define veci_min_(x, y, u) smaller_(x, y)
 #define veci_max_(x, y, u) larger_(x, y)
 INLINE_ vecq_ odd_products_(veci x, veci y) {
