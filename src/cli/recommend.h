@@ -85,7 +85,11 @@ struct answer {
   const struct advice *advice;
   const struct split *split;
   const struct forms *forms;
+  json_t *
+      dropped; /* rows of earlier looks: [{backend, precision, threads, look, reason}]; the caller's to decref */
 };
+/* The whole answer: the last look's rows, what was dropped before, parts and smaller forms. */
+MUST_USE hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct text *out);
 /* recommend_bundle.c: whether --bundle DIR can be made, before the work; and the bundle itself. Nothing where it was
    not asked for, or nothing was chosen. */
 MUST_USE hone_status bundle_folder_check(struct ctx *ctx, const struct args *args);

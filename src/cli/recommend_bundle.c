@@ -20,6 +20,13 @@ static hone_status render_page(struct ctx *ctx, const struct args *args, struct 
   return status;
 }
 
+hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct text *out) {
+  TRY(advise_json(ctx, answer->summary, answer->demands, answer->advice, out));
+  TRY(answer_add_json(ctx, out, "dropped", json_incref(answer->dropped)));
+  TRY(split_add_json(ctx, answer->split, out));
+  return forms_add_json(ctx, answer->forms, out);
+}
+
 hone_status bundle_folder_check(struct ctx *ctx, const struct args *args) {
   const char *dir = value_of(args, FLAG_bundle, NULL);
   const struct bundle_request request = {.choice = NULL};
@@ -44,9 +51,7 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   }
   advise_table(answer->summary, answer->demands, answer->advice, &words);
   hone_status status = text_finish(ctx, &words);
-  if (!status) status = advise_json(ctx, answer->summary, answer->demands, answer->advice, &json);
-  if (!status) status = split_add_json(ctx, answer->split, &json);
-  if (!status) status = forms_add_json(ctx, answer->forms, &json);
+  if (!status) status = answer_json(ctx, answer, &json);
   if (!status) status = render_page(ctx, args, arena, answer->summary->study.key, row, &page);
   if (!status) status = text_finish(ctx, &page);
   if (!status) {

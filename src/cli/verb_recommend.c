@@ -302,37 +302,42 @@ static bool is_in(const struct summary *s, const char *cell) {
   return false;
 }
 
-/* What earlier looks dropped, with the reason that the look had; and what no look was spent on. */
-static void put_dropped(struct text *out, const struct race *race) {
-  for (size_t l = 0; l + 1 < race->look_count; l++) {
-    const struct look *at = &race->looks[l];
-    for (size_t i = 0; i < at->summary.record_count; i++) {
-      const struct record *r = &at->summary.records[i];
-      if (is_in(&race->looks[l + 1].summary, r->cell.key)) continue;
-      text_puts(out, "  dropped    ");
-      advise_name(out, &at->summary, i);
-      text_puts(out, ": ");
-      advise_reason(out, &at->summary, &race->demands, &at->advice, i);
-      text_printf(out, " (look %zu)\n", l + 1);
-    }
-  }
-  forecast_put_dropped(out, &race->forecast);
-  forms_put(out, &race->forms);
+/* What earlier looks dropped, with the reason that the look had: as lines and as JSON. */
+static void tell_dropped(const struct race *race, size_t look, size_t i, struct text *lines,
+                         json_t *list) {
+  const struct look *at = &race->looks[look];
+  const struct record *r = &at->summary.records[i];
+  struct text reason = {0};
+  advise_reason(&reason, &at->summary, &race->demands, &at->advice, i);
+  text_puts(lines, "  dropped    ");
+  advise_name(lines, &at->summary, i);
+  text_printf(lines, ": %s (look %zu)\n", reason.at ? reason.at : "", look + 1);
+  json_array_append_new(
+      list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s*}", "model", r->cell.model, "backend",
+                      r->cell.backend, "variant", r->cell.variant, "precision", r->cell.precision,
+                      "threads", r->cell.threads, "look", (int)look + 1, "reason", reason.at));
+  text_deinit(&reason);
+}
+
+static void put_dropped(struct text *out, const struct race *race, json_t *list) {
+  for (size_t l = 0; l + 1 < race->look_count; l++)
+    for (size_t i = 0; i < race->looks[l].summary.record_count; i++)
+      if (!is_in(&race->looks[l + 1].summary, race->looks[l].summary.records[i].cell.key))
+        tell_dropped(race, l, i, out, list);
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
-  const struct race *race = user;
   (void)form;
-  TRY(advise_json(ctx, summary_of(race), &race->demands, advice_of(race), out));
-  TRY(split_add_json(ctx, &race->split, out));
-  return forms_add_json(ctx, &race->forms, out);
+  return answer_json(ctx, user, out);
 }
 
-static hone_status print_answer(struct race *race) {
+static hone_status print_answer(struct race *race, const struct text *dropped) {
   const struct advice *advice = advice_of(race);
   struct text out = {0};
   advise_table(summary_of(race), &race->demands, advice, &out);
-  put_dropped(&out, race);
+  text_append(&out, dropped->at ? dropped->at : "", dropped->length);
+  forecast_put_dropped(&out, &race->forecast);
+  forms_put(&out, &race->forms);
   if (race->split.words[0]) {
     text_puts(&out, "hybrid: ");
     text_put_safe(&out, race->split.words, sizeof race->split.words);
@@ -359,8 +364,23 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(arena_create(race->ctx, 0, &race->arena));
   TRY(dir_temporary(race->ctx, race->dir));
   if (has(race->args, FLAG_predict)) return forecast_print(race->ctx, race->arena, race->args);
-  TRY(run_race(race));
-  return sinks->takes_stdout ? HONE_OK : print_answer(race);
+  return run_race(race);
+}
+
+/* The terminal, the files, the bundle: one after the other, the first failure's code. */
+static int answer(struct race *race, struct sinks *sinks) {
+  struct ctx *ctx = race->ctx;
+  struct text dropped = {0};
+  struct answer whole = {summary_of(race), &race->demands, advice_of(race),
+                         &race->split,     &race->forms,   json_array()};
+  put_dropped(&dropped, race, whole.dropped);
+  int code = !sinks->takes_stdout && print_answer(race, &dropped) ? report_failure(ctx) : 0;
+  if (!code) code = sinks_write(ctx, sinks, render, &whole);
+  if (!code && bundle_answer(ctx, race->args, race->arena, &whole)) code = report_failure(ctx);
+  if (!code && whole.advice->choice == SIZE_MAX) code = 1;
+  text_deinit(&dropped);
+  json_decref(whole.dropped);
+  return code;
 }
 
 int verb_recommend(struct ctx *ctx, struct args *args) {
@@ -371,13 +391,7 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
                        .start_ns = clock_ns(),
                        .split = {.is_asked = has(args, FLAG_hybrid)}};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
-  if (has(args, FLAG_predict)) race.look_count = 0;
-  if (!code && race.look_count) code = sinks_write(ctx, &sinks, render, &race);
-  const struct answer answer = {summary_of(&race), &race.demands, advice_of(&race), &race.split,
-                                &race.forms};
-  if (!code && race.look_count && bundle_answer(ctx, args, race.arena, &answer))
-    code = report_failure(ctx);
-  if (!code && race.look_count && advice_of(&race)->choice == SIZE_MAX) code = 1;
+  if (!code && race.look_count) code = answer(&race, &sinks);
   json_decref(race.split.proposal);
   forms_free(&race.forms);
   if (race.dir[0]) dir_remove_tree(race.dir);

@@ -13,7 +13,7 @@ static const struct demand {
 } demands[] = {
     {"max-latency", "--max-latency", "latency at most", "5ms"},
     {"max-memory", "--max-memory", "memory at most", "200MB"},
-    {"min-accuracy", "--min-accuracy", "agreement at least", "0.99"},
+    {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99"},
     {"max-size", "--max-size", "size at most", "50MB"},
     {"budget", "--budget", "time to measure", "60s"},
     {"threads", "--threads", "threads", "1,4"},
@@ -220,6 +220,7 @@ static void put_row(struct html html, const json_t *row) {
              *precision = json_string_value(json_object_get(row, "precision"));
   const long long threads = json_integer_value(json_object_get(row, "threads"));
   const json_t *latency = json_object_get(row, "latency");
+  if (!standing) standing = json_object_get(row, "look") ? "dropped" : NULL;
   if (!backend || !standing) return;
   text_printf(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><b>");
   html_text(html, backend);
@@ -241,14 +242,21 @@ static void put_answer(struct request *request, struct html html, const struct j
   json_t *root =
       path_in_job(request, job, "answer.json", &path) ? NULL : json_load_file(path, 0, NULL);
   const char *study = json_string_value(json_object_get(root, "study"));
-  const json_t *rows = json_object_get(root, "rows");
+  const json_t *rows = json_object_get(root, "rows"), *dropped = json_object_get(root, "dropped");
+  const char *conclusion = json_string_value(json_object_get(root, "conclusion"));
   LITERAL(html.out, "<section><h2>The answer</h2>\n");
+  if (conclusion) {
+    LITERAL(html.out, "<p class=\"answer\">");
+    html_text(html, conclusion);
+    LITERAL(html.out, "</p>\n");
+  }
   if (json_array_size(rows)) {
     LITERAL(html.out,
             "<div class=\"scroll\"><table class=\"rows plain\"><thead><tr><th "
             "scope=\"col\">engine</th><th scope=\"col\">standing</th><th scope=\"col\" "
             "class=\"num\">latency</th><th scope=\"col\">why</th></tr></thead>\n");
     for (size_t i = 0; i < json_array_size(rows); i++) put_row(html, json_array_get(rows, i));
+    for (size_t i = 0; i < json_array_size(dropped); i++) put_row(html, json_array_get(dropped, i));
     LITERAL(html.out, "</table></div>\n");
   }
   LITERAL(html.out, "<p class=\"pager\">");

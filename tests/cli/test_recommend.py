@@ -105,6 +105,8 @@ def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     assert {r["model"].rsplit("-", 1)[-1] for r in rows} >= {"m.onnx", "int8.onnx", "fp16.onnx", "bf16.onnx"}
     for row in rows:
         assert row["status"] == "ok" and row["task_metric"] == "agreement" and 0.3 <= row["task_accuracy"] <= 1, row
+    told = {(r["precision"], r["look"]) for r in answer["dropped"]} | {(r["precision"], 0) for r in answer["rows"]}
+    assert {precision for precision, _ in told} == {"fp32"} | FORMS and all(r["reason"] for r in answer["dropped"])
     chosen = next(r for r in answer["rows"] if r["cell"] == answer["choice"])
     assert chosen["precision"] == "int8" and 0.3 <= chosen["accuracy"] <= 1
     assert made["int8"]["report"]["products"] == 2

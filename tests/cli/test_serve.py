@@ -581,7 +581,8 @@ def test_in_a_real_browser(home, model, tmp_path):
         page.wait("document.getElementById('state').textContent === 'running' || "
                   "document.getElementById('state').textContent === 'done'")
         page.wait("document.getElementById('state').textContent === 'done'", 300)
-        page.wait("document.body.innerText.includes('The answer') && document.body.innerText.includes('chosen')")
+        page.wait("document.body.innerText.includes('The answer') && document.body.innerText.includes('chosen') && "
+                  "document.querySelector('.answer').innerText.includes('median latency')")
         assert page.problems() == []
         assert page.run("document.documentElement.scrollWidth <= innerWidth")
         page.run("document.querySelector('[data-post$=remove]').click()")
