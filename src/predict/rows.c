@@ -29,11 +29,14 @@ struct collection {
   struct samples *out;
 };
 
-/* Cells of one file at several batches are one model: what is left out is left out with all of them. */
+/* Cells of one model at several batches are one: what is left out is left out with all of them. A file's name is no name:
+   collections call every one model.onnx. */
 static hone_status number_of(struct reader *r, const struct cell *cell, size_t *out) {
   char name[256];
-  snprintf(name, sizeof name, "%.*s",
-           (int)strcspn(cell->model, strncmp(cell->model, "zoo:", 4) ? "" : ","), cell->model);
+  if (strncmp(cell->model, "zoo:", 4))
+    snprintf(name, sizeof name, "%s", cell->model_hash);
+  else
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(cell->model, ","), cell->model);
   for (*out = 0; *out < r->names.count; ++*out)
     if (!strcmp(r->names.at[*out], name)) return HONE_OK;
   const char *copy;
@@ -159,11 +162,26 @@ static hone_status collect(void *user, const struct row_seen *seen) {
   return HONE_OK;
 }
 
+/* Models of which no row is left are none. */
+static hone_status number_models(struct collection *c, size_t seen) {
+  size_t *numbers, count = 0; /* from 1 */
+  TRY(NEW_ARRAY(c->ctx, c->arena, numbers, seen + 1));
+  for (size_t i = 0; i < c->rows.count; i++) {
+    size_t *number = &numbers[c->rows.at[i].model];
+    if (!*number) *number = ++count;
+    c->rows.at[i].model = *number - 1;
+  }
+  c->out->model_count = count;
+  return HONE_OK;
+}
+
 hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store, size_t limit,
                          struct samples *out) {
   struct collection c = {.ctx = ctx, .arena = arena, .out = out};
   *out = (struct samples){0};
-  TRY(rows_visit(ctx, arena, store, limit, collect, &c, &out->model_count));
+  size_t seen;
+  TRY(rows_visit(ctx, arena, store, limit, collect, &c, &seen));
+  TRY(number_models(&c, seen));
   out->at = c.rows.at;
   out->count = c.rows.count;
   return list_backends(ctx, arena, out);

@@ -8,7 +8,10 @@ import os
 import pathlib
 import sys
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import hone as command
 from hone import refused, sound
@@ -42,6 +45,29 @@ def test_predictions_have_intervals_and_abstain(box):
     result = box("recommend", "zoo:bert_base", "--backend", "native", "--threads", "1", "--predict", timeout=200)
     sound(result)
     assert "unlike" in result.text and "roofline" in result.text
+
+
+def save(path, op, columns):
+    """x[1, 64] by a constant, and an operator after it."""
+    path.parent.mkdir()
+    weight = numpy_helper.from_array(np.ones((64, columns), np.float32), "w")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node(op, ["h"], ["y"])], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, columns])], [weight])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_models_are_counted_by_what_they_are(hone):
+    """Two files of one name are two models, one that gave no row is none, and batches are no models of their own."""
+    quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02", "--min-samples",
+             "3", "--warmup", "0.02", "-q"]
+    for folder, op, columns in (("a", "Relu", 32), ("b", "Relu", 64), ("c", "NoSuchOperator", 8)):
+        hone("bench", save(hone.folder / folder / "model.onnx", op, columns), *quick, "--fail-on", "none", timeout=200)
+    sound(hone("bench", "zoo:mlp", "--batch", "1,2", *quick, timeout=200))
+    result = hone("recommend", "zoo:mlp", "--predict", "--backend", "native", "--json", "-")
+    sound(result)
+    assert json.loads(result.text)["models"] == 3
 
 
 def test_an_empty_store_teaches_nothing(hone):
