@@ -198,7 +198,8 @@ bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
 
 hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *tensor,
                          size_t *out_bytes) {
-  unsigned bits = dtype_bits(tensor->dtype);
+  const bool is_text = tensor->dtype == HONE_STRING;
+  unsigned bits = is_text ? 8 * (unsigned)sizeof(hone_string) : dtype_bits(tensor->dtype);
   if (!bits)
     return fail(ctx, HONE_E_TYPE, place_name(name), "cannot be measured with this element type");
   size_t count = 1;

@@ -82,6 +82,7 @@ struct backend {
   bool only_installed;      /* without --backend it is asked only where it is installed */
   bool testing_only;        /* exists only with HONE_TESTING=1 */
   bool grows;       /* bind may be called again for a set, with other sizes: request->grows */
+  bool takes_text;  /* inputs and outputs may be tables of hone_string */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;
   const struct backend_variant *variants; /* NULL: only its default */
@@ -105,6 +106,9 @@ struct backend {
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);
   /* Returns when the outputs of that set can be read. */
   hone_status (*wait)(struct ctx *ctx, struct session *session, int set);
+  /* Outside the clock: the tables of a set's text outputs say what its last inference wrote, until the next one.
+     NULL: they say so at once. */
+  hone_status (*read_text)(struct ctx *ctx, struct session *session, int set);
   /* Reads back from the engine how it computed: facts->precision and facts->fallback_share. Called
      once after everything was measured, so it may open a second, profiled session. NULL: what open
      said stands. */
@@ -187,7 +191,7 @@ MUST_USE hone_status option_int(struct ctx *ctx, const char *options, const char
 /* Dims of `name` in "x[1,3],y[2]"; false if it is not listed or damaged. */
 bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
                  int64_t out_dims[HONE_MAX_RANK]);
-/* Elements times size; E_SHAPE for open dimensions, E_TYPE for strings. */
+/* Elements times size, of text the table of hone_string; E_SHAPE for open dimensions, E_TYPE, E_LIMIT. */
 MUST_USE hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *tensor,
                                   size_t *out_bytes);
 /* Time by precision, as an engine's profile tells it. */

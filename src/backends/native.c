@@ -276,6 +276,7 @@ const struct backend backend_native = {
                "arena reuse",
                "fp32 bf16 fp16 int8 int4-weights"},
     .grows = true,
+    .takes_text = true,
     .describe = describe_built_in,
     .prepare = prepare,
     .session_size = sizeof(struct session),

@@ -4,7 +4,7 @@
  * tried with 1.31.1). Calls return an OrtStatus, NULL is success.
  *
  * All tensors are made once in bind over the caller's memory and bound; submit is one RunWithBinding
- * and nothing else. Open dimensions that have a name are given their size before the session is made
+ * and nothing else (of a model with text among its outputs, whose strings are the engine's own, one Run). Open dimensions that have a name are given their size before the session is made
  * (free-dimension overrides), so that the engine plans its memory and picks its kernels for them as
  * the other engines do.
  */
@@ -41,7 +41,11 @@ enum ort_slot {
   OUTPUT_TYPE_INFO = 34,
   INPUT_NAME = 36,
   OUTPUT_NAME = 37,
+  CREATE_TENSOR = 48,
   CREATE_TENSOR_WITH_DATA = 49,
+  FILL_TEXT = 52,
+  TEXT_BYTES = 53,
+  GET_TEXT = 54,
   CAST_TYPE_INFO = 55,
   ELEMENT_TYPE = 60,
   DIMENSION_COUNT = 61,
@@ -77,6 +81,9 @@ enum { ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
 struct tensor_set {
   void **inputs, **outputs; /* OrtValue, one an input and output of the model */
   void *binding;            /* OrtIoBinding of all of them */
+  hone_tensor *tables; /* the caller's outputs; the bytes of those that are text lie in `texts` */
+  char **texts;
+  bool has_text; /* among the outputs: then without a binding */
 };
 struct session {
   void *library;
@@ -353,10 +360,47 @@ static bool is_open(const hone_tensor *tensor) {
   return false;
 }
 
+static size_t element_count(const hone_tensor *tensor) {
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
+  return count;
+}
+
+/* The engine's own strings, which end with a NUL where they are given. */
+static hone_status fill_text(struct ctx *ctx, const struct session *s, const char *name,
+                             const hone_tensor *tensor, void *value) {
+  const size_t count = element_count(tensor);
+  const hone_string *from = tensor->data;
+  char **words = calloc(count + 1, sizeof *words);
+  hone_status status = HONE_OK;
+  for (size_t i = 0; words && i < count; i++)
+    if (!(words[i] = strndup(from[i].bytes ? from[i].bytes : "", from[i].length))) break;
+  if (!words || (count && !words[count - 1]))
+    status = fail(ctx, HONE_E_OOM, place_name(name), "no memory for %zu strings", count);
+  else
+    status = check(ctx, s,
+                   API(s, FILL_TEXT, ort_result, void *, const char *const *, size_t)(
+                       value, (const char *const *)words, count),
+                   name);
+  for (size_t i = 0; words && i < count; i++) free(words[i]);
+  free(words);
+  return status;
+}
+
+static hone_status make_text(struct ctx *ctx, const struct session *s, const char *name,
+                             const hone_tensor *tensor, void **out) {
+  TRY(check(ctx, s,
+            API(s, CREATE_TENSOR, ort_result, void *, const int64_t *, size_t, int, void **)(
+                s->allocator, tensor->shape, (size_t)tensor->rank, (int)tensor->dtype, out),
+            name));
+  return fill_text(ctx, s, name, tensor, *out);
+}
+
 static hone_status make_value(struct ctx *ctx, const struct session *s, const char *name,
                               const hone_tensor *tensor, void **out) {
   size_t bytes;
   TRY(tensor_bytes(ctx, name, tensor, &bytes));
+  if (tensor->dtype == HONE_STRING) return make_text(ctx, s, name, tensor, out);
   return check(
       ctx, s,
       API(s, CREATE_TENSOR_WITH_DATA, ort_result, const void *, void *, size_t, const int64_t *,
@@ -461,6 +505,9 @@ static void release_set(const struct session *s, struct tensor_set *at) {
   if (at->binding) API(s, RELEASE_BINDING, void, void *)(at->binding);
   release_values(s, at->inputs, s->input_count);
   release_values(s, at->outputs, s->output_count);
+  for (size_t i = 0; at->texts && i < s->output_count; i++) free(at->texts[i]);
+  free(at->texts);
+  free(at->tables);
   *at = (struct tensor_set){.binding = NULL};
 }
 
@@ -522,12 +569,19 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   release_set(s, at);
   at->inputs = calloc(s->input_count + 1, sizeof *at->inputs);
   at->outputs = calloc(s->output_count + 1, sizeof *at->outputs);
-  if (!at->inputs || !at->outputs)
+  at->tables = calloc(s->output_count + 1, sizeof *at->tables);
+  at->texts = calloc(s->output_count + 1, sizeof *at->texts);
+  if (!at->inputs || !at->outputs || !at->tables || !at->texts)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
+  for (size_t i = 0; i < s->output_count; i++) at->tables[i] = outputs[i];
   for (size_t i = 0; i < s->input_count; i++)
     TRY(make_value(ctx, s, s->input_names[i], &inputs[i], &at->inputs[i]));
-  for (size_t i = 0; i < s->output_count; i++)
-    TRY(make_value(ctx, s, s->output_names[i], &outputs[i], &at->outputs[i]));
+  for (size_t i = 0; i < s->output_count; i++) {
+    at->has_text = at->has_text || outputs[i].dtype == HONE_STRING;
+    if (outputs[i].dtype != HONE_STRING)
+      TRY(make_value(ctx, s, s->output_names[i], &outputs[i], &at->outputs[i]));
+  }
+  if (at->has_text) return HONE_OK;
   TRY(check(ctx, s, API(s, CREATE_BINDING, ort_result, void *, void **)(s->session, &at->binding),
             "binding"));
   for (size_t i = 0; i < s->input_count; i++)
@@ -543,7 +597,18 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   return HONE_OK;
 }
 
+/* Each inference makes strings of its own: StringConcat of 1.31.1 appends to those of a bound output. */
+static hone_status run_text(struct ctx *ctx, struct session *s, struct tensor_set *at) {
+  for (size_t i = 0; i < s->output_count; i++)
+    if (at->tables[i].dtype == HONE_STRING && at->outputs[i]) {
+      API(s, RELEASE_VALUE, void, void *)(at->outputs[i]);
+      at->outputs[i] = NULL;
+    }
+  return check(ctx, s, run(s, at->inputs, at->outputs), "run");
+}
+
 static hone_status run_bound(struct ctx *ctx, struct session *s, int set) {
+  if (s->sets[set].has_text) return run_text(ctx, s, &s->sets[set]);
   ort_result result = API(s, RUN_WITH_BINDING, ort_result, void *, const void *, const void *)(
       s->session, NULL, s->sets[set].binding);
   return result ? check(ctx, s, result, "run") : HONE_OK;
@@ -555,6 +620,39 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
 
 static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* Run is synchronous */
+}
+
+/* All strings of one output, one after the other, and where each begins. */
+static hone_status read_table(struct ctx *ctx, const struct session *s, struct tensor_set *at,
+                              size_t i) {
+  const char *name = s->output_names[i];
+  const size_t count = element_count(&at->tables[i]);
+  hone_string *table = at->tables[i].data;
+  size_t bytes = 0, *begins = calloc(count + 1, sizeof *begins);
+  if (!begins) return fail(ctx, HONE_E_OOM, place_name(name), "no memory for %zu strings", count);
+  hone_status status = check(
+      ctx, s, API(s, TEXT_BYTES, ort_result, const void *, size_t *)(at->outputs[i], &bytes), name);
+  free(at->texts[i]);
+  at->texts[i] = malloc(bytes + 1);
+  if (!status && !at->texts[i])
+    status = fail(ctx, HONE_E_OOM, place_name(name), "no memory for %zu bytes of text", bytes);
+  if (!status)
+    status = check(ctx, s,
+                   API(s, GET_TEXT, ort_result, const void *, void *, size_t, size_t *, size_t)(
+                       at->outputs[i], at->texts[i], bytes, begins, count),
+                   name);
+  begins[count] = bytes;
+  for (size_t k = 0; !status && k < count; k++)
+    table[k] = (hone_string){at->texts[i] + begins[k], begins[k + 1] - begins[k]};
+  free(begins);
+  return status;
+}
+
+static hone_status read_text(struct ctx *ctx, struct session *s, int set) {
+  struct tensor_set *at = &s->sets[set];
+  for (size_t i = 0; i < s->output_count; i++)
+    if (at->tables[i].dtype == HONE_STRING) TRY(read_table(ctx, s, at, i));
+  return HONE_OK;
 }
 
 /* -- read back ----------------------------------------------------------------------------------
@@ -622,6 +720,7 @@ const struct backend backend_onnxruntime = {
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,
     .grows = true,
+    .takes_text = true,
     .ships_model = true,
     .traits = {"CPU; CUDA, ROCm, DirectML and others by other packages", "ONNX", "ONNX graph",
                "constant folding, fusion, NCHWc layout, memory arena", "fp32 fp16 int8"},
@@ -634,5 +733,6 @@ const struct backend backend_onnxruntime = {
     .submit = submit,
     .survey = survey,
     .wait = wait,
+    .read_text = read_text,
     .close = close_session,
 };

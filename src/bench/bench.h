@@ -384,6 +384,7 @@ struct loop {
   uint64_t iterations;         /* all that ran */
   double median_ns;            /* of the last window; what slices are planned with */
   struct generator *generator; /* loop_generate.c; NULL: one inference at a time */
+  struct loop_texts *texts;    /* loop_outputs.c: what text outputs said when they were kept */
   int streams;                 /* requests that the engine takes before one is waited for */
 };
 #define LOOP_MAX_SAMPLES (1u << 20)
@@ -408,6 +409,9 @@ MUST_USE hone_status loop_slice(struct ctx *ctx, struct loop *loop, const struct
 void slice_deinit(struct slice *slice);
 /* Fills the outputs of one set with a pattern that no engine writes. */
 void loop_poison(const struct loop *loop, size_t set);
+/* Text outputs of the set's last inference stay as they are now, until loop_forget_text; others stay anyway. */
+MUST_USE hone_status loop_keep_text(struct ctx *ctx, struct loop *loop, size_t set);
+void loop_forget_text(struct loop *loop);
 /* Compares the outputs of one set with its reference; false if it has none. */
 bool loop_compare(const struct loop *loop, size_t set, struct accuracy *accuracy);
 

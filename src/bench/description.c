@@ -18,7 +18,7 @@ static bool read_values(struct bench *bench, const json_t *list, struct backend_
     snprintf(out[i].name, sizeof out[i].name, "%s", message_text(value, "name"));
     out[i].info =
         (hone_tensor){.dtype = (hone_dtype)message_int(value, "dtype", 0), .rank = (int32_t)rank};
-    if (!dtype_bits(out[i].info.dtype)) return false;
+    if (!dtype_bits(out[i].info.dtype) && out[i].info.dtype != HONE_STRING) return false;
     for (size_t d = 0; d < rank; d++) {
       const json_t *dim = json_array_get(shape, d);
       if (!json_is_integer(dim) || json_integer_value(dim) < 0) return false;

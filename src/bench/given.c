@@ -164,6 +164,14 @@ static hone_status misfit(struct ctx *ctx, const char *path, const char *name,
   return status;
 }
 
+/* A table of strings points into the memory that it was read to. */
+static hone_status own_text(struct ctx *ctx, struct arena *arena, hone_string *table,
+                            size_t count) {
+  for (size_t i = 0; i < count; i++)
+    TRY(arena_string(ctx, arena, table[i].bytes, table[i].length, &table[i].bytes));
+  return HONE_OK;
+}
+
 hone_status given_read(struct ctx *ctx, struct arena *arena, const char *path, const char *name,
                        const hone_tensor *want, hone_tensor *out) {
   hone_tensor read;
@@ -176,6 +184,8 @@ hone_status given_read(struct ctx *ctx, struct arena *arena, const char *path, c
       is_same ? tensor_bytes(ctx, name, &read, &bytes) : misfit(ctx, path, name, want, &read);
   if (!status) status = arena_alloc(ctx, arena, bytes, 1, &copy);
   if (!status) memcpy(copy, read.data, bytes);
+  if (!status && read.dtype == HONE_STRING)
+    status = own_text(ctx, arena, copy, bytes / sizeof(hone_string));
   free(read.data);
   *out = *want;
   out->data = copy;

@@ -1,5 +1,6 @@
 /* Seeded inputs for a graph: floats normal, integers within every table that they index (Gather and
- * its kin, followed through operators that only move elements), masks and other integers ones.
+ * its kin, followed through operators that only move elements), masks and other integers ones. Text is words that the
+ * operator behind the input knows (keys of a table, entries of a vocabulary), every fourth a word of WORDS.
  * The same graph, seed and set give the same values on every machine.
  */
 #include "bench.h"
@@ -7,6 +8,9 @@
 #include <ctype.h>
 
 #define TRACE_MAX 256
+
+static const char *const WORDS[] = {"a",   "the",  "good", "bad",   "film",       "cat",
+                                    "dog", "left", "0",    "12.50", "2026-11-22", "Ärger"};
 
 /* Operators whose output elements are their input's elements. */
 static bool moves_elements(enum op_id id) {
@@ -92,9 +96,35 @@ static void fill_integers(const struct tensor *tensor, size_t count, int64_t row
   }
 }
 
-/* rows: of the smallest table that the values index; 0: none is known. */
+/* The strings that an operator which takes the input compares it with; none: count 0. */
+static struct attribute vocabulary_of(const struct graph *graph, const struct value *input) {
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct node *node = graph->nodes.at[n];
+    bool takes = false;
+    for (size_t i = 0; i < node->input_count; i++) takes |= node->inputs[i] == input;
+    for (size_t a = 0; takes && a < node->attribute_count; a++)
+      if (node->attributes[a].kind == ATTRIBUTE_STRINGS && node->attributes[a].count)
+        return node->attributes[a];
+  }
+  return (struct attribute){.count = 0};
+}
+
+/* The words stay where they are: in the graph, or in this program. */
+static void fill_text(const struct tensor *tensor, size_t count, const struct attribute *known,
+                      struct random *random) {
+  struct string *out = (struct string *)(uintptr_t)tensor->data;
+  for (size_t i = 0; i < count; i++) {
+    const char *word = WORDS[random_below(random, COUNT(WORDS))];
+    const bool is_strange = !known->count || !random_below(random, 4);
+    const uint64_t at = known->count ? random_below(random, known->count) : 0;
+    out[i] = is_strange ? (struct string){word, strlen(word)} : known->strings[at];
+  }
+}
+
+/* rows: of the smallest table that the values index; 0: none is known. known: what text is compared with. */
 static hone_status fill(struct ctx *ctx, const char *name, const struct tensor *tensor,
-                        int64_t rows, size_t index, uint64_t seed, int set) {
+                        int64_t rows, const struct attribute *known, size_t index, uint64_t seed,
+                        int set) {
   struct random random;
   random_init(&random, seed * 1000003u + (uint64_t)set * 1009u + index);
   size_t count = tensor_count(tensor);
@@ -103,6 +133,8 @@ static hone_status fill(struct ctx *ctx, const char *name, const struct tensor *
     fill_floats(tensor, count, is_mask_input, &random);
   else if (dtype_is_integer(tensor->dtype) || tensor->dtype == HONE_BOOL)
     fill_integers(tensor, count, tensor->dtype == HONE_BOOL ? 0 : rows, is_mask_input, &random);
+  else if (tensor->dtype == HONE_STRING)
+    fill_text(tensor, count, known, &random);
   else
     return fail(ctx, HONE_E_TYPE, place_name(name), "no values can be made up for %s",
                 dtype_name(tensor->dtype));
@@ -114,7 +146,9 @@ hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct gr
   const struct value *input = graph->inputs.at[index];
   struct tensor *tensor;
   TRY(tensor_create(ctx, arena, input->dtype, &input->shape, &tensor));
-  TRY(fill(ctx, input->name, tensor, table_rows(graph, input), index, seed, set));
+  const struct attribute known =
+      input->dtype == HONE_STRING ? vocabulary_of(graph, input) : (struct attribute){.count = 0};
+  TRY(fill(ctx, input->name, tensor, table_rows(graph, input), &known, index, seed, set));
   *out = (hone_tensor){
       .data = (void *)(uintptr_t)tensor->data, .dtype = input->dtype, .rank = input->shape.rank};
   memcpy(out->shape, input->shape.dims, (size_t)out->rank * sizeof *out->shape);
@@ -126,5 +160,5 @@ hone_status input_fill(struct ctx *ctx, const char *name, const hone_tensor *ten
   struct tensor view = {
       .dtype = tensor->dtype, .shape = {.rank = tensor->rank}, .data = tensor->data};
   memcpy(view.shape.dims, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
-  return fill(ctx, name, &view, 0, index, seed, set);
+  return fill(ctx, name, &view, 0, &(struct attribute){.count = 0}, index, seed, set);
 }

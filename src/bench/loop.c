@@ -121,7 +121,9 @@ static hone_status choose_checks(struct ctx *ctx, struct loop *loop, const struc
   return HONE_OK;
 }
 
-static void set_aside(const struct loop *loop, struct checks *checks, size_t set) {
+static hone_status set_aside(struct ctx *ctx, struct loop *loop, struct checks *checks,
+                             size_t set) {
+  TRY(loop_keep_text(ctx, loop, set));
   struct aside *aside = &checks->aside[checks->taken++];
   uint8_t *to = aside->bytes;
   aside->set = set;
@@ -129,6 +131,7 @@ static void set_aside(const struct loop *loop, struct checks *checks, size_t set
     memcpy(to, loop->sets[set].outputs[i].data, loop->output_bytes[i]);
     to += loop->output_bytes[i];
   }
+  return HONE_OK;
 }
 
 static void compare_asides(const struct loop *loop, const struct checks *checks,
@@ -172,12 +175,11 @@ static hone_status timed(struct ctx *ctx, struct loop *loop, const struct slice_
     if (is_checked) loop_poison(loop, set);
     TRY(timed_call(ctx, loop, set, &out->samples[n]));
     n++;
-    if (is_checked) set_aside(loop, checks, set);
+    if (is_checked) TRY(set_aside(ctx, loop, checks, set));
     elapsed = clock_ns() - start;
   }
   out->sample_count = n;
-  set_aside(loop, checks, last); /* costs no later sample anything */
-  return HONE_OK;
+  return set_aside(ctx, loop, checks, last); /* costs no later sample anything */
 }
 
 /* Not from the heap, so that the resident set after a slice is the engine's and not ours. */
@@ -199,6 +201,7 @@ static hone_status infer(struct ctx *ctx, struct loop *loop, const struct slice_
   if (!status && is_single) status = timed(ctx, loop, plan, &checks, out);
   if (!status && is_single) compare_asides(loop, &checks, out);
   if (!status && !is_single) status = loop_scenario(ctx, loop, plan, out);
+  loop_forget_text(loop);
   for (size_t i = 0; i < COUNT(checks.aside); i++) free(checks.aside[i].bytes);
   return status;
 }

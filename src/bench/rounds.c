@@ -154,6 +154,27 @@ static bool ask_survey(struct member *member) {
   return true;
 }
 
+/* Text goes to the engines that take it, one request at a time: what a request left is read before the next. */
+static bool check_text(struct member *member, const struct bench_case *one,
+                       const struct backend *backend) {
+  const char *name = NULL;
+  for (size_t i = 0; i < one->input_count; i++)
+    if (one->inputs[i].info.dtype == HONE_STRING) name = one->inputs[i].name;
+  for (size_t i = 0; i < one->output_count; i++)
+    if (one->outputs[i].info.dtype == HONE_STRING) name = one->outputs[i].name;
+  const bool is_single = !strcmp(member->cell->scenario, "single");
+  if (!name || !backend || (backend->takes_text && is_single)) return true;
+  struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_import, .rel_l2 = NAN};
+  int n = snprintf(end.reason, sizeof end.reason, "%s: ", backend->title);
+  if (n > 0 && (size_t)n < sizeof end.reason)
+    snprintf(end.reason + n, sizeof end.reason - (size_t)n,
+             backend->takes_text ? "text (\"%.100s\") is measured in the scenario single"
+                                 : "hone hands it no text (\"%.100s\")",
+             name);
+  take_end(member, &end);
+  return false;
+}
+
 static bool check_format(struct member *member, const struct bench_case *one,
                          const struct backend *backend) {
   if (!backend || backend->testing_only || backend_reads(backend, one->format)) return true;
@@ -167,7 +188,7 @@ static bool check_format(struct member *member, const struct bench_case *one,
 static bool ask_open(struct bench *bench, struct member *member) {
   struct bench_case *one = case_of(bench, member);
   const struct backend *backend = backend_find(member->cell->backend);
-  if (!check_format(member, one, backend)) return false;
+  if (!check_format(member, one, backend) || !check_text(member, one, backend)) return false;
   const bool use_cache = member->record.number > 0 && strcmp(member->cell->cache_state, "cold");
   json_t *command = open_command(bench, member->cell, one, use_cache);
   const bool is_near = member->worker.transport->shares_files;

@@ -20,8 +20,13 @@ static hone_status take_input(struct ctx *ctx, struct state *state, const json_t
   TRY(tensor_bytes(ctx, wanted->name, bound, &bytes));
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = given_read(ctx, arena, path, wanted->name, bound, &given);
-  if (!status) memcpy(bound->data, given.data, bytes);
+  const bool is_text = bound->dtype == HONE_STRING; /* its table points into what was read */
+  if (!status && !is_text) memcpy(bound->data, given.data, bytes);
   arena_destroy(arena);
+  if (!status && is_text && !(status = npy_read(ctx, path, bound, &given))) {
+    free(bound->data);
+    bound->data = given.data;
+  }
   return status;
 }
 
@@ -48,6 +53,8 @@ static hone_status run_sample(struct ctx *ctx, struct state *state, const json_t
   loop_poison(&state->loop, 0);
   TRY(state->backend->submit(ctx, state->loop.session, 0));
   TRY(state->backend->wait(ctx, state->loop.session, 0));
+  loop_forget_text(&state->loop);
+  TRY(loop_keep_text(ctx, &state->loop, 0));
   return write_outputs(ctx, state, command, s);
 }
 

@@ -177,8 +177,14 @@ static void hash_outputs(struct state *state, size_t set) {
   struct text all = {0};
   for (size_t i = 0; i < state->io.output_count; i++) {
     char one[33];
-    hash_hex(one, state->loop.sets[set].outputs[i].data, state->loop.output_bytes[i]);
+    const hone_tensor *output = &state->loop.sets[set].outputs[i];
+    const hone_string *strings = output->dtype == HONE_STRING ? output->data : NULL;
+    hash_hex(one, output->data, strings ? 0 : state->loop.output_bytes[i]);
     text_puts(&all, one);
+    for (size_t k = 0; strings && k < state->loop.output_bytes[i] / sizeof *strings; k++) {
+      hash_hex(one, strings[k].bytes, strings[k].length);
+      text_puts(&all, one);
+    }
   }
   hash_hex(state->output_hash, all.at ? all.at : "", all.length);
   text_deinit(&all);
@@ -225,6 +231,7 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state, const 
     uint64_t ns;
     loop_poison(&state->loop, set);
     TRY(loop_once(ctx, &state->loop, &ns));
+    TRY(loop_keep_text(ctx, &state->loop, set));
     if (set) continue;
     state->first_ms = (double)ns / 1e6;
     hash_outputs(state, set);
@@ -324,6 +331,7 @@ hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *comman
 }
 
 void release_cell(struct state *state) {
+  loop_forget_text(&state->loop);
   if (state->loop.session) session_close(state->backend, state->loop.session);
   for (size_t set = 0; set < BENCH_SETS; set++) {
     struct run_set *at = &state->loop.sets[set];

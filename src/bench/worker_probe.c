@@ -22,6 +22,8 @@ static hone_status probe_set(struct ctx *ctx, struct state *state, int set, cons
   if (!status) status = state->backend->bind(ctx, state->loop.session, set, tensors, outputs);
   if (!status) status = state->backend->submit(ctx, state->loop.session, set);
   if (!status) status = state->backend->wait(ctx, state->loop.session, set);
+  if (!status && state->backend->read_text)
+    status = state->backend->read_text(ctx, state->loop.session, set);
   for (size_t i = 0; !status && i < count; i++) {
     bool is_input = i < io->input_count;
     char path[4096];

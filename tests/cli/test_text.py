@@ -1,0 +1,67 @@
+"""hone bench of models whose inputs or outputs are text: measured by the engines that take it, a row with the reason
+for the others."""
+import importlib.util
+import json
+import os
+import pathlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+QUICK = ("--threads", "1", "-t", "0.02", "--warmup", "0.02", "--incarnations", "1", "--resume", "never", "--no-measure")
+
+
+def write_model(path, count=6):
+    """said = x + "!"; code = place of x among three words, -1 of another."""
+    nodes = [helper.make_node("StringConcat", ["x", "mark"], ["said"]),
+             helper.make_node("LabelEncoder", ["x"], ["code"], domain="ai.onnx.ml",
+                              keys_strings=["yes", "no", "wörter"], values_int64s=[0, 1, 2], default_int64=-1)]
+    graph = helper.make_graph(nodes, "text", [helper.make_tensor_value_info("x", TensorProto.STRING, [count])],
+                              [helper.make_tensor_value_info("said", TensorProto.STRING, [count]),
+                               helper.make_tensor_value_info("code", TensorProto.INT64, [count])],
+                              [helper.make_tensor("mark", TensorProto.STRING, [1], [b"!"])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 2)])
+    model.ir_version = 9
+    onnx.save(model, path)
+    return path
+
+
+def bench(hone, tmp_path, *arguments):
+    out, found = tmp_path / "out.json", importlib.util.find_spec("onnxruntime")
+    if found:
+        arguments += ("--engine", f"onnxruntime={pathlib.Path(found.origin).parent.parent}")
+    done = hone("bench", write_model(tmp_path / "text.onnx"), *QUICK, "--store", tmp_path / "text.db", "--json", out,
+                *arguments)
+    assert out.exists(), done.errors
+    records = json.loads(out.read_text())
+    records = records["records"] if isinstance(records, dict) else records
+    return {record["backend"]: record for record in records}, done
+
+
+def test_text_is_measured_where_the_engine_takes_it(hone, tmp_path):
+    rows, done = bench(hone, tmp_path, "--backend", "native,onnxruntime,openvino")
+    for name in ("native", "onnxruntime"):
+        if rows[name]["status"] != "not_installed":
+            assert rows[name]["status"] == "ok" and rows[name]["latency_ms"]["p50"] > 0, rows[name]["reason"]
+    assert rows["native"]["status"] == "ok"
+    if rows["openvino"]["status"] != "not_installed":
+        assert rows["openvino"]["status"] == "unsupported" and "text" in rows["openvino"]["reason"]
+
+
+def test_text_of_the_users_own(hone, tmp_path):
+    folder = tmp_path / "given"
+    os.mkdir(folder)
+    np.save(folder / "x.npy", np.array(["yes", "no", "", "wörter", "z" * 300, "no"]))
+    rows, done = bench(hone, tmp_path, "--backend", "native,onnxruntime", "--inputs", folder)
+    assert rows["native"]["status"] == "ok", rows["native"]["reason"]
+    assert rows["onnxruntime"]["status"] in ("ok", "not_installed"), rows["onnxruntime"]["reason"]
+    done = hone("run", tmp_path / "text.onnx", "--inputs", folder, "-o", tmp_path / "made")
+    assert done.code == 0, done.errors
+    assert list(np.load(tmp_path / "made/out_1.npy")) == [0, 1, -1, 2, -1, 1]
+    assert np.load(tmp_path / "made/out_0.npy")[3] == "wörter!"
+
+
+def test_text_in_flight_is_refused_with_the_reason(hone, tmp_path):
+    rows, done = bench(hone, tmp_path, "--backend", "native", "--scenario", "offline")
+    assert rows["native"]["status"] == "unsupported" and "single" in rows["native"]["reason"]
