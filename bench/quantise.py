@@ -1,6 +1,6 @@
 """hone's quantiser beside ONNX Runtime's: the same samples, both results run by ONNX Runtime.
 
-    quantise.py --hone build/hone --models DIR [--recipe auto]
+    quantise.py --hone build/hone --models DIR [--recipe auto] [--only WORD]
 
 DIR is a model collection with a manifest.json. Each float model with samples is quantised by both to static int8
 (ONNX Runtime: QDQ, u8 activations, i8 weights a channel, batch norms folded before, min-max). Prints a table: relative
@@ -26,7 +26,7 @@ MODELS = [("mlperf_ic_resnet8", "model_f32.onnx"), ("mlperf_kws_dscnn", "model_f
           ("mlperf_vww_mbv1", "model_f32.tflite"), ("mlperf_ad_fcae", "model_f32.tflite"),
           ("ultraface_rfb320", "model.onnx"), ("mnist_8", "model.onnx"), ("super_resolution_10", "model.onnx"),
           ("micro_kws_m", "model_f32.onnx"), ("fastestdet", "model.onnx"), ("cyclone_unet", "model.onnx"),
-          ("sat_captcha_crnn", "model.onnx")]
+          ("sat_captcha_crnn", "model.onnx"), ("hand_gesture_keypoint", "model.tflite"), ("movie_review_text", "model.tflite")]
 
 
 class Reader(CalibrationDataReader):
@@ -98,6 +98,7 @@ def main():
     parser.add_argument("--hone", default="build/hone")
     parser.add_argument("--models", required=True, type=pathlib.Path)
     parser.add_argument("--recipe", default="auto")
+    parser.add_argument("--only", default="", help="part of a model's name")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     os.environ.setdefault("ORT_LOGGING_LEVEL", "3")
@@ -106,7 +107,7 @@ def main():
     print("| model | samples | labels right in f32 | hone: relative L2 | same top-1 | labels right | recipe "
           "| ONNX Runtime: relative L2 | same top-1 | labels right |")
     print("|---|--:|--:|--:|--:|--:|---|--:|--:|--:|")
-    for name, file in MODELS:
+    for name, file in (m for m in MODELS if options.only in m[0]):
         entry = entries[name]
         variant = next(v for v in entry["variants"] if v["file"] == file)
         with tempfile.TemporaryDirectory() as text:

@@ -331,8 +331,9 @@ static hone_status quantise_by_labels(struct quantising *q) {
 
 static hone_status write_model(struct quantising *q, const char *path) {
   struct text bytes = {0}, original = {0};
-  hone_status status = export_onnx(q->ctx, q->graph, 17, &bytes);
-  if (!status) status = export_onnx(q->ctx, q->model.graph, 17, &original);
+  hone_status status = export_onnx(q->ctx, q->graph, export_opset(q->graph), &bytes);
+  if (!status)
+    status = export_onnx(q->ctx, q->model.graph, export_opset(q->model.graph), &original);
   q->before = original.length;
   q->after = bytes.length;
   if (!status) status = write_output(q->ctx, path, &bytes);

@@ -106,8 +106,10 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
     return splits_evenly(node) ? HONE_OK : lacks(e, node, attribute->name);
   }
   if (has_axes_attribute(e, node) && !strcmp(attribute->name, "noop_with_empty_axes")) {
-    *out = false;
-    return attribute->i == 0 ? HONE_OK : lacks(e, node, attribute->name);
+    *out = false; /* says nothing where there are axes */
+    const struct value *axes = node_input(node, 1);
+    const bool has_axes = axes && axes->constant && tensor_count(axes->constant);
+    return has_axes || attribute->i == 0 ? HONE_OK : lacks(e, node, attribute->name);
   }
   return HONE_OK;
 }

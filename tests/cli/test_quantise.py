@@ -239,3 +239,17 @@ def test_a_labelled_set_of_the_float_models_outputs(hone, work, tmp_path):
         assert np.allclose(run(work / "model.onnx", [x])[0], y, rtol=1e-4, atol=1e-4)
     refused(hone("quantise", work / "model.onnx", "--generate", "3", "--calibrate", work / "samples", "-o", tmp_path / "q.onnx"),
             "E_USAGE", "--calibrate")
+
+
+def test_a_mean_whose_empty_axes_would_be_none(hone, tmp_path):
+    """As TFLite's MEAN comes in: axes are given, so what none of them would mean needs no word in an older opset."""
+    weight = numpy_helper.from_array(np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32), "w")
+    nodes = [helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0, noop_with_empty_axes=1),
+             helper.make_node("MatMul", ["m", "w"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 6, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4])],
+                              [weight, numpy_helper.from_array(np.array([1], np.int64), "axes")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), tmp_path / "m.onnx")
+    sound(hone("quantise", tmp_path / "m.onnx", "--to", "fp32", "-o", tmp_path / "f.onnx"))
+    x = np.random.default_rng(2).standard_normal((1, 6, 8)).astype(np.float32)
+    assert np.allclose(run(tmp_path / "m.onnx", [x])[0], run(tmp_path / "f.onnx", [x])[0], rtol=1e-5, atol=1e-6)
