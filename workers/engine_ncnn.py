@@ -4,7 +4,6 @@ Options: lightmode=0|1, winograd=0|1, packing=0|1 (ncnn's own, default 1)."""
 
 import os
 import subprocess
-import sys
 import time
 
 import protocol
@@ -13,6 +12,7 @@ import protocol
 class Engine:
     def open(self, request):
         import importlib.metadata
+        import importlib.util
         import ncnn
         import numpy
         import onnx
@@ -29,7 +29,8 @@ class Engine:
         local = f"{request.folder}/model.onnx"
         onnx.save(model, local)
         shapes = ",".join(str(protocol.dims_of(v, request)).replace(" ", "") for v in inputs)
-        tool = os.path.join(os.path.dirname(sys.executable), "pnnx")
+        # the program itself: its package's module imports torch, which is not there
+        tool = os.path.join(importlib.util.find_spec("pnnx").submodule_search_locations[0], "pnnx")
         result = subprocess.run([tool, local, f"inputshape={shapes}", "fp16=0", "optlevel=2"],
                                 cwd=request.folder, capture_output=True, text=True)
         param = f"{request.folder}/model.ncnn.param"

@@ -73,6 +73,9 @@ struct backend {
   const char *formats; /* that it reads, separated by blanks: "onnx tflite" */
   const char *
       package; /* PyPI requirements, separated by blanks, that `hone backends install` pins, or NULL */
+  const char *
+      package_alone; /* and what is installed after them without what it asks for, or NULL: it names much that
+                                its worker does not use, or what no wheel is made of */
   int package_mb;     /* about what it takes on disk */
   const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
                           then its packages bring their dependencies */

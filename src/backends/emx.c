@@ -6,7 +6,7 @@ const struct backend backend_emx = {
     .title = "emx-onnx-cgen",
     .formats = "onnx",
     .package = "emx-onnx-cgen==1.4.0 onnx==1.23.2 numpy==2.4.6",
-    .package_mb = 150,
+    .package_mb = 240,
     .worker = "engine_emx.py",
     .distribution = "emx_onnx_cgen",
     .traits = {"whatever has a C compiler", "ONNX", "C text", "what the C compiler does",

@@ -4,6 +4,7 @@
  */
 #include "backends.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -183,25 +184,70 @@ static hone_status run_step(struct ctx *ctx, const struct install *install, cons
   return status;
 }
 
+static hone_status run_pip(struct ctx *ctx, const struct install *install, const char *requirements,
+                           bool is_alone) {
+  char python[PATH_SIZE];
+  TRY(join(ctx, python, install->folder, "bin/python"));
+  const char *pip[40] = {python,          "-m",         "pip",
+                         "install",       "--no-input", "--no-cache-dir",
+                         "--only-binary", ":all:",      "--disable-pip-version-check"};
+  size_t count = 9;
+  if (is_alone) pip[count++] = "--no-deps";
+  pip[count++] = "--";
+  char *packages = strdup(requirements), *rest = packages;
+  if (!packages) return fail(ctx, HONE_E_OOM, place_none(), "no memory for package names");
+  for (char *one; count < COUNT(pip) - 1 && (one = strsep(&rest, " "));) pip[count++] = one;
+  hone_status status = run_step(ctx, install, pip, "pip could not install it");
+  free(packages);
+  return status;
+}
+
 static hone_status fill_environment(struct ctx *ctx, const struct install *install) {
   const struct backend *backend = install->backend;
   const char *folder = install->folder;
   const char *create[] = {"python3", "-m", "venv", "--clear", folder, NULL};
   TRY(run_step(ctx, install, create, "no virtual environment (Debian: apt install python3-venv)"));
-  char python[PATH_SIZE];
-  TRY(join(ctx, python, folder, "bin/python"));
-  const char *pip[32] = {python,          "-m",         "pip",
-                         "install",       "--no-input", "--no-cache-dir",
-                         "--only-binary", ":all:",      "--disable-pip-version-check"};
-  size_t count = 9;
   /* only the engine itself where its library is called from C: what it needs in Python is not used */
-  if (!backend->worker) pip[count++] = "--no-deps";
-  pip[count++] = "--";
-  char *packages = strdup(backend->package), *rest = packages;
-  if (!packages) return fail(ctx, HONE_E_OOM, place_none(), "no memory for package names");
-  for (char *one; count < COUNT(pip) - 1 && (one = strsep(&rest, " "));) pip[count++] = one;
-  hone_status status = run_step(ctx, install, pip, "pip could not install it");
-  free(packages);
+  TRY(run_pip(ctx, install, backend->package, !backend->worker));
+  return backend->package_alone ? run_pip(ctx, install, backend->package_alone, true) : HONE_OK;
+}
+
+/* `from` is `to` in the text of a program, which is written again if that changes it. */
+static hone_status mend_script(struct ctx *ctx, const char *path, const char *from,
+                               const char *to) {
+  struct mapping file;
+  struct text text = {0};
+  TRY(file_map(ctx, path, &file));
+  const char *at = (const char *)file.data, *end = at + file.size;
+  for (const char *found; (found = memmem(at, (size_t)(end - at), from, strlen(from)));) {
+    text_append(&text, at, (size_t)(found - at));
+    text_puts(&text, to);
+    at = found + strlen(from);
+  }
+  const bool is_other = at != (const char *)file.data;
+  if (is_other) text_append(&text, at, (size_t)(end - at));
+  hone_status status = is_other ? text_finish(ctx, &text) : HONE_OK;
+  if (!status && is_other) status = file_write_atomic(ctx, path, text.at, text.length, 0755);
+  text_deinit(&text);
+  file_unmap(&file);
+  return status;
+}
+
+/* Programs of an environment name its interpreter by a path that ends with the renaming. */
+static hone_status mend_scripts(struct ctx *ctx, const char *from, const char *to) {
+  enum { LONGEST_SCRIPT = 1 << 20 };
+  char folder[PATH_SIZE], path[PATH_SIZE];
+  TRY(join(ctx, folder, from, "bin"));
+  DIR *dir = opendir(folder);
+  if (!dir) return fail(ctx, HONE_E_IO, place_file(folder), "%s", strerror(errno));
+  hone_status status = HONE_OK;
+  for (struct dirent *entry; !status && (entry = readdir(dir));) {
+    struct stat info;
+    status = join(ctx, path, folder, entry->d_name);
+    if (!status && !lstat(path, &info) && S_ISREG(info.st_mode) && info.st_size < LONGEST_SCRIPT)
+      status = mend_script(ctx, path, from, to);
+  }
+  closedir(dir);
   return status;
 }
 
@@ -220,6 +266,7 @@ hone_status engine_install(struct ctx *ctx, const struct backend *backend,
   char bytes[32];
   tell(&install, "%s: needs about %d MB in %s", backend->package, backend->package_mb, parent);
   hone_status status = fill_environment(ctx, &install);
+  if (!status) status = mend_scripts(ctx, temporary, place);
   if (!status) {
     /* a second installation replaces the first only now that it is complete */
     dir_remove_tree(place);

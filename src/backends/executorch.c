@@ -9,8 +9,11 @@ const struct backend backend_executorch = {
     .title = "ExecuTorch",
     .formats = "onnx",
     .package =
-        "executorch==1.5.1 torch==2.15.0 onnx2torch==1.5.15 "
-        "torchvision==0.29.2 pillow==13.0.0 onnx==1.23.2 numpy==2.4.6",
+        "torch==2.15.0 onnx2torch==1.5.15 torchvision==0.29.2 pillow==13.0.0 torchao==0.18.0 "
+        "pandas==3.1.1 "
+        "flatbuffers==25.12.19 pyyaml==6.0.3 ruamel.yaml==0.19.1 tabulate==0.10.0 onnx==1.23.2 "
+        "numpy==2.4.6",
+    .package_alone = "executorch==1.5.1", /* asks for hydra-core, whose antlr4 has no wheel */
     .package_mb = 6500,
     .worker = "engine_executorch.py",
     .distribution = "executorch",

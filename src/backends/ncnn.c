@@ -5,8 +5,9 @@ const struct backend backend_ncnn = {
     .name = "ncnn",
     .title = "ncnn",
     .formats = "onnx",
-    .package = "ncnn==1.0.20261020 pnnx==20261020 onnx==1.23.2 numpy==2.4.6",
-    .package_mb = 400,
+    .package = "ncnn==1.0.20261020 onnx==1.23.2 numpy==2.4.6",
+    .package_alone = "pnnx==20261020", /* asks for torch, which its program does not use */
+    .package_mb = 300,
     .worker = "engine_ncnn.py",
     .distribution = "ncnn",
     .traits = {"ARM and x86-64 CPUs, Vulkan", "ncnn param and bin, ONNX and PT by pnnx",

@@ -22,8 +22,18 @@ hone_status engine_python(struct ctx *ctx, const char *name, const char *engine_
 
 void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
                     const char *distribution, char out[64]) {
-  char pattern[160], found[4096];
-  snprintf(pattern, sizeof pattern, "%s-*.dist-info", distribution);
+  char pattern[512], found[4096];
+  size_t n = 0;
+  /* installers write its name in small letters or as it is, and one sign between words for another */
+  for (const char *p = distribution; *p && n < sizeof pattern - 32; p++) {
+    const char low = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+    const bool is_letter = low >= 'a' && low <= 'z';
+    n += (size_t)snprintf(pattern + n, sizeof pattern - n, "[%c%s]", low,
+                          is_letter            ? (char[]){(char)(low - 32), 0}
+                          : strchr("-_.", low) ? "_.-"
+                                               : "");
+  }
+  snprintf(pattern + n, sizeof pattern - n, "-*.dist-info");
   out[0] = 0;
   if (engine_file(ctx, name, engine_path, pattern, found)) {
     ctx_clear(ctx);

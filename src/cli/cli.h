@@ -146,6 +146,9 @@ MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, st
                                   hone_tensor *out);
 void format_count(char out[32], double count);
 
+/* describe.c: `describe` of a backend in a child, so that a broken library ends no command. */
+void describe_backend(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                      struct backend_info *out);
 /* -- self.c: this program as its own child */
 enum { COMMAND_WORDS = 240 };
 struct command {

@@ -51,9 +51,7 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   for (size_t i = 0; i < backend_count; i++) {
     static struct backend_info info;
     if (!backend_find(backend_list[i]->name)) continue;
-    memset(&info, 0, sizeof info);
-    backend_list[i]->describe(ctx, backend_list[i], engine_path(args, backend_list[i]->name),
-                              &info);
+    describe_backend(ctx, backend_list[i], engine_path(args, backend_list[i]->name), &info);
     json_t *one = json_pack("{s:s, s:s, s:s, s:s}", "name", backend_list[i]->name, "status",
                             states[info.status], "version", info.version, "reason", info.reason);
     add_traits(one, backend_list[i]);
@@ -72,9 +70,7 @@ static void print_table(struct ctx *ctx, const struct args *args) {
   for (size_t i = 0; i < backend_count; i++) {
     static struct backend_info info;
     if (!backend_find(backend_list[i]->name)) continue;
-    memset(&info, 0, sizeof info);
-    backend_list[i]->describe(ctx, backend_list[i], engine_path(args, backend_list[i]->name),
-                              &info);
+    describe_backend(ctx, backend_list[i], engine_path(args, backend_list[i]->name), &info);
     printf("%-14s %-12s %-14s %s\n", backend_list[i]->name, states[info.status], info.version,
            info.reason);
   }
@@ -98,7 +94,9 @@ static hone_status change_one(struct ctx *ctx, const struct args *args,
     return HONE_OK;
   }
   if (!install) return engine_remove(ctx, backend);
-  fprintf(stderr, "installing %s (about %d MB on disk)\n", backend->package, backend->package_mb);
+  fprintf(stderr, "installing %s%s%s (about %d MB on disk)\n",
+          backend->package_alone ? backend->package_alone : "", backend->package_alone ? " " : "",
+          backend->package, backend->package_mb);
   return engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL);
 }
 

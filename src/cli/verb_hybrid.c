@@ -38,7 +38,7 @@ static hone_status read_engines(struct proposing *p) {
     const struct backend *backend = backend_list[i];
     struct backend_info info = {.status = BACKEND_MISSING};
     if (!part_can_be(backend) || backend->testing_only) continue;
-    backend->describe(p->ctx, backend, engine_path_of(p->args, backend->name), &info);
+    describe_backend(p->ctx, backend, engine_path_of(p->args, backend->name), &info);
     if (info.status == BACKEND_READY) TRY(add_engine(p, backend));
   }
   for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {

@@ -24,17 +24,26 @@ static void list_passes(void) {
   for (size_t i = 0; i < pass_count; i++)
     printf("%2zu %-36s %s\n", i + 1, pass_pipeline[i].name, pass_pipeline[i].reason);
 }
+/* What is installed of an engine. */
+static const char *packages_of(const struct backend *backend, const char *otherwise,
+                               char out[1024]) {
+  snprintf(out, 1024, "%s%s%s", backend->package_alone ? backend->package_alone : "",
+           backend->package_alone ? " " : "", backend->package ? backend->package : otherwise);
+  return out;
+}
+
 static void list_backends(void) {
+  char packages[1024];
   for (size_t i = 0; i < backend_count; i++)
     if (backend_find(backend_list[i]->name))
       printf("%-14s %-20s reads %-8s %s\n", backend_list[i]->name, backend_list[i]->title,
-             backend_list[i]->formats,
-             backend_list[i]->package ? backend_list[i]->package : "built in");
+             backend_list[i]->formats, packages_of(backend_list[i], "built in", packages));
 }
 /* A table of the field: what each engine says it is. A line each, so that none is cut. */
 static void list_engines(void) {
   for (size_t i = 0; i < backend_count; i++) {
     const struct backend *at = backend_list[i];
+    char packages[1024];
     if (!at->traits.hardware) continue;
     const char *const lines[][2] = {{"hardware", at->traits.hardware},
                                     {"front ends", at->traits.front_ends},
@@ -43,10 +52,9 @@ static void list_engines(void) {
                                     {"precisions", at->traits.precisions}};
     printf("%s (%s)\n", at->title, at->name);
     for (size_t k = 0; k < COUNT(lines); k++) printf("  %-29s %s\n", lines[k][0], lines[k][1]);
-    printf("  %-29s %s\n", "version that hone pins",
-           at->package        ? at->package
-           : at->needs_device ? "none: it does not run here yet"
-                              : "its own");
+    printf(
+        "  %-29s %s\n", "version that hone pins",
+        packages_of(at, at->needs_device ? "none: it does not run here yet" : "its own", packages));
     printf("  %-29s %s\n", "routes", at->routes ? at->routes : "onnx");
     for (const struct backend_variant *v = at->variants; v && v->name; v++)
       printf("  %-29s %s:%s: %s\n", v == at->variants ? "variants" : "", at->name, v->name,
