@@ -18,6 +18,7 @@ CONFORMANCE_SHORT = "_(relu|conv|matmul|gemm|softmax|reduce_sum|batchnorm|layer_
 
 def steps(build, python):
     yield "layers", ["python3", "tools/check_layers.py"]
+    yield "circles", ["python3", "tools/check_circles.py"]
     yield "length", ["python3", "tools/check_length.py"]
     yield "format", ["make", "-s", "check-format"]
     yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]

@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+const struct export_domain export_domains[EXPORT_DOMAINS] = {{"ai.onnx.ml", 3},
+                                                             {"com.microsoft", 1}};
+
 enum {
   NODE_INPUT = 1,
   NODE_OUTPUT = 2,

@@ -118,9 +118,6 @@ static hone_status put_graph(struct exporter *e, const struct graph *graph,
   return HONE_OK;
 }
 
-const struct export_domain export_domains[EXPORT_DOMAINS] = {{"ai.onnx.ml", 3},
-                                                             {"com.microsoft", 1}};
-
 static void put_opset(struct text *out, const char *domain, int version) {
   struct text opset = {0};
   pb_string(&opset, 1, domain);

@@ -1,0 +1,72 @@
+"""Files of a folder that need each other in a circle. Exit 1 names each one that tools/circles does not.
+
+A .c file needs another of its folder where it names a function or a constant table that the other defines. Files that
+need each other in a circle cannot be read or changed alone: move down what the lower one needs of the upper, or hand it
+in. A circle that tools/circles lists may stay; a circle with at least two files of one that is listed is that one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DEFINED = (re.compile(r"^(?!static\b)[A-Za-z_][\w \*]*?\b(\w+)\((?:[^;{}]|\n)*?\)\s*\{", re.M),
+           re.compile(r"^(?!static\b|extern\b)(?:const|struct)\b[\w \*]*?\b(\w+)(?:\[[^\]]*\])*\s*=", re.M))
+
+
+def without_comments_and_strings(text):
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.S)
+
+
+def needs_of(folder):
+    """{file: {other file of the folder: a name that it needs}}"""
+    texts = {path.stem: without_comments_and_strings(path.read_text()) for path in sorted(folder.glob("*.c"))}
+    home = {name: file for file, text in texts.items() for rule in DEFINED for name in rule.findall(text)}
+    return {file: {home[word]: word for word in set(re.findall(r"\b[a-z_]\w*\b", text)) if home.get(word, file) != file}
+            for file, text in texts.items()}
+
+
+def reached_from(needs, file):
+    found, waiting = set(), [file]
+    while waiting:
+        for other in needs[waiting.pop()]:
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return found
+
+
+def circles_of(needs):
+    reach = {file: reached_from(needs, file) for file in needs}
+    circles = {frozenset(other for other in reach[file] if file in reach[other]) for file in needs if file in reach[file]}
+    return sorted(circles, key=sorted)
+
+
+def listed():
+    """[(folder, files, reason)]"""
+    rows = [line.split(None, 2) for line in (ROOT / "tools/circles").read_text().splitlines()
+            if line and not line.startswith("#")]
+    return [(folder, set(files.split(",")), reason) for folder, files, reason in rows]
+
+
+def main():
+    known, found, met = listed(), [], set()
+    folders = [path for path in sorted((ROOT / "src").iterdir()) if path.is_dir()] + [ROOT / "zoo"]
+    for folder in folders:
+        needs = needs_of(folder)
+        for circle in circles_of(needs):
+            same = [k for k, (name, files, _) in enumerate(known) if name == folder.name and len(files & circle) > 1]
+            met.update(same)
+            if same:
+                continue
+            found.append(f"{folder.name}: a circle that tools/circles does not list: {', '.join(sorted(circle))}")
+            found += [f"  {file} needs {other} for {word}" for file in sorted(circle)
+                      for other, word in sorted(needs[file].items()) if other in circle]
+    for k, (folder, files, _) in enumerate(known):
+        if k not in met:
+            print(f"{folder}: {','.join(sorted(files))} is no circle any more: take it out of tools/circles")
+    print("\n".join(found) if found else f"check_circles: {len(met)} circles in {len(folders)} folders, all of them listed")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
