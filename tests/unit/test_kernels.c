@@ -528,6 +528,45 @@ static const char logic_source[] =
     "__LINE__;\n"
     "  }\n  return 0;\n}\n";
 
+/* As int_rescale of ops: rounded to 31 bits less, halves up, then `bits` less, halves away from zero. */
+static int32_t rescaled(int32_t x, int32_t multiplier, int bits) {
+  const int64_t high = ((int64_t)x * multiplier + (INT64_C(1) << 30)) >> 31;
+  const int64_t mask = (INT64_C(1) << bits) - 1;
+  return (int32_t)((high >> bits) + ((high & mask) > (mask >> 1) + (high < 0)));
+}
+
+/* Sums of every size and both ends of int32, ties among them. */
+static void check_rescale(const struct isa *isa, void *library) {
+  enum { COUNT = 1 << 14 };
+  static int32_t x[COUNT], multiplier[COUNT], bits[COUNT], y[COUNT];
+  uint64_t seed = 7;
+  for (int i = 0; i < COUNT; i++) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const int32_t word = (int32_t)(seed >> 32);
+    bits[i] = i % 32;
+    x[i] = i % 7 == 0   ? INT32_MIN + i % 5
+           : i % 7 == 1 ? INT32_MAX - i % 5
+           : i % 7 == 2 ? (i % 2 ? 1 : -1) * (i % 99) * (1 << bits[i] / 2)
+                        : word >> i % 31;
+    multiplier[i] = i % 3 ? (int32_t)(seed >> 20 & INT32_MAX) : i % 2 ? INT32_MAX : 1 << 30;
+  }
+  void (*rescale)(const int32_t *, const int32_t *, const int32_t *, int32_t *, long) = (void (*)(
+      const int32_t *, const int32_t *, const int32_t *, int32_t *, long))dlsym(library, "rescale");
+  assert_non_null(rescale);
+  rescale(x, multiplier, bits, y, COUNT);
+  for (int i = 0; i < COUNT; i++)
+    if (y[i] != rescaled(x[i], multiplier[i], bits[i]))
+      fail_with("%s: %d * %d >> 31 + %d = %d, expected %d", isa->name, x[i], multiplier[i], bits[i],
+                y[i], rescaled(x[i], multiplier[i], bits[i]));
+}
+
+static const char rescale_source[] =
+    "void rescale(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n);\n"
+    "void rescale(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n) {\n"
+    "  for (long i = 0; i < n; i += LANES)\n"
+    "    narrow_i32(y + i, veci_rescale_(widen_i32(x + i, LANES), widen_i32(m + i, LANES),\n"
+    "                                    widen_i32(b + i, LANES)), LANES);\n}\n";
+
 static void test_simd(void **state) {
   (void)state;
   for (int k = 0; k < ISA_COUNT; k++) {
@@ -544,10 +583,12 @@ static void test_simd(void **state) {
                   "    vec t = loadu_(x + i);\n    storeu_(y + i, %s(t));\n  }\n}\n",
                   functions[i].name, functions[i].name, functions[i].name);
     text_puts(&text, logic_source);
+    text_puts(&text, rescale_source);
     char name[32];
     snprintf(name, sizeof name, "simd_%s", isas[k].name);
     void *library = load(&ctx, &isas[k], name, &text);
     for (int i = 0; i < FUNCTION_COUNT; i++) check_function(&isas[k], library, &functions[i]);
+    check_rescale(&isas[k], library);
     struct guarded g = guarded_floats(64);
     fill(&g, 64, 9);
     int (*logic)(const float *) = (int (*)(const float *))dlsym(library, "logic");

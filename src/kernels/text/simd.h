@@ -275,6 +275,15 @@ INLINE_ veci veci_shift_right_(veci x, veci bits) { return x >> (bits & 31); }
 INLINE_ vecq_ odd_products_(veci x, veci y) {
   return even_products_((veci)((vecr_)x >> 32), (veci)((vecr_)y >> 32));
 }
+/* Words 0, 2, ... of x and 1, 3, ... of y. */
+#if LANES == 16
+#define WORDS_IN_TURN_(x, y) \
+  __builtin_shufflevector(x, y, 0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31)
+#elif LANES == 8
+#define WORDS_IN_TURN_(x, y) __builtin_shufflevector(x, y, 0, 9, 2, 11, 4, 13, 6, 15)
+#else
+#define WORDS_IN_TURN_(x, y) __builtin_shufflevector(x, y, 0, 5, 2, 7)
+#endif
 /* The low words of `even` and `odd`, interleaved. */
 INLINE_ veci join_words_(vecr_ even, vecr_ odd) {
   return (veci)((even & 0xffffffffu) | odd << 32);
@@ -284,9 +293,11 @@ INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
   const vecr_ half = (vecr_){0} + ((uint64_t)1 << 30);
   const vecr_ even = (vecr_)even_products_(x, multiplier) + half;
   const vecr_ odd = (vecr_)odd_products_(x, multiplier) + half;
-  const veci high = join_words_(even >> 31, odd >> 31), n = bits & 31;
-  const veci mask = (veci)(((vecw_)splati_(1) << (vecw_)n) - 1);
-  return (high >> n) - ((high & mask) > (veci)((vecw_)mask >> 1) - (high >> 31));
+  /* odd words lie in the upper half of their product, doubled; the second rounding is two shifts, as
+     adding a half at once would overflow */
+  const veci high = WORDS_IN_TURN_((veci)(even >> 31), (veci)(odd << 1)), n = bits & 31;
+  const veci any = n != 0, last = any & 1; /* of the shift: its last bit */
+  return (((high + (high >> 31 & any)) >> (n - last)) + last) >> last;
 }
 INLINE_ vecr_ rescale_half_(vecq_ product, vecr_ shift) {
   const vecr_ one = (vecr_){0} + 1, bias = one << 63;
