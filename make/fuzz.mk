@@ -1,23 +1,40 @@
-# Fuzz targets of the model readers (clang with libFuzzer): `make fuzz FUZZ_SECONDS=60`; each target alone as
-# `make fuzz-tflite`, `fuzz-pt2`, `fuzz-onnx`. What they find is kept in build/fuzz and becomes a file of tests/cases/fuzz.
+# Fuzz targets (clang with libFuzzer), each with a mutator that knows its format: `make fuzz FUZZ_SECONDS=60`, one alone
+# as `make fuzz-tflite`, so many executions as `make fuzz-npy FUZZ_RUNS=5000000 FUZZ_SECONDS=0`. The model readers: onnx,
+# tflite, pt2; beside them npy, inflate, choices, graph (text), study (JSON), event (what workers say). What they find is
+# kept in build/fuzz and becomes a test.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ_SOURCES = $(wildcard src/base/*.c src/graph/*.c src/ops/*.c src/import/*.c)
-FUZZ_FLAGS = -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZ_RUNS ?= -1
+FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_FOLDERS = base graph ops import machine kernels plan record stats store report
+FUZZ_OBJECTS = $(BUILD)/obj/embedded.o $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(wildcard $(FUZZ_FOLDERS:%=src/%/*.c)) src/bench/protocol.c)
+FUZZ_TARGETS = onnx tflite pt2 npy inflate choices graph study event
 FORMAT_tflite := 1
 FORMAT_pt2 := 2
-FORMAT_onnx := 0
-SEEDS_tflite = tests/cases/tflite
-SEEDS_pt2 = tests/cases/pt2
-SEEDS_onnx = tests/cases/import
-.PHONY: fuzz fuzz-tflite fuzz-pt2 fuzz-onnx
-fuzz: fuzz-tflite fuzz-pt2 fuzz-onnx
-fuzz-tflite fuzz-pt2 fuzz-onnx: fuzz-%: $(BUILD)/fuzz/%
+FORMAT_onnx := 3
+FORMAT_npy := 10
+FORMAT_inflate := 11
+FORMAT_choices := 12
+FORMAT_graph := 13
+FORMAT_study := 14
+FORMAT_event := 15
+.PHONY: fuzz $(FUZZ_TARGETS:%=fuzz-%)
+fuzz: $(FUZZ_TARGETS:%=fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%: $(BUILD)/fuzz/% $(BUILD)/fuzz/seeds
 	@mkdir -p $(BUILD)/fuzz/corpus-$* $(BUILD)/fuzz/found-$*
-	$< -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=512 -max_len=65536 -print_final_stats=1 \
-	  -artifact_prefix=$(BUILD)/fuzz/found-$*/ $(BUILD)/fuzz/corpus-$* $(SEEDS_$*)
-$(BUILD)/fuzz/%: tests/fuzz/import.c $(FUZZ_SOURCES)
+	$< -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -timeout=5 -rss_limit_mb=1024 -max_len=16384 -print_final_stats=1 \
+	  -artifact_prefix=$(BUILD)/fuzz/found-$*/ $(BUILD)/fuzz/corpus-$* $(BUILD)/fuzz/seeds/$*
+$(BUILD)/fuzz/seeds: tests/fuzz/seeds.py $(BUILD)/hone
+	$(Q)$(TEST_PYTHON) $< $(BUILD)/hone $@
+$(BUILD)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,clang)
-	$(Q)$(FUZZ_CC) $(CPPFLAGS) -Isrc -std=gnu11 $(FUZZ_FLAGS) $(PACKAGE_CFLAGS) -DFUZZ_FORMAT=$(FORMAT_$*) \
-	  tests/fuzz/import.c $(FUZZ_SOURCES) -o $@ $(LDLIBS)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(PACKAGE_CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/fuzz/fuzz.a: $(FUZZ_OBJECTS)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(wildcard tests/fuzz/*.[ch]) $(BUILD)/fuzz/fuzz.a
+	$(call say,link)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -Isrc -Itests/fuzz -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer $(PACKAGE_CFLAGS) \
+	  -DFUZZ_FORMAT=$(FORMAT_$*) tests/fuzz/$(if $(filter 1 2 3,$(FORMAT_$*)),import,data).c $(BUILD)/fuzz/fuzz.a -o $@ $(LDLIBS)
+-include $(FUZZ_OBJECTS:.o=.d)

@@ -1,20 +1,16 @@
 /* import: a fuzz target of the readers of model files, for libFuzzer. FUZZ_FORMAT chooses the mutator:
  * 1 FlatBuffers (words become offsets, counts and neighbours of what they were), 2 zip archives (as
- * bytes, then every member's checksum is made right again, so that JSON is reached), 0 as libFuzzer
- * does.
+ * bytes, then every member's checksum is made right again, so that JSON is reached), 3 protocol buffers
+ * (protobuf.h).
  *
  * Whatever the bytes are, the import ends with success or an error that is not E_INTERNAL; sanitizers
  * watch the rest. */
 #include <stdlib.h>
 
 #include "import/import.h"
-
-#ifndef FUZZ_FORMAT
-#define FUZZ_FORMAT 0
-#endif
+#include "protobuf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -116,6 +112,12 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     }
   }
   if (seed % 16) repair(data, size);
+  return size;
+}
+#else
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
+  for (unsigned n = 1 + seed % 3; n--; seed = seed * 1664525u + 1013904223u)
+    size = pb_mutate(data, size, max_size, seed);
   return size;
 }
 #endif

@@ -1,0 +1,151 @@
+"""What the fuzz targets begin with: a folder of small files for each of them, made of the tests' own cases, of the
+models of the onnx package, and of what hone itself prints: seeds.py HONE FOLDER"""
+import io
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+import zlib
+
+import numpy as np
+import onnx
+from onnx.backend.test.loader import load_model_tests
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LARGEST = 12000
+GRAPHS = ("zoo:mlp", "zoo:conv", "zoo:lstm", "zoo:gcn", "zoo:dlrm")
+
+
+def put(folder, name, data):
+    data = data if isinstance(data, bytes) else data.encode()
+    if 0 < len(data) <= LARGEST:
+        (folder / name).write_bytes(data)
+
+
+def files(folder, found):
+    for path in found:
+        put(folder, f"{path.parent.name}_{path.name}", path.read_bytes())
+
+
+def npy(folder):
+    for code in ("f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "b1", "U3", ">f4", "c8"):
+        for shape in ((), (3,), (2, 0), (2, 3, 4)):
+            for order in "CF":
+                out = io.BytesIO()
+                np.save(out, np.asarray(np.zeros(shape), dtype=code, order=order))
+                put(folder, re.sub(r"\W", "_", f"{code}_{shape}_{order}"), out.getvalue())
+
+
+def inflate(folder):
+    random = np.random.default_rng(1)
+    sources = [b"", b"a", b"abc" * 300, bytes(range(256)) * 4, random.bytes(400), json.dumps(list(range(200))).encode(),
+               (ROOT / "README.md").read_bytes()[:4000]]
+    for k, source in enumerate(sources):
+        for level in (0, 1, 6, 9):
+            for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FIXED, zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE):
+                packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+                put(folder, f"{k}_{level}_{strategy}",
+                    len(source).to_bytes(2, "little") + packer.compress(source) + packer.flush())
+
+
+def printed(hone, model, stage):
+    words = [hone, "compile", model, "--dump-after", stage, "--stop-after", stage]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+def choices(folder, hone):
+    for model in GRAPHS:
+        lines = [line.split("|", 1)[1].strip() for line in printed(hone, model, "plan").splitlines() if "|" in line]
+        for k in range(0, min(len(lines), 12), 2):
+            put(folder, f"{model}_{k}".replace(":", "_"), "# two steps\n" + "\n".join(lines[k:k + 2]) + "\n")
+
+
+def graph(folder, hone, nodes):
+    """hone's own text of small models; constants of which only a hash is printed become seeded ones."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, model in nodes[::9]:
+            path = pathlib.Path(scratch) / f"{name}.onnx"
+            onnx.save(model, path)
+            put(folder, name, re.sub(r"hash=\w+", "seed=1", printed(hone, path, "import")))
+    for model in GRAPHS:
+        put(folder, model.replace(":", "_"), re.sub(r"hash=\w+", "seed=1", printed(hone, model, "import")))
+
+
+def study(folder, hone):
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "study.json"
+        words = [hone, "bench", "zoo:mlp", "--backend", "native", "--rounds", "2", "--min-time", "0.01", "--warmup", "0.01",
+                 "--store", f"{scratch}/store.db", "-o", out]
+        subprocess.run(words, capture_output=True, timeout=300, check=False)
+        root = json.loads(out.read_text())
+    for key in list(root):
+        if len(json.dumps(root[key])) > LARGEST // 2 and key != "records":
+            del root[key]
+    put(folder, "study", json.dumps(root))
+    put(folder, "lines", json.dumps(root, indent=1))
+    put(folder, "empty", json.dumps({**root, "records": []}))
+
+
+def event(folder):
+    """Every key of the schemas in protocol.c, with a value of its type."""
+    text = (ROOT / "src/bench/protocol.c").read_text()
+    values = {"TEXT": "0" * 32, "INT": 1, "NUMBER": 1.5, "BOOL": True, "LIST": []}
+    named = dict(re.findall(r"#define (\w+)\s((?:.*\\\n)*.*\n)", text))
+    for schema, body in re.findall(r"(\w+)_fields\[\] = \{(.*?)\};", text, re.DOTALL):
+        for name, what in named.items():
+            body = re.sub(rf"\b{name}\b", lambda _, what=what: what, body)
+        fields = re.findall(r'"(\w+)", FIELD_(\w+)', body)
+        put(folder, schema, json.dumps({**{key: values[kind] for key, kind in fields}, "event": schema}))
+
+
+def archive(operators, name):
+    """Its members are of .pt2 files of that name, without the inputs and outputs."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as made:
+        for member in operators.namelist():
+            if member.startswith(name + "/") and member.count("/") > 1:
+                made.writestr(member, operators.read(member))
+    return out.getvalue()
+
+
+def node_models():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [(case.name, case.model) for case in load_model_tests(kind="node")]
+
+
+def main():
+    hone, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+    shutil.rmtree(out, ignore_errors=True)
+    names = ("onnx", "tflite", "pt2", "npy", "inflate", "choices", "graph", "study", "event")
+    at = {name: out / name for name in names}
+    for folder in at.values():
+        folder.mkdir(parents=True)
+    nodes = node_models()
+    files(at["onnx"], (ROOT / "tests/cases/import").rglob("*.onnx"))
+    for name, model in nodes[::3]:
+        put(at["onnx"], name, model.SerializeToString())
+    files(at["tflite"], (ROOT / "tests/cases/tflite").glob("*.tflite"))
+    files(at["pt2"], (ROOT / "tests/cases/pt2").glob("*.pt2"))
+    with zipfile.ZipFile(ROOT / "tests/cases/pt2/operators.zip") as operators:
+        for k, name in enumerate(sorted({n.split("/")[0] for n in operators.namelist()})):
+            if k % 4 == 0:
+                put(at["pt2"], name, archive(operators, name))
+    npy(at["npy"])
+    inflate(at["inflate"])
+    choices(at["choices"], hone)
+    graph(at["graph"], hone, nodes)
+    study(at["study"], hone)
+    event(at["event"])
+    for name, folder in at.items():
+        if not any(folder.iterdir()):
+            sys.exit(f"no seeds for {name}")
+        print(f"{name}: {len(list(folder.iterdir()))} seeds")
+
+
+main()
