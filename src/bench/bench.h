@@ -469,6 +469,8 @@ struct given_model {
   const char *title;
   const char *const *names; /* of its inputs, in order */
   size_t count;
+  const bool
+      *is_state; /* by input: begins as before any run where no file is given; NULL: none does */
 };
 /* All that is given is there, is an input of one of the models, and each model gets something of a folder. An
    input without a file is a warning. E_USAGE, E_NOFILE. */

@@ -123,7 +123,7 @@ static hone_status check_model(struct ctx *ctx, const struct given *given,
     char path[4096];
     TRY(given_find(ctx, given, model->names[i], i, path));
     found += path[0] != 0;
-    if (!path[0]) missing = model->names[i];
+    if (!path[0] && !(model->is_state && model->is_state[i])) missing = model->names[i];
   }
   if (!found && model->count && given->dir)
     return fail(ctx, HONE_E_NOFILE, place_file(given->dir),
@@ -223,7 +223,7 @@ hone_status given_check_cases(struct bench *bench) {
     if (one->status != STATUS_ok || !one->input_count) continue;
     TRY(NEW_ARRAY(bench->ctx, bench->arena, names, one->input_count));
     for (size_t i = 0; i < one->input_count; i++) names[i] = one->inputs[i].name;
-    models[count++] = (struct given_model){one->model, names, one->input_count};
+    models[count++] = (struct given_model){one->model, names, one->input_count, NULL};
   }
   if (!count) return HONE_OK;
   TRY(given_check(bench->ctx, &given, models, count));

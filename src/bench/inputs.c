@@ -148,7 +148,11 @@ hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct gr
   TRY(tensor_create(ctx, arena, input->dtype, &input->shape, &tensor));
   const struct attribute known =
       input->dtype == HONE_STRING ? vocabulary_of(graph, input) : (struct attribute){.count = 0};
-  TRY(fill(ctx, input->name, tensor, table_rows(graph, input), &known, index, seed, set));
+  const struct alias *state = set ? NULL : graph_state_of(graph, index);
+  if (state && state->initial)
+    memcpy((void *)(uintptr_t)tensor->data, state->initial->data, tensor->bytes);
+  else if (!state) /* the first set has states as they are before any run, which may be zero */
+    TRY(fill(ctx, input->name, tensor, table_rows(graph, input), &known, index, seed, set));
   *out = (hone_tensor){
       .data = (void *)(uintptr_t)tensor->data, .dtype = input->dtype, .rank = input->shape.rank};
   memcpy(out->shape, input->shape.dims, (size_t)out->rank * sizeof *out->shape);

@@ -80,6 +80,7 @@ hone_status load_model(struct ctx *ctx, const struct args *args, const char *pat
   struct import_options options = {.shapes = value_of(args, FLAG_shape, NULL),
                                    .batch = batch,
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
+                                   .signature = value_of(args, FLAG_signature, NULL),
                                    .strict = has(args, FLAG_strict)};
   return about_model(ctx, model_load(ctx, path, &options, out));
 }
@@ -179,10 +180,14 @@ static hone_status given_of_args(struct ctx *ctx, const struct args *args, struc
 static hone_status check_given(struct ctx *ctx, const struct given *given,
                                const struct model *model, struct arena *arena) {
   const char **names;
+  bool *is_state;
   TRY(NEW_ARRAY(ctx, arena, names, model->graph->inputs.count));
-  for (size_t i = 0; i < model->graph->inputs.count; i++)
+  TRY(NEW_ARRAY(ctx, arena, is_state, model->graph->inputs.count));
+  for (size_t i = 0; i < model->graph->inputs.count; i++) {
     names[i] = model->graph->inputs.at[i]->name;
-  const struct given_model one = {"the model", names, model->graph->inputs.count};
+    is_state[i] = graph_state_of(model->graph, i) != NULL;
+  }
+  const struct given_model one = {"the model", names, model->graph->inputs.count, is_state};
   return given_check(ctx, given, &one, 1);
 }
 

@@ -127,7 +127,7 @@ static hone_status read_sample(struct quantising *q, const char *dir, hone_tenso
   TRY(NEW_ARRAY(q->ctx, q->arena, names, graph->inputs.count));
   TRY(NEW_ARRAY(q->ctx, q->arena, *out, graph->inputs.count));
   for (size_t i = 0; i < graph->inputs.count; i++) names[i] = graph->inputs.at[i]->name;
-  const struct given_model one = {"the model", names, graph->inputs.count};
+  const struct given_model one = {"the model", names, graph->inputs.count, NULL};
   TRY(given_check(q->ctx, &given, &one, 1));
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *input = graph->inputs.at[i];

@@ -31,6 +31,7 @@ static hone_status load_file(struct ctx *ctx, const char *path,
   TRY(keep(ctx, model->arena, path, &model->path));
   TRY(keep(ctx, model->arena, options->shapes, &model->options.shapes));
   TRY(keep(ctx, model->arena, options->side_files_from, &model->options.side_files_from));
+  TRY(keep(ctx, model->arena, options->signature, &model->options.signature));
   model->options.symbols = &model->symbols;
   TRY(import_model(ctx, model->arena, path, &model->options, &model->file, &model->graph));
   model->options.symbols = NULL; /* the model may move */

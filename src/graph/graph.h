@@ -133,6 +133,13 @@ struct extent {
   int64_t bound;
 };
 
+/* State: what a run leaves in an output is what the next one is given as the input, of the same type and
+   shape; both may lie in the same memory. */
+struct alias {
+  size_t output, input;         /* positions in the graph's lists */
+  const struct tensor *initial; /* before the first run; NULL: zeros */
+};
+
 struct graph {
   struct arena *arena;
   const char *name;
@@ -146,6 +153,7 @@ struct graph {
   uint64_t fresh;         /* counter for names of new values */
   const char *
       open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
+  VEC(struct alias) aliases;
   VEC(struct extent) extents; /* of the outermost graph alone; number n is at[n - 1] */
 };
 /* Dimensions of inputs and outputs that a written file names instead of giving their size; the graph holds an
@@ -282,6 +290,8 @@ MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const st
                                   struct graph_list *out);
 /* Whether any dimension is known only at run time. */
 bool value_is_open(const struct value *value);
+/* The state that input i is; NULL: it is none. */
+const struct alias *graph_state_of(const struct graph *graph, size_t input);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
 /* How often each value is read (graph outputs count once): array of values.count. */

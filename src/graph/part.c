@@ -82,7 +82,7 @@ hone_status graph_part(struct ctx *ctx, struct arena *arena, const struct graph 
     TRY(mark_reads(ctx, arena, graph, graph->nodes.at[n], mark_flag, is_read));
   TRY(graph_copy(ctx, arena, graph, &part));
   keep_nodes(part, from, to);
-  part->inputs.count = part->outputs.count = 0;
+  part->inputs.count = part->outputs.count = part->aliases.count = 0;
   for (size_t v = 0; v < graph->values.count; v++) {
     const struct value *whole = graph->values.at[v];
     struct value *value = part->values.at[v];

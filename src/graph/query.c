@@ -319,3 +319,9 @@ hone_status graph_find_readers(struct ctx *ctx, struct arena *arena, const struc
   }
   return HONE_OK;
 }
+
+const struct alias *graph_state_of(const struct graph *graph, size_t input) {
+  for (size_t i = 0; i < graph->aliases.count; i++)
+    if (graph->aliases.at[i].input == input) return &graph->aliases.at[i];
+  return NULL;
+}

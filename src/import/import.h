@@ -17,6 +17,7 @@ struct import_options {
   struct symbols *symbols;         /* filled in with their names and bounds; may be NULL */
   bool is_probe;                   /* no warnings and no hashes: the file was read before */
   const char *side_files_from;     /* folder of external data; NULL: the model's own */
+  const char *signature;           /* of a TFLite file with several; NULL: its first graph */
   bool strict;                     /* unsorted nodes are an error, not a warning */
 };
 

@@ -190,7 +190,7 @@ static hone_status read_tensors(struct tf *tf, struct tf_graph *graph) {
     TRY(flat_item(&list, i, &table));
     TRY(read_tensor_table(tf, &table, &graph->tensors[i]));
     if (!graph->tensors[i].constant) continue;
-    TRY(graph_constant(tf->ctx, tf->make.graph, NULL, graph->tensors[i].constant,
+    TRY(graph_constant(tf->ctx, tf->root, NULL, graph->tensors[i].constant,
                        &graph->tensors[i].value));
   }
   return HONE_OK;
@@ -286,6 +286,91 @@ static hone_status add_outputs(struct tf *tf, struct names *names) {
   return HONE_OK;
 }
 
+/* What a run leaves in a variable is an output that may lie where its content was given. */
+static hone_status add_states(struct tf *tf, struct names *names) {
+  for (size_t i = 0; i < tf->variables.count; i++) {
+    const struct tf_variable *variable = tf->variables.at[i];
+    const char *name;
+    if (!variable->input || variable->now == variable->input) continue;
+    TRY(fresh_name(tf, names, &variable->input->name));
+    TRY(arena_printf(tf->ctx, tf->arena, &name, "%s:next", variable->input->name));
+    TRY(fresh_name(tf, names, &name));
+    TRY(make_graph_output(&tf->make, variable->now, name));
+    struct alias alias = {tf->root->outputs.count - 1, 0, variable->initial};
+    while (tf->root->inputs.at[alias.input] != variable->input) alias.input++;
+    VEC_PUSH(tf->ctx, tf->arena, &tf->root->aliases, alias);
+  }
+  return HONE_OK;
+}
+
+/* -- signatures ---- */
+
+enum { SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 4 };
+enum { MAP_NAME, MAP_TENSOR };
+
+/* Tensors are called what the signature calls them. */
+static hone_status rename_tensors(struct tf *tf, const struct flat_table *signature, unsigned field,
+                                  struct tf_graph *graph) {
+  struct flat_vector list;
+  TRY(flat_list(signature, field, 4, &list));
+  for (size_t i = 0; i < list.count; i++) {
+    struct flat_table entry;
+    const char *name;
+    int64_t tensor;
+    TRY(flat_item(&list, i, &entry));
+    TRY(flat_text(&entry, MAP_NAME, tf->arena, "a name of a signature", &name));
+    TRY(flat_number(&entry, MAP_TENSOR, FLAT_U32, 0, &tensor));
+    if ((uint64_t)tensor >= graph->tensor_count)
+      return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "is tensor %lld of %zu",
+                  (long long)tensor, graph->tensor_count);
+    if (*name) graph->tensors[tensor].name = name;
+  }
+  return HONE_OK;
+}
+
+static hone_status take_signature(struct tf *tf, const struct flat_table *signature,
+                                  size_t *out_index) {
+  struct tf_graph ignored;
+  int64_t index;
+  TRY(flat_number(signature, SIGNATURE_GRAPH, FLAT_U32, 0, &index));
+  if ((uint64_t)index >= tf->subgraphs.count)
+    return fail(tf->ctx, HONE_E_FORMAT, place_offset(signature->at),
+                "a signature of graph %lld of %zu", (long long)index, tf->subgraphs.count);
+  *out_index = (size_t)index;
+  TRY(tf_graph_open(tf, *out_index, &ignored));
+  TRY(rename_tensors(tf, signature, SIGNATURE_INPUTS, &tf->graphs[index]));
+  return rename_tensors(tf, signature, SIGNATURE_OUTPUTS, &tf->graphs[index]);
+}
+
+/* The graph of the signature that is asked for, else the file's first. */
+static hone_status choose_graph(struct tf *tf, size_t *out_index) {
+  const char *wanted = tf->source->options->signature;
+  struct text known = {0};
+  hone_status status = HONE_OK;
+  bool found = false;
+  *out_index = 0;
+  for (size_t i = 0; i < tf->signatures.count && !status && !found; i++) {
+    struct flat_table signature;
+    const char *key = "";
+    status = flat_item(&tf->signatures, i, &signature);
+    if (!status)
+      status = flat_text(&signature, SIGNATURE_KEY, tf->arena, "a signature's name", &key);
+    if (status) break;
+    if (i < 16) text_printf(&known, "%s%s", i ? ", " : "", key);
+    found = wanted && !strcmp(wanted, key);
+    if (found) status = take_signature(tf, &signature, out_index);
+  }
+  if (!status && !found) status = text_finish(tf->ctx, &known);
+  if (!status && !found && wanted)
+    status = fail(tf->ctx, HONE_E_USAGE, place_name(wanted), "no such signature; the model has: %s",
+                  tf->signatures.count ? known.at : "none");
+  if (!status && !wanted && tf->signatures.count > 1)
+    warn(tf->ctx, "of %zu signatures (%s) the file's first graph is read; --signature chooses",
+         tf->signatures.count, known.at);
+  text_deinit(&known);
+  return status;
+}
+
 /* -- operators ---- */
 
 static hone_status find_kind(struct tf *tf, const struct flat_table *operator, size_t index,
@@ -309,22 +394,36 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   return fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
 }
 
-static hone_status build_operator(struct tf *tf, size_t index) {
+hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op) {
   struct flat_table table;
-  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
   TRY(flat_item(&tf->graph.operators, index, &table));
-  TRY(find_kind(tf, &table, index, &op.kind));
-  TRY(flat_list(&table, OPERATOR_INPUTS, 4, &op.inputs));
-  TRY(flat_list(&table, OPERATOR_OUTPUTS, 4, &op.outputs));
-  TRY(flat_child(&table, OPERATOR_OPTIONS, &op.options));
-  TRY(check_indices(tf, &op.inputs, &tf->graph, true, "an input"));
-  TRY(check_indices(tf, &op.outputs, &tf->graph, false, "an output"));
+  TRY(find_kind(tf, &table, index, &op->kind));
+  TRY(flat_list(&table, OPERATOR_INPUTS, 4, &op->inputs));
+  TRY(flat_list(&table, OPERATOR_OUTPUTS, 4, &op->outputs));
+  TRY(flat_child(&table, OPERATOR_OPTIONS, &op->options));
+  TRY(check_indices(tf, &op->inputs, &tf->graph, true, "an input"));
+  return check_indices(tf, &op->outputs, &tf->graph, false, "an output");
+}
+
+/* Operators that know of variables and of tensors that keep their content. */
+static bool knows_state(const struct tf_kind *kind) {
+  static tf_build_fn *const those[] = {tf_if,   tf_while, tf_read_variable, tf_assign_variable,
+                                       tf_lstm, tf_rnn,   tf_svdf};
+  for (size_t i = 0; i < COUNT(those); i++)
+    if (kind->build == those[i]) return true;
+  return false;
+}
+
+static hone_status build_operator(struct tf *tf, size_t index) {
+  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
+  TRY(tf_operator_open(tf, index, &op));
   tf->make.index = (int64_t)index;
   const struct tf_tensor *first = tf_out(&op, 0);
   tf->make.name = first ? first->name : "";
   for (size_t k = 0; k < op.inputs.count; k++) {
     const struct tf_tensor *in = tf_in(&op, k);
-    if (!in || in->value || in->image || in->resource) continue;
+    if (!in || in->value || in->image) continue;
+    if ((in->resource || in->is_variable) && knows_state(op.kind)) continue;
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "%s reads \"%s\", which nothing defines",
                 op.kind->name, in->name);
   }
@@ -337,17 +436,27 @@ static hone_status build_operator(struct tf *tf, size_t index) {
   return op.kind->build(&op);
 }
 
-static hone_status open_graph(struct tf *tf, size_t index, struct tf_graph *out) {
-  TRY(flat_item(&tf->subgraphs, index, &out->table));
-  TRY(flat_list(&out->table, GRAPH_INPUTS, 4, &out->inputs));
-  TRY(flat_list(&out->table, GRAPH_OUTPUTS, 4, &out->outputs));
-  TRY(flat_list(&out->table, GRAPH_OPERATORS, 4, &out->operators));
-  if ((int64_t)out->operators.count > tf->ctx->limits[LIMIT_nodes])
+hone_status tf_graph_open(struct tf *tf, size_t index, struct tf_graph *out) {
+  struct tf_graph *graph = &tf->graphs[index];
+  if (graph->is_open) {
+    *out = *graph;
+    TRY(NEW_ARRAY(tf->ctx, tf->arena, out->tensors, graph->tensor_count));
+    if (graph->tensor_count)
+      memcpy(out->tensors, graph->tensors, graph->tensor_count * sizeof *graph->tensors);
+    return HONE_OK;
+  }
+  TRY(flat_item(&tf->subgraphs, index, &graph->table));
+  TRY(flat_list(&graph->table, GRAPH_INPUTS, 4, &graph->inputs));
+  TRY(flat_list(&graph->table, GRAPH_OUTPUTS, 4, &graph->outputs));
+  TRY(flat_list(&graph->table, GRAPH_OPERATORS, 4, &graph->operators));
+  if ((int64_t)graph->operators.count > tf->ctx->limits[LIMIT_nodes])
     return fail(tf->ctx, HONE_E_LIMIT, place_none(), "%zu operators, limit nodes is %lld",
-                out->operators.count, (long long)tf->ctx->limits[LIMIT_nodes]);
-  TRY(read_tensors(tf, out));
-  TRY(check_indices(tf, &out->inputs, out, false, "a graph input"));
-  return check_indices(tf, &out->outputs, out, false, "a graph output");
+                graph->operators.count, (long long)tf->ctx->limits[LIMIT_nodes]);
+  TRY(read_tensors(tf, graph));
+  TRY(check_indices(tf, &graph->inputs, graph, false, "a graph input"));
+  TRY(check_indices(tf, &graph->outputs, graph, false, "a graph output"));
+  graph->is_open = true;
+  return tf_graph_open(tf, index, out);
 }
 
 static hone_status check_metadata(struct tf *tf, const struct flat_table *model) {
@@ -379,22 +488,42 @@ static hone_status open_model(struct tf *tf) {
   TRY(flat_list(&model, MODEL_SIGNATURES, 4, &tf->signatures));
   if (!tf->subgraphs.count)
     return fail(tf->ctx, HONE_E_FORMAT, place_none(), "a TFLite model without a graph");
+  TRY(NEW_ARRAY(tf->ctx, tf->arena, tf->graphs, tf->subgraphs.count));
   return check_metadata(tf, &model);
+}
+
+/* Operators of the main graph, and of those that they call as if they stood there. */
+static hone_status build_operators(struct tf *tf) {
+  for (;;) {
+    if (tf->graph.next < tf->graph.operators.count)
+      TRY(build_operator(tf, tf->graph.next++));
+    else if (tf->frames.count)
+      TRY(tf_leave(tf));
+    else
+      return HONE_OK;
+  }
 }
 
 hone_status read_tflite(struct ctx *ctx, struct arena *arena, const struct source *source,
                         struct graph **out_graph) {
   struct tf tf = {.ctx = ctx, .arena = arena, .source = source};
   struct names names;
+  size_t index = 0;
   tf.make = (struct make){.ctx = ctx, .index = -1, .name = ""};
   names_init(&names, arena);
   TRY(graph_create(ctx, arena, &tf.make.graph));
+  tf.root = tf.make.graph;
   TRY(open_model(&tf));
-  TRY(open_graph(&tf, 0, &tf.graph));
-  TRY(flat_text(&tf.graph.table, GRAPH_NAME, arena, "a graph's name", &tf.make.graph->name));
+  TRY(choose_graph(&tf, &index));
+  TRY(tf_graph_open(&tf, index, &tf.graph));
+  TRY(flat_text(&tf.graph.table, GRAPH_NAME, arena, "a graph's name", &tf.root->name));
+  TRY(tf_find_assigned(&tf));
   TRY(add_inputs(&tf, &names));
-  for (size_t i = 0; i < tf.graph.operators.count; i++) TRY(build_operator(&tf, i));
+  TRY(build_operators(&tf));
   TRY(add_outputs(&tf, &names));
-  *out_graph = tf.make.graph;
+  TRY(add_states(&tf, &names));
+  size_t removed; /* of loops that were written out for nothing */
+  if (tf.entered) TRY(graph_sweep(ctx, tf.root, &removed));
+  *out_graph = tf.root;
   return HONE_OK;
 }

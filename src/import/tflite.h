@@ -35,6 +35,23 @@ struct tf_graph {
   struct tf_tensor *tensors;
   size_t tensor_count;
   struct flat_vector inputs, outputs, operators;
+  size_t next; /* operator */
+  bool is_open;
+};
+/* A resource that is read and assigned by its name. */
+struct tf_variable {
+  const char *name;
+  const struct tensor *initial; /* what CALL_ONCE gave it; NULL: nothing */
+  struct value *now,
+      *input;       /* content while operators are read; the graph input that stands for what a run
+                                   finds, NULL: nobody reads that */
+  bool is_assigned; /* by the model itself */
+};
+/* A graph of the file that stands where an operator of another one calls it. */
+struct tf_frame {
+  struct tf_graph caller;
+  struct graph *caller_into;
+  struct tf_call *call;
 };
 struct tf {
   struct ctx *ctx;
@@ -42,7 +59,12 @@ struct tf {
   const struct source *source;
   struct flat flat;
   struct flat_vector opcodes, buffers, subgraphs, signatures;
-  struct tf_graph graph;
+  struct tf_graph graph;   /* whose operators are read */
+  struct tf_graph *graphs; /* as the file has them, one a subgraph, read when first needed */
+  struct graph *root;
+  VEC(struct tf_frame) frames;
+  VEC(struct tf_variable *) variables;
+  int64_t entered; /* operators of called graphs, for limit nodes */
   struct make make;
 };
 struct tf_op;
@@ -64,6 +86,8 @@ struct tf_op {
 };
 
 /* -- tflite.c ---- */
+/* Operator `index` of the graph that is read. */
+MUST_USE hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op);
 struct place tf_place(const struct tf_op *op);
 /* Tensor of operand k; NULL where it is left out or there is none. */
 struct tf_tensor *tf_in(const struct tf_op *op, size_t k);
@@ -72,6 +96,22 @@ struct tf_tensor *tf_out(const struct tf_op *op, size_t k);
 MUST_USE PRINTF(2, 3) hone_status tf_refuse(const struct tf_op *op, const char *format, ...);
 /* Operand counts; all inputs below `least` are there. */
 MUST_USE hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t outputs);
+
+/* -- tflite_control.c: operators that call other graphs of the file; variables ---- */
+tf_build_fn tf_if, tf_while, tf_call_once, tf_var_handle, tf_read_variable, tf_assign_variable;
+/* The called graph is at its end: its results go to the operator that called it. */
+MUST_USE hone_status tf_leave(struct tf *tf);
+/* The file's graph `index`, its tensors not bound to anything yet. */
+MUST_USE hone_status tf_graph_open(struct tf *tf, size_t index, struct tf_graph *out);
+/* Finds which variables the model's own graph assigns: what they hold is an input and an output then. */
+MUST_USE hone_status tf_find_assigned(struct tf *tf);
+/* What a tensor that keeps its content from run to run holds when the run begins; zero at first. */
+MUST_USE hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const struct shape *shape,
+                              struct value **out);
+/* What it holds from now on. */
+MUST_USE hone_status tf_keep(struct tf_op *op, struct tf_tensor *tensor, struct value *value);
+/* -- tflite_recurrent.c ---- */
+tf_build_fn tf_lstm, tf_rnn, tf_svdf;
 
 /* -- tflite_layout.c ---- */
 /* The value in the file's order, with channels second, or as `images` says. */

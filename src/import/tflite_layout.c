@@ -5,6 +5,9 @@
 static const int64_t to_image[] = {0, 3, 1, 2}, from_image[] = {0, 2, 3, 1};
 
 hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  if (!tensor->value && !tensor->image)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s reads \"%s\", which is not a value",
+                op->kind ? op->kind->name : "the graph", tensor->name);
   if (!tensor->value) TRY(make_transpose(op->make, tensor->image, from_image, &tensor->value));
   *out = tensor->value;
   return HONE_OK;

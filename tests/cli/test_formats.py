@@ -3,6 +3,8 @@ came with it, and bit for bit against LiteRT's reference kernels where it is qua
 
 import hashlib
 import json
+import pathlib
+import re
 import zipfile
 
 import numpy as np
@@ -87,3 +89,13 @@ def test_no_transposes_inside(shared_hone, tmp_path, name, entry, variant):
                          "--dump-after", "fuse-elementwise", "--stop-after", "fuse-elementwise", timeout=60)
     sound(result)
     assert result.text.count(" Transpose(") <= TRANSPOSES.get(name, 2)
+
+
+FOUND = sorted((pathlib.Path(__file__).resolve().parent.parent / "cases/fuzz").iterdir())
+
+
+@pytest.mark.parametrize("path", FOUND, ids=[path.name for path in FOUND])
+def test_found_by_fuzzing(shared_hone, path):
+    """What a fuzz target once broke is refused with a reason."""
+    result = shared_hone("inspect", path)
+    assert result.code in (2, 65) and re.match(rb"hone: (warning: .*\nhone: )*E_(?!INTERNAL)", result.err)

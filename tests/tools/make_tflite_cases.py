@@ -14,7 +14,7 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite"
 TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 1,
-         "complex64": 8}
+         "complex64": 8, "resource": 13}
 CODES = {name: code for name, code in vars(schema.BuiltinOperator).items() if isinstance(code, int)}
 
 
@@ -30,6 +30,37 @@ class Model:
         self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
         self.model.subgraphs = [self.graph]
         self.index, self.data, self.signed = {}, {}, {}
+        self.again = False  # the model keeps state: a second run is stored as well
+
+    def begin(self):
+        """Another graph, called by its number; what is added now belongs to it until end()."""
+        self.outer = getattr(self, "outer", [])
+        self.outer.append((self.graph, self.index))
+        self.graph = schema.SubGraphT()
+        self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
+        self.index = {}
+        self.model.subgraphs.append(self.graph)
+        return len(self.model.subgraphs) - 1
+
+    def end(self):
+        self.graph, self.index = self.outer.pop()
+
+    def argument(self, name, shape, dtype="float32"):
+        self.tensor(name, shape, dtype)
+        self.graph.inputs.append(self.index[name])
+        return name
+
+    def signature(self, key, graph, inputs, outputs):
+        """inputs, outputs: of the signature's names the tensors."""
+        entry = schema.SignatureDefT()
+        entry.signatureKey, entry.subgraphIndex, entry.inputs, entry.outputs = key, graph, [], []
+        names = [tensor.name for tensor in self.model.subgraphs[graph].tensors]
+        for pairs, made in ((inputs, entry.inputs), (outputs, entry.outputs)):
+            for name, tensor in pairs.items():
+                item = schema.TensorMapT()
+                item.name, item.tensorIndex = name, names.index(tensor)
+                made.append(item)
+        self.model.signatureDefs = [*(self.model.signatureDefs or []), entry]
 
     def tensor(self, name, shape, dtype="float32", quant=None, data=None, variable=False):
         tensor = schema.TensorT()
@@ -128,7 +159,11 @@ class Model:
         engine.invoke()
         arrays = {f"in_{k}": self.data[about["name"]] for k, about in enumerate(engine.get_input_details())}
         for k, about in enumerate(engine.get_output_details()):
-            arrays[f"out_{k}"] = engine.get_tensor(about["index"])
+            arrays[f"out_{k}"] = engine.get_tensor(about["index"]).copy()
+        if self.again:
+            engine.invoke()
+            for k, about in enumerate(engine.get_output_details()):
+                arrays[f"again_{k}"] = engine.get_tensor(about["index"]).copy()
         np.savez(FOLDER / f"{self.name}.npz", **arrays)
 
 
@@ -578,10 +613,281 @@ def image_chain(name):
     m.write()
 
 
+# -- graphs that are called, variables, recurrence ---------------------------------------------------------------
+
+
+def chain(m, *steps):
+    """Operators one after the other; a step: code, inputs, output, its shape and type, options, their kind."""
+    for code, inputs, output, shape, dtype, *how in steps:
+        m.tensor(output, shape, dtype)
+        m.operator(code, inputs, [output], *how)
+
+
+def branches(m, shape=(2, 3)):
+    """Two graphs of one input: three times it and a half, and its square."""
+    graphs = []
+    for code in ("MUL", "SQUARE"):
+        graphs.append(m.begin())
+        m.argument("a", shape)
+        if code == "MUL":
+            m.constant("three", [3.0])
+            m.constant("half", [0.5])
+            chain(m, ("MUL", ["a", "three"], "b", shape, "float32", {}, "Mul"),
+                  ("ADD", ["b", "half"], "c", shape, "float32", {}, "Add"))
+        else:
+            chain(m, ("SQUARE", ["a"], "c", shape, "float32"))
+        m.output("c")
+        m.end()
+    return graphs
+
+
+def conditional(name, given, constant=False):
+    m = Model(name)
+    m.input("x", (2, 3))
+    if constant:
+        m.constant("condition", given, "bool")
+    else:
+        m.input("condition", (), "bool", data=given)
+    then, other = branches(m)
+    m.tensor("y", (2, 3))
+    m.operator("IF", ["condition", "x"], ["y"], {"thenSubgraphIndex": then, "elseSubgraphIndex": other}, "If")
+    m.output("y")
+    m.write()
+
+
+def loop(name, rounds, given):
+    """i < rounds: x = x * 0.9 + 0.1, i = i + 1; `given`: rounds is an input."""
+    m = Model(name)
+    m.input("x", (4,))
+    m.input("n", (), "int32", data=rounds) if given else m.constant("n", rounds, "int32")
+    m.constant("zero", 0, "int32")
+    condition = m.begin()
+    for argument, shape, dtype in (("i", (), "int32"), ("n", (), "int32"), ("x", (4,), "float32")):
+        m.argument(argument, shape, dtype)
+    chain(m, ("LESS", ["i", "n"], "goes", (), "bool", {}, "Less"))
+    m.output("goes")
+    m.end()
+    body = m.begin()
+    for argument, shape, dtype in (("i", (), "int32"), ("n", (), "int32"), ("x", (4,), "float32")):
+        m.argument(argument, shape, dtype)
+    m.constant("one", 1, "int32")
+    m.constant("k", [0.9])
+    m.constant("b", [0.1])
+    chain(m, ("ADD", ["i", "one"], "j", (), "int32", {}, "Add"), ("MUL", ["x", "k"], "z", (4,), "float32", {}, "Mul"),
+          ("ADD", ["z", "b"], "y", (4,), "float32", {}, "Add"))
+    m.output("j", "n", "y")
+    m.end()
+    m.tensor("i_end", (), "int32")
+    m.tensor("n_end", (), "int32")
+    m.tensor("y", (4,))
+    m.operator("WHILE", ["zero", "n", "x"], ["i_end", "n_end", "y"],
+               {"condSubgraphIndex": condition, "bodySubgraphIndex": body}, "While")
+    m.output("i_end", "y")
+    m.write()
+
+
+@case
+def control_if_within_while(name):
+    """x is halved while it is large, else 5 is added; the rounds come from the input's first element."""
+    m = Model(name)
+    m.input("x", (2,), data=[9.0, 1.0])
+    m.input("n", (), "int32", data=4)
+    graphs = []
+    for code, kind, number in (("MUL", "Mul", 0.5), ("ADD", "Add", 5.0)):
+        graphs.append(m.begin())
+        m.argument("a", (2,))
+        m.constant("k", [number])
+        chain(m, (code, ["a", "k"], "c", (2,), "float32", {}, kind))
+        m.output("c")
+        m.end()
+    condition = m.begin()
+    m.argument("n", (), "int32")
+    m.argument("x", (2,))
+    m.constant("zero", 0, "int32")
+    chain(m, ("GREATER", ["n", "zero"], "goes", (), "bool", {}, "Greater"))
+    m.output("goes")
+    m.end()
+    body = m.begin()
+    m.argument("n", (), "int32")
+    m.argument("x", (2,))
+    m.constant("one", 1, "int32")
+    m.constant("axis", [0], "int32")
+    m.constant("limit", 4.0)
+    chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"),
+          ("REDUCE_MAX", ["x", "axis"], "most", (), "float32", {"keepDims": False}, "Reducer"),
+          ("GREATER", ["most", "limit"], "large", (), "bool", {}, "Greater"),
+          ("IF", ["large", "x"], "y", (2,), "float32",
+           {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If"))
+    m.output("m", "y")
+    m.end()
+    m.tensor("left", (), "int32")
+    m.tensor("y", (2,))
+    m.operator("WHILE", ["n", "x"], ["left", "y"], {"condSubgraphIndex": condition, "bodySubgraphIndex": body}, "While")
+    m.output("y")
+    m.write()
+
+
+def initialise(m, **content):
+    """CALL_ONCE of a graph that assigns the variables."""
+    graph = m.begin()
+    for shared, data in content.items():
+        m.tensor(f"{shared}_handle", (), "resource")
+        m.operator("VAR_HANDLE", [], [f"{shared}_handle"], {"container": "", "sharedName": shared}, "VarHandle")
+        m.constant(f"{shared}_begin", data)
+        m.operator("ASSIGN_VARIABLE", [f"{shared}_handle", f"{shared}_begin"], [], {}, "AssignVariable")
+    m.end()
+    m.operator("CALL_ONCE", [], [], {"initSubgraphIndex": graph}, "CallOnce")
+
+
+def handle(m, shared):
+    m.tensor(shared, (), "resource")
+    m.operator("VAR_HANDLE", [], [shared], {"container": "", "sharedName": shared}, "VarHandle")
+    return shared
+
+
+@case
+def variable_sum(name):
+    """What was seen so far is kept and given out; a gain is read and never assigned again."""
+    m = Model(name)
+    m.again = True
+    m.input("x", (1, 3))
+    initialise(m, total=[[1.0, 2.0, 3.0]], gain=[2.0])
+    handle(m, "total"), handle(m, "gain")
+    for shared, shape in (("total", (1, 3)), ("gain", (1,))):
+        m.tensor(f"{shared}_read", shape)
+        m.operator("READ_VARIABLE", [shared], [f"{shared}_read"], {}, "ReadVariable")
+    chain(m, ("MUL", ["x", "gain_read"], "scaled", (1, 3), "float32", {}, "Mul"),
+          ("ADD", ["scaled", "total_read"], "y", (1, 3), "float32", {}, "Add"))
+    m.operator("ASSIGN_VARIABLE", ["total", "y"], [], {}, "AssignVariable")
+    m.output("y")
+    m.write()
+
+
+@case
+def variable_ring(name):
+    """A window over the latest frames: the oldest goes, the new one comes, and all of them are averaged."""
+    m = Model(name)
+    m.again = True
+    m.input("x", (1, 1, 4))
+    initialise(m, frames=np.linspace(-1, 1, 12).reshape(1, 3, 4))
+    handle(m, "frames")
+    m.tensor("old", (1, 3, 4))
+    m.operator("READ_VARIABLE", ["frames"], ["old"], {}, "ReadVariable")
+    m.constant("begin", [0, 1, 0], "int32")
+    m.constant("size", [1, 2, 4], "int32")
+    m.constant("axis", [1], "int32")
+    m.tensor("kept", (1, 2, 4))
+    m.operator("SLICE", ["old", "begin", "size"], ["kept"], {}, "Slice")
+    m.tensor("now", (1, 3, 4))
+    m.operator("CONCATENATION", ["kept", "x"], ["now"], {"axis": 1}, "Concatenation")
+    m.operator("ASSIGN_VARIABLE", ["frames", "now"], [], {}, "AssignVariable")
+    m.tensor("y", (1, 4))
+    m.operator("MEAN", ["now", "axis"], ["y"], {"keepDims": False}, "Reducer")
+    m.output("y")
+    m.write()
+
+
+def lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, peephole=False, batch=2, time=5,
+         features=3, units=4):
+    m = Model(name)
+    m.again = True
+    step = code == "LSTM"
+    m.input("x", (batch, features) if step else (time, batch, features) if major else (batch, time, features))
+    gates = ("i", "f", "c", "o")
+    here = [None if coupled and g == "i" else g for g in gates]
+    inputs = ["x"] + [g and m.weights(f"w{g}", (units, features)) for g in here]
+    inputs += [g and m.weights(f"r{g}", (units, units)) for g in here]
+    inputs += [m.weights(f"p{g}", (units,)) if peephole else None for g in ("i", "f", "o")]
+    inputs += [g and m.weights(f"b{g}", (units,)) for g in here] + [None, None]
+    for state in ("h", "c"):
+        inputs.append(m.tensor(f"state_{state}", (batch, units), variable=True))
+    inputs += [None] * 4
+    m.tensor("y", (batch, units) if step else (time, batch, units) if major else (batch, time, units))
+    options = {"fusedActivationFunction": 4}
+    if step:
+        m.operator(code, inputs[:20], ["y"], options, "LSTM")
+    else:
+        m.operator(code, inputs, ["y"], {**options, "timeMajor": major}, "UnidirectionalSequenceLSTM")
+    m.output("y")
+    m.write()
+
+
+def rnn(name, code="UNIDIRECTIONAL_SEQUENCE_RNN", major=False, activation=4, batch=2, time=5, features=3, units=4):
+    m = Model(name)
+    m.again = True
+    step = code == "RNN"
+    m.input("x", (batch, features) if step else (time, batch, features) if major else (batch, time, features))
+    m.weights("w", (units, features))
+    m.weights("r", (units, units))
+    m.weights("b", (units,))
+    m.tensor("state", (batch, units), variable=True)
+    m.tensor("y", (batch, units) if step else (time, batch, units) if major else (batch, time, units))
+    options = {"fusedActivationFunction": activation}
+    m.operator(code, ["x", "w", "r", "b", "state"], ["y"], options if step else {**options, "timeMajor": major},
+               "RNN" if step else "SequenceRNN")
+    m.output("y")
+    m.write()
+
+
+def svdf(name, rank, bias, activation=0, batch=2, features=3, units=4, memory=5):
+    m = Model(name)
+    m.again = True
+    m.input("x", (batch, features))
+    m.weights("features", (units * rank, features))
+    m.weights("times", (units * rank, memory))
+    if bias:
+        m.weights("b", (units,))
+    m.tensor("state", (batch, units * rank * memory), variable=True)
+    m.tensor("y", (batch, units))
+    m.operator("SVDF", ["x", "features", "times", "b" if bias else None, "state"], ["y"],
+               {"rank": rank, "fusedActivationFunction": activation}, "SVDF")
+    m.output("y")
+    m.write()
+
+
+@case
+def signature_two(name):
+    """The first graph scales, the other one adds two inputs; each has a signature."""
+    m = Model(name)
+    m.input("x", (3,))
+    m.constant("k", [2.0])
+    chain(m, ("MUL", ["x", "k"], "y", (3,), "float32", {}, "Mul"))
+    m.output("y")
+    other = m.begin()
+    m.argument("a", (2,))
+    m.argument("b", (2,))
+    chain(m, ("ADD", ["a", "b"], "c", (2,), "float32", {}, "Add"))
+    m.output("c")
+    m.end()
+    m.signature("scale", 0, {"input": "x"}, {"scaled": "y"})
+    m.signature("join", other, {"left": "a", "right": "b"}, {"total": "c"})
+    m.write()
+
+
+def add_called():
+    family("control", [
+        ("if-true", lambda n: conditional(n, True)), ("if-false", lambda n: conditional(n, False)),
+        ("if-known", lambda n: conditional(n, False, constant=True)),
+        ("while-known", lambda n: loop(n, 5, False)), ("while-many", lambda n: loop(n, 200, False)),
+        ("while-given", lambda n: loop(n, 7, True)), ("while-never", lambda n: loop(n, 0, True)),
+    ])
+    family("lstm", [
+        ("batch-major", lstm), ("time-major", lambda n: lstm(n, major=True)),
+        ("coupled", lambda n: lstm(n, coupled=True)), ("peephole", lambda n: lstm(n, peephole=True)),
+        ("step", lambda n: lstm(n, code="LSTM")), ("one", lambda n: lstm(n, batch=1, time=1)),
+    ])
+    family("rnn", [
+        ("batch-major", rnn), ("time-major", lambda n: rnn(n, major=True)), ("relu", lambda n: rnn(n, activation=1)),
+        ("step", lambda n: rnn(n, code="RNN")),
+    ])
+    family("svdf", [("rank-1", lambda n: svdf(n, 1, True)), ("rank-2", lambda n: svdf(n, 2, False)),
+                    ("relu", lambda n: svdf(n, 1, True, activation=1))])
+
+
 def main():
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement()
+    add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
     failed = []
     for name, build in CASES.items():
         if word not in name:
