@@ -82,7 +82,16 @@ hone_status load_model(struct ctx *ctx, const struct args *args, const char *pat
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                    .signature = value_of(args, FLAG_signature, NULL),
                                    .strict = has(args, FLAG_strict)};
-  return about_model(ctx, model_load(ctx, path, &options, out));
+  TRY(about_model(ctx, model_load(ctx, path, &options, out)));
+  hone_status status = HONE_OK;
+  for (size_t i = 0; i < args->repeated[FLAG_alias].count && !status; i++) {
+    char input[256];
+    const char *output;
+    status = split_pair(ctx, args->repeated[FLAG_alias].at[i], "INPUT=OUTPUT", input, &output);
+    if (!status) status = graph_alias(ctx, out->graph, input, output);
+  }
+  if (status) model_unload(out);
+  return status;
 }
 
 static hone_status read_precision(struct ctx *ctx, const struct args *args, bool *out_bf16) {

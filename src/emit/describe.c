@@ -28,8 +28,8 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, -1, %s%zu_extents, ", side, i,
-                (int)ports[i].dtype, ports[i].shape.rank, side, i, side, i);
+    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, %d, %s%zu_extents, ", side, i,
+                (int)ports[i].dtype, ports[i].shape.rank, side, i, ports[i].alias, side, i);
     if (ports[i].slope)
       text_printf(out, "%s%zu_slopes},\n", side, i);
     else

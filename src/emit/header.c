@@ -70,6 +70,8 @@ static void put_port(struct text *out, const char *prefix, const char *side,
                      const struct plan *plan, const struct port *port, size_t i) {
   text_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
   put_shape(out, port, plan);
+  if (port->alias >= 0)
+    text_printf(out, "; the next run's input %d, may lie in its memory", port->alias);
   text_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
   put_name(out, port->name);
   text_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),

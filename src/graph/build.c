@@ -196,3 +196,26 @@ hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *n
   TRY(arena_string(ctx, graph->arena, string, attribute.s.length, &attribute.s.bytes));
   return node_set(ctx, graph, node, &attribute);
 }
+
+static hone_status find_port(struct ctx *ctx, struct value *const *list, size_t count,
+                             const char *name, const char *side, size_t *out) {
+  for (*out = 0; *out < count; ++*out)
+    if (!strcmp(list[*out]->name, name)) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(name), "the model has no such %s", side);
+}
+
+hone_status graph_alias(struct ctx *ctx, struct graph *graph, const char *from, const char *to) {
+  struct alias alias = {0};
+  TRY(find_port(ctx, graph->inputs.at, graph->inputs.count, from, "input", &alias.input));
+  TRY(find_port(ctx, graph->outputs.at, graph->outputs.count, to, "output", &alias.output));
+  const struct value *in = graph->inputs.at[alias.input], *out = graph->outputs.at[alias.output];
+  if (graph_state_of(graph, alias.input) || graph_state_at(graph, alias.output))
+    return fail(ctx, HONE_E_USAGE, place_name(from), "it or \"%s\" is state already", to);
+  if (in->dtype != out->dtype || in->dtype == HONE_STRING ||
+      !shape_equal(&in->shape, &out->shape) || in->slope || out->slope || value_is_open(in) ||
+      value_is_open(out))
+    return fail(ctx, HONE_E_USAGE, place_name(from),
+                "it and \"%s\" are not of one type and one shape that is known before the run", to);
+  VEC_PUSH(ctx, graph->arena, &graph->aliases, alias);
+  return HONE_OK;
+}

@@ -292,6 +292,12 @@ MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const st
 bool value_is_open(const struct value *value);
 /* The state that input i is; NULL: it is none. */
 const struct alias *graph_state_of(const struct graph *graph, size_t input);
+/* The same of output i. */
+const struct alias *graph_state_at(const struct graph *graph, size_t output);
+/* Output `to` is the state that input `from` is given next; E_USAGE unless both have one type and shape, known
+   before the run, and neither is state yet. */
+MUST_USE hone_status graph_alias(struct ctx *ctx, struct graph *graph, const char *from,
+                                 const char *to);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
 /* How often each value is read (graph outputs count once): array of values.count. */

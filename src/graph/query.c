@@ -325,3 +325,9 @@ const struct alias *graph_state_of(const struct graph *graph, size_t input) {
     if (graph->aliases.at[i].input == input) return &graph->aliases.at[i];
   return NULL;
 }
+
+const struct alias *graph_state_at(const struct graph *graph, size_t output) {
+  for (size_t i = 0; i < graph->aliases.count; i++)
+    if (graph->aliases.at[i].output == output) return &graph->aliases.at[i];
+  return NULL;
+}

@@ -9,7 +9,8 @@ static hone_status copy_ports(struct builder *b, struct value *const *values, si
     (*out)[i] = (struct port){.name = values[i]->name,
                               .dtype = values[i]->dtype,
                               .shape = values[i]->shape,
-                              .slope = values[i]->slope};
+                              .slope = values[i]->slope,
+                              .alias = -1};
     memcpy((*out)[i].extents, values[i]->extents, sizeof(*out)[i].extents);
   }
   return HONE_OK;
@@ -70,28 +71,59 @@ static hone_status compact(struct builder *b, const struct value *value, const s
   return HONE_OK;
 }
 
+static hone_status bind_output(struct builder *b, size_t i) {
+  const struct value *value = b->graph->outputs.at[i];
+  struct view made, wanted;
+  TRY(get_view(b, value, &made));
+  bool in_place = made.buffer->place == BUFFER_OUTPUT && made.buffer->index == (int)i &&
+                  !made.offset && view_is_dense(&made);
+  if (in_place) return HONE_OK;
+  struct buffer *buffer;
+  struct step *step;
+  TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
+  buffer->index = (int)i;
+  view_dense(&wanted, buffer, value->dtype, &value->shape);
+  if (value_is_open(value)) return compact(b, value, &wanted);
+  if (value->slope) return add_port_copy(b, &made, &wanted);
+  return add_copy(b, NULL, &made, &wanted, &step);
+}
+
+/* A state's memory may be its input's: it is written when nothing reads inputs any more. What is a view of an
+   input stands aside before the first of them is written. */
+static hone_status bind_states(struct builder *b) {
+  const size_t count = b->graph->aliases.count;
+  struct view *made;
+  struct step *step;
+  TRY(NEW_ARRAY(b->ctx, b->arena, made, count + 1));
+  for (size_t k = 0; k < count; k++) {
+    const struct value *value = b->graph->outputs.at[b->graph->aliases.at[k].output];
+    struct view aside, like;
+    TRY(get_view(b, value, &made[k]));
+    if (made[k].buffer->place != BUFFER_INPUT) continue;
+    view_dense(&like, NULL, value->dtype, &value->shape);
+    TRY(arena_view(b, &like, &aside));
+    TRY(add_copy(b, NULL, &made[k], &aside, &step));
+    made[k] = aside;
+  }
+  for (size_t k = 0; k < count; k++) {
+    const struct alias *alias = &b->graph->aliases.at[k];
+    const struct value *value = b->graph->outputs.at[alias->output];
+    struct buffer *buffer;
+    struct view wanted;
+    TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
+    buffer->index = (int)alias->output;
+    view_dense(&wanted, buffer, value->dtype, &value->shape);
+    TRY(add_copy(b, NULL, &made[k], &wanted, &step));
+    b->plan->outputs[alias->output].alias = (int)alias->input;
+  }
+  return HONE_OK;
+}
+
 hone_status bind_outputs(struct builder *b) {
   if (b->outer) return bind_body_outputs(b);
   TRY(copy_ports(b, b->graph->outputs.at, b->graph->outputs.count, &b->plan->output_count,
                  &b->plan->outputs));
-  for (size_t i = 0; i < b->graph->outputs.count; i++) {
-    const struct value *value = b->graph->outputs.at[i];
-    struct view made, wanted;
-    TRY(get_view(b, value, &made));
-    bool in_place = made.buffer->place == BUFFER_OUTPUT && made.buffer->index == (int)i &&
-                    !made.offset && view_is_dense(&made);
-    if (in_place) continue;
-    struct buffer *buffer;
-    struct step *step;
-    TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
-    buffer->index = (int)i;
-    view_dense(&wanted, buffer, value->dtype, &value->shape);
-    if (value_is_open(value))
-      TRY(compact(b, value, &wanted));
-    else if (value->slope)
-      TRY(add_port_copy(b, &made, &wanted));
-    else
-      TRY(add_copy(b, NULL, &made, &wanted, &step));
-  }
-  return HONE_OK;
+  for (size_t i = 0; i < b->graph->outputs.count; i++)
+    if (!graph_state_at(b->graph, i)) TRY(bind_output(b, i));
+  return bind_states(b);
 }

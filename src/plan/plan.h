@@ -98,6 +98,7 @@ struct port {
   struct shape shape;
   uint32_t extents[HONE_MAX_RANK]; /* as in struct value */
   const struct slope *slope;       /* NULL: fixed */
+  int alias;                       /* of an output: the input whose state it is, or -1 */
 };
 
 enum step_kind {

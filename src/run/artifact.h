@@ -24,7 +24,9 @@ struct hone_io_info {
   int32_t dtype;    /* as ONNX TensorProto.DataType */
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
-  int32_t alias;       /* outputs: index of the input whose state it updates in place, or -1 */
+  int32_t
+      alias; /* outputs: index of the input that it is in the next run, whose memory may be its own
+                          as well; or -1 */
   /* By dimension: 0, or the number of its extent, a size known only at run time, of which dims holds the
      bound. Dimensions of one number have one size. Buffers have room for the bounds; what lies in them
      is dense by the actual sizes. */
