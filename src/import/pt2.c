@@ -246,10 +246,8 @@ static hone_status states_of_nodes(struct pt *pt, const json_t *specs, const jso
     TRY(names_add(pt->ctx, &roots, name, (void *)(uintptr_t)name, &fresh));
   }
   for (size_t i = 0; i < json_array_size(nodes); i++) {
-    static const char prefix[] = "torch.ops.";
     const json_t *node = json_array_get(nodes, i);
-    const char *target = pt_words(json_object_get(node, "target")), *plain;
-    if (!strncmp(target, prefix, sizeof prefix - 1)) target += sizeof prefix - 1;
+    const char *target = pt_target(node), *plain;
     TRY(pt_plain_target(pt, target, &plain));
     const char *root = names_find(&roots, pt_self(node));
     if (!root || (!plain && !pt_view_of(target))) continue;
@@ -425,22 +423,6 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
 
 /* -- nodes ---- */
 
-static hone_status add_node(struct pt *pt, const json_t *node, size_t index) {
-  static const char prefix[] = "torch.ops.";
-  struct pt_op op = {.pt = pt,
-                     .ctx = pt->ctx,
-                     .make = &pt->make,
-                     .node = node,
-                     .target = pt_words(json_object_get(node, "target")),
-                     .inputs = json_object_get(node, "inputs"),
-                     .outputs = json_object_get(node, "outputs")};
-  pt->make.index = (int64_t)index;
-  const char *name = pt_words(json_object_get(node, "name"));
-  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
-  if (!strncmp(op.target, prefix, sizeof prefix - 1)) op.target += sizeof prefix - 1;
-  return pt_build(&op);
-}
-
 static hone_status build(struct pt *pt) {
   const json_t *module = json_object_get(pt->model, "graph_module");
   const json_t *graph = json_object_get(module, "graph");
@@ -462,7 +444,7 @@ static hone_status build(struct pt *pt) {
   TRY(states_of_nodes(pt, specs, nodes));
   TRY(add_inputs(pt, graph, signature));
   for (size_t i = 0; i < json_array_size(nodes); i++)
-    TRY(add_node(pt, json_array_get(nodes, i), i));
+    TRY(pt_add_node(pt, json_array_get(nodes, i), i));
   return add_outputs(pt, signature);
 }
 

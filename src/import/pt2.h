@@ -40,6 +40,7 @@ struct pt {
   json_t *model, *weights, *constants;
   struct names items; /* name -> struct pt_item */
   VEC(struct pt_state) states;
+  int depth; /* of graphs within graphs */
   struct make make;
 };
 /* A node while it is translated. */
@@ -96,12 +97,14 @@ size_t pt_result_count(const struct pt_op *op);
 bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result k? */
 
 /* -- pt2_kinds.c ---- */
+/* "torch.ops.aten.relu.default" without the first two words. */
+const char *pt_target(const json_t *node);
 /* The target of an in-place operator ("aten.add_.Tensor") without its mark, NULL if it is none. */
 MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const char **out);
 /* The name of the tensor that argument self is, "" if none. */
 const char *pt_self(const json_t *node);
-/* The node, by the table; in-place forms ("aten.add_.Tensor") rename what they write. */
-MUST_USE hone_status pt_build(struct pt_op *op);
+/* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
+MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
 /* -- pt2_views.c ---- */
 /* What the target's result is of its argument self; VIEW_NONE: a tensor of its own. */
@@ -138,8 +141,8 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_sym_size, build_number, build_slice, build_select, build_cat, build_split, build_pad,
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
     build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
-    build_unflatten, build_pixel_shuffle, build_channel_shuffle, build_meshgrid, build_sym_numel,
-    build_nothing;
+    build_unflatten, build_diff, build_pixel_shuffle, build_channel_shuffle, build_meshgrid,
+    build_sym_numel, build_nothing;
 
 /* -- pt2_index.c ---- */
 /* x with `part` at start, start + step, .. of an axis. */
@@ -151,7 +154,8 @@ pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, bu
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
     build_adaptive_pool, build_reduce, build_arg, build_baddbmm, build_outer, build_einsum,
-    build_reduce_truth, build_extreme, build_variance, build_norm, build_cumulative;
+    build_reduce_truth, build_extreme, build_variance, build_norm, build_weight_norm,
+    build_cumulative;
 
 /* -- pt2_layers.c ---- */
 pt_build_fn build_softmax, build_layer_norm, build_rms_norm, build_group_norm, build_instance_norm,

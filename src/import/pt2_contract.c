@@ -424,6 +424,25 @@ hone_status build_norm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* v g / |v|, the norm over all dimensions but one (-1: over all). */
+hone_status build_weight_norm(struct pt_op *op) {
+  struct value *v, *g, *axes, *norm, *y;
+  int64_t keep, others[HONE_MAX_RANK];
+  size_t count = 0;
+  TRY(pt_need(op, "v", &v));
+  TRY(pt_need(op, "g", &g));
+  TRY(pt_int(op, "dim", 0, &keep));
+  if (keep != -1) TRY(pt_axis(op, "dim", 0, v->shape.rank, &keep));
+  for (int d = 0; d < v->shape.rank; d++)
+    if (d != keep) others[count++] = d;
+  if (!count) return pt_refuse(op, "of rank %d", v->shape.rank);
+  TRY(make_ints(op->make, others, count, &axes));
+  TRY(make_node(op->make, OP_ReduceL2, VALUES(v, axes), ARGS(INT_ARG("keepdims", 1)), &norm));
+  TRY(make_node(op->make, OP_Div, VALUES(g, norm), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(v, y), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
 hone_status build_cumulative(struct pt_op *op) {
   struct value *x, *at, *y;
   int64_t axis;

@@ -1,5 +1,7 @@
-/* pt2_kinds: the table of ATen operators that are read, sorted by target. */
+/* pt2_kinds: the table of ATen operators that are read, sorted by target, and nodes built by it. */
 #include "pt2.h"
+
+static pt_build_fn build_wrapped;
 
 static const struct {
   const char *target;
@@ -44,6 +46,7 @@ static const struct {
     {"aten._upsample_nearest_exact1d.vec", build_upsample, 3},
     {"aten._upsample_nearest_exact2d.default", build_upsample, 3},
     {"aten._upsample_nearest_exact2d.vec", build_upsample, 3},
+    {"aten._weight_norm.default", build_weight_norm, 0},
     {"aten.abs.default", build_unary, OP_Abs},
     {"aten.acos.default", build_unary, OP_Acos},
     {"aten.acosh.default", build_unary, OP_Acosh},
@@ -129,6 +132,7 @@ static const struct {
     {"aten.detach_copy.default", build_copy, 0},
     {"aten.diagonal.default", build_diagonal, 0},
     {"aten.diagonal_copy.default", build_diagonal, 0},
+    {"aten.diff.default", build_diff, 0},
     {"aten.div.Scalar", build_binary, OP_Div},
     {"aten.div.Scalar_mode", build_binary, OP_Div},
     {"aten.div.Tensor", build_binary, OP_Div},
@@ -391,6 +395,8 @@ static const struct {
     {"aten.zero.default", build_full, 0},
     {"aten.zeros.default", build_full, 0},
     {"aten.zeros_like.default", build_full, 0},
+    {"higher_order.wrap_with_autocast", build_wrapped, 1},
+    {"higher_order.wrap_with_set_grad_enabled", build_wrapped, 0},
 };
 
 static bool find_kind(struct pt_op *op, const char *target, pt_build_fn **out) {
@@ -409,6 +415,12 @@ static bool find_kind(struct pt_op *op, const char *target, pt_build_fn **out) {
       low = middle + 1;
   }
   return false;
+}
+
+const char *pt_target(const json_t *node) {
+  static const char prefix[] = "torch.ops.";
+  const char *target = pt_words(json_object_get(node, "target"));
+  return strncmp(target, prefix, sizeof prefix - 1) ? target : target + sizeof prefix - 1;
 }
 
 hone_status pt_plain_target(struct pt *pt, const char *target, const char **out) {
@@ -451,7 +463,7 @@ static hone_status note_storage(struct pt_op *op, const char *plain) {
   return HONE_OK;
 }
 
-hone_status pt_build(struct pt_op *op) {
+static hone_status pt_build(struct pt_op *op) {
   pt_build_fn *build = NULL;
   const char *plain = NULL;
   bool found = find_kind(op, op->target, &build);
@@ -463,5 +475,97 @@ hone_status pt_build(struct pt_op *op) {
     return fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
   TRY(build(op));
   if (plain || pt_view_of(op->target)) return note_storage(op, plain);
+  return HONE_OK;
+}
+
+hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index) {
+  struct pt_op op = {.pt = pt,
+                     .ctx = pt->ctx,
+                     .make = &pt->make,
+                     .node = node,
+                     .target = pt_target(node),
+                     .inputs = json_object_get(node, "inputs"),
+                     .outputs = json_object_get(node, "outputs")};
+  pt->make.index = (int64_t)index;
+  const char *name = pt_words(json_object_get(node, "name"));
+  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
+  return pt_build(&op);
+}
+
+/* -- a graph within the graph ---- */
+
+/* The tensor that a list of a graph's inputs or outputs names at place k. */
+static const char *tensor_at(const json_t *list, size_t k) {
+  json_t *tensor = NULL;
+  if (strcmp(pt_variant(json_array_get(list, k), &tensor), "as_tensor")) return "";
+  return pt_words(json_object_get(tensor, "name"));
+}
+
+/* Names inside are their own: the same item under the inner name, so that views and writes hold. */
+static hone_status bind_name(struct pt_op *op, struct names *names, const char *name,
+                             struct pt_item *item) {
+  const char *copy;
+  bool fresh;
+  if (!*name) return pt_refuse(op, "takes or gives what is no tensor");
+  TRY(name_copy(op->ctx, op->pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
+  TRY(names_add(op->ctx, names, copy, item, &fresh));
+  if (fresh) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
+}
+
+static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
+  const struct make outer = *op->make;
+  for (size_t i = 0; i < json_array_size(nodes); i++) {
+    const json_t *node = json_array_get(nodes, i);
+    const char *target = pt_target(node), *plain;
+    TRY(pt_plain_target(op->pt, target, &plain));
+    if (plain) return pt_refuse(op, "writes in place (%s)", target);
+    TRY(pt_add_node(op->pt, node, (size_t)outer.index));
+  }
+  op->make->name = outer.name;
+  return HONE_OK;
+}
+
+/* The graph where it is called. Gradients are none of ours; autocast (parameter 1) only where it is off. */
+static hone_status build_wrapped(struct pt_op *op) {
+  enum { MOST_DEPTH = 8 };
+  struct pt *pt = op->pt;
+  json_t *wrapped = NULL, *off = NULL;
+  size_t first = 0, count = json_array_size(op->inputs);
+  for (const char *kind = ""; first < count && strcmp(kind, "as_graph"); first++)
+    kind = pt_variant(json_object_get(json_array_get(op->inputs, first), "arg"), &wrapped);
+  if (op->parameter) {
+    pt_variant(json_object_get(json_array_get(op->inputs, 2), "arg"), &off);
+    if (!json_is_false(off)) return pt_refuse(op, "with autocast on");
+  }
+  const json_t *graph = json_object_get(wrapped, "graph");
+  const json_t *inputs = json_object_get(graph, "inputs"),
+               *outputs = json_object_get(graph, "outputs");
+  if (json_array_size(inputs) != count - first || json_array_size(outputs) != pt_result_count(op))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
+                "its graph has other inputs or outputs than it");
+  if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
+  struct names outer = pt->items, inner;
+  names_init(&inner, pt->arena);
+  for (size_t i = first; i < count; i++) {
+    struct pt_item *item;
+    json_t *tensor = NULL;
+    pt_variant(json_object_get(json_array_get(op->inputs, i), "arg"), &tensor);
+    TRY(pt_find(pt, pt_place(op), pt_words(json_object_get(tensor, "name")), &item));
+    TRY(bind_name(op, &inner, tensor_at(inputs, i - first), item));
+  }
+  pt->items = inner;
+  pt->depth++;
+  TRY(add_inner_nodes(op, json_object_get(graph, "nodes")));
+  pt->depth--;
+  inner = pt->items;
+  pt->items = outer;
+  for (size_t i = 0; i < json_array_size(outputs); i++) {
+    struct pt_item *item = names_find(&inner, tensor_at(outputs, i));
+    if (!item)
+      return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its graph does not make its output %zu",
+                  i);
+    TRY(bind_name(op, &pt->items, tensor_at(op->outputs, i), item));
+  }
   return HONE_OK;
 }

@@ -234,12 +234,24 @@ hone_status build_select(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* torch.cat passes over tensors of shape [0] where the others have more dimensions: caches begin so. */
+static size_t leave_out_empty(struct value **parts, size_t count) {
+  size_t kept = 0;
+  int rank = 0;
+  for (size_t i = 0; i < count; i++)
+    if (parts[i]->shape.rank > rank) rank = parts[i]->shape.rank;
+  for (size_t i = 0; i < count; i++)
+    if (rank < 2 || parts[i]->shape.rank != 1 || parts[i]->shape.dims[0]) parts[kept++] = parts[i];
+  return kept;
+}
+
 hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
   struct value **parts, *y;
   size_t count;
   int64_t axis;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST_TENSORS));
   TRY(pt_tensors(op, "tensors", MOST_TENSORS, parts, &count));
+  if (!op->parameter) count = leave_out_empty(parts, count);
   if (!count) return pt_refuse(op, "of no tensors");
   int rank = parts[0]->shape.rank + op->parameter;
   if (rank > HONE_MAX_RANK) return pt_refuse(op, "to rank %d", rank);
@@ -499,6 +511,33 @@ hone_status build_roll(struct pt_op *op) {
   }
   if (!given) TRY(make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
   return pt_result(op, 0, y);
+}
+
+/* Each element less the one before it, n times; of truth values whether they differ. */
+hone_status build_diff(struct pt_op *op) {
+  static const char *const around[] = {"prepend", "self", "append"};
+  enum { MOST = 64 };
+  struct value *parts[COUNT(around)], *x, *later, *earlier;
+  size_t count = 0;
+  int64_t axis, n;
+  for (size_t i = 0; i < COUNT(around); i++) {
+    TRY(pt_tensor(op, around[i], &parts[count]));
+    if (parts[count]) count++;
+  }
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
+  TRY(pt_int(op, "n", 1, &n));
+  if (!x->shape.rank || n < 0 || n > MOST)
+    return pt_refuse(op, "%lld times of rank %d", (long long)n, x->shape.rank);
+  if (count > 1) TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &x));
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t dim = x->shape.dims[axis];
+    TRY(pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1, &later));
+    TRY(pt_slice(op, x, axis, 0, dim ? dim - 1 : 0, 1, &earlier));
+    TRY(make_node(op->make, x->dtype == HONE_BOOL ? OP_Xor : OP_Sub, VALUES(later, earlier), NULL,
+                  &x));
+  }
+  return pt_result(op, 0, x);
 }
 
 /* Every slice of a dimension. */

@@ -355,9 +355,38 @@ def saved(array):
     return to.getvalue()
 
 
+class Ungraded(nn.Module):
+    """Parts under no_grad become graphs within the graph; one reads a view, and one has another inside."""
+
+    def forward(self, x, y):
+        z = x + y
+        with torch.no_grad():
+            a = z.t() * 2
+            b = a - y.t()
+        c = torch.relu(b) + a
+        with torch.no_grad():
+            d = c.exp()
+            with torch.enable_grad():
+                e = d * c
+            f = e - d
+        return f, a
+
+
+def in_library_models():
+    case("diff", lambda x: x.diff(), rand(*X))
+    case("diff-twice", lambda x, p: x.diff(n=2, dim=0, prepend=p), rand(4, 3), rand(1, 3))
+    case("diff-both", lambda x, p, q: x.diff(prepend=p, append=q), ints(2, 4), ints(2, 1), ints(2, 2))
+    case("diff-bool", lambda x: x.diff(dim=0), ints(5, 2, high=2).bool())
+    case("cat-empty", lambda x: torch.cat([torch.zeros(0), x], dim=-2), rand(1, 2, 3, 4))
+    case("weight_norm", lambda x, v, g: F.conv1d(x, torch._weight_norm(v, g, 2)), rand(1, 3, 9), weights=[rand(4, 3, 5), torch.rand(1, 1, 5)])
+    case("weight_norm-all", lambda x, v, g: x @ torch._weight_norm(v, g, -1), rand(2, 3), weights=[rand(3, 5), torch.rand(1)])
+    case("no_grad", None, rand(2, 3), rand(2, 3), module=Ungraded())
+
+
 def main():
     torch.manual_seed(8)
-    for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states):
+    for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
+                 in_library_models):
         make()
     archive = {}
     for name, (module, inputs) in CASES.items():
