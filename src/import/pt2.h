@@ -160,6 +160,6 @@ pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv
 /* -- pt2_layers.c ---- */
 pt_build_fn build_softmax, build_layer_norm, build_rms_norm, build_group_norm, build_instance_norm,
     build_batch_norm, build_batch_norm_fresh, build_upsample, build_grid_sample, build_col2im,
-    build_recurrent;
+    build_im2col, build_recurrent;
 
 #endif

@@ -185,6 +185,7 @@ static const struct {
     {"aten.hardsigmoid.default", build_hard_sigmoid, 0},
     {"aten.hardswish.default", build_unary, OP_HardSwish},
     {"aten.hardtanh.default", build_clamp, 1},
+    {"aten.im2col.default", build_im2col, 0},
     {"aten.index.Tensor", build_index, 0},
     {"aten.index_put.default", build_index_put, 0},
     {"aten.index_select.default", build_index_select, 0},

@@ -224,25 +224,79 @@ hone_status build_grid_sample(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Windows added up to an image. */
-hone_status build_col2im(struct pt_op *op) {
-  static const char *const names[] = {"output_size", "kernel_size", "dilation", "padding",
-                                      "stride"};
-  struct value *x, *image, *block, *y;
-  int64_t list[5][4];
+/* -- windows of an image as columns ---- */
+
+enum { KERNEL, DILATION, PADDING, STRIDE, WINDOW_LISTS };
+static hone_status read_windows(struct pt_op *op, int64_t list[WINDOW_LISTS][2]) {
+  static const char *const names[] = {"kernel_size", "dilation", "padding", "stride"};
   size_t count;
-  TRY(pt_need(op, "self", &x));
-  for (size_t i = 0; i < 5; i++) {
+  for (size_t i = 0; i < WINDOW_LISTS; i++) {
     TRY(pt_ints(op, names[i], 2, list[i], &count));
     if (count != 2) return pt_refuse(op, "%s of %zu", names[i], count);
   }
-  list[3][2] = list[3][0], list[3][3] = list[3][1];
-  TRY(make_ints(op->make, list[0], 2, &image));
-  TRY(make_ints(op->make, list[1], 2, &block));
+  return HONE_OK;
+}
+
+/* Windows added up to an image. */
+hone_status build_col2im(struct pt_op *op) {
+  struct value *x, *image, *block, *y;
+  int64_t list[WINDOW_LISTS][2], size[2];
+  size_t count;
+  TRY(pt_need(op, "self", &x));
+  TRY(read_windows(op, list));
+  TRY(pt_ints(op, "output_size", 2, size, &count));
+  if (count != 2) return pt_refuse(op, "output_size of %zu", count);
+  const int64_t *pad = list[PADDING], pads[] = {pad[0], pad[1], pad[0], pad[1]};
+  TRY(make_ints(op->make, size, 2, &image));
+  TRY(make_ints(op->make, list[KERNEL], 2, &block));
   TRY(make_node(op->make, OP_Col2Im, VALUES(x, image, block),
-                ARGS(INTS_ARG("dilations", list[2], 2), INTS_ARG("pads", list[3], 4),
-                     INTS_ARG("strides", list[4], 2)),
+                ARGS(INTS_ARG("dilations", list[DILATION], 2), INTS_ARG("pads", pads, 4),
+                     INTS_ARG("strides", list[STRIDE], 2)),
                 &y));
+  return pt_result(op, 0, y);
+}
+
+/* x[n, c, h, w] -> y[n, c kh kw, windows]: one strided part of the padded image a place in the window. */
+hone_status build_im2col(struct pt_op *op) {
+  enum { MOST_PLACES = 1024 };
+  struct value *x, *widths, *zero, *parts[MOST_PLACES], *y;
+  int64_t list[WINDOW_LISTS][2], out[2], pads[2 * HONE_MAX_RANK] = {0}, places = 1;
+  TRY(pt_need(op, "self", &x));
+  TRY(read_windows(op, list));
+  const int rank = x->shape.rank;
+  if (rank != 3 && rank != 4) return pt_refuse(op, "of rank %d", rank);
+  for (int d = 0; d < 2; d++) {
+    const int64_t kernel = list[KERNEL][d], dilation = list[DILATION][d], pad = list[PADDING][d];
+    if (kernel < 1 || kernel > MOST_PLACES || dilation < 1 || dilation > INT32_MAX || pad < 0 ||
+        pad > INT32_MAX || list[STRIDE][d] < 1)
+      return pt_refuse(op, "of this window");
+    const int64_t room = x->shape.dims[rank - 2 + d] + 2 * pad - dilation * (kernel - 1) - 1;
+    if (room < 0) return pt_refuse(op, "of a window larger than the image");
+    out[d] = room / list[STRIDE][d] + 1;
+    pads[rank - 2 + d] = pads[2 * rank - 2 + d] = pad;
+    places *= kernel;
+  }
+  if (places > MOST_PLACES) return pt_refuse(op, "of %lld places", (long long)places);
+  TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
+  TRY(make_scalar(op->make, x->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", "constant")),
+                &x));
+  int64_t shape[] = {x->shape.dims[0], x->shape.dims[rank - 3], 1, out[0] * out[1]};
+  int64_t *dims = shape + (4 - rank), channels = x->shape.dims[rank - 3];
+  dims[0] = x->shape.dims[0];
+  for (int64_t i = 0; i < places; i++) {
+    const int64_t at[2] = {i / list[KERNEL][1], i % list[KERNEL][1]};
+    y = x;
+    for (int d = 0; d < 2; d++) {
+      const int64_t first = at[d] * list[DILATION][d], step = list[STRIDE][d];
+      TRY(pt_slice(op, y, rank - 2 + d, first, first + (out[d] - 1) * step + 1, step, &y));
+    }
+    TRY(make_reshape(op->make, y, dims, (size_t)rank, &parts[i]));
+  }
+  TRY(make_node(op->make, OP_Concat, parts, (size_t)places, ARGS(INT_ARG("axis", rank - 2)), &y));
+  dims[rank - 3] = channels * places;
+  dims[rank - 2] = out[0] * out[1];
+  TRY(make_reshape(op->make, y, dims, (size_t)rank - 1, &y));
   return pt_result(op, 0, y);
 }
 

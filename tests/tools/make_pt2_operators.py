@@ -380,6 +380,8 @@ def in_library_models():
     case("cat-empty", lambda x: torch.cat([torch.zeros(0), x], dim=-2), rand(1, 2, 3, 4))
     case("weight_norm", lambda x, v, g: F.conv1d(x, torch._weight_norm(v, g, 2)), rand(1, 3, 9), weights=[rand(4, 3, 5), torch.rand(1, 1, 5)])
     case("weight_norm-all", lambda x, v, g: x @ torch._weight_norm(v, g, -1), rand(2, 3), weights=[rand(3, 5), torch.rand(1)])
+    case("im2col", lambda x: F.unfold(x, (3, 2), dilation=(1, 2), padding=(1, 2), stride=(2, 1)), rand(2, 3, 6, 5))
+    case("im2col-single", lambda x: F.unfold(x, 2, stride=2), rand(3, 4, 6))
     case("no_grad", None, rand(2, 3), rand(2, 3), module=Ungraded())
 
 
