@@ -248,6 +248,8 @@ bool write_all(int fd, const void *bytes, size_t length);
 const char *message_text(const json_t *message, const char *key); /* "" if absent */
 double message_number(const json_t *message, const char *key);    /* NaN if absent */
 int64_t message_int(const json_t *message, const char *key, int64_t otherwise);
+/* Place of `name` in a command's list, or `otherwise`. */
+size_t find_named(const json_t *names, const char *name, size_t otherwise);
 bool message_bool(const json_t *message, const char *key);
 /* Sets a number; one that JSON cannot hold is left out (NaN) or clamped (infinite). */
 void message_set_number(json_t *message, const char *key, double x);

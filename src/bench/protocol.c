@@ -284,3 +284,9 @@ void line_reader_deinit(struct line_reader *reader) {
   free(reader->buffer);
   *reader = (struct line_reader){.fd = -1};
 }
+
+size_t find_named(const json_t *names, const char *name, size_t otherwise) {
+  for (size_t i = 0; i < json_array_size(names); i++)
+    if (!strcmp(json_string_value(json_array_get(names, i)), name)) return i;
+  return otherwise;
+}

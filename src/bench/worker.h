@@ -59,8 +59,6 @@ MUST_USE hone_status read_request(struct ctx *ctx, struct state *state, const js
 MUST_USE hone_status make_input_of(struct ctx *ctx, struct state *state, const json_t *command,
                                    int set, size_t index, hone_tensor *out);
 MUST_USE hone_status open_backend(struct ctx *ctx, struct state *state);
-/* Place of `name` in a command's list, or `otherwise`. */
-size_t find_named(const json_t *names, const char *name, size_t otherwise);
 MUST_USE hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command);
 MUST_USE hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
                                json_t **out_reply);

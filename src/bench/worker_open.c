@@ -65,13 +65,6 @@ static bool same_form(const hone_tensor *a, const hone_tensor *b) {
          !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
 }
 
-/* Place of the engine's tensor in the model's list: by name, else by position. */
-size_t find_named(const json_t *names, const char *name, size_t otherwise) {
-  for (size_t i = 0; i < json_array_size(names); i++)
-    if (!strcmp(json_string_value(json_array_get(names, i)), name)) return i;
-  return otherwise;
-}
-
 static size_t output_place(const struct state *state, const json_t *command, size_t index) {
   return find_named(json_object_get(command, "outputs"), state->io.outputs[index].name, index);
 }

@@ -40,6 +40,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->kernel_target.prefers_size = options->prefers_size;
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(find_only_readers(&b));
+  TRY(find_halves(&b));
   if (!graph->symbols.count) TRY(find_borders(&b));
   TRY(bind_inputs(&b));
   TRY(make_strings(&b));

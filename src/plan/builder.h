@@ -42,6 +42,12 @@ struct builder {
   bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
 };
 
+/* -- vectors.c ----------------------------------------------------------------------------------- */
+/* What program_is_vector asks of one operation that is no Cast, and of one that is. */
+bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);
+bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
+bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
+
 /* -- nodes.c ------------------------------------------------------------------------------------- */
 /* The type of what the node's own operation gives, before its fused program. */
 hone_dtype raw_dtype(const struct node *node);
@@ -56,7 +62,7 @@ size_t own_input_count(const struct node *node); /* without fused inputs */
    PLAIN_SPATIAL; *out_rank: how many, 0 without a window. */
 MUST_USE hone_status read_window(struct builder *b, const struct node *node,
                                  const struct plain_window **out, int *out_rank);
-/* Fills b->values, b->uses, b->reader and b->lies_in_half for b->graph. */
+/* Fills b->values, b->uses and b->reader for b->graph. */
 MUST_USE hone_status find_only_readers(struct builder *b);
 
 /* -- places.c: where values lie ------------------------------------------------------------------ */
@@ -67,20 +73,23 @@ MUST_USE hone_status element_count(struct builder *b, const struct shape *shape,
 MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
 /* What is known of the value: its own builder's; *out_captured: of a graph around this one. */
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured);
-/* The view in which the value was made, in its own type; constants get a weights buffer at first use. */
-MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
-/* The same in the type in which it lies: for readers that look at the view's dtype. */
+/* The view in which the value was made, in the type in which it lies; constants get a weights buffer at first
+   use. */
 MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
 /* Declares where a value lies without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
-/* Steps that make the graph's constants that are strings: weights hold no addresses. */
-MUST_USE hone_status make_strings(struct builder *b);
+/* True if the value ends, through reshapes only, in a graph output that needs logical order. */
+bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
+
+/* -- outputs.c ----------------------------------------------------------------------------------- */
 /* A new place for a value that a step writes: strides of `like`; the model's output where that
    fits. */
 MUST_USE hone_status make_output(struct builder *b, const struct value *value,
                                  const struct view *like, struct view *out);
-/* True if the value ends, through reshapes only, in a graph output that needs logical order. */
-bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
+
+/* -- strings.c ----------------------------------------------------------------------------------- */
+/* Steps that make the graph's constants that are strings: weights hold no addresses. */
+MUST_USE hone_status make_strings(struct builder *b);
 
 /* -- borders.c ----------------------------------------------------------------------------------- */
 /* Fills b->borders; needs find_only_readers. */
@@ -92,12 +101,15 @@ MUST_USE hone_status find_borders(struct builder *b);
 MUST_USE hone_status carry_symbol(struct builder *b, const struct node *node);
 bool is_open_at(const struct value *value,
                 int64_t d); /* dimension d, from the end where negative */
+/* -- leads.c ------------------------------------------------------------------------------------- */
 /* The step's lead, from the slopes of its output. */
 void set_lead(struct builder *b, struct step *step);
 
 /* -- steps.c ------------------------------------------------------------------------------------- */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
+/* The view in which the value was made, in its own type. */
+MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* Between an open input or output, which is packed at its actual size, and the arena. */
@@ -108,6 +120,9 @@ MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
                                      const struct view *from, const struct view *to,
                                      const int64_t before[HONE_MAX_RANK], uint64_t fill_bits,
                                      struct step **out);
+/* A step that stores `from` in the order and type of `to`: floats. */
+MUST_USE hone_status add_conversion(struct builder *b, const struct node *node,
+                                    const struct view *from, const struct view *to);
 /* The value with exactly these strides and this type (buffer and offset of `wanted` are ignored): an
    existing copy or a new step that makes one. */
 MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
@@ -148,10 +163,6 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 MUST_USE hone_status bind_outputs(struct builder *b);
 
 /* -- program.c ----------------------------------------------------------------------------------- */
-/* What program_is_vector asks of one operation that is no Cast, and of one that is. */
-bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);
-bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
-bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
 /* Of an elementwise node and its fused steps; inputs are the node's. */
 MUST_USE hone_status make_program(struct builder *b, const struct node *node, struct program *out);
 /* Of the bias and the fused steps behind a kernel; inputs are the bias and the fused inputs. */
@@ -194,10 +205,6 @@ uint8_t problem_type(hone_dtype dtype);
 bool computes_in_halves(const struct builder *b, const struct node *node);
 MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
                                    struct tensor **out);
-/* A step that stores `from` in the order and type of `to`: floats. */
-MUST_USE hone_status add_conversion(struct builder *b, const struct node *node,
-                                    const struct view *from, const struct view *to);
-
 /* -- lower_plain.c ------------------------------------------------------------------------------- */
 /* Whether a recurrent node has the activations that ONNX defines as default. */
 bool default_activations(const struct node *node);

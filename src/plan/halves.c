@@ -87,21 +87,3 @@ hone_status half_constant(struct builder *b, const struct value *value, struct t
   for (size_t i = 0; i < count; i++) tensor_set_f64(*out, i, tensor_f64(value->constant, i));
   return HONE_OK;
 }
-
-hone_status add_conversion(struct builder *b, const struct node *node, const struct view *from,
-                           const struct view *to) {
-  struct step *step;
-  int64_t elements;
-  TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
-  step->inputs[0] = *from;
-  step->outputs[0] = *to;
-  step->program = (struct program){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
-  TRY(NEW_ARRAY(b->ctx, b->arena, step->program.inputs, 1));
-  step->program.inputs[0] = HONE_F32;
-  struct loop_nest nest;
-  plan_loops(step, &nest);
-  TRY(element_count(b, &to->shape, &elements));
-  step->units = nest.units;
-  step->serial = elements < 8192 || nest.units < 2;
-  return HONE_OK;
-}

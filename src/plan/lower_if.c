@@ -35,6 +35,7 @@ static hone_status lower_branch(struct builder *b, const struct node *node, cons
                           .plan = b->plan,
                           .options = b->options};
   TRY(find_only_readers(&inner));
+  TRY(find_halves(&inner));
   TRY(make_strings(&inner));
   for (size_t i = 0; i < branch->graph->nodes.count; i++)
     TRY(lower_node(&inner, branch->graph->nodes.at[i]));

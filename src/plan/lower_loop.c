@@ -110,6 +110,7 @@ static hone_status lower_body(struct builder *b, const struct looping *l) {
                           .plan = b->plan,
                           .options = b->options};
   TRY(find_only_readers(&inner));
+  TRY(find_halves(&inner));
   TRY(make_strings(&inner));
   set_view(&inner, l->body->inputs.at[TRIP], &l->iteration);
   set_view(&inner, l->body->inputs.at[GOES], &l->goes); /* true as long as the body runs */

@@ -210,3 +210,25 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   return new_buffer(b, BUFFER_ARENA, 0,
                     &step->scratch); /* sized by set_lifetimes for all threads */
 }
+
+hone_status add_conversion(struct builder *b, const struct node *node, const struct view *from,
+                           const struct view *to) {
+  struct step *step;
+  int64_t elements;
+  TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->program = (struct program){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->program.inputs, 1));
+  step->program.inputs[0] = HONE_F32;
+  struct loop_nest nest;
+  plan_loops(step, &nest);
+  TRY(element_count(b, &to->shape, &elements));
+  step->units = nest.units;
+  step->serial = elements < 8192 || nest.units < 2;
+  return HONE_OK;
+}
+
+hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
+  return ensure_type(b, value, value->dtype, out);
+}

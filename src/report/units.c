@@ -260,33 +260,6 @@ void put_open_dimensions(struct text *out, const struct record *record) {
     text_printf(out, "open dimensions: %s", record->cell.open_dimensions);
 }
 
-void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against) {
-  if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
-  const struct comparison *comparison = find_comparison(summary, i, against);
-  if (!comparison) {
-    if (i == against && summary->records[i].rank == 1) text_puts(out, first_text(summary, i));
-    return;
-  }
-  const double ratio = comparison->ratio.value;
-  switch (comparison->verdict) {
-    case VERDICT_tie:
-      text_puts(out, "tie");
-      return;
-    case VERDICT_slower:
-      put_ratio(out, ratio);
-      text_puts(out, " slower");
-      return;
-    case VERDICT_faster:
-      put_ratio(out, 1 / ratio);
-      text_puts(out, " faster");
-      return;
-    case VERDICT_undecided:
-      put_ratio(out, ratio);
-      text_puts(out, " undecided");
-      return;
-  }
-}
-
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word) {
   static const char plain[] =

@@ -80,3 +80,30 @@ void put_winner(struct text *out, const struct summary *summary, const struct wi
   if (column == NEXT_READY) put_ms(out, ready_ms(next));
   if (column == PAYS) put_pays(out, winner);
 }
+
+void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against) {
+  if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
+  const struct comparison *comparison = find_comparison(summary, i, against);
+  if (!comparison) {
+    if (i == against && summary->records[i].rank == 1) text_puts(out, first_text(summary, i));
+    return;
+  }
+  const double ratio = comparison->ratio.value;
+  switch (comparison->verdict) {
+    case VERDICT_tie:
+      text_puts(out, "tie");
+      return;
+    case VERDICT_slower:
+      put_ratio(out, ratio);
+      text_puts(out, " slower");
+      return;
+    case VERDICT_faster:
+      put_ratio(out, 1 / ratio);
+      text_puts(out, " faster");
+      return;
+    case VERDICT_undecided:
+      put_ratio(out, ratio);
+      text_puts(out, " undecided");
+      return;
+  }
+}

@@ -1,0 +1,58 @@
+/* Kernels that stop early: which leading part of a step's result follows a symbol. */
+#include "builder.h"
+
+static int64_t leading_number(const struct problem *p) {
+  switch (p->kind) {
+    case PROBLEM_gemm:
+      return p->m * (p->batch0 > 1 ? p->batch0 : 1) * (p->batch1 > 1 ? p->batch1 : 1);
+    case PROBLEM_conv:
+    case PROBLEM_depthwise:
+    case PROBLEM_pool:
+      return p->images;
+    default:
+      return p->rows;
+  }
+}
+
+/* Whether `part` of the result's dimensions leads: m of every product of a batch, or the first of all. */
+static bool find_lead(struct builder *b, struct step *step, int d, int64_t leading, bool in_batch) {
+  const struct view *to = &step->outputs[0];
+  const int64_t size = to->shape.dims[d];
+  const struct slope slope = view_slope(to, d);
+  step->lead = (struct lead){0};
+  if (slope_is_zero(&slope) || leading < size || leading % size) return false;
+  if (!kernel_lead(&step->problem, &b->plan->kernel_target, &step->choice, in_batch, &step->lead)) {
+    step->lead = (struct lead){0};
+    return false;
+  }
+  step->lead_count = leading;
+  step->lead_slope = slope_times(&slope, leading / size);
+  return true;
+}
+
+/* Fewer products of m rows where dimension d, the first of the batch, is shorter. */
+static void shorten_groups(struct step *step, int d) {
+  const struct view *to = &step->outputs[0];
+  const struct slope slope = view_slope(to, d);
+  int64_t groups = step->units / step->lead.inner, size = to->shape.dims[d];
+  if (slope_is_zero(&slope) || groups % size) return;
+  step->group_count = groups;
+  step->group_slope = slope_times(&slope, groups / size);
+}
+
+void set_lead(struct builder *b, struct step *step) {
+  const struct view *to = &step->outputs[0];
+  int order[HONE_MAX_RANK], first = 0, rank = to->shape.rank;
+  view_order(to, order);
+  /* reductions follow the order of memory, all others that of dimensions */
+  for (int d = 0; d < rank && step->problem.kind != PROBLEM_reduce; d++) order[d] = d;
+  while (first < rank && to->shape.dims[order[first]] == 1) first++;
+  if (first == rank) return;
+  bool products = step->problem.kind == PROBLEM_gemm && rank > 2 && order[first] < rank - 2 &&
+                  to->shape.dims[rank - 2] == step->problem.m;
+  if (products && find_lead(b, step, rank - 2, step->problem.m, true)) {
+    shorten_groups(step, order[first]);
+    return;
+  }
+  find_lead(b, step, order[first], leading_number(&step->problem), false);
+}

@@ -1,0 +1,60 @@
+/* Where a value that a step writes is put: in the model's output, inside a border of zeros, or in the arena. */
+#include "builder.h"
+
+/* An image inside a larger one, whose other elements are zeros. */
+static hone_status make_bordered(struct builder *b, const struct value *value,
+                                 const struct view *like, struct view *out) {
+  const int64_t border = b->borders[value->index];
+  struct view whole = *like;
+  struct shape shape = like->shape;
+  for (int i = 2; i < shape.rank; i++)
+    if (!checked_add(shape.dims[i], 2 * border, &shape.dims[i]))
+      return fail(b->ctx, HONE_E_LIMIT, place_none(), "too many elements");
+  view_channels_last(&whole, NULL, like->dtype, &shape);
+  TRY(arena_view(b, &whole, &whole));
+  *out = whole;
+  out->shape = like->shape;
+  for (int i = 2; i < shape.rank; i++) out->offset += border * whole.stride[i];
+  TRY(add_border(b, &whole, out, border));
+  set_view(b, value, out);
+  b->values[value->index].border = border;
+  return HONE_OK;
+}
+
+/* Whether the value lies in memory alike by its bounds and by its actual sizes: nothing lies outside of
+   its one open dimension. */
+static bool lies_alike(const struct value *value) {
+  int d = 0;
+  while (d < value->shape.rank && value->shape.dims[d] == 1 && !value->extents[d]) d++;
+  for (d++; d < value->shape.rank; d++)
+    if (value->extents[d]) return false;
+  return true;
+}
+
+hone_status make_output(struct builder *b, const struct value *value, const struct view *like,
+                        struct view *out) {
+  int index;
+  int64_t elements;
+  TRY(element_count(b, &value->shape, &elements));
+  /* an open output is copied: kernels may compute more than there is room for */
+  bool ends =
+      !value->slope && view_is_dense(like) && lies_alike(value) && ends_in_output(b, value, &index);
+  if (ends && b->outer && b->ends[index]) {
+    *out = *like;
+    out->offset = 0;
+    out->buffer = b->ends[index];
+  } else if (ends && !b->outer) {
+    *out = *like;
+    out->offset = 0;
+    TRY(new_buffer(b, BUFFER_OUTPUT, dense_bytes(like->dtype, elements), &out->buffer));
+    out->buffer->index = index;
+  } else if (b->borders && graph_owns(b->graph, value) && b->borders[value->index] &&
+             view_is_channels_last(like)) {
+    return make_bordered(b, value, like, out);
+  } else {
+    TRY(arena_view(b, like, out));
+  }
+  out->slope = value->slope;
+  set_view(b, value, out);
+  return HONE_OK;
+}

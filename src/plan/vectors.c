@@ -1,0 +1,35 @@
+/* Which types and elementwise operations the vectors of simd.h know. */
+#include "builder.h"
+
+static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
+bool is_vector_type(hone_dtype dtype) {
+  return dtype == HONE_F32 || is_byte(dtype) || dtype == HONE_I32;
+}
+
+bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta) {
+  double low = byte == HONE_U8 ? 0 : -128;
+  return op == OP_Clip && alpha >= low && beta <= low + 255;
+}
+
+bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped) {
+  if (!is_vector_type(from) || !is_vector_type(to)) return false;
+  return from != HONE_F32 || to == HONE_F32 || (is_byte(to) && is_clipped);
+}
+
+/* Those that simd.h has for vectors of int32. */
+static bool is_integer_vector(enum op_id op) {
+  static const enum op_id known[] = {OP_Add, OP_Max,     OP_Min,         OP_Mul,       OP_Sub,
+                                     OP_Sum, OP_Rescale, OP_RescaleOnce, OP_ShiftRight};
+  for (size_t i = 0; i < COUNT(known); i++)
+    if (known[i] == op) return true;
+  return false;
+}
+
+bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count) {
+  if (to != HONE_F32 && to != HONE_I32) return false;
+  for (int k = 0; k < count; k++)
+    if (from[k] != to) return false;
+  if (to == HONE_I32) return is_integer_vector(op->id);
+  return op->expression || op->id == OP_Mean;
+}
