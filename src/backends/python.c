@@ -39,8 +39,12 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
     ctx_clear(ctx);
     return;
   }
-  const char *version = strrchr(found, '/') + 1 + strlen(distribution) + 1;
-  snprintf(out, 64, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
+  /* a path to the library itself is found whatever the pattern says: then nothing tells the version */
+  static const char end[] = ".dist-info";
+  const char *base = strrchr(found, '/') ? strrchr(found, '/') + 1 : found;
+  const size_t length = strlen(base), before = strlen(distribution) + 1;
+  if (length < before + sizeof end || strcmp(base + length - (sizeof end - 1), end)) return;
+  snprintf(out, 64, "%.*s", (int)(length - before - (sizeof end - 1)), base + before);
 }
 
 void describe_environment(struct ctx *ctx, const struct backend *backend, const char *engine_path,

@@ -855,6 +855,26 @@ static void a_fixed_batch_is_not_renamed(void **state) {
   free(memory);
 }
 
+/* Of an environment the metadata says it; a path to the library itself says nothing, and nothing beyond the
+   path's end is read. */
+static void the_version_is_the_metadata_s(void **state) {
+  (void)state;
+  char here[4096], path[4200], version[64];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  assert_int_equal(dir_temporary(&ctx, here), HONE_OK);
+  snprintf(path, sizeof path, "%s/Some_Engine-9.8.7.dist-info", here);
+  assert_int_equal(dir_create(&ctx, path), HONE_OK);
+  engine_version(&ctx, "litert", here, "some-engine", version);
+  assert_string_equal(version, "9.8.7");
+  snprintf(path, sizeof path, "%s/x.so", here);
+  assert_int_equal(file_write_atomic(&ctx, path, "", 0, 0600), HONE_OK);
+  memset(version, 'x', sizeof version);
+  engine_version(&ctx, "litert", path, "some-engine", version);
+  assert_string_equal(version, "");
+  dir_remove_tree(here);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -864,6 +884,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(options_and_shapes),
       cmocka_unit_test(backends_for_testing_are_hidden),
       cmocka_unit_test(a_missing_engine_says_what_helps),
+      cmocka_unit_test(the_version_is_the_metadata_s),
       cmocka_unit_test(tolerances),
       cmocka_unit_test(steps_pass_what_hands_them_on),
       cmocka_unit_test(steps_pass_tables_by_their_steepest_place),
