@@ -3,7 +3,9 @@
  * better than that; accuracy.c widens its tolerance by a small multiple of it. A graph without float
  * inputs (tokens, bytes) is moved at its float constants instead, as far as they fit in memory. A quantised
  * graph is moved at both, DRAWS times, the worst counts: its inputs are rounded away at once, its scales
- * say where later roundings flip.
+ * say where later roundings flip. In fixed point, where scales are integers, each rescale also rounds as the
+ * other half of the engines does it, once instead of twice or twice instead of once: all of them in the first draw,
+ * then as a coin says.
  *
  * Stochastic estimate of the condition number: cf. Higham, Accuracy and Stability of Numerical
  * Algorithms, chapters 1.6 and 15.
@@ -98,6 +100,38 @@ static void put_back(struct graph *graph, const struct tensor *const *originals)
     if (originals[i]) graph->values.at[i]->constant = originals[i];
 }
 
+/* Another right rounding of all rescales, or of some; `originals`, one a node, is what put_back_roundings needs. */
+static hone_status round_otherwise(struct ctx *ctx, struct arena *arena, struct graph *graph,
+                                   struct random *random, bool all, struct node *originals,
+                                   bool *out_moved) {
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    struct node *node = graph->nodes.at[n];
+    if (!is_op(node, OP_Requantize) || !(all || random_u64(random) & 1)) continue;
+    const size_t count = node->attribute_count;
+    originals[n] = *node;
+    TRY(NEW_ARRAY(ctx, arena, node->attributes, count + 1));
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+      if (strcmp(originals[n].attributes[i].name, "single_rounding") != 0)
+        node->attributes[kept++] = originals[n].attributes[i];
+    node->attributes[kept++] =
+        (struct attribute){.name = "single_rounding",
+                           .kind = ATTRIBUTE_INT,
+                           .i = !node_int(&originals[n], "single_rounding", 0)};
+    node->attribute_count = kept;
+    *out_moved = true;
+  }
+  return HONE_OK;
+}
+
+static void put_back_roundings(struct graph *graph, const struct node *originals) {
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    if (!originals[n].op) continue;
+    graph->nodes.at[n]->attributes = originals[n].attributes;
+    graph->nodes.at[n]->attribute_count = originals[n].attribute_count;
+  }
+}
+
 static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph *graph,
                              const hone_tensor *inputs, const hone_tensor *outputs, bool quantised,
                              double (*out)[2]) {
@@ -127,18 +161,23 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
 
 static hone_status measure_in(struct ctx *ctx, struct arena *arena, struct graph *graph,
                               const hone_tensor *inputs, const hone_tensor *outputs,
-                              struct random *random, bool quantised, double (*out)[2]) {
+                              struct random *random, bool quantised, bool first, double (*out)[2]) {
   const struct tensor **originals;
   hone_tensor *moved;
+  struct node *roundings;
   bool has_moved, has_moved_constants = false;
   TRY(NEW_ARRAY(ctx, arena, originals, graph->values.count));
+  TRY(NEW_ARRAY(ctx, arena, roundings, graph->nodes.count));
   TRY(move_inputs(ctx, arena, graph, inputs, random, &moved, &has_moved));
   hone_status status = HONE_OK;
   if (!has_moved || quantised)
     status = move_constants(ctx, arena, graph, random, originals, &has_moved_constants);
+  if (!status && quantised)
+    status = round_otherwise(ctx, arena, graph, random, first, roundings, &has_moved_constants);
   if (!status && (has_moved || has_moved_constants))
     status = run_moved(ctx, arena, graph, moved, outputs, quantised, out);
   put_back(graph, originals);
+  put_back_roundings(graph, roundings);
   return status;
 }
 
@@ -155,7 +194,7 @@ hone_status condition_measure(struct ctx *ctx, struct graph *graph, const hone_t
   for (int draw = 0; draw < draws && !status; draw++) {
     struct arena *arena;
     TRY(arena_create(ctx, (size_t)64 << 30, &arena));
-    status = measure_in(ctx, arena, graph, inputs, outputs, &random, quantised, out);
+    status = measure_in(ctx, arena, graph, inputs, outputs, &random, quantised, !draw, out);
     arena_destroy(arena);
   }
   return status;

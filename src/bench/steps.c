@@ -71,11 +71,29 @@ static struct grain table_step(const struct node *node, const struct value *inde
   return (struct grain){.count = steepest * fmax(steps[index->index].count, 1)};
 }
 
+static bool makes_bytes(const struct node *node) {
+  const struct value *y = node->output_count ? node->outputs[0] : NULL;
+  return y && (y->dtype == HONE_I8 || y->dtype == HONE_U8);
+}
+
+/* Of 256 steps of a probability: the logits as many steps away as they may be, one up where the others go down, move
+   the middle of the logistic function most. Table: exp of each distance, so that its first two tell a step. */
+static struct grain softmax_step(const struct node *node, const struct grain *steps) {
+  const struct tensor *table = node->inputs[1] ? node->inputs[1]->constant : NULL;
+  const double before = fmax(steps[node->inputs[0]->index].count, 1);
+  const double first = table ? tensor_f64(table, 0) : 0, second = table ? tensor_f64(table, 1) : 0;
+  if (second <= 0 || first < second) return (struct grain){.count = 1};
+  return (struct grain){.count = 1 + 256 * tanh(before * log(first / second) / 2)};
+}
+
 static struct grain node_step(const struct node *node, const struct grain *steps) {
   struct grain out = {0};
   size_t count = is_quantiser(node) ? 1 : node->input_count;
   const struct value *index = table_index(node);
   if (index) return table_step(node, index, steps);
+  if (makes_bytes(node) && is_op(node, OP_TableSoftmax)) return softmax_step(node, steps);
+  /* fixed point: a rounded sum, and right engines round it once or twice */
+  if (makes_bytes(node) && is_op(node, OP_Requantize)) return (struct grain){.count = 1};
   for (size_t i = 0; i < count; i++) {
     if (!node->inputs[i] || node->inputs[i]->constant) continue;
     out.real = fmax(out.real, steps[node->inputs[i]->index].real);

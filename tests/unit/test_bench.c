@@ -242,6 +242,56 @@ static void steps_pass_what_hands_them_on(void **state) {
   arena_destroy(arena);
 }
 
+/* Sums brought to bytes in fixed point are a step from what another right rounding gives; 16-bit ones have no
+   such step. */
+static void steps_begin_at_a_fixed_point_rounding(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: i32[1,4], u: i32[1,4]) -> (y, z, w) {\n"
+      "  m = const i32[] [1518500250]\n  h = const i32[] [-3]\n  s = const f32[] [0.5]\n"
+      "  y = hone.Requantize(x, m, h) to=3\n"
+      "  z = DequantizeLinear(y, s)\n"
+      "  w = hone.Requantize(u, m, h) to=5\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  double steps[3];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  hone_status status = graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph);
+  if (!status) status = graph_infer(&ctx, graph);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
+  assert_true(steps[0] == 1 && steps[1] == 0.5 && steps[2] == 0);
+  arena_destroy(arena);
+}
+
+/* Each entry half of the one before: a step of the logits doubles a chance, and two logits apart move one half to two
+   thirds of 256. */
+static void steps_pass_a_softmax_by_its_slope(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  double step;
+  char text[4096];
+  int n = snprintf(text, sizeof text, "graph(x: i8[1,4]) -> (y) {\n  t = const i32[256] [");
+  for (int i = 0; i < 256; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "",
+                  i < 31 ? 1 << (30 - i) : 0);
+  snprintf(text + n, sizeof text - (size_t)n, "]\n  y = hone.TableSoftmax(x, t) to=3\n}\n");
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  hone_status status = graph_parse(&ctx, arena, text, strlen(text), op_find, &graph);
+  if (!status) status = graph_infer(&ctx, graph);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(output_steps(&ctx, graph, &step), HONE_OK);
+  assert_true(fabs(step - (1 + 256.0 / 3)) < 1e-9);
+  arena_destroy(arena);
+}
+
 /* A function of bytes as a table: a step before it is as many behind it as two neighbours differ by, -1 and 0 too
    where the index has a sign. */
 static void steps_pass_tables_by_their_steepest_place(void **state) {
@@ -887,6 +937,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_version_is_the_metadata_s),
       cmocka_unit_test(tolerances),
       cmocka_unit_test(steps_pass_what_hands_them_on),
+      cmocka_unit_test(steps_begin_at_a_fixed_point_rounding),
+      cmocka_unit_test(steps_pass_a_softmax_by_its_slope),
       cmocka_unit_test(steps_pass_tables_by_their_steepest_place),
       cmocka_unit_test(a_coarse_step_is_no_free_pass),
       cmocka_unit_test(the_worst_output_stands),

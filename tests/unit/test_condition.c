@@ -110,6 +110,36 @@ static void a_quantised_output_is_judged_by_the_flips_of_its_model(void **state)
   arena_destroy(arena);
 }
 
+/* 5 / 4 in fixed point is 2 rounded twice (2.5 to 3, 1.5 to 2) and 1 rounded once: engines do either, and the
+   graph is as before once that was measured. */
+static void fixed_point_is_moved_by_the_other_rounding(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: i8[1,1]) -> (y) {\n"
+      "  w = const i8[1,1] [1]\n  m = const i32[] [1073741824]\n  h = const i32[] [-1]\n"
+      "  a = MatMulInteger(x, w)\n  y = hone.Requantize(a, m, h) to=3\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  int8_t x = 5, y = 0;
+  double conditions[1][2];
+  hone_tensor in = {.data = &x, .dtype = HONE_I8, .rank = 2, .shape = {1, 1}}, out = in;
+  out.data = &y;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  hone_status status = graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph);
+  if (status) print_error("%s\n", ctx.message);
+  assert_int_equal(status, HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(reference_run(&ctx, graph, &in, &out), HONE_OK);
+    assert_int_equal(y, 2);
+    assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, 0, conditions), HONE_OK);
+    assert_true(conditions[0][0] == 0.5 && conditions[0][1] == 0.5);
+  }
+  arena_destroy(arena);
+}
+
 static bool is_right(const float *r, const float *a, int64_t count, double step, double l2,
                      double share) {
   const hone_tensor tensor = {
@@ -150,6 +180,7 @@ int main(void) {
       cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
       cmocka_unit_test(conditions_by_constants),
       cmocka_unit_test(a_quantised_output_is_judged_by_the_flips_of_its_model),
+      cmocka_unit_test(fixed_point_is_moved_by_the_other_rounding),
       cmocka_unit_test(flips_breed_flips_up_to_a_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
