@@ -360,16 +360,10 @@ static bool is_open(const hone_tensor *tensor) {
   return false;
 }
 
-static size_t element_count(const hone_tensor *tensor) {
-  size_t count = 1;
-  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
-  return count;
-}
-
 /* The engine's own strings, which end with a NUL where they are given. */
 static hone_status fill_text(struct ctx *ctx, const struct session *s, const char *name,
                              const hone_tensor *tensor, void *value) {
-  const size_t count = element_count(tensor);
+  const size_t count = tensor_elements(tensor);
   const hone_string *from = tensor->data;
   char **words = calloc(count + 1, sizeof *words);
   hone_status status = HONE_OK;
@@ -626,7 +620,7 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
 static hone_status read_table(struct ctx *ctx, const struct session *s, struct tensor_set *at,
                               size_t i) {
   const char *name = s->output_names[i];
-  const size_t count = element_count(&at->tables[i]);
+  const size_t count = tensor_elements(&at->tables[i]);
   hone_string *table = at->tables[i].data;
   size_t bytes = 0, *begins = calloc(count + 1, sizeof *begins);
   if (!begins) return fail(ctx, HONE_E_OOM, place_name(name), "no memory for %zu strings", count);

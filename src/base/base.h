@@ -275,6 +275,11 @@ hone_dtype dtype_parse(const char *name); /* HONE_UNDEFINED if unknown */
 bool dtype_is_float(hone_dtype dtype);
 bool dtype_is_tiny_float(hone_dtype dtype); /* of 8 or 4 bits */
 bool dtype_is_integer(hone_dtype dtype);    /* bool excluded */
+bool dtype_is_byte(hone_dtype dtype);       /* i8, u8 */
+/* Element i as a number, truth values as 0 and 1, of types with no C type of their own the byte; NaN of text. */
+double element_number(const void *data, hone_dtype dtype, size_t i);
+/* The product of the shape, whose dimensions are known and in range. */
+size_t tensor_elements(const hone_tensor *tensor);
 float f16_to_f32(uint16_t half);
 uint16_t f32_to_f16(float x); /* round to nearest even */
 float bf16_to_f32(uint16_t x);

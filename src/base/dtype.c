@@ -167,6 +167,8 @@ bool dtype_is_integer(hone_dtype dtype) {
   return dtype_bits(dtype) && !dtype_is_float(dtype) && dtype != HONE_BOOL;
 }
 
+bool dtype_is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
 static uint32_t bits_of(float x) {
   uint32_t bits;
   memcpy(&bits, &x, 4);
@@ -205,4 +207,43 @@ uint16_t f32_to_bf16(float x) {
   uint32_t bits = bits_of(x);
   if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+double element_number(const void *data, hone_dtype dtype, size_t i) {
+  switch (dtype) {
+    case HONE_F32:
+      return ((const float *)data)[i];
+    case HONE_F64:
+      return ((const double *)data)[i];
+    case HONE_F16:
+      return f16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_BF16:
+      return bf16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_I8:
+      return ((const int8_t *)data)[i];
+    case HONE_I16:
+      return ((const int16_t *)data)[i];
+    case HONE_I32:
+      return ((const int32_t *)data)[i];
+    case HONE_I64:
+      return (double)((const int64_t *)data)[i];
+    case HONE_U16:
+      return ((const uint16_t *)data)[i];
+    case HONE_U32:
+      return ((const uint32_t *)data)[i];
+    case HONE_U64:
+      return (double)((const uint64_t *)data)[i];
+    case HONE_BOOL:
+      return ((const uint8_t *)data)[i] != 0;
+    case HONE_STRING:
+      return NAN;
+    default:
+      return ((const uint8_t *)data)[i];
+  }
+}
+
+size_t tensor_elements(const hone_tensor *tensor) {
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
+  return count;
 }

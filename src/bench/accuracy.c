@@ -47,37 +47,9 @@ static const struct tolerance *find_tolerance(const char *precision) {
   return &tolerances[0];
 }
 
+/* Of text 1: beside its reference, see below. */
 static double element(const void *data, hone_dtype dtype, size_t i) {
-  switch (dtype) {
-    case HONE_F32:
-      return ((const float *)data)[i];
-    case HONE_F64:
-      return ((const double *)data)[i];
-    case HONE_F16:
-      return f16_to_f32(((const uint16_t *)data)[i]);
-    case HONE_BF16:
-      return bf16_to_f32(((const uint16_t *)data)[i]);
-    case HONE_I8:
-      return ((const int8_t *)data)[i];
-    case HONE_I16:
-      return ((const int16_t *)data)[i];
-    case HONE_I32:
-      return ((const int32_t *)data)[i];
-    case HONE_I64:
-      return (double)((const int64_t *)data)[i];
-    case HONE_U16:
-      return ((const uint16_t *)data)[i];
-    case HONE_U32:
-      return ((const uint32_t *)data)[i];
-    case HONE_U64:
-      return (double)((const uint64_t *)data)[i];
-    case HONE_BOOL:
-      return ((const uint8_t *)data)[i] != 0;
-    case HONE_STRING:
-      return 1;
-    default:
-      return ((const uint8_t *)data)[i];
-  }
+  return dtype == HONE_STRING ? 1 : element_number(data, dtype, i);
 }
 
 /* An element beside its reference, as numbers; of text 1 stands for the same, 0 for another. */
@@ -192,7 +164,7 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
   struct sums s = {0};
   size_t count = 1;
   for (int32_t i = 0; i < expected->rank; i++) count *= (size_t)expected->shape[i];
-  double own = expected->dtype == HONE_I8 || expected->dtype == HONE_U8; /* what 1 stands for */
+  double own = dtype_is_byte(expected->dtype); /* what 1 stands for */
   struct yardstick stepped = *yardstick;
   stepped.step = fmax(yardstick->step, own);
   for (size_t i = 0; i < count; i++)

@@ -44,12 +44,6 @@ static bool is_movable(hone_dtype dtype) {
   return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
 }
 
-static size_t element_count(const hone_tensor *tensor) {
-  size_t count = 1;
-  for (int32_t d = 0; d < tensor->rank; d++) count *= (size_t)tensor->shape[d];
-  return count;
-}
-
 /* Copies of the inputs, the float ones moved. */
 static hone_status move_inputs(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                const hone_tensor *inputs, struct random *random, hone_tensor **out,
@@ -60,7 +54,7 @@ static hone_status move_inputs(struct ctx *ctx, struct arena *arena, const struc
     hone_tensor *moved = &(*out)[i];
     *moved = inputs[i];
     if (!is_movable(inputs[i].dtype)) continue;
-    const size_t count = element_count(&inputs[i]), size = dtype_bits(inputs[i].dtype) / 8;
+    const size_t count = tensor_elements(&inputs[i]), size = dtype_bits(inputs[i].dtype) / 8;
     TRY(arena_alloc(ctx, arena, count, size, &moved->data));
     memcpy(moved->data, inputs[i].data, count * size);
     move(moved->data, moved->dtype, count, random);
@@ -149,7 +143,7 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct accuracy accuracy;
     accuracy_init(&accuracy);
-    const bool is_byte = outputs[i].dtype == HONE_I8 || outputs[i].dtype == HONE_U8;
+    const bool is_byte = dtype_is_byte(outputs[i].dtype);
     if (!is_movable(outputs[i].dtype) && !(is_byte && quantised)) continue;
     if (memcmp(moved[i].shape, outputs[i].shape, sizeof moved[i].shape)) continue;
     accuracy_add(&accuracy, "", &outputs[i], moved[i].data, &(struct yardstick){.precision = ""});

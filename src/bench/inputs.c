@@ -85,7 +85,7 @@ static void fill_floats(const struct tensor *tensor, size_t count, bool is_mask_
 
 static void fill_integers(const struct tensor *tensor, size_t count, int64_t rows,
                           bool is_mask_input, struct random *random) {
-  bool is_byte = tensor->dtype == HONE_U8 || tensor->dtype == HONE_I8;
+  bool is_byte = dtype_is_byte(tensor->dtype);
   for (size_t i = 0; i < count; i++) {
     int64_t x = 1;
     if (rows > 0)

@@ -11,15 +11,9 @@ struct loop_texts {
   char bytes[];
 };
 
-static size_t element_count(const hone_tensor *tensor) {
-  size_t count = 1;
-  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
-  return count;
-}
-
 static void poison_text(const hone_tensor *tensor) {
   static const char nobodys[] = "\xff text that no engine writes";
-  const size_t count = element_count(tensor);
+  const size_t count = tensor_elements(tensor);
   for (size_t i = 0; i < count; i++)
     ((hone_string *)tensor->data)[i] = (hone_string){nobodys, sizeof nobodys - 1};
 }
@@ -33,7 +27,7 @@ void loop_poison(const struct loop *loop, size_t set) {
 }
 
 static hone_status keep_one(struct ctx *ctx, struct loop *loop, const hone_tensor *tensor) {
-  const size_t count = element_count(tensor);
+  const size_t count = tensor_elements(tensor);
   hone_string *table = tensor->data;
   size_t bytes = sizeof(struct loop_texts);
   for (size_t i = 0; i < count; i++)

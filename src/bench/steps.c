@@ -55,7 +55,7 @@ static const struct value *table_index(const struct node *node) {
   if (table->shape.rank != 1 || table->shape.dims[0] != 256) return NULL;
   const struct value *bytes = node_input(index->producer, 0);
   const bool is_cast = is_op(index->producer, OP_Cast) && bytes && !bytes->constant;
-  return is_cast && (bytes->dtype == HONE_I8 || bytes->dtype == HONE_U8) ? bytes : NULL;
+  return is_cast && dtype_is_byte(bytes->dtype) ? bytes : NULL;
 }
 
 /* One step of the index is the largest difference of two neighbours; of an index with a sign -1 is the last entry
@@ -73,7 +73,7 @@ static struct grain table_step(const struct node *node, const struct value *inde
 
 static bool makes_bytes(const struct node *node) {
   const struct value *y = node->output_count ? node->outputs[0] : NULL;
-  return y && (y->dtype == HONE_I8 || y->dtype == HONE_U8);
+  return y && dtype_is_byte(y->dtype);
 }
 
 /* Of 256 steps of a probability: the logits as many steps away as they may be, one up where the others go down, move

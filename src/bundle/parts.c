@@ -277,7 +277,7 @@ static hone_status put_rules(struct bundle *b) {
   for (size_t i = 0; i < g->outputs.count; i++) {
     double rel_l2, share;
     const hone_dtype dtype = g->outputs.at[i]->dtype;
-    const bool is_byte = dtype == HONE_I8 || dtype == HONE_U8;
+    const bool is_byte = dtype_is_byte(dtype);
     char a[32], c[32], d[32];
     struct yardstick rule = b->yardsticks[i];
     if (is_byte) rule.step = fmax(rule.step, 1);

@@ -259,7 +259,7 @@ static hone_status read_vector(struct emitter *e, const struct program *program,
                                int arg, enum program_form form, struct argument *out) {
   TRY(read_argument(e, program, done, arg, out));
   out->is_whole = form == PROGRAM_WHOLE_FLOATS && arg == PROGRAM_RAW && out->dtype != HONE_F32;
-  if (arg >= 0 && (out->dtype == HONE_U8 || out->dtype == HONE_I8))
+  if (arg >= 0 && dtype_is_byte(out->dtype))
     snprintf(out->name, sizeof out->name, "wrap_%s_(t%d)", dtype_name(out->dtype), arg);
   return HONE_OK;
 }

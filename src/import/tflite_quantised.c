@@ -14,7 +14,7 @@ enum { TABLE = 256, RELU_CODE = 19, RELU6_CODE = 21, RELU_N1_CODE = 20, RELU_01_
 
 bool tf_is_quantised(const struct tf_tensor *tensor) {
   return tensor->quantisation.count > 0 &&
-         (tensor->dtype == HONE_I8 || tensor->dtype == HONE_U8 || tensor->dtype == HONE_I16);
+         (dtype_is_byte(tensor->dtype) || tensor->dtype == HONE_I16);
 }
 
 static void type_range(hone_dtype dtype, double *low, double *high) {

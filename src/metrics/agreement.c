@@ -25,8 +25,8 @@ static double same_rows(const hone_tensor *a, const hone_tensor *b, size_t count
     for (size_t i = 1; i < width; i++)
       for (int k = 0; k < 2; k++) {
         const hone_tensor *t = k ? b : a;
-        if (score_element(t->data, t->dtype, row * width + i) >
-            score_element(t->data, t->dtype, row * width + best[k]))
+        if (element_number(t->data, t->dtype, row * width + i) >
+            element_number(t->data, t->dtype, row * width + best[k]))
           best[k] = i;
       }
     same += best[0] == best[1];
@@ -38,7 +38,7 @@ static double same_rows(const hone_tensor *a, const hone_tensor *b, size_t count
 static double cosine_of(const hone_tensor *a, const hone_tensor *b, size_t count) {
   double product = 0, x2 = 0, y2 = 0;
   for (size_t i = 0; i < count; i++) {
-    const double x = score_element(a->data, a->dtype, i), y = score_element(b->data, b->dtype, i);
+    const double x = element_number(a->data, a->dtype, i), y = element_number(b->data, b->dtype, i);
     if (!isfinite(x) && ((isnan(x) && isnan(y)) || x == y)) continue;
     if (!isfinite(x) || !isfinite(y)) return 0;
     product += x * y;
@@ -52,7 +52,7 @@ static double cosine_of(const hone_tensor *a, const hone_tensor *b, size_t count
 static double same_elements(const hone_tensor *a, const hone_tensor *b, size_t count) {
   size_t same = 0;
   for (size_t i = 0; i < count; i++)
-    same += score_element(a->data, a->dtype, i) == score_element(b->data, b->dtype, i);
+    same += element_number(a->data, a->dtype, i) == element_number(b->data, b->dtype, i);
   return (double)same / (double)count;
 }
 

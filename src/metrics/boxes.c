@@ -69,11 +69,11 @@ hone_status add_boxes(struct ctx *ctx, struct score *score, const struct sample 
   for (size_t i = 0; i < count * columns; i++) {
     const size_t box = i / columns;
     struct detection one = {.sample = (int64_t)score->all};
-    one.score = score_element(scores->data, scores->dtype, i);
-    one.class = classes ? (int64_t)score_element(classes->data, classes->dtype, box)
+    one.score = element_number(scores->data, scores->dtype, i);
+    one.class = classes ? (int64_t)element_number(classes->data, classes->dtype, box)
                         : (int64_t)(i % columns);
     for (size_t d = 0; d < 4; d++)
-      one.box[d] = score_element(boxes->data, boxes->dtype, 4 * box + d);
+      one.box[d] = element_number(boxes->data, boxes->dtype, 4 * box + d);
     if (one.score > least) TRY(keep(ctx, score, &one));
   }
   score->all++;

@@ -22,7 +22,7 @@ static void rows_of(const hone_tensor *tensor, size_t *out_rows, size_t *out_wid
 }
 
 static double at(const struct sample *s, size_t i) {
-  return score_element(s->judged->data, s->judged->dtype, i);
+  return element_number(s->judged->data, s->judged->dtype, i);
 }
 
 /* How many elements of the row are larger than the label's, or as large and in front of it. */
@@ -119,4 +119,11 @@ hone_status add_perplexity(struct ctx *ctx, struct score *score, const struct sa
 
 double value_perplexity(const struct score *score) {
   return score->all > 0 ? exp(-score->log_likelihood / score->all) : (double)NAN;
+}
+
+size_t largest_element(const void *data, hone_dtype dtype, size_t count) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (element_number(data, dtype, i) > element_number(data, dtype, best)) best = i;
+  return best;
 }

@@ -25,9 +25,6 @@ struct detection {
   bool is_answer;
 };
 
-double score_element(const void *data, hone_dtype dtype, size_t i);
-size_t tensor_elements(const hone_tensor *tensor);
-
 add_fn add_top, add_f1, add_perplexity; /* classes.c */
 value_fn value_share, value_f1, value_perplexity;
 add_fn add_text, add_bleu; /* sequences.c */

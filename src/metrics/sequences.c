@@ -30,10 +30,10 @@ static MUST_USE hone_status read_ids(struct ctx *ctx, const struct score *score,
   int64_t before = -1;
   TRY(make(ctx, rows, out));
   for (size_t row = 0; row < rows; row++) {
-    int64_t id = is_ids ? (int64_t)score_element(t->data, t->dtype, row) : 0;
+    int64_t id = is_ids ? (int64_t)element_number(t->data, t->dtype, row) : 0;
     for (size_t i = 1; !is_ids && i < width; i++)
-      if (score_element(t->data, t->dtype, row * width + i) >
-          score_element(t->data, t->dtype, row * width + (size_t)id))
+      if (element_number(t->data, t->dtype, row * width + i) >
+          element_number(t->data, t->dtype, row * width + (size_t)id))
         id = (int64_t)i;
     const bool is_left_out = blank && (id == before || id == json_integer_value(blank));
     before = id;

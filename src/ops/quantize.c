@@ -39,7 +39,7 @@ double requantize(double x, double zero_point, hone_dtype dtype) {
 
 hone_status want_byte(struct ctx *ctx, const struct node *node, size_t input) {
   hone_dtype dtype = node->inputs[input]->dtype;
-  if (dtype == HONE_I8 || dtype == HONE_U8) return HONE_OK;
+  if (dtype_is_byte(dtype)) return HONE_OK;
   return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is %s, expected i8 or u8", input,
               dtype_name(dtype));
 }

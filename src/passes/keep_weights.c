@@ -13,7 +13,7 @@ struct weights {
 };
 
 static bool is_small(hone_dtype dtype) {
-  return dtype == HONE_U8 || dtype == HONE_I8 || dtype == HONE_U4 || dtype == HONE_I4;
+  return dtype_is_byte(dtype) || dtype == HONE_U4 || dtype == HONE_I4;
 }
 
 static bool read_weights(const struct value *value, bool turned, struct weights *w) {

@@ -26,8 +26,6 @@ struct linear {
   int bits;
 };
 
-static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
-
 /* -- what is computed ---------------------------------------------------------------------------- */
 
 /* A Requantize of one multiplier; *out: the real factor it stands for. */
@@ -47,14 +45,14 @@ static bool read_operand(struct byte_sum *s, int k, struct value *x) {
   s->inner[k] = inner;
   s->x[k] = inner->inputs[0];
   s->factor[k] *= factor;
-  return is_byte(s->x[k]->dtype) && !s->x[k]->constant;
+  return dtype_is_byte(s->x[k]->dtype) && !s->x[k]->constant;
 }
 
 static bool read_byte_sum(struct node *node, struct byte_sum *s) {
   struct value *x = node->inputs[0];
   *s = (struct byte_sum){.outer = node};
-  if (!one_factor(node, &s->factor[0]) || !is_byte(node->outputs[0]->dtype)) return false;
-  if (is_byte(x->dtype)) {
+  if (!one_factor(node, &s->factor[0]) || !dtype_is_byte(node->outputs[0]->dtype)) return false;
+  if (dtype_is_byte(x->dtype)) {
     s->x[0] = x;
     return !x->constant;
   }
@@ -191,29 +189,14 @@ static bool find_linear(const struct byte_sum *s, struct linear *out) {
 /* -- the nodes that compute it ------------------------------------------------------------------- */
 
 static hone_status with_scalar(struct rewrite *r, enum op_id op, int64_t y, struct value **x) {
-  struct value *in[2] = {*x, NULL};
-  struct node *node;
-  TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, &in[1]));
-  tensor_set_i64(in[1]->constant, 0, y);
-  TRY(rewrite_node(r, op, in, 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *x = node->outputs[0];
-  return HONE_OK;
-}
-
-static hone_status cast(struct rewrite *r, hone_dtype to, struct value **x) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Cast, x, 1, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *x = node->outputs[0];
-  return HONE_OK;
+  struct value *constant;
+  TRY(rewrite_i32(r, y, &constant));
+  return rewrite_binary(r, op, *x, constant, x);
 }
 
 static hone_status scaled(struct rewrite *r, const struct byte_sum *s, const struct linear *l,
                           int k, struct value **out) {
-  *out = s->x[k];
-  TRY(cast(r, HONE_I32, out));
+  TRY(rewrite_cast(r, s->x[k], HONE_I32, out));
   return with_scalar(r, OP_Mul, l->factor[k], out);
 }
 
@@ -233,7 +216,7 @@ static hone_status build(struct rewrite *r, const struct byte_sum *s, const stru
   TRY(with_scalar(r, OP_ShiftRight, l->bits, out));
   TRY(with_scalar(r, OP_Max, s->low, out));
   TRY(with_scalar(r, OP_Min, s->high, out));
-  return cast(r, s->outer->outputs[0]->dtype, out);
+  return rewrite_cast(r, *out, s->outer->outputs[0]->dtype, out);
 }
 
 static hone_status visit_in(struct rewrite *r, struct arena *scratch, struct byte_sum *s) {

@@ -6,31 +6,7 @@
  * same, bit for bit. */
 #include "rewrite.h"
 
-static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
-static bool is_word_or_byte(hone_dtype dtype) { return dtype == HONE_I32 || is_byte(dtype); }
-
-static hone_status binary(struct rewrite *r, enum op_id op, struct value *y, struct value **x) {
-  struct node *node;
-  TRY(rewrite_node(r, op, (struct value *[]){*x, y}, 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *x = node->outputs[0];
-  return HONE_OK;
-}
-
-static hone_status cast(struct rewrite *r, hone_dtype to, struct value **x) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Cast, x, 1, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *x = node->outputs[0];
-  return HONE_OK;
-}
-
-static hone_status scalar(struct rewrite *r, int64_t x, struct value **out) {
-  TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, out));
-  tensor_set_i64((*out)->constant, 0, x);
-  return HONE_OK;
-}
+static bool is_word_or_byte(hone_dtype dtype) { return dtype == HONE_I32 || dtype_is_byte(dtype); }
 
 /* -- Requantize ---------------------------------------------------------------------------------- */
 
@@ -67,7 +43,7 @@ static hone_status operand(struct rewrite *r, const struct requantize *q, elemen
   size_t count = tensor_count(q->multipliers);
   bool equal = true;
   for (size_t i = 1; i < count; i++) equal &= element(q, i) == element(q, 0);
-  if (equal) return scalar(r, element(q, 0), out);
+  if (equal) return rewrite_i32(r, element(q, 0), out);
   TRY(rewrite_constant(r, HONE_I32, &q->columns, out));
   for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, element(q, i));
   return HONE_OK;
@@ -103,16 +79,16 @@ static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   struct node *product;
   int64_t offset = node_int(node, "offset", 0);
   if (!read_requantize(node, &q) || offset < INT32_MIN || offset > INT32_MAX) return HONE_OK;
-  if (x->dtype != HONE_I32) TRY(cast(r, HONE_I32, &x));
+  if (x->dtype != HONE_I32) TRY(rewrite_cast(r, x, HONE_I32, &x));
   if (offset) {
-    TRY(scalar(r, offset, &y));
-    TRY(binary(r, OP_Sub, y, &x));
+    TRY(rewrite_i32(r, offset, &y));
+    TRY(rewrite_binary(r, OP_Sub, x, y, &x));
   }
   bool shifted = false;
   for (size_t i = 0; i < tensor_count(q.shifts); i++) shifted |= left_of(&q, i) != 0;
   if (shifted) {
     TRY(operand(r, &q, factor_of, &y));
-    TRY(binary(r, OP_Mul, y, &x));
+    TRY(rewrite_binary(r, OP_Mul, x, y, &x));
   }
   in[0] = x;
   TRY(operand(r, &q, multiplier_of, &in[1]));
@@ -121,18 +97,18 @@ static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   TRY(node_infer(r->ctx, r->graph, product));
   x = product->outputs[0];
   if (q.low - q.zero > INT32_MIN) {
-    TRY(scalar(r, q.low - q.zero, &y));
-    TRY(binary(r, OP_Max, y, &x));
+    TRY(rewrite_i32(r, q.low - q.zero, &y));
+    TRY(rewrite_binary(r, OP_Max, x, y, &x));
   }
   if (q.high - q.zero < INT32_MAX) {
-    TRY(scalar(r, q.high - q.zero, &y));
-    TRY(binary(r, OP_Min, y, &x));
+    TRY(rewrite_i32(r, q.high - q.zero, &y));
+    TRY(rewrite_binary(r, OP_Min, x, y, &x));
   }
   if (q.zero) {
-    TRY(scalar(r, q.zero, &y));
-    TRY(binary(r, OP_Add, y, &x));
+    TRY(rewrite_i32(r, q.zero, &y));
+    TRY(rewrite_binary(r, OP_Add, x, y, &x));
   }
-  if (node->outputs[0]->dtype != HONE_I32) TRY(cast(r, node->outputs[0]->dtype, &x));
+  if (node->outputs[0]->dtype != HONE_I32) TRY(rewrite_cast(r, x, node->outputs[0]->dtype, &x));
   return rewrite_replace(r, node->outputs[0], x);
 }
 
@@ -182,7 +158,8 @@ static hone_status visit_weights(struct rewrite *r, struct node *node) {
   int64_t zero, low = INT64_MAX, high = INT64_MIN;
   bool conv = is_op(node, OP_ConvInteger);
   struct value *centred, *sums, *rows;
-  if (!w->constant || !is_byte(w->dtype) || node->inputs[0]->constant || !weights_zero(node, &zero))
+  if (!w->constant || !dtype_is_byte(w->dtype) || node->inputs[0]->constant ||
+      !weights_zero(node, &zero))
     return HONE_OK;
   if ((w->dtype == HONE_I8 && !zero) || (!conv && w->shape.rank != 2)) return HONE_OK;
   size_t count = tensor_count(w->constant);
@@ -199,7 +176,7 @@ static hone_status visit_weights(struct rewrite *r, struct node *node) {
   TRY(contraction(r, node, centred, &sums));
   if (shift) { /* -128 and 128 do not both fit */
     TRY(row_sums(r, node, shift == 128 ? -128 : shift, &rows));
-    TRY(binary(r, shift == 128 ? OP_Sub : OP_Add, rows, &sums));
+    TRY(rewrite_binary(r, shift == 128 ? OP_Sub : OP_Add, sums, rows, &sums));
   }
   return rewrite_replace(r, node->outputs[0], sums);
 }
@@ -225,7 +202,7 @@ static bool is_clamped(const struct value *x, double *out_low, double *out_high)
 static hone_status visit_cast(struct rewrite *r, struct node *node) {
   double low, high, least, most;
   const struct node *narrow = producer_of(node->inputs[0], OP_Cast);
-  if (node->outputs[0]->dtype != HONE_I32 || !narrow || !is_byte(node->inputs[0]->dtype) ||
+  if (node->outputs[0]->dtype != HONE_I32 || !narrow || !dtype_is_byte(node->inputs[0]->dtype) ||
       narrow->inputs[0]->dtype != HONE_I32 || !rewrite_single_use(r, node->inputs[0]))
     return HONE_OK;
   least = node->inputs[0]->dtype == HONE_I8 ? -128 : 0;

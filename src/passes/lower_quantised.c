@@ -18,12 +18,10 @@ struct quantised {
   double scale, zero_point;
 };
 
-static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
-
 static bool read_scalars(struct value *q, const struct value *scale, struct value *zero,
                          struct quantised *out) {
   *out = (struct quantised){.q = q, .zero = zero};
-  if (!is_byte(q->dtype) || !constant_scalar(scale, &out->scale)) return false;
+  if (!dtype_is_byte(q->dtype) || !constant_scalar(scale, &out->scale)) return false;
   if (zero && !constant_scalar(zero, &out->zero_point)) return false;
   return out->scale > 0 && isfinite(out->scale) && scale->dtype == HONE_F32;
 }
@@ -58,7 +56,7 @@ static bool is_symmetric(const struct weights *w) {
 
 static bool read_weights(const struct value *q, const struct value *scale, const struct value *zero,
                          int axis, struct weights *out) {
-  if (!q->constant || !scale->constant || (zero && !zero->constant) || !is_byte(q->dtype))
+  if (!q->constant || !scale->constant || (zero && !zero->constant) || !dtype_is_byte(q->dtype))
     return false;
   *out = (struct weights){q->constant, scale->constant, zero ? zero->constant : NULL, axis};
   size_t count = tensor_count(scale->constant);
@@ -122,24 +120,6 @@ static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, stru
   return HONE_OK;
 }
 
-static hone_status binary(struct rewrite *r, enum op_id op, struct value *x, struct value *y,
-                          struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, op, (struct value *[]){x, y}, 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
-static hone_status cast(struct rewrite *r, struct value *x, hone_dtype to, struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Cast, &x, 1, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
 struct product {
   const struct node *node; /* what is replaced: its name and attributes */
   struct quantised x;
@@ -160,7 +140,7 @@ static hone_status add_bias(struct rewrite *r, const struct product *p, const st
     double scale = scales ? tensor_f64(p->bias_scale, scales == 1 ? 0 : i) : 1;
     tensor_set_f64(bias->constant, i, tensor_f64(p->bias, i) * scale * p->per_step);
   }
-  return binary(r, OP_Add, *y, bias, y);
+  return rewrite_binary(r, OP_Add, *y, bias, y);
 }
 
 /* The integer product as floats, scaled, with its bias. */
@@ -179,9 +159,9 @@ static hone_status build_product(struct rewrite *r, const struct product *p, str
   for (size_t i = 0; conv && i < p->node->attribute_count; i++)
     TRY(node_set(r->ctx, r->graph, node, &p->node->attributes[i]));
   TRY(node_infer(r->ctx, r->graph, node));
-  TRY(cast(r, node->outputs[0], HONE_F32, out));
+  TRY(rewrite_cast(r, node->outputs[0], HONE_F32, out));
   TRY(column_scale(r, &p->w, node, p->x.scale * p->per_step, &scale));
-  TRY(binary(r, OP_Mul, *out, scale, out));
+  TRY(rewrite_binary(r, OP_Mul, *out, scale, out));
   return p->bias ? add_bias(r, p, node, out) : HONE_OK;
 }
 
@@ -194,14 +174,14 @@ static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, 
   TRY(unary(r, OP_Round, x, &x));
   if (zero != 0) {
     TRY(float_scalar(r, zero, &in[0]));
-    TRY(binary(r, OP_Add, x, in[0], &x));
+    TRY(rewrite_binary(r, OP_Add, x, in[0], &x));
   }
   in[0] = x;
   TRY(float_scalar(r, low, &in[1]));
   TRY(float_scalar(r, low + 255, &in[2]));
   TRY(rewrite_node(r, OP_Clip, in, 3, &clip));
   TRY(node_infer(r->ctx, r->graph, clip));
-  return cast(r, clip->outputs[0], to, out);
+  return rewrite_cast(r, clip->outputs[0], to, out);
 }
 
 /* -- patterns ------------------------------------------------------------------------------------ */
@@ -445,13 +425,13 @@ static hone_status in_steps(struct rewrite *r, struct value *x, double scale, st
                  rewrite_single_use(r, scaled);
   if (!product) {
     TRY(float_scalar(r, scale, &factor));
-    return binary(r, OP_Div, x, factor, out);
+    return rewrite_binary(r, OP_Div, x, factor, out);
   }
   TRY(divided(r, mul->inputs[1], scale, &factor));
-  TRY(binary(r, OP_Mul, mul->inputs[0], factor, out));
+  TRY(rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out));
   if (has_bias) {
     TRY(divided(r, add->inputs[1], scale, &bias));
-    TRY(binary(r, OP_Add, *out, bias, out));
+    TRY(rewrite_binary(r, OP_Add, *out, bias, out));
   }
   return y != x ? unary(r, OP_Relu, *out, out) : HONE_OK;
 }
@@ -469,13 +449,13 @@ static hone_status visit_rest(struct rewrite *r, struct node *node) {
     return rewrite_replace(r, node->outputs[0], y);
   }
   if (!dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
-  TRY(cast(r, x.q, HONE_F32, &y));
+  TRY(rewrite_cast(r, x.q, HONE_F32, &y));
   if (x.zero_point != 0) {
     TRY(float_scalar(r, x.zero_point, &constant));
-    TRY(binary(r, OP_Sub, y, constant, &y));
+    TRY(rewrite_binary(r, OP_Sub, y, constant, &y));
   }
   TRY(float_scalar(r, x.scale, &constant));
-  TRY(binary(r, OP_Mul, y, constant, &y));
+  TRY(rewrite_binary(r, OP_Mul, y, constant, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }
 

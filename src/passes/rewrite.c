@@ -33,6 +33,30 @@ hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct s
   return graph_constant(r->ctx, r->graph, NULL, tensor, out);
 }
 
+hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out) {
+  TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, out));
+  tensor_set_i64((*out)->constant, 0, x);
+  return HONE_OK;
+}
+
+hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x, struct value *y,
+                           struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, op, (struct value *[]){x, y}, 2, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, OP_Cast, &x, 1, &node));
+  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
 hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
                           visit_fn *visit, size_t *out_changes) {
   struct rewrite r = {.ctx = ctx, .graph = graph, .env = env};

@@ -31,6 +31,12 @@ bool rewrite_single_use(const struct rewrite *r, const struct value *value);
 /* A new constant of the given type; the caller fills it. */
 MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
                                       const struct shape *shape, struct value **out);
+/* One number of type i32; op(x, y); x in another type: each with its shape and type known. */
+MUST_USE hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out);
+MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x,
+                                    struct value *y, struct value **out);
+MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to,
+                                  struct value **out);
 
 /* The node that made the value, if it is of this op and has no fused program; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);

@@ -630,7 +630,7 @@ hone_status lower_weights(struct builder *b, const struct node *node, bool *out_
 bool is_kernel_pool(const struct node *node) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];
-  bool bytes = is_op(node, OP_MaxPool) && (x->dtype == HONE_U8 || x->dtype == HONE_I8);
+  bool bytes = is_op(node, OP_MaxPool) && dtype_is_byte(x->dtype);
   return (all_f32(node) || bytes) && !more && !node->fused_count &&
          (x->shape.rank == 3 || x->shape.rank == 4) && !node_int(node, "ceil_mode", 0);
 }

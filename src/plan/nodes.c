@@ -23,8 +23,6 @@ hone_dtype raw_dtype(const struct node *node) {
   return node->inputs[is_op(node, OP_Where) ? 1 : 0]->dtype;
 }
 
-static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
-
 /* Nothing but one number, if there are any. */
 static bool is_one_number(const struct value *value) {
   if (!value) return true;
@@ -54,7 +52,7 @@ bool is_integer_contraction(const struct node *node) {
   const struct value *x = node->inputs[0], *w = node->inputs[1], *zero = NULL, *w_zero = NULL;
   if (own_input_count(node) > 2) zero = node->inputs[2];
   if (own_input_count(node) > 3) w_zero = node->inputs[3];
-  if (!is_byte(x->dtype) || !is_byte(w->dtype) || !w->constant) return false;
+  if (!dtype_is_byte(x->dtype) || !dtype_is_byte(w->dtype) || !w->constant) return false;
   bool is_centred = w->dtype == HONE_I8 && is_zero(w_zero);
   if (!is_centred && (!is_depthwise(node) || !is_one_number(w_zero))) return false;
   int64_t points = 1;

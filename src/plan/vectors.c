@@ -1,10 +1,8 @@
 /* Which types and elementwise operations the vectors of simd.h know. */
 #include "builder.h"
 
-static bool is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
-
 bool is_vector_type(hone_dtype dtype) {
-  return dtype == HONE_F32 || is_byte(dtype) || dtype == HONE_I32;
+  return dtype == HONE_F32 || dtype_is_byte(dtype) || dtype == HONE_I32;
 }
 
 bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta) {
@@ -14,7 +12,7 @@ bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta) {
 
 bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped) {
   if (!is_vector_type(from) || !is_vector_type(to)) return false;
-  return from != HONE_F32 || to == HONE_F32 || (is_byte(to) && is_clipped);
+  return from != HONE_F32 || to == HONE_F32 || (dtype_is_byte(to) && is_clipped);
 }
 
 /* Those that simd.h has for vectors of int32. */

@@ -159,9 +159,11 @@ static void outputs_on_file(void **state) {
                     wider = TENSOR(FLOATS(1, 2, 3, 4), 1, 4);
   const hone_tensor
       boxes = {.data = (int64_t[]){1, 2, 3, 4}, .dtype = HONE_I64, .rank = 1, .shape = {4}},
-      moved = {.data = (int64_t[]){1, 2, 3, 5}, .dtype = HONE_I64, .rank = 1, .shape = {4}};
-  const hone_tensor expected[] = {answers, image, boxes}, found[] = {half, turned, moved},
-                    misshapen[] = {wider, turned, moved};
+      moved = {.data = (int64_t[]){1, 2, 3, 5}, .dtype = HONE_I64, .rank = 1, .shape = {4}},
+      words = {.data = (uint32_t[]){7, UINT32_MAX}, .dtype = HONE_U32, .rank = 1, .shape = {2}};
+  const hone_tensor expected[] = {answers, image, boxes, words},
+                    found[] = {half, turned, moved, words},
+                    misshapen[] = {wider, turned, moved, words};
   assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
   snprintf(path, sizeof path, "%s/.expected/a", folder);
   assert_int_equal(dir_create(&ctx, path), HONE_OK);
@@ -176,13 +178,13 @@ static void outputs_on_file(void **state) {
   assert_int_equal(labels_open(&ctx, path, &labels), HONE_OK);
   assert_true(labels_are_outputs(&labels));
   score_begin(&labels, &score);
-  assert_int_equal(score_add(&ctx, &score, 0, expected, NULL, 3), HONE_OK);
+  assert_int_equal(score_add(&ctx, &score, 0, expected, NULL, COUNT(expected)), HONE_OK);
   assert_float_equal(score_value(&score), 1, 1e-12);
   score_end(&score);
   score_begin(&labels, &score);
-  assert_int_equal(score_add(&ctx, &score, 0, found, NULL, 3), HONE_OK);
-  assert_float_equal(score_value(&score), (0.5 + 24.0 / 25 + 0.75) / 3, 1e-12);
-  assert_int_equal(score_add(&ctx, &score, 0, misshapen, NULL, 3), HONE_E_SHAPE);
+  assert_int_equal(score_add(&ctx, &score, 0, found, NULL, COUNT(found)), HONE_OK);
+  assert_float_equal(score_value(&score), (0.5 + 24.0 / 25 + 0.75 + 1) / 4, 1e-12);
+  assert_int_equal(score_add(&ctx, &score, 0, misshapen, NULL, COUNT(misshapen)), HONE_E_SHAPE);
   score_end(&score);
   labels_close(&labels);
   dir_remove_tree(folder);

@@ -19,23 +19,29 @@ static const char quantised_graph[] =
     "  w = MatMul(d, m)\n"
     "}\n";
 
-static void steps_pass_what_hands_them_on(void **state) {
-  (void)state;
+/* The steps of the outputs of a graph given as text; its precision as files have it, where asked for. */
+static void steps_of(const char *text, double *out, const char **out_precision) {
   struct ctx ctx;
   struct arena *arena;
   struct graph *graph;
-  double steps[3];
   ctx_init(&ctx);
   assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
-  hone_status status =
-      graph_parse(&ctx, arena, quantised_graph, sizeof quantised_graph - 1, op_find, &graph);
+  hone_status status = graph_parse(&ctx, arena, text, strlen(text), op_find, &graph);
   if (!status) status = graph_infer(&ctx, graph);
   if (status) print_error("%s\n", ctx.message);
   assert_int_equal(status, HONE_OK);
-  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
-  assert_true(steps[0] == 0.125 && steps[1] == 32 && steps[2] == 0);
-  assert_string_equal(file_precision(graph), "int8");
+  assert_int_equal(output_steps(&ctx, graph, out), HONE_OK);
+  if (out_precision) *out_precision = file_precision(graph);
   arena_destroy(arena);
+}
+
+static void steps_pass_what_hands_them_on(void **state) {
+  (void)state;
+  const char *precision;
+  double steps[3];
+  steps_of(quantised_graph, steps, &precision);
+  assert_true(steps[0] == 0.125 && steps[1] == 32 && steps[2] == 0);
+  assert_string_equal(precision, "int8");
 }
 
 /* Sums brought to bytes in fixed point are a step from what another right rounding gives; 16-bit ones have no
@@ -48,28 +54,15 @@ static void steps_begin_at_a_fixed_point_rounding(void **state) {
       "  y = hone.Requantize(x, m, h) to=3\n"
       "  z = DequantizeLinear(y, s)\n"
       "  w = hone.Requantize(u, m, h) to=5\n}\n";
-  struct ctx ctx;
-  struct arena *arena;
-  struct graph *graph;
   double steps[3];
-  ctx_init(&ctx);
-  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
-  hone_status status = graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph);
-  if (!status) status = graph_infer(&ctx, graph);
-  if (status) print_error("%s\n", ctx.message);
-  assert_int_equal(status, HONE_OK);
-  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
+  steps_of(text, steps, NULL);
   assert_true(steps[0] == 1 && steps[1] == 0.5 && steps[2] == 0);
-  arena_destroy(arena);
 }
 
 /* Each entry half of the one before: a step of the logits doubles a chance, and two logits apart move one half to two
    thirds of 256. */
 static void steps_pass_a_softmax_by_its_slope(void **state) {
   (void)state;
-  struct ctx ctx;
-  struct arena *arena;
-  struct graph *graph;
   double step;
   char text[4096];
   int n = snprintf(text, sizeof text, "graph(x: i8[1,4]) -> (y) {\n  t = const i32[256] [");
@@ -77,24 +70,14 @@ static void steps_pass_a_softmax_by_its_slope(void **state) {
     n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "",
                   i < 31 ? 1 << (30 - i) : 0);
   snprintf(text + n, sizeof text - (size_t)n, "]\n  y = hone.TableSoftmax(x, t) to=3\n}\n");
-  ctx_init(&ctx);
-  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
-  hone_status status = graph_parse(&ctx, arena, text, strlen(text), op_find, &graph);
-  if (!status) status = graph_infer(&ctx, graph);
-  if (status) print_error("%s\n", ctx.message);
-  assert_int_equal(status, HONE_OK);
-  assert_int_equal(output_steps(&ctx, graph, &step), HONE_OK);
+  steps_of(text, &step, NULL);
   assert_true(fabs(step - (1 + 256.0 / 3)) < 1e-9);
-  arena_destroy(arena);
 }
 
 /* A function of bytes as a table: a step before it is as many behind it as two neighbours differ by, -1 and 0 too
    where the index has a sign. */
 static void steps_pass_tables_by_their_steepest_place(void **state) {
   (void)state;
-  struct ctx ctx;
-  struct arena *arena;
-  struct graph *graph;
   double steps[3];
   char text[4096];
   int n = snprintf(text, sizeof text,
@@ -110,15 +93,8 @@ static void steps_pass_tables_by_their_steepest_place(void **state) {
            "axis=0\n"
            "  g = Reshape(y, k)\n  z = DequantizeLinear(g, s)\n"
            "  w = Gather(t, b) axis=0\n}\n");
-  ctx_init(&ctx);
-  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
-  hone_status status = graph_parse(&ctx, arena, text, strlen(text), op_find, &graph);
-  if (!status) status = graph_infer(&ctx, graph);
-  if (status) print_error("%s\n", ctx.message);
-  assert_int_equal(status, HONE_OK);
-  assert_int_equal(output_steps(&ctx, graph, steps), HONE_OK);
+  steps_of(text, steps, NULL);
   assert_true(steps[0] == 22 && steps[1] == 11 && steps[2] == 14);
-  arena_destroy(arena);
 }
 
 int main(void) {
