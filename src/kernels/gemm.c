@@ -7,6 +7,7 @@
 
 #define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
 #define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
+#define LINE_BYTES 64        /* of a cache */
 #define AMX_SIDE 16          /* pixels, columns and groups of k of an AMX tile */
 
 /* The values of a choice, in the order of TILE_NAMES in kernels.def. */
@@ -31,10 +32,11 @@ static struct tile tile_of(const struct choice *choice) {
 struct layout {
   int64_t pixel_rows, pixel_columns, outer, inner;
   int64_t columns, taps, taps_x;
-  int64_t group;        /* elements of k in four bytes, summed by one lane at a time */
-  int64_t elements;     /* of k in one tap */
-  int64_t depth, k_all; /* groups of k in one tap, in all */
-  bool amx;             /* on AMX tiles: two of pixels by two of columns */
+  int64_t row_stride, column_stride; /* of pixels, in elements of a */
+  int64_t group;                     /* elements of k in four bytes, summed by one lane at a time */
+  int64_t elements;                  /* of k in one tap */
+  int64_t depth, k_all;              /* groups of k in one tap, in all */
+  bool amx;                          /* on AMX tiles: two of pixels by two of columns */
   struct tile tile;
   int64_t panel_width, panels, column_tiles, wide_tiles, tiles;
 };
@@ -44,6 +46,7 @@ static void describe_gemm(const struct problem *p, struct layout *t) {
   int64_t batch0 = at_least_1(p->batch0), batch1 = at_least_1(p->batch1);
   t->pixel_rows = 1;
   t->pixel_columns = p->m;
+  t->column_stride = p->a_row;
   t->outer = p->b_batches > 1 ? batch0 * batch1 : 1;
   t->inner = p->b_batches > 1 ? 1 : batch0 * batch1;
   t->columns = p->n;
@@ -65,6 +68,8 @@ static void describe_conv(const struct problem *p, struct layout *t) {
   int64_t groups = at_least_1(p->groups), images = at_least_1(p->images);
   t->pixel_rows = p->oh;
   t->pixel_columns = p->ow;
+  t->row_stride = p->sh * p->i_row;
+  t->column_stride = p->sw * p->i_pixel;
   t->outer = groups;
   t->inner = images;
   t->columns = p->oc / groups;
@@ -196,6 +201,30 @@ static double tile_cycles(double pixels, double vectors, double unroll, double m
   return cycles;
 }
 
+static bool is_among(int64_t x, const int64_t *list, int count) {
+  for (int i = 0; i < count; i++)
+    if (list[i] == x) return true;
+  return false;
+}
+
+/* Lines of a that each k fetches from L2 again: those of a tile that share a set of L1 and that it does not hold. Where
+   pixels are whole pages apart all do, and a tile of fewer pixels is faster. */
+static double refetched_lines(const struct layout *t, const struct kernel_target *target) {
+  const int64_t sets = (int64_t)target->l1_way_bytes / LINE_BYTES;
+  const int64_t ways = (int64_t)(target->l1_bytes / target->l1_way_bytes), size = 4 / t->group;
+  int64_t lines[MOST_ACCUMULATORS];
+  int count = 0, beyond = 0;
+  for (int64_t y = 0; y < t->tile.rows; y++)
+    for (int64_t x = 0; x < t->tile.columns; x++) {
+      int64_t line = (y * t->row_stride + x * t->column_stride) * size / LINE_BYTES, same = 0;
+      if (count == MOST_ACCUMULATORS || is_among(line, lines, count)) continue;
+      for (int i = 0; i < count; i++) same += (lines[i] - line) % sets == 0;
+      beyond += same >= ways;
+      lines[count++] = line;
+    }
+  return beyond;
+}
+
 /* Cycles of one image with the tile; its start and end cost about its registers twice. */
 static double image_cycles(const struct layout *t, const struct kernel_target *target) {
   const struct tile *tile = &t->tile;
@@ -203,6 +232,7 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
   int64_t tail = ceil_div(t->columns % t->panel_width, lanes);
   int64_t row_tiles = t->pixel_rows / tile->rows, row_rest = t->pixel_rows % tile->rows;
   double total = 0, macs = macs_of(t, target) / (double)t->group;
+  double refetch = refetched_lines(t, target) * LINE_BYTES / target->l2_bytes_per_cycle;
   for (int part = 0; part < 2; part++) {
     double vectors = (double)(part ? tail : tile->vectors), panels = part ? tail > 0 : (double)full;
     double counts[3] = {(double)(row_tiles * t->wide_tiles),
@@ -212,10 +242,11 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
                         (double)(row_rest * tile->columns)};
     for (int i = 0; i < 3; i++)
       if (counts[i] > 0 && panels > 0)
-        total += panels * counts[i] *
-                 ((double)t->k_all *
-                      tile_cycles(pixels[i], vectors, (double)tile->k_unroll, macs, target) +
-                  10 + 2 * pixels[i] * vectors);
+        total +=
+            panels * counts[i] *
+            ((double)t->k_all *
+                 (tile_cycles(pixels[i], vectors, (double)tile->k_unroll, macs, target) + refetch) +
+             10 + 2 * pixels[i] * vectors);
   }
   return total;
 }

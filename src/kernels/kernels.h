@@ -36,6 +36,7 @@ struct kernel_target {
   uint32_t features; /* enum cpu_feature of machine.h */
   int threads;       /* the count the plan is tuned for; any other count gives the same bits */
   bool prefers_size; /* no weights that are larger packed than as they came, but for whole panels */
+  size_t l1_way_bytes; /* addresses so far apart share a set of L1 */
   /* Speeds of one core in its own cycles, for predictions only: struct speeds of machine.h. */
   double clock_ghz;
   double f32_macs, bf16_macs, i8_macs; /* multiply-adds a cycle at most, by element type */

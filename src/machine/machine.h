@@ -46,6 +46,7 @@ struct target {
   bool is_portable;     /* plain C11: no intrinsics, no flags, any compiler */
   bool is_bare;         /* no operating system: no shared libraries, threads, programs; 32 bits */
   size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; l3 shared */
+  size_t l1_way_bytes;                 /* addresses so far apart share a set of L1 */
   struct speeds speeds;                /* of a common processor of the level */
   const char *flags[24];               /* -m flags for the C compiler, NULL-terminated */
 };

@@ -3,7 +3,8 @@
  * the same level gives the same code wherever it is compiled.
  *
  * "host" is the last row of this architecture whose features both cpuid and the OS (XCR0, AMX
- * permission) grant. Cache sizes come from this machine when no triple is given, else from the row.
+ * permission) grant. Cache sizes come from this machine when no triple is given, else from the row. A way of
+ * x86's L1 is a page: its sets are found by the offset in a page (Intel SDM 3A, 11.5.1), whatever its size.
  */
 #include "machine_internal.h"
 
@@ -44,6 +45,7 @@ static const struct level {
   uint32_t features;
   int vector_bytes, vector_registers;
   size_t l1_bytes, l2_bytes, l3_bytes; /* of a common processor of the level */
+  size_t l1_way_bytes;
   const struct speeds *speeds;
   const char *flags[4]; /* -march where features alone do not say it, -mtune */
 } levels[] = {
@@ -56,6 +58,7 @@ static const struct level {
      32 << 10,
      256 << 10,
      8 << 20,
+     4 << 10,
      &speeds_sse,
      {"-mtune=generic"}},
     {"x86_64",
@@ -66,6 +69,7 @@ static const struct level {
      32 << 10,
      256 << 10,
      8 << 20,
+     4 << 10,
      &speeds_avx2,
      {"-mtune=haswell"}},
     {"x86_64",
@@ -76,6 +80,7 @@ static const struct level {
      48 << 10,
      1 << 20,
      16 << 20,
+     4 << 10,
      &speeds_avxvnni,
      {"-mtune=haswell"}},
     {"x86_64",
@@ -86,6 +91,7 @@ static const struct level {
      32 << 10,
      1 << 20,
      16 << 20,
+     4 << 10,
      &speeds_avx512,
      {"-mtune=skylake-avx512"}},
     {"x86_64",
@@ -96,6 +102,7 @@ static const struct level {
      32 << 10,
      1 << 20,
      16 << 20,
+     4 << 10,
      &speeds_vnni,
      {"-mtune=skylake-avx512"}},
     {"x86_64",
@@ -106,6 +113,7 @@ static const struct level {
      32 << 10,
      1 << 20,
      32 << 20,
+     4 << 10,
      &speeds_bf16,
      {"-mtune=skylake-avx512"}},
     {"x86_64",
@@ -116,6 +124,7 @@ static const struct level {
      48 << 10,
      2 << 20,
      32 << 20,
+     4 << 10,
      &speeds_amx,
      {"-mtune=sapphirerapids"}},
     {"aarch64",
@@ -126,6 +135,7 @@ static const struct level {
      64 << 10,
      512 << 10,
      4 << 20,
+     16 << 10,
      &speeds_neon,
      {"-march=armv8-a"}},
     {"aarch64",
@@ -136,6 +146,7 @@ static const struct level {
      64 << 10,
      1 << 20,
      16 << 20,
+     16 << 10,
      &speeds_dotprod,
      {"-march=armv8.2-a+dotprod"}},
     {"aarch64",
@@ -146,6 +157,7 @@ static const struct level {
      64 << 10,
      1 << 20,
      16 << 20,
+     16 << 10,
      &speeds_i8mm,
      {"-march=armv8.2-a+dotprod+i8mm"}},
     {"aarch64",
@@ -156,6 +168,7 @@ static const struct level {
      64 << 10,
      1 << 20,
      16 << 20,
+     16 << 10,
      &speeds_arm_bf16,
      {"-march=armv8.2-a+dotprod+i8mm+bf16"}},
     {"riscv64",
@@ -166,6 +179,7 @@ static const struct level {
      32 << 10,
      512 << 10,
      2 << 20,
+     4 << 10,
      &speeds_plain,
      {"-march=rv64gc", "-mabi=lp64d"}},
     /* Microcontrollers: one lane, 8-bit products two at a time by SMLAD; memory is all as near. */
@@ -177,6 +191,7 @@ static const struct level {
      64 << 10,
      256 << 10,
      0,
+     64 << 10,
      &speeds_m4,
      {"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"}},
     {"arm",
@@ -187,6 +202,7 @@ static const struct level {
      16 << 10,
      256 << 10,
      0,
+     4 << 10,
      &speeds_m7,
      {"-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"}},
     {"arm",
@@ -197,6 +213,7 @@ static const struct level {
      16 << 10,
      256 << 10,
      0,
+     4 << 10,
      &speeds_m7,
      {"-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"}},
     {"riscv32",
@@ -207,10 +224,11 @@ static const struct level {
      16 << 10,
      256 << 10,
      0,
+     4 << 10,
      &speeds_rv32,
      {"-march=rv32imafc", "-mabi=ilp32f", "--specs=picolibc.specs"}}, /* the libc of Debian */
     /* Any processor: plain C11. */
-    {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, &speeds_lane, {NULL}},
+    {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, 4 << 10, &speeds_lane, {NULL}},
 };
 
 /* Triples by architecture; bare: without an operating system. */
@@ -337,6 +355,7 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   out->l1_bytes = level->l1_bytes;
   out->l2_bytes = level->l2_bytes;
   out->l3_bytes = level->l3_bytes;
+  out->l1_way_bytes = level->l1_way_bytes;
   out->speeds = *level->speeds;
   if (!triple && !out->is_portable) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
   collect_flags(level, out);

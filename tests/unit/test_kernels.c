@@ -444,6 +444,41 @@ static void test_costs(void **state) {
   }
 }
 
+/* Rows of a that are whole pages apart meet in one set of L1: tiles of no more of them than it holds, where more would
+   be as good by themselves. */
+static void test_tiles_stay_in_a_set(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    int64_t least, most; /* pixels of a tile; 12 lines in a set */
+  } cases[] = {
+      {"gemm f32 m256 n256 k1024 batch01 batch11 a_row1024 b_row256 b_column1 b_batches1 c_row256",
+       1, 12},
+      {"gemm f32 m256 n256 k1024 batch01 batch11 a_row1040 b_row256 b_column1 b_batches1 c_row256",
+       13, 28},
+      {"conv f32 images1 ih7 iw7 ic2048 oh7 ow7 oc512 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
+       "i_image100352 "
+       "i_row14336 i_pixel2048 o_image25088 o_row3584 o_pixel512",
+       1, 12},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct problem p;
+    struct choice chosen;
+    char text[512], *at;
+    assert_true(problem_parse(cases[i].line, &p));
+    assert_true(kernel_choose_in(kernel_find(p.kind == PROBLEM_gemm ? "gemm_f32" : "conv_f32"), &p,
+                                 &isas[2].target, &chosen));
+    choice_print(text, sizeof text, &chosen);
+    at = strstr(text, "tile_rows");
+    assert_non_null(at);
+    const int64_t rows = strtoll(at + strlen("tile_rows"), NULL, 10);
+    at = strstr(text, "tile_columns");
+    assert_non_null(at);
+    assert_in_range(rows * strtoll(at + strlen("tile_columns"), NULL, 10), cases[i].least,
+                    cases[i].most);
+  }
+}
+
 /* The helpers of simd.h against double libm -----------------------------------------------------
  */
 static const struct function {
@@ -604,6 +639,7 @@ int main(void) {
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_unfitting_choices),
       cmocka_unit_test(test_costs),
+      cmocka_unit_test(test_tiles_stay_in_a_set),
       cmocka_unit_test(test_rows_are_covered),
       cmocka_unit_test(test_simd),
       cmocka_unit_test(test_sse2),
