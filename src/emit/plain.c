@@ -97,6 +97,15 @@ static hone_status emit_attribute(struct emitter *e, const char *text, size_t le
       define(out, undo, count_name);
       text_printf(out, "%zu\n", a->count);
       break;
+    case ATTRIBUTE_FLOATS:
+      define(out, undo, name);
+      text_puts(out, "{");
+      for (size_t i = 0; i < a->count; i++) {
+        emit_float(out, a->floats[i]);
+        text_puts(out, ", ");
+      }
+      text_puts(out, "}\n");
+      break;
     case ATTRIBUTE_STRING:
       if (!strcmp(a->name, "delimiter")) { /* as numbers: text of a model never reaches the file */
         if (!a->s.length) break;

@@ -15,6 +15,13 @@ static bool has_small_types(const struct plan *plan) {
   return false;
 }
 
+static bool has_activations(const struct plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++)
+    for (size_t k = 0; k < plan->steps.at[i]->attribute_count; k++)
+      if (!strcmp(plan->steps.at[i]->attributes[k].name, "functions")) return true;
+  return false;
+}
+
 const char *plan_preference(const struct plan *plan) {
   return plan->kernel_target.prefers_size ? ", prefer size" : "";
 }
@@ -31,11 +38,16 @@ void emit_prelude(const struct plan *plan, struct text *out) {
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
   if (plan->target.is_portable) text_puts(out, "#define HONE_PORTABLE 1\n");
   const char *const texts[] = {plan->target.vector_bytes == 4 ? "kernels/lane.h" : "kernels/simd.h",
-                               "emit/scalar.h", "run/artifact.h", "emit/small.h", "emit/strings.h"};
+                               "emit/scalar.h",
+                               "run/artifact.h",
+                               "emit/small.h",
+                               "emit/strings.h",
+                               "emit/recurrent.h"};
   for (size_t i = 0; i < COUNT(texts); i++) {
     size_t length = 0;
     if (i == 3 && !has_small_types(plan)) continue;
     if (i == 4 && !plan->text_bytes) continue;
+    if (i == 5 && !has_activations(plan)) continue;
     const char *text = hone_embedded_text(texts[i], &length);
     if (text) text_append(out, text, length);
   }

@@ -28,9 +28,15 @@ enum {
   TENSOR_EXTERNAL = 10
 };
 enum { QUANT_SCALE = 2, QUANT_ZERO_POINT, QUANT_DETAILS_TYPE, QUANT_AXIS = 6 };
-enum { OPERATOR_OPCODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
+enum {
+  OPERATOR_OPCODE,
+  OPERATOR_INPUTS,
+  OPERATOR_OUTPUTS,
+  OPERATOR_OPTIONS = 4,
+  OPERATOR_OPTIONS_2 = 12 /* of operators since 162 */
+};
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
-enum { SCHEMA = 3, CODE_CUSTOM = 32, CODE_BEYOND_I8 = 127 };
+enum { SCHEMA = 3, CODE_CUSTOM = 32, CODE_OPTIONS_2 = 162 };
 
 /* TensorType in the schema's order; complex64 is a pair of floats. */
 static const struct {
@@ -126,7 +132,9 @@ static hone_status buffer_bytes(struct tf *tf, int64_t index, const char *name, 
   return HONE_OK;
 }
 
-static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor, const uint8_t *bytes,
+/* sparsity: absent where all elements are stored. */
+static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
+                                 const struct flat_table *sparsity, const uint8_t *bytes,
                                  size_t size) {
   struct tensor *constant;
   int64_t elements;
@@ -138,10 +146,13 @@ static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor, const 
       return fail(tf->ctx, HONE_E_SHAPE, place_name(tensor->name), "a constant with an open shape");
   TRY(shape_check(tf->ctx, place_name(tensor->name), tensor->dtype, &tensor->shape, &elements,
                   &constant->bytes));
-  if (constant->bytes != size)
+  if (!sparsity->flat && constant->bytes != size)
     return fail(tf->ctx, HONE_E_FORMAT, place_name(tensor->name),
                 "the shape needs %zu bytes, the buffer has %zu", constant->bytes, size);
-  TRY(payload_use(tf->ctx, tf->arena, bytes, constant));
+  if (sparsity->flat)
+    TRY(tf_sparse_constant(tf, sparsity, tensor->name, bytes, size, constant));
+  else
+    TRY(payload_use(tf->ctx, tf->arena, bytes, constant));
   tensor->constant = constant;
   return HONE_OK;
 }
@@ -169,12 +180,11 @@ static hone_status read_tensor_table(struct tf *tf, const struct flat_table *tab
   out->is_variable = variable != 0;
   if (external)
     return fail(tf->ctx, HONE_E_UNSUP, place_name(out->name), "a tensor in an external buffer");
-  if (sparsity.flat) return fail(tf->ctx, HONE_E_UNSUP, place_name(out->name), "a sparse tensor");
   TRY(flat_number(table, TENSOR_BUFFER, FLAT_U32, 0, &buffer));
   TRY(buffer_bytes(tf, buffer, out->name, &bytes, &size));
   if (bytes && out->is_complex)
     return fail(tf->ctx, HONE_E_UNSUP, place_name(out->name), "a constant of complex numbers");
-  return bytes ? read_constant(tf, out, bytes, size) : HONE_OK;
+  return bytes ? read_constant(tf, out, &sparsity, bytes, size) : HONE_OK;
 }
 
 static hone_status read_tensors(struct tf *tf, struct tf_graph *graph) {
@@ -389,8 +399,10 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   if (old > code) code = old; /* files from before operator 127 */
   struct place at = {PLACE_NODE, (int64_t)index, ""};
   if (code == CODE_CUSTOM) return fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", custom);
-  *out = code < 0 || code > INT32_MAX ? NULL : tf_kind_find((int)code);
+  const char *name, *why;
+  *out = tf_kind_find(code < 0 ? -1 : (int)code, &name, &why);
   if (*out) return HONE_OK;
+  if (name) return fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why);
   return fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
 }
 
@@ -400,15 +412,17 @@ hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op) {
   TRY(find_kind(tf, &table, index, &op->kind));
   TRY(flat_list(&table, OPERATOR_INPUTS, 4, &op->inputs));
   TRY(flat_list(&table, OPERATOR_OUTPUTS, 4, &op->outputs));
-  TRY(flat_child(&table, OPERATOR_OPTIONS, &op->options));
+  TRY(flat_child(&table, op->kind->code < CODE_OPTIONS_2 ? OPERATOR_OPTIONS : OPERATOR_OPTIONS_2,
+                 &op->options));
   TRY(check_indices(tf, &op->inputs, &tf->graph, true, "an input"));
   return check_indices(tf, &op->outputs, &tf->graph, false, "an output");
 }
 
 /* Operators that know of variables and of tensors that keep their content. */
 static bool knows_state(const struct tf_kind *kind) {
-  static tf_build_fn *const those[] = {tf_if,   tf_while, tf_read_variable, tf_assign_variable,
-                                       tf_lstm, tf_rnn,   tf_svdf};
+  static tf_build_fn *const those[] = {
+      tf_if,   tf_while, tf_composite, tf_read_variable,      tf_assign_variable,
+      tf_lstm, tf_rnn,   tf_svdf,      tf_bidirectional_lstm, tf_bidirectional_rnn};
   for (size_t i = 0; i < COUNT(those); i++)
     if (kind->build == those[i]) return true;
   return false;

@@ -98,7 +98,8 @@ MUST_USE PRINTF(2, 3) hone_status tf_refuse(const struct tf_op *op, const char *
 MUST_USE hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t outputs);
 
 /* -- tflite_control.c: operators that call other graphs of the file; variables ---- */
-tf_build_fn tf_if, tf_while, tf_call_once, tf_var_handle, tf_read_variable, tf_assign_variable;
+tf_build_fn tf_if, tf_while, tf_call_once, tf_composite, tf_var_handle, tf_read_variable,
+    tf_assign_variable;
 /* The called graph is at its end: its results go to the operator that called it. */
 MUST_USE hone_status tf_leave(struct tf *tf);
 /* The file's graph `index`, its tensors not bound to anything yet. */
@@ -111,7 +112,7 @@ MUST_USE hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const 
 /* What it holds from now on. */
 MUST_USE hone_status tf_keep(struct tf_op *op, struct tf_tensor *tensor, struct value *value);
 /* -- tflite_recurrent.c ---- */
-tf_build_fn tf_lstm, tf_rnn, tf_svdf;
+tf_build_fn tf_lstm, tf_rnn, tf_svdf, tf_bidirectional_lstm, tf_bidirectional_rnn;
 
 /* -- tflite_layout.c ---- */
 /* The value in the file's order, with channels second, or as `images` says. */
@@ -175,18 +176,32 @@ tf_build_fn tf_conv, tf_depthwise, tf_transpose_conv, tf_pool, tf_fully_connecte
 /* -- tflite_elementwise.c ---- */
 tf_build_fn tf_unary, tf_binary, tf_square, tf_rsqrt, tf_squared_difference, tf_not_equal,
     tf_floor_div, tf_clip, tf_leaky, tf_prelu, tf_cast, tf_select, tf_add_n, tf_softmax, tf_gelu,
-    tf_floor_mod, tf_zeros_like, tf_atan2, tf_hard_swish;
+    tf_floor_mod, tf_zeros_like, tf_atan2, tf_hard_swish, tf_fake_quant, tf_bitcast, tf_right_shift;
 /* -- tflite_movement.c ---- */
 tf_build_fn tf_reshape, tf_squeeze, tf_expand_dims, tf_transpose, tf_concat, tf_pad, tf_mirror_pad,
     tf_slice, tf_strided_slice, tf_split, tf_split_v, tf_pack, tf_unpack, tf_tile, tf_shape,
     tf_rank, tf_gather, tf_gather_nd, tf_broadcast_to, tf_fill, tf_range_op, tf_reverse,
     tf_depth_to_space, tf_space_to_batch, tf_batch_to_space, tf_scatter_nd, tf_one_hot,
-    tf_embedding_lookup, tf_topk, tf_reverse_sequence, tf_dynamic_update_slice;
+    tf_embedding_lookup, tf_topk, tf_reverse_sequence, tf_dilate;
 /* -- tflite_reduce.c ---- */
 tf_build_fn tf_reduce, tf_arg, tf_cumsum, tf_l2_normalise, tf_lrn, tf_resize, tf_rfft,
     tf_complex_part, tf_reduce_bool;
 
+/* -- tflite_index.c; what SEGMENT operators do ---- */
+enum tf_reduction { TF_ADD, TF_MUL, TF_MAX, TF_MIN };
+tf_build_fn tf_where, tf_non_max_suppression, tf_unique, tf_sparse_to_dense, tf_segment,
+    tf_bucketize, tf_broadcast_args, tf_matrix_diag, tf_dynamic_update_slice;
+/* -- tflite_volume.c ---- */
+tf_build_fn tf_conv_3d, tf_conv_3d_transpose;
+/* -- tflite_sparse.c ---- */
+/* The elements of a constant that the file stores sparsely; `table` is its SparsityParameters. */
+MUST_USE hone_status tf_sparse_constant(struct tf *tf, const struct flat_table *table,
+                                        const char *name, const uint8_t *bytes, size_t size,
+                                        struct tensor *out);
+tf_build_fn tf_densify;
+
 /* -- tflite_kinds.c ---- */
-const struct tf_kind *tf_kind_find(int code);
+/* NULL: not read; *out_name and *out_why then say what it is and why, NULL for a code of no operator. */
+const struct tf_kind *tf_kind_find(int code, const char **out_name, const char **out_why);
 
 #endif

@@ -305,6 +305,17 @@ hone_status tf_call_once(struct tf_op *op) {
   return push(op->tf, call, call->graphs[0], op->make->graph, NULL, 0);
 }
 
+/* STABLEHLO_COMPOSITE: options name, graph. What it stands for is written out in that graph. */
+hone_status tf_composite(struct tf_op *op) {
+  struct tf_call *call;
+  TRY(NEW(op->ctx, op->tf->arena, call));
+  call->op = *op;
+  TRY(tf_option(op, 1, FLAT_I32, 0, &call->graphs[0]));
+  TRY(read_arguments(call, 0));
+  call->stage = TAKEN;
+  return push(op->tf, call, call->graphs[0], op->make->graph, call->values, call->count);
+}
+
 hone_status tf_leave(struct tf *tf) {
   struct tf_frame frame = tf->frames.at[tf->frames.count - 1];
   struct tf_call *call = frame.call;

@@ -2,6 +2,8 @@
  * Quantised ones go to tflite_quantised.c. */
 #include "tflite.h"
 
+#include <math.h>
+
 /* Option 0 of ADD, SUB, MUL and DIV. */
 enum { ACTIVATION = 0 };
 
@@ -280,4 +282,77 @@ hone_status tf_atan2(struct tf_op *op) {
   TRY(make_node(make, OP_And, VALUES(is_down, is_left), NULL, &is_left));
   TRY(make_node(make, OP_Where, VALUES(is_left, zero, angle), NULL, &angle));
   return tf_write(op, 0, image, angle);
+}
+
+/* FAKE_QUANT (options min, max, bits, narrow range): to the nearest of 2^bits evenly spread numbers, of which one is
+   0; halves away from the least. Source: Jacob et al. 2018, section 3. */
+hone_status tf_fake_quant(struct tf_op *op) {
+  double low, high;
+  int64_t bits, narrow;
+  struct make *make = op->make;
+  struct value *x, *least, *most, *whole, *rest, *y;
+  TRY(tf_arity(op, 1, 1, 1));
+  TRY(flat_float(&op->options, 0, 0, &low));
+  TRY(flat_float(&op->options, 1, 0, &high));
+  TRY(tf_option(op, 2, FLAT_I32, 0, &bits));
+  TRY(tf_option(op, 3, FLAT_U8, 0, &narrow));
+  if (!(low <= 0) || !(high >= 0) || !(low < high) || bits < 2 || bits > 16)
+    return fail(op->ctx, HONE_E_NUM, tf_place(op), "FAKE_QUANT to %g..%g in %lld bits", low, high,
+                (long long)bits);
+  float first = narrow != 0, last = (float)((1 << bits) - 1);
+  float scale = ((float)high - (float)low) / (last - first);
+  float zero = roundf(fminf(fmaxf(first - (float)low / scale, first), last));
+  float bottom = (first - zero) * scale, top = (last - zero) * scale;
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(make_scalar(make, x->dtype, (double)bottom, &least));
+  TRY(make_scalar(make, x->dtype, (double)top, &most));
+  TRY(make_node(make, OP_Clip, VALUES(x, least, most), NULL, &x));
+  TRY(make_node(make, OP_Sub, VALUES(x, least), NULL, &x));
+  TRY(make_with_scalar(make, OP_Mul, x, (double)(1.0f / scale), &x));
+  TRY(make_node(make, OP_Floor, VALUES(x), NULL, &whole));
+  TRY(make_node(make, OP_Sub, VALUES(x, whole), NULL, &rest));
+  TRY(make_with_scalar(make, OP_GreaterOrEqual, rest, 0.5, &rest));
+  TRY(make_cast(make, rest, x->dtype, &rest));
+  TRY(make_node(make, OP_Add, VALUES(whole, rest), NULL, &y));
+  TRY(make_with_scalar(make, OP_Mul, y, (double)scale, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, least), NULL, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* BITCAST between types of one width. */
+hone_status tf_bitcast(struct tf_op *op) {
+  struct value *x, *y;
+  TRY(tf_arity(op, 1, 1, 1));
+  hone_dtype to = tf_out(op, 0)->dtype;
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  if (dtype_bits(x->dtype) != dtype_bits(to))
+    return tf_refuse(op, "from %s to %s", dtype_name(x->dtype), dtype_name(to));
+  TRY(make_node(op->make, OP_BitCast, VALUES(x), ARGS(INT_ARG("to", (int64_t)to)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* RIGHT_SHIFT: x / 2^n toward minus infinity, n clipped to what the type has of bits; in 64 bits. */
+hone_status tf_right_shift(struct tf_op *op) {
+  struct value *x, *n, *one, *low, *high, *power, *rest, *y;
+  struct make *make = op->make;
+  bool image;
+  TRY(read_pair(op, &image, &x, &n));
+  hone_dtype dtype = x->dtype;
+  if (dtype_is_float(dtype) || dtype_bits(dtype) > 32 || n->dtype != dtype)
+    return tf_refuse(op, "of %s by %s", dtype_name(dtype), dtype_name(n->dtype));
+  TRY(make_scalar(make, dtype, 0, &low));
+  TRY(make_scalar(make, dtype, (double)dtype_bits(dtype) - 1, &high));
+  TRY(make_node(make, OP_Clip, VALUES(n, low, high), NULL, &n));
+  TRY(make_cast(make, n, HONE_U64, &n));
+  TRY(make_scalar(make, HONE_U64, 1, &one));
+  TRY(make_node(make, OP_BitShift, VALUES(one, n), ARGS(STRING_ARG("direction", "LEFT")), &power));
+  TRY(make_cast(make, power, HONE_I64, &power));
+  TRY(make_cast(make, x, HONE_I64, &x));
+  TRY(make_node(make, OP_Mod, VALUES(x, power), NULL, &rest));
+  TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &x));
+  TRY(make_node(make, OP_Div, VALUES(x, power), NULL, &y));
+  TRY(make_cast(make, y, dtype, &y));
+  return tf_write(op, 0, image, y);
 }

@@ -41,10 +41,12 @@ static const struct tf_kind kinds[] = {
     {43, "SQUEEZE", tf_squeeze, 0},
     {44, "UNIDIRECTIONAL_SEQUENCE_LSTM", tf_lstm, 0},
     {45, "STRIDED_SLICE", tf_strided_slice, 0},
+    {46, "BIDIRECTIONAL_SEQUENCE_RNN", tf_bidirectional_rnn, 0},
     {47, "EXP", tf_unary, OP_Exp},
     {48, "TOPK_V2", tf_topk, 0},
     {49, "SPLIT", tf_split, 0},
     {50, "LOG_SOFTMAX", tf_softmax, 1},
+    {52, "BIDIRECTIONAL_SEQUENCE_LSTM", tf_bidirectional_lstm, 0},
     {53, "CAST", tf_cast, 0},
     {54, "PRELU", tf_prelu, 0},
     {55, "MAXIMUM", tf_binary, OP_Max},
@@ -60,6 +62,7 @@ static const struct tf_kind kinds[] = {
     {65, "SLICE", tf_slice, 0},
     {66, "SIN", tf_unary, OP_Sin},
     {67, "TRANSPOSE_CONV", tf_transpose_conv, 0},
+    {68, "SPARSE_TO_DENSE", tf_sparse_to_dense, 0},
     {69, "TILE", tf_tile, OP_Tile},
     {70, "EXPAND_DIMS", tf_expand_dims, 0},
     {71, "EQUAL", tf_binary, OP_Equal},
@@ -71,6 +74,7 @@ static const struct tf_kind kinds[] = {
     {77, "SHAPE", tf_shape, 0},
     {78, "POW", tf_binary, OP_Pow},
     {79, "ARG_MIN", tf_arg, OP_ArgMin},
+    {80, "FAKE_QUANT", tf_fake_quant, 0},
     {81, "REDUCE_PROD", tf_reduce, OP_ReduceProd},
     {82, "REDUCE_MAX", tf_reduce, OP_ReduceMax},
     {83, "PACK", tf_pack, 0},
@@ -93,41 +97,92 @@ static const struct tf_kind kinds[] = {
     {100, "MIRROR_PAD", tf_mirror_pad, 0},
     {101, "ABS", tf_unary, OP_Abs},
     {102, "SPLIT_V", tf_split_v, 0},
+    {103, "UNIQUE", tf_unique, 0},
     {104, "CEIL", tf_unary, OP_Ceil},
     {105, "REVERSE_V2", tf_reverse, 0},
     {106, "ADD_N", tf_add_n, 0},
     {107, "GATHER_ND", tf_gather_nd, 0},
     {108, "COS", tf_unary, OP_Cos},
+    {109, "WHERE", tf_where, 0},
     {110, "RANK", tf_rank, 0},
     {111, "ELU", tf_unary, OP_Elu},
     {112, "REVERSE_SEQUENCE", tf_reverse_sequence, 0},
+    {113, "MATRIX_DIAG", tf_matrix_diag, 0},
     {114, "QUANTIZE", tf_quantize, 0},
+    {115, "MATRIX_SET_DIAG", tf_matrix_diag, 1},
     {116, "ROUND", tf_unary, OP_Round},
     {117, "HARD_SWISH", tf_hard_swish, 0},
     {118, "IF", tf_if, 0},
     {119, "WHILE", tf_while, 0},
+    {120, "NON_MAX_SUPPRESSION_V4", tf_non_max_suppression, 0},
+    {121, "NON_MAX_SUPPRESSION_V5", tf_non_max_suppression, 1},
     {122, "SCATTER_ND", tf_scatter_nd, 0},
     {123, "SELECT_V2", tf_select, 0},
+    {124, "DENSIFY", tf_densify, 0},
+    {125, "SEGMENT_SUM", tf_segment, TF_ADD},
     {126, "BATCH_MATMUL", tf_matmul, 0},
     {128, "CUMSUM", tf_cumsum, 0},
     {129, "CALL_ONCE", tf_call_once, 0},
     {130, "BROADCAST_TO", tf_tile, OP_Expand},
     {131, "RFFT2D", tf_rfft, 0},
+    {132, "CONV_3D", tf_conv_3d, 0},
     {133, "IMAG", tf_complex_part, 1},
     {134, "REAL", tf_complex_part, 0},
     {135, "COMPLEX_ABS", tf_complex_part, 2},
     {140, "REDUCE_ALL", tf_reduce_bool, OP_ReduceMin},
+    {141, "CONV_3D_TRANSPOSE", tf_conv_3d_transpose, 0},
     {142, "VAR_HANDLE", tf_var_handle, 0},
     {143, "READ_VARIABLE", tf_read_variable, 0},
     {144, "ASSIGN_VARIABLE", tf_assign_variable, 0},
+    {145, "BROADCAST_ARGS", tf_broadcast_args, 0},
+    {147, "BUCKETIZE", tf_bucketize, 0},
     {150, "GELU", tf_gelu, 0},
+    {151, "DYNAMIC_UPDATE_SLICE", tf_dynamic_update_slice, 0},
     {152, "RELU_0_TO_1", tf_clip, 1},
+    {153, "UNSORTED_SEGMENT_PROD", tf_segment, TF_MUL},
+    {154, "UNSORTED_SEGMENT_MAX", tf_segment, TF_MAX},
+    {155, "UNSORTED_SEGMENT_SUM", tf_segment, TF_ADD},
     {156, "ATAN2", tf_atan2, 0},
+    {157, "UNSORTED_SEGMENT_MIN", tf_segment, TF_MIN},
     {158, "SIGN", tf_unary, OP_Sign},
+    {159, "BITCAST", tf_bitcast, 0},
+    {160, "BITWISE_XOR", tf_binary, OP_BitwiseXor},
+    {161, "RIGHT_SHIFT", tf_right_shift, 0},
+    {203, "DILATE", tf_dilate, 0},
+    {206, "STABLEHLO_COMPOSITE", tf_composite, 0},
 };
 
-const struct tf_kind *tf_kind_find(int code) {
+/* Operators of the schema that are not read, and why. */
+static const struct {
+  int first, last; /* codes */
+  const char *name, *why;
+} refused[] = {
+    {10, 10, "HASHTABLE_LOOKUP", "not yet"},
+    {15, 15, "LSH_PROJECTION", "hashes of strings"},
+    {29, 29, "CONCAT_EMBEDDINGS", "LiteRT has no kernel for it"},
+    {30, 30, "SKIP_GRAM", "strings"},
+    {31, 31, "CALL", "LiteRT has no kernel for it"},
+    {33, 33, "EMBEDDING_LOOKUP_SPARSE", "not yet"},
+    {51, 51, "DELEGATE", "an accelerator's own code stands for it"},
+    {127, 127, "PLACEHOLDER_FOR_GREATER_OP_CODES", "no operator"},
+    {136, 136, "HASHTABLE", "tables of strings"},
+    {137, 137, "HASHTABLE_FIND", "tables of strings"},
+    {138, 138, "HASHTABLE_IMPORT", "tables of strings"},
+    {139, 139, "HASHTABLE_SIZE", "tables of strings"},
+    {146, 146, "RANDOM_STANDARD_NORMAL", "its results differ from run to run"},
+    {148, 148, "RANDOM_UNIFORM", "its results differ from run to run"},
+    {149, 149, "MULTINOMIAL", "its results differ from run to run"},
+    {162, 202, "STABLEHLO",
+     "StableHLO within TFLite, which converters lower to the operators above"},
+    {204, 204, "STABLEHLO_RNG_BIT_GENERATOR", "its results differ from run to run"},
+    {205, 205, "REDUCE_WINDOW", "not yet"},
+    {207, 209, "STABLEHLO",
+     "StableHLO within TFLite, which converters lower to the operators above"},
+};
+
+const struct tf_kind *tf_kind_find(int code, const char **out_name, const char **out_why) {
   size_t low = 0, high = COUNT(kinds);
+  *out_name = *out_why = NULL;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (kinds[middle].code == code) return &kinds[middle];
@@ -136,5 +191,8 @@ const struct tf_kind *tf_kind_find(int code) {
     else
       high = middle;
   }
+  for (size_t i = 0; i < COUNT(refused); i++)
+    if (code >= refused[i].first && code <= refused[i].last)
+      *out_name = refused[i].name, *out_why = refused[i].why;
   return NULL;
 }

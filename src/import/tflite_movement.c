@@ -163,6 +163,33 @@ hone_status tf_pad(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
+/* The mirror stands on the edge: the elements of each axis, gathered. */
+static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_t *widths,
+                                 struct value **out) {
+  const int rank = x->shape.rank;
+  *out = x;
+  for (int d = 0; d < rank; d++) {
+    int64_t n = x->shape.dims[d], before = widths[d], after = widths[rank + d], *places;
+    struct shape shape = {1, {0}};
+    struct tensor *tensor;
+    struct value *list;
+    if (!before && !after) continue;
+    if (before > n || after > n)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "MIRROR_PAD of %lld by %lld and %lld",
+                  (long long)n, (long long)before, (long long)after);
+    shape.dims[0] = before + n + after;
+    TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
+    places = (void *)(uintptr_t)tensor->data;
+    for (int64_t i = 0; i < shape.dims[0]; i++) {
+      int64_t at = i - before;
+      places[i] = at < 0 ? -1 - at : at < n ? at : 2 * n - 1 - at;
+    }
+    TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &list));
+    TRY(make_node(op->make, OP_Gather, VALUES(*out, list), ARGS(INT_ARG("axis", d)), out));
+  }
+  return HONE_OK;
+}
+
 /* Mode 0 repeats without the edge, mode 1 (symmetric) with it. */
 hone_status tf_mirror_pad(struct tf_op *op) {
   struct value *x, *pads, *y;
@@ -173,11 +200,13 @@ hone_status tf_mirror_pad(struct tf_op *op) {
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(read_pads(op, image, x->shape.rank, &pads));
   const int64_t *widths = pads->constant->data;
-  if (mode == 1) /* one element of symmetric padding is the edge */
-    for (int i = 0; i < 2 * x->shape.rank; i++)
-      if (widths[i] > 1) return tf_refuse(op, "symmetric padding by more than one");
-  TRY(make_node(op->make, OP_Pad, VALUES(x, pads),
-                ARGS(STRING_ARG("mode", mode == 1 ? "edge" : "reflect")), &y));
+  bool wide = false; /* one element of symmetric padding is the edge */
+  for (int i = 0; mode == 1 && i < 2 * x->shape.rank; i++) wide = wide || widths[i] > 1;
+  if (wide)
+    TRY(pad_symmetric(op, x, widths, &y));
+  else
+    TRY(make_node(op->make, OP_Pad, VALUES(x, pads),
+                  ARGS(STRING_ARG("mode", mode == 1 ? "edge" : "reflect")), &y));
   return tf_write(op, 0, image, y);
 }
 
@@ -478,6 +507,32 @@ hone_status tf_rank(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
+/* The first `batch` axes are common: GatherND of [.., 1] with `axis` moved to where they end, and the axes that
+   were before it moved back. */
+static hone_status gather_batched(struct tf_op *op, struct value *x, struct value *indices,
+                                  int64_t axis, int64_t batch, struct value **out) {
+  int64_t perm[HONE_MAX_RANK], back[HONE_MAX_RANK], dims[HONE_MAX_RANK];
+  const int rank = x->shape.rank, own = indices->shape.rank - (int)batch;
+  size_t n = 0;
+  if (indices->shape.rank >= HONE_MAX_RANK || rank - 1 + own > HONE_MAX_RANK)
+    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "GATHER to rank %d", rank - 1 + own);
+  for (int d = 0; d < rank; d++) perm[d] = d < batch || d > axis ? d : d == batch ? axis : d - 1;
+  TRY(make_transpose(op->make, x, perm, &x));
+  TRY(make_cast(op->make, indices, HONE_I64, &indices));
+  for (int d = 0; d < indices->shape.rank; d++) dims[d] = indices->shape.dims[d];
+  dims[indices->shape.rank] = 1;
+  TRY(make_reshape(op->make, indices, dims, (size_t)indices->shape.rank + 1, &indices));
+  TRY(make_node(op->make, OP_GatherND, VALUES(x, indices), ARGS(INT_ARG("batch_dims", batch)),
+                out));
+  /* [batch.., own.., between.., after..] to [batch.., between.., own.., after..] */
+  int64_t between = axis - batch;
+  for (int64_t d = 0; d < batch; d++) back[n++] = d;
+  for (int64_t d = 0; d < between; d++) back[n++] = batch + own + d;
+  for (int64_t d = 0; d < own; d++) back[n++] = batch + d;
+  for (int64_t d = batch + own + between; d < (*out)->shape.rank; d++) back[n++] = d;
+  return between ? make_transpose(op->make, *out, back, out) : HONE_OK;
+}
+
 hone_status tf_gather(struct tf_op *op) {
   int64_t axis, batch;
   struct value *x, *indices, *y;
@@ -487,7 +542,14 @@ hone_status tf_gather(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_value(op, tf_in(op, 1), &indices));
   TRY(tf_axis(op, axis, x->shape.rank, &axis));
-  if (batch) return tf_refuse(op, "batch_dims %lld", (long long)batch);
+  if (batch) {
+    TRY(tf_axis(op, batch, indices->shape.rank + 1, &batch));
+    if (batch > axis)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "GATHER along axis %lld of batch_dims %lld",
+                  (long long)axis, (long long)batch);
+    TRY(gather_batched(op, x, indices, axis, batch, &y));
+    return tf_write(op, 0, false, y);
+  }
   if (indices->dtype != HONE_I64) TRY(make_cast(op->make, indices, HONE_I32, &indices));
   TRY(make_node(op->make, OP_Gather, VALUES(x, indices), ARGS(INT_ARG("axis", axis)), &y));
   return tf_write(op, 0, false, y);
@@ -717,4 +779,42 @@ hone_status tf_topk(struct tf_op *op) {
   TRY(make_cast(op->make, outs[1], tf_out(op, 1)->dtype, &outs[1]));
   TRY(tf_write(op, 0, false, outs[0]));
   return tf_write(op, 1, false, outs[1]);
+}
+
+/* DILATE: x, distances, a number: between neighbours along axis d stand distance[d] - 1 of that number. */
+hone_status tf_dilate(struct tf_op *op) {
+  int64_t steps[HONE_MAX_RANK], dims[HONE_MAX_RANK + 1], pads[2 * (HONE_MAX_RANK + 1)];
+  size_t count;
+  struct value *x, *fill, *widths;
+  TRY(tf_arity(op, 3, 3, 1));
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, steps, &count));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(tf_value(op, tf_in(op, 2), &fill));
+  if (fill->shape.rank) TRY(make_reshape(op->make, fill, NULL, 0, &fill));
+  const int rank = x->shape.rank;
+  if ((int)count != rank || rank >= HONE_MAX_RANK)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "DILATE of rank %d by %zu numbers", rank,
+                count);
+  for (int d = 0; d < rank; d++) {
+    struct value *starts, *ends, *axes;
+    int64_t n = x->shape.dims[d], joined;
+    if (steps[d] < 1 || !checked_mul(n, steps[d], &joined))
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "DILATE by %lld", (long long)steps[d]);
+    if (steps[d] == 1 || n < 2) continue;
+    memset(pads, 0, sizeof pads);
+    for (int k = 0; k <= rank; k++)
+      dims[k] = k <= d ? x->shape.dims[k] : k == d + 1 ? 1 : x->shape.dims[k - 1];
+    TRY(make_reshape(op->make, x, dims, (size_t)rank + 1, &x));
+    pads[rank + 1 + d + 1] = steps[d] - 1;
+    TRY(make_ints(op->make, pads, 2 * ((size_t)rank + 1), &widths));
+    TRY(make_node(op->make, OP_Pad, VALUES(x, widths, fill), NULL, &x));
+    for (int k = d + 1; k < rank; k++) dims[k] = dims[k + 1];
+    dims[d] = joined;
+    TRY(make_reshape(op->make, x, dims, (size_t)rank, &x));
+    TRY(make_ints(op->make, (const int64_t[]){0}, 1, &starts));
+    TRY(make_ints(op->make, (const int64_t[]){joined - steps[d] + 1}, 1, &ends));
+    TRY(make_ints(op->make, (const int64_t[]){d}, 1, &axes));
+    TRY(make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes), NULL, &x));
+  }
+  return tf_write(op, 0, false, x);
 }

@@ -1,21 +1,16 @@
-/* tflite_recurrent: LSTM, RNN (over a sequence or one step of it) and SVDF, in float; weights may be stored
+/* tflite_recurrent: LSTM, RNN (over a sequence, in one or both directions, or one step of it) and SVDF, in float; weights may be stored
  * as integers. What the state tensors hold is an input and an output of the model. */
 #include "tflite.h"
 
-/* Operands of an LSTM; gates are input, forget, cell, output. */
-enum {
-  LSTM_X,
-  LSTM_W,
-  LSTM_R = 5,
-  LSTM_PEEPHOLE = 9,
-  LSTM_BIAS = 12,
-  LSTM_PROJECTION = 16,
-  LSTM_H = 18,
-  LSTM_C,
-  LSTM_NORM,
-  LSTM_INPUTS = 24,
-  GATES = 4
+/* Operands of an LSTM, or of one direction of it; gates are input, forget, cell, output. */
+struct lstm {
+  size_t w, r, peephole, bias, projection, h, c;
+  const char *direction;
 };
+static const struct lstm forward = {1, 5, 9, 12, 16, 18, 19, "forward"},
+                         both_forward = {1, 5, 9, 12, 16, 35, 36, "forward"},
+                         both_backward = {18, 22, 26, 29, 33, 37, 38, "reverse"};
+enum { LSTM_NORM = 20, LSTM_INPUTS = 24, BOTH_AUX = 39, BOTH_INPUTS = 48, GATES = 4 };
 enum { INPUT_GATE, FORGET_GATE, CELL_GATE, OUTPUT_GATE };
 /* ONNX has them as input, output, forget, cell. */
 static const int in_onnx_order[GATES] = {INPUT_GATE, OUTPUT_GATE, FORGET_GATE, CELL_GATE};
@@ -55,12 +50,12 @@ static hone_status stack_gates(struct tf_op *op, size_t first, int64_t rows, int
 }
 
 /* B of ONNX: [1, 8 * units], that of the recurrence is zero. */
-static hone_status stack_biases(struct tf_op *op, int64_t units, struct value **out) {
+static hone_status stack_biases(struct tf_op *op, size_t first, int64_t units, struct value **out) {
   static const int64_t whole[] = {1, -1};
   struct value *zeros;
   struct shape shape = {2, {1, GATES * units}};
   struct tensor *tensor;
-  TRY(stack_gates(op, LSTM_BIAS, units, 1, out));
+  TRY(stack_gates(op, first, units, 1, out));
   TRY(make_reshape(op->make, *out, whole, 2, out));
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &shape, &tensor));
   TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
@@ -68,14 +63,15 @@ static hone_status stack_biases(struct tf_op *op, int64_t units, struct value **
 }
 
 /* P of ONNX: [1, 3 * units] of input, output, forget. */
-static hone_status stack_peepholes(struct tf_op *op, int64_t units, struct value **out) {
+static hone_status stack_peepholes(struct tf_op *op, size_t first, int64_t units,
+                                   struct value **out) {
   static const size_t order[] = {0, 2, 1};
   static const int64_t whole[] = {1, -1};
   struct value *parts[3];
   *out = NULL;
-  if (!tf_in(op, LSTM_PEEPHOLE + 2)) return HONE_OK;
+  if (!tf_in(op, first + 2)) return HONE_OK;
   for (size_t k = 0; k < COUNT(order); k++) {
-    struct tf_tensor *tensor = tf_in(op, LSTM_PEEPHOLE + order[k]);
+    struct tf_tensor *tensor = tf_in(op, first + order[k]);
     if (!tensor && order[k] == 0) return tf_refuse(op, "peepholes beside coupled gates");
     if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a peephole is left out");
     TRY(tf_dequantised(op, tensor, &parts[k]));
@@ -91,12 +87,13 @@ struct sequence {
   bool is_step, is_time_major;
 };
 
-static hone_status read_sequence(struct tf_op *op, unsigned major_option, struct sequence *out) {
+/* `major`: what is meant where the option is not stored. */
+static hone_status read_sequence(struct tf_op *op, unsigned major_option, int64_t major,
+                                 struct sequence *out) {
   static const int64_t swap[] = {1, 0, 2};
-  int64_t major = 1;
   *out = (struct sequence){.is_step = op->kind->parameter != 0};
-  if (!out->is_step) TRY(tf_option(op, major_option, FLAT_U8, 0, &major));
-  out->is_time_major = major != 0;
+  if (!out->is_step) TRY(tf_option(op, major_option, FLAT_U8, major, &major));
+  out->is_time_major = out->is_step || major != 0;
   if (tf_is_quantised(tf_in(op, 0))) return tf_refuse(op, "of quantised numbers");
   TRY(tf_value(op, tf_in(op, 0), &out->x));
   if (out->x->shape.rank != (out->is_step ? 2 : 3) || out->x->dtype != HONE_F32)
@@ -112,12 +109,28 @@ static hone_status read_sequence(struct tf_op *op, unsigned major_option, struct
   return HONE_OK;
 }
 
-/* y [time, 1, batch, units] as the operator's output. */
-static hone_status write_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
+/* y [time, 1, batch, units] in the order of the operator's output. */
+static hone_status order_sequence(struct tf_op *op, const struct sequence *s, struct value *y,
+                                  struct value **out) {
   static const int64_t swap[] = {1, 0, 2};
   const int64_t dims[] = {y->shape.dims[0], y->shape.dims[2], y->shape.dims[3]};
-  TRY(make_reshape(op->make, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3, &y));
-  if (!s->is_time_major) TRY(make_transpose(op->make, y, swap, &y));
+  TRY(make_reshape(op->make, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3, out));
+  return s->is_time_major ? HONE_OK : make_transpose(op->make, *out, swap, out);
+}
+
+static hone_status write_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
+  TRY(order_sequence(op, s, y, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* Both directions, joined along the units or as two outputs. */
+static hone_status write_both(struct tf_op *op, const struct sequence *s, bool joined,
+                              struct value *const *ys) {
+  struct value *parts[2], *y;
+  for (size_t k = 0; k < 2; k++) TRY(order_sequence(op, s, ys[k], &parts[k]));
+  if (!joined) TRY(tf_write(op, 0, false, parts[0]));
+  if (!joined) return tf_write(op, 1, false, parts[1]);
+  TRY(make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", 2)), &y));
   return tf_write(op, 0, false, y);
 }
 
@@ -139,8 +152,8 @@ static hone_status keep_state(struct tf_op *op, size_t k, const struct shape *sh
 
 static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value *const *inputs,
                                   size_t input_count, const char *const *functions,
-                                  size_t function_count, int64_t units, size_t output_count,
-                                  struct value **outs) {
+                                  size_t function_count, int64_t units, const char *direction,
+                                  size_t output_count, struct value **outs) {
   struct string *names;
   struct node *node;
   struct make *make = op->make;
@@ -154,88 +167,152 @@ static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value 
   node->name = make->name;
   TRY(node_set(op->ctx, make->graph, node, &activations));
   TRY(node_set_int(op->ctx, make->graph, node, "hidden_size", units));
+  TRY(node_set_string(op->ctx, make->graph, node, "direction", direction));
   TRY(node_infer(op->ctx, make->graph, node));
   memcpy(outs, node->outputs, output_count * sizeof *outs);
   return HONE_OK;
 }
 
-static hone_status check_lstm(struct tf_op *op, int64_t *out_activation) {
+/* Options of all: activation, cell_clip, proj_clip. */
+static hone_status check_lstm(struct tf_op *op, const char **out_activation) {
   double cell = 0, projection = 0;
-  if (op->inputs.count <= LSTM_C || op->inputs.count > LSTM_INPUTS || op->outputs.count != 1 ||
-      !tf_in(op, LSTM_X) || !tf_out(op, 0))
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s has %zu inputs and %zu outputs",
-                op->kind->name, op->inputs.count, op->outputs.count);
-  TRY(tf_option(op, 0, FLAT_I8, 0, out_activation));
+  int64_t activation;
+  TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
   TRY(flat_float(&op->options, 1, 0, &cell));
   TRY(flat_float(&op->options, 2, 0, &projection));
   if (cell > 0 || projection > 0) return tf_refuse(op, "with a clipped cell or projection");
-  if (tf_in(op, LSTM_PROJECTION)) return tf_refuse(op, "with a projection");
-  for (size_t k = LSTM_NORM; k < LSTM_INPUTS; k++)
-    if (tf_in(op, k)) return tf_refuse(op, "with layer normalisation");
-  if (!activation_name(*out_activation))
-    return tf_refuse(op, "with activation %lld", (long long)*out_activation);
+  *out_activation = activation_name(activation);
+  if (*out_activation) return HONE_OK;
+  return tf_refuse(op, "with activation %lld", (long long)activation);
+}
+
+static hone_status check_operands(struct tf_op *op, size_t least, size_t most, size_t outputs) {
+  if (op->inputs.count < least || op->inputs.count > most || op->outputs.count != outputs ||
+      !tf_in(op, 0) || !tf_out(op, 0))
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s has %zu inputs and %zu outputs",
+                op->kind->name, op->inputs.count, op->outputs.count);
   return HONE_OK;
 }
 
-/* LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM: options activation, cell_clip, proj_clip, then of a sequence time_major. */
-hone_status tf_lstm(struct tf_op *op) {
-  struct sequence s;
-  struct value *inputs[8] = {NULL}, *outs[3];
-  int64_t activation, kernel = 0;
-  if (op->kind->parameter) TRY(tf_option(op, 3, FLAT_I8, 0, &kernel));
-  if (kernel) return tf_refuse(op, "of the basic kernel");
-  TRY(check_lstm(op, &activation));
-  if (!tf_in(op, LSTM_W + FORGET_GATE))
+/* One direction: y [time, 1, batch, units]. */
+static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struct sequence *s,
+                            const char *activation, struct value **out) {
+  struct value *inputs[8] = {NULL}, *outs[3], *some;
+  if (tf_in(op, at->projection)) return tf_refuse(op, "with a projection");
+  if (!tf_in(op, at->w + FORGET_GATE))
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
                 op->kind->name);
-  TRY(read_sequence(op, 3, &s));
-  struct value *some;
-  TRY(tf_value(op, tf_in(op, LSTM_W + FORGET_GATE), &some));
+  TRY(tf_value(op, tf_in(op, at->w + FORGET_GATE), &some));
   const int64_t units = some->shape.rank ? some->shape.dims[0] : 0;
-  const struct shape state = {2, {s.batch, units}};
-  inputs[0] = s.x;
-  TRY(stack_gates(op, LSTM_W, units, s.input, &inputs[1]));
-  TRY(stack_gates(op, LSTM_R, units, units, &inputs[2]));
-  TRY(stack_biases(op, units, &inputs[3]));
-  TRY(read_state(op, LSTM_H, &state, &inputs[5]));
-  TRY(read_state(op, LSTM_C, &state, &inputs[6]));
-  TRY(stack_peepholes(op, units, &inputs[7]));
-  const char *name = activation_name(activation);
+  const struct shape state = {2, {s->batch, units}};
+  inputs[0] = s->x;
+  TRY(stack_gates(op, at->w, units, s->input, &inputs[1]));
+  TRY(stack_gates(op, at->r, units, units, &inputs[2]));
+  TRY(stack_biases(op, at->bias, units, &inputs[3]));
+  TRY(read_state(op, at->h, &state, &inputs[5]));
+  TRY(read_state(op, at->c, &state, &inputs[6]));
+  TRY(stack_peepholes(op, at->peephole, units, &inputs[7]));
   TRY(run_recurrence(op, OP_LSTM, inputs, inputs[7] ? 8 : 7,
-                     (const char *[]){"Sigmoid", name, name}, 3, units, 3, outs));
-  TRY(keep_state(op, LSTM_H, &state, outs[1]));
-  TRY(keep_state(op, LSTM_C, &state, outs[2]));
-  return write_sequence(op, &s, outs[0]);
+                     (const char *[]){"Sigmoid", activation, activation}, 3, units, at->direction,
+                     3, outs));
+  TRY(keep_state(op, at->h, &state, outs[1]));
+  TRY(keep_state(op, at->c, &state, outs[2]));
+  *out = outs[0];
+  return HONE_OK;
 }
 
-/* RNN, UNIDIRECTIONAL_SEQUENCE_RNN: x, weights, recurrent weights, bias, state; options: of a sequence
-   time_major first, then the activation. */
-hone_status tf_rnn(struct tf_op *op) {
+/* LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM: behind check_lstm's options, of a sequence time_major. */
+hone_status tf_lstm(struct tf_op *op) {
   struct sequence s;
+  struct value *y;
+  const char *activation;
+  int64_t kernel = 0;
+  if (op->kind->parameter) TRY(tf_option(op, 3, FLAT_I8, 0, &kernel));
+  if (kernel) return tf_refuse(op, "of the basic kernel");
+  TRY(check_operands(op, forward.c + 1, LSTM_INPUTS, 1));
+  TRY(check_lstm(op, &activation));
+  for (size_t k = LSTM_NORM; k < LSTM_INPUTS; k++)
+    if (tf_in(op, k)) return tf_refuse(op, "with layer normalisation");
+  TRY(read_sequence(op, 3, 0, &s));
+  TRY(run_lstm(op, &forward, &s, activation, &y));
+  return write_sequence(op, &s, y);
+}
+
+/* BIDIRECTIONAL_SEQUENCE_LSTM: options merge_outputs and time_major (true by default) behind the common ones. */
+hone_status tf_bidirectional_lstm(struct tf_op *op) {
+  struct sequence s;
+  struct value *ys[2];
+  const char *activation;
+  int64_t joined;
+  TRY(tf_option(op, 3, FLAT_U8, 0, &joined));
+  TRY(check_operands(op, both_backward.c + 1, BOTH_INPUTS, joined ? 1 : 2));
+  TRY(check_lstm(op, &activation));
+  for (size_t k = BOTH_AUX; k < BOTH_INPUTS; k++)
+    if (tf_in(op, k)) return tf_refuse(op, "with an auxiliary input");
+  TRY(read_sequence(op, 4, 1, &s));
+  TRY(run_lstm(op, &both_forward, &s, activation, &ys[0]));
+  TRY(run_lstm(op, &both_backward, &s, activation, &ys[1]));
+  return write_both(op, &s, joined != 0, ys);
+}
+
+/* One direction: weights, recurrent weights, bias and state from operand `first` on. */
+static hone_status run_rnn(struct tf_op *op, size_t first, const struct sequence *s,
+                           const char *activation, const char *direction, struct value **out) {
   struct value *w, *r, *b, *zeros, *h, *outs[2];
   struct tensor *tensor;
-  int64_t activation;
-  TRY(tf_arity(op, 5, 5, 1));
-  TRY(tf_option(op, op->kind->parameter ? 0 : 1, FLAT_I8, 0, &activation));
-  if (!activation_name(activation))
-    return tf_refuse(op, "with activation %lld", (long long)activation);
-  TRY(read_sequence(op, 0, &s));
-  TRY(tf_dequantised(op, tf_in(op, 1), &w));
-  TRY(tf_dequantised(op, tf_in(op, 2), &r));
-  TRY(tf_value(op, tf_in(op, 3), &b));
+  TRY(tf_dequantised(op, tf_in(op, first), &w));
+  TRY(tf_dequantised(op, tf_in(op, first + 1), &r));
+  TRY(tf_value(op, tf_in(op, first + 2), &b));
   const int64_t units = w->shape.rank ? w->shape.dims[0] : 0, bias[] = {1, units};
-  const struct shape state = {2, {s.batch, units}}, row = {2, {1, units}};
-  TRY(as_slice(op, w, units, s.input, &w));
+  const struct shape state = {2, {s->batch, units}}, row = {2, {1, units}};
+  TRY(as_slice(op, w, units, s->input, &w));
   TRY(as_slice(op, r, units, units, &r));
   TRY(make_reshape(op->make, b, bias, 2, &b));
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &row, &tensor));
   TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
   TRY(make_node(op->make, OP_Concat, VALUES(b, zeros), ARGS(INT_ARG("axis", 1)), &b));
-  TRY(read_state(op, 4, &state, &h));
-  TRY(run_recurrence(op, OP_RNN, VALUES(s.x, w, r, b, NULL, h),
-                     (const char *[]){activation_name(activation)}, 1, units, 2, outs));
-  TRY(keep_state(op, 4, &state, outs[1]));
-  return write_sequence(op, &s, outs[0]);
+  TRY(read_state(op, first + 3, &state, &h));
+  TRY(run_recurrence(op, OP_RNN, VALUES(s->x, w, r, b, NULL, h), &activation, 1, units, direction,
+                     2, outs));
+  TRY(keep_state(op, first + 3, &state, outs[1]));
+  *out = outs[0];
+  return HONE_OK;
+}
+
+static hone_status read_activation(struct tf_op *op, unsigned option, const char **out) {
+  int64_t activation;
+  TRY(tf_option(op, option, FLAT_I8, 0, &activation));
+  *out = activation_name(activation);
+  return *out ? HONE_OK : tf_refuse(op, "with activation %lld", (long long)activation);
+}
+
+/* RNN, UNIDIRECTIONAL_SEQUENCE_RNN: options: of a sequence time_major first, then the activation. */
+hone_status tf_rnn(struct tf_op *op) {
+  struct sequence s;
+  struct value *y;
+  const char *activation;
+  TRY(tf_arity(op, 5, 5, 1));
+  TRY(read_activation(op, op->kind->parameter ? 0 : 1, &activation));
+  TRY(read_sequence(op, 0, 0, &s));
+  TRY(run_rnn(op, 1, &s, activation, "forward", &y));
+  return write_sequence(op, &s, y);
+}
+
+/* BIDIRECTIONAL_SEQUENCE_RNN: options time_major, activation, merge_outputs. */
+hone_status tf_bidirectional_rnn(struct tf_op *op) {
+  struct sequence s;
+  struct value *ys[2];
+  const char *activation;
+  int64_t joined;
+  TRY(tf_option(op, 2, FLAT_U8, 0, &joined));
+  TRY(tf_arity(op, 9, 12, joined ? 1 : 2));
+  for (size_t k = 9; k < 12; k++)
+    if (tf_in(op, k)) return tf_refuse(op, "with an auxiliary input");
+  TRY(read_activation(op, 1, &activation));
+  TRY(read_sequence(op, 0, 0, &s));
+  TRY(run_rnn(op, 1, &s, activation, "forward", &ys[0]));
+  TRY(run_rnn(op, 5, &s, activation, "reverse", &ys[1]));
+  return write_both(op, &s, joined != 0, ys);
 }
 
 /* SVDF: x [batch, input], feature weights [filters, input], time weights [filters, memory], bias [units] or

@@ -232,12 +232,14 @@ int problem_print(char *out, size_t size, const struct problem *problem) {
   char name[64];
   print_types(name, sizeof name, &problem->types);
   int length = snprintf(out, size, "%s %s", kinds[problem->kind].name, name);
-  for (int i = 0; i < problem_number_count(problem->kind); i++) {
+  const struct number *number;
+  for (int i = 0; (number = kind_number(problem->kind, i)); i++) {
     size_t at = (size_t)length < size ? (size_t)length : size;
-    if (problem_number(problem, i))
+    struct problem copy = *problem;
+    int64_t value = *number_in(&copy, number);
+    if (value)
       length +=
-          snprintf(size ? out + at : NULL, size - at, " %s%lld",
-                   problem_number_name(problem->kind, i), (long long)problem_number(problem, i));
+          snprintf(size ? out + at : NULL, size - at, " %s%lld", number->name, (long long)value);
   }
   return length;
 }
@@ -261,12 +263,11 @@ static bool parse_value(const char *word, size_t length, size_t split, int64_t *
 /* A number of the kind. Names may end in digits (batch0), so the value begins where one ends. */
 static bool parse_number(const char *word, size_t length, struct problem *out) {
   int64_t value;
-  for (int i = 0; i < problem_number_count(out->kind); i++) {
-    const struct number *number = kind_number(out->kind, i);
-    size_t split = strlen(number->name);
-    if (split >= length || memcmp(word, number->name, split)) continue;
+  const char *name = kinds[out->kind].numbers;
+  for (size_t split; (split = strcspn(name, " ")); name += split + (name[split] == ' ')) {
+    if (split >= length || memcmp(word, name, split)) continue;
     if (!parse_value(word, length, split, &value)) continue;
-    *number_in(out, number) = value;
+    *number_in(out, find_number(name, split)) = value;
     return true;
   }
   return false;

@@ -1,7 +1,8 @@
 /* NonMaxSuppression: of each image and class the boxes of the best score first, without those that
  * overlap a better one by more than a threshold. Rows of the result are [image, class, box]. Scores
  * and overlaps are compared in float, as every implementation does: a threshold is met exactly or not
- * at all. Of equal scores the first box wins. */
+ * at all. Of equal scores the first box wins. With hone's attribute `filled` there are as many rows as could be, those
+ * behind the last of -1. */
 #include <stdlib.h>
 
 #include "ops_internal.h"
@@ -130,7 +131,7 @@ hone_status infer_non_max_suppression(struct ctx *ctx, struct graph *graph, stru
   if (!checked_mul(scores->dims[0], scores->dims[1], &to.dims[0]) ||
       !checked_mul(to.dims[0], limit, &to.dims[0]))
     return fail(ctx, HONE_E_LIMIT, node_place(node), "too many boxes");
-  if (is_known) {
+  if (is_known && !node_int(node, "filled", 0)) {
     struct suppression s;
     TRY(begin(ctx, node, in, &s));
     TRY(each(ctx, graph->arena, &s, NULL, 0, &to.dims[0]));
@@ -145,6 +146,10 @@ hone_status eval_non_max_suppression(struct ctx *ctx, struct arena *scratch,
   int64_t count, room = out[0]->shape.dims[0];
   TRY(begin(ctx, node, in, &s));
   TRY(each(ctx, scratch, &s, tensor_data(out[0]), room, &count));
+  if (node_int(node, "filled", 0)) {
+    for (int64_t *rows = tensor_data(out[0]), i = 3 * count; i < 3 * room; i++) rows[i] = -1;
+    return HONE_OK;
+  }
   if (count != room) return fail(ctx, HONE_E_SHAPE, node_place(node), "other boxes at run time");
   return HONE_OK;
 }

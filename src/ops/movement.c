@@ -17,7 +17,10 @@ static hone_status read_permutation(struct ctx *ctx, const struct node *node, in
                 rank);
   bool seen[HONE_MAX_RANK] = {false};
   for (int k = 0; k < rank; k++) {
-    TRY(axis_normalise(ctx, node, "perm", given[k], rank, &perm[k]));
+    if (given[k] < 0 || given[k] >= rank)
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "perm names axis %lld of rank %d",
+                  (long long)given[k], rank);
+    perm[k] = (int)given[k];
     if (seen[perm[k]]) return fail(ctx, HONE_E_SHAPE, node_place(node), "perm repeats %d", perm[k]);
     seen[perm[k]] = true;
   }

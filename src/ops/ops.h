@@ -56,6 +56,13 @@ static inline bool is_op(const struct node *node, enum op_id id) { return node->
 /* Max, Min, Sum, Mean, ...: an elementwise one's expression joins two operands at a time. */
 static inline bool is_variadic(const struct op *op) { return op->max_inputs < 0; }
 
+/* Activations of a recurrent node, of one direction after the other: their numbers in recurrent.c's table, and what
+   they are given as alpha and beta. The node is inferred. */
+MUST_USE hone_status recurrent_activations(struct ctx *ctx, struct arena *arena,
+                                           const struct node *node, int64_t **out_functions,
+                                           double **out_alphas, double **out_betas,
+                                           size_t *out_count);
+
 /* -- infer.c ---------------------------------------------------------------------------------- */
 /* Infers every node in order; folds nodes whose inputs are constant as far as later inference needs
    them (small integer results), so that Shape -> Gather -> Concat -> Reshape resolves. Checks each

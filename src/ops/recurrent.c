@@ -154,6 +154,26 @@ static hone_status plan(struct ctx *ctx, const struct node *node, const struct s
   return read_activations(ctx, node, kinds[kind].usual, r);
 }
 
+hone_status recurrent_activations(struct ctx *ctx, struct arena *arena, const struct node *node,
+                                  int64_t **out_functions, double **out_alphas, double **out_betas,
+                                  size_t *out_count) {
+  struct recurrent r;
+  TRY(plan(ctx, node, &node->inputs[0]->shape, &node->inputs[1]->shape, &r));
+  *out_count = (size_t)(r.directions * r.functions);
+  TRY(NEW_ARRAY(ctx, arena, *out_functions, *out_count));
+  TRY(NEW_ARRAY(ctx, arena, *out_alphas, *out_count));
+  TRY(NEW_ARRAY(ctx, arena, *out_betas, *out_count));
+  for (size_t i = 0; i < *out_count; i++) {
+    const struct activation *f = &r.f[i / (size_t)r.functions][i % (size_t)r.functions];
+    size_t number = 0;
+    while (activations[number].activation.apply != f->apply) number++;
+    (*out_functions)[i] = (int64_t)number;
+    (*out_alphas)[i] = f->alpha;
+    (*out_betas)[i] = f->beta;
+  }
+  return HONE_OK;
+}
+
 /* Operand k, if present, is exactly [dims...]. */
 static hone_status want_shape(struct ctx *ctx, const struct node *node, size_t k, int rank,
                               const int64_t *dims) {

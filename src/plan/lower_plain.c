@@ -103,13 +103,31 @@ hone_status read_window(struct builder *b, const struct node *node, const struct
   return HONE_OK;
 }
 
+/* Adds the activations of each direction as numbers, with what they are given. */
+static hone_status name_activations(struct builder *b, const struct node *node, struct step *step) {
+  struct attribute *all;
+  int64_t *functions;
+  double *alphas, *betas;
+  size_t count;
+  const size_t own = node->attribute_count;
+  TRY(recurrent_activations(b->ctx, b->arena, node, &functions, &alphas, &betas, &count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, all, own + 3));
+  for (size_t i = 0; i < own; i++) all[i] = node->attributes[i];
+  all[own] = (struct attribute){
+      .name = "functions", .kind = ATTRIBUTE_INTS, .count = count, .ints = functions};
+  all[own + 1] = (struct attribute){
+      .name = "function_alphas", .kind = ATTRIBUTE_FLOATS, .count = count, .floats = alphas};
+  all[own + 2] = (struct attribute){
+      .name = "function_betas", .kind = ATTRIBUTE_FLOATS, .count = count, .floats = betas};
+  step->attributes = all;
+  step->attribute_count = own + 3;
+  return HONE_OK;
+}
+
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
   bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
   const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
   if (!plain || node->fused_count || !knows_types(node)) return HONE_OK;
-  if (node->op->class == OP_RECURRENT && !default_activations(node))
-    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "%s with other activations than the default", node->op->name);
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
   const struct plain_window *window;
@@ -138,6 +156,8 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
   step->window = window;
   step->attribute_count = node->attribute_count;
   step->attributes = node->attributes;
+  if (node->op->class == OP_RECURRENT && !default_activations(node))
+    TRY(name_activations(b, node, step));
   TRY(check_sizes(b, node));
   TRY(split_step(b, step, node));
   *out_done = true;

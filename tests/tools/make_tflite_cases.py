@@ -125,8 +125,12 @@ class Model:
             for key, value in options.items():
                 assert hasattr(table, key), (kind, key)
                 setattr(table, key, value)
-            operator.builtinOptions = table
-            operator.builtinOptionsType = getattr(schema.BuiltinOptions, kind + "Options")
+            if CODES[code] < 162:
+                operator.builtinOptions = table
+                operator.builtinOptionsType = getattr(schema.BuiltinOptions, kind + "Options")
+            else:
+                operator.builtinOptions2 = table
+                operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, kind + "Options")
         self.graph.operators.append(operator)
 
     def output(self, *names):
@@ -883,11 +887,275 @@ def add_called():
     family("svdf", [("rank-1", lambda n: svdf(n, 1, True)), ("rank-2", lambda n: svdf(n, 2, False)),
                     ("relu", lambda n: svdf(n, 1, True, activation=1))])
 
+# -- operators that choose and place, volumes, sparse weights, composites ------------------------------------------
+
+
+def listed(name, code, inputs, outputs, options=None, kind=None):
+    """One operator; inputs: name, data, type and whether it is a constant; outputs: name, shape, type."""
+    m = Model(name)
+    names = []
+    for word, data, dtype, constant in inputs:
+        data = np.asarray(data, dtype)
+        names.append(m.constant(word, data, dtype) if constant else m.input(word, data.shape, dtype, data=data))
+    for word, shape, dtype in outputs:
+        m.tensor(word, shape, dtype)
+    m.operator(code, names, [word for word, _, _ in outputs], options, kind)
+    m.output(*(word for word, _, _ in outputs))
+    m.write()
+
+
+def boxes(name, version, most=6, overlap=0.5, score=0.2, seed=3):
+    random = np.random.default_rng(seed)
+    corner, size = random.uniform(0, 1, (20, 2)), random.uniform(0.2, 0.6, (20, 2))
+    inputs = [("boxes", np.concatenate([corner, corner + size], 1), "float32", False),
+              ("scores", random.uniform(0, 1, 20), "float32", False), ("most", most, "int32", True),
+              ("overlap", overlap, "float32", True), ("least", score, "float32", True)]
+    outputs = [("chosen", (most,), "int32"), ("count", (), "int32")]
+    if version == 5:
+        inputs.append(("sigma", 0.0, "float32", True))
+        outputs.insert(1, ("kept", (most,), "float32"))
+    listed(name, f"NON_MAX_SUPPRESSION_V{version}", inputs, outputs, {}, f"NonMaxSuppressionV{version}")
+
+
+def update_slice(name, shape, block, start, constant=False):
+    random = np.random.default_rng(5)
+    listed(name, "DYNAMIC_UPDATE_SLICE",
+           [("x", random.normal(size=shape), "float32", False), ("block", random.normal(size=block), "float32", False),
+            ("start", start, "int32", constant)], [("y", shape, "float32")])
+
+
+def segment(name, code, ids, count=None):
+    random = np.random.default_rng(6)
+    ids = np.asarray(ids)
+    inputs = [("x", random.normal(size=(*ids.shape, 3)), "float32", False), ("ids", ids, "int32", count is None)]
+    rows = ids.max() + 1 if count is None else count
+    if count is not None:
+        inputs.append(("count", count, "int32", True))
+    kind = "".join(word.capitalize() for word in code.split("_"))
+    listed(name, code, inputs, [("y", (rows, 3), "float32")], {}, kind)
+
+
+def volume(name, same, stride, transposed=False, bias=True, act=0):
+    m = Model(name)
+    kernel, channels, units = (2, 3, 2), 3, 4
+    options = {"padding": 0 if same else 1, "strideD": stride, "strideH": 1, "strideW": stride,
+               "dilationDFactor": 1, "dilationHFactor": 1, "dilationWFactor": 1, "fusedActivationFunction": act}
+    shape, strides = (4, 5, 6), (stride, 1, stride)
+    if transposed:
+        out = [n * s if same else (n - 1) * s + k for n, s, k in zip(shape, strides, kernel)]
+        names = [m.constant("shape", (1, *out, units), "int32"), m.weights("w", (*kernel, units, channels)),
+                 m.input("x", (1, *shape, channels))]
+    else:
+        out = [-(-n // s) if same else (n - k) // s + 1 for n, s, k in zip(shape, strides, kernel)]
+        names = [m.input("x", (1, *shape, channels)), m.weights("w", (*kernel, channels, units))]
+    if bias:
+        names.append(m.weights("b", (units,)))
+    m.tensor("y", (1, *out, units))
+    m.operator("CONV_3D_TRANSPOSE" if transposed else "CONV_3D", names, ["y"], options, "Conv3D")
+    m.output("y")
+    m.write()
+
+
+def sparse(name, dense, order, blocks=(), block_map=()):
+    """A weight matrix stored by rows (or by rows of blocks), multiplied after DENSIFY."""
+    m = Model(name)
+    dense = np.asarray(dense, "float32")
+    rows, columns = dense.shape
+    m.input("x", (2, columns))
+    high, wide = blocks or (1, 1)
+    cells = dense.reshape(rows // high, high, columns // wide, wide).transpose(0, 2, 1, 3)
+    full = np.abs(cells).sum((2, 3)) > 0
+    segments = np.concatenate([[0], full.sum(1).cumsum()]).astype(np.int32)
+    indices = np.concatenate([np.flatnonzero(row) for row in full]).astype(np.uint8)
+    values = cells[full].ravel()
+    m.tensor("stored", dense.shape, data=values)
+    parameters = schema.SparsityParametersT()
+    parameters.traversalOrder, parameters.blockMap = list(order), list(block_map)
+    parameters.dimMetadata = []
+    for k in range(2 + len(blocks)):
+        level = schema.DimensionMetadataT()
+        level.format, level.denseSize = 0, (rows // high, 0, *blocks)[k]
+        if k == 1:
+            level.format = 1
+            level.arraySegmentsType, level.arrayIndicesType = 1, 3
+            level.arraySegments, level.arrayIndices = schema.Int32VectorT(), schema.Uint8VectorT()
+            level.arraySegments.values, level.arrayIndices.values = segments, indices
+        parameters.dimMetadata.append(level)
+    m.graph.tensors[m.index["stored"]].sparsity = parameters
+    m.tensor("w", dense.shape)
+    m.operator("DENSIFY", ["stored"], ["w"], {}, "Densify")
+    m.tensor("y", (2, rows))
+    m.operator("FULLY_CONNECTED", ["x", "w", None], ["y"], {}, "FullyConnected")
+    m.output("y")
+    m.write()
+
+
+def sparse_rows():
+    dense = np.random.default_rng(8).normal(size=(8, 8))
+    return dense * (np.random.default_rng(9).uniform(size=(8, 8)) < 0.3)
+
+
+def sparse_blocks():
+    kept = np.random.default_rng(10).uniform(size=(4, 4)) < 0.4
+    return np.random.default_rng(11).normal(size=(8, 8)) * np.kron(kept, np.ones((2, 2)))
+
+
+@case
+def composite(name):
+    """x times 2 and plus 1, as a composite whose graph says so; between two other operators."""
+    m = Model(name)
+    m.input("x", (2, 3))
+    chain(m, ("ABS", ["x"], "a", (2, 3), "float32"))
+    inner = m.begin()
+    m.argument("v", (2, 3))
+    m.constant("two", [2.0])
+    m.constant("one", [1.0])
+    chain(m, ("MUL", ["v", "two"], "p", (2, 3), "float32", {}, "Mul"),
+          ("ADD", ["p", "one"], "q", (2, 3), "float32", {}, "Add"))
+    m.output("q")
+    m.end()
+    m.tensor("c", (2, 3))
+    m.operator("STABLEHLO_COMPOSITE", ["a"], ["c"], {"name": "test.scale", "decompositionSubgraphIndex": inner,
+                "compositeAttributes": np.frombuffer(b"\0\0\0\x24\1", np.uint8)},  # FlexBuffers: {}
+               "StableHLOComposite")
+    chain(m, ("NEG", ["c"], "y", (2, 3), "float32"))
+    m.output("y")
+    m.write()
+
+
+def bidirectional_lstm(name, major=False, merge=True, peephole=False, batch=2, time=5, features=3, units=4):
+    m = Model(name)
+    m.again = True
+    m.input("x", (time, batch, features) if major else (batch, time, features))
+    inputs, gates = ["x"], ("i", "f", "c", "o")
+    for d in ("f", "b"):
+        inputs += [m.weights(f"{d}w{g}", (units, features)) for g in gates]
+        inputs += [m.weights(f"{d}r{g}", (units, units)) for g in gates]
+        inputs += [m.weights(f"{d}p{g}", (units,)) if peephole else None for g in ("i", "f", "o")]
+        inputs += [m.weights(f"{d}b{g}", (units,)) for g in gates] + [None, None]
+    for state in ("fh", "fc", "bh", "bc"):
+        inputs.append(m.tensor(f"state_{state}", (batch, units), variable=True))
+    inputs += [None] * 9
+    wide = 2 * units if merge else units
+    outputs = ["y"] if merge else ["y", "z"]
+    for word in outputs:
+        m.tensor(word, (time, batch, wide) if major else (batch, time, wide))
+    m.operator("BIDIRECTIONAL_SEQUENCE_LSTM", inputs, outputs,
+               {"fusedActivationFunction": 4, "mergeOutputs": merge, "timeMajor": major}, "BidirectionalSequenceLSTM")
+    m.output(*outputs)
+    m.write()
+
+
+def bidirectional_rnn(name, major=False, merge=True, activation=4, batch=2, time=5, features=3, units=4):
+    m = Model(name)
+    m.again = True
+    m.input("x", (time, batch, features) if major else (batch, time, features))
+    inputs = ["x"]
+    for d in ("f", "b"):
+        inputs += [m.weights(f"{d}w", (units, features)), m.weights(f"{d}r", (units, units)),
+                   m.weights(f"{d}bias", (units,)), m.tensor(f"{d}_state", (batch, units), variable=True)]
+    wide = 2 * units if merge else units
+    outputs = ["y"] if merge else ["y", "z"]
+    for word in outputs:
+        m.tensor(word, (time, batch, wide) if major else (batch, time, wide))
+    m.operator("BIDIRECTIONAL_SEQUENCE_RNN", inputs + [None] * 3, outputs,
+               {"fusedActivationFunction": activation, "mergeOutputs": merge, "timeMajor": major},
+               "BidirectionalSequenceRNN")
+    m.output(*outputs)
+    m.write()
+
+
+def add_choosing():
+    random = np.random.default_rng(12)
+    some = np.where(random.uniform(size=(3, 4)) < 0.5, 0, random.normal(size=(3, 4)))
+    family("both", [
+        # Joined outputs with one sequence: of several, LiteRT 2.3's are not what it gives in two outputs.
+        ("lstm", lambda n: bidirectional_lstm(n, batch=1)),
+        ("lstm-major", lambda n: bidirectional_lstm(n, major=True, peephole=True, merge=False)),
+        ("lstm-two", lambda n: bidirectional_lstm(n, merge=False)), ("rnn", bidirectional_rnn),
+        ("rnn-two", lambda n: bidirectional_rnn(n, major=True, merge=False)),
+        ("rnn-relu", lambda n: bidirectional_rnn(n, activation=1)),
+    ])
+    family("volume", [
+        ("same", lambda n: volume(n, True, 2)), ("valid", lambda n: volume(n, False, 1, act=1)),
+        ("no-bias", lambda n: volume(n, True, 1, bias=False)),
+        ("transposed-same", lambda n: volume(n, True, 2, transposed=True)),
+        ("transposed-valid", lambda n: volume(n, False, 2, transposed=True, bias=False)),
+    ])
+    family("sparse", [("rows", lambda n: sparse(n, sparse_rows(), (0, 1))),
+                      ("blocks", lambda n: sparse(n, sparse_blocks(), (0, 1, 2, 3), (2, 2), (0, 1)))])
+    family("boxes", [
+        ("v4", lambda n: boxes(n, 4)), ("v5", lambda n: boxes(n, 5)), ("few", lambda n: boxes(n, 5, most=19, score=0.7)),
+        ("none", lambda n: boxes(n, 4, score=2.0)), ("zero", lambda n: boxes(n, 4, overlap=0.0)),
+        ("one", lambda n: boxes(n, 4, overlap=1.0)),
+    ])
+    family("update", [
+        ("cache", lambda n: update_slice(n, (1, 6, 2, 4), (1, 1, 2, 4), (0, 3, 0, 0))),
+        ("beyond", lambda n: update_slice(n, (4, 6), (2, 3), (-3, 5))),
+        ("known", lambda n: update_slice(n, (4, 6), (4, 3), (0, 2), True)),
+        ("whole", lambda n: update_slice(n, (4, 6), (4, 6), (1, 1))),
+    ])
+    family("segment", [
+        ("sum", lambda n: segment(n, "SEGMENT_SUM", (0, 0, 1, 3, 3))),
+        *((f"unsorted-{word}", lambda n, word=word: segment(n, f"UNSORTED_SEGMENT_{word.upper()}", (2, 0, -1, 2, 1, 0), 4))
+          for word in ("sum", "prod", "max", "min")),
+        ("unsorted-rows", lambda n: segment(n, "UNSORTED_SEGMENT_SUM", ((2, 0), (1, 2)), 3)),
+    ])
+    rows = [
+        ("where", "WHERE", [("c", some != 0, "bool", False)], [("y", (int((some != 0).sum()), 2), "int64")], None, None),
+        ("unique", "UNIQUE", [("x", (3, 1, 3, 2, 1, 7), "int32", False)], [("y", (4,), "int32"), ("at", (6,), "int32")],
+         {"idxOutType": 2}, "Unique"),
+        ("sparse-to-dense", "SPARSE_TO_DENSE",
+         [("at", ((0, 1), (2, 3)), "int32", False), ("shape", (3, 4), "int32", True), ("v", (5, 6), "float32", False),
+          ("otherwise", -1, "float32", True)], [("y", (3, 4), "float32")], {"validateIndices": True}, "SparseToDense"),
+        ("sparse-to-dense-one", "SPARSE_TO_DENSE",
+         [("at", (1, 3), "int32", False), ("shape", (5,), "int32", True), ("v", 9, "int32", False),
+          ("otherwise", 2, "int32", True)], [("y", (5,), "int32")], {"validateIndices": True}, "SparseToDense"),
+        ("matrix-diag", "MATRIX_DIAG", [("x", random.normal(size=(2, 3)), "float32", False)],
+         [("y", (2, 3, 3), "float32")], {}, "MatrixDiag"),
+        ("set-diag-wide", "MATRIX_SET_DIAG", [("x", random.normal(size=(2, 3, 5)), "float32", False),
+                                              ("d", random.normal(size=(2, 3)), "float32", False)],
+         [("y", (2, 3, 5), "float32")], {}, "MatrixSetDiag"),
+        ("set-diag-high", "MATRIX_SET_DIAG", [("x", random.normal(size=(2, 5, 3)), "float32", False),
+                                              ("d", random.normal(size=(2, 3)), "float32", False)],
+         [("y", (2, 5, 3), "float32")], {}, "MatrixSetDiag"),
+        ("bucketize", "BUCKETIZE", [("x", ((-5, 0, 0.5), (1, 10, 99)), "float32", False)], [("y", (2, 3), "int32")],
+         {"boundaries": [0.0, 1.0, 10.0]}, "Bucketize"),
+        ("broadcast-args", "BROADCAST_ARGS", [("a", (4, 1, 3), "int32", False), ("b", (2, 1), "int32", False)],
+         [("y", (3,), "int32")], None, None),
+        ("bitcast", "BITCAST", [("x", random.normal(size=(2, 3)), "float32", False)], [("y", (2, 3), "int32")], {},
+         "Bitcast"),
+        ("bitwise-xor", "BITWISE_XOR", [("x", (1, -2, 77), "int32", False), ("z", (3, 5, -9), "int32", False)],
+         [("y", (3,), "int32")], {}, "BitwiseXor"),
+        ("right-shift", "RIGHT_SHIFT", [("x", (-7, 77, -2147483648, 5), "int32", False),
+                                        ("n", (1, 3, 31, 40), "int32", False)], [("y", (4,), "int32")], {}, "RightShift"),
+        ("dilate", "DILATE", [("x", random.normal(size=(2, 3)), "float32", False), ("by", (3, 2), "int32", True),
+                              ("fill", -1.5, "float32", True)], [("y", (4, 5), "float32")], None, None),
+        ("gather-batch", "GATHER", [("x", random.normal(size=(2, 5, 3)), "float32", False),
+                                    ("i", ((4, 0), (1, 1)), "int32", False)], [("y", (2, 2, 3), "float32")],
+         {"axis": 1, "batchDims": 1}, "Gather"),
+        ("gather-batch-inner", "GATHER", [("x", random.normal(size=(2, 3, 5)), "float32", False),
+                                          ("i", ((4, 0), (1, 1)), "int32", False)], [("y", (2, 3, 2), "float32")],
+         {"axis": 2, "batchDims": 1}, "Gather"),
+        ("mirror-wide", "MIRROR_PAD", [("x", random.normal(size=(3, 4)), "float32", False),
+                                       ("pads", ((2, 3), (0, 4)), "int32", True)], [("y", (8, 8), "float32")],
+         {"mode": 1}, "MirrorPad"),
+    ]
+    for word, code, inputs, outputs, options, kind in rows:
+        CASES[f"list-{word}"] = (lambda name, code=code, inputs=inputs, outputs=outputs, options=options, kind=kind:
+                                 listed(name, code, inputs, outputs, options, kind))
+    for bits in (4, 8):
+        CASES[f"fake-quant-{bits}"] = (
+            lambda name, bits=bits:
+            one(name, "FAKE_QUANT", (4, 30), {"min": -1.3, "max": 2.1, "numBits": bits, "narrowRange": False},
+                "FakeQuant"))
+
 
 def main():
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
+    add_choosing()
     failed = []
     for name, build in CASES.items():
         if word not in name:

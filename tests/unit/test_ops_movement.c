@@ -133,6 +133,7 @@ static const struct ops_case hostile_cases[] = {
     {"Unsqueeze", "", "f32[2] i64[1]=7", "E_SHAPE"},
     {"Transpose", "perm=[0,0]", "f32[2,2]", "E_SHAPE"},
     {"Transpose", "perm=[0,2]", "f32[2,2]", "E_SHAPE"},
+    {"Transpose", "perm=[-1,0]", "f32[2,2]", "E_SHAPE"},
     {"Concat", "axis=7", "f32[1,1,1] f32[1,1,1]", "E_SHAPE"},
     {"Concat", "axis=0", "f32[1,2] f32[1,3]", "E_SHAPE"},
     {"Concat", "axis=0", "f32[1] i64[1]", "E_TYPE"},

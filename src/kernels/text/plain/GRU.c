@@ -1,4 +1,4 @@
-/* GRU with the default activations: gates z, r, h over W x + R h + bias. With linear_before_reset the
+/* GRU: gates z, r, h over W x + R h + bias. With linear_before_reset the
  * reset gate acts after the matrix product. The scratch holds h, the gates and r * h. */
 #ifndef ATTR_layout
 #define ATTR_layout 0
@@ -6,11 +6,16 @@
 #ifndef ATTR_linear_before_reset
 #define ATTR_linear_before_reset 0
 #endif
-#define SIGMOID(x) (1 / (1 + expf(-(x))))
 #ifdef ATTR_clip
 #define CLIP(x) ((x) > ATTR_clip ? ATTR_clip : (x) < -ATTR_clip ? -ATTR_clip : (x))
 #else
 #define CLIP(x) (x)
+#endif
+#ifdef ATTR_functions /* of direction d, in the order of the attribute */
+#define ACTIVATE(k, x) \
+  activation_(functions[d * 2 + (k)], alphas[d * 2 + (k)], betas[d * 2 + (k)], x)
+#else
+#define ACTIVATE(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
 #endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
@@ -19,6 +24,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t directions = r_dims[0], hidden = r_dims[2];
   float *h = scratch, *gates = h + hidden, *reset = gates + 3 * hidden;
   (void)directions;
+#ifdef ATTR_functions
+  const int64_t functions[] = ATTR_functions;
+  const float alphas[] = ATTR_function_alphas, betas[] = ATTR_function_betas;
+#endif
     for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
       const int64_t d = u / batches, b = u % batches;
 #ifdef ATTR_direction_IS_reverse
@@ -52,7 +61,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
             recurrent = bias[3 * hidden + g];
 #endif
             if (g == 2 * hidden) /* z and r are complete */
-              for (int64_t j = 0; j < 2 * hidden; j++) gates[j] = SIGMOID(CLIP(gates[j]));
+              for (int64_t j = 0; j < 2 * hidden; j++) gates[j] = ACTIVATE(0, CLIP(gates[j]));
             if (g == 2 * hidden)
               for (int64_t j = 0; j < hidden; j++) reset[j] = gates[hidden + j] * h[j];
             const float *before = is_candidate && !ATTR_linear_before_reset ? reset : h;
@@ -64,7 +73,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
             gates[g] = sum + recurrent;
           }
           for (int64_t j = 0; j < hidden; j++) {
-            const float candidate = tanhf(CLIP(gates[2 * hidden + j]));
+            const float candidate = ACTIVATE(1, CLIP(gates[2 * hidden + j]));
             h[j] = (1 - gates[j]) * candidate + gates[j] * h[j];
           }
         }
@@ -80,7 +89,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     }
   return 0;
 }
-#undef SIGMOID
+#undef ACTIVATE
 #undef CLIP
 #undef ATTR_layout
 #undef ATTR_linear_before_reset

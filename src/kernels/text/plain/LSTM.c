@@ -1,4 +1,4 @@
-/* LSTM with the default activations: gates i, o, f, c over W x + R h + bias, peepholes P. The scratch
+/* LSTM: gates i, o, f, c over W x + R h + bias, peepholes P. The scratch
  * holds h, c and the gates of one sequence. */
 #ifndef ATTR_layout
 #define ATTR_layout 0
@@ -6,11 +6,16 @@
 #ifndef ATTR_input_forget
 #define ATTR_input_forget 0
 #endif
-#define SIGMOID(x) (1 / (1 + expf(-(x))))
 #ifdef ATTR_clip
 #define CLIP(x) ((x) > ATTR_clip ? ATTR_clip : (x) < -ATTR_clip ? -ATTR_clip : (x))
 #else
 #define CLIP(x) (x)
+#endif
+#ifdef ATTR_functions /* of direction d, in the order of the attribute */
+#define ACTIVATE(k, x) \
+  activation_(functions[d * 3 + (k)], alphas[d * 3 + (k)], betas[d * 3 + (k)], x)
+#else
+#define ACTIVATE(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
 #endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
@@ -19,6 +24,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t directions = r_dims[0], hidden = r_dims[2];
   float *h = scratch, *c = h + hidden, *gates = c + hidden;
   (void)directions;
+#ifdef ATTR_functions
+  const int64_t functions[] = ATTR_functions;
+  const float alphas[] = ATTR_function_alphas, betas[] = ATTR_function_betas;
+#endif
     for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
       const int64_t d = u / batches, b = u % batches;
 #ifdef ATTR_direction_IS_reverse
@@ -66,11 +75,11 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #endif
             const float zi = gates[j] + pi * c[j], zf = gates[2 * hidden + j] + pf * c[j];
             const float zc = gates[3 * hidden + j];
-            const float input_gate = SIGMOID(CLIP(zi));
-            const float forget = ATTR_input_forget ? 1 - input_gate : SIGMOID(CLIP(zf));
-            c[j] = forget * c[j] + input_gate * tanhf(CLIP(zc));
+            const float input_gate = ACTIVATE(0, CLIP(zi));
+            const float forget = ATTR_input_forget ? 1 - input_gate : ACTIVATE(0, CLIP(zf));
+            c[j] = forget * c[j] + input_gate * ACTIVATE(1, CLIP(zc));
             const float zo = gates[hidden + j] + po * c[j];
-            h[j] = SIGMOID(CLIP(zo)) * tanhf(c[j]);
+            h[j] = ACTIVATE(0, CLIP(zo)) * ACTIVATE(2, c[j]);
           }
         }
 #if OUT0_PRESENT
@@ -88,7 +97,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     }
   return 0;
 }
-#undef SIGMOID
+#undef ACTIVATE
 #undef CLIP
 #undef ATTR_layout
 #undef ATTR_input_forget

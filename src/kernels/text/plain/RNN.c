@@ -1,4 +1,4 @@
-/* RNN with the default activation: h = tanh(W x + R h + bias). The scratch holds h and its successor. */
+/* RNN: h = tanh(W x + R h + bias). The scratch holds h and its successor. */
 #ifndef ATTR_layout
 #define ATTR_layout 0
 #endif
@@ -7,6 +7,12 @@
 #else
 #define CLIP(x) (x)
 #endif
+#ifdef ATTR_functions /* of direction d, in the order of the attribute */
+#define ACTIVATE(k, x) \
+  activation_(functions[d * 1 + (k)], alphas[d * 1 + (k)], betas[d * 1 + (k)], x)
+#else
+#define ACTIVATE(k, x) (tanhf(x))
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const float *x = in[0], *w = in[1], *r = in[2];
   const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
@@ -14,6 +20,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t directions = r_dims[0], hidden = r_dims[2];
   float *h = scratch, *next = h + hidden;
   (void)directions;
+#ifdef ATTR_functions
+  const int64_t functions[] = ATTR_functions;
+  const float alphas[] = ATTR_function_alphas, betas[] = ATTR_function_betas;
+#endif
     for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
       const int64_t d = u / batches, b = u % batches;
 #ifdef ATTR_direction_IS_reverse
@@ -46,7 +56,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
 #pragma omp simd reduction(+ : sum)
           for (int64_t i = 0; i < hidden; i++) sum += ri[i] * h[i];
-          next[j] = tanhf(CLIP(sum));
+          next[j] = ACTIVATE(0, CLIP(sum));
         }
         if (s < length) memcpy(h, next, (size_t)hidden * sizeof *h);
 #if OUT0_PRESENT
@@ -62,4 +72,5 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   return 0;
 }
 #undef CLIP
+#undef ACTIVATE
 #undef ATTR_layout
