@@ -185,15 +185,17 @@ static uint64_t seed_of(const char *name) { /* FNV-1a */
    Two values of 24 bits from each 64 random bits. */
 static void fill(const struct tensor *tensor, const char *name, double mean, double deviation) {
   struct random random;
-  uint64_t bits = 0;
   float *x = (float *)(uintptr_t)tensor->data;
   size_t count = tensor_count(tensor);
   double width = 2 * sqrt(3.0) * deviation, low = mean - width / 2;
   random_init(&random, seed_of(name));
-  for (size_t i = 0; i < count; i++) {
-    bits = i % 2 ? bits >> 32 : random_u64(&random);
+  for (size_t i = 0; i < count; i += 2) {
+    const uint64_t bits = random_u64(&random);
     /* the half step keeps exact zeros and denormals out */
-    x[i] = (float)(low + width * (((double)(bits & 0xffffff) + 0.5) * 0x1p-24));
+    x[i] = (float)(low + width * (((double)(int32_t)(bits & 0xffffff) + 0.5) * 0x1p-24));
+    if (i + 1 < count)
+      x[i + 1] =
+          (float)(low + width * (((double)(int32_t)(bits >> 32 & 0xffffff) + 0.5) * 0x1p-24));
   }
 }
 

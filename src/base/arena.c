@@ -1,8 +1,11 @@
 /* Arena: memory of one phase. Blocks double up to 64 MiB; one destroy frees all. Not thread-safe.
+ * Large blocks come from the kernel in huge pages: 500 MB of weights are 250 faults instead of 125,000,
+ * are not cleared a second time, and each child that is started copies 250 entries of the page table.
  */
 #include "base.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 struct block {
   struct block *next;
@@ -11,10 +14,11 @@ struct block {
 struct arena {
   struct block *blocks;
   char *at, *end;
+  bool is_zero; /* what is left of the newest block */
   size_t used, limit, next_size;
 };
 
-enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 64 << 20 };
+enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 64 << 20, MAPPED_BLOCK = 4 << 20 };
 
 bool checked_align(size_t n, size_t alignment, size_t *out) {
   if (!checked_add(n, alignment - 1, out)) return false;
@@ -35,12 +39,23 @@ void arena_destroy(struct arena *arena) {
   if (!arena) return;
   for (struct block *block = arena->blocks, *next; block; block = next) {
     next = block->next;
-    free(block);
+    if (block->size >= MAPPED_BLOCK)
+      munmap(block, block->size);
+    else
+      free(block);
   }
   free(arena);
 }
 
 size_t arena_used(const struct arena *arena) { return arena->used; }
+
+static struct block *new_block(size_t size) {
+  if (size < MAPPED_BLOCK) return malloc(size);
+  void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return NULL;
+  madvise(at, size, MADV_HUGEPAGE); /* only a hint */
+  return at;
+}
 
 static hone_status add_block(struct ctx *ctx, struct arena *arena, size_t bytes) {
   size_t need;
@@ -50,13 +65,14 @@ static hone_status add_block(struct ctx *ctx, struct arena *arena, size_t bytes)
   if (need > arena->limit || arena->used > arena->limit - need)
     return fail(ctx, HONE_E_LIMIT, place_none(),
                 "memory of one phase would pass %zu bytes (limit arena_bytes)", arena->limit);
-  struct block *block = malloc(size);
+  struct block *block = new_block(size);
   if (!block) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu bytes", size);
   block->next = arena->blocks;
   block->size = size;
   arena->blocks = block;
   arena->at = (char *)(block + 1);
   arena->end = (char *)block + size;
+  arena->is_zero = size >= MAPPED_BLOCK;
   if (arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
   return HONE_OK;
 }
@@ -79,7 +95,7 @@ hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size
   }
   arena->at = p + bytes;
   arena->used += bytes;
-  memset(p, 0, bytes);
+  if (!arena->is_zero) memset(p, 0, bytes);
   memcpy(out_pointer, &p, sizeof p);
   return HONE_OK;
 }

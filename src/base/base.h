@@ -311,7 +311,17 @@ struct random {
   uint64_t s[4];
 };
 void random_init(struct random *random, uint64_t seed);
-uint64_t random_u64(struct random *random);
+static inline uint64_t random_rotate_(uint64_t x, int k) { return x << k | x >> (64 - k); }
+static inline uint64_t random_u64(struct random *random) { /* in line: models have 10^8 weights */
+  uint64_t *s = random->s, result = random_rotate_(s[1] * 5, 7) * 9, t = s[1] << 17;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= t;
+  s[3] = random_rotate_(s[3], 45);
+  return result;
+}
 double random_uniform(struct random *random); /* [0, 1) */
 double random_normal(struct random *random);  /* mean 0, variance 1 */
 /* [0, n), unbiased, n > 0 */

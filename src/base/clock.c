@@ -26,19 +26,6 @@ void random_init(struct random *random, uint64_t seed) {
   }
 }
 
-static uint64_t rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
-
-uint64_t random_u64(struct random *random) {
-  uint64_t *s = random->s, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
-  s[2] ^= s[0];
-  s[3] ^= s[1];
-  s[1] ^= s[2];
-  s[0] ^= s[3];
-  s[2] ^= t;
-  s[3] = rotate(s[3], 45);
-  return result;
-}
-
 double random_uniform(struct random *random) {
   return (double)(random_u64(random) >> 11) * 0x1p-53;
 }

@@ -153,25 +153,13 @@ static hone_status cache_key(struct run *run, const struct emitted *emitted, con
   return status;
 }
 
-static hone_status copy_file(struct ctx *ctx, const char *from, const char *to, unsigned mode) {
-  struct mapping map;
-  TRY(file_map(ctx, from, &map));
-  hone_status status = file_write_atomic(ctx, to, map.data, map.size, mode);
-  file_unmap(&map);
-  return status;
-}
-
-static hone_status header_beside(struct ctx *ctx, const struct emitted *emitted, const char *path) {
-  char name[4096];
-  TRY(artifact_beside(ctx, path, "h", name));
-  return file_write_atomic(ctx, name, emitted->header.at, emitted->header.length, 0644);
-}
-
 static void pack_part(const void *emitted, size_t part, void *to) {
   emitted_pack(emitted, part, to);
 }
 
-static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path) {
+/* key: in the artifact cache, or NULL */
+static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path,
+                                const char *key) {
   const char **units;
   size_t *lengths;
   bool *vectorises;
@@ -212,6 +200,8 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                                   .debug = run->options->debug,
                                   .keep = run->options->keep,
                                   .footprint = &run->report->footprint,
+                                  .cache_key = key,
+                                  .out_cached = &run->report->from_cache,
                                   .timeout_ns = 600ull * 1000000000};
   return toolchain_build(run->ctx, &input, &options, path);
 }
@@ -219,28 +209,13 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
 /* C goes straight to its place; what a compiler makes passes through the cache. */
 hone_status build_artifact(struct run *run, const struct emitted *emitted, const char *path) {
   uint64_t start = clock_ns();
-  char key[65], cached[4096];
+  char key[65];
   enum artifact_kind kind = artifact_kind_of(path);
   bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep &&
-                   !run->options->target.is_bare, /* its footprint is read while it is built */
-      hit = false;
-  if (use_cache) {
-    struct ctx quiet = *run->ctx; /* a cache that does not work is no reason to fail */
-    TRY(cache_key(run, emitted, path, key));
-    use_cache = !cache_lookup(&quiet, key, cached, &hit);
-    if (!use_cache) warn(run->ctx, "no artifact cache: %s", quiet.message);
-  }
-  if (hit) {
-    TRY(copy_file(run->ctx, cached, path, kind == ARTIFACT_A ? 0644 : 0755));
-    TRY(header_beside(run->ctx, emitted, path));
-  } else {
-    TRY(compile_text(run, emitted, path));
-    struct ctx quiet = *run->ctx; /* a cache that cannot be written is no reason to fail */
-    if (use_cache && cache_store(&quiet, key, path))
-      warn(run->ctx, "artifact not cached: %s", quiet.message);
-  }
+                   !run->options->target.is_bare; /* its footprint is read while it is built */
+  if (use_cache) TRY(cache_key(run, emitted, path, key));
+  TRY(compile_text(run, emitted, path, use_cache ? key : NULL));
   struct stat info;
-  run->report->from_cache = hit;
   run->report->artifact_bytes = stat(path, &info) ? 0 : (size_t)info.st_size;
   if (kind == ARTIFACT_C) run->report->artifact_bytes += emitted->weights_bytes;
   run->report->toolchain_ms = (double)(clock_ns() - start) / 1e6;

@@ -42,7 +42,7 @@ static bool find_layout(const struct node *node, const struct affine *a, struct 
   const struct shape *w = &node->inputs[1]->shape;
   size_t count = tensor_count(node->inputs[1]->constant);
   size_t outputs = (size_t)a->channels;
-  if (!count || !outputs) return false;
+  if (!outputs || !count || count % outputs) return false;
   if (is_op(node, OP_Conv)) { /* [out, in / groups, kernel...] */
     *l = (struct channel_layout){count / outputs, outputs, count};
   } else if (is_op(node, OP_ConvTranspose)) { /* [in, out / groups, kernel...] */
@@ -57,15 +57,27 @@ static bool find_layout(const struct node *node, const struct affine *a, struct 
   return true;
 }
 
+/* Elements [i, i + n) times scale. */
+static void scale_run(const struct tensor *out, const struct tensor *in, size_t i, size_t n,
+                      double scale) {
+  if (in->dtype == HONE_F32) { /* most weights there are */
+    const float *from = (const float *)in->data + i;
+    float *to = (float *)(uintptr_t)out->data + i;
+    for (size_t k = 0; k < n; k++) to[k] = (float)(from[k] * scale);
+    return;
+  }
+  for (size_t k = i; k < i + n; k++) tensor_set_f64(out, k, tensor_f64(in, k) * scale);
+}
+
 static hone_status scaled_weights(struct rewrite *r, const struct node *node,
                                   const struct affine *a, const struct channel_layout *l,
                                   struct value **out) {
   const struct value *w = node->inputs[1];
   size_t count = tensor_count(w->constant);
   TRY(rewrite_constant(r, w->dtype, &w->shape, out));
-  for (size_t i = 0; i < count; i++) {
-    size_t channel = i / l->inner % l->extent + i / l->per_group * l->extent;
-    tensor_set_f64((*out)->constant, i, tensor_f64(w->constant, i) * a->scale[channel]);
+  for (size_t i = 0; i < count; i += l->inner) {
+    double scale = a->scale[i / l->inner % l->extent + i / l->per_group * l->extent];
+    scale_run((*out)->constant, w->constant, i, l->inner, scale);
   }
   return HONE_OK;
 }

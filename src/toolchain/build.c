@@ -134,25 +134,6 @@ void artifact_prefix(const char *path, char out[65]) {
   out[n] = 0;
 }
 
-static hone_status publish(struct ctx *ctx, const struct build *build, const char *path) {
-  char product[4200];
-  snprintf(product, sizeof product, "%s/product", build->directory);
-  struct mapping map;
-  TRY(file_map(ctx, product, &map));
-  unsigned mode = artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755;
-  hone_status status = file_write_atomic(ctx, path, map.data, map.size, mode);
-  file_unmap(&map);
-  return status;
-}
-
-static hone_status insert_product(struct ctx *ctx, struct build *build, bool *out_done) {
-  char product[4200];
-  snprintf(product, sizeof product, "%s/product", build->directory);
-  TRY(insert_weights(ctx, product, build->input->weights_bytes, &build->file, build->weights_at,
-                     out_done));
-  return *out_done ? output_commit(ctx, &build->file) : HONE_OK;
-}
-
 static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
   static hone_status (*const link_as[])(struct ctx *, const struct build *) = {
       [ARTIFACT_SO] = link_library, [ARTIFACT_A] = archive, [ARTIFACT_EXE] = link_program};
@@ -274,31 +255,38 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
 }
 
 static hone_status link_and_publish(struct ctx *ctx, struct build *build, const char *path) {
+  char product[4200];
+  snprintf(product, sizeof product, "%s/product", build->directory);
   TRY(run_jobs(ctx, build, true));
   TRY(link_product(ctx, build, path));
-  bool done = false;
+  bool is_inserted = false;
   if (build->options->footprint && build->options->target->is_bare)
     TRY(footprint_read(ctx, build, build->options->footprint));
-  if (build->inserts) TRY(insert_product(ctx, build, &done));
-  if (done) return HONE_OK;
-  if (build->inserts) { /* a linker that lays files out in another way */
-    output_drop(&build->file);
-    build->inserts = false;
-    TRY(weights_open(ctx, build, path));
-    TRY(run_jobs(ctx, build, false));
-    TRY(link_product(ctx, build, path));
+  if (build->inserts) {
+    TRY(insert_into(ctx, build, product, &is_inserted));
+    if (!is_inserted) { /* a linker that lays files out in another way */
+      output_drop(&build->file);
+      build->inserts = false;
+      TRY(weights_open(ctx, build, path));
+      TRY(run_jobs(ctx, build, false));
+      TRY(link_product(ctx, build, path));
+    }
   }
-  return publish(ctx, build, path);
+  if (!is_inserted) TRY(publish(ctx, product, path));
+  keep_cached(ctx, build, product, path, is_inserted);
+  return HONE_OK;
 }
 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
+  bool is_cached = false;
   build->has_main = artifact_kind_of(path) == ARTIFACT_EXE;
   build->inserts =
       build->embeds && has_large_section(build) && artifact_kind_of(path) != ARTIFACT_A;
-  hone_status status = weights_open(ctx, build, path);
-  if (!status) status = link_and_publish(ctx, build, path);
-  output_drop(&build->file);
-  return status;
+  TRY(weights_open(ctx, build, path));
+  TRY(take_cached(ctx, build, path, &is_cached));
+  if (!is_cached) TRY(link_and_publish(ctx, build, path));
+  if (build->options->out_cached) *build->options->out_cached = is_cached;
+  return HONE_OK;
 }
 
 /* The prefix becomes part of C and assembler text. */
@@ -332,6 +320,7 @@ hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
   snprintf(build.prefix_map, sizeof build.prefix_map, "-ffile-prefix-map=%s=.", build.directory);
   snprintf(build.entry, sizeof build.entry, "-DHONE_ARTIFACT=%s_artifact", build.prefix);
   hone_status status = build_in(ctx, &build, path);
+  output_drop(&build.file);
   if (!status) status = write_header(ctx, input, path); /* after what it describes */
   dir_remove_tree(build.directory);
   return status;

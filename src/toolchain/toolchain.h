@@ -64,6 +64,9 @@ struct build_options {
   const char *keep;    /* folder to leave the generated C in, or NULL */
   uint64_t timeout_ns; /* for the whole build; 0: 10 minutes */
   struct board_footprint *footprint; /* filled for an archive of a bare target; NULL */
+  const char
+      *cache_key;   /* of all that decides the bytes, as cache_lookup takes it; NULL: no cache */
+  bool *out_cached; /* nothing had to be compiled; needed with cache_key */
 };
 /* "gcc 12.2.0 (Debian 12.2.0-14)": the family and what the compiler says of itself. cc as in
    build_options, triple NULL: this machine's. E_MISSING; E_USAGE for a named compiler that makes

@@ -58,10 +58,24 @@ struct build {
   bool embeds;
   bool inserts; /* the weights stand in the file to be, the linked image comes to them at the end */
   bool has_main;
+  bool lacks_cache; /* it does not work, which was said */
   /* where the parts of the weights are written: the artifact, a .weights file, weights.bin */
   struct output file;
   size_t weights_at;
 };
+
+/* cached.c */
+/* Lays the linked file around the weights that stand in build->file, which then is the artifact. */
+MUST_USE hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked,
+                                 bool *out_done);
+/* Moves the bytes of `from` to the user's path. */
+MUST_USE hone_status publish(struct ctx *ctx, const char *from, const char *path);
+/* Of an artifact with its weights inserted the cache keeps the linked file without them, of any other the
+   whole. A cache that does not work is no reason to fail: it is warned of. */
+MUST_USE hone_status take_cached(struct ctx *ctx, struct build *build, const char *path,
+                                 bool *out_done);
+void keep_cached(struct ctx *ctx, const struct build *build, const char *linked, const char *path,
+                 bool is_inserted);
 
 /* jobs.c */
 /* The parts of the weights, then the units, then main if `compiles`; on all usable cores, with the

@@ -222,6 +222,17 @@ def test_damaged_cache_is_not_used(hone, tmp_path):
     assert digest(tmp_path / "b.so") == good
 
 
+def test_weights_do_not_stand_in_the_cache(hone, tmp_path):
+    """Of an artifact with large weights the linked file alone is kept, and gives the same bytes again."""
+    for name in ("a.so", "b.so"):
+        result = hone("compile", "zoo:transformer", "-o", tmp_path / name, "--prefix", "m")
+        sound(result)
+        assert ("from cache" in result.errors) == (name == "b.so"), result.errors
+    assert digest(tmp_path / "a.so") == digest(tmp_path / "b.so")
+    kept = sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    assert 1000 < kept < (tmp_path / "a.so").stat().st_size / 4
+
+
 # -- T19: the same input gives the same bytes --------------------------------------------------------------
 
 def locales():

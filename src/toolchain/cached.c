@@ -1,0 +1,63 @@
+/* How an artifact appears, and what the artifact cache spares a build. Weights are packed and written again rather than copied: that takes as
+ * long, 600 MB do not stand in the cache, and a first compilation does not write them twice. */
+#include "toolchain_internal.h"
+
+hone_status publish(struct ctx *ctx, const char *from, const char *path) {
+  struct mapping map;
+  TRY(file_map(ctx, from, &map));
+  unsigned mode = artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755;
+  hone_status status = file_write_atomic(ctx, path, map.data, map.size, mode);
+  file_unmap(&map);
+  return status;
+}
+
+hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked, bool *out_done) {
+  TRY(insert_weights(ctx, linked, build->input->weights_bytes, &build->file, build->weights_at,
+                     out_done));
+  return *out_done ? output_commit(ctx, &build->file) : HONE_OK;
+}
+
+/* An entry of its own: the linked file is no artifact. */
+static hone_status linked_key(struct ctx *ctx, const struct build *build, char out[65]) {
+  char text[80];
+  int n = snprintf(text, sizeof text, "linked|%.64s", build->options->cache_key);
+  return sha256_hex(ctx, out, text, (size_t)n);
+}
+
+static bool find(struct ctx *ctx, struct build *build, const char *key, char path[4096]) {
+  struct ctx quiet = *ctx;
+  bool hit = false;
+  if (build->lacks_cache) return false;
+  if (!cache_lookup(&quiet, key, path, &hit)) return hit;
+  warn(ctx, "no artifact cache: %s", quiet.message);
+  build->lacks_cache = true;
+  return false;
+}
+
+hone_status take_cached(struct ctx *ctx, struct build *build, const char *path, bool *out_done) {
+  char key[65], entry[4096];
+  *out_done = false;
+  if (!build->options->cache_key) return HONE_OK;
+  if (build->inserts) {
+    TRY(linked_key(ctx, build, key));
+    if (find(ctx, build, key, entry)) {
+      TRY(run_jobs(ctx, build, false));
+      TRY(insert_into(ctx, build, entry, out_done));
+    }
+  }
+  if (*out_done || !find(ctx, build, build->options->cache_key, entry)) return HONE_OK;
+  *out_done = true;
+  return publish(ctx, entry, path);
+}
+
+void keep_cached(struct ctx *ctx, const struct build *build, const char *linked, const char *path,
+                 bool is_inserted) {
+  struct ctx quiet = *ctx;
+  char key[65];
+  if (!build->options->cache_key || build->lacks_cache) return;
+  hone_status status = is_inserted ? linked_key(&quiet, build, key) : HONE_OK;
+  if (!status)
+    status = cache_store(&quiet, is_inserted ? key : build->options->cache_key,
+                         is_inserted ? linked : path);
+  if (status) warn(ctx, "artifact not cached: %s", quiet.message);
+}
