@@ -21,7 +21,7 @@ echo "== graph: graph.hg"
 grep -c ' = ' "$folder/graph.hg" | sed 's/$/ lines of nodes/'
 
 echo "== optimised graph: optimised.hg"
-"$hone" compile "$folder/digits.onnx" -o "$folder/digits.c" --stop-after fuse-elementwise --dump-after fuse-elementwise \
+"$hone" compile "$folder/digits.onnx" -o "$folder/digits.c" --stop-after fuse-edges --dump-after fuse-edges \
   >"$folder/optimised.hg"
 grep -c ' = ' "$folder/optimised.hg" | sed 's/$/ lines of nodes/'
 

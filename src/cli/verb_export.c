@@ -14,7 +14,7 @@ static hone_status put_stablehlo(struct ctx *ctx, struct graph *graph, struct te
     const struct pass *pass = pass_find(passes[i]);
     size_t changes = 0;
     if (!pass) return fail(ctx, HONE_E_INTERNAL, place_name(passes[i]), "no such pass");
-    TRY(pass->run(ctx, graph, &(struct pass_env){.accepts_fused = NULL}, &changes));
+    TRY(pass->run(ctx, graph, &changes));
   }
   return export_stablehlo(ctx, graph, out);
 }

@@ -57,8 +57,7 @@ static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pa
 hone_status compile_bisect(struct ctx *ctx, const struct model *model,
                            const struct bisect_options *options, struct pass_bisection *out) {
   struct search search = {.options = options, .out = out};
-  struct pipeline_options pipeline = {
-      .env = {plan_accepts_fused, NULL}, .after = after_pass, .user = &search};
+  struct pipeline_options pipeline = {.after = after_pass, .user = &search};
   struct graph *graph;
   *out = (struct pass_bisection){0};
   TRY(arena_create(ctx, 0, &search.arena));

@@ -31,8 +31,7 @@ static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pa
 
 static hone_status improve(struct run *run, const struct model *model, struct graph *graph) {
   uint64_t start = clock_ns();
-  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL},
-                                      .stop_after = run->options->stop_after,
+  struct pipeline_options pipeline = {.stop_after = run->options->stop_after,
                                       .required_only = run->options->no_passes,
                                       .after = after_pass,
                                       .user = run};
@@ -55,36 +54,25 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
-/* Moves what kernels compute in bf16 from the type that the graph says. */
-static void report_halves(const struct graph *graph, const struct step *step,
-                          struct compile_report *report) {
-  double flops, bytes;
-  const struct node *node = graph->nodes.at[step->place.number];
-  node_cost(node, &flops, &bytes);
-  if (step->kind != STEP_KERNEL || step->problem.types.b != TYPE_BF16) return;
-  report->work[node->inputs[0]->dtype] -= flops + bytes;
-  report->work[HONE_BF16] += flops + bytes;
+/* Of the operands as the step reads them; what only lies in bf16 is computed in f32. */
+static hone_dtype read_dtype(const struct step *step) {
+  const hone_dtype dtype = step->input_count ? step->inputs[0].dtype : HONE_UNDEFINED;
+  if (step->kind == STEP_KERNEL && step->problem.types.b == TYPE_BF16) return HONE_BF16;
+  return dtype == HONE_BF16 ? HONE_F32 : dtype;
 }
 
-/* The graph's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */
-static void report_work(const struct graph *graph, const struct plan *plan,
-                        struct compile_report *report) {
-  double all = 0, alone = 0, flops, bytes;
-  for (size_t i = 0; i < graph->nodes.count; i++) {
-    const struct node *node = graph->nodes.at[i];
-    const struct value *read = node->input_count ? node->inputs[0] : NULL;
-    node_cost(node, &flops, &bytes);
-    if (read && (unsigned)read->dtype < COMPILE_DTYPES) report->work[read->dtype] += flops + bytes;
-  }
+/* The plan's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */
+static void report_work(const struct plan *plan, struct compile_report *report) {
+  double all = 0, alone = 0;
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
+    const hone_dtype dtype = read_dtype(step);
     struct work work;
     step_work(step, &work);
     double sum = work.flops + work.weight_bytes + work.value_bytes;
     all += sum;
     if (step->plain && (step->serial || step->units <= 1)) alone += sum;
-    if (step->place.kind == PLACE_NODE && (uint64_t)step->place.number < graph->nodes.count)
-      report_halves(graph, step, report);
+    if ((unsigned)dtype < COMPILE_DTYPES) report->work[dtype] += sum;
   }
   report->plain_share = all > 0 ? alone / all : 0;
 }
@@ -122,7 +110,7 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
   if (!run->options->choices) count_tuned(*out, options.choices, run->report);
   run->report->plan_ms = (double)(clock_ns() - start) / 1e6;
   run->report->step_count = (*out)->steps.count;
-  report_work(graph, *out, run->report);
+  report_work(*out, run->report);
   run->report->arena_bytes = (*out)->arena_bytes;
   run->report->weights_bytes = (*out)->weights_bytes;
   if (!run->options->dump || !is_stage(run->options->dump_after, "plan")) return HONE_OK;

@@ -1,4 +1,4 @@
-/* Instances of kernel texts: defines, the fused program as EPILOGUE, the text itself, undefines. */
+/* Instances of kernel texts: defines, the step's program as EPILOGUE, the text itself, undefines. */
 #include "emit_internal.h"
 
 #include <stdlib.h>

@@ -50,7 +50,7 @@ MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
 void message_put(struct text *out, const struct message *message);
 
 /* -- node.c */
-/* The node under `name`, and after it the nodes of its fused program; new constants become initializers. */
+/* The node under `name`; new constants become initializers. */
 MUST_USE hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
                                  const char *name);
 MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);

@@ -1,6 +1,6 @@
 /* Nodes to NodeProto at the asked opset. The graph speaks HONE_OPSET; what an older opset says in
  * another way is rewritten here (axes of reductions as attributes), what it cannot say is E_UNSUP.
- * A fused program becomes the nodes that it stands for. Field numbers: onnx.proto. */
+ * Field numbers: onnx.proto. */
 #include "export_internal.h"
 
 #include <math.h>
@@ -139,7 +139,7 @@ static void put_op(struct exporter *e, struct text *text, const struct op *op, c
 }
 
 static size_t own_inputs(const struct exporter *e, const struct node *node) {
-  size_t count = node->input_count - node->fused_input_count;
+  size_t count = node->input_count;
   if (has_axes_attribute(e, node) && count > 1) count = 1;
   while (count && !node->inputs[count - 1]) count--; /* trailing ones are simply left out */
   return count;
@@ -152,17 +152,14 @@ static size_t used_outputs(const struct node *node) {
 }
 
 static hone_status put_node(struct exporter *e, struct message *graph, const struct node *node,
-                            const char *name, const char *first_output) {
+                            const char *name) {
   struct text text = {0};
   hone_status status = HONE_OK;
   size_t inputs = own_inputs(e, node), outputs = used_outputs(node);
   for (size_t i = 0; i < inputs; i++)
     pb_string(&text, NODE_INPUT, node->inputs[i] ? node->inputs[i]->name : "");
   for (size_t i = 0; i < outputs; i++)
-    pb_string(&text, NODE_OUTPUT,
-              i == 0 && first_output ? first_output
-              : node->outputs[i]     ? node->outputs[i]->name
-                                     : "");
+    pb_string(&text, NODE_OUTPUT, node->outputs[i] ? node->outputs[i]->name : "");
   put_op(e, &text, node->op, name);
   for (size_t i = 0; !status && i < node->attribute_count; i++) {
     bool wanted;
@@ -175,104 +172,10 @@ static hone_status put_node(struct exporter *e, struct message *graph, const str
   return status;
 }
 
-/* -- fused programs --------------------------------------------------------------------------- */
-
-/* A bound of Clip as an initializer; "" for none. */
-static hone_status put_bound(struct exporter *e, struct message *graph,
-                             const struct fused_step *step, double bound, const char **out_name) {
-  struct tensor *tensor;
-  *out_name = "";
-  if (isinf(bound)) return HONE_OK;
-  TRY(tensor_create(e->ctx, e->arena, step->dtype, &(struct shape){.rank = 0}, &tensor));
-  tensor_set_f64(tensor, 0, bound);
-  TRY(export_fresh_name(e, out_name));
-  return export_tensor(e, graph, GRAPH_INITIALIZER, *out_name, tensor);
-}
-
-static hone_status put_float(struct exporter *e, struct text *text, const char *name, double f) {
-  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_FLOAT, .f = f};
-  return export_attribute(e, text, &attribute);
-}
-
-static hone_status put_int(struct exporter *e, struct text *text, const char *name, int64_t i) {
-  struct attribute attribute = {.name = name, .kind = ATTRIBUTE_INT, .i = i};
-  return export_attribute(e, text, &attribute);
-}
-
-/* alpha and beta under the names that ONNX gives them. */
-static hone_status put_parameters(struct exporter *e, struct text *text,
-                                  const struct fused_step *step) {
-  const struct op *op = step->op;
-  switch (op->id) {
-    case OP_Cast:
-      return put_int(e, text, "to", step->dtype);
-    case OP_Clip:
-      return HONE_OK;
-    case OP_Gelu: {
-      struct attribute tanh_form = {
-          .name = "approximate", .kind = ATTRIBUTE_STRING, .s = {"tanh", 4}};
-      return step->alpha > 0 ? export_attribute(e, text, &tanh_form) : HONE_OK;
-    }
-    case OP_IsInf:
-      TRY(put_int(e, text, "detect_negative", step->alpha != 0));
-      return put_int(e, text, "detect_positive", step->beta != 0);
-    case OP_Selu:
-      TRY(put_float(e, text, "alpha", step->alpha));
-      return put_float(e, text, "gamma", step->beta);
-    case OP_Shrink:
-      TRY(put_float(e, text, "lambd", step->alpha));
-      return put_float(e, text, "bias", step->beta);
-    default:
-      break;
-  }
-  if (op->alpha != 0) TRY(put_float(e, text, "alpha", step->alpha));
-  if (op->beta != 0) TRY(put_float(e, text, "beta", step->beta));
-  return HONE_OK;
-}
-
-static hone_status put_step(struct exporter *e, struct message *graph, const struct node *node,
-                            const struct fused_step *step, const char *const *names,
-                            const char *self, const char *output) {
-  struct text text = {0};
-  const char *low = "", *high = "";
-  if (step->op->since > e->opset) return lacks(e, node, step->op->name);
-  if (step->op->id == OP_Clip) {
-    TRY(put_bound(e, graph, step, step->alpha, &low));
-    TRY(put_bound(e, graph, step, step->beta, &high));
-  }
-  for (int a = 0; a < step->arg_count; a++) {
-    int arg = step->args[a];
-    const char *name = arg == FUSED_SELF ? self
-                       : arg >= 0        ? names[arg]
-                                         : node->inputs[FUSED_INPUT_INDEX(arg)]->name;
-    pb_string(&text, NODE_INPUT, name);
-  }
-  if (low[0] || high[0]) pb_string(&text, NODE_INPUT, low);
-  if (high[0]) pb_string(&text, NODE_INPUT, high);
-  pb_string(&text, NODE_OUTPUT, output);
-  put_op(e, &text, step->op, "");
-  hone_status status = put_parameters(e, &text, step);
-  if (!status) pb_message(&graph->text, GRAPH_NODE, &text);
-  text_deinit(&text);
-  return status;
-}
-
 hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
                         const char *name) {
-  const char *self = NULL, **names;
   if (!used_outputs(node)) return HONE_OK;
   if (node->op->since > e->opset) return lacks(e, node, "the operator");
   if (!strcmp(node->op->domain, "hone")) return lacks(e, node, "the domain");
-  if (!node->fused_count) return put_node(e, graph, node, name, NULL);
-  TRY(export_fresh_name(e, &self));
-  TRY(put_node(e, graph, node, name, self));
-  TRY(NEW_ARRAY(e->ctx, e->arena, names, node->fused_count));
-  for (size_t s = 0; s < node->fused_count; s++) {
-    if (s + 1 == node->fused_count)
-      names[s] = node->outputs[0]->name;
-    else
-      TRY(export_fresh_name(e, &names[s]));
-    TRY(put_step(e, graph, node, &node->fused[s], names, self, names[s]));
-  }
-  return HONE_OK;
+  return put_node(e, graph, node, name);
 }

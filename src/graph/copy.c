@@ -78,8 +78,6 @@ static hone_status clone_node(struct cloner *c, size_t clone, const struct node 
   TRY(NEW_ARRAY(c->ctx, c->arena, node->attributes, from->attribute_count));
   if (from->attribute_count)
     memcpy(node->attributes, from->attributes, from->attribute_count * sizeof *node->attributes);
-  TRY(NEW_ARRAY(c->ctx, c->arena, node->fused, from->fused_count));
-  if (from->fused_count) memcpy(node->fused, from->fused, from->fused_count * sizeof *node->fused);
   for (size_t i = 0; i < node->output_count; i++)
     if (node->outputs[i]) node->outputs[i]->producer = node;
   for (size_t a = 0; a < node->attribute_count; a++)

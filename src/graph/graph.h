@@ -97,22 +97,6 @@ struct attribute {
   struct graph *graph;
 };
 
-/* A fused elementwise program, applied in order to the node's raw first result, element by element.
-   The last step's result is the node's output 0. An arg is
-     >= 0             the result of an earlier step
-     FUSED_SELF       the node's raw result (before any step)
-     FUSED_INPUT(k)   node->inputs[k], broadcast to the output's shape */
-#define FUSED_SELF (-1)
-#define FUSED_INPUT(k) (-2 - (k))
-#define FUSED_INPUT_INDEX(arg) (-2 - (arg))
-struct fused_step {
-  const struct op *op; /* of class ELEMENTWISE */
-  int arg_count;
-  int args[3];
-  double alpha, beta; /* the parameters named so in unary.def */
-  hone_dtype dtype;   /* of this step's result */
-};
-
 struct node {
   const struct op *op;
   const char *name; /* as in the model, may be "" */
@@ -122,10 +106,6 @@ struct node {
   struct value **outputs; /* NULL entries: outputs not asked for */
   size_t attribute_count;
   struct attribute *attributes;
-  /* of input_count, how many trailing inputs belong to the fused program (after the op's own) */
-  size_t fused_input_count;
-  size_t fused_count;
-  struct fused_step *fused;
 };
 
 /* A size known only at run time, shared by all dimensions that name it. */
@@ -341,7 +321,7 @@ MUST_USE hone_status graph_sweep(struct ctx *ctx, struct graph *graph, size_t *o
 
 /* -- verify.c, print.c, parse.c -----------------------------------------------------------------
  */
-/* Structure holds: one producer, order, types and shapes known, fused programs in range. */
+/* Structure holds: one producer, order, types and shapes known. */
 MUST_USE hone_status graph_verify(struct ctx *ctx, const struct graph *graph);
 /* Bytes of names that need no quotes (and do not begin with a digit or a dot). */
 #define GRAPH_NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%"

@@ -5,14 +5,14 @@
  *   input      = name ":" type
  *   type       = dtype ["[" [size {"," size}] "]"]                     no brackets: shape not known
  *   size       = ["?" int "<="] int                                    with ?: at run time, a bound
- *   statement  = name "=" constant | result {"," result} "=" op "(" [args] [";" args] ")"
- * {attribute}
- *                {"then" op "(" arg {"," arg} ")" {"alpha=" float | "beta=" float | "dtype="
- * dtype}} result     = (name | "-") [":" type] constant   = "const" type (list | "seed=" int
- * ["scale=" float] | "fill=" float) attribute  = name "=" (int | float | string | list | constant |
- * graph) list       = ["ints" | "floats" | "strings"] "[" ... "]" arg of op  = name | "-";   arg of
- * then = "self" | "$" step | "@" input name       = identifier or a quoted string with \" \\ \xHH;
- * float = 1.5 | 1e-05f | NaN | Infinity
+ *   statement  = name "=" constant | result {"," result} "=" op "(" [arg {"," arg}] ")" {attribute}
+ *   arg        = name | "-"
+ *   result     = (name | "-") [":" type]
+ *   constant   = "const" type (list | "seed=" int ["scale=" float] | "fill=" float)
+ *   attribute  = name "=" (int | float | string | list | constant | graph)
+ *   list       = ["ints" | "floats" | "strings"] "[" ... "]"
+ *   name       = identifier or a quoted string with \" \\ \xHH
+ *   float      = 1.5 | 1e-05f | NaN | Infinity
  *
  * Nested graphs are kept on a stack; limit depth bounds it. */
 #include "graph.h"
@@ -449,72 +449,15 @@ static hone_status read_op(struct parser *p, const struct op **out) {
   return HONE_OK;
 }
 
-static hone_status read_arg(struct parser *p, int *out) {
-  int64_t number = 0;
-  if (accept_word(p, "self")) {
-    *out = FUSED_SELF;
-    return HONE_OK;
-  }
-  bool is_step = accept(p, '$');
-  if (!is_step && !accept(p, '@')) return bad(p, "self, $step or @input");
-  TRY(read_int(p, &number));
-  if (number < 0 || number > 1 << 20) return bad(p, "a smaller number");
-  *out = is_step ? (int)number : FUSED_INPUT((int)number);
-  return HONE_OK;
-}
-
-static hone_status read_step(struct parser *p, hone_dtype dtype, struct fused_step *step) {
-  struct number number;
-  *step = (struct fused_step){.dtype = dtype};
-  TRY(read_op(p, &step->op));
-  TRY(expect(p, '('));
-  do {
-    if (step->arg_count == (int)COUNT(step->args)) return bad(p, "at most three arguments");
-    TRY(read_arg(p, &step->args[step->arg_count++]));
-  } while (accept(p, ','));
-  TRY(expect(p, ')'));
-  for (;;) {
-    bool is_alpha = accept_word(p, "alpha"), is_beta = !is_alpha && accept_word(p, "beta");
-    if (!is_alpha && !is_beta) break;
-    TRY(expect(p, '='));
-    TRY(read_number(p, &number));
-    *(is_alpha ? &step->alpha : &step->beta) = number.is_float ? number.f : (double)number.i;
-  }
-  if (!accept_word(p, "dtype")) return HONE_OK;
-  TRY(expect(p, '='));
-  return read_dtype(p, &step->dtype);
-}
-
-static hone_status read_steps(struct parser *p, struct node *node) {
-  VEC(struct fused_step) steps = {0};
-  while (accept_word(p, "then")) {
-    struct fused_step step;
-    if (!node->outputs[0]) return bad(p, "a result for the fused program");
-    TRY(read_step(p, node->outputs[0]->dtype, &step));
-    VEC_PUSH(p->ctx, p->arena, &steps, step);
-  }
-  node->fused = steps.at;
-  node->fused_count = steps.count;
-  return HONE_OK;
-}
-
 static hone_status open_level(struct parser *p, const char *attribute);
 
-/* Attributes and steps of the open node, up to the end of the line or the beginning of a graph. */
+/* Attributes of the open node, up to the end of the line or the beginning of a graph. */
 static hone_status read_rest(struct parser *p) {
   struct node *node = top(p)->node;
   for (;;) {
     struct attribute attribute = {0};
-    size_t before = p->at;
     skip(p, false);
     if (peek(p) == '\n' || peek(p) == '}' || peek(p) < 0) break;
-    if (accept_word(p, "then")) {
-      p->at = before;
-      TRY(read_steps(p, node));
-      skip(p, false);
-      if (peek(p) != '\n' && peek(p) != '}') return bad(p, "the end of the line");
-      break;
-    }
     TRY(read_name(p, &attribute.name));
     TRY(expect(p, '='));
     if (accept_word(p, "graph")) return open_level(p, attribute.name);
@@ -567,16 +510,11 @@ static hone_status define_results(struct parser *p, struct node *node,
 
 static hone_status read_inputs(struct parser *p, struct node *node) {
   VEC(struct value *) inputs = {0};
-  size_t own = SIZE_MAX;
   TRY(expect(p, '('));
-  if (accept(p, ';')) own = 0;
   while (!accept(p, ')')) {
     struct value *value = NULL;
     const char *name;
-    if (inputs.count && own == SIZE_MAX && accept(p, ';'))
-      own = inputs.count;
-    else if (inputs.count && inputs.count != own)
-      TRY(expect(p, ','));
+    if (inputs.count) TRY(expect(p, ','));
     skip(p, true);
     if (!accept(p, '-')) {
       TRY(read_name(p, &name));
@@ -586,7 +524,6 @@ static hone_status read_inputs(struct parser *p, struct node *node) {
   }
   node->inputs = inputs.at;
   node->input_count = inputs.count;
-  node->fused_input_count = own == SIZE_MAX ? 0 : inputs.count - own;
   return HONE_OK;
 }
 

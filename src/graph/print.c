@@ -37,8 +37,7 @@ static void put_quoted(struct text *text, const char *bytes, size_t length) {
 
 static void put_name(struct text *text, const char *name) {
   size_t length = strlen(name);
-  if (length && strspn(name, GRAPH_NAME_BYTES) == length && !strchr("0123456789.", name[0]) &&
-      strcmp(name, "then") != 0)
+  if (length && strspn(name, GRAPH_NAME_BYTES) == length && !strchr("0123456789.", name[0]))
     text_puts(text, name);
   else
     put_quoted(text, name, length);
@@ -225,39 +224,10 @@ static hone_status open_graph(struct printer *p, const struct graph *graph) {
   return HONE_OK;
 }
 
-static void put_arg(struct text *text, int arg) {
-  if (arg == FUSED_SELF)
-    text_puts(text, "self");
-  else if (arg >= 0)
-    text_printf(text, "$%d", arg);
-  else
-    text_printf(text, "@%d", FUSED_INPUT_INDEX(arg));
-}
-
 static void put_op(const struct printer *p, const struct op *op) {
   const char *domain = "", *name = "?";
   p->names(op, &domain, &name);
   text_printf(p->text, "%s%s%s", domain, domain[0] ? "." : "", name);
-}
-
-static void put_steps(const struct printer *p, const struct node *node) {
-  for (size_t s = 0; s < node->fused_count; s++) {
-    const struct fused_step *step = &node->fused[s];
-    text_puts(p->text, " then ");
-    put_op(p, step->op);
-    text_puts(p->text, "(");
-    for (int a = 0; a < step->arg_count; a++) {
-      if (a) text_puts(p->text, ", ");
-      put_arg(p->text, step->args[a]);
-    }
-    text_puts(p->text, ")");
-    struct attribute alpha = {.name = "alpha", .kind = ATTRIBUTE_FLOAT, .f = step->alpha};
-    struct attribute beta = {.name = "beta", .kind = ATTRIBUTE_FLOAT, .f = step->beta};
-    if (step->alpha != 0) put_attribute(p, &alpha);
-    if (step->beta != 0) put_attribute(p, &beta);
-    if (step->dtype != node->outputs[0]->dtype)
-      text_printf(p->text, " dtype=%s", dtype_name(step->dtype));
-  }
 }
 
 static void put_head(const struct printer *p, const struct node *node) {
@@ -270,8 +240,7 @@ static void put_head(const struct printer *p, const struct node *node) {
   put_op(p, node->op);
   text_puts(p->text, "(");
   for (size_t i = 0; i < node->input_count; i++) {
-    bool first_fused = node->fused_input_count && i == node->input_count - node->fused_input_count;
-    if (i || first_fused) text_puts(p->text, first_fused ? "; " : ", ");
+    if (i) text_puts(p->text, ", ");
     put_value_name(p->text, node->inputs[i]);
   }
   text_puts(p->text, ")");
@@ -293,7 +262,6 @@ static hone_status advance(struct printer *p) {
   }
   if (top->attribute == 0) put_head(p, node);
   if (top->attribute == node->attribute_count) {
-    put_steps(p, node);
     text_puts(p->text, "\n");
     top->attribute = 0;
     top->node++;

@@ -1,6 +1,6 @@
 /* The invariants of a graph, checked after import and after each pass in tests: one producer a
- * value, topological order, flags that agree with the lists, types and shapes known, fused programs
- * in range. A violation is our own mistake: E_INTERNAL; what inference left open is E_SHAPE/E_TYPE.
+ * value, topological order, flags that agree with the lists, types and shapes known.
+ * A violation is our own mistake: E_INTERNAL; what inference left open is E_SHAPE/E_TYPE.
  */
 #include "graph.h"
 
@@ -95,32 +95,6 @@ static hone_status check_outputs(struct verifier *v, const struct node *node) {
   return HONE_OK;
 }
 
-static bool arg_fits(const struct node *node, size_t step, int arg) {
-  if (arg == FUSED_SELF) return true;
-  if (arg >= 0) return (size_t)arg < step;
-  size_t k = (size_t)FUSED_INPUT_INDEX(arg);
-  return k < node->input_count && node->inputs[k];
-}
-
-static hone_status check_fused(struct verifier *v, const struct node *node) {
-  if (node->fused_input_count > node->input_count)
-    return broken(v->ctx, node, NULL, "more fused inputs than inputs");
-  if (node->fused_count && (!node->output_count || !node->outputs[0]))
-    return broken(v->ctx, node, NULL, "a fused program has no output");
-  for (size_t s = 0; s < node->fused_count; s++) {
-    const struct fused_step *step = &node->fused[s];
-    if (!step->op || step->arg_count < 1 || step->arg_count > (int)COUNT(step->args))
-      return broken(v->ctx, node, NULL, "a fused step has a wrong number of arguments");
-    for (int a = 0; a < step->arg_count; a++)
-      if (!arg_fits(node, s, step->args[a]))
-        return broken(v->ctx, node, NULL, "a fused step's argument is out of range");
-  }
-  if (node->fused_count && node->outputs[0]->dtype &&
-      node->fused[node->fused_count - 1].dtype != node->outputs[0]->dtype)
-    return broken(v->ctx, node, NULL, "the fused program's type is not the output's");
-  return HONE_OK;
-}
-
 static hone_status verify_one(struct verifier *v) {
   TRY(NEW_ARRAY(v->ctx, v->scratch, v->defined, v->graph->values.count));
   TRY(check_values(v));
@@ -128,7 +102,6 @@ static hone_status verify_one(struct verifier *v) {
     const struct node *node = v->graph->nodes.at[n];
     if (!node || !node->op) return broken(v->ctx, node, NULL, "the node list has a hole");
     TRY(check_inputs(v, node));
-    TRY(check_fused(v, node));
     TRY(check_outputs(v, node));
   }
   return check_lists(v);

@@ -108,8 +108,7 @@ double node_winograd_flops(const struct node *node) {
 
 void node_cost(const struct node *node, double *out_flops, double *out_bytes) {
   double flops = 0, bytes = 0;
-  if (node->output_count > 0 && node->outputs[0])
-    flops = own_flops(node) + (double)node->fused_count * count_of(node->outputs[0]);
+  if (node->output_count > 0 && node->outputs[0]) flops = own_flops(node);
   for (size_t k = 0; k < node->input_count; k++) bytes += bytes_of(node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) bytes += bytes_of(node->outputs[k]);
   *out_flops = flops;

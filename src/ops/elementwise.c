@@ -258,8 +258,7 @@ static double number_attribute(const struct node *node, const char *name, double
 
 /* Clip's bound: absent is no bound; false if it is known only at run time. */
 static bool clip_bound(const struct node *node, size_t k, double otherwise, double *out) {
-  size_t own = node->input_count - node->fused_input_count;
-  const struct value *value = k < own ? node->inputs[k] : NULL;
+  const struct value *value = node_input(node, k);
   *out = otherwise;
   if (!value) return true;
   if (!value->constant || tensor_count(value->constant) != 1) return false;

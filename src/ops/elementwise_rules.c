@@ -128,7 +128,7 @@ hone_status eval_variadic(struct ctx *ctx, struct arena *scratch, const struct n
                           const struct tensor *const *in, struct tensor *const *out) {
   const struct op *join = &op_table[node->op->id == OP_Mean ? OP_Sum : node->op->id];
   const struct op *add = &op_table[OP_Add];
-  size_t count = node->input_count - node->fused_input_count, elements = tensor_count(out[0]);
+  size_t count = node->input_count, elements = tensor_count(out[0]);
   struct tensor *sum = out[0], zero = {.dtype = out[0]->dtype};
   static const double nothing = 0;
   zero.data = &nothing;
@@ -309,7 +309,7 @@ hone_status eval_clip(struct ctx *ctx, struct arena *scratch, const struct node 
   static const enum op_id steps[] = {OP_Max, OP_Min};
   const struct tensor *x = in[0];
   for (size_t k = 0; k < 2; k++) {
-    if (k + 1 >= node->input_count - node->fused_input_count || !in[k + 1]) continue;
+    if (k + 1 >= node->input_count || !in[k + 1]) continue;
     const struct tensor *pair[] = {x, in[k + 1]};
     TRY(elementwise_apply(ctx, &op_table[steps[k]], node_place(node), 0, 0, pair, 2, out[0]));
     x = out[0];

@@ -333,7 +333,7 @@ hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node 
 enum { LOOP_READS = 16 };
 
 static bool is_long_list(const struct node *node) {
-  return node->op->class == OP_ELEMENTWISE && node->op->max_inputs < 0 && !node->fused_count &&
+  return node->op->class == OP_ELEMENTWISE && node->op->max_inputs < 0 &&
          node->input_count > LOOP_READS;
 }
 

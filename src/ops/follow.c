@@ -150,25 +150,11 @@ static bool same_attribute(const struct attribute *a, const struct attribute *b)
   return false;
 }
 
-static bool same_program(const struct node *a, const struct node *b) {
-  if (a->fused_count != b->fused_count || a->fused_input_count != b->fused_input_count)
-    return false;
-  for (size_t i = 0; i < a->fused_count; i++) {
-    const struct fused_step *x = &a->fused[i], *y = &b->fused[i];
-    if (x->op != y->op || x->arg_count != y->arg_count || x->dtype != y->dtype ||
-        memcmp(x->args, y->args, (size_t)x->arg_count * sizeof *x->args) ||
-        memcmp(&x->alpha, &y->alpha, sizeof x->alpha) || memcmp(&x->beta, &y->beta, sizeof x->beta))
-      return false;
-  }
-  return true;
-}
-
 static hone_status follow_node(struct follower *f, const struct node *node,
                                const struct node *other) {
   if (node->op != other->op || node->input_count != other->input_count ||
       node->output_count != other->output_count || node->attribute_count != other->attribute_count)
     return refuse(f, node, "the passes make another node of it");
-  if (!same_program(node, other)) return refuse(f, node, "its fused program is another");
   for (size_t i = 0; i < node->attribute_count; i++)
     if (!same_attribute(&node->attributes[i], &other->attributes[i])) {
       if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it holds graphs");

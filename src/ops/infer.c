@@ -57,20 +57,11 @@ static hone_status output_bytes(struct ctx *ctx, const struct node *node, size_t
   return HONE_OK;
 }
 
-/* The op's own inference first; the fused program keeps the shape and sets the dtype. */
 static hone_status infer_own(struct ctx *ctx, struct graph *graph, struct node *node,
                              size_t *out_bytes) {
-  if (node->fused_input_count > node->input_count)
-    return fail(ctx, HONE_E_INTERNAL, node_place(node), "more fused inputs than inputs");
-  size_t all = node->input_count;
-  TRY(check_arity(ctx, node, all - node->fused_input_count));
-  node->input_count = all - node->fused_input_count;
-  hone_status status = node->op->infer(ctx, graph, node);
-  if (!status) status = infer_extents(ctx, graph, node);
-  node->input_count = all;
-  TRY(status);
-  if (node->fused_count > 0 && node->output_count > 0 && node->outputs[0])
-    node->outputs[0]->dtype = node->fused[node->fused_count - 1].dtype;
+  TRY(check_arity(ctx, node, node->input_count));
+  TRY(node->op->infer(ctx, graph, node));
+  TRY(infer_extents(ctx, graph, node));
   return output_bytes(ctx, node, out_bytes);
 }
 

@@ -108,7 +108,7 @@ hone_status eval_concat(struct ctx *ctx, struct arena *scratch, const struct nod
   int64_t offset = 0;
   TRY(movable_bytes(ctx, node, out[0]->dtype, &size));
   TRY(axis_attribute(ctx, node, "axis", 0, out[0]->shape.rank, &axis));
-  for (size_t k = 0; k < node->input_count - node->fused_input_count; k++) {
+  for (size_t k = 0; k < node->input_count; k++) {
     copy_block(out[0], in[k], axis, offset, size, false);
     offset += in[k]->shape.dims[axis];
   }

@@ -19,7 +19,7 @@ enum op_class {
 /* Sets dtype, shape (and has_shape) of each output; may read inputs' `constant`. */
 typedef hone_status infer_fn(struct ctx *ctx, struct graph *graph, struct node *node);
 /* in[k] is NULL for a missing optional input; out[k] is allocated and zeroed, or NULL if not asked
-   for. Contractions accumulate in double. Ignores node->fused. scratch is freed by the caller. */
+   for. Contractions accumulate in double. scratch is freed by the caller. */
 typedef hone_status eval_fn(struct ctx *ctx, struct arena *scratch, const struct node *node,
                             const struct tensor *const *in, struct tensor *const *out);
 
@@ -98,7 +98,6 @@ MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
                                    const int64_t *sizes);
 
 /* -- reference.c ------------------------------------------------------------------------------ */
-/* Evaluates the op and then the fused program. */
 MUST_USE hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
                                    const struct tensor *const *in, struct tensor *const *out);
 /* Runs the whole graph: inputs and outputs dense, in graph order, outputs allocated by the caller for

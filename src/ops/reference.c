@@ -2,61 +2,6 @@
  * folder and `hone verify`. Holds no global state: any number of runs may go on in parallel. */
 #include "ops_internal.h"
 
-/* -- one node and its fused program ---------------------------------------------------------------
- */
-
-/* A tensor like output 0 as it is before the fused program. */
-static hone_status raw_output(struct ctx *ctx, struct arena *scratch, const struct node *own,
-                              struct tensor **out) {
-  struct graph graph = {.arena = scratch};
-  struct node node = *own;
-  struct value *value, **outputs;
-  TRY(NEW(ctx, scratch, value));
-  TRY(NEW_ARRAY(ctx, scratch, outputs, node.output_count));
-  outputs[0] = value;
-  node.outputs = outputs;
-  value->name = "";
-  TRY(node.op->infer(ctx, &graph, &node));
-  return tensor_create(ctx, scratch, value->dtype, &value->shape, out);
-}
-
-static const struct tensor *fused_arg(int arg, const struct tensor *raw,
-                                      struct tensor *const *results,
-                                      const struct tensor *const *in) {
-  if (arg == FUSED_SELF) return raw;
-  return arg >= 0 ? results[arg] : in[FUSED_INPUT_INDEX(arg)];
-}
-
-/* Each step over the whole tensor, rounded to its dtype, as the unfused graph would do it. */
-static hone_status run_fused(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                             const struct tensor *raw, const struct tensor *const *in,
-                             struct tensor *out) {
-  struct tensor **results;
-  TRY(NEW_ARRAY(ctx, scratch, results, node->fused_count));
-  for (size_t i = 0; i < node->fused_count; i++) {
-    const struct fused_step *step = &node->fused[i];
-    bool last = i + 1 == node->fused_count;
-    if (last)
-      results[i] = out;
-    else
-      TRY(tensor_create(ctx, scratch, step->dtype, &raw->shape, &results[i]));
-    const struct tensor *args[3] = {NULL};
-    for (int k = 0; k < step->arg_count && k < 3; k++) {
-      int arg = step->args[k];
-      if (arg >= (int)i || (arg < FUSED_SELF && FUSED_INPUT_INDEX(arg) >= (int)node->input_count))
-        return fail(ctx, HONE_E_INTERNAL, node_place(node), "fused step %zu reads %d", i, arg);
-      args[k] = fused_arg(arg, raw, results, in);
-    }
-    if (step->op->id == OP_Cast) { /* to the step's type */
-      TRY(step->op->eval(ctx, scratch, node, args, &results[i]));
-      continue;
-    }
-    TRY(elementwise_apply(ctx, step->op, node_place(node), step->alpha, step->beta, args,
-                          (size_t)step->arg_count, results[i]));
-  }
-  return HONE_OK;
-}
-
 /* -- elements below a byte are moved as bytes of their codes --------------------------------------
  */
 
@@ -102,26 +47,12 @@ static hone_status evaluate_unpacked(struct ctx *ctx, struct arena *scratch,
   return HONE_OK;
 }
 
-static hone_status evaluate_own(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                                const struct tensor *const *in, struct tensor *const *out) {
+hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                          const struct tensor *const *in, struct tensor *const *out) {
   bool moves = node->op->class == OP_MOVEMENT || node->op->class == OP_INDEXED;
   for (size_t k = 0; moves && k < node->input_count; k++)
     if (is_packed(in[k])) return evaluate_unpacked(ctx, scratch, node, in, out);
   return node->op->eval(ctx, scratch, node, in, out);
-}
-
-hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                          const struct tensor *const *in, struct tensor *const *out) {
-  struct node own = *node;
-  own.input_count -= node->fused_input_count;
-  own.fused_input_count = own.fused_count = 0;
-  if (node->fused_count == 0) return evaluate_own(ctx, scratch, &own, in, out);
-  struct tensor **raw;
-  TRY(NEW_ARRAY(ctx, scratch, raw, node->output_count));
-  for (size_t k = 1; k < node->output_count; k++) raw[k] = out[k];
-  TRY(raw_output(ctx, scratch, &own, &raw[0]));
-  TRY(node->op->eval(ctx, scratch, &own, in, raw));
-  return run_fused(ctx, scratch, node, raw[0], in, out[0]);
 }
 
 /* -- a whole graph

@@ -55,8 +55,8 @@ static bool turns_freely(const struct value *constant) {
 }
 
 static bool is_link(const struct node *node) {
-  return node->op->class == OP_ELEMENTWISE && node->op->expression && !node->fused_count &&
-         node->input_count >= 1 && node->output_count == 1;
+  return node->op->class == OP_ELEMENTWISE && node->op->expression && node->input_count >= 1 &&
+         node->output_count == 1;
 }
 
 static bool find_chain_input(const struct node *node, size_t *out) {
@@ -171,19 +171,17 @@ static hone_status join(struct rewrite *r, struct node *node) {
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (!is_op(node, OP_Transpose)) return join(r, node);
-  if (node->fused_count) return HONE_OK;
   struct node *first = producer_of(node->inputs[0], OP_Transpose);
   return first ? compose(r, first, node) : cancel_through(r, node);
 }
 
 /* Each round may bring two further ones together.
    needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_cancel_transposes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                   size_t *out_changes) {
+hone_status pass_cancel_transposes(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
   *out_changes = 0;
   for (int64_t round = 0; round < ctx->limits[LIMIT_pass_rounds]; round++) {
     size_t changes;
-    TRY(rewrite_nodes(ctx, graph, env, visit, &changes));
+    TRY(rewrite_nodes(ctx, graph, visit, &changes));
     *out_changes += changes;
     if (!changes) break;
   }

@@ -137,7 +137,7 @@ static hone_status merge_nodes(struct ctx *ctx, struct graph *graph, struct aren
   for (size_t n = 0; n < graph->nodes.count; n++) {
     struct node *node = graph->nodes.at[n], *first = NULL;
     substitution_apply(&map, graph, node);
-    if (!is_pure(node) || node->fused_count) continue;
+    if (!is_pure(node)) continue;
     size_t slot = hash_node(node) & (table.capacity - 1);
     for (; table.at[slot] && !first; slot = (slot + 1) & (table.capacity - 1))
       if (same_node(graph->nodes.at[table.at[slot] - 1], node))
@@ -156,10 +156,9 @@ static hone_status merge_nodes(struct ctx *ctx, struct graph *graph, struct aren
 
 /* needs: nothing. keeps: order, shapes. breaks: uses, value indices. */
 hone_status pass_eliminate_common_subexpressions(struct ctx *ctx, struct graph *graph,
-                                                 const struct pass_env *env, size_t *out_changes) {
+                                                 size_t *out_changes) {
   struct arena *scratch;
   size_t removed;
-  (void)env;
   *out_changes = 0;
   TRY(arena_create(ctx, 0, &scratch));
   hone_status status = merge_constants(ctx, graph, scratch, out_changes);

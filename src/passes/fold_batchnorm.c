@@ -15,7 +15,7 @@ static bool is_inference(const struct node *node) {
     if (node->outputs[o]) return false;
   for (size_t i = 1; i < 5; i++)
     if (!node_input(node, i) || !node->inputs[i]->constant) return false;
-  return !node_int(node, "training_mode", 0) && !node->fused_count;
+  return !node_int(node, "training_mode", 0);
 }
 
 static hone_status read_affine(struct rewrite *r, const struct node *node, struct affine *out) {
@@ -165,7 +165,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_fold_batchnorm(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_fold_batchnorm(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

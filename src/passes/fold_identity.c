@@ -73,7 +73,7 @@ static bool pads_nothing(const struct node *node) {
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (node->fused_count || !node->output_count || !node->outputs[0]) return HONE_OK;
+  if (!node->output_count || !node->outputs[0]) return HONE_OK;
   int k = passed_on(node);
   if (k < 0 || !node->inputs[k] || !same_type(node->inputs[k], node->outputs[0])) return HONE_OK;
   if (is_op(node, OP_Pad) && !pads_nothing(node)) return HONE_OK;
@@ -86,7 +86,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_fold_identity(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                               size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_fold_identity(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

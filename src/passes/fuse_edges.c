@@ -58,8 +58,7 @@ static bool read_places(const struct node *node, struct edges *out) {
 }
 
 static bool is_scatter_add(const struct node *node) {
-  if ((!is_op(node, OP_ScatterND) && !is_op(node, OP_ScatterElements)) || node->fused_count)
-    return false;
+  if (!is_op(node, OP_ScatterND) && !is_op(node, OP_ScatterElements)) return false;
   const struct shape *places = &node->inputs[1]->shape, *data = &node->inputs[0]->shape;
   if (strcmp(node_string(node, "reduction", "none"), "add") || !is_zeros(node->inputs[0]) ||
       !places_of(node) || data->rank < 1 || data->dims[0] < 1)
@@ -160,9 +159,9 @@ static hone_status fuse_scatter(struct rewrite *r, const struct node *node) {
 static hone_status fuse_bag(struct rewrite *r, const struct node *node) {
   const struct node *gather = producer_of(node->inputs[0], OP_Gather);
   const struct value *axes = node_input(node, 1);
-  if (!gather || node->fused_count || !rewrite_single_use(r, node->inputs[0]) ||
-      node_int(gather, "axis", 0) != 0 || node_int(node, "keepdims", 1) || !axes ||
-      !axes->constant || tensor_count(axes->constant) != 1 || tensor_i64(axes->constant, 0) != 1)
+  if (!gather || !rewrite_single_use(r, node->inputs[0]) || node_int(gather, "axis", 0) != 0 ||
+      node_int(node, "keepdims", 1) || !axes || !axes->constant ||
+      tensor_count(axes->constant) != 1 || tensor_i64(axes->constant, 0) != 1)
     return HONE_OK;
   struct value *bags = gather->inputs[1], *flat[2] = {bags}, *in[5] = {gather->inputs[0]};
   const int64_t batch = bags->shape.dims[0], length = bags->shape.dims[1];
@@ -187,7 +186,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   return is_op(node, OP_ReduceSum) ? fuse_bag(r, node) : HONE_OK;
 }
 
-hone_status pass_fuse_edges(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                            size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_fuse_edges(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

@@ -80,7 +80,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   struct weights w;
   int64_t elements;
   bool gemm = is_op(node, OP_Gemm), turned = gemm && node_int(node, "transB", 0);
-  if ((!gemm && !is_op(node, OP_MatMul)) || node->fused_count) return HONE_OK;
+  if (!gemm && !is_op(node, OP_MatMul)) return HONE_OK;
   struct value *a = node->inputs[0], *in[4] = {a, node->inputs[1], NULL, NULL}, *bias;
   struct node *made;
   if (a->dtype != HONE_F32 || a->constant || a->shape.rank < 2 ||
@@ -111,7 +111,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_keep_weights(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                              size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_keep_weights(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

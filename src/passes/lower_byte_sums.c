@@ -231,7 +231,7 @@ static hone_status visit_in(struct rewrite *r, struct arena *scratch, struct byt
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct byte_sum s;
   struct arena *scratch;
-  if (node->fused_count || !is_op(node, OP_Requantize) || !read_byte_sum(node, &s)) return HONE_OK;
+  if (!is_op(node, OP_Requantize) || !read_byte_sum(node, &s)) return HONE_OK;
   TRY(arena_create(r->ctx, 0, &scratch));
   hone_status status = visit_in(r, scratch, &s);
   arena_destroy(scratch);
@@ -239,7 +239,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_lower_byte_sums(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                 size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_lower_byte_sums(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

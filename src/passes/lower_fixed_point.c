@@ -212,7 +212,7 @@ static hone_status visit_cast(struct rewrite *r, struct node *node) {
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (!node->outputs[0]) return HONE_OK;
   if (is_op(node, OP_Cast)) return visit_cast(r, node);
   if (is_op(node, OP_Requantize)) return visit_requantize(r, node);
   if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return visit_weights(r, node);
@@ -220,7 +220,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_lower_fixed_point(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                   size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_lower_fixed_point(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

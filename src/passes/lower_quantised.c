@@ -382,7 +382,7 @@ static hone_status visit_quantise(struct rewrite *r, struct node *node) {
 }
 
 static hone_status visit_products(struct rewrite *r, struct node *node) {
-  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (!node->outputs[0]) return HONE_OK;
   switch (node->op->id) {
     case OP_Conv:
     case OP_MatMul:
@@ -439,7 +439,7 @@ static hone_status in_steps(struct rewrite *r, struct value *x, double scale, st
 static hone_status visit_rest(struct rewrite *r, struct node *node) {
   struct quantised x;
   struct value *y, *constant;
-  if (node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (!node->outputs[0]) return HONE_OK;
   if (is_op(node, OP_QuantizeLinear)) {
     bool known = node->inputs[0]->dtype == HONE_F32 && !node->inputs[0]->constant &&
                  read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &x);
@@ -460,11 +460,10 @@ static hone_status visit_rest(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                 size_t *out_changes) {
+hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
   size_t more = 0;
-  TRY(rewrite_nodes(ctx, graph, env, visit_products, out_changes));
-  TRY(rewrite_nodes(ctx, graph, env, visit_rest, &more));
+  TRY(rewrite_nodes(ctx, graph, visit_products, out_changes));
+  TRY(rewrite_nodes(ctx, graph, visit_rest, &more));
   *out_changes += more;
   return HONE_OK;
 }

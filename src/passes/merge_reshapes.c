@@ -17,10 +17,10 @@ static hone_status reshape(struct rewrite *r, struct value *x, const struct shap
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (!is_shape_op(node) || node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (!is_shape_op(node) || !node->outputs[0]) return HONE_OK;
   struct value *x = node->inputs[0], *y = node->outputs[0];
   bool is_chain = false;
-  while (x->producer && is_shape_op(x->producer) && !x->producer->fused_count) {
+  while (x->producer && is_shape_op(x->producer)) {
     x = x->producer->inputs[0];
     is_chain = true;
   }
@@ -30,7 +30,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_merge_reshapes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_merge_reshapes(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

@@ -49,8 +49,7 @@ static hone_status product(struct rewrite *r, const struct node *old, struct val
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (!is_op(node, OP_Gemm) || node->fused_count || !dtype_is_float(node->outputs[0]->dtype))
-    return HONE_OK;
+  if (!is_op(node, OP_Gemm) || !dtype_is_float(node->outputs[0]->dtype)) return HONE_OK;
   double alpha = node_float(node, "alpha", 1), beta = node_float(node, "beta", 1);
   struct value *in[3] = {node->inputs[0], node->inputs[1], node_input(node, 2)}, *y;
   bool is_plain =
@@ -75,7 +74,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_normalise_gemm(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_normalise_gemm(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

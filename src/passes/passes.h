@@ -4,15 +4,7 @@
 
 #include "../ops/ops.h"
 
-/* What the target can fuse, handed in by compile/: may `step` be appended to the fused program of
-   `node` (its op's own kernel or an elementwise loop)? extra: the step's other operand or NULL. */
-struct pass_env {
-  bool (*accepts_fused)(void *user, const struct node *node, const struct node *step,
-                        const struct value *extra);
-  void *user;
-};
-typedef hone_status pass_fn(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                            size_t *out_changes);
+typedef hone_status pass_fn(struct ctx *ctx, struct graph *graph, size_t *out_changes);
 /* Required: no kernel takes what it replaces, so it runs even where passes are off. */
 enum pass_need { PASS_OPTIONAL, PASS_REQUIRED };
 struct pass {
@@ -26,7 +18,6 @@ extern const size_t pass_count;
 const struct pass *pass_find(const char *name);
 
 struct pipeline_options {
-  struct pass_env env;
   const char *stop_after; /* NULL: all */
   bool required_only;
   /* called after each pass (with its name), for --dump-after and verification; may be NULL */

@@ -28,12 +28,12 @@ const struct pass pass_pipeline[] = {
     {"recognise-layernorm", pass_recognise_layernorm, PASS_OPTIONAL,
      "before reduce-strength, which would change its Pow and Div"},
     {"reduce-strength", pass_reduce_strength, PASS_OPTIONAL,
-     "before fusion, which keeps the cheaper form"},
+     "what the plan fuses, it fuses in the cheaper form"},
     {"normalise-gemm", pass_normalise_gemm, PASS_OPTIONAL,
      "the kernels know no alpha, beta or matrix C; before fold-batchnorm, which asks for the plain "
      "form"},
     {"fold-batchnorm", pass_fold_batchnorm, PASS_OPTIONAL,
-     "into the weights in front; what has none becomes Mul and Add and is fused below"},
+     "into the weights in front; what has none becomes Mul and Add, which the plan fuses"},
     {"widen-gemm", pass_widen_gemm, PASS_OPTIONAL,
      "after the two above, which know Gemm; before merge-reshapes, which takes its Reshape away"},
     {"merge-reshapes", pass_merge_reshapes, PASS_OPTIONAL, "one view instead of several"},
@@ -41,10 +41,7 @@ const struct pass pass_pipeline[] = {
      "after merge-reshapes, which removes what stood between two of them"},
     {"fold-constants-again", pass_fold_constants, PASS_OPTIONAL,
      "weights behind a moved Transpose or Mul"},
-    {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL,
-     "places and weights are constants by now; before fusion, which would take the Mul"},
-    {"fuse-elementwise", pass_fuse_elementwise, PASS_OPTIONAL,
-     "last: fused programs hide their operators from every pass above"},
+    {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL, "last: places and weights are constants by now"},
 };
 const size_t pass_count = COUNT(pass_pipeline);
 
@@ -56,12 +53,12 @@ const struct pass *pass_find(const char *name) {
 
 /* The graph and the bodies in it, inner ones first: what they no longer read, the outer can drop. */
 static hone_status run_everywhere(struct ctx *ctx, struct graph *graph, const struct pass *pass,
-                                  const struct pass_env *env, size_t *out_changes) {
+                                  size_t *out_changes) {
   struct graph_list graphs;
   TRY(graph_nested(ctx, graph->arena, graph, &graphs));
   for (size_t g = graphs.count; g-- > 0;) {
     size_t changes = 0;
-    if (!graphs.at[g]->impossible) TRY(pass->run(ctx, graphs.at[g], env, &changes));
+    if (!graphs.at[g]->impossible) TRY(pass->run(ctx, graphs.at[g], &changes));
     *out_changes += changes;
   }
   return HONE_OK;
@@ -73,7 +70,7 @@ hone_status passes_run(struct ctx *ctx, struct graph *graph,
     const struct pass *pass = &pass_pipeline[i];
     size_t changes = 0;
     if (options->required_only && pass->need != PASS_REQUIRED) continue;
-    TRY(run_everywhere(ctx, graph, pass, &options->env, &changes));
+    TRY(run_everywhere(ctx, graph, pass, &changes));
     if (options->after) TRY(options->after(options->user, ctx, pass, graph, changes));
     if (options->stop_after && !strcmp(options->stop_after, pass->name)) break;
   }

@@ -132,7 +132,6 @@ static struct node *match_tail(const struct rewrite *r, const struct node *node,
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct match m = {0};
   struct value *constant;
-  if (node->fused_count) return HONE_OK;
   if (is_op(node, OP_Div) && match_core(r, node, &m)) return build(r, node, &m, NULL, NULL);
   if (!is_op(node, OP_Mul) && !is_op(node, OP_Add)) return HONE_OK;
   const struct node *norm = match_tail(r, node, &m, &constant);
@@ -142,7 +141,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes, uses. keeps: order, shapes. breaks: uses. */
-hone_status pass_recognise_layernorm(struct ctx *ctx, struct graph *graph,
-                                     const struct pass_env *env, size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_recognise_layernorm(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

@@ -34,7 +34,7 @@ static hone_status reduce_division(struct rewrite *r, struct node *node, double 
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   double y;
-  if ((!is_op(node, OP_Pow) && !is_op(node, OP_Div)) || node->fused_count) return HONE_OK;
+  if (!is_op(node, OP_Pow) && !is_op(node, OP_Div)) return HONE_OK;
   if (!dtype_is_float(node->inputs[0]->dtype) || !constant_scalar(node->inputs[1], &y))
     return HONE_OK;
   /* a constant of higher rank than x would change the result's shape */
@@ -45,7 +45,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_reduce_strength(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                 size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_reduce_strength(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

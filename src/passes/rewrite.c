@@ -57,9 +57,9 @@ hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to, stru
   return HONE_OK;
 }
 
-hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                          visit_fn *visit, size_t *out_changes) {
-  struct rewrite r = {.ctx = ctx, .graph = graph, .env = env};
+hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
+                          size_t *out_changes) {
+  struct rewrite r = {.ctx = ctx, .graph = graph};
   size_t count = graph->nodes.count, removed;
   bool was_sorted;
   TRY(graph_uses(ctx, graph->arena, graph, &r.uses.at));
@@ -79,7 +79,7 @@ hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pas
 
 struct node *producer_of(const struct value *value, enum op_id op) {
   struct node *node = value ? value->producer : NULL;
-  return node && is_op(node, op) && !node->fused_count && node->outputs[0] == value ? node : NULL;
+  return node && is_op(node, op) && node->outputs[0] == value ? node : NULL;
 }
 
 bool constant_scalar(const struct value *value, double *out) {

@@ -10,7 +10,6 @@
 struct rewrite {
   struct ctx *ctx;
   struct graph *graph;
-  const struct pass_env *env;
   struct substitution map;
   VEC(uint32_t) uses; /* by value index; a value made by this pass has those of what it replaced */
   bool is_unsorted;   /* nodes were appended */
@@ -19,8 +18,8 @@ struct rewrite {
 typedef hone_status visit_fn(struct rewrite *r, struct node *node);
 
 /* Visits every node with its inputs already replaced, then applies, sorts and sweeps. */
-MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                                   visit_fn *visit, size_t *out_changes);
+MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
+                                   size_t *out_changes);
 /* Readers of `from` shall read `to`; counts as a change. */
 MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
 /* A new node with one output, to be inferred by node_infer once its attributes are set. */
@@ -38,7 +37,7 @@ MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct val
 MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to,
                                   struct value **out);
 
-/* The node that made the value, if it is of this op and has no fused program; else NULL. */
+/* The node that made the value, if it is of this op; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);
 /* True for a constant of one element (any rank); its value in *out. */
 bool constant_scalar(const struct value *value, double *out);
@@ -50,7 +49,7 @@ bool is_pure(const struct node *node);
 pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,
     pass_eliminate_dead_code, pass_reduce_strength, pass_recognise_layernorm, pass_normalise_gemm,
     pass_widen_gemm, pass_fold_batchnorm, pass_merge_reshapes, pass_cancel_transposes,
-    pass_fuse_elementwise, pass_lower_composites, pass_lower_quantised, pass_lower_fixed_point,
-    pass_lower_byte_sums, pass_widen_types, pass_fuse_edges, pass_keep_weights;
+    pass_lower_composites, pass_lower_quantised, pass_lower_fixed_point, pass_lower_byte_sums,
+    pass_widen_types, pass_fuse_edges, pass_keep_weights;
 
 #endif

@@ -33,11 +33,11 @@ static bool has_row_or_none(const struct node *gemm) {
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (!is_shape_op(node) || node->fused_count || !node->outputs[0]) return HONE_OK;
+  if (!is_shape_op(node) || !node->outputs[0]) return HONE_OK;
   struct node *gemm = producer_of(node->inputs[0], OP_Gemm), *made;
   if (!gemm || !is_plain(gemm) || !has_row_or_none(gemm)) return HONE_OK;
   const struct node *flatten = gemm->inputs[0]->producer;
-  if (!flatten || !is_shape_op(flatten) || flatten->fused_count) return HONE_OK;
+  if (!flatten || !is_shape_op(flatten)) return HONE_OK;
   struct value *x = flatten->inputs[0], *bias = node_input(gemm, 2);
   if (!matches(r, node, gemm, x)) return HONE_OK;
   TRY(rewrite_node(r, OP_MatMul, (struct value *[]){x, gemm->inputs[1]}, 2, &made));
@@ -52,7 +52,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes, uses. keeps: order, shapes. breaks: uses. */
-hone_status pass_widen_gemm(struct ctx *ctx, struct graph *graph, const struct pass_env *env,
-                            size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, env, visit, out_changes);
+hone_status pass_widen_gemm(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
 }

@@ -18,25 +18,26 @@ static uint32_t find(struct image *images, uint32_t i) {
   return i;
 }
 
-static bool takes_strides(const struct node *node) {
-  if (!node->inputs[0] || node->inputs[0]->shape.rank != 4 || !all_f32(node)) return false;
+static bool takes_strides(const struct group *g) {
+  const struct node *node = g->node;
+  if (!node->inputs[0] || node->inputs[0]->shape.rank != 4 || !all_f32(g)) return false;
   if (is_op(node, OP_Conv)) return node->inputs[1]->constant != NULL;
   return (is_op(node, OP_MaxPool) || is_op(node, OP_AveragePool)) && is_kernel_pool(node);
 }
 
-static hone_status look_at(struct builder *b, struct image *images, const struct node *node) {
-  size_t own = own_input_count(node);
-  if (!takes_strides(node)) return HONE_OK;
-  const struct value *x = node->inputs[0], *y = node->outputs[0];
+static hone_status look_at(struct builder *b, struct image *images, const struct group *g) {
+  if (!takes_strides(g)) return HONE_OK;
+  const struct node *node = g->node;
+  const struct value *x = node->inputs[0], *y = g->result;
   int64_t border = 0;
   images[y->index].is_written = true;
-  if (is_op(node, OP_Conv) && !computes_in_halves(b, node)) TRY(conv_border(b, node, &border));
+  if (is_op(node, OP_Conv) && !computes_in_halves(b, g)) TRY(conv_border(b, g, &border));
   if (graph_owns(b->graph, x)) {
     images[x->index].reads++;
     if (border > images[x->index].border) images[x->index].border = border;
   }
-  for (size_t i = own; i < node->input_count; i++) {
-    const struct value *other = node->inputs[i];
+  for (size_t i = 0; i < g->operand_count; i++) {
+    const struct value *other = g->operands[i];
     if (!graph_owns(b->graph, other) || !shape_equal(&other->shape, &y->shape)) continue;
     images[other->index].reads++;
     images[find(images, other->index)].group = find(images, y->index);
@@ -52,7 +53,7 @@ hone_status find_borders(struct builder *b) {
   TRY(NEW_ARRAY(b->ctx, b->arena, b->borders, count + SPARE_VALUES * graph->nodes.count));
   if (b->options->plain) return HONE_OK;
   for (uint32_t i = 0; i < count; i++) images[i].group = i;
-  for (size_t n = 0; n < graph->nodes.count; n++) TRY(look_at(b, images, graph->nodes.at[n]));
+  for (size_t n = 0; n < b->groups.count; n++) TRY(look_at(b, images, b->groups.at[n]));
   for (uint32_t i = 0; i < count; i++) { /* the wish of a group is its representative's */
     struct image *group = &images[find(images, i)];
     if (images[i].border > group->border) group->border = images[i].border;

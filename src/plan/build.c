@@ -39,12 +39,10 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   kernel_target_init(&plan->kernel_target, options->target, options->threads);
   plan->kernel_target.prefers_size = options->prefers_size;
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
-  TRY(find_only_readers(&b));
-  TRY(find_halves(&b));
-  if (!graph->symbols.count) TRY(find_borders(&b));
+  TRY(prepare_graph(&b));
   TRY(bind_inputs(&b));
   TRY(make_strings(&b));
-  for (size_t i = 0; i < graph->nodes.count; i++) TRY(lower_node(&b, graph->nodes.at[i]));
+  TRY(lower_graph(&b));
   b.is_open = b.fills = false;
   TRY(bind_outputs(&b));
   /* room for more threads than planned for, but not for every machine's */

@@ -14,12 +14,25 @@ struct value_state {
   int64_t border; /* rows and columns of zeros around the image of views[0] */
 };
 
-/* Nodes that become one step with the last of them: lower_attention.c. */
+/* A node and the elementwise nodes behind it that its step does in the same breath: groups.c. The program is
+   applied to what the node's own operation gives, element by element; its args are those of struct
+   operation, PROGRAM_INPUT(k) for operands[k]. Every node of the graph is in one group. */
+struct group {
+  const struct node *node; /* the first of them; its own operation, attributes and inputs */
+  const struct value
+      *result; /* what is stored: the last one's output, the node's own where it is alone */
+  size_t operand_count; /* what the program reads besides */
+  const struct value **operands;
+  size_t count; /* operations; 0: the node alone */
+  struct operation *program;
+};
+
+/* Groups that become one step with the last of them: lower_attention.c. */
 struct attention {
-  const struct node *scores;     /* MatMul */
-  const struct node *between[4]; /* elementwise, one after the other */
+  const struct group *scores;     /* MatMul */
+  const struct group *between[4]; /* elementwise, one after the other */
   int between_count;
-  const struct node *softmax, *product; /* product: the second MatMul */
+  const struct group *softmax, *product; /* product: the second MatMul */
 };
 
 struct builder {
@@ -30,11 +43,12 @@ struct builder {
   const struct graph *graph;
   struct plan *plan;
   const struct plan_options *options;
-  struct value_state *values; /* by value index; room for SPARE_VALUES more a node, which lowering
+  struct value_state *values;  /* by value index; room for SPARE_VALUES more a node, which lowering
                                  may make */
-  uint32_t value_count;       /* of the graph, and of those that lowering makes */
-  uint32_t *uses;             /* by value index */
-  const struct node **reader; /* the only node that reads the value, or NULL */
+  uint32_t value_count;        /* of the graph, and of those that lowering makes */
+  uint32_t *uses;              /* by value index: reads by groups, by graphs inside, as output */
+  VEC(struct group *) groups;  /* in the order in which they are lowered */
+  const struct group **reader; /* the only group that reads the value, or NULL */
   VEC(struct attention) waiting;
   int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
   bool is_open;       /* the node being lowered has sizes that follow symbols */
@@ -48,22 +62,35 @@ bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *f
 bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
 bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
 
+/* -- groups.c ------------------------------------------------------------------------------------ */
+/* Fills b->values, b->groups, b->uses and b->reader for b->graph; `fuses` false: each node is alone. */
+MUST_USE hone_status find_groups(struct builder *b, bool fuses);
+
 /* -- nodes.c ------------------------------------------------------------------------------------- */
-/* The type of what the node's own operation gives, before its fused program. */
-hone_dtype raw_dtype(const struct node *node);
+/* Inputs of the node, then operands of the program; outputs with the result in the place of the first. */
+size_t group_input_count(const struct group *g);
+const struct value *group_input(const struct group *g, size_t k);
+const struct value *group_output(const struct group *g, size_t k);
+bool is_below_byte(const struct value *value); /* two elements or more share one; false for NULL */
+bool is_f32_node(const struct node *node);     /* inputs and outputs */
+bool all_f32(const struct group *g);           /* and operands and operations */
+/* The type of what the node's own operation gives. */
+hone_dtype raw_dtype(const struct group *g);
+/* program_is_vector, before the program is made. */
+bool is_vector_program(const struct group *g);
+/* May `node` be the next operation of the group? operand: what it reads besides, or NULL; `clip`: what makes
+   its first input, where the group has it or may have it. */
+bool may_take(const struct group *g, const struct node *node, const struct value *operand,
+              const struct node *clip);
+double group_flops(
+    const struct group *g); /* as node_cost, one more an element for each operation */
 /* ConvInteger or MatMulInteger that kernels do: constant weights around zero (depthwise: around any
    one number), one zero point. */
 bool is_integer_contraction(const struct node *node);
-/* program_is_vector, as far as the node is known. */
-bool is_vector_program(const struct node *node);
-bool all_f32(const struct node *node);           /* inputs, outputs and fused steps */
-size_t own_input_count(const struct node *node); /* without fused inputs */
 /* The node's window for its plain kernel; *out NULL where it has none or one of more dimensions than
    PLAIN_SPATIAL; *out_rank: how many, 0 without a window. */
 MUST_USE hone_status read_window(struct builder *b, const struct node *node,
                                  const struct plain_window **out, int *out_rank);
-/* Fills b->values, b->uses and b->reader for b->graph. */
-MUST_USE hone_status find_only_readers(struct builder *b);
 
 /* -- places.c: where values lie ------------------------------------------------------------------ */
 MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
@@ -92,13 +119,13 @@ MUST_USE hone_status make_output(struct builder *b, const struct value *value,
 MUST_USE hone_status make_strings(struct builder *b);
 
 /* -- borders.c ----------------------------------------------------------------------------------- */
-/* Fills b->borders; needs find_only_readers. */
+/* Fills b->borders; needs find_groups. */
 MUST_USE hone_status find_borders(struct builder *b);
-/* -- symbol.c: nodes whose sizes follow symbols ------------------------------------------------- */
-/* Whether the leading part of the node's results follows from the leading parts of its operands; where it
+/* -- symbol.c: groups whose sizes follow symbols ------------------------------------------------ */
+/* Whether the leading part of the group's results follows from the leading parts of its operands; where it
    does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
-   b->is_open and b->fills for the node. */
-MUST_USE hone_status carry_symbol(struct builder *b, const struct node *node);
+   b->is_open and b->fills for the group. */
+MUST_USE hone_status carry_symbol(struct builder *b, const struct group *g);
 bool is_open_at(const struct value *value,
                 int64_t d); /* dimension d, from the end where negative */
 /* -- leads.c ------------------------------------------------------------------------------------- */
@@ -163,34 +190,34 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 MUST_USE hone_status bind_outputs(struct builder *b);
 
 /* -- program.c ----------------------------------------------------------------------------------- */
-/* Of an elementwise node and its fused steps; inputs are the node's. */
-MUST_USE hone_status make_program(struct builder *b, const struct node *node, struct program *out);
-/* Of the bias and the fused steps behind a kernel; inputs are the bias and the fused inputs. */
-MUST_USE hone_status make_epilogue_program(struct builder *b, const struct node *node,
-                                           bool has_bias, struct program *out);
+/* Of an elementwise node and what is fused behind it; inputs are the group's. */
+MUST_USE hone_status make_program(struct builder *b, const struct group *g, struct program *out);
+/* Of the bias and the group's program behind a kernel; inputs are the bias and the group's operands. */
+MUST_USE hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
+                                           struct program *out);
 
-/* Of a product's fused steps and the elementwise nodes behind it; `operands`: the values of its inputs.
+/* Of a product's program and the elementwise groups behind it; `operands`: the values of its inputs.
    A bool operand counts as a float, which its reader makes of it. */
-MUST_USE hone_status make_chain_program(struct builder *b, const struct node *product,
-                                        const struct node *const *between, size_t between_count,
+MUST_USE hone_status make_chain_program(struct builder *b, const struct group *product,
+                                        const struct group *const *between, size_t between_count,
                                         struct program *out, const struct value ***out_operands,
                                         size_t *out_count);
 
 /* -- epilogue.c: what a kernel applies to its results before it stores them ------------------------ */
-/* bias (may be NULL) and the node's fused inputs, placed against `out`; copies that they need become
+/* bias (may be NULL) and the program's operands, placed against `out`; copies that they need become
    steps now. column: the logical dimension of `out` that is the kernel's column. */
-MUST_USE hone_status make_epilogue(struct builder *b, const struct node *node,
+MUST_USE hone_status make_epilogue(struct builder *b, const struct group *g,
                                    const struct value *bias, const struct view *out, int column,
                                    struct epilogue *epilogue);
 
 /* -- integer.c: contractions of bytes ------------------------------------------------------------- */
 /* Types of the problem; false if kernels do not know them. */
-bool contraction_types(const struct node *node, struct problem_types *out);
+bool contraction_types(const struct group *g, struct problem_types *out);
 /* The zero point of a, if there is an operand for it; its value, 0 if known only at run time. */
 const struct value *integer_zero(const struct node *node);
 int64_t constant_zero(const struct node *node);
 int64_t weights_zero(const struct node *node); /* of a contraction of bytes */
-MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct node *node,
+MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct group *g,
                                            const struct kernel *kernel, const struct view *out,
                                            int column, struct epilogue *epilogue);
 
@@ -202,7 +229,7 @@ hone_dtype storage_of(const struct builder *b, const struct value *value);
 /* The element type of a view for a problem line; 0 where kernels do not know it. */
 uint8_t problem_type(hone_dtype dtype);
 /* Whether the options ask for it and the contraction can: floats. */
-bool computes_in_halves(const struct builder *b, const struct node *node);
+bool computes_in_halves(const struct builder *b, const struct group *g);
 MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
                                    struct tensor **out);
 /* -- lower_plain.c ------------------------------------------------------------------------------- */
@@ -211,7 +238,7 @@ bool default_activations(const struct node *node);
 
 /* -- lower_contract.c ---------------------------------------------------------------------------- */
 /* How many rows and columns of zeros around its input the convolution reads; the same on all sides. */
-MUST_USE hone_status conv_border(struct builder *b, const struct node *node, int64_t *out);
+MUST_USE hone_status conv_border(struct builder *b, const struct group *g, int64_t *out);
 bool is_kernel_pool(const struct node *node);
 /* If the only reader is a Transpose, strides in the order that makes it dense; else dense. */
 void product_order(const struct builder *b, const struct value *value, struct view *like);
@@ -226,13 +253,17 @@ MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choi
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
-lower_fn lower_view, lower_conv, lower_transposed, lower_depthwise, lower_matmul, lower_weights,
-    lower_gemm, lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm,
-    lower_elementwise, lower_attention, lower_recurrent, lower_concat, lower_split, lower_pad,
-    lower_tile, lower_blocks, lower_plain, lower_if, lower_loop;
+lower_fn lower_view, lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm,
+    lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain,
+    lower_if, lower_loop;
+/* Those that take a program along. */
+typedef hone_status lower_group_fn(struct builder *b, const struct group *g, bool *out_done);
+lower_group_fn lower_conv, lower_transposed, lower_depthwise, lower_matmul, lower_weights,
+    lower_gemm, lower_elementwise, lower_attention;
 
 /* -- lower.c ------------------------------------------------------------------------------------- */
-/* The steps of one node: the table of lowerings in order, the plain kernel last. E_UNSUP: none. */
-MUST_USE hone_status lower_node(struct builder *b, const struct node *node);
+/* Everything that is known before the first step, then the steps of all groups of b->graph. */
+MUST_USE hone_status prepare_graph(struct builder *b);
+MUST_USE hone_status lower_graph(struct builder *b);
 
 #endif

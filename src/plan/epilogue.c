@@ -1,4 +1,4 @@
-/* Operands of a fused program, placed against the output of the kernel that applies it. */
+/* Operands of a group's program, placed against the output of the kernel that applies it. */
 #include "builder.h"
 
 /* Whether `view`, broadcast to the output, is one element a column. */
@@ -90,19 +90,18 @@ static hone_status place_bias(struct builder *b, const struct node *node, const 
   return HONE_OK;
 }
 
-hone_status make_epilogue(struct builder *b, const struct node *node, const struct value *bias,
+hone_status make_epilogue(struct builder *b, const struct group *g, const struct value *bias,
                           const struct view *out, int column, struct epilogue *epilogue) {
-  size_t own = own_input_count(node), k = 0, count = node->input_count - own + (bias != NULL);
+  size_t k = 0, count = g->operand_count + (bias != NULL);
   *epilogue = (struct epilogue){.count = count};
-  TRY(make_epilogue_program(b, node, bias != NULL, &epilogue->program));
+  TRY(make_epilogue_program(b, g, bias != NULL, &epilogue->program));
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->operands, count));
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->kinds, count));
   if (bias) {
-    TRY(place_bias(b, node, bias, out, column, &epilogue->operands[k], &epilogue->kinds[k]));
+    TRY(place_bias(b, g->node, bias, out, column, &epilogue->operands[k], &epilogue->kinds[k]));
     k++;
   }
-  for (size_t i = own; i < node->input_count; i++, k++)
-    TRY(place_operand(b, node->inputs[i], out, column, &epilogue->operands[k],
-                      &epilogue->kinds[k]));
+  for (size_t i = 0; i < g->operand_count; i++, k++)
+    TRY(place_operand(b, g->operands[i], out, column, &epilogue->operands[k], &epilogue->kinds[k]));
   return HONE_OK;
 }

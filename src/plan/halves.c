@@ -4,8 +4,8 @@
  * logit is one of a percent of a probability. */
 #include "builder.h"
 
-bool computes_in_halves(const struct builder *b, const struct node *node) {
-  return b->options->bf16 && all_f32(node);
+bool computes_in_halves(const struct builder *b, const struct group *g) {
+  return b->options->bf16 && all_f32(g);
 }
 
 hone_dtype storage_of(const struct builder *b, const struct value *value) {
@@ -26,7 +26,8 @@ uint8_t problem_type(hone_dtype dtype) {
 }
 
 /* What reads its operands in the type in which they lie, by operator: see the lowerings. */
-static bool reads_stored(const struct builder *b, const struct node *node, size_t input) {
+static bool reads_stored(const struct builder *b, const struct group *g, size_t input) {
+  const struct node *node = g->node;
   switch (node->op->id) {
     case OP_Identity:
     case OP_Reshape:
@@ -38,11 +39,11 @@ static bool reads_stored(const struct builder *b, const struct node *node, size_
     case OP_Split: /* only views: as what reads them */
       for (size_t k = 0; k < node->output_count; k++)
         if (node->outputs[k] && !b->lies_in_half[node->outputs[k]->index]) return false;
-      return !input && !node->fused_count;
+      return !input;
     case OP_Conv:
     case OP_Gemm:
     case OP_MatMul:
-      return all_f32(node) && node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+      return all_f32(g) && node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
     case OP_Concat:
       return b->lies_in_half[node->outputs[0]->index];
     case OP_LayerNormalization:
@@ -51,9 +52,9 @@ static bool reads_stored(const struct builder *b, const struct node *node, size_
     case OP_GlobalAveragePool:
     case OP_GlobalMaxPool:
     case OP_ReduceMean:
-      return !input && all_f32(node);
+      return !input && all_f32(g);
     default:
-      return node->op->class == OP_ELEMENTWISE && all_f32(node) && is_vector_program(node);
+      return node->op->class == OP_ELEMENTWISE && all_f32(g) && is_vector_program(g);
   }
 }
 
@@ -65,18 +66,18 @@ hone_status find_halves(struct builder *b) {
   if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
   TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
   /* from the end, so that a view's readers are known before what it views */
-  for (size_t n = b->graph->nodes.count; n-- > 0;) {
-    const struct node *node = b->graph->nodes.at[n];
-    for (size_t k = 0; k < node->output_count; k++) {
-      const struct value *value = node->outputs[k];
+  for (size_t n = b->groups.count; n-- > 0;) {
+    const struct group *g = b->groups.at[n];
+    for (size_t k = 0; k < g->node->output_count; k++) {
+      const struct value *value = group_output(g, k);
       if (!value || value->dtype != HONE_F32 || value->is_output) continue;
       /* all uses are reads that take it: none by a graph inside this one, none as an output */
       b->lies_in_half[value->index] =
           b->uses[value->index] && reads[value->index] == b->uses[value->index];
     }
-    for (size_t i = 0; i < node->input_count; i++)
-      if (graph_owns(b->graph, node->inputs[i]) && reads_stored(b, node, i))
-        reads[node->inputs[i]->index]++;
+    for (size_t i = 0; i < group_input_count(g); i++)
+      if (graph_owns(b->graph, group_input(g, i)) && reads_stored(b, g, i))
+        reads[group_input(g, i)->index]++;
   }
   return HONE_OK;
 }

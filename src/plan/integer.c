@@ -3,18 +3,19 @@
  * Most kernels add a signed a up as a + 128. */
 #include "builder.h"
 
-bool contraction_types(const struct node *node, struct problem_types *out) {
+bool contraction_types(const struct group *g, struct problem_types *out) {
+  const struct node *node = g->node;
   if (is_integer_contraction(node)) {
     *out = (struct problem_types){(uint8_t)node->inputs[0]->dtype, (uint8_t)node->inputs[1]->dtype,
-                                  TYPE_I32, (uint8_t)node->outputs[0]->dtype};
-    return is_vector_program(node);
+                                  TYPE_I32, (uint8_t)g->result->dtype};
+    return is_vector_program(g);
   }
   *out = SAME_TYPES(TYPE_F32);
-  return all_f32(node);
+  return all_f32(g);
 }
 
 const struct value *integer_zero(const struct node *node) {
-  return is_integer_contraction(node) && own_input_count(node) > 2 ? node->inputs[2] : NULL;
+  return is_integer_contraction(node) && node->input_count > 2 ? node->inputs[2] : NULL;
 }
 
 int64_t constant_zero(const struct node *node) {
@@ -23,7 +24,7 @@ int64_t constant_zero(const struct node *node) {
 }
 
 int64_t weights_zero(const struct node *node) {
-  const struct value *zero = own_input_count(node) > 3 ? node->inputs[3] : NULL;
+  const struct value *zero = node->input_count > 3 ? node->inputs[3] : NULL;
   return zero && tensor_count(zero->constant) ? tensor_i64(zero->constant, 0) : 0;
 }
 
@@ -56,14 +57,15 @@ static void push_front(struct epilogue *e, const struct view *view, enum operand
   e->count++;
 }
 
-hone_status make_integer_epilogue(struct builder *b, const struct node *node,
+hone_status make_integer_epilogue(struct builder *b, const struct group *g,
                                   const struct kernel *kernel, const struct view *out, int column,
                                   struct epilogue *epilogue) {
+  const struct node *node = g->node;
   struct epilogue program;
   struct tensor *sums;
   const struct value *zero = integer_zero(node);
   int64_t shift = node->inputs[0]->dtype == HONE_I8 ? kernel_signed_shift(kernel) : 0;
-  TRY(make_epilogue(b, node, NULL, out, column, &program));
+  TRY(make_epilogue(b, g, NULL, out, column, &program));
   *epilogue = program;
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->operands, program.count + 2));
   TRY(NEW_ARRAY(b->ctx, b->arena, epilogue->kinds, program.count + 2));

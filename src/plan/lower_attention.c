@@ -1,66 +1,69 @@
 /* Attention in one step: MatMul, what is done to each score, Softmax over the keys, MatMul. The first of
- * these nodes finds the others and they wait for the last, which becomes the step; what is done to the
+ * these groups finds the others and they wait for the last, which becomes the step; what is done to the
  * scores (a scale, a mask, whatever its shape) is the step's epilogue.
  */
 #include "builder.h"
 
-static bool is_waiting_for(const struct attention *a, const struct node *node) {
+static bool is_waiting_for(const struct attention *a, const struct group *g) {
   for (int i = 0; i < a->between_count; i++)
-    if (a->between[i] == node) return true;
-  return a->softmax == node;
+    if (a->between[i] == g) return true;
+  return a->softmax == g;
 }
 
 /* -- finding ------------------------------------------------------------------------------------- */
 
 /* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
-static bool is_between(const struct node *node, const struct value *scores) {
-  const struct value *out = node->outputs[0];
+static bool is_between(const struct group *g, const struct value *scores) {
+  const struct node *node = g->node;
+  const struct value *out = g->result;
   double alpha, beta;
   if (node->op->class != OP_ELEMENTWISE || !node->op->expression || is_op(node, OP_Clip))
     return false;
   if (node->output_count != 1 || out->dtype != HONE_F32 ||
       !shape_equal(&out->shape, &scores->shape))
     return false;
-  if (node->input_count - node->fused_input_count != elementwise_operands(node) &&
+  if (node->input_count != elementwise_operands(node) &&
       !elementwise_parameters(node, &alpha, &beta))
     return false;
-  for (size_t i = 0; i < node->input_count; i++) {
-    bool condition = i == 0 && is_op(node, OP_Where) && node->inputs[0]->dtype == HONE_BOOL;
-    if (!node->inputs[i] || (node->inputs[i]->dtype != HONE_F32 && !condition)) return false;
+  for (size_t i = 0; i < group_input_count(g); i++) {
+    const struct value *input = group_input(g, i);
+    bool condition = i == 0 && is_op(node, OP_Where) && input->dtype == HONE_BOOL;
+    if (!input || (input->dtype != HONE_F32 && !condition)) return false;
   }
-  return is_op(node, OP_Where) || is_vector_program(node);
+  return is_op(node, OP_Where) || is_vector_program(g);
 }
 
 static bool is_softmax(const struct node *node) {
   int rank = node->inputs[0]->shape.rank;
   int64_t axis = node_int(node, "axis", -1);
-  return is_op(node, OP_Softmax) && !node->fused_count && (axis == -1 || axis == rank - 1);
+  return is_op(node, OP_Softmax) && (axis == -1 || axis == rank - 1);
 }
 
 /* Both products run over all of their operands' batches. */
-static bool is_product(const struct node *node) {
+static bool is_product(const struct group *g) {
+  const struct node *node = g->node;
   int rank = node->outputs[0]->shape.rank;
-  return is_op(node, OP_MatMul) && all_f32(node) && rank >= 2 && rank <= 4 &&
+  return is_op(node, OP_MatMul) && all_f32(g) && rank >= 2 && rank <= 4 &&
          node->inputs[0]->shape.rank == rank && node->inputs[1]->shape.rank == rank &&
          !node->inputs[0]->constant && !node->inputs[1]->constant;
 }
 
-static bool find_attention(const struct builder *b, const struct node *scores,
+static bool find_attention(const struct builder *b, const struct group *scores,
                            struct attention *out) {
   *out = (struct attention){.scores = scores};
   if (!is_product(scores)) return false;
-  const struct value *value = scores->outputs[0];
-  const struct node *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
+  const struct value *value = scores->result;
+  const struct group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
   while (reader && out->between_count < (int)COUNT(out->between) && is_between(reader, value)) {
     out->between[out->between_count++] = reader;
-    value = reader->outputs[0];
+    value = reader->result;
     reader = b->reader[value->index];
   }
-  if (!reader || !is_softmax(reader)) return false;
+  if (!reader || !is_softmax(reader->node)) return false;
   out->softmax = reader;
-  value = reader->outputs[0];
+  value = reader->result;
   reader = b->reader[value->index];
-  if (!reader || !is_product(reader) || reader->inputs[0] != value || reader->fused_count)
+  if (!reader || !is_product(reader) || reader->node->inputs[0] != value || reader->count)
     return false;
   out->product = reader;
   return true;
@@ -92,15 +95,15 @@ static hone_status row_view(struct builder *b, const struct value *value, struct
 
 /* Sizes alone: what the choice of a kernel depends on is known before the operands are. */
 static struct problem sizes_of(const struct attention *a) {
-  const struct shape *s = &a->scores->outputs[0]->shape;
+  const struct shape *s = &a->scores->result->shape;
   int r = s->rank;
   return (struct problem){
       .kind = PROBLEM_attention,
       .types = SAME_TYPES(TYPE_F32),
       .m = s->dims[r - 2],
       .n = s->dims[r - 1],
-      .k = a->scores->inputs[0]->shape.dims[r - 1],
-      .columns = a->product->outputs[0]->shape.dims[r - 1],
+      .k = a->scores->node->inputs[0]->shape.dims[r - 1],
+      .columns = a->product->result->shape.dims[r - 1],
       .batch0 = r > 3 ? s->dims[r - 4] : 1,
       .batch1 = r > 2 ? s->dims[r - 3] : 1,
   };
@@ -112,14 +115,14 @@ struct operands {
 
 static hone_status place_operands(struct builder *b, const struct attention *a, struct problem *p,
                                   struct operands *o) {
-  const struct shape *full = &a->scores->outputs[0]->shape;
+  const struct shape *full = &a->scores->result->shape;
   struct view like;
   int r = full->rank;
-  TRY(row_view(b, a->scores->inputs[0], &o->q));
-  TRY(get_view(b, a->scores->inputs[1], &o->k));
-  TRY(row_view(b, a->product->inputs[1], &o->v));
-  product_order(b, a->product->outputs[0], &like);
-  TRY(make_output(b, a->product->outputs[0], &like, &o->out));
+  TRY(row_view(b, a->scores->node->inputs[0], &o->q));
+  TRY(get_view(b, a->scores->node->inputs[1], &o->k));
+  TRY(row_view(b, a->product->node->inputs[1], &o->v));
+  product_order(b, a->product->result, &like);
+  TRY(make_output(b, a->product->result, &like, &o->out));
   p->a_row = o->q.stride[r - 2];
   p->b_row = o->k.stride[r - 2];
   p->b_column = o->k.stride[r - 1];
@@ -156,7 +159,7 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
 static hone_status make_score_epilogue(struct builder *b, const struct attention *a,
                                        const struct view *v, struct epilogue *out) {
   const struct value **operands;
-  const struct shape *scores = &a->scores->outputs[0]->shape;
+  const struct shape *scores = &a->scores->result->shape;
   size_t count;
   *out = (struct epilogue){0};
   TRY(make_chain_program(b, a->scores, a->between, (size_t)a->between_count, &out->program,
@@ -183,25 +186,25 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
   TRY(make_score_epilogue(b, a, &o.v, &epilogue));
   problem.v_operand = (int64_t)epilogue.count - 1;
   if (!choose_kernel(b, &problem, &choice))
-    return fail(b->ctx, HONE_E_INTERNAL, node_place(a->product),
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(a->product->node),
                 "kernel choice depends on strides");
-  return add_kernel(b, a->product, &choice, &problem, (struct view[]){o.q, o.k, o.out}, &epilogue,
-                    flops, &step);
+  return add_kernel(b, a->product->node, &choice, &problem, (struct view[]){o.q, o.k, o.out},
+                    &epilogue, flops, &step);
 }
 
-hone_status lower_attention(struct builder *b, const struct node *node, bool *out_done) {
+hone_status lower_attention(struct builder *b, const struct group *g, bool *out_done) {
   struct attention found;
   struct choice choice;
   for (size_t i = 0; i < b->waiting.count; i++) {
     struct attention *a = &b->waiting.at[i];
-    *out_done = is_waiting_for(a, node) || a->product == node;
+    *out_done = is_waiting_for(a, g) || a->product == g;
     if (!*out_done) continue;
-    if (a->product != node) return HONE_OK;
+    if (a->product != g) return HONE_OK;
     found = *a;
     *a = b->waiting.at[--b->waiting.count];
     return add_attention(b, &found);
   }
-  if (!is_op(node, OP_MatMul) || !find_attention(b, node, &found)) return HONE_OK;
+  if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found)) return HONE_OK;
   struct problem problem = sizes_of(&found);
   if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   VEC_PUSH(b->ctx, b->arena, &b->waiting, found);

@@ -1,5 +1,5 @@
-/* Contractions: Conv, MatMul, Gemm to rows of kernels.def, with packed weights and fused programs.
- */
+/* Contractions: Conv, MatMul, Gemm to rows of kernels.def, with packed weights and the programs of their
+ * groups. */
 #include "../ops/window.h"
 #include "builder.h"
 
@@ -45,11 +45,12 @@ static hone_status read_geometry(struct builder *b, const struct node *node, con
 }
 
 /* *out_known: a convolution that the kernels may take. */
-static hone_status read_conv(struct builder *b, const struct node *node, struct geometry *g,
+static hone_status read_conv(struct builder *b, const struct group *group, struct geometry *g,
                              bool *out_known) {
+  const struct node *node = group->node;
   const struct value *x = node->inputs[0], *w = node->inputs[1];
   int rank = x->shape.rank;
-  *out_known = (rank == 3 || rank == 4) && contraction_types(node, &g->types) && w->constant;
+  *out_known = (rank == 3 || rank == 4) && contraction_types(group, &g->types) && w->constant;
   return *out_known ? read_geometry(b, node, w->shape.dims + 2, g) : HONE_OK;
 }
 
@@ -78,12 +79,13 @@ static void image_strides(const struct view *view, int64_t *image, int64_t *row,
   *row = rank == 4 ? view->stride[2] : view->shape.dims[rank - 1] * *pixel;
 }
 
-hone_status conv_border(struct builder *b, const struct node *node, int64_t *out) {
+hone_status conv_border(struct builder *b, const struct group *group, int64_t *out) {
   struct geometry g;
   bool known;
   *out = 0;
-  TRY(read_conv(b, node, &g, &known));
-  if (!known || node->inputs[0]->shape.rank != 4 || (g.groups == g.c && g.oc == g.c && g.c > 1))
+  TRY(read_conv(b, group, &g, &known));
+  if (!known || group->node->inputs[0]->shape.rank != 4 ||
+      (g.groups == g.c && g.oc == g.c && g.c > 1))
     return HONE_OK; /* depthwise kernels need none */
   int64_t below = (g.oh - 1) * g.sh + (g.kh - 1) * g.dh + 1 - g.pt - g.h;
   int64_t right = (g.ow - 1) * g.sw + (g.kw - 1) * g.dw + 1 - g.pl - g.w;
@@ -129,13 +131,13 @@ static hone_status image_view(struct builder *b, const struct node *node, const 
 }
 
 /* Input 0 with the zeros that the convolution reads around it, where it was written with them. */
-static hone_status bordered_input(struct builder *b, const struct node *node,
+static hone_status bordered_input(struct builder *b, const struct group *group,
                                   const struct geometry *g, int64_t *ih, int64_t *iw,
                                   struct view *out, bool *out_done) {
   bool captured;
   int64_t wanted;
-  const struct value_state *state = state_of(b, node->inputs[0], &captured);
-  TRY(conv_border(b, node, &wanted));
+  const struct value_state *state = state_of(b, group->node->inputs[0], &captured);
+  TRY(conv_border(b, group, &wanted));
   *out_done = state->count && g->types.a == (uint8_t)state->views[0].dtype &&
               state->border >= wanted && wanted;
   if (!*out_done) return HONE_OK;
@@ -146,9 +148,10 @@ static hone_status bordered_input(struct builder *b, const struct node *node,
   return HONE_OK;
 }
 
-static hone_status padded_input(struct builder *b, const struct node *node,
+static hone_status padded_input(struct builder *b, const struct group *group,
                                 const struct geometry *g, int64_t *ih, int64_t *iw,
                                 struct view *out) {
+  const struct node *node = group->node;
   const struct value *x = node->inputs[0];
   int rank = x->shape.rank;
   *ih = (g->oh - 1) * g->sh + (g->kh - 1) * g->dh + 1;
@@ -161,7 +164,7 @@ static hone_status padded_input(struct builder *b, const struct node *node,
   }
   struct view from, like;
   bool done;
-  TRY(bordered_input(b, node, g, ih, iw, out, &done));
+  TRY(bordered_input(b, group, g, ih, iw, out, &done));
   if (done) return HONE_OK;
   *ih = (g->oh - 1) * g->sh + (g->kh - 1) * g->dh + 1;
   *iw = (g->ow - 1) * g->sw + (g->kw - 1) * g->dw + 1;
@@ -188,21 +191,21 @@ static hone_status padded_input(struct builder *b, const struct node *node,
 }
 
 /* Stores the type that the problem says. */
-static hone_status conv_output(struct builder *b, const struct node *node,
+static hone_status conv_output(struct builder *b, const struct value *value,
                                const struct problem *problem, struct view *out) {
   struct view like;
-  view_channels_last(&like, NULL, (hone_dtype)problem->types.c, &node->outputs[0]->shape);
-  return make_output(b, node->outputs[0], &like, out);
+  view_channels_last(&like, NULL, (hone_dtype)problem->types.c, &value->shape);
+  return make_output(b, value, &like, out);
 }
 
-static hone_status finish_conv(struct builder *b, const struct node *node,
+static hone_status finish_conv(struct builder *b, const struct group *g,
                                const struct choice *choice, const struct problem *problem,
                                const struct view *x, const struct view *y) {
+  const struct node *node = g->node;
   struct buffer raw;
   struct view weights, packed;
   struct epilogue epilogue;
   struct step *step;
-  double flops, bytes;
   constant_operand(node->inputs[1], &raw, &weights);
   if (problem->types.b == TYPE_BF16) {
     struct tensor *halves;
@@ -211,21 +214,20 @@ static hone_status finish_conv(struct builder *b, const struct node *node,
   }
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
-    TRY(make_integer_epilogue(b, node, choice->kernel, y, 1, &epilogue));
+    TRY(make_integer_epilogue(b, g, choice->kernel, y, 1, &epilogue));
   else if (is_integer_contraction(node)) /* its other operands are the kernel's own */
-    TRY(make_epilogue(b, node, NULL, y, 1, &epilogue));
+    TRY(make_epilogue(b, g, NULL, y, 1, &epilogue));
   else
-    TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, y, 1,
-                      &epilogue));
-  node_cost(node, &flops, &bytes);
-  return add_kernel(b, node, choice, problem, (struct view[]){*x, packed, *y}, &epilogue, flops,
-                    &step);
+    TRY(make_epilogue(b, g, node_input(node, 2), y, 1, &epilogue));
+  return add_kernel(b, node, choice, problem, (struct view[]){*x, packed, *y}, &epilogue,
+                    group_flops(g), &step);
 }
 
-hone_status lower_depthwise(struct builder *b, const struct node *node, bool *out_done) {
+hone_status lower_depthwise(struct builder *b, const struct group *group, bool *out_done) {
+  const struct node *node = group->node;
   struct geometry g;
   bool known;
-  TRY(read_conv(b, node, &g, &known));
+  TRY(read_conv(b, group, &g, &known));
   if (!known || g.groups == 1 || g.groups != g.c || g.oc != g.c) return HONE_OK;
   struct view x, y;
   struct problem problem = window_problem(&g);
@@ -239,7 +241,7 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
   }
   TRY(get_stored(b, node->inputs[0], &x));
   problem.types.a = problem_type(x.dtype);
-  if (computes_in_halves(b, node)) problem.types.c = problem_type(storage_of(b, node->outputs[0]));
+  if (computes_in_halves(b, group)) problem.types.c = problem_type(storage_of(b, group->result));
   problem.oc = g.oc;
   problem.pt = g.pt;
   problem.pl = g.pl;
@@ -247,25 +249,26 @@ hone_status lower_depthwise(struct builder *b, const struct node *node, bool *ou
   struct choice choice;
   if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   TRY(ensure_image(b, node->inputs[0], x.dtype, &x));
-  TRY(conv_output(b, node, &problem, &y));
+  TRY(conv_output(b, group->result, &problem, &y));
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
   if (!choose_kernel(b, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
-  return finish_conv(b, node, &choice, &problem, &x, &y);
+  return finish_conv(b, group, &choice, &problem, &x, &y);
 }
 
-hone_status lower_conv(struct builder *b, const struct node *node, bool *out_done) {
+hone_status lower_conv(struct builder *b, const struct group *group, bool *out_done) {
+  const struct node *node = group->node;
   struct geometry g;
   bool known;
-  TRY(read_conv(b, node, &g, &known));
+  TRY(read_conv(b, group, &g, &known));
   if (!known || g.types.b == TYPE_U8 || weights_zero(node)) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
-  if (computes_in_halves(b, node)) {
+  if (computes_in_halves(b, group)) {
     g.types.a = g.types.b = TYPE_BF16;
-    g.types.c = problem_type(storage_of(b, node->outputs[0]));
+    g.types.c = problem_type(storage_of(b, group->result));
   }
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_conv;
@@ -275,8 +278,8 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
   struct choice choice; /* its tile is known once the input is padded */
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
-  TRY(padded_input(b, node, &g, &ih, &iw, &x));
-  TRY(conv_output(b, node, &problem, &y));
+  TRY(padded_input(b, group, &g, &ih, &iw, &x));
+  TRY(conv_output(b, group->result, &problem, &y));
   problem.ih = ih;
   problem.iw = iw;
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
@@ -284,7 +287,7 @@ hone_status lower_conv(struct builder *b, const struct node *node, bool *out_don
   if (!choose_kernel(b, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
-  return finish_conv(b, node, &choice, &problem, &x, &y);
+  return finish_conv(b, group, &choice, &problem, &x, &y);
 }
 
 /* -- matrix products ----------------------------------------------------------------------------
@@ -385,36 +388,35 @@ static hone_status pack_step(struct builder *b, const struct node *node,
   return HONE_OK;
 }
 
-static hone_status add_product(struct builder *b, const struct node *node, const struct product *p,
+static hone_status add_product(struct builder *b, const struct group *g, const struct product *p,
                                const struct choice *choice, const struct problem *problem,
                                const struct value *bias) {
+  const struct node *node = g->node;
   struct view packed;
   struct epilogue epilogue;
   struct step *step;
-  double flops, bytes;
   if (p->b_constant)
     TRY(packed_weights(b, choice, problem, &p->b, &packed));
   else
     TRY(pack_step(b, node, choice, problem, &p->b, &packed));
   if (is_integer_contraction(node))
-    TRY(make_integer_epilogue(b, node, choice->kernel, &p->c, p->c.shape.rank - 1, &epilogue));
+    TRY(make_integer_epilogue(b, g, choice->kernel, &p->c, p->c.shape.rank - 1, &epilogue));
   else
-    TRY(make_epilogue(b, node, bias, &p->c, p->c.shape.rank - 1, &epilogue));
-  node_cost(node, &flops, &bytes);
-  return add_kernel(b, node, choice, problem, (struct view[]){p->a, packed, p->c}, &epilogue, flops,
-                    &step);
+    TRY(make_epilogue(b, g, bias, &p->c, p->c.shape.rank - 1, &epilogue));
+  return add_kernel(b, node, choice, problem, (struct view[]){p->a, packed, p->c}, &epilogue,
+                    group_flops(g), &step);
 }
 
 void product_order(const struct builder *b, const struct value *value, struct view *like) {
-  const struct node *reader = b->reader[value->index];
+  const struct group *reader = b->reader[value->index];
   view_dense(like, NULL, value->dtype, &value->shape);
-  if (!reader || !is_op(reader, OP_Transpose) || reader->fused_count) return;
+  if (!reader || !is_op(reader->node, OP_Transpose)) return;
   size_t count;
-  const int64_t *perm = node_ints(reader, "perm", &count);
+  const int64_t *perm = node_ints(reader->node, "perm", &count);
   int rank = value->shape.rank;
   if (!perm || perm[rank - 1] != rank - 1) return;
   int64_t dense[HONE_MAX_RANK];
-  shape_strides(&reader->outputs[0]->shape, dense);
+  shape_strides(&reader->result->shape, dense);
   for (int i = 0; i < rank; i++) like->stride[perm[i]] = dense[i];
 }
 
@@ -454,10 +456,11 @@ static struct problem_types half_types(const struct builder *b, const struct val
   return (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, problem_type(storage_of(b, c))};
 }
 
-hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_done) {
-  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
+hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
   struct problem_types types;
-  if (!contraction_types(node, &types)) return HONE_OK;
+  if (!contraction_types(g, &types)) return HONE_OK;
   int64_t k = av->shape.dims[av->shape.rank - 1];
   bool a_vector = av->shape.rank == 1, b_vector = bv->shape.rank == 1;
   int64_t m = a_vector ? 1 : av->shape.dims[av->shape.rank - 2];
@@ -473,7 +476,7 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
   struct view a, bview, like;
   struct buffer raw;
   struct problem problem;
-  bool halves = computes_in_halves(b, node) && !a_vector && !b_vector;
+  bool halves = computes_in_halves(b, g) && !a_vector && !b_vector;
   if (halves) {
     TRY(half_operands(b, node, &raw, &a, &bview));
     types = half_types(b, cv);
@@ -504,26 +507,26 @@ hone_status lower_matmul(struct builder *b, const struct node *node, bool *out_d
     struct view flat;
     view_dense(&flat, NULL, cv->dtype, &cv->shape);
     TRY(make_output(b, cv, &flat, &made));
-    if (node->fused_count)
-      return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
+    if (g->count) return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
   } else {
     TRY(make_output(b, cv, &like, &made));
   }
   p.c.buffer = made.buffer;
   *out_done = true;
-  return add_product(b, node, &p, &choice, &problem, NULL);
+  return add_product(b, g, &p, &choice, &problem, NULL);
 }
 
-hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_done) {
-  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = node->outputs[0];
-  const struct value *bias = own_input_count(node) > 2 ? node->inputs[2] : NULL;
+hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
+  const struct value *bias = node_input(node, 2);
   bool scaled = node_float(node, "alpha", 1) != 1 || (bias && node_float(node, "beta", 1) != 1);
-  if (!all_f32(node) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
+  if (!all_f32(g) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
   struct product p = {.b_constant = bv->constant != NULL};
   struct buffer raw;
   struct problem problem;
   bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
-  bool halves = computes_in_halves(b, node) && !trans_a;
+  bool halves = computes_in_halves(b, g) && !trans_a;
   struct problem_types types = halves ? half_types(b, cv) : SAME_TYPES(TYPE_F32);
   if (halves) {
     TRY(half_operands(b, node, &raw, &p.a, &p.b));
@@ -565,12 +568,12 @@ hone_status lower_gemm(struct builder *b, const struct node *node, bool *out_don
   p.c.buffer = made.buffer;
   p.c.slope = made.slope;
   *out_done = true;
-  return add_product(b, node, &p, &choice, &problem, bias);
+  return add_product(b, g, &p, &choice, &problem, bias);
 }
 
 /* Elements, scales and zero points one behind the other, as weights_pack reads them. */
 static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
-  size_t bytes = 0, own = own_input_count(node);
+  size_t bytes = 0, own = node->input_count;
   for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;
   TRY(tensor_create(b->ctx, b->arena, HONE_U8, &(struct shape){1, {(int64_t)bytes}}, out));
   char *to = (void *)(*out)->data;
@@ -581,15 +584,15 @@ static hone_status weights_tensor(struct builder *b, const struct node *node, st
   return HONE_OK;
 }
 
-hone_status lower_weights(struct builder *b, const struct node *node, bool *out_done) {
-  const struct value *a = node->inputs[0], *w = node->inputs[1], *c = node->outputs[0];
+hone_status lower_weights(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
   int64_t elements, k = w->shape.dims[0], n = w->shape.dims[1];
   struct tensor *tensor;
   struct view av, packed, out;
   struct epilogue epilogue;
   struct choice choice;
   struct step *step;
-  double flops, bytes;
   TRY(element_count(b, &a->shape, &elements));
   struct problem problem = {
       .kind = PROBLEM_gemm,
@@ -605,9 +608,9 @@ hone_status lower_weights(struct builder *b, const struct node *node, bool *out_
       .b_batches = 1,
       .c_row = n,
       .block = node_int(node, "block_size", k),
-      .b_zeros = own_input_count(node) > 3,
+      .b_zeros = node->input_count > 3,
   };
-  for (size_t i = 1; i < own_input_count(node); i++)
+  for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));
@@ -617,11 +620,10 @@ hone_status lower_weights(struct builder *b, const struct node *node, bool *out_
   TRY(packed_weights(b, &choice, &problem, &all, &packed));
   view_dense(&out, NULL, c->dtype, &c->shape);
   TRY(make_output(b, c, &out, &out));
-  TRY(make_epilogue(b, node, NULL, &out, c->shape.rank - 1, &epilogue));
-  node_cost(node, &flops, &bytes);
+  TRY(make_epilogue(b, g, NULL, &out, c->shape.rank - 1, &epilogue));
   *out_done = true;
-  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue, flops,
-                    &step);
+  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue,
+                    group_flops(g), &step);
 }
 
 /* -- pools: the same geometry -------------------------------------------------------------------
@@ -631,8 +633,8 @@ bool is_kernel_pool(const struct node *node) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];
   bool bytes = is_op(node, OP_MaxPool) && dtype_is_byte(x->dtype);
-  return (all_f32(node) || bytes) && !more && !node->fused_count &&
-         (x->shape.rank == 3 || x->shape.rank == 4) && !node_int(node, "ceil_mode", 0);
+  return (is_f32_node(node) || bytes) && !more && (x->shape.rank == 3 || x->shape.rank == 4) &&
+         !node_int(node, "ceil_mode", 0);
 }
 
 hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {
@@ -656,7 +658,7 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
   if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
   struct step *step;
   TRY(ensure_image(b, node->inputs[0], in.dtype, &in));
-  TRY(conv_output(b, node, &problem, &out));
+  TRY(conv_output(b, node->outputs[0], &problem, &out));
   image_strides(&in, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&out, &problem.o_image, &problem.o_row, &problem.o_pixel);
   if (!choose_kernel(b, &problem, &choice))

@@ -34,11 +34,9 @@ static hone_status lower_branch(struct builder *b, const struct node *node, cons
                           .graph = branch->graph,
                           .plan = b->plan,
                           .options = b->options};
-  TRY(find_only_readers(&inner));
-  TRY(find_halves(&inner));
+  TRY(prepare_graph(&inner));
   TRY(make_strings(&inner));
-  for (size_t i = 0; i < branch->graph->nodes.count; i++)
-    TRY(lower_node(&inner, branch->graph->nodes.at[i]));
+  TRY(lower_graph(&inner));
   return bind_outputs(&inner);
 }
 

@@ -109,14 +109,13 @@ static hone_status lower_body(struct builder *b, const struct looping *l) {
                           .graph = l->body,
                           .plan = b->plan,
                           .options = b->options};
-  TRY(find_only_readers(&inner));
-  TRY(find_halves(&inner));
+  TRY(prepare_graph(&inner));
   TRY(make_strings(&inner));
   set_view(&inner, l->body->inputs.at[TRIP], &l->iteration);
   set_view(&inner, l->body->inputs.at[GOES], &l->goes); /* true as long as the body runs */
   for (size_t k = 0; k < l->states; k++)
     set_view(&inner, l->body->inputs.at[CARRIED + k], &l->state[k]);
-  for (size_t i = 0; i < l->body->nodes.count; i++) TRY(lower_node(&inner, l->body->nodes.at[i]));
+  TRY(lower_graph(&inner));
   return end_iteration(&inner, l);
 }
 

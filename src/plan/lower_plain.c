@@ -127,7 +127,7 @@ static hone_status name_activations(struct builder *b, const struct node *node, 
 hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
   bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
   const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
-  if (!plain || node->fused_count || !knows_types(node)) return HONE_OK;
+  if (!plain || !knows_types(node)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
   const struct plain_window *window;

@@ -21,8 +21,7 @@ static bool is_served(const struct node *node) {
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && i != 4 && node->inputs[i]->dtype != HONE_F32) return false;
   return is_f32_constant(node->inputs[1]) && is_f32_constant(node->inputs[2]) &&
-         (!bias || is_f32_constant(bias)) && !node_input(node, 4) && !node->fused_count &&
-         default_activations(node);
+         (!bias || is_f32_constant(bias)) && !node_input(node, 4) && default_activations(node);
 }
 
 static uint32_t clip_bits(const struct node *node) {
@@ -127,11 +126,11 @@ static hone_status split_bias(struct builder *b, const struct recurrence *r, str
 static hone_status add_input_product(struct builder *b, const struct recurrence *r,
                                      const struct tensor *bias, struct view *out) {
   struct tensor *turned;
-  struct value *inputs[3] = {r->node->inputs[0]}, *outputs[1];
-  struct fused_step add = {.op = &op_table[OP_Add],
-                           .arg_count = 2,
-                           .args = {FUSED_SELF, FUSED_INPUT(2)},
-                           .dtype = HONE_F32};
+  struct value *inputs[2] = {r->node->inputs[0]}, *outputs[1], *bias_value;
+  struct operation add = {.op = &op_table[OP_Add],
+                          .arg_count = 2,
+                          .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
+                          .dtype = HONE_F32};
   struct shape shape = inputs[0]->shape;
   bool done = false;
   TRY(turn_weights(b, r, &turned));
@@ -139,18 +138,22 @@ static hone_status add_input_product(struct builder *b, const struct recurrence 
   TRY(new_value(b, r->node->outputs[0] ? r->node->outputs[0]->name : "", &shape, NULL,
                 &outputs[0]));
   TRY(new_value(b, "", &turned->shape, turned, &inputs[1]));
-  TRY(new_value(b, "", &bias->shape, bias, &inputs[2]));
+  TRY(new_value(b, "", &bias->shape, bias, &bias_value));
   struct node product = {.op = &op_table[OP_MatMul],
                          .name = r->node->name,
                          .index = r->node->index,
-                         .input_count = 3,
+                         .input_count = 2,
                          .output_count = 1,
                          .inputs = inputs,
-                         .outputs = outputs,
-                         .fused_input_count = 1,
-                         .fused_count = 1,
-                         .fused = &add};
-  TRY(lower_matmul(b, &product, &done));
+                         .outputs = outputs};
+  const struct value *operand = bias_value;
+  const struct group group = {.node = &product,
+                              .result = outputs[0],
+                              .operand_count = 1,
+                              .operands = &operand,
+                              .count = 1,
+                              .program = &add};
+  TRY(lower_matmul(b, &group, &done));
   if (!done)
     return fail(b->ctx, HONE_E_INTERNAL, node_place(r->node), "no kernel for the input's product");
   return get_view(b, outputs[0], out);

@@ -111,9 +111,7 @@ hone_status lower_reduce(struct builder *b, const struct node *node, bool *out_d
   size_t count = 0;
   const struct value *axes_value = node_input(node, 1);
   int rank = node->inputs[0]->shape.rank;
-  if (node->outputs[0]->dtype != HONE_F32 || node->inputs[0]->dtype != HONE_F32 ||
-      node->fused_count)
-    return HONE_OK;
+  if (node->outputs[0]->dtype != HONE_F32 || node->inputs[0]->dtype != HONE_F32) return HONE_OK;
   if (axes_value && (!axes_value->constant ||
                      !tensor_read_ints(axes_value->constant, HONE_MAX_RANK, axes, &count)))
     return HONE_OK;
@@ -129,7 +127,7 @@ hone_status lower_reduce(struct builder *b, const struct node *node, bool *out_d
 
 hone_status lower_global_pool(struct builder *b, const struct node *node, bool *out_done) {
   bool reduced[HONE_MAX_RANK] = {false};
-  if (!all_f32(node) || node->fused_count) return HONE_OK;
+  if (!is_f32_node(node)) return HONE_OK;
   for (int i = 2; i < node->inputs[0]->shape.rank; i++) reduced[i] = true;
   return reduce_axes(b, node, reduced, out_done);
 }
@@ -147,7 +145,7 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
   int rank = xv->shape.rank;
   struct problem p = {.kind = PROBLEM_softmax, .types = SAME_TYPES(TYPE_F32)};
   if (axis < 0) axis += rank;
-  if (!all_f32(node) || node->fused_count || rank < 1 || axis != rank - 1) return HONE_OK;
+  if (!is_f32_node(node) || rank < 1 || axis != rank - 1) return HONE_OK;
   rows_of(&xv->shape, rank - 1, &p);
   struct choice choice;
   struct view x, like, y;
@@ -176,8 +174,7 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   memcpy(&bits, &epsilon, sizeof bits);
   p.epsilon_bits = bits;
   if (axis < 0) axis += rank;
-  if (!all_f32(node) || node->fused_count || node->output_count > 1 || axis < 0 || axis >= rank)
-    return HONE_OK;
+  if (!is_f32_node(node) || node->output_count > 1 || axis < 0 || axis >= rank) return HONE_OK;
   rows_of(&xv->shape, (int)axis, &p);
   int64_t n;
   if (!shape_count(&scale->shape, &n) || n != p.columns) return HONE_OK;

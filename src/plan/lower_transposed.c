@@ -48,13 +48,14 @@ struct phases {
 };
 
 /* *out_known: what the kernels may take. A 1-D image is one row. */
-static hone_status read_phases(struct builder *b, const struct node *node, struct phases *out,
+static hone_status read_phases(struct builder *b, const struct group *g, struct phases *out,
                                bool *out_known) {
+  const struct node *node = g->node;
   const struct value *x = node->inputs[0], *w = node->inputs[1];
   struct window *window = &out->window;
   const int rank = x->shape.rank - 2;
   *out_known = false;
-  if ((rank != 1 && rank != 2) || !w->constant || !all_f32(node)) return HONE_OK;
+  if ((rank != 1 && rank != 2) || !w->constant || !all_f32(g)) return HONE_OK;
   TRY(window_plan_transposed(b->ctx, node, &x->shape, w->shape.dims + 2, window));
   if (rank == 1) {
     int64_t *lists[] = {window->in,       window->out,       window->kernel, window->stride,
@@ -185,7 +186,7 @@ static hone_status phase_epilogue(struct builder *b, const struct phases *p, int
   return HONE_OK;
 }
 
-static hone_status add_phase(struct builder *b, const struct node *node, const struct phases *p,
+static hone_status add_phase(struct builder *b, const struct group *g, const struct phases *p,
                              const struct side *y, const struct side *x, const struct view *input,
                              const struct view *output, const struct epilogue *epilogue,
                              bool joined) {
@@ -195,7 +196,7 @@ static hone_status add_phase(struct builder *b, const struct node *node, const s
   struct view from = *input, to = *output, raw, packed;
   struct epilogue own;
   struct step *step;
-  double flops, bytes;
+  const struct node *node = g->node;
   strides_of(input, i);
   strides_of(output, o);
   const struct problem problem = phase_problem(p, y, x, i, o);
@@ -209,8 +210,7 @@ static hone_status add_phase(struct builder *b, const struct node *node, const s
   view_dense(&raw, &holder, HONE_F32, &weights->shape);
   TRY(packed_weights(b, &choice, &problem, &raw, &packed));
   TRY(phase_epilogue(b, p, delta, epilogue, &own));
-  node_cost(node, &flops, &bytes);
-  flops /= (double)(p->count[0] * p->count[1]);
+  const double flops = group_flops(g) / (double)(p->count[0] * p->count[1]);
   TRY(add_kernel(b, node, &choice, &problem, (struct view[]){from, packed, to}, &own, flops,
                  &step));
   step->joined = joined;
@@ -228,7 +228,8 @@ static bool joins_columns(const struct phases *p, const struct epilogue *epilogu
   return true;
 }
 
-hone_status lower_transposed(struct builder *b, const struct node *node, bool *out_done) {
+hone_status lower_transposed(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
   static const int64_t any[3] = {1, 1, 1};
   struct phases p = {.wide = 1};
   struct choice choice;
@@ -236,7 +237,7 @@ hone_status lower_transposed(struct builder *b, const struct node *node, bool *o
   struct epilogue epilogue;
   bool known, joined = false;
   if (b->is_open) return HONE_OK;
-  TRY(read_phases(b, node, &p, &known));
+  TRY(read_phases(b, g, &p, &known));
   for (int i = 0; known && i < p.count[0] * p.count[1]; i++) {
     const struct side *rows = &p.sides[0][i / p.count[1]], *columns = &p.sides[1][i % p.count[1]];
     const struct problem problem = phase_problem(&p, rows, columns, any, any);
@@ -244,14 +245,14 @@ hone_status lower_transposed(struct builder *b, const struct node *node, bool *o
   }
   if (!known) return HONE_OK;
   TRY(padded(b, node, &p, &x));
-  view_channels_last(&like, NULL, HONE_F32, &node->outputs[0]->shape);
-  TRY(make_output(b, node->outputs[0], &like, &y));
-  TRY(make_epilogue(b, node, own_input_count(node) > 2 ? node->inputs[2] : NULL, &y, 1, &epilogue));
+  view_channels_last(&like, NULL, HONE_F32, &g->result->shape);
+  TRY(make_output(b, g->result, &like, &y));
+  TRY(make_epilogue(b, g, node_input(node, 2), &y, 1, &epilogue));
   if (joins_columns(&p, &epilogue)) p.wide = p.count[1];
   for (int i = 0; i < p.count[0] * p.count[1]; i += (int)p.wide) {
     const struct side *rows = &p.sides[0][i / p.count[1]], *columns = &p.sides[1][i % p.count[1]];
     if (!rows->count || !columns->count) continue;
-    TRY(add_phase(b, node, &p, rows, columns, &x, &y, &epilogue, joined));
+    TRY(add_phase(b, g, &p, rows, columns, &x, &y, &epilogue, joined));
     joined = true;
   }
   *out_done = true;

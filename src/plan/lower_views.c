@@ -113,7 +113,6 @@ static hone_status as_gather(struct builder *b, const struct node *node, bool *o
 }
 
 hone_status lower_view(struct builder *b, const struct node *node, bool *out_done) {
-  if (node->fused_count) return HONE_OK;
   switch (node->op->id) {
     case OP_Slice:
       return as_slice(b, node, out_done);

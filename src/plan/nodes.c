@@ -1,26 +1,40 @@
-/* Questions about nodes that several lowerings ask. */
+/* Questions about nodes and groups that several lowerings ask. */
 #include "builder.h"
 
-bool all_f32(const struct node *node) {
-  for (size_t i = 0; i < node->input_count; i++)
-    if (node->inputs[i] && node->inputs[i]->dtype != HONE_F32) return false;
-  for (size_t i = 0; i < node->output_count; i++)
-    if (node->outputs[i] && node->outputs[i]->dtype != HONE_F32) return false;
-  for (size_t i = 0; i < node->fused_count; i++)
-    if (node->fused[i].dtype != HONE_F32) return false;
+size_t group_input_count(const struct group *g) { return g->node->input_count + g->operand_count; }
+
+const struct value *group_input(const struct group *g, size_t k) {
+  const size_t own = g->node->input_count;
+  return k < own ? g->node->inputs[k] : g->operands[k - own];
+}
+
+const struct value *group_output(const struct group *g, size_t k) {
+  return k ? g->node->outputs[k] : g->result;
+}
+
+bool is_f32_node(const struct node *node) {
+  return all_f32(
+      &(struct group){.node = node, .result = node->output_count ? node->outputs[0] : NULL});
+}
+
+bool all_f32(const struct group *g) {
+  for (size_t i = 0; i < group_input_count(g); i++)
+    if (group_input(g, i) && group_input(g, i)->dtype != HONE_F32) return false;
+  for (size_t i = 0; i < g->node->output_count; i++)
+    if (group_output(g, i) && group_output(g, i)->dtype != HONE_F32) return false;
+  for (size_t i = 0; i < g->count; i++)
+    if (g->program[i].dtype != HONE_F32) return false;
   return true;
 }
 
-size_t own_input_count(const struct node *node) {
-  return node->input_count - node->fused_input_count;
-}
+hone_dtype raw_dtype(const struct group *g) { return g->node->outputs[0]->dtype; }
 
-hone_dtype raw_dtype(const struct node *node) {
-  if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return HONE_I32;
-  if (is_op(node, OP_Cast)) return (hone_dtype)node_int(node, "to", 0);
-  if (is_op(node, OP_Sum)) return node->inputs[0]->dtype;
-  if (!node->fused_count) return node->outputs[0]->dtype;
-  return node->inputs[is_op(node, OP_Where) ? 1 : 0]->dtype;
+double group_flops(const struct group *g) {
+  double flops, bytes;
+  int64_t elements = 0;
+  node_cost(g->node, &flops, &bytes);
+  if (g->count && !shape_count(&g->result->shape, &elements)) return flops;
+  return flops + (double)g->count * (double)elements;
 }
 
 /* Nothing but one number, if there are any. */
@@ -50,8 +64,8 @@ bool is_integer_contraction(const struct node *node) {
   bool conv = is_op(node, OP_ConvInteger);
   if (!conv && !is_op(node, OP_MatMulInteger)) return false;
   const struct value *x = node->inputs[0], *w = node->inputs[1], *zero = NULL, *w_zero = NULL;
-  if (own_input_count(node) > 2) zero = node->inputs[2];
-  if (own_input_count(node) > 3) w_zero = node->inputs[3];
+  if (node->input_count > 2) zero = node->inputs[2];
+  if (node->input_count > 3) w_zero = node->inputs[3];
   if (!dtype_is_byte(x->dtype) || !dtype_is_byte(w->dtype) || !w->constant) return false;
   bool is_centred = w->dtype == HONE_I8 && is_zero(w_zero);
   if (!is_centred && (!is_depthwise(node) || !is_one_number(w_zero))) return false;
@@ -62,28 +76,30 @@ bool is_integer_contraction(const struct node *node) {
   return !zero || zero->constant; /* the border of the input holds it */
 }
 
-static hone_dtype type_of(const struct node *node, int arg) {
-  return arg == FUSED_SELF ? raw_dtype(node)
-         : arg >= 0        ? node->fused[arg].dtype
-                           : node->inputs[FUSED_INPUT_INDEX(arg)]->dtype;
+/* -- may it be one program on vectors? -------------------------------------------------------- */
+
+static hone_dtype type_of(const struct group *g, int arg) {
+  return arg == PROGRAM_RAW ? raw_dtype(g)
+         : arg >= 0         ? g->program[arg].dtype
+                            : g->operands[PROGRAM_INPUT_INDEX(arg)]->dtype;
 }
 
-static bool is_vector_step(const struct node *node, const struct fused_step *step) {
-  hone_dtype from[COUNT(step->args)];
-  int first = step->args[0];
-  for (int k = 0; k < step->arg_count; k++) from[k] = type_of(node, step->args[k]);
-  if (step->op->id != OP_Cast)
-    return is_vector_operation(step->op, step->dtype, from, step->arg_count);
-  bool is_clipped = first >= 0 && is_clip_to(step->dtype, node->fused[first].op->id,
-                                             node->fused[first].alpha, node->fused[first].beta);
-  return is_vector_cast(from[0], step->dtype, is_clipped);
+static bool is_vector_step(const struct group *g, const struct operation *o) {
+  hone_dtype from[COUNT(o->args)];
+  int first = o->args[0];
+  for (int k = 0; k < o->arg_count; k++) from[k] = type_of(g, o->args[k]);
+  if (o->op->id != OP_Cast) return is_vector_operation(o->op, o->dtype, from, o->arg_count);
+  bool is_clipped = first >= 0 && is_clip_to(o->dtype, g->program[first].op->id,
+                                             g->program[first].alpha, g->program[first].beta);
+  return is_vector_cast(from[0], o->dtype, is_clipped);
 }
 
-bool is_vector_program(const struct node *node) {
-  hone_dtype raw = raw_dtype(node), from[3];
-  size_t own = own_input_count(node);
-  for (size_t s = 0; s < node->fused_count; s++)
-    if (!is_vector_step(node, &node->fused[s])) return false;
+bool is_vector_program(const struct group *g) {
+  const struct node *node = g->node;
+  hone_dtype raw = raw_dtype(g), from[3];
+  size_t own = node->input_count;
+  for (size_t s = 0; s < g->count; s++)
+    if (!is_vector_step(g, &g->program[s])) return false;
   if (node->op->class != OP_ELEMENTWISE) return is_vector_type(raw);
   if (is_op(node, OP_Cast))
     return raw == HONE_F32 || is_vector_cast(node->inputs[0]->dtype, raw, false);
@@ -95,16 +111,63 @@ bool is_vector_program(const struct node *node) {
   return is_vector_operation(node->op, raw, from, (int)own);
 }
 
-hone_status find_only_readers(struct builder *b) {
-  struct graph_readers readers;
-  size_t room = b->graph->values.count + SPARE_VALUES * b->graph->nodes.count;
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->values, room));
-  b->value_count = (uint32_t)b->graph->values.count;
-  TRY(graph_uses(b->ctx, b->arena, b->graph, &b->uses));
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, room));
-  TRY(graph_find_readers(b->ctx, b->arena, b->graph, &readers));
-  for (size_t v = 0; v < b->graph->values.count; v++)
-    if (b->uses[v] == 1 && readers.first[v] < readers.first[v + 1])
-      b->reader[v] = b->graph->nodes.at[readers.at[readers.first[v]]];
-  return HONE_OK;
+/* -- what a group takes ----------------------------------------------------------------------- */
+
+static bool is_contraction(const struct node *node) {
+  if (is_op(node, OP_MatMulWeights)) return true;
+  const bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvTranspose);
+  if (!conv && !is_op(node, OP_MatMul) && !is_op(node, OP_Gemm)) return false;
+  const struct value *x = node->inputs[0];
+  if (conv) return (x->shape.rank == 3 || x->shape.rank == 4) && node->inputs[1]->constant;
+  return x->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+}
+
+/* One element, one a channel, one a row (all but the channels), or the whole shape. */
+static bool fits_epilogue(const struct node *node, const struct value *operand) {
+  const struct shape *out = &node->outputs[0]->shape;
+  bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvTranspose) || is_op(node, OP_ConvInteger);
+  int column = conv ? 1 : out->rank - 1, shift = out->rank - operand->shape.rank;
+  struct shape row = *out;
+  row.dims[column] = 1;
+  if (shape_equal(out, &operand->shape) || shape_equal(&row, &operand->shape)) return true;
+  if (shift < 0) return false;
+  for (int i = 0; i < operand->shape.rank; i++)
+    if (i + shift != column && operand->shape.dims[i] != 1) return false;
+  return true;
+}
+
+/* Whether the node keeps a program one on vectors: see is_vector_program. */
+static bool is_vector_node(const struct node *node, const struct node *clip) {
+  hone_dtype from[3], to = node->outputs[0]->dtype;
+  size_t count = elementwise_operands(node);
+  if (is_op(node, OP_Cast)) {
+    double alpha, beta;
+    bool is_clipped = clip && elementwise_parameters(clip, &alpha, &beta) &&
+                      is_clip_to(to, clip->op->id, alpha, beta);
+    return is_vector_cast(node->inputs[0]->dtype, to, is_clipped);
+  }
+  if (count > COUNT(from)) count = COUNT(from); /* any number of one type */
+  for (size_t k = 0; k < count; k++) from[k] = node->inputs[k]->dtype;
+  return is_vector_operation(node->op, to, from, (int)count);
+}
+
+bool is_below_byte(const struct value *value) { return value && !dtype_bytes(value->dtype); }
+
+bool may_take(const struct group *g, const struct node *node, const struct value *operand,
+              const struct node *clip) {
+  enum { MAX_STEPS = 36, MAX_INPUTS = LOOP_OPERANDS - 2 };
+  const struct node *first = g->node;
+  bool elementwise = first->op->class == OP_ELEMENTWISE, integer = is_integer_contraction(first);
+  if (!elementwise && !integer && !is_contraction(first)) return false;
+  if (g->count >= MAX_STEPS || group_input_count(g) >= MAX_INPUTS) return false;
+  if (!is_vector_node(node, clip)) return false;
+  /* a cast of elements below a byte reads one row of them and nothing else */
+  if (operand && elementwise &&
+      (is_below_byte(first->inputs[0]) || is_below_byte(first->outputs[0])))
+    return false;
+  bool weights = is_op(first, OP_MatMulWeights);
+  for (size_t i = 0; !elementwise && !integer && !weights && i < first->input_count; i++)
+    if (first->inputs[i] && first->inputs[i]->dtype != HONE_F32) return false;
+  if (!is_vector_program(g)) return false;
+  return elementwise || !operand || fits_epilogue(first, operand);
 }

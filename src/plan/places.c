@@ -63,7 +63,6 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
 }
 
 static bool only_reshapes(const struct node *node) {
-  if (node->fused_count) return false;
   switch (node->op->id) {
     case OP_Reshape:
     case OP_Flatten:
@@ -86,8 +85,8 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
         }
       return false;
     }
-    const struct node *reader = b->reader[value->index];
-    if (!reader || !only_reshapes(reader)) return false;
-    value = reader->outputs[0];
+    const struct group *reader = b->reader[value->index];
+    if (!reader || !only_reshapes(reader->node)) return false;
+    value = reader->result;
   }
 }

@@ -43,7 +43,7 @@ struct view {
   struct slope offset_slope;
 };
 
-/* An operand of a fused program or elementwise loop. */
+/* An operand of an epilogue's program or an elementwise loop. */
 enum operand_kind {
   OPERAND_FULL,     /* same strides as the output: address o */
   OPERAND_COLUMN,   /* one element a column: address j */
@@ -206,6 +206,8 @@ struct plan_options {
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
 void plan_print(struct text *text, const struct plan *plan);
+/* " Add(raw, @0) Relu($0)": @k is input k, $k the result of operation k. */
+void operations_print(struct text *text, const struct operation *operations, size_t count);
 /* "gemm_f32", "elementwise", "copy", "plain", ... */
 const char *step_kind_name(const struct step *step);
 /* Lines "PROBLEM -> CHOICE", as plan_print shows them; blank lines and lines from # are skipped.
@@ -215,9 +217,6 @@ MUST_USE hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct 
 /* NULL: the table says nothing of it. */
 const struct choice *choices_find(const struct choice_table *table, const struct problem *problem);
 void kernel_target_init(struct kernel_target *out, const struct target *target, int threads);
-/* For passes (pass_env.accepts_fused): may `step` be appended to the fused program of `node`? */
-bool plan_accepts_fused(void *user, const struct node *node, const struct node *step,
-                        const struct value *extra);
 
 /* -- program.c ------------------------------------------------------------------------------------ */
 /* Whether it can be done on vectors: of floats, of int32 (a few operations), with Casts between them

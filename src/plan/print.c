@@ -45,9 +45,26 @@ const char *step_kind_name(const struct step *step) {
   return "?";
 }
 
+void operations_print(struct text *text, const struct operation *operations, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    const struct operation *o = &operations[k];
+    text_printf(text, " %s(", o->op->name);
+    for (int a = 0; a < o->arg_count; a++) {
+      if (a) text_puts(text, ", ");
+      if (o->args[a] == PROGRAM_RAW)
+        text_puts(text, "raw");
+      else if (o->args[a] >= 0)
+        text_printf(text, "$%d", o->args[a]);
+      else
+        text_printf(text, "@%d", PROGRAM_INPUT_INDEX(o->args[a]));
+    }
+    text_puts(text, ")");
+  }
+}
+
 static void print_program(struct text *text, const struct program *program) {
   if (program->count) text_puts(text, " program:");
-  for (size_t k = 0; k < program->count; k++) text_printf(text, " %s", program->at[k].op->name);
+  operations_print(text, program->at, program->count);
 }
 
 void plan_print(struct text *text, const struct plan *plan) {

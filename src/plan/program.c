@@ -1,12 +1,13 @@
 /* Elementwise programs: a node's own expression and what is fused behind it, or the bias and the
- * fused steps behind a kernel's raw result, as one list of operations that needs no node any more. */
+ * group's program behind a kernel's raw result, as one list of operations that needs no node any more. */
 #include "builder.h"
 
 #include <math.h>
 
 struct maker {
   struct builder *b;
-  const struct node *node;
+  const struct group *group;
+  const struct node *node; /* its own */
   struct program *program;
   size_t capacity;
 };
@@ -48,7 +49,7 @@ static hone_status push_variadic(struct maker *m, size_t own, hone_dtype dtype) 
 
 static hone_status push_own(struct maker *m, hone_dtype dtype) {
   const struct node *node = m->node;
-  size_t own = own_input_count(node), operands = elementwise_operands(node);
+  size_t own = node->input_count, operands = elementwise_operands(node);
   if (is_variadic(node->op)) return push_variadic(m, own, dtype);
   struct operation o = {.op = node->op, .dtype = dtype};
   o.arg_count = (int)(operands < own ? operands : own);
@@ -69,51 +70,45 @@ static hone_status push_own(struct maker *m, hone_dtype dtype) {
   return push(m, &o);
 }
 
-/* first_input: of the program, for the node's first fused input. */
+/* first_input: of the program, for the group's first operand. */
 static hone_status push_fused(struct maker *m, size_t first_input) {
-  const struct node *node = m->node;
-  const int raw = m->program->result, before = (int)m->program->count,
-            shift = (int)first_input - (int)own_input_count(node);
-  for (size_t s = 0; s < node->fused_count; s++) {
-    const struct fused_step *step = &node->fused[s];
-    struct operation o = {.op = step->op,
-                          .arg_count = step->arg_count,
-                          .alpha = step->alpha,
-                          .beta = step->beta,
-                          .dtype = step->dtype};
-    for (int k = 0; k < step->arg_count; k++) {
-      int arg = step->args[k];
-      o.args[k] = arg >= 0            ? before + arg
-                  : arg == FUSED_SELF ? raw
-                                      : PROGRAM_INPUT(FUSED_INPUT_INDEX(arg) + shift);
+  const int raw = m->program->result, before = (int)m->program->count;
+  for (size_t s = 0; s < m->group->count; s++) {
+    struct operation o = m->group->program[s];
+    for (int k = 0; k < o.arg_count; k++) {
+      int arg = o.args[k];
+      o.args[k] = arg >= 0             ? before + arg
+                  : arg == PROGRAM_RAW ? raw
+                                       : PROGRAM_INPUT(PROGRAM_INPUT_INDEX(arg) + (int)first_input);
     }
     TRY(push(m, &o));
   }
   return HONE_OK;
 }
 
-hone_status make_program(struct builder *b, const struct node *node, struct program *out) {
-  struct maker m = {.b = b, .node = node, .program = out};
-  hone_dtype dtype = compute_dtype(raw_dtype(node));
+hone_status make_program(struct builder *b, const struct group *g, struct program *out) {
+  const struct node *node = g->node;
+  struct maker m = {.b = b, .group = g, .node = node, .program = out};
+  hone_dtype dtype = compute_dtype(raw_dtype(g));
   const char *mode = node_string(node, "round_mode", "up");
-  size_t own = own_input_count(node);
-  TRY(begin(&m, node->input_count, own + 1 + node->fused_count));
-  for (size_t i = 0; i < node->input_count; i++)
-    out->inputs[i] = node->inputs[i] ? compute_dtype(node->inputs[i]->dtype) : HONE_UNDEFINED;
+  size_t inputs = group_input_count(g);
+  TRY(begin(&m, inputs, node->input_count + 1 + g->count));
+  for (size_t i = 0; i < inputs; i++)
+    out->inputs[i] = group_input(g, i) ? compute_dtype(group_input(g, i)->dtype) : HONE_UNDEFINED;
   out->saturates = node_int(node, "saturate", 1) != 0;
   out->rounding = !strcmp(mode, "up") ? TINY_UP : !strcmp(mode, "down") ? TINY_DOWN : TINY_NEAREST;
   TRY(push_own(&m, dtype));
-  return push_fused(&m, own);
+  return push_fused(&m, node->input_count);
 }
 
-hone_status make_epilogue_program(struct builder *b, const struct node *node, bool has_bias,
+hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
                                   struct program *out) {
-  struct maker m = {.b = b, .node = node, .program = out};
-  size_t own = own_input_count(node), inputs = has_bias + node->input_count - own;
-  TRY(begin(&m, inputs, has_bias + node->fused_count));
-  out->raw = raw_dtype(node);
+  struct maker m = {.b = b, .group = g, .node = g->node, .program = out};
+  size_t inputs = has_bias + g->operand_count;
+  TRY(begin(&m, inputs, has_bias + g->count));
+  out->raw = raw_dtype(g);
   for (size_t i = 0; i < inputs; i++)
-    out->inputs[i] = has_bias && !i ? HONE_F32 : node->inputs[own + i - has_bias]->dtype;
+    out->inputs[i] = has_bias && !i ? HONE_F32 : g->operands[i - has_bias]->dtype;
   if (has_bias)
     TRY(push(&m, &(struct operation){.op = &op_table[OP_Add],
                                      .arg_count = 2,
@@ -122,24 +117,23 @@ hone_status make_epilogue_program(struct builder *b, const struct node *node, bo
   return push_fused(&m, has_bias);
 }
 
-/* -- several nodes -------------------------------------------------------------------------------
- */
+/* -- several groups ---------------------------------------------------------------------------- */
 
 struct chain {
   struct maker maker;
   const struct value **operands;
 };
 
-/* The program of one node behind the others: its own earlier results, what it reads of the node before,
+/* The program of one group behind the others: its own earlier results, what it reads of the group before,
    and its operands, behind those that are there. */
-static hone_status append_program(struct chain *chain, const struct node *node,
+static hone_status append_program(struct chain *chain, const struct group *g,
                                   const struct program *own, const struct value *before) {
   struct program *p = chain->maker.program;
   const int raw = p->result, shift = (int)p->count;
   const size_t first = p->input_count;
-  for (size_t k = 0; k < node->input_count; k++) {
-    if (node->inputs[k] == before) continue;
-    chain->operands[p->input_count] = node->inputs[k];
+  for (size_t k = 0; k < group_input_count(g); k++) {
+    if (group_input(g, k) == before) continue;
+    chain->operands[p->input_count] = group_input(g, k);
     p->inputs[p->input_count++] = HONE_F32;
   }
   for (size_t s = 0; s < own->count; s++) {
@@ -150,41 +144,40 @@ static hone_status append_program(struct chain *chain, const struct node *node,
         continue;
       }
       size_t input = (size_t)PROGRAM_INPUT_INDEX(o.args[k]), skipped = 0;
-      for (size_t i = 0; i < input; i++) skipped += node->inputs[i] == before;
+      for (size_t i = 0; i < input; i++) skipped += group_input(g, i) == before;
       o.args[k] =
-          node->inputs[input] == before ? raw : PROGRAM_INPUT((int)(first + input - skipped));
+          group_input(g, input) == before ? raw : PROGRAM_INPUT((int)(first + input - skipped));
     }
     TRY(push(&chain->maker, &o));
   }
   return HONE_OK;
 }
 
-hone_status make_chain_program(struct builder *b, const struct node *product,
-                               const struct node *const *between, size_t between_count,
+hone_status make_chain_program(struct builder *b, const struct group *product,
+                               const struct group *const *between, size_t between_count,
                                struct program *out, const struct value ***out_operands,
                                size_t *out_count) {
-  struct chain chain = {.maker = {.b = b, .node = product, .program = out}};
-  size_t own = own_input_count(product), inputs = product->input_count,
-         operations = product->fused_count + 1;
+  struct chain chain = {.maker = {.b = b, .group = product, .node = product->node, .program = out}};
+  size_t inputs = group_input_count(product), operations = product->count + 1;
   for (size_t i = 0; i < between_count; i++) {
-    inputs += between[i]->input_count;
-    operations += between[i]->input_count + 2 + between[i]->fused_count;
+    inputs += group_input_count(between[i]);
+    operations += between[i]->node->input_count + 2 + between[i]->count;
   }
   TRY(begin(&chain.maker, inputs, operations));
   TRY(NEW_ARRAY(b->ctx, b->arena, chain.operands, inputs));
   out->raw = HONE_F32;
-  out->input_count = product->input_count - own;
+  out->input_count = product->operand_count;
   for (size_t k = 0; k < out->input_count; k++) {
     out->inputs[k] = HONE_F32;
-    chain.operands[k] = product->inputs[own + k];
+    chain.operands[k] = product->operands[k];
   }
   TRY(push_fused(&chain.maker, 0));
-  const struct value *before = product->outputs[0];
+  const struct value *before = product->result;
   for (size_t i = 0; i < between_count; i++) {
     struct program one;
     TRY(make_program(b, between[i], &one));
     TRY(append_program(&chain, between[i], &one, before));
-    before = between[i]->outputs[0];
+    before = between[i]->result;
   }
   *out_operands = chain.operands;
   *out_count = out->input_count;

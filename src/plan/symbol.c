@@ -83,11 +83,7 @@ static hone_status carry_any(struct carrier *c) { return c->node ? HONE_OK : HON
 static hone_status carry_batch(struct carrier *c) {
   const struct node *node = c->node;
   for (size_t k = 0; k < node->input_count; k++)
-    if (is_open_in(node->inputs[k],
-                   k >= own_input_count(node) ? HONE_MAX_RANK
-                   : k                        ? 0
-                                              : 1,
-                   HONE_MAX_RANK))
+    if (is_open_in(node->inputs[k], k ? 0 : 1, HONE_MAX_RANK))
       return refuse(c, "it is open in another dimension than the batch");
   return HONE_OK;
 }
@@ -372,15 +368,24 @@ static carry_fn *find_rule(const struct node *node) {
   return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
 }
 
-/* The symbols that the node's operands and results follow. */
+/* What the group reads and what it makes. */
+static size_t value_count(const struct group *g) {
+  return group_input_count(g) + g->node->output_count;
+}
+
+static const struct value *value_at(const struct group *g, size_t k) {
+  const size_t inputs = group_input_count(g);
+  return k < inputs ? group_input(g, k) : group_output(g, k - inputs);
+}
+
+/* The symbols that the group's operands and results follow. */
 static struct names_text {
   char at[HONE_MAX_SYMBOLS * 36];
-} open_names(const struct builder *b, const struct node *node) {
+} open_names(const struct builder *b, const struct group *g) {
   struct names_text out = {""};
   struct slope all = {0};
-  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
-    const struct value *value =
-        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+  for (size_t k = 0; k < value_count(g); k++) {
+    const struct value *value = value_at(g, k);
     for (int d = 0; value && value->slope && d < value->shape.rank; d++)
       for (int s = 0; s < HONE_MAX_SYMBOLS; s++) all.of[s] |= value->slope[d].of[s];
   }
@@ -392,12 +397,11 @@ static struct names_text {
   return out;
 }
 
-/* Why a node cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
+/* Why a group cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
    open part of strings is no address. */
-static const char *own_reason(const struct node *node, bool is_open) {
-  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
-    const struct value *value =
-        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+static const char *own_reason(const struct group *g, bool is_open) {
+  for (size_t k = 0; k < value_count(g); k++) {
+    const struct value *value = value_at(g, k);
     if (!value) continue;
     if (value_is_open(value)) return "data decide another size";
     if (is_open && value->dtype == HONE_STRING) return "it has strings";
@@ -405,13 +409,13 @@ static const char *own_reason(const struct node *node, bool is_open) {
   return NULL;
 }
 
-hone_status carry_symbol(struct builder *b, const struct node *node) {
+hone_status carry_symbol(struct builder *b, const struct group *g) {
+  const struct node *node = g->node;
   struct carrier c = {.b = b, .node = node};
   b->is_open = b->fills = false;
-  for (size_t k = 0; k < node->input_count + node->output_count && !b->is_open; k++)
-    b->is_open = is_open_value(k < node->input_count ? node->inputs[k]
-                                                     : node->outputs[k - node->input_count]);
-  const char *own = own_reason(node, b->is_open);
+  for (size_t k = 0; k < value_count(g) && !b->is_open; k++)
+    b->is_open = is_open_value(value_at(g, k));
+  const char *own = own_reason(g, b->is_open);
   if (own)
     return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside an open size: %s",
                 node->op->name, own);
@@ -423,5 +427,5 @@ hone_status carry_symbol(struct builder *b, const struct node *node) {
     c.why_not = "no rule says what becomes of it";
   if (!c.why_not) return HONE_OK;
   return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot carry %s: %s", node->op->name,
-              open_names(b, node).at, c.why_not);
+              open_names(b, g).at, c.why_not);
 }

@@ -2,23 +2,16 @@
  * scales would belong to values that nobody computes. Only ONNX's own operators come out. */
 #include "quantise_internal.h"
 
-static bool fuses_nothing(void *user, const struct node *node, const struct node *step,
-                          const struct value *extra) {
-  (void)user, (void)node, (void)step, (void)extra;
-  return false;
-}
-
 hone_status prepare(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                     struct graph **out) {
   static const char *const passes[] = {"fold-constants", "fold-identity", "eliminate-dead-code",
                                        "fold-batchnorm", "fold-constants-again"};
-  const struct pass_env env = {fuses_nothing, NULL};
   TRY(graph_copy(ctx, arena, graph, out));
   for (size_t i = 0; i < COUNT(passes); i++) {
     const struct pass *pass = pass_find(passes[i]);
     size_t changes = 0;
     if (!pass) return fail(ctx, HONE_E_INTERNAL, place_name(passes[i]), "no such pass");
-    TRY(pass->run(ctx, *out, &env, &changes));
+    TRY(pass->run(ctx, *out, &changes));
   }
   return graph_verify(ctx, *out);
 }

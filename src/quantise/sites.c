@@ -29,7 +29,7 @@ static bool is_product(const struct node *node) {
 }
 
 static enum role role_of(const struct node *node) {
-  if (!node->output_count || !is_f32(node->outputs[0]) || node->fused_count) return ROLE_NONE;
+  if (!node->output_count || !is_f32(node->outputs[0])) return ROLE_NONE;
   if (is_product(node)) return ROLE_PRODUCT;
   for (size_t o = 1; o < node->output_count; o++)
     if (node->outputs[o]) return ROLE_NONE;

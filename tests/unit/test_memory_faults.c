@@ -82,7 +82,7 @@ static hone_status read_text(struct ctx *ctx, struct arena *arena, struct graph 
 static hone_status compile_graph(struct ctx *ctx, struct arena *arena, struct graph *graph) {
   struct plan *plan;
   struct emitted emitted;
-  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  struct pipeline_options pipeline = {0};
   TRY(passes_run(ctx, graph, &pipeline));
   TRY(plan_build(ctx, arena, graph, &(struct plan_options){.target = &target, .threads = 2},
                  &plan));

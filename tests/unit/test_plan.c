@@ -105,7 +105,7 @@ static void the_lower_bound_is_the_fullest_step(void **state) {
 
 /* A plan of a graph in text, and which of its steps write over an operand: 'o' does, '.' does not. */
 static void expect_in_place(struct fixture *f, const char *text, const char *expected) {
-  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  struct pipeline_options pipeline = {0};
   char got[64] = "";
   assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
   assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
@@ -166,7 +166,7 @@ static struct value *apply(struct fixture *f, enum op_id op, struct value *const
 /* Infers, improves and plans what ends in `value`, within some seconds of this thread's time: what is
    quadratic in 200,000 takes minutes. */
 static struct plan *plan_in_time(struct fixture *f, struct value *value) {
-  struct pipeline_options pipeline = {.env = {plan_accepts_fused, NULL}};
+  struct pipeline_options pipeline = {0};
   clock_t start = clock();
   assert_int_equal(graph_output(&f->ctx, f->graph, value), HONE_OK);
   assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
