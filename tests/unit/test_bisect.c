@@ -111,7 +111,7 @@ static void nothing_planted_nothing_found(void **state) {
   static struct scene s;
   struct pass_bisection found;
   (void)state;
-  open_scene(&s, "tests/compile/residual-convs.hg");
+  open_scene(&s, "tests/compile/layernorm-forms.hg");
   struct planted planted = {"", SPOIL_OPERATOR, &s, true};
   const struct bisect_options options = {s.inputs, is_right, NULL, &planted};
   check(&s, compile_bisect(&s.ctx, &s.model, &options, &found));
