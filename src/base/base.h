@@ -234,6 +234,8 @@ struct file_id {
    inputs or holds another kind of data; E_WRITE for a folder that is missing or takes no files. */
 MUST_USE hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kind,
                                   const struct file_id *inputs, size_t input_count);
+/* It exists and is written through: a FIFO, a character device. Nothing else is made beside one. */
+bool output_is_stream(const char *path);
 
 /* -- memory.c: what this process may use -------------------------------------------------------- */
 

@@ -324,3 +324,11 @@ hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kin
   TRY(check_folder(ctx, path));
   return exists ? check_kind(ctx, path, &info, kind) : HONE_OK;
 }
+
+bool output_is_stream(const char *path) {
+  struct ctx quiet = {0};
+  enum target target;
+  struct stat info;
+  bool exists;
+  return !look(&quiet, path, &target, &info, &exists) && target == TARGET_STREAM;
+}

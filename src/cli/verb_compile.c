@@ -74,7 +74,7 @@ static hone_status print_files(struct ctx *ctx, const struct args *args,
   for (size_t i = 0; i < COUNT(endings); i++) {
     char beside[4096];
     struct stat info;
-    if (i && !has_weights) continue;
+    if (i ? !has_weights : output_is_stream(path)) continue;
     TRY(artifact_beside(ctx, path, endings[i], beside));
     if (!stat(beside, &info)) fprintf(stderr, " %s", beside);
   }

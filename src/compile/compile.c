@@ -200,7 +200,8 @@ hone_status build_artifact(struct run *run, const struct emitted *emitted, const
   char key[65];
   enum artifact_kind kind = artifact_kind_of(path);
   bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep &&
-                   !run->options->target.is_bare; /* its footprint is read while it is built */
+                   !run->options->target.is_bare && /* its footprint is read while it is built */
+                   !output_is_stream(path);
   if (use_cache) TRY(cache_key(run, emitted, path, key));
   TRY(compile_text(run, emitted, path, use_cache ? key : NULL));
   struct stat info;
@@ -271,7 +272,7 @@ static hone_status check_outputs(struct ctx *ctx, const struct model *model, con
         (struct file_id){model->file.sides.at[i].device, model->file.sides.at[i].inode};
   TRY(output_check(ctx, path, kinds[kind], inputs, count));
   TRY(artifact_beside(ctx, path, "h", beside));
-  TRY(output_check(ctx, beside, OUTPUT_C, inputs, count));
+  if (!output_is_stream(path)) TRY(output_check(ctx, beside, OUTPUT_C, inputs, count));
   if (kind != ARTIFACT_C) return HONE_OK;
   TRY(artifact_beside(ctx, path, "weights", beside));
   return output_check(ctx, beside, OUTPUT_WEIGHTS, inputs, count);

@@ -144,7 +144,7 @@ static hone_status link_product(struct ctx *ctx, const struct build *build, cons
 static hone_status write_header(struct ctx *ctx, const struct build_input *input,
                                 const char *path) {
   char header[4096];
-  if (!input->header) return HONE_OK;
+  if (!input->header || output_is_stream(path)) return HONE_OK;
   TRY(artifact_beside(ctx, path, "h", header));
   return file_write_atomic(ctx, header, input->header, strlen(input->header), 0644);
 }

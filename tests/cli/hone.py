@@ -24,7 +24,8 @@ CODES = {
 class Result:
     """One finished command: code (negative: died by that signal), out, err (bytes), seconds, wall, rss. `seconds`
     are CPU time, of its children too: neighbours on a busy machine do not lengthen them. That nothing waits for
-    ever is seen by the timeout of each command, or by `wall` where a test is about waiting."""
+    ever is seen by the timeout of each command (long: among six neighbours a core 5 s of CPU took 50), or by
+    `wall` where a test is about waiting."""
 
     def __init__(self, args, code, out, err, seconds, wall, rss):
         self.args, self.code, self.seconds, self.wall, self.rss = args, code, seconds, wall, rss
@@ -77,7 +78,7 @@ class Sandbox:
                                 stdin=stdin, stdout=stdout, stderr=stderr,
                                 preexec_fn=before if limits else None, **more)
 
-    def __call__(self, *args, timeout=60, **more):
+    def __call__(self, *args, timeout=300, **more):
         begin = time.monotonic()
         child = self.start(*args, **more)
         streams = {"out": b"", "err": b""}

@@ -79,7 +79,7 @@ def test_a_device_is_a_dimension_of_the_study(hone, adb, model):
 
 def test_wrong_outputs_of_a_device_are_wrong(hone, adb, model):
     result = hone("bench", model, "--backend", "fake", "--backend-option", "fake.cheat=wrong",
-                  "--device", "adb:SERIAL", "--device-hone", HONE, *QUICK, timeout=60)
+                  "--device", "adb:SERIAL", "--device-hone", HONE, *QUICK)
     assert rows_of(result)["fake", "adb:SERIAL"]["status"] == "wrong", result
 
 
@@ -92,9 +92,8 @@ def test_a_fault_on_a_device_is_the_same_row(hone, adb, model, fault):
     words = ["--backend", "fake,null", *QUICK]
     for option in [f"fault={fault}", *FAULTS[fault]]:
         words += ["--backend-option", f"fake.{option}"]
-    here = rows_of(hone("bench", model, *words, timeout=60))["fake", "cpu"]
-    there = rows_of(hone("bench", model, *words, "--device", "adb:SERIAL", "--device-hone", HONE,
-                         timeout=60))
+    here = rows_of(hone("bench", model, *words))["fake", "cpu"]
+    there = rows_of(hone("bench", model, *words, "--device", "adb:SERIAL", "--device-hone", HONE))
     row = there["fake", "adb:SERIAL"]
     assert (row["status"], row["stage"]) == (here["status"], here["stage"]), row["reason"]
     assert there["null", "adb:SERIAL"]["status"] == "ok"
@@ -138,7 +137,7 @@ def test_a_connection_that_is_lost_is_a_row(hone, tmp_path, model):
     hone.env["HONE_SSH"] = str(folder / "ssh")
     hone.env["HONE_TESTING"] = "1"
     result = hone("bench", model, "--backend", "fake,null", "--backend-option", "fake.latency_us=200000",
-                  "--device", "ssh:box", "--device-hone", HONE, *QUICK, timeout=60)
+                  "--device", "ssh:box", "--device-hone", HONE, *QUICK)
     rows = rows_of(result)
     assert rows["fake", "ssh:box"]["status"] == "disconnected", result
     assert "broken pipe" in rows["fake", "ssh:box"]["reason"]

@@ -77,17 +77,17 @@ def test_a_job_array(hone, fleet, tmp_path):
 
 def test_a_job_that_dies_leaves_nothing_half(hone, fleet):
     child = run(hone, fleet, "000001", HONE="/bin/false")
-    child.communicate(timeout=60)
+    child.communicate(timeout=300)
     assert not list((fleet / "spool").iterdir())
     broken = fleet / "broken"
     broken.write_text("#!/bin/sh\nkill -9 $$\n")
     broken.chmod(0o755)
     child = run(hone, fleet, "000001", HONE=str(broken))
-    child.communicate(timeout=60)
+    child.communicate(timeout=300)
     assert child.returncode != 0 and not list((fleet / "spool").iterdir())
     for bad in ("", "../../etc/passwd", "1;id"):
         child = run(hone, fleet, bad)
-        child.communicate(timeout=60)
+        child.communicate(timeout=300)
         assert child.returncode == 2
     finish([run(hone, fleet, "000001")])
 

@@ -86,7 +86,7 @@ def test_collection(shared_hone, tmp_path, name, entry, variant):
 def test_no_transposes_inside(shared_hone, tmp_path, name, entry, variant):
     """One where images enter and one where they leave; none between operators."""
     result = shared_hone("compile", SHARED / "models" / entry["id"] / variant["file"], "-o", tmp_path / "m.so",
-                         "--dump-after", "fuse-edges", "--stop-after", "fuse-edges", timeout=60)
+                         "--dump-after", "fuse-edges", "--stop-after", "fuse-edges")
     sound(result)
     assert result.text.count(" Transpose(") <= TRANSPOSES.get(name, 2)
 

@@ -85,7 +85,7 @@ def test_neighbours_end_with_the_bench(bench, end):
             time.sleep(0.02)
         assert len(own) == 2 and all(own.values()), own  # both came to work
         run.send_signal(end)
-        run.wait(timeout=30)
+        run.wait(timeout=120)
         assert gone(set(own))
     finally:
         if run.poll() is None:

@@ -115,7 +115,7 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     hone.env["HONE_TESTING"] = "1"
     words = ["--backend-option", f"iree.fault={fault}"] if fault else []
     result = hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}",
-                  *QUICK, *words, timeout=60)
+                  *QUICK, *words)
     rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
     status, part = FAULTS[fault]
     assert rows["iree"]["status"] == status and part in rows["iree"]["reason"], result
@@ -130,7 +130,7 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
-                  "--scenario", "server,rate,multi,offline", "--rate", "500", timeout=60)
+                  "--scenario", "server,rate,multi,offline", "--rate", "500")
     rows = {row["scenario"].partition(":")[0]: row for row in json.loads(result.text)["records"]}
     assert rows["server"]["status"] == rows["rate"]["status"] == rows["offline"]["status"] == "ok", result
     assert rows["multi"]["status"] == "unsupported" and "1 request at a time" in rows["multi"]["reason"]

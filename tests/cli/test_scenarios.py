@@ -55,7 +55,7 @@ def test_a_request_that_waits_is_late(hone, model, tmp_path):
     store = tmp_path / "results.db"
     result = hone("bench", model, "--backend", "fake", "--backend-option", "fake.latency_us=5000",
                   "--scenario", "rate", "--rate", "500", "--latency-bound", "8ms", "--store", store, *QUICK,
-                  "--rounds", "1", "--min-samples", "20", "--min-time", "0.001", timeout=60)
+                  "--rounds", "1", "--min-samples", "20", "--min-time", "0.001")
     row = rows_of(result)["fake", "rate:500/s:8ms"]
     assert row["status"] == "ok", result
     assert row["latency_ms"]["max"] > 30, row["latency_ms"]
@@ -74,7 +74,7 @@ def test_poisson_arrivals(hone, model, tmp_path):
     store = tmp_path / "results.db"
     result = hone("bench", model, "--backend", "null", "--scenario", "server", "--rate", "4000",
                   "--latency-bound", "0.05s", "--store", store, *QUICK, "--rounds", "1",
-                  "--min-samples", "2000", "--min-time", "0.001", timeout=60)
+                  "--min-samples", "2000", "--min-time", "0.001")
     row = rows_of(result)["null", "server:4000/s:50ms"]
     assert row["status"] == "ok" and row["samples"] == 2000, result
     (samples, scheduled, started), = blocks(store)
@@ -87,7 +87,7 @@ def test_poisson_arrivals(hone, model, tmp_path):
 def test_a_cheat_in_any_scenario_is_wrong(hone, model):
     result = hone("bench", model, "--backend", "fake", "--backend-option", "fake.cheat=skip",
                   "--backend-option", "fake.after=8", "--scenario", "offline,rate", "--rate", "1000", *QUICK,
-                  "--min-samples", "20", "--min-time", "0.01", timeout=60)
+                  "--min-samples", "20", "--min-time", "0.01")
     assert {row["status"] for row in rows_of(result).values()} == {"wrong"}, result
 
 

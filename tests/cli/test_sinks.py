@@ -68,6 +68,11 @@ def test_compile_never_replaces_a_device(hone, tmp_path, ending):
     result = hone("compile", model, "-o", "/dev/full", "--no-cache", "-q")
     refused(result, "E_WRITE")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    # what goes to nowhere leaves nothing beside it: /dev/null.h is no place for a header
+    result = hone("compile", model, "-o", "/dev/null")
+    sound(result)
+    assert "wrote /dev/null\n" in result.errors and "not cached" not in result.errors, result
+    assert not os.path.exists("/dev/null.h")
 
 
 def test_c_text_goes_through_a_fifo(hone, tmp_path):

@@ -28,7 +28,7 @@ def outputs(run, path, folder, *words):
         count = sum(key.startswith(f"{kind}_") for key in stored)
         if not count:
             continue
-        sound(run("run", path, "--inputs", folder, "-o", folder / kind, *words, timeout=60))
+        sound(run("run", path, "--inputs", folder, "-o", folder / kind, *words))
         for k in range(count):
             yield np.load(folder / kind / f"out_{k}.npy"), stored[f"{kind}_{k}"]
         for k in range(count, len(list((folder / kind).glob("out_*.npy")))):
