@@ -67,8 +67,9 @@ static hone_status export_studies(struct ctx *ctx, const struct args *args, stru
   struct store *other;
   const char *path = value_of(args, FLAG_output, NULL);
   size_t length = path ? strlen(path) : 0;
+  if (!path) return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.db is missing");
   if (length < 4 || strcmp(path + length - 3, ".db"))
-    return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.db is missing");
+    return fail(ctx, HONE_E_USAGE, place_name(path), "studies are exported to a FILE.db");
   TRY(output_check(ctx, path, OUTPUT_STORE, NULL, 0));
   TRY(store_open(ctx, path, true, &other));
   hone_status status = copy_studies(ctx, args, store, other, arena);
@@ -85,6 +86,20 @@ static hone_status import_studies(struct ctx *ctx, const struct args *args, stru
     store_close(other);
     TRY(status);
   }
+  return HONE_OK;
+}
+
+static hone_status can_be_read(struct ctx *ctx, const char *path) {
+  struct store *store;
+  TRY(store_open(ctx, path, false, &store));
+  store_close(store);
+  return HONE_OK;
+}
+
+/* What is opened for writing is made where it is not there: not for a command that is going to fail. */
+static hone_status check_sources(struct ctx *ctx, const struct args *args, bool imports) {
+  if (!imports) return can_be_read(ctx, value_of(args, FLAG_store, NULL));
+  for (size_t i = 1; i < args->word_count; i++) TRY(can_be_read(ctx, args->words[i]));
   return HONE_OK;
 }
 
@@ -118,6 +133,7 @@ int verb_studies(struct ctx *ctx, struct args *args) {
   const struct action *action;
   if (find_action(ctx, args, &action)) return report_failure(ctx);
   bool writes = action && action->writes;
+  if (writes && check_sources(ctx, args, action->run == import_studies)) return report_failure(ctx);
   if (store_open(ctx, value_of(args, FLAG_store, NULL), writes, &store)) return report_failure(ctx);
   hone_status status = arena_create(ctx, 0, &arena);
   if (!status) status = action ? action->run(ctx, args, store, arena) : list(ctx, store, arena);

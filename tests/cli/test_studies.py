@@ -114,6 +114,10 @@ def test_studies_come_and_go(hone, tmp_path):
     refused(hone("studies", "rm", *store), "E_USAGE")
     refused(hone("studies", "drop", *store), "E_USAGE", "export")
     refused(hone("studies", "export", *store), "E_USAGE", "-o")
+    refused(hone("studies", "export", "-o", tmp_path / "b.json", *store), "E_USAGE", "b.json")
+    for words in (["rm", "first"], ["import", tmp_path / "none.db"]):  # a failure makes no store
+        refused(hone("studies", *words, "--store", tmp_path / "new.db"), "E_NOFILE")
+        assert not list(tmp_path.glob("new.db*"))
     (tmp_path / "c.db").write_text("words")
     refused(hone("studies", "export", "-o", tmp_path / "c.db", *store), "E_PATH")
     refused(hone("studies", "import", tmp_path / "c.db", *store), "E_FORMAT")
