@@ -140,6 +140,8 @@ struct bench_case {
   char format[8];                          /* of the file: "onnx", "tflite", "pt2" */
   char tolerance[8];   /* whose tolerance holds: the file's own precision, "fp32" */
   char data_dir[4096]; /* in_SET_I.npy, out_SET_I.npy */
+  bool is_held;        /* it lies in the cache, and hold_fd keeps it there */
+  int hold_fd;
   int64_t value_bytes; /* of all inputs and outputs of one set */
   double reference_s;  /* how long the reference took; 0 from the cache */
   bool is_from_peers;  /* hone could not read or evaluate it: engines made the data */
@@ -548,8 +550,10 @@ void study_estimate(struct bench *bench); /* of time, memory and disk */
  */
 MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
                                    struct bench_case *out);
-/* Input sets and reference outputs, from the cache or computed now. */
+/* Input sets and reference outputs, from the cache or computed now; held until case_release, since other
+   processes trim the cache. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
+void case_release(struct bench_case *one);
 /* labels.c: a folder of --inputs with labels.json is a labelled set: its first sample is what is timed. What the
    reference's outputs are worth, and what an engine's are, in its first process after everything was timed: false if that ended its worker. */
 MUST_USE hone_status labels_find(struct bench *bench);
@@ -607,8 +611,12 @@ MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
 /* leftovers.c: a fresh folder, locked while the descriptor is open; removes those of dead studies.
  */
 MUST_USE hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd);
-/* Keeps the reference data that was used last. */
+/* Keeps the reference data that was used last; leaves alone what somebody holds. */
 void references_trim(const char *dir);
+/* Holds a folder of reference data: nobody trims it while the descriptor is open. -1: it is not there. */
+int reference_hold(const char *dir);
+/* Takes it out of the cache, whole: what its name stands for is then made again. */
+void reference_remove(const char *dir);
 /* commands.c: between them nothing that is asked of workers takes longer than options.reference_s. */
 void budget_begin(struct bench *bench);
 void budget_end(struct bench *bench);

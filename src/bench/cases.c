@@ -259,19 +259,47 @@ static hone_status make_reference(struct bench *bench, struct bench_case *one) {
   return status;
 }
 
+static bool has_files(const char *dir, const char *kind, size_t count) {
+  char path[4096];
+  for (int set = 0; set < BENCH_SETS; set++)
+    for (size_t i = 0; i < count; i++) {
+      data_path(path, dir, kind, set, i);
+      if (access(path, R_OK)) return false;
+    }
+  return true;
+}
+
+/* What the cache has of it, held; half a folder is none. */
+static bool hold_reference(struct bench_case *one) {
+  one->hold_fd = reference_hold(one->data_dir);
+  one->is_held = one->hold_fd >= 0;
+  if (!one->is_held) return false;
+  if (has_files(one->data_dir, "in", one->input_count) &&
+      has_files(one->data_dir, "out", one->output_count))
+    return true;
+  case_release(one);
+  reference_remove(one->data_dir);
+  return false;
+}
+
+void case_release(struct bench_case *one) {
+  if (one->is_held) close(one->hold_fd);
+  one->is_held = false;
+}
+
 hone_status case_reference(struct bench *bench, struct bench_case *one) {
   if (one->is_from_peers) return HONE_OK; /* made while it was described */
   char key[33];
   TRY(reference_key(bench, one, key));
   snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
-  if (!access(one->data_dir, R_OK)) {
-    utimensat(AT_FDCWD, one->data_dir, NULL, 0); /* used now: kept longest */
-  } else {
+  if (!hold_reference(one)) {
     TRY(make_reference(bench, one));
     if (one->status != STATUS_ok) {
       TRY(make_inputs_only(bench, one));
       return case_from_peers(bench, one);
     }
+    if (!hold_reference(one))
+      return fail(bench->ctx, HONE_E_IO, place_file(one->data_dir), "what was just made is gone");
   }
   read_conditions(bench, one);
   return HONE_OK;

@@ -71,6 +71,37 @@ static int newest_first(const void *a, const void *b) {
   return (x->tv_nsec < y->tv_nsec) - (x->tv_nsec > y->tv_nsec);
 }
 
+int reference_hold(const char *dir) {
+  const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  struct stat held, named;
+  if (fd < 0) return -1;
+  if (!flock(fd, LOCK_SH) && !fstat(fd, &held) && !stat(dir, &named) &&
+      held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
+    futimens(fd, NULL); /* used now: kept longest */
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+/* A kill while files are removed must not leave half a folder under a name that is looked up. */
+void reference_remove(const char *dir) {
+  char aside[4096 + 400];
+  snprintf(aside, sizeof aside, "%s.%d", dir, (int)getpid());
+  if (!rename(dir, aside)) dir_remove_tree(aside);
+}
+
+/* Not what somebody holds, or has used since it was looked at. */
+static void remove_unused(const char *path, const struct timespec *used) {
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  struct stat info;
+  if (fd < 0) return;
+  if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &info) && info.st_mtim.tv_sec == used->tv_sec &&
+      info.st_mtim.tv_nsec == used->tv_nsec)
+    reference_remove(path);
+  close(fd);
+}
+
 void references_trim(const char *dir) {
   DIR *folder = opendir(dir);
   size_t count = 0, capacity = 1024;
@@ -88,7 +119,7 @@ void references_trim(const char *dir) {
   for (size_t i = REFERENCES_KEPT; entries && i < count; i++) {
     char path[4096 + 300];
     snprintf(path, sizeof path, "%s/%s", dir, entries[i].name);
-    dir_remove_tree(path);
+    remove_unused(path, &entries[i].used);
   }
   free(entries);
 }

@@ -26,9 +26,11 @@ static hone_status measure(struct bench *bench) {
     struct bench_case *one = &bench->study.cases[c];
     if (bench_is_interrupted(bench)) return interrupted(bench);
     if (one->status == STATUS_ok) TRY(case_reference(bench, one));
-    TRY(case_generate(bench, one));
-    TRY(case_label(bench, one));
-    TRY(measure_case(bench, c));
+    hone_status status = case_generate(bench, one);
+    if (!status) status = case_label(bench, one);
+    if (!status) status = measure_case(bench, c);
+    case_release(one);
+    TRY(status);
   }
   return bench_is_interrupted(bench) ? interrupted(bench) : HONE_OK;
 }

@@ -110,8 +110,7 @@ static void fish_flags(const char *verb) {
     char spelling[64];
     enum flag_id flag = (enum flag_id)f;
     if (!flag_is_of(flag, verb)) continue;
-    printf("complete -c hone -n '__fish_seen_subcommand_from %s' -l %s", verb,
-           flag_spelling(flag, spelling) + 2);
+    printf("complete -c hone -n '__hone_is %s' -l %s", verb, flag_spelling(flag, spelling) + 2);
     if (flag_letter(flag)) printf(" -s %c", flag_letter(flag));
     if (flag_argument(flag)) printf(" -r");
     printf(" -d '");
@@ -120,16 +119,26 @@ static void fish_flags(const char *verb) {
   }
 }
 
+/* The verb is the first word; fish's own __fish_seen_subcommand_from takes any: 'hone studies export' is no export. */
 static void fish(void) {
-  printf("# Made by 'hone completion fish'.\n");
+  printf(
+      "# Made by 'hone completion fish'.\n"
+      "function __hone_is\n  set -l words (commandline -opc)\n"
+      "  test (count $words) -ge 2; and test $words[2] = $argv[1]\nend\n"
+      "function __hone_begins\n  __hone_is $argv[1]; and test (count (commandline -opc)) -eq "
+      "2\nend\n");
   for (size_t i = 0; i < verb_count; i++) {
     const char *verb = verbs[i].name;
-    printf("complete -c hone -n __fish_use_subcommand -f -a %s -d '", verb);
+    printf("complete -c hone -n 'test (count (commandline -opc)) -eq 1' -f -a %s -d '", verb);
     put_quoted(verbs[i].help, "\\'");
     printf("'\n");
-    if (*words_of(verb))
-      printf("complete -c hone -n '__fish_seen_subcommand_from %s' -a '%s'\n", verb,
-             words_of(verb));
+    if (!*words_of(verb) && strcmp(verb, "help")) {
+      fish_flags(verb);
+      continue;
+    }
+    printf("complete -c hone -n '__hone_begins %s' -a '", verb);
+    put_words(verb);
+    printf("'\n");
     fish_flags(verb);
   }
 }

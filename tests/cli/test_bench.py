@@ -167,6 +167,26 @@ def test_kill_at_any_instant(bench, tmp_path):
     assert KILLS < 10 or found, "no trial acknowledged anything: the test tests nothing"
 
 
+@pytest.mark.parametrize("lost", ["out_1_0.npy", "in_2_0.npy", "all"])
+def test_half_a_reference_is_made_again(bench, tmp_path, lost):
+    """Of the cache: another process that trimmed it, or died while it did, makes no row `unverified`."""
+    child = bench.start(*bench.words(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not rows(bench.db, tmp_path)[0] and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    folders = [p for p in (tmp_path / "cache/hone/reference").iterdir() if "." not in p.name]
+    assert len(folders) == 1
+    for path in folders[0].iterdir():
+        if lost in ("all", path.name):
+            path.unlink()
+    result = bench.bench("--json", "-")
+    sound(result)
+    assert [(r["status"], r["reason"]) for r in table(result)["records"]] == [("ok", "")] * 2, result
+    assert len(list(folders[0].glob("out_*.npy"))) == 4
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt_keeps_what_was_measured(bench, tmp_path, number):
     slow = ["--min-time", "0.8", "--max-time", "1"]

