@@ -146,7 +146,7 @@ bool tf_is_quantised(const struct tf_tensor *tensor); /* of an integer type, wit
 MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
 /* The range of output k after the activation that option `field` names (field < 0: none). */
 MUST_USE hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high);
-/* multiplier * 2^(shift - 31) nearest to x > 0. */
+/* multiplier * 2^(shift - 31) nearest to x. */
 void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift);
 /* hone.Requantize: x of any integer type to output k's type; `scales` (count 1 or one along `axis`)
    are real multipliers. */
@@ -170,6 +170,10 @@ MUST_USE hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64
 tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_table,
     tf_quantised_softmax, tf_quantised_mean, tf_quantised_pool, tf_quantised_concat,
     tf_quantised_resize, tf_quantised_relu;
+
+/* -- tflite_curve.c ---- */
+tf_build_fn tf_quantised_hard_swish, tf_quantised_prelu, tf_quantised_squared_difference;
+MUST_USE hone_status tf_quantised_matmul(struct tf_op *op, struct value *const *in);
 
 /* -- tflite_window.c ---- */
 tf_build_fn tf_conv, tf_depthwise, tf_transpose_conv, tf_pool, tf_fully_connected, tf_matmul;

@@ -84,8 +84,9 @@ hone_status tf_rsqrt(struct tf_op *op) {
 hone_status tf_squared_difference(struct tf_op *op) {
   struct value *x, *y, *z;
   bool image;
+  TRY(tf_arity(op, 2, 2, 1));
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_squared_difference(op);
   TRY(read_pair(op, &image, &x, &y));
-  TRY(refuse_quantised(op, 2));
   TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &z));
   TRY(make_node(op->make, OP_Mul, VALUES(z, z), NULL, &z));
   return tf_write(op, 0, image, z);
@@ -180,7 +181,7 @@ hone_status tf_gelu(struct tf_op *op) {
 hone_status tf_hard_swish(struct tf_op *op) {
   struct value *x, *y;
   TRY(tf_arity(op, 1, 1, 1));
-  TRY(refuse_quantised(op, 1));
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_hard_swish(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(make_node(op->make, OP_HardSwish, VALUES(x), NULL, &y));
@@ -190,8 +191,9 @@ hone_status tf_hard_swish(struct tf_op *op) {
 hone_status tf_prelu(struct tf_op *op) {
   struct value *x, *slope, *y;
   bool image;
+  TRY(tf_arity(op, 2, 2, 1));
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_prelu(op);
   TRY(read_pair(op, &image, &x, &slope));
-  TRY(refuse_quantised(op, 1));
   TRY(make_node(op->make, OP_PRelu, VALUES(x, slope), NULL, &y));
   return tf_write(op, 0, image, y);
 }

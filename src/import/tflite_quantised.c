@@ -62,11 +62,11 @@ void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift) {
   int shift = 0;
   *out_multiplier = 0;
   *out_shift = 0;
-  if (!(x > 0) || isinf(x)) return;
+  if (!(fabs(x) > 0) || isinf(x)) return;
   int64_t fixed = (int64_t)round(frexp(x, &shift) * 2147483648.0);
-  if (fixed == INT64_C(1) << 31) fixed /= 2, shift++;
+  if (fixed == INT64_C(1) << 31 || fixed == -(INT64_C(1) << 31)) fixed /= 2, shift++;
   if (shift < -31) return;
-  if (shift > 30) shift = 30, fixed = INT32_MAX;
+  if (shift > 30) shift = 30, fixed = x > 0 ? INT32_MAX : -INT32_MAX;
   *out_multiplier = (int32_t)fixed;
   *out_shift = shift;
 }
@@ -303,9 +303,9 @@ static hone_status leaky_table(struct tf_op *op, const struct table_scales *t, i
   int shift;
   TRY(flat_float(&op->options, 0, 0, &alpha));
   int64_t centre = x - t->from_zero;
-  tf_multiplier(
-      centre >= 0 ? t->from / t->to : (double)((float)(t->from) * (float)alpha / (float)t->to),
-      &multiplier, &shift);
+  tf_multiplier((double)(centre >= 0 ? (float)t->from / (float)t->to
+                                     : (float)t->from * (float)alpha / (float)t->to),
+                &multiplier, &shift);
   *out = (double)(t->to_zero + fixed_rescale((int32_t)centre, multiplier, shift));
   return HONE_OK;
 }

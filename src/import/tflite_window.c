@@ -454,11 +454,11 @@ hone_status tf_fully_connected(struct tf_op *op) {
 hone_status tf_matmul(struct tf_op *op) {
   struct value *in[2], *y;
   TRY(tf_arity(op, 2, 2, 1));
-  if (tf_is_quantised(tf_in(op, 0))) return tf_refuse(op, "of quantised numbers");
+  const bool quantised = tf_is_quantised(tf_in(op, 0));
   for (unsigned k = 0; k < 2; k++) {
     int64_t turned, perm[HONE_MAX_RANK];
     TRY(tf_option(op, k, FLAT_U8, 0, &turned));
-    TRY(tf_dequantised(op, tf_in(op, k), &in[k]));
+    TRY((quantised ? tf_value : tf_dequantised)(op, tf_in(op, k), &in[k]));
     int rank = in[k]->shape.rank;
     if (rank < 2) return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "BATCH_MATMUL of rank %d", rank);
     for (int d = 0; d < rank; d++) perm[d] = d;
@@ -466,6 +466,7 @@ hone_status tf_matmul(struct tf_op *op) {
     perm[rank - 1] = rank - 2;
     if (turned) TRY(make_transpose(op->make, in[k], perm, &in[k]));
   }
+  if (quantised) return tf_quantised_matmul(op, in);
   TRY(make_node(op->make, OP_MatMul, VALUES(in[0], in[1]), NULL, &y));
   return tf_write(op, 0, false, y);
 }

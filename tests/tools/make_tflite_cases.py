@@ -407,6 +407,45 @@ def add_quantised():
                     dtype=dtype, quant=QUANTS[dtype][0], out_shape=(1, *size, 3), extra=[(size, "int32")]))
 
 
+def pair(name, code, options, kind, dtype, shapes, quants, constant=False):
+    """Two quantised operands, the second one perhaps a constant; the last shape and scale are the result's."""
+    m = Model(name)
+    m.input("x", shapes[0], dtype, quants[0])
+    if constant:
+        m.weights("z", shapes[1], dtype, quants[1])
+    else:
+        m.input("z", shapes[1], dtype, quants[1])
+    m.tensor("y", shapes[2], dtype, quants[2])
+    m.operator(code, ["x", "z"], ["y"], options, kind)
+    m.output("y")
+    m.write()
+
+
+def add_curves():
+    for dtype, data in (("int8", np.arange(-128, 128)), ("uint8", np.arange(256))):
+        a, b, c = QUANTS[dtype]
+        for scale in (0.011, 0.04, 0.2):
+            CASES[f"table-hard-swish-{dtype}-{scale}"] = (
+                lambda name, dtype=dtype, scale=scale, data=data, zero=a[1]:
+                one(name, "HARD_SWISH", (1, 256), {}, "HardSwish", dtype=dtype, quant=(scale, zero),
+                    out=(scale * 0.9, zero + 3), data=data[None]))
+        CASES[f"table-leaky-below-{dtype}"] = (
+            lambda name, dtype=dtype, data=data, a=a, b=b:
+            one(name, "LEAKY_RELU", (1, 256), {"alpha": -0.4}, "LeakyRelu", dtype=dtype, quant=a, out=b,
+                data=data[None]))
+        CASES[f"quantised-prelu-{dtype}"] = (
+            lambda name, dtype=dtype, a=a, b=b, c=c:
+            pair(name, "PRELU", None, None, dtype, ((1, 8, 9, 5), (1, 1, 5), (1, 8, 9, 5)), (a, b, c), True))
+    a, b, c = QUANTS["int8"]
+    CASES["quantised-squared-difference"] = (
+        lambda name: pair(name, "SQUARED_DIFFERENCE", None, None, "int8", ((3, 4, 50),) * 3, (a, b, (0.3, -120))))
+    for turn in (False, True):
+        CASES[f"quantised-batch-matmul-{int(turn)}"] = (
+            lambda name, turn=turn:
+            pair(name, "BATCH_MATMUL", {"adjX": False, "adjY": turn}, "BatchMatMul", "int8",
+                 ((2, 3, 7, 20), (2, 3, 9, 20) if turn else (2, 3, 20, 9), (2, 3, 7, 9)), (a, b, (0.21, -4))))
+
+
 def add_movement():
     strided = [("plain", (4, 5, 6), (1, 0, 2), (3, 5, 6), (1, 2, 2), {}, (2, 3, 2)),
                ("shrink", (4, 5, 6), (1, 0, 2), (2, 5, 6), (1, 1, 1), {"shrinkAxisMask": 1}, (5, 4)),
@@ -1155,7 +1194,7 @@ def main():
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
-    add_choosing()
+    add_choosing(), add_curves()
     failed = []
     for name, build in CASES.items():
         if word not in name:
