@@ -137,6 +137,12 @@ HONE_API HONE_MUST_USE hone_status hone_model_input(const hone_model *model, siz
 HONE_API HONE_MUST_USE hone_status hone_model_output(const hone_model *model, size_t i,
                                                      const char **out_name, hone_tensor *out_info);
 
+/* State: what a run leaves in the output is the next run's input. A model compiled afterwards may be given one memory
+   for both. E_USAGE if there is no such input or output, if either is state already, or if they differ in
+   type or shape. */
+HONE_API HONE_MUST_USE hone_status hone_model_alias(hone_context *context, hone_model *model,
+                                                    const char *input, const char *output);
+
 typedef struct hone_compile_options {
   const char *cpu;    /* feature level: baseline, avx2, avx512, host; NULL: host */
   const char *cc;     /* C compiler, NULL: cc from PATH */

@@ -68,6 +68,7 @@ def _load() -> ctypes.CDLL:
         "hone_model_output_count": (size, [pointer]),
         "hone_model_input": (ctypes.c_int, [pointer, size, ctypes.POINTER(text), tensor]),
         "hone_model_output": (ctypes.c_int, [pointer, size, ctypes.POINTER(text), tensor]),
+        "hone_model_alias": (ctypes.c_int, [pointer, pointer, text, text]),
         "hone_model_compile": (ctypes.c_int, [pointer, pointer, ctypes.POINTER(CompileOptions), text]),
         "hone_artifact_open": (ctypes.c_int, [pointer, text, ctypes.c_int32, out]),
         "hone_artifact_close": (None, [pointer]),

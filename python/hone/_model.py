@@ -161,12 +161,13 @@ def _export(module: Any, example_inputs: Sequence[Any], folder: str) -> str:
 
 
 def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None, cpu: str | None = None,
-            threads: int = 0, cc: str | None = None) -> Model:
+            threads: int = 0, cc: str | None = None, alias: dict[str, str] | None = None) -> Model:
     """Compiles an ONNX file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
     shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]",
     and are then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
-    machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH.
+    machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH. alias: state, by input the
+    output that is its next content: run_into() may be given one array for both.
     """
     folder = tempfile.TemporaryDirectory(prefix="hone-")
     if not isinstance(model, (str, os.PathLike)):
@@ -181,6 +182,8 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
     try:
         inputs = _ports(handle, library.hone_model_input_count(handle), library.hone_model_input, context)
         outputs = _ports(handle, library.hone_model_output_count(handle), library.hone_model_output, context)
+        for before, after in (alias or {}).items():
+            _lib.check(library.hone_model_alias(context.handle, handle, before.encode(), after.encode()), context)
         path = os.path.join(folder.name, "model.so")
         options = _lib.CompileOptions(cpu.encode() if cpu else None, cc.encode() if cc else None, None, 0)
         _lib.check(library.hone_model_compile(context.handle, handle, ctypes.byref(options), os.fsencode(path)),

@@ -73,6 +73,12 @@ hone_status hone_model_output(const hone_model *model, size_t i, const char **ou
   return HONE_OK;
 }
 
+hone_status hone_model_alias(hone_context *context, hone_model *model, const char *input,
+                             const char *output) {
+  ctx_clear(context);
+  return graph_alias(context, model->model.graph, input, output);
+}
+
 hone_status hone_model_compile(hone_context *context, const hone_model *model,
                                const hone_compile_options *options, const char *path) {
   struct compile_options compile = {0};

@@ -152,3 +152,25 @@ def test_torch_modules_and_tensors():
     with torch.no_grad():
         torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
     assert backend.stats.graphs == 1 and backend.stats.compiled + len(backend.stats.fallbacks) == 1
+
+
+def test_state_shares_memory(tmp_path):
+    """Two states that change places: given one array each for input and output, neither is lost."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper
+    def info(name):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [3, 5])
+    nodes = [helper.make_node("Identity", ["b"], ["next_a"]), helper.make_node("Add", ["a", "x"], ["next_b"])]
+    graph = helper.make_graph(nodes, "g", [info("a"), info("b"), info("x")], [info("next_a"), info("next_b")])
+    path = tmp_path / "state.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    model = hone.compile(path, alias={"a": "next_a", "b": "next_b"})
+    a, b, x = (np.random.default_rng(4).standard_normal((3, 3, 5)).astype(np.float32))
+    want_a, want_b = a.copy(), b.copy()
+    for _ in range(3):
+        model.run_into([a, b, x], [a, b])
+        want_a, want_b = want_b, want_a + x
+    np.testing.assert_array_equal(a, want_a)
+    np.testing.assert_array_equal(b, want_b)
+    with pytest.raises(hone.HoneError, match="no such output"):
+        hone.compile(path, alias={"a": "nothing"})
