@@ -32,7 +32,7 @@ static hone_status centred(struct tf_op *op, struct value *x, int64_t zero, stru
 
 /* -- HARD_SWISH: 16-bit fixed point; the curve times the input on a scale of its own ---- */
 
-static int16_t saturate16(int32_t x) {
+static int16_t saturate16(int64_t x) {
   return (int16_t)(x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : x);
 }
 
@@ -60,7 +60,7 @@ static int16_t multiplier16(double x, int *out_shift) {
 static double swish_of(const struct swish *s, int64_t x) {
   int16_t fine = (int16_t)((x - s->from_zero) * 128);
   int16_t scaled = product16(fine, s->output), curve = fine;
-  if (s->curve_shift > 0) curve = saturate16((int32_t)curve << (s->curve_shift - 1));
+  if (s->curve_shift > 0) curve = saturate16(curve * (INT64_C(1) << (s->curve_shift - 1)));
   curve = product16(curve, s->curve);
   if (s->curve_shift > 0) curve = saturate16((int32_t)curve * 2);
   if (s->curve_shift < 0) curve = (int16_t)fixed_divide_by_pot(curve, -s->curve_shift);
