@@ -89,12 +89,20 @@ static hone_status run_job(struct ctx *ctx, const struct job *job) {
                                         : compile_main(ctx, jobs->build, job);
 }
 
+/* The steps' unit, which is the last, begins: it would be waited for alone. Then the others as they are; the loops'
+   unit among them is short. */
+static size_t compile_turn(const struct jobs *jobs, size_t turn) {
+  if (turn >= jobs->unit_count) return turn;
+  return turn ? turn - 1 : jobs->unit_count - 1;
+}
+
 static void *work(void *argument_) {
   struct jobs *jobs = argument_;
   struct ctx start = jobs->first;
   for (size_t turn; (turn = atomic_fetch_add(&jobs->next, 1)) < jobs->count;) {
     size_t parts = jobs->count - jobs->compile_count;
-    struct job job = {jobs, turn < parts ? jobs->compile_count + turn : turn - parts};
+    struct job job = {jobs,
+                      turn < parts ? jobs->compile_count + turn : compile_turn(jobs, turn - parts)};
     struct ctx ctx = start;
     if (is_cancelled(&job) || !run_job(&ctx, &job)) continue;
     pthread_mutex_lock(&jobs->lock);
