@@ -39,6 +39,7 @@ struct backend_facts {
   int in_flight; /* requests that may be submitted before one is waited for; 0 counts as 1 */
   double fallback_share;               /* 0..1; NaN unknown */
   int64_t artifact_bytes, arena_bytes; /* -1 unknown */
+  int64_t route_bytes;                 /* of the file that hone wrote for the engine; 0: none */
   double import_ms;   /* part of prepare or open that read the model; NaN unknown */
   int64_t rss_import; /* resident bytes after it; -1 unknown */
   bool is_importing;  /* what prepare does now; after a failure it says where */
@@ -138,6 +139,18 @@ extern const size_t backend_count;
 const struct backend *backend_find(const char *name);
 bool backend_reads(const struct backend *backend, const char *format);
 bool backend_knows_route(const struct backend *backend, const char *route);
+/* -- route.c */
+/* The way that a model of this format takes: `asked` (or NULL) where the engine knows it, "onnx" (the file itself) where
+   it reads that, else its first. */
+void backend_route(const struct backend *backend, const char *format, const char *asked,
+                   char out[64]);
+/* Whether hone writes the file that the engine reads. */
+bool route_is_hones(const char *route);
+/* Of such a route: writes the model into the work folder in the form that the engine reads, and lets the request name
+   that file (its path is `out`, which must live as long). Others: nothing. E_UNSUP, and what reading says. */
+MUST_USE hone_status route_convert(struct ctx *ctx, const char *route,
+                                   struct backend_request *request, struct backend_facts *facts,
+                                   char out[4096]);
 /* "torch", "torch:script". E_USAGE with the nearest name, or the variants that there are. */
 struct backend_choice {
   const struct backend *backend;

@@ -25,8 +25,9 @@ static const struct {
   const char *what;
   enum { BYTES, TEXT, END } where;
   const char *mark;
+  size_t mark_bytes; /* it may hold zeros */
 } kinds[] = {
-#define OUTPUT(name, what, where, mark) {what, where, mark},
+#define OUTPUT(name, what, where, mark) {what, where, mark, sizeof mark - 1},
 #include "outputs.def"
 #undef OUTPUT
 };
@@ -261,7 +262,7 @@ static bool is_text(const unsigned char *head, size_t length) {
 
 static bool is_of_kind(int fd, const struct stat *info, enum output_kind kind) {
   unsigned char head[HEAD_BYTES];
-  size_t mark = strlen(kinds[kind].mark);
+  size_t mark = kinds[kind].mark_bytes;
   off_t at = kinds[kind].where == END ? info->st_size - TAIL_BYTES : 0;
   ssize_t n = at < 0 ? -1 : pread(fd, head, sizeof head, at);
   if (n <= 0) return false;

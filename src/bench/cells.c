@@ -132,14 +132,15 @@ static MUST_USE hone_status list_engines(struct ctx *ctx, const struct bench_opt
 
 /* The rows of one engine in a group: by route, and the copies of --aa. */
 static void expand_engine(struct bench *bench, size_t c, struct point point) {
-  static const char *const direct[] = {"onnx"};
   const struct bench_options *o = &bench->options;
-  const char *const *routes = o->route_count ? o->routes : direct;
   const size_t route_count = o->route_count ? o->route_count : 1;
   for (size_t r = 0; r < route_count; r++)
     for (int label = 0; label < (o->aa ? 2 : 1); label++) {
       struct cell cell;
-      point.route = backend_knows_route(point.engine.backend, routes[r]) ? routes[r] : direct[0];
+      char route[64];
+      backend_route(point.engine.backend, bench->study.cases[c].format,
+                    o->route_count ? o->routes[r] : NULL, route);
+      point.route = route;
       point.label = label;
       fill_cell(bench, &bench->study.cases[c], &point, &cell);
       add_cell(&bench->study, c, &cell);

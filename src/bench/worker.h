@@ -19,9 +19,10 @@ struct state {
   const struct backend *backend;
   char *shapes; /* on the heap, freed with the state */
   char model[4096], options[512], engine[4096], precision[32], tolerance[32], file_precision[8],
-      dir[4096], witness[4096];
-  bool is_judged;      /* outputs are compared with the reference, where there is one */
-  char work_dir[4096]; /* our own folder; an engine may change the current one */
+      dir[4096], witness[4096], route[64];
+  char route_path[4096]; /* of the file that hone wrote for the engine */
+  bool is_judged;        /* outputs are compared with the reference, where there is one */
+  char work_dir[4096];   /* our own folder; an engine may change the current one */
   struct backend_request request;
   struct backend_facts facts;
   struct backend_io io;

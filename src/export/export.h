@@ -1,4 +1,4 @@
-/* export: graph to what other engines read: ONNX, StableHLO. */
+/* export: graph to what other engines read: ONNX, StableHLO, TFLite. */
 #ifndef HONE_EXPORT_H
 #define HONE_EXPORT_H
 
@@ -34,4 +34,19 @@ int export_opset(const struct graph *graph);
 /* One function @main in StableHLO's generic form, over the graph's inputs and outputs in their order; weights
    stand inside. Shapes must be fixed. E_UNSUP names the operator that has no rule. */
 MUST_USE hone_status export_stablehlo(struct ctx *ctx, const struct graph *graph, struct text *out);
+/* A TFLite file (schema 3) of one subgraph, weights inside; images have their channels last within it, inputs and
+   outputs keep the graph's order and names. Shapes must be fixed. E_UNSUP names the operator that has no rule, E_LIMIT
+   above 2 GiB. */
+MUST_USE hone_status export_tflite(struct ctx *ctx, const struct graph *graph, struct text *out);
+
+/* -- forms.c: the forms of `hone export` and of the routes NAME-hone */
+struct export_form {
+  const char *name, *ending; /* "tflite", ".tflite" */
+  enum output_kind kind;
+  const char *const *passes; /* names of those that the graph goes through first; NULL ends them */
+  hone_status (*put)(struct ctx *ctx, const struct graph *graph, struct text *out);
+};
+extern const struct export_form export_forms[];
+extern const size_t export_form_count;
+const struct export_form *export_form_of(const char *path); /* by its ending; NULL: none */
 #endif

@@ -1,221 +1,116 @@
-/* Elementwise operators as StableHLO, from the one expression that each has in unary.def, binary.def and
- * ternary.def: a new row of those is exported without a rule here.
- *
- * Shunting-yard over the expression (Dijkstra 1961), so that nothing recurses. A mask is an i1; where
+/* Elementwise operators as StableHLO, from the one expression that each has (expression.h). A mask is an i1; where
  * arithmetic takes one it becomes 0 and 1.
  */
+#include "expression.h"
 #include "stablehlo.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { STACK = 64 };
-enum { TOKEN_CALL = 'f', TOKEN_NEGATE = '~' };
+/* How a helper is written; the others have a case below. */
+static const char *const ops[] = {[EXPRESSION_abs] = "stablehlo.abs",
+                                  [EXPRESSION_min] = "stablehlo.minimum",
+                                  [EXPRESSION_max] = "stablehlo.maximum",
+                                  [EXPRESSION_sqrt] = "stablehlo.sqrt",
+                                  [EXPRESSION_exp] = "stablehlo.exponential",
+                                  [EXPRESSION_log] = "stablehlo.log",
+                                  [EXPRESSION_pow] = "stablehlo.power",
+                                  [EXPRESSION_sin] = "stablehlo.sine",
+                                  [EXPRESSION_cos] = "stablehlo.cosine",
+                                  [EXPRESSION_tan] = "chlo.tan",
+                                  [EXPRESSION_asin] = "chlo.asin",
+                                  [EXPRESSION_acos] = "chlo.acos",
+                                  [EXPRESSION_atan] = "chlo.atan",
+                                  [EXPRESSION_sinh] = "chlo.sinh",
+                                  [EXPRESSION_cosh] = "chlo.cosh",
+                                  [EXPRESSION_asinh] = "chlo.asinh",
+                                  [EXPRESSION_acosh] = "chlo.acosh",
+                                  [EXPRESSION_atanh] = "chlo.atanh",
+                                  [EXPRESSION_tanh] = "stablehlo.tanh",
+                                  [EXPRESSION_erf] = "chlo.erf",
+                                  [EXPRESSION_floor] = "stablehlo.floor",
+                                  [EXPRESSION_ceil] = "stablehlo.ceil",
+                                  [EXPRESSION_sign] = "stablehlo.sign",
+                                  [EXPRESSION_round] = "stablehlo.round_nearest_even",
+                                  [EXPRESSION_ADD] = "stablehlo.add",
+                                  [EXPRESSION_SUB] = "stablehlo.subtract",
+                                  [EXPRESSION_MUL] = "stablehlo.multiply",
+                                  [EXPRESSION_DIV] = "stablehlo.divide",
+                                  [EXPRESSION_NEGATE] = "stablehlo.negate"};
 
-/* How a helper of helpers_double.h is written. Those without a name have a case below. */
-static const struct helper {
-  const char *name, *op;
-  int operands;
-} helpers[] = {{"abs_", "stablehlo.abs", 1},
-               {"min_", "stablehlo.minimum", 2},
-               {"max_", "stablehlo.maximum", 2},
-               {"sqrt_", "stablehlo.sqrt", 1},
-               {"exp_", "stablehlo.exponential", 1},
-               {"log_", "stablehlo.log", 1},
-               {"pow_", "stablehlo.power", 2},
-               {"sin_", "stablehlo.sine", 1},
-               {"cos_", "stablehlo.cosine", 1},
-               {"tan_", "chlo.tan", 1},
-               {"asin_", "chlo.asin", 1},
-               {"acos_", "chlo.acos", 1},
-               {"atan_", "chlo.atan", 1},
-               {"sinh_", "chlo.sinh", 1},
-               {"cosh_", "chlo.cosh", 1},
-               {"asinh_", "chlo.asinh", 1},
-               {"acosh_", "chlo.acosh", 1},
-               {"atanh_", "chlo.atanh", 1},
-               {"tanh_", "stablehlo.tanh", 1},
-               {"erf_", "chlo.erf", 1},
-               {"floor_", "stablehlo.floor", 1},
-               {"ceil_", "stablehlo.ceil", 1},
-               {"sign_", "stablehlo.sign", 1},
-               {"round_", "stablehlo.round_nearest_even", 1},
-               {"select_", NULL, 3},
-               {"lt_", "LT", 2},
-               {"le_", "LE", 2},
-               {"eq_", "EQ", 2},
-               {"isnan_", NULL, 1},
-               {"isinf_", NULL, 1},
-               {"not_", NULL, 1},
-               {"and_", "stablehlo.and", 2},
-               {"or_", "stablehlo.or", 2}};
-
-struct token {
-  char kind; /* an operator's sign, '(', or one of TOKEN_* */
-  const struct helper *helper;
-};
-struct reader {
-  struct hlo *h;
-  const char *text;
+struct operands {
   const struct term *xyz;
   double alpha, beta;
-  struct term values[STACK];
-  struct token tokens[STACK];
-  size_t value_count, token_count;
   hone_dtype dtype; /* of numbers */
 };
 
-static hone_status damaged(const struct reader *r, const char *what) {
-  return fail(r->h->ctx, HONE_E_UNSUP, place_name(r->text), "StableHLO: %s", what);
-}
-
-static struct term as_number(struct reader *r, struct term x) {
-  return hlo_convert(r->h, x, r->dtype);
-}
-
-static struct term as_mask(struct reader *r, struct term x) {
+static struct term as_mask(struct hlo *h, struct term x) {
   if (x.dtype == HONE_BOOL) return x;
-  return hlo_compare(r->h, "NE", x, hlo_splat(r->h, 0, x.dtype, &x.shape));
+  return hlo_compare(h, "NE", x, hlo_splat(h, 0, x.dtype, &x.shape));
 }
 
-static hone_status push_value(struct reader *r, struct term term) {
-  if (r->value_count == STACK) return damaged(r, "the expression is too deep");
-  r->values[r->value_count++] = term;
-  return HONE_OK;
+/* Masks are compared as they are. */
+static struct term compared(struct hlo *h, const char *direction, const struct term *at,
+                            hone_dtype dtype) {
+  const bool are_masks = at[0].dtype == HONE_BOOL && at[1].dtype == HONE_BOOL;
+  return hlo_compare(h, direction, are_masks ? at[0] : hlo_convert(h, at[0], dtype),
+                     are_masks ? at[1] : hlo_convert(h, at[1], dtype));
 }
 
-static hone_status push_token(struct reader *r, char kind, const struct helper *helper) {
-  if (r->token_count == STACK) return damaged(r, "the expression is too deep");
-  r->tokens[r->token_count++] = (struct token){kind, helper};
-  return HONE_OK;
-}
-
-static struct term call_helper(struct reader *r, const struct helper *helper, struct term *at) {
-  struct hlo *h = r->h;
-  if (!strcmp(helper->name, "select_"))
-    return hlo_select(h, as_mask(r, at[0]), as_number(r, at[1]), as_number(r, at[2]));
-  if (!strcmp(helper->name, "not_")) return hlo_unary(h, "stablehlo.not", as_mask(r, at[0]));
-  if (!strcmp(helper->name, "isnan_")) return hlo_compare(h, "NE", at[0], at[0]);
-  if (!strcmp(helper->name, "isinf_"))
-    return hlo_compare(h, "EQ", hlo_unary(h, "stablehlo.abs", at[0]),
-                       hlo_splat(h, INFINITY, at[0].dtype, &at[0].shape));
-  if (!strcmp(helper->name, "and_") || !strcmp(helper->name, "or_"))
-    return hlo_binary(h, helper->op, as_mask(r, at[0]), as_mask(r, at[1]));
-  if (strlen(helper->op) == 2) { /* a direction; masks are compared as they are */
-    const bool are_masks = at[0].dtype == HONE_BOOL && at[1].dtype == HONE_BOOL;
-    return hlo_compare(h, helper->op, are_masks ? at[0] : as_number(r, at[0]),
-                       are_masks ? at[1] : as_number(r, at[1]));
+static struct term run_step(struct hlo *h, const struct operands *o,
+                            const struct expression_step *step, const struct term *at) {
+  const struct shape *shape = &o->xyz[0].shape;
+  switch (step->kind) {
+    case EXPRESSION_OPERAND:
+      return o->xyz[(int)step->number];
+    case EXPRESSION_ALPHA:
+      return hlo_splat(h, o->alpha, o->dtype, shape);
+    case EXPRESSION_BETA:
+      return hlo_splat(h, o->beta, o->dtype, shape);
+    case EXPRESSION_NUMBER:
+      return hlo_splat(h, step->number, o->dtype, shape);
+    case EXPRESSION_select:
+      return hlo_select(h, as_mask(h, at[0]), hlo_convert(h, at[1], o->dtype),
+                        hlo_convert(h, at[2], o->dtype));
+    case EXPRESSION_not:
+      return hlo_unary(h, "stablehlo.not", as_mask(h, at[0]));
+    case EXPRESSION_and:
+      return hlo_binary(h, "stablehlo.and", as_mask(h, at[0]), as_mask(h, at[1]));
+    case EXPRESSION_or:
+      return hlo_binary(h, "stablehlo.or", as_mask(h, at[0]), as_mask(h, at[1]));
+    case EXPRESSION_isnan:
+      return hlo_compare(h, "NE", at[0], at[0]);
+    case EXPRESSION_isinf:
+      return hlo_compare(h, "EQ", hlo_unary(h, "stablehlo.abs", at[0]),
+                         hlo_splat(h, INFINITY, at[0].dtype, &at[0].shape));
+    case EXPRESSION_lt:
+      return compared(h, "LT", at, o->dtype);
+    case EXPRESSION_le:
+      return compared(h, "LE", at, o->dtype);
+    case EXPRESSION_eq:
+      return compared(h, "EQ", at, o->dtype);
+    default:
+      if (expression_operands(step->kind) == 1)
+        return hlo_unary(h, ops[step->kind], hlo_convert(h, at[0], o->dtype));
+      return hlo_binary(h, ops[step->kind], hlo_convert(h, at[0], o->dtype),
+                        hlo_convert(h, at[1], o->dtype));
   }
-  if (helper->operands == 1) return hlo_unary(h, helper->op, as_number(r, at[0]));
-  return hlo_binary(h, helper->op, as_number(r, at[0]), as_number(r, at[1]));
 }
 
-/* Applies the newest token to the newest values. */
-static hone_status apply(struct reader *r) {
-  static const struct {
-    char sign;
-    const char *op;
-  } signs[] = {{'+', "stablehlo.add"},
-               {'-', "stablehlo.subtract"},
-               {'*', "stablehlo.multiply"},
-               {'/', "stablehlo.divide"}};
-  const struct token token = r->tokens[--r->token_count];
-  const size_t wants = token.kind == TOKEN_CALL     ? (size_t)token.helper->operands
-                       : token.kind == TOKEN_NEGATE ? 1
-                                                    : 2;
-  if (r->value_count < wants) return damaged(r, "an operand is missing");
-  r->value_count -= wants;
-  struct term *at = &r->values[r->value_count];
-  if (token.kind == TOKEN_CALL) return push_value(r, call_helper(r, token.helper, at));
-  if (token.kind == TOKEN_NEGATE)
-    return push_value(r, hlo_unary(r->h, "stablehlo.negate", as_number(r, at[0])));
-  for (size_t i = 0; i < COUNT(signs); i++)
-    if (signs[i].sign == token.kind)
-      return push_value(r, hlo_binary(r->h, signs[i].op, as_number(r, at[0]), as_number(r, at[1])));
-  return damaged(r, "an unknown sign");
-}
-
-static int rank_of(char kind) {
-  return kind == TOKEN_NEGATE ? 3 : kind == '*' || kind == '/' ? 2 : kind == '+' || kind == '-';
-}
-
-static hone_status apply_down_to(struct reader *r, int rank) {
-  while (r->token_count && rank_of(r->tokens[r->token_count - 1].kind) >= rank &&
-         rank_of(r->tokens[r->token_count - 1].kind) > 0)
-    TRY(apply(r));
-  return HONE_OK;
-}
-
-/* A name: x, y, z, alpha, beta, C(number) or a helper. *at stands behind it afterwards. */
-static hone_status read_name(struct reader *r, const char **at) {
-  const size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyzCABDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  const char *name = *at;
-  const struct shape *shape = &r->xyz[0].shape;
-  *at += n;
-  if (n == 1 && name[0] >= 'x' && name[0] <= 'z') return push_value(r, r->xyz[name[0] - 'x']);
-  if (n == 5 && !strncmp(name, "alpha", n))
-    return push_value(r, hlo_splat(r->h, r->alpha, r->dtype, shape));
-  if (n == 4 && !strncmp(name, "beta", n))
-    return push_value(r, hlo_splat(r->h, r->beta, r->dtype, shape));
-  if (n == 1 && name[0] == 'C' && **at == '(') {
-    char *end;
-    const double value = strtod(*at + 1, &end);
-    if (*end != ')') return damaged(r, "a number does not end");
-    *at = end + 1;
-    return push_value(r, hlo_splat(r->h, value, r->dtype, shape));
-  }
-  for (size_t i = 0; i < COUNT(helpers); i++)
-    if (strlen(helpers[i].name) == n && !strncmp(helpers[i].name, name, n))
-      return push_token(r, TOKEN_CALL, &helpers[i]);
-  return damaged(r, "a helper has no rule");
-}
-
-static hone_status close_bracket(struct reader *r) {
-  TRY(apply_down_to(r, 1));
-  if (!r->token_count || r->tokens[r->token_count - 1].kind != '(')
-    return damaged(r, "brackets do not match");
-  r->token_count--;
-  if (r->token_count && r->tokens[r->token_count - 1].kind == TOKEN_CALL) TRY(apply(r));
-  return HONE_OK;
-}
-
-hone_status hlo_expression(struct hlo *h, const char *expression, const struct term *xyz,
-                           double alpha, double beta, struct term *out) {
-  struct reader r = {
-      .h = h, .text = expression, .xyz = xyz, .alpha = alpha, .beta = beta, .dtype = xyz[0].dtype};
-  bool wants_operand = true;
+hone_status hlo_expression(struct hlo *h, const char *text, const struct term *xyz, double alpha,
+                           double beta, struct term *out) {
+  struct operands o = {xyz, alpha, beta, xyz[0].dtype};
+  struct expression expression;
+  struct term stack[EXPRESSION_DEPTH];
+  size_t depth = 0;
   for (int k = 1; k < 3; k++) /* Where: the type is that of its values, not of its mask */
-    if (r.dtype == HONE_BOOL && xyz[k].number) r.dtype = xyz[k].dtype;
-  for (const char *at = expression; *at;) {
-    const char c = *at;
-    if (c == ' ' || c == '\n') {
-      at++;
-    } else if (c == '(') {
-      TRY(push_token(&r, c, NULL));
-      at++;
-    } else if (c == ')') {
-      TRY(close_bracket(&r));
-      wants_operand = false;
-      at++;
-    } else if (c == ',') {
-      TRY(apply_down_to(&r, 1));
-      wants_operand = true;
-      at++;
-    } else if (strchr("+-*/", c)) {
-      const char kind = c == '-' && wants_operand ? TOKEN_NEGATE : c;
-      if (kind != TOKEN_NEGATE) TRY(apply_down_to(&r, rank_of(kind)));
-      TRY(push_token(&r, kind, NULL));
-      wants_operand = true;
-      at++;
-    } else {
-      const size_t before = r.value_count;
-      TRY(read_name(&r, &at));
-      wants_operand = r.value_count == before;
-    }
+    if (o.dtype == HONE_BOOL && xyz[k].number) o.dtype = xyz[k].dtype;
+  TRY(expression_read(h->ctx, text, &expression));
+  for (size_t i = 0; i < expression.count; i++) {
+    depth -= (size_t)expression_operands(expression.at[i].kind);
+    stack[depth] = run_step(h, &o, &expression.at[i], &stack[depth]);
+    depth++;
   }
-  TRY(apply_down_to(&r, 1));
-  if (r.value_count != 1 || r.token_count) return damaged(&r, "the expression does not end");
-  *out = r.values[0];
+  *out = stack[0];
   return HONE_OK;
 }
 
