@@ -6,13 +6,40 @@
 #include "../ops/ops.h"
 
 /* The helpers of helpers_double.h, and how many operands each has. */
-#define EXPRESSION_HELPERS(X)                                                                    \
-  X(abs, 1)                                                                                      \
-  X(min, 2)                                                                                      \
-  X(max, 2) X(sqrt, 1) X(exp, 1) X(log, 1) X(pow, 2) X(sin, 1) X(cos, 1) X(tan, 1) X(asin, 1)    \
-      X(acos, 1) X(atan, 1) X(sinh, 1) X(cosh, 1) X(asinh, 1) X(acosh, 1) X(atanh, 1) X(tanh, 1) \
-          X(erf, 1) X(floor, 1) X(ceil, 1) X(sign, 1) X(round, 1) X(select, 3) X(lt, 2) X(le, 2) \
-              X(eq, 2) X(isnan, 1) X(isinf, 1) X(not, 1) X(and, 2) X(or, 2)
+#define EXPRESSION_HELPERS(X) \
+  X(abs, 1)                   \
+  X(min, 2)                   \
+  X(max, 2)                   \
+  X(sqrt, 1)                  \
+  X(exp, 1)                   \
+  X(log, 1)                   \
+  X(pow, 2)                   \
+  X(sin, 1)                   \
+  X(cos, 1)                   \
+  X(tan, 1)                   \
+  X(asin, 1)                  \
+  X(acos, 1)                  \
+  X(atan, 1)                  \
+  X(sinh, 1)                  \
+  X(cosh, 1)                  \
+  X(asinh, 1)                 \
+  X(acosh, 1)                 \
+  X(atanh, 1)                 \
+  X(tanh, 1)                  \
+  X(erf, 1)                   \
+  X(floor, 1)                 \
+  X(ceil, 1)                  \
+  X(sign, 1)                  \
+  X(round, 1)                 \
+  X(select, 3)                \
+  X(lt, 2)                    \
+  X(le, 2)                    \
+  X(eq, 2)                    \
+  X(isnan, 1)                 \
+  X(isinf, 1)                 \
+  X(not, 1)                   \
+  X(and, 2)                   \
+  X(or, 2)
 enum expression_kind {
 #define X(name, operands) EXPRESSION_##name,
   EXPRESSION_HELPERS(X)
