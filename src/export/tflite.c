@@ -35,8 +35,6 @@ static hone_status put_graph(struct lite *l, struct text *out) {
   for (size_t n = 0; n < graph->nodes.count; n++) {
     const struct node *node = graph->nodes.at[n];
     if (!node) continue;
-    if (node->fused_count)
-      return fail(l->ctx, HONE_E_UNSUP, node_place(node), "a fused program is not written");
     for (size_t k = 0; k < node->output_count; k++)
       if (node->outputs[k]) TRY(check_value(l, node->outputs[k]));
     lite_node(l, node);

@@ -27,7 +27,7 @@ struct pipeline_options {
 };
 MUST_USE hone_status passes_run(struct ctx *ctx, struct graph *graph,
                                 const struct pipeline_options *options);
-/* Some of them, in the order given; nothing is fused. NULL ends the names. */
+/* Some of them, in the order given. NULL ends the names. */
 MUST_USE hone_status passes_run_named(struct ctx *ctx, struct graph *graph,
                                       const char *const *names);
 #endif

@@ -78,12 +78,11 @@ hone_status passes_run(struct ctx *ctx, struct graph *graph,
 }
 
 hone_status passes_run_named(struct ctx *ctx, struct graph *graph, const char *const *names) {
-  const struct pass_env env = {.accepts_fused = NULL};
   for (; *names; names++) {
     const struct pass *pass = pass_find(*names);
     size_t changes = 0;
     if (!pass) return fail(ctx, HONE_E_INTERNAL, place_name(*names), "no such pass");
-    TRY(run_everywhere(ctx, graph, pass, &env, &changes));
+    TRY(run_everywhere(ctx, graph, pass, &changes));
   }
   return HONE_OK;
 }
