@@ -39,6 +39,26 @@ ENGINE = """
                 return [x + 1]
             if self.fault == "nan":
                 return [x * np.nan]
+            if self.fault == "infinite":
+                return [x / 0]
+            if self.fault == "zeros":
+                return [x * 0]
+            if self.fault == "half":
+                return [np.concatenate([x.reshape(-1)[: x.size // 2], np.zeros(x.size - x.size // 2, x.dtype)])
+                        .reshape(x.shape)]
+            if self.fault == "inexact":
+                return [x * np.float32(1.01)]
+            if self.fault == "other_set":
+                return [self.sets[min(self.sets)]]
+            if self.fault == "last_answer":
+                x, self.last = getattr(self, "last", x), x
+                return [x]
+            if self.fault == "no_output":
+                return []
+            if self.fault == "two_outputs":
+                return [x, x]
+            if self.fault == "none":
+                return None
             if self.fault == "shape":
                 return [np.concatenate([x, x])]
             if self.fault == "dtype":
@@ -56,6 +76,23 @@ ENGINE = """
                 os.kill(os.getpid(), signal.SIGSEGV)
             if name == "exit":
                 os._exit(3)
+            if name == "quit":
+                os._exit(0)
+            if name == "abort":
+                os.abort()
+            if name == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if name == "child":
+                if not os.fork():
+                    time.sleep(1000)
+            if name == "closed":
+                os.close(4)
+                time.sleep(1000)
+            if name == "cut":
+                os.write(4, b'{{"event": "sl')
+                os._exit(0)
+            if name == "zero_bytes":
+                os.write(4, bytes(100) + b"\\n")
             if name == "sleep":
                 time.sleep(1000)
             if name == "raise":
@@ -93,6 +130,15 @@ FAULTS = {
     "garbage@run": ("protocol_error", "not a JSON object"), "stdout@run": ("ok", ""),
     "remove@load": ("protocol_error", "outputs are not"), "path@load": ("protocol_error", "outputs"),
     "number@load": ("protocol_error", "rss"),
+    "infinite": ("wrong", "infinite"), "zeros": ("wrong", "first inference"), "half": ("wrong", "first inference"),
+    "inexact": ("wrong", "first inference"), "other_set": ("wrong", "first inference"),
+    "last_answer": ("wrong", "first inference"), "no_output": ("protocol_error", "outputs are not"), "two_outputs": ("error", "IndexError"),
+    "none": ("error", "TypeError"), "segv@first": ("crashed", "SIGSEGV"), "abort@run": ("crashed", "SIGABRT"),
+    "kill@run": ("crashed", "SIGKILL"), "quit@run": ("error", "code 0"), "sleep@load": ("timeout", "--timeout"),
+    "sleep@first": ("timeout", "--timeout"), "raise@run": ("error", "scripted"),
+    "unsupported@first": ("unsupported", "no such operator"), "memory@run": ("out_of_memory", "MemoryError"),
+    "child@run": ("ok", ""), "closed@run": ("protocol_error", "closed its end"), "cut@run": ("protocol_error", "middle of a line"),
+    "zero_bytes@run": ("protocol_error", "not a JSON object"),
 }
 
 
@@ -115,7 +161,7 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     hone.env["HONE_TESTING"] = "1"
     words = ["--backend-option", f"iree.fault={fault}"] if fault else []
     result = hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}",
-                  *QUICK, *words)
+                  *QUICK, *words, timeout=60)
     rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
     status, part = FAULTS[fault]
     assert rows["iree"]["status"] == status and part in rows["iree"]["reason"], result
@@ -130,7 +176,7 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
-                  "--scenario", "server,rate,multi,offline", "--rate", "500")
+                  "--scenario", "server,rate,multi,offline", "--rate", "500", timeout=60)
     rows = {row["scenario"].partition(":")[0]: row for row in json.loads(result.text)["records"]}
     assert rows["server"]["status"] == rows["rate"]["status"] == rows["offline"]["status"] == "ok", result
     assert rows["multi"]["status"] == "unsupported" and "1 request at a time" in rows["multi"]["reason"]
