@@ -118,7 +118,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("models", nargs="*", default=[], metavar="MODEL[:FORM]")
     parser.add_argument("--hone", default="build/hone")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     for word in args.models or MODELS:
         name, _, form = word.partition(":")

@@ -160,9 +160,10 @@ static void emit_vector_cast(struct text *out, const struct expanded *x) {
   const struct argument *from = &x->args[0];
   bool to_float = x->o->dtype == HONE_F32, floats = from->dtype == HONE_F32 || from->is_whole;
   text_printf(out, "    const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
-              to_float == floats ? ""
-              : to_float         ? "floats_"
-                                 : "integers_",
+              to_float == floats  ? ""
+              : to_float          ? "floats_"
+              : x->o->is_rounding ? "nearest_"
+                                  : "integers_",
               from->name);
 }
 
@@ -173,8 +174,9 @@ static void emit_cast(struct text *out, const struct expanded *x) {
   if (to == HONE_BOOL)
     text_printf(out, "    const %s %s = %s != 0;\n", type, x->name, from->name);
   else if (dtype_is_float(from->dtype) && !dtype_is_float(to))
-    text_printf(out, "    const %s %s = (%s)%s((double)%s);\n", type, x->name, type,
-                to == HONE_U64 ? "cast_u64_" : "cast_i64_", from->name);
+    text_printf(out, "    const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
+                to == HONE_U64 ? "cast_u64_" : "cast_i64_", x->o->is_rounding ? "f32_round_(" : "",
+                from->name, x->o->is_rounding ? ")" : "");
   else if (x->o->is_stored_small) /* rounded when it is stored */
     text_printf(out, "    const %s %s = odd_((double)%s);\n", type, x->name, from->name);
   else

@@ -280,6 +280,8 @@ MUST_USE hone_status graph_alias(struct ctx *ctx, struct graph *graph, const cha
                                  const char *to);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
+/* True for a constant of one number (any rank); *out: it, else as it was. */
+bool constant_scalar(const struct value *value, double *out);
 /* How often each value is read (graph outputs count once): array of values.count. */
 MUST_USE hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 uint32_t **out_uses);

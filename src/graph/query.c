@@ -273,6 +273,14 @@ bool graph_owns(const struct graph *graph, const struct value *value) {
   return value && value->index < graph->values.count && graph->values.at[value->index] == value;
 }
 
+bool constant_scalar(const struct value *value, double *out) {
+  if (!value || !value->constant || value->constant->dtype == HONE_STRING ||
+      tensor_count(value->constant) != 1)
+    return false;
+  *out = tensor_f64(value->constant, 0);
+  return true;
+}
+
 hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                        uint32_t **out_uses) {
   struct graph_list graphs;

@@ -82,14 +82,6 @@ struct node *producer_of(const struct value *value, enum op_id op) {
   return node && is_op(node, op) && node->outputs[0] == value ? node : NULL;
 }
 
-bool constant_scalar(const struct value *value, double *out) {
-  if (!value || !value->constant || value->constant->dtype == HONE_STRING ||
-      tensor_count(value->constant) != 1)
-    return false;
-  *out = tensor_f64(value->constant, 0);
-  return true;
-}
-
 bool is_shape_op(const struct node *node) {
   return is_op(node, OP_Reshape) || is_op(node, OP_Flatten) || is_op(node, OP_Squeeze) ||
          is_op(node, OP_Unsqueeze);

@@ -39,8 +39,6 @@ MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype
 
 /* The node that made the value, if it is of this op; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);
-/* True for a constant of one element (any rank); its value in *out. */
-bool constant_scalar(const struct value *value, double *out);
 /* The constant shape operator that a Reshape would need: only the shape changes, not the order. */
 bool is_shape_op(const struct node *node);
 /* False if it holds graphs or draws random numbers (Dropout in training): never merged or folded. */

@@ -189,6 +189,9 @@ MUST_USE hone_status bind_inputs(struct builder *b);
 /* Copies every output that no step wrote in its place. */
 MUST_USE hone_status bind_outputs(struct builder *b);
 
+/* simplify.c; scalars: of each input its one constant number, else NaN */
+MUST_USE hone_status simplify_program(struct builder *b, struct program *p, const double *scalars);
+
 /* -- program.c ----------------------------------------------------------------------------------- */
 /* Of an elementwise node and what is fused behind it; inputs are the group's. */
 MUST_USE hone_status make_program(struct builder *b, const struct group *g, struct program *out);

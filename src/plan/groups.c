@@ -10,7 +10,7 @@
  * only then the other operand is there. Elementwise groups follow in graph order. */
 #include "builder.h"
 
-enum { MOST_STEPS = 40, MOST_CHAIN = 8 };
+enum { MOST_STEPS = 40, MOST_CHAIN = 16 };
 
 struct finder {
   struct builder *b;
@@ -171,6 +171,29 @@ static const struct node *maker_of(const struct finder *f, const struct growth *
   return is_own && !value->is_output && f->uses[value->index] == 1 ? maker : NULL;
 }
 
+/* How many of the makers are better taken here than left to the product behind them, which makes its value for them
+   alone and can take them too: what then goes through memory is as small as it can be. All where there is none. */
+static size_t makers_worth_taking(const struct finder *f, const struct growth *g,
+                                  const struct node *const *chain, size_t count) {
+  const struct node *last = chain[count - 1], *product = NULL;
+  for (size_t i = 0; i < elementwise_operands(last) && !product; i++) {
+    const struct value *x = last->inputs[i];
+    const struct node *maker = index_in_group(g, x) < 0 ? free_maker(f, x) : NULL;
+    if (maker && maker->op->class != OP_ELEMENTWISE && f->uses[x->index] == 1 && !x->is_output &&
+        may_take(&(struct group){.node = maker, .result = x}, last, NULL, maker))
+      product = maker;
+  }
+  if (!product) return count;
+  size_t best = 0;
+  unsigned least = dtype_bits(chain[0]->outputs[0]->dtype);
+  for (size_t k = 1; k <= count; k++) {
+    const struct node *left = k < count ? chain[k] : product;
+    const unsigned bits = dtype_bits(left->outputs[0]->dtype);
+    if (bits < least) least = bits, best = k;
+  }
+  return best;
+}
+
 /* What an operand of a product's program is made by (a residual that is brought to another scale) joins
    the program, so that it does not go through memory either. */
 static hone_status take_makers(struct finder *f, struct growth *g, const struct node *node) {
@@ -186,6 +209,7 @@ static hone_status take_makers(struct finder *f, struct growth *g, const struct 
     chain[count++] = maker;
     reader = maker;
   }
+  if (count) count = makers_worth_taking(f, g, chain, count);
   while (count-- > 0) {
     if (g->count >= MOST_STEPS || !is_next(f, g, chain[count])) break;
     TRY(take(f, g, chain[count], f->made_at[chain[count]->outputs[0]->index]));

@@ -65,6 +65,7 @@ struct operation {
   int alpha_input, beta_input; /* the program's input that gives them at run time; 0: none */
   bool c_remainder;            /* Mod: with the sign of the dividend */
   bool is_stored_small;        /* a float of less than 32 bits in memory */
+  bool is_rounding;            /* a cast to the nearest integer, ties to even; else towards zero */
   hone_dtype dtype;            /* of the result */
 };
 struct program {

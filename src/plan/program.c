@@ -86,6 +86,17 @@ static hone_status push_fused(struct maker *m, size_t first_input) {
   return HONE_OK;
 }
 
+/* first_input: of the program, for the group's first operand. */
+static hone_status simplify(struct maker *m, size_t first_input) {
+  double *scalars;
+  TRY(NEW_ARRAY(m->b->ctx, m->b->arena, scalars, m->program->input_count));
+  for (size_t i = 0; i < m->program->input_count; i++) {
+    const struct value *x = i < first_input ? NULL : m->group->operands[i - first_input];
+    if (!constant_scalar(x, &scalars[i])) scalars[i] = NAN;
+  }
+  return simplify_program(m->b, m->program, scalars);
+}
+
 hone_status make_program(struct builder *b, const struct group *g, struct program *out) {
   const struct node *node = g->node;
   struct maker m = {.b = b, .group = g, .node = node, .program = out};
@@ -98,7 +109,8 @@ hone_status make_program(struct builder *b, const struct group *g, struct progra
   out->saturates = node_int(node, "saturate", 1) != 0;
   out->rounding = !strcmp(mode, "up") ? TINY_UP : !strcmp(mode, "down") ? TINY_DOWN : TINY_NEAREST;
   TRY(push_own(&m, dtype));
-  return push_fused(&m, node->input_count);
+  TRY(push_fused(&m, node->input_count));
+  return simplify(&m, node->input_count);
 }
 
 hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
@@ -114,7 +126,8 @@ hone_status make_epilogue_program(struct builder *b, const struct group *g, bool
                                      .arg_count = 2,
                                      .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
                                      .dtype = out->raw}));
-  return push_fused(&m, has_bias);
+  TRY(push_fused(&m, has_bias));
+  return simplify(&m, has_bias);
 }
 
 /* -- several groups ---------------------------------------------------------------------------- */

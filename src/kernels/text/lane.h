@@ -124,6 +124,7 @@ INLINE_ vec max_lanes_(vec x) { return x; }
 #define INTERLEAVE_HIGH_(x, y) (y)
 
 INLINE_ vec roundv_(vec x) { return rintf(x); }
+INLINE_ veci nearest_(vec x) { return integers_(rintf(x)); }
 INLINE_ vec floorv_(vec x) { return floorf(x); }
 INLINE_ vec ceilv_(vec x) { return ceilf(x); }
 INLINE_ vec truncv_(vec x) { return truncf(x); }

@@ -448,6 +448,20 @@ INLINE_ vec roundv_(vec x) {
   return blendv_(absv_(x) < splat_(0x1p23f), copysignv_(down + onev_(up), x), x);
 }
 #endif
+/* The nearest integer, ties to even; what does not fit as integers_ has it. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+INLINE_ veci nearest_(vec x) {
+  veci y;
+  __asm__("vcvtps2dq %1, %0" : "=v"(y) : "v"(x));
+  return y;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci nearest_(vec x) { return (veci)__builtin_ia32_cvtps2dq256(x); }
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
+INLINE_ veci nearest_(vec x) { return (veci)__builtin_ia32_cvtps2dq(x); }
+#else
+INLINE_ veci nearest_(vec x) { return integers_(roundv_(x)); }
+#endif
 
 /* Functions: polynomials fitted by least squares with iterated weights (near minimax) -------------
  */

@@ -1,0 +1,114 @@
+/* Programs in fewer operations: what is left of a list, and that nothing is taken that is read elsewhere. Results are
+ * compared where programs run: tests/compile/quantised-branches.hg. */
+#include "graph_case.h"
+#include "plan/builder.h"
+
+enum { MOST = 12, RAW = PROGRAM_RAW, ZERO = PROGRAM_INPUT(0), HALF = PROGRAM_INPUT(1) };
+static const double scalars[] = {131, 0.5}; /* of ZERO, HALF */
+
+static const struct {
+  const char *what;
+  struct operation at[MOST];
+  int result;
+  const char *left;
+} cases[] = {
+    {"a round trip by way of bytes, with a zero point",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Add], .arg_count = 2, .args = {0, ZERO}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {1}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {2}, .dtype = HONE_U8},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {3}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Sub], .arg_count = 2, .args = {4, ZERO}, .dtype = HONE_F32}},
+     5,
+     "Round(r) Clip(0)[-131,124] -> 1"},
+    {"the bytes are the result too",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {0}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {1}, .dtype = HONE_U8},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {2}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Mul], .arg_count = 2, .args = {3, HALF}, .dtype = HONE_F32}},
+     2,
+     "Clip(r)[0,255] Cast(0)~ -> 1"},
+    {"a fraction that a byte cuts off stays cut off",
+     {{.op = &op_table[OP_Mul], .arg_count = 2, .args = {RAW, HALF}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {0}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {1}, .dtype = HONE_U8},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {2}, .dtype = HONE_F32}},
+     3,
+     "Mul(r,i1) Clip(0)[0,255] Cast(1) Cast(2) -> 3"},
+    {"an offset that is no whole number",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Add], .arg_count = 2, .args = {0, HALF}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {1}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Sub], .arg_count = 2, .args = {2, HALF}, .dtype = HONE_F32}},
+     3,
+     "Round(r) Add(0,i1) Clip(1)[0,255] Sub(2,i1) -> 3"},
+    {"bounds beyond the byte's: it wraps",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {0}, .beta = 256, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {1}, .dtype = HONE_U8},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {2}, .dtype = HONE_F32}},
+     3,
+     "Clip(r)[0,256] Cast(0)~ Cast(1) -> 2"},
+    {"what is rounded is read elsewhere",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {0}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Add], .arg_count = 2, .args = {1, 0}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {2}, .beta = 255, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {3}, .dtype = HONE_U8}},
+     4,
+     "Round(r) Clip(0)[0,255] Add(1,0) Clip(2)[0,255] Cast(3) -> 4"},
+    {"bounds with a fraction",
+     {{.op = &op_table[OP_Round], .arg_count = 1, .args = {RAW}, .dtype = HONE_F32},
+      {.op = &op_table[OP_Clip], .arg_count = 1, .args = {0}, .beta = 200.5, .dtype = HONE_F32},
+      {.op = &op_table[OP_Cast], .arg_count = 1, .args = {1}, .dtype = HONE_U8}},
+     2,
+     "Round(r) Clip(0)[0,200.5] Cast(1) -> 2"},
+};
+
+static int print_argument(char *out, size_t size, int arg) {
+  return arg == RAW ? snprintf(out, size, "r")
+         : arg >= 0 ? snprintf(out, size, "%d", arg)
+                    : snprintf(out, size, "i%d", PROGRAM_INPUT_INDEX(arg));
+}
+
+static void print(char *out, size_t size, const struct program *p) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    const struct operation *o = &p->at[i];
+    n += (size_t)snprintf(out + n, size - n, "%s(", o->op->name);
+    for (int k = 0; k < o->arg_count; k++) {
+      n += (size_t)snprintf(out + n, size - n, "%s", k ? "," : "");
+      n += (size_t)print_argument(out + n, size - n, o->args[k]);
+    }
+    n += (size_t)snprintf(out + n, size - n, ")%s", o->is_rounding ? "~" : "");
+    if (o->op->id == OP_Clip)
+      n += (size_t)snprintf(out + n, size - n, "[%g,%g]", o->alpha, o->beta);
+    n += (size_t)snprintf(out + n, size - n, " ");
+  }
+  n += (size_t)snprintf(out + n, size - n, "-> ");
+  print_argument(out + n, size - n, p->result);
+}
+
+static void programs(void **state) {
+  struct fixture *f = *state;
+  struct builder b = {.ctx = &f->ctx, .arena = f->arena};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct operation at[MOST];
+    hone_dtype inputs[] = {HONE_F32, HONE_F32};
+    char left[512];
+    memcpy(at, cases[i].at, sizeof at);
+    struct program p = {
+        .input_count = 2, .inputs = inputs, .raw = HONE_F32, .at = at, .result = cases[i].result};
+    while (p.count < MOST && at[p.count].op) p.count++;
+    assert_int_equal(simplify_program(&b, &p, scalars), HONE_OK);
+    print(left, sizeof left, &p);
+    if (strcmp(left, cases[i].left)) print_error("%s:\n", cases[i].what);
+    assert_string_equal(left, cases[i].left);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(programs, setup, teardown)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
