@@ -20,7 +20,8 @@ static hone_status check_axis(struct ctx *ctx, const struct node *node, size_t p
   if (!shape_equal(&at->shape, &weights->shape))
     return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu has not a weight for each place",
                 places + 1);
-  for (size_t i = 0; at->constant && i < tensor_count(at->constant); i++)
+  const size_t count = at->constant ? tensor_count(at->constant) : 0;
+  for (size_t i = 0; i < count; i++)
     if (tensor_i64(at->constant, i) < 0 || tensor_i64(at->constant, i) >= size)
       return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu: place %lld of %lld", places,
                   (long long)tensor_i64(at->constant, i), (long long)size);
