@@ -9,6 +9,7 @@ Exit 1 if more than 5 % of the verdicts are false.
 """
 import argparse
 import json
+import math
 import os
 import random
 import signal
@@ -54,7 +55,7 @@ def pairs(found):
             continue
         seen.add(frozenset((c["a"], c["b"])))
         low, high = c["ci"]
-        yield a["backend"], a["latency_ms"]["p50"], c["verdict"], max(high - 1, 1 - low) if low else float("nan")
+        yield a["backend"], a["latency_ms"]["p50"], c["verdict"], math.sqrt(high / low) - 1 if low else float("nan")
 
 
 def table(rows, seconds):

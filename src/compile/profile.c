@@ -36,13 +36,6 @@ static hone_status collect_names(struct node_map *m) {
   return HONE_OK;
 }
 
-/* Constants are computed by no step. */
-static bool is_constant(const struct node *node) {
-  for (size_t k = 0; k < node->output_count; k++)
-    if (node->outputs[k] && !node->outputs[k]->constant) return false;
-  return true;
-}
-
 static void assign_writers(struct node_map *m, const struct plan *plan) {
   for (size_t i = 0; i < m->graph->nodes.count; i++) m->step_of[i] = -1;
   for (size_t s = 0; s < plan->steps.count; s++) {
@@ -65,7 +58,7 @@ static hone_status assign_others(struct node_map *m) {
     int64_t step = m->step_of[i];
     for (size_t k = 0; k < node->output_count && step < 0; k++)
       if (graph_owns(graph, node->outputs[k])) step = reader[node->outputs[k]->index];
-    if (is_constant(node)) step = -1;
+    if (node_is_known(node)) step = -1;
     m->step_of[i] = step;
     for (size_t k = 0; k < node->input_count && step >= 0; k++) {
       if (!graph_owns(graph, node->inputs[k])) continue;

@@ -315,7 +315,77 @@ static const char *element_type(size_t bytes) {
   return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
 }
 
+/* Squares of four words at a time, where the target has vectors. */
+static void emit_squares(struct text *out, int64_t to, int64_t from) {
+  text_puts(out,
+            "    for (; j + 4 <= n; j += 4) {\n      long i = 0;\n"
+            "      for (; i + 4 <= m; i += 4) {\n");
+  static const char rows[] = "abcd";
+  for (int k = 0; k < 4; k++)
+    text_printf(out, "        const four %c = *(const fouru *)(q + (j + %d) * %lldl + i);\n",
+                rows[k], k, (long long)from);
+  static const char *const halves[] = {"ab", "cd"}, *const lanes[] = {"0, 4, 1, 5", "2, 6, 3, 7"};
+  for (int half = 0; half < 2; half++)
+    for (int side = 0; side < 2; side++)
+      text_printf(out, "        const four %s%d = __builtin_shufflevector(%c, %c, %s);\n",
+                  halves[half], side, halves[half][0], halves[half][1], lanes[side]);
+  for (int k = 0; k < 4; k++)
+    text_printf(
+        out,
+        "        *(fouru *)(o + (i + %d) * %lldl + j) = __builtin_shufflevector(ab%d, cd%d, "
+        "%s);\n",
+        k, (long long)to, k / 2, k / 2, k % 2 ? "2, 3, 6, 7" : "0, 1, 4, 5");
+  text_printf(
+      out,
+      "      }\n      for (; i < m; i++)\n"
+      "        for (long k = j; k < j + 4; k++) o[i * %lldl + k] = q[k * %lldl + i];\n    }\n",
+      (long long)to, (long long)from);
+}
+
+static hone_status emit_transposition(struct emitter *e, const struct step *step, int across,
+                                      int *out_number) {
+  struct text body = {0};
+  const struct copy_dim *dims = step->copy;
+  const int last = step->copy_rank - 1;
+  const size_t bytes = dtype_bytes(step->inputs[0].dtype);
+  const long long to = dims[across].to, from = dims[last].from;
+  const long long blocks = plan_transposed_blocks(&dims[across]);
+  begin_loops(&body, step);
+  text_printf(&body, "  typedef %s MAY_ALIAS element;\n", element_type(bytes));
+  const bool has_squares = bytes == 4 && e->plan->target.vector_bytes >= 16;
+  if (has_squares)
+    text_puts(
+        &body,
+        "  typedef uint32_t four __attribute__((vector_size(16)));\n"
+        "  typedef uint32_t fouru __attribute__((vector_size(16), aligned(4), may_alias));\n");
+  text_printf(&body,
+              "  for (long u = begin; u < end; u++) {\n    long rest = u;\n"
+              "    const long x%d = rest %% %lldl * %d;\n    rest /= %lldl;\n",
+              across, blocks, TRANSPOSED_BLOCK, blocks);
+  for (int d = last; d-- > 0;)
+    if (d != across) emit_rest(&body, d, dims[d].size, &dims[d].slope);
+  text_printf(&body,
+              "    (void)rest;\n    const long left = %lldl - x%d, m = left < %d ? left : %d, n = "
+              "%lldl;\n    element *const o = (element *)to",
+              (long long)dims[across].size, across, TRANSPOSED_BLOCK, TRANSPOSED_BLOCK,
+              (long long)dims[last].size);
+  for (int d = 0; d < last; d++) text_printf(&body, " + x%d * %lldl", d, (long long)dims[d].to);
+  text_puts(&body, ";\n    const element *const q = (const element *)from[0]");
+  for (int d = 0; d < last; d++) text_printf(&body, " + x%d * %lldl", d, (long long)dims[d].from);
+  text_puts(&body, ";\n    long j = 0;\n");
+  if (has_squares) emit_squares(&body, to, from);
+  text_printf(&body,
+              "    for (; j < n; j++)\n      for (long i = 0; i < m; i++) o[i * %lldl + j] = q[j * "
+              "%lldl + i];\n  }\n}\n",
+              to, from);
+  hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, loop_parameters(step), out_number);
+  text_deinit(&body);
+  return status;
+}
+
 hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
+  const int across = plan_transposition(step);
+  if (across >= 0) return emit_transposition(e, step, across, out_number);
   struct text body = {0};
   int inner, rank = step->copy_rank;
   int64_t chunk, units, size[2 * HONE_MAX_RANK];

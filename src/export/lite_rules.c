@@ -520,10 +520,7 @@ static const struct {
 };
 
 void lite_node(struct lite *l, const struct node *node) {
-  bool is_known = true; /* folded already: written where it is read */
-  for (size_t k = 0; k < node->output_count; k++)
-    is_known = is_known && (!node->outputs[k] || node->outputs[k]->constant);
-  if (is_known) return;
+  if (node_is_known(node)) return; /* written where it is read */
   for (size_t i = 0; i < COUNT(rules); i++)
     if (is_op(node, rules[i].op)) {
       rules[i].rule(l, node);

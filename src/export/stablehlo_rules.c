@@ -398,10 +398,7 @@ static const struct {
 };
 
 hone_status hlo_node(struct hlo *h, const struct node *node) {
-  bool is_known = true; /* folded already: written where it is read */
-  for (size_t k = 0; k < node->output_count; k++)
-    is_known = is_known && (!node->outputs[k] || node->outputs[k]->constant);
-  if (is_known) return HONE_OK;
+  if (node_is_known(node)) return HONE_OK; /* written where it is read */
   for (size_t i = 0; i < COUNT(rules); i++)
     if (is_op(node, rules[i].op)) return rules[i].rule(h, node);
   struct term term;

@@ -280,6 +280,8 @@ MUST_USE hone_status graph_alias(struct ctx *ctx, struct graph *graph, const cha
                                  const char *to);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
+/* All its outputs are constants: it was folded. */
+bool node_is_known(const struct node *node);
 /* True for a constant of one number (any rank); *out: it, else as it was. */
 bool constant_scalar(const struct value *value, double *out);
 /* How often each value is read (graph outputs count once): array of values.count. */

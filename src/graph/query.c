@@ -273,6 +273,12 @@ bool graph_owns(const struct graph *graph, const struct value *value) {
   return value && value->index < graph->values.count && graph->values.at[value->index] == value;
 }
 
+bool node_is_known(const struct node *node) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && !node->outputs[k]->constant) return false;
+  return true;
+}
+
 bool constant_scalar(const struct value *value, double *out) {
   if (!value || !value->constant || value->constant->dtype == HONE_STRING ||
       tensor_count(value->constant) != 1)

@@ -106,6 +106,8 @@ MUST_USE hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const
 MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
                                    const hone_tensor *inputs, hone_tensor *outputs);
 
+/* Whether a Resize of known sizes repeats each element along each dimension: how often. */
+bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]);
 /* -- cost.c: 2 per multiply-add; elementwise 1; bytes read + written once */
 void node_cost(const struct node *node, double *out_flops, double *out_bytes);
 /* The FLOPs with Winograd's F(4x4, 3x3) (Lavin and Gray 2016) for a dense 3x3 convolution of stride 1: a

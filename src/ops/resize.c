@@ -354,3 +354,21 @@ hone_status eval_resize(struct ctx *ctx, struct arena *scratch, const struct nod
   write_f64(out[0], 0, total, y);
   return HONE_OK;
 }
+
+bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]) {
+  const struct value *scales = node_input(node, 2), *sizes = node_input(node, 3);
+  struct resize r;
+  if ((scales && !scales->constant) || (sizes && !sizes->constant)) return false;
+  if (resize_plan(ctx, node, &node->inputs[0]->shape, scales ? scales->constant : NULL,
+                  sizes ? sizes->constant : NULL, &r) ||
+      r.mode != NEAREST || r.transform == TF_CROP_AND_RESIZE)
+    return false;
+  for (int d = 0; d < r.in.rank; d++) {
+    const int64_t in = r.in.dims[d], out = r.out.dims[d];
+    if (in < 1 || out < 1 || out % in) return false;
+    repeats[d] = out / in;
+    for (int64_t i = 0; i < out; i++)
+      if (clamp_index(nearest(r.rounding, source(&r, d, i)), in) != i / repeats[d]) return false;
+  }
+  return true;
+}

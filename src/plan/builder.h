@@ -257,8 +257,8 @@ MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choi
 /* *out_done stays false if the node is not of the kind that this lowering knows. */
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
 lower_fn lower_view, lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm,
-    lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile, lower_blocks, lower_plain,
-    lower_if, lower_loop;
+    lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile, lower_resize, lower_blocks,
+    lower_plain, lower_if, lower_loop;
 /* Those that take a program along. */
 typedef hone_status lower_group_fn(struct builder *b, const struct group *g, bool *out_done);
 lower_group_fn lower_conv, lower_transposed, lower_depthwise, lower_matmul, lower_weights,

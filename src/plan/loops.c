@@ -67,3 +67,38 @@ void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk
   bool plain = step->copy_rank == 1 && step->copy[0].inner == step->copy[0].size;
   split(size, step->copy_rank, plain, out_inner, out_chunk, out_units);
 }
+
+static bool is_closed_dim(const struct copy_dim *dim) {
+  return slope_is_zero(&dim->slope) && dim->inner == dim->size;
+}
+
+int plan_transposition(const struct step *step) {
+  const int last = step->copy_rank - 1;
+  int across = -1;
+  if (last < 1 || step->packed || !step->inputs[0].buffer) return -1;
+  for (int d = 0; d <= last; d++) {
+    if (!is_closed_dim(&step->copy[d])) return -1;
+    if (d < last && step->copy[d].from == 1) across = d;
+  }
+  if (across < 0 || step->copy[last].to != 1 || step->copy[last].from == 1) return -1;
+  return step->copy[last].size < TRANSPOSED_LEAST || step->copy[across].size < TRANSPOSED_LEAST
+             ? -1
+             : across;
+}
+
+int64_t plan_transposed_blocks(const struct copy_dim *across) {
+  return (across->size + TRANSPOSED_BLOCK - 1) / TRANSPOSED_BLOCK;
+}
+
+int64_t plan_copy_units(const struct step *step) {
+  const int across = plan_transposition(step);
+  int inner;
+  int64_t chunk, units = 1;
+  if (across < 0) {
+    plan_copy_loops(step, &inner, &chunk, &units);
+    return units;
+  }
+  for (int d = 0; d < step->copy_rank - 1; d++)
+    units *= d == across ? plan_transposed_blocks(&step->copy[d]) : step->copy[d].size;
+  return units;
+}

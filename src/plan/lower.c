@@ -22,6 +22,7 @@ static const struct {
     {OP_Concat, lower_concat, NULL},
     {OP_Pad, lower_pad, NULL},
     {OP_Tile, lower_tile, NULL},
+    {OP_Resize, lower_resize, NULL},
     {OP_DepthToSpace, lower_blocks, NULL},
     {OP_SpaceToDepth, lower_blocks, NULL},
     {OP_Conv, NULL, lower_depthwise},

@@ -1,14 +1,20 @@
 /* Elementwise groups as one loop nest over broadcast views. */
 #include "builder.h"
 
-/* The output follows the first input of its shape, unless it leaves the model in logical order. */
+/* The output follows the first input of its shape, or that it is a part of, unless it leaves the model in logical
+   order. */
 static void output_order(const struct builder *b, const struct value *value,
                          const struct view *inputs, size_t count, struct view *like) {
   int index;
   view_dense(like, NULL, value->dtype, &value->shape);
   if (ends_in_output(b, value, &index)) return;
   for (size_t i = 0; i < count; i++) {
-    if (!inputs[i].buffer || !view_is_packed(&inputs[i])) continue;
+    if (!inputs[i].buffer) continue;
+    if (view_runs_channels_last(&inputs[i])) {
+      view_channels_last(like, NULL, value->dtype, &value->shape);
+      return;
+    }
+    if (!view_is_packed(&inputs[i])) continue;
     memcpy(like->stride, inputs[i].stride, sizeof like->stride);
     /* dimensions of one element take no part; give them a dense stride */
     return;

@@ -154,19 +154,35 @@ hone_status lower_split(struct builder *b, const struct node *node, bool *out_do
   return HONE_OK;
 }
 
-/* The order in which a copy of `value` is best made: that of its first image-like input. */
-static void like_input(const struct view *input, const struct value *value, struct view *out) {
-  if (view_is_channels_last(input) && !view_is_dense(input))
+/* The order in which a copy of `value` is best made: that of what it copies. */
+static void order_like(bool channels_last, const struct value *value, struct view *out) {
+  if (channels_last)
     view_channels_last(out, NULL, value->dtype, &value->shape);
   else
     view_dense(out, NULL, value->dtype, &value->shape);
 }
 
+/* Of the inputs of a Concat: whether most elements lie channels last. */
+static hone_status most_run_channels_last(struct builder *b, const struct node *node, bool *out) {
+  int64_t last = 0, all = 0;
+  for (size_t i = 0; i < node->input_count; i++) {
+    struct view from;
+    int64_t count;
+    TRY(get_stored(b, node->inputs[i], &from));
+    if (!shape_count(&from.shape, &count)) continue;
+    if (view_runs_channels_last(&from)) last += count;
+    all += count;
+  }
+  *out = 2 * last > all;
+  return HONE_OK;
+}
+
 hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *value = node->outputs[0];
   struct view like, to, from;
-  TRY(get_stored(b, node->inputs[0], &from));
-  like_input(&from, value, &like);
+  bool channels_last;
+  TRY(most_run_channels_last(b, node, &channels_last));
+  order_like(channels_last, value, &like);
   like.dtype = storage_of(b, value);
   TRY(make_output(b, value, &like, &to));
   int64_t axis = node_int(node, "axis", 0);
@@ -240,7 +256,7 @@ hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done
     before[axis] = pads[i] < 0 ? 0 : pads[i];
     if (from.shape.dims[axis] <= 0) return HONE_OK;
   }
-  like_input(&from, node->outputs[0], &like);
+  order_like(view_runs_channels_last(&from), node->outputs[0], &like);
   TRY(make_output(b, node->outputs[0], &like, &to));
   struct step *step;
   TRY(add_copy_border(b, node, &from, &to, before, fill, &step));
@@ -248,31 +264,55 @@ hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done
   return HONE_OK;
 }
 
-/* Tile: each dimension becomes (repeat, dimension); the source does not move along the repeat. */
-hone_status lower_tile(struct builder *b, const struct node *node, bool *out_done) {
-  const struct value *out = node->outputs[0];
-  struct view from, to, wide_from, wide_to;
-  TRY(get_view(b, node->inputs[0], &from));
-  int rank = from.shape.rank;
-  if (2 * rank > HONE_MAX_RANK) return HONE_OK;
-  struct view like;
-  view_dense(&like, NULL, out->dtype, &out->shape);
-  TRY(make_output(b, out, &like, &to));
-  wide_from = from;
-  wide_to = to;
+/* A copy between views with two dimensions for each: the whole, `repeats` times, or each element so often. The source
+   does not move along a repeat. */
+static hone_status add_repeats(struct builder *b, const struct node *node, const struct view *from,
+                               const struct view *to, const int64_t *repeats, bool each) {
+  struct view wide_from = *from, wide_to = *to;
+  struct step *step;
+  const int rank = from->shape.rank;
   wide_from.slope = wide_to.slope = NULL; /* of all, also where a symbol is smaller */
   wide_from.shape.rank = wide_to.shape.rank = 2 * rank;
   for (int i = 0; i < rank; i++) {
-    int64_t size = from.shape.dims[i], repeat = size ? out->shape.dims[i] / size : 0;
-    wide_from.shape.dims[2 * i] = wide_to.shape.dims[2 * i] = repeat;
-    wide_from.shape.dims[2 * i + 1] = wide_to.shape.dims[2 * i + 1] = size;
-    wide_from.stride[2 * i] = 0;
-    wide_from.stride[2 * i + 1] = from.stride[i];
-    wide_to.stride[2 * i] = to.stride[i] * size;
-    wide_to.stride[2 * i + 1] = to.stride[i];
+    const int whole = 2 * i + !each, repeat = 2 * i + each;
+    const int64_t size = from->shape.dims[i];
+    wide_from.shape.dims[repeat] = wide_to.shape.dims[repeat] = repeats[i];
+    wide_from.shape.dims[whole] = wide_to.shape.dims[whole] = size;
+    wide_from.stride[repeat] = 0;
+    wide_from.stride[whole] = from->stride[i];
+    wide_to.stride[repeat] = to->stride[i] * (each ? 1 : size);
+    wide_to.stride[whole] = to->stride[i] * (each ? repeats[i] : 1);
   }
-  struct step *step;
-  TRY(add_copy(b, node, &wide_from, &wide_to, &step));
+  return add_copy(b, node, &wide_from, &wide_to, &step);
+}
+
+hone_status lower_tile(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *out = node->outputs[0];
+  struct view from, to, like;
+  int64_t repeats[HONE_MAX_RANK];
+  TRY(get_view(b, node->inputs[0], &from));
+  if (2 * from.shape.rank > HONE_MAX_RANK) return HONE_OK;
+  view_dense(&like, NULL, out->dtype, &out->shape);
+  TRY(make_output(b, out, &like, &to));
+  for (int i = 0; i < from.shape.rank; i++)
+    repeats[i] = from.shape.dims[i] ? out->shape.dims[i] / from.shape.dims[i] : 0;
+  TRY(add_repeats(b, node, &from, &to, repeats, false));
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* Resize to a whole multiple by the nearest element: a copy. */
+hone_status lower_resize(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *out = node->outputs[0];
+  struct view from, to, like;
+  int64_t repeats[HONE_MAX_RANK];
+  if (value_is_open(node->inputs[0]) || value_is_open(out) || is_below_byte(out) ||
+      2 * out->shape.rank > HONE_MAX_RANK || !resize_repeats(b->ctx, node, repeats))
+    return HONE_OK;
+  TRY(get_view(b, node->inputs[0], &from));
+  order_like(view_runs_channels_last(&from), out, &like);
+  TRY(make_output(b, out, &like, &to));
+  TRY(add_repeats(b, node, &from, &to, repeats, true));
   *out_done = true;
   return HONE_OK;
 }
@@ -285,7 +325,7 @@ hone_status lower_blocks(struct builder *b, const struct node *node, bool *out_d
   bool crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
   struct view from, to, like;
   TRY(get_view(b, node->inputs[0], &from));
-  like_input(&from, out, &like);
+  order_like(view_runs_channels_last(&from), out, &like);
   TRY(make_output(b, out, &like, &to));
   const struct view *deep = to_space ? &from : &to, *wide = to_space ? &to : &from;
   int64_t n = deep->shape.dims[0], c = deep->shape.dims[1] / (k * k), h = deep->shape.dims[2],

@@ -246,6 +246,8 @@ bool view_is_dense(const struct view *view); /* logical row-major; dimensions of
 bool view_is_packed(const struct view *view);
 /* [n, spatial..., c] dense, for rank >= 3 */
 bool view_is_channels_last(const struct view *view);
+/* In that order, dense or a part of something larger, and not in the order of its dimensions as well. */
+bool view_runs_channels_last(const struct view *view);
 void view_channels_last(struct view *view, struct buffer *buffer, hone_dtype dtype,
                         const struct shape *shape);
 /* The same elements under another shape without moving them; false if impossible. */
@@ -279,6 +281,12 @@ void plan_loops(const struct step *step, struct loop_nest *out);
 /* inner and units of a copy step's loops, by the same rule. */
 void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
                      int64_t *out_units);
+/* A copy that reads along one dimension and writes along another, its last: the one it reads along, else -1. Its units
+   are blocks of that dimension, so that what is read and what is written are whole lines. Of closed sizes, no borders. */
+enum { TRANSPOSED_BLOCK = 16, TRANSPOSED_LEAST = 4 };
+int plan_transposition(const struct step *step);
+int64_t plan_transposed_blocks(const struct copy_dim *across);
+int64_t plan_copy_units(const struct step *step);
 
 /* -- chunks.c: into how many parts the units of a step may be cut for the threads to take ---------- */
 void set_chunks(struct plan *plan);

@@ -71,10 +71,9 @@ hone_status add_copy_border(struct builder *b, const struct node *node, const st
                                           .inner = from->shape.dims[d],
                                           .slope = copy_slope(step, from, to, d)});
   }
-  int inner;
-  int64_t chunk, elements;
+  int64_t elements;
   TRY(element_count(b, &to->shape, &elements));
-  plan_copy_loops(step, &inner, &chunk, &step->units);
+  step->units = plan_copy_units(step);
   step->serial = elements < 16384;
   *out = step;
   return HONE_OK;

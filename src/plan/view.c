@@ -82,6 +82,19 @@ bool view_is_channels_last(const struct view *view) {
   return view_same_strides(view, &wanted);
 }
 
+bool view_runs_channels_last(const struct view *view) {
+  struct view wanted, dense;
+  int order[HONE_MAX_RANK], last[HONE_MAX_RANK], first[HONE_MAX_RANK];
+  if (view->shape.rank < 3) return false;
+  view_channels_last(&wanted, NULL, view->dtype, &view->shape);
+  view_dense(&dense, NULL, view->dtype, &view->shape);
+  view_order(view, order);
+  view_order(&wanted, last);
+  view_order(&dense, first);
+  const size_t bytes = (size_t)view->shape.rank * sizeof *order;
+  return !memcmp(order, last, bytes) && memcmp(order, first, bytes);
+}
+
 /* Merges the source's dimensions as far as memory allows, then cuts them into the new ones. */
 bool view_reshape(const struct view *view, const struct shape *shape, struct view *out) {
   int64_t size[HONE_MAX_RANK], stride[HONE_MAX_RANK];

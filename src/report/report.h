@@ -106,7 +106,8 @@ bool is_decided(const struct summary *summary, size_t i);
 bool is_tied(const struct summary *summary, size_t i);
 /* The word for a group's first row: "fastest", "first, tied", "lowest so far". */
 const char *first_text(const struct summary *summary, size_t i);
-/* Smallest relative difference that the --aa pair ending at record i could show, NaN if it is none. */
+/* Smallest relative difference that the --aa pair ending at record i could show: half the width of its ratio's
+   interval, in logarithms; NaN if it is no such pair. */
 double aa_resolution(const struct summary *summary, size_t i);
 
 /* facts.c: a JSON object as a flat list of "a.b" = text, in its own order */

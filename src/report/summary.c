@@ -596,7 +596,7 @@ double aa_resolution(const struct summary *summary, size_t i) {
     const struct comparison *comparison = &summary->comparisons[c];
     const struct cell *a = &summary->records[i].cell, *b = &summary->records[comparison->b].cell;
     if (comparison->a == i && b->label == 0 && same_engine(a, b))
-      return fmax(comparison->ratio.high - 1, 1 - comparison->ratio.low);
+      return sqrt(comparison->ratio.high / comparison->ratio.low) - 1;
   }
   return NAN;
 }

@@ -693,11 +693,12 @@ static void put_footer(struct tty tty, const struct summary *summary) {
   for (size_t i = 0; i < summary->comparison_count; i++)
     undecided += summary->comparisons[i].verdict == VERDICT_undecided;
   begin_color(tty, DIM);
-  text_printf(
-      tty.out,
-      "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
-      "of p50; tie: the interval of the ratio holds 1\n",
-      samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
+  if (samples)
+    text_printf(
+        tty.out,
+        "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
+        "of p50; tie: the interval of the ratio holds 1\n",
+        samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
   put_flag_notes(tty, summary);
   if (undecided)
     LITERAL(tty.out, "undecided: a verdict needs 3 processes and 12 rounds of both sides\n");

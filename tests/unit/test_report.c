@@ -31,7 +31,10 @@ static void ranks_and_verdicts_are_right(void **state) {
   assert_int_equal(find_comparison(s, 4, 0)->verdict, VERDICT_slower);
   assert_null(find_comparison(s, 6, 0));
   const double resolution = aa_resolution(s, 1);
+  const struct comparison *twins =
+      find_comparison(s, 1, 0); /* the half width, wherever its middle lies */
   assert_true(resolution > 0 && resolution < 0.05);
+  assert_true(fabs(pow(1 + resolution, 2) - twins->ratio.high / twins->ratio.low) < 1e-12);
   assert_true(isnan(aa_resolution(s, 0)));
   free_fixture(f);
 }
