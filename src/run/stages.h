@@ -202,10 +202,11 @@ static inline void stages_run(struct stages *s, const struct hone_job *job) {
   }
 }
 
-/* What worker t does until stages_end. */
+/* What worker t does until stages_end: behind whose last round none comes, so it is looked for after the round. */
 static inline void stages_serve(struct stages *s, int32_t t) {
-  while (!atomic_load_explicit(&s->ends, memory_order_acquire)) {
+  for (;;) {
     uint64_t round, shape = stages_look(s, &round);
+    if (atomic_load_explicit(&s->ends, memory_order_acquire)) return;
     if (shape >> 32 && stages_help(s, round, shape, t))
       stages_advance(s, round, t);
     else
