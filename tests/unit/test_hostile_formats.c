@@ -329,7 +329,10 @@ static void row_47_operators(void **state) {
   expect(&s.b, NULL, HONE_E_UNSUP, "custom operator \"FancyOp\"");
   s = add_sample();
   set_u32(&s.b, s.opcode.field[3], 199);
-  expect(&s.b, NULL, HONE_E_UNSUP, "TFLite operator 199");
+  expect(&s.b, NULL, HONE_E_UNSUP, "TFLite operator STABLEHLO");
+  s = add_sample();
+  set_u32(&s.b, s.opcode.field[3], 5000);
+  expect(&s.b, NULL, HONE_E_UNSUP, "TFLite operator 5000");
   s = add_sample();
   set_u32(&s.b, s.model.field[0], 2);
   expect(&s.b, NULL, HONE_E_UNSUP, "schema version 2");
