@@ -162,8 +162,7 @@ static bool is_within(const struct sums *s, hone_dtype dtype, const struct yards
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
                   const void *actual, const struct yardstick *yardstick) {
   struct sums s = {0};
-  size_t count = 1;
-  for (int32_t i = 0; i < expected->rank; i++) count *= (size_t)expected->shape[i];
+  const size_t count = tensor_elements(expected);
   double own = dtype_is_byte(expected->dtype); /* what 1 stands for */
   struct yardstick stepped = *yardstick;
   stepped.step = fmax(yardstick->step, own);

@@ -310,11 +310,6 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
   if (guarded) text_puts(out, "    }\n");
 }
 
-static const char *element_type(size_t bytes) {
-  if (bytes == STRING_BYTES) return "struct hone_text";
-  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
-}
-
 /* Squares of four words at a time, where the target has vectors. */
 static void emit_squares(struct text *out, int64_t to, int64_t from) {
   text_puts(out,
@@ -349,7 +344,8 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
   const int last = step->copy_rank - 1;
   const size_t bytes = dtype_bytes(step->inputs[0].dtype);
   const long long to = dims[across].to, from = dims[last].from;
-  const long long blocks = plan_transposed_blocks(&dims[across]);
+  const long long blocks = plan_transposed_blocks(&dims[across], TRANSPOSED_BLOCK);
+  const long long parts = plan_transposed_blocks(&dims[last], TRANSPOSED_PART);
   begin_loops(&body, step);
   text_printf(&body, "  typedef %s MAY_ALIAS element;\n", element_type(bytes));
   const bool has_squares = bytes == 4 && e->plan->target.vector_bytes >= 16;
@@ -360,19 +356,21 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
         "  typedef uint32_t fouru __attribute__((vector_size(16), aligned(4), may_alias));\n");
   text_printf(&body,
               "  for (long u = begin; u < end; u++) {\n    long rest = u;\n"
-              "    const long x%d = rest %% %lldl * %d;\n    rest /= %lldl;\n",
-              across, blocks, TRANSPOSED_BLOCK, blocks);
+              "    const long x%d = rest %% %lldl * %d;\n    rest /= %lldl;\n"
+              "    const long part = rest %% %lldl * %d;\n    rest /= %lldl;\n",
+              across, blocks, TRANSPOSED_BLOCK, blocks, parts, TRANSPOSED_PART, parts);
   for (int d = last; d-- > 0;)
     if (d != across) emit_rest(&body, d, dims[d].size, &dims[d].slope);
   text_printf(&body,
-              "    (void)rest;\n    const long left = %lldl - x%d, m = left < %d ? left : %d, n = "
-              "%lldl;\n    element *const o = (element *)to",
+              "    (void)rest;\n    const long left = %lldl - x%d, m = left < %d ? left : %d;\n"
+              "    const long all = %lldl, n = part + %d < all ? part + %d : all;\n"
+              "    element *const o = (element *)to",
               (long long)dims[across].size, across, TRANSPOSED_BLOCK, TRANSPOSED_BLOCK,
-              (long long)dims[last].size);
+              (long long)dims[last].size, TRANSPOSED_PART, TRANSPOSED_PART);
   for (int d = 0; d < last; d++) text_printf(&body, " + x%d * %lldl", d, (long long)dims[d].to);
   text_puts(&body, ";\n    const element *const q = (const element *)from[0]");
   for (int d = 0; d < last; d++) text_printf(&body, " + x%d * %lldl", d, (long long)dims[d].from);
-  text_puts(&body, ";\n    long j = 0;\n");
+  text_puts(&body, ";\n    long j = part;\n");
   if (has_squares) emit_squares(&body, to, from);
   text_printf(&body,
               "    for (; j < n; j++)\n      for (long i = 0; i < m; i++) o[i * %lldl + j] = q[j * "

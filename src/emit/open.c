@@ -54,10 +54,6 @@ void emit_loop_units(struct text *out, const struct step *step) {
   }
 }
 
-static const char *element_type(size_t bytes) {
-  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
-}
-
 /* A unit is one place of all other dimensions. */
 hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
   const struct view *to = &step->outputs[0];

@@ -221,6 +221,13 @@ static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struc
   return HONE_OK;
 }
 
+/* Operands [first, end) are left out. */
+static hone_status refuse_operands(struct tf_op *op, size_t first, size_t end, const char *what) {
+  for (size_t k = first; k < end; k++)
+    if (tf_in(op, k)) return tf_refuse(op, "%s", what);
+  return HONE_OK;
+}
+
 /* LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM: behind check_lstm's options, of a sequence time_major. */
 hone_status tf_lstm(struct tf_op *op) {
   struct sequence s;
@@ -231,8 +238,7 @@ hone_status tf_lstm(struct tf_op *op) {
   if (kernel) return tf_refuse(op, "of the basic kernel");
   TRY(check_operands(op, forward.c + 1, LSTM_INPUTS, 1));
   TRY(check_lstm(op, &activation));
-  for (size_t k = LSTM_NORM; k < LSTM_INPUTS; k++)
-    if (tf_in(op, k)) return tf_refuse(op, "with layer normalisation");
+  TRY(refuse_operands(op, LSTM_NORM, LSTM_INPUTS, "with layer normalisation"));
   TRY(read_sequence(op, 3, 0, &s));
   TRY(run_lstm(op, &forward, &s, activation, &y));
   return write_sequence(op, &s, y);
@@ -247,8 +253,7 @@ hone_status tf_bidirectional_lstm(struct tf_op *op) {
   TRY(tf_option(op, 3, FLAT_U8, 0, &joined));
   TRY(check_operands(op, both_backward.c + 1, BOTH_INPUTS, joined ? 1 : 2));
   TRY(check_lstm(op, &activation));
-  for (size_t k = BOTH_AUX; k < BOTH_INPUTS; k++)
-    if (tf_in(op, k)) return tf_refuse(op, "with an auxiliary input");
+  TRY(refuse_operands(op, BOTH_AUX, BOTH_INPUTS, "with an auxiliary input"));
   TRY(read_sequence(op, 4, 1, &s));
   TRY(run_lstm(op, &both_forward, &s, activation, &ys[0]));
   TRY(run_lstm(op, &both_backward, &s, activation, &ys[1]));
@@ -306,8 +311,7 @@ hone_status tf_bidirectional_rnn(struct tf_op *op) {
   int64_t joined;
   TRY(tf_option(op, 2, FLAT_U8, 0, &joined));
   TRY(tf_arity(op, 9, 12, joined ? 1 : 2));
-  for (size_t k = 9; k < 12; k++)
-    if (tf_in(op, k)) return tf_refuse(op, "with an auxiliary input");
+  TRY(refuse_operands(op, 9, 12, "with an auxiliary input"));
   TRY(read_activation(op, 1, &activation));
   TRY(read_sequence(op, 0, 0, &s));
   TRY(run_rnn(op, 1, &s, activation, "forward", &ys[0]));

@@ -260,10 +260,7 @@ static double number_attribute(const struct node *node, const char *name, double
 static bool clip_bound(const struct node *node, size_t k, double otherwise, double *out) {
   const struct value *value = node_input(node, k);
   *out = otherwise;
-  if (!value) return true;
-  if (!value->constant || tensor_count(value->constant) != 1) return false;
-  *out = tensor_f64(value->constant, 0);
-  return true;
+  return !value || constant_scalar(value, out);
 }
 
 size_t elementwise_operands(const struct node *node) {

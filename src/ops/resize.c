@@ -357,9 +357,10 @@ hone_status eval_resize(struct ctx *ctx, struct arena *scratch, const struct nod
 
 bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]) {
   const struct value *scales = node_input(node, 2), *sizes = node_input(node, 3);
+  struct ctx quiet = *ctx; /* what cannot be planned is no repetition */
   struct resize r;
   if ((scales && !scales->constant) || (sizes && !sizes->constant)) return false;
-  if (resize_plan(ctx, node, &node->inputs[0]->shape, scales ? scales->constant : NULL,
+  if (resize_plan(&quiet, node, &node->inputs[0]->shape, scales ? scales->constant : NULL,
                   sizes ? sizes->constant : NULL, &r) ||
       r.mode != NEAREST || r.transform == TF_CROP_AND_RESIZE)
     return false;

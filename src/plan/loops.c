@@ -86,8 +86,8 @@ int plan_transposition(const struct step *step) {
              : across;
 }
 
-int64_t plan_transposed_blocks(const struct copy_dim *across) {
-  return (across->size + TRANSPOSED_BLOCK - 1) / TRANSPOSED_BLOCK;
+int64_t plan_transposed_blocks(const struct copy_dim *dim, int64_t size) {
+  return (dim->size + size - 1) / size;
 }
 
 int64_t plan_copy_units(const struct step *step) {
@@ -98,7 +98,10 @@ int64_t plan_copy_units(const struct step *step) {
     plan_copy_loops(step, &inner, &chunk, &units);
     return units;
   }
-  for (int d = 0; d < step->copy_rank - 1; d++)
-    units *= d == across ? plan_transposed_blocks(&step->copy[d]) : step->copy[d].size;
+  const int last = step->copy_rank - 1;
+  for (int d = 0; d <= last; d++)
+    units *= d == last     ? plan_transposed_blocks(&step->copy[d], TRANSPOSED_PART)
+             : d == across ? plan_transposed_blocks(&step->copy[d], TRANSPOSED_BLOCK)
+                           : step->copy[d].size;
   return units;
 }

@@ -282,10 +282,11 @@ void plan_loops(const struct step *step, struct loop_nest *out);
 void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk,
                      int64_t *out_units);
 /* A copy that reads along one dimension and writes along another, its last: the one it reads along, else -1. Its units
-   are blocks of that dimension, so that what is read and what is written are whole lines. Of closed sizes, no borders. */
-enum { TRANSPOSED_BLOCK = 16, TRANSPOSED_LEAST = 4 };
+   are blocks of that dimension, so that what is read and what is written are whole lines, and parts of the other, so
+   that there are enough to share. Of closed sizes, no borders. */
+enum { TRANSPOSED_BLOCK = 16, TRANSPOSED_PART = 512, TRANSPOSED_LEAST = 4 };
 int plan_transposition(const struct step *step);
-int64_t plan_transposed_blocks(const struct copy_dim *across);
+int64_t plan_transposed_blocks(const struct copy_dim *dim, int64_t size);
 int64_t plan_copy_units(const struct step *step);
 
 /* -- chunks.c: into how many parts the units of a step may be cut for the threads to take ---------- */
