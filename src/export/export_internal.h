@@ -55,4 +55,9 @@ MUST_USE hone_status export_node(struct exporter *e, struct message *graph, cons
                                  const char *name);
 MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);
 
+/* -- boxes.c */
+/* A hard SuppressBoxes (hone) as nodes of ONNX's own domain around NonMaxSuppression. */
+MUST_USE hone_status export_suppress_boxes(struct exporter *e, struct message *graph,
+                                           const struct node *node, const char *name);
+
 #endif

@@ -104,8 +104,13 @@ static hone_status put_graph(struct exporter *e, const struct graph *graph,
   const char **names;
   TRY(graph_uses(e->ctx, e->arena, graph, &uses));
   TRY(unique_names(e, graph, &names));
-  for (size_t n = 0; n < graph->nodes.count; n++)
-    if (graph->nodes.at[n]) TRY(export_node(e, message, graph->nodes.at[n], names[n]));
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct node *node = graph->nodes.at[n];
+    if (node && is_op(node, OP_SuppressBoxes))
+      TRY(export_suppress_boxes(e, message, node, names[n]));
+    else if (node)
+      TRY(export_node(e, message, node, names[n]));
+  }
   pb_string(&message->text, GRAPH_NAME, graph->name && graph->name[0] ? graph->name : "graph");
   for (size_t v = 0; v < graph->values.count; v++) {
     const struct value *value = graph->values.at[v];

@@ -60,79 +60,35 @@ static hone_status constant_float(struct tf_op *op, size_t k, float *out) {
   return HONE_OK;
 }
 
-/* List [n] and zeros behind it, `most` together. */
-static hone_status pad_list(struct tf_op *op, struct value *list, int64_t most,
-                            struct value **out) {
-  const struct shape shape = {1, {most - list->shape.dims[0]}};
-  struct value *zeros;
-  *out = list;
-  if (shape.dims[0] < 1) return HONE_OK;
-  TRY(filled(op, list->dtype, &shape, 0, &zeros));
-  return make_node(op->make, OP_Concat, VALUES(list, zeros), ARGS(INT_ARG("axis", 0)), out);
-}
-
-/* Here a box goes that overlaps by the threshold, in ONNX one that overlaps by more: the threshold is moved to
-   the number below. At 0 every box goes but the first. The boxes' numbers [at most `most`], -1 behind the last. */
-static hone_status suppress(struct tf_op *op, int64_t most, struct value *scores,
-                            struct value **out) {
-  float overlap, score;
-  struct value *boxes, *limit, *iou, *least, *column;
-  const int64_t n = scores->shape.dims[0], box_dims[] = {1, n, 4}, score_dims[] = {1, 1, n};
-  TRY(constant_float(op, NMS_OVERLAP, &overlap));
-  TRY(constant_float(op, NMS_SCORE, &score));
-  if (!(overlap >= 0) || !(overlap <= 1))
-    return fail(op->ctx, HONE_E_NUM, tf_place(op), "%s: an overlap of %g", op->kind->name,
-                (double)overlap);
-  TRY(tf_value(op, tf_in(op, NMS_BOXES), &boxes));
-  if (boxes->shape.rank != 2 || boxes->shape.dims[0] != n || boxes->shape.dims[1] != 4)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: boxes are not [n, 4], scores not [n]",
-                op->kind->name);
-  TRY(make_reshape(op->make, boxes, box_dims, 3, &boxes));
-  TRY(make_reshape(op->make, scores, score_dims, 3, &scores));
-  TRY(make_scalar(op->make, HONE_I64, (double)(overlap > 0 || most < 1 ? most : 1), &limit));
-  TRY(make_scalar(op->make, HONE_F32, (double)nextafterf(overlap, -1), &iou));
-  TRY(make_scalar(op->make, HONE_F32, (double)score, &least));
-  TRY(make_node(op->make, OP_NonMaxSuppression, VALUES(boxes, scores, limit, iou, least),
-                ARGS(INT_ARG("filled", 1)), out));
-  TRY(make_scalar(op->make, HONE_I64, 2, &column));
-  return make_node(op->make, OP_Gather, VALUES(*out, column), ARGS(INT_ARG("axis", 1)), out);
-}
-
 /* boxes [n, 4], scores [n], most, overlap, least score; V5 (parameter 1): sigma of a soft suppression. Results:
    boxes' numbers [most], of V5 their scores, and how many there are; behind these zeros. */
 hone_status tf_non_max_suppression(struct tf_op *op) {
   int64_t most;
   size_t count;
-  float sigma = 0;
-  bool has_scores = op->kind->parameter != 0;
-  struct value *scores, *chosen, *missing, *zero, *none, *axis, *y;
+  float overlap, score, sigma = 0;
+  const bool has_scores = op->kind->parameter != 0;
+  struct value *boxes, *scores, *limits[3], *outs[3];
   TRY(tf_arity(op, has_scores ? 6 : 5, has_scores ? 6 : 5, has_scores ? 3 : 2));
+  TRY(constant_float(op, NMS_OVERLAP, &overlap));
+  TRY(constant_float(op, NMS_SCORE, &score));
   if (has_scores) TRY(constant_float(op, NMS_SIGMA, &sigma));
-  if (sigma > 0) return tf_refuse(op, "with a sigma: overlapping boxes get lower scores");
   TRY(tf_ints(op, NMS_MOST, 1, &most, &count));
+  TRY(tf_value(op, tf_in(op, NMS_BOXES), &boxes));
   TRY(tf_value(op, tf_in(op, NMS_SCORES), &scores));
-  if (scores->shape.rank != 1 || count != 1 || most < 0 || scores->dtype != HONE_F32)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of at most %lld boxes, scores of rank %d",
-                op->kind->name, (long long)most, scores->shape.rank);
-  TRY(suppress(op, most, scores, &chosen));
-  TRY(make_scalar(op->make, HONE_I64, 0, &zero));
-  TRY(make_node(op->make, OP_Less, VALUES(chosen, zero), NULL, &missing));
-  TRY(make_node(op->make, OP_Max, VALUES(chosen, zero), NULL, &chosen));
-  TRY(make_cast(op->make, chosen, HONE_I32, &y));
-  TRY(pad_list(op, y, most, &y));
-  TRY(tf_write(op, 0, false, y));
-  if (has_scores) {
-    TRY(make_node(op->make, OP_Gather, VALUES(scores, chosen), ARGS(INT_ARG("axis", 0)), &y));
-    TRY(make_scalar(op->make, HONE_F32, 0, &none));
-    TRY(make_node(op->make, OP_Where, VALUES(missing, none, y), NULL, &y));
-    TRY(pad_list(op, y, most, &y));
-    TRY(tf_write(op, 1, false, y));
-  }
-  TRY(make_node(op->make, OP_Not, VALUES(missing), NULL, &y));
-  TRY(make_cast(op->make, y, HONE_I32, &y));
-  TRY(make_ints(op->make, (const int64_t[]){0}, 1, &axis));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axis), ARGS(INT_ARG("keepdims", 0)), &y));
-  return tf_write(op, has_scores ? 2 : 1, false, y);
+  if (!(overlap >= 0) || !(overlap <= 1) || !(sigma >= 0))
+    return fail(op->ctx, HONE_E_NUM, tf_place(op), "%s: an overlap of %g, a sigma of %g",
+                op->kind->name, (double)overlap, (double)sigma);
+  if (count != 1 || most < 0)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of at most %lld boxes", op->kind->name,
+                (long long)most);
+  TRY(make_scalar(op->make, HONE_F32, (double)overlap, &limits[0]));
+  TRY(make_scalar(op->make, HONE_F32, (double)score, &limits[1]));
+  TRY(make_scalar(op->make, HONE_F32, (double)sigma, &limits[2]));
+  TRY(make_nodes(op->make, OP_SuppressBoxes, VALUES(boxes, scores, limits[0], limits[1], limits[2]),
+                 ARGS(INT_ARG("limit", most)), 3, outs));
+  TRY(tf_write(op, 0, false, outs[0]));
+  if (has_scores) TRY(tf_write(op, 1, false, outs[1]));
+  return tf_write(op, has_scores ? 2 : 1, false, outs[2]);
 }
 
 /* -- lists ---- */

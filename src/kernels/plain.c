@@ -100,6 +100,11 @@ static size_t scratch_boxes(const struct plain_problem *p) {
   return (size_t)p->in[0].dims[1] * sizeof(int64_t);
 }
 
+/* Of each box its place, how far it was looked at, its score and its number among the chosen. */
+static size_t scratch_suppress(const struct plain_problem *p) {
+  return (size_t)p->in[1].dims[0] * (2 * sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
+}
+
 /* Two lists of places along the axis. */
 static size_t scratch_sort(const struct plain_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
@@ -230,6 +235,7 @@ const struct plain_kernel plain_table[] = {
     {"StringEqual", "plain/StringPairs.c", "STRING_CONCAT 0", units_rows, NULL, NULL},
     {"StringSplit", "plain/StringSplit.c", NULL, units_one, "it counts the most parts", NULL},
     {"Strings", "plain/Strings.c", NULL, units_elements, NULL, NULL},
+    {"SuppressBoxes", "plain/SuppressBoxes.c", NULL, units_one, where_depends, scratch_suppress},
     {"TableSoftmax", "plain/TableSoftmax.c", NULL, units_lines, NULL, NULL},
     {"TopK", "plain/TopK.c", NULL, units_lines, NULL, scratch_sort},
     {"Trees", "plain/Trees.c", NULL, units_first, NULL, NULL},

@@ -64,7 +64,6 @@ static hone_status of_unique(struct ctx *ctx, struct graph *graph, struct node *
 static hone_status of_boxes(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t number = 0;
   TRY(refuse_open(ctx, node));
-  if (node_int(node, "filled", 0)) return HONE_OK;
   for (size_t k = 0; k < node->input_count; k++)
     if (node->inputs[k] && !node->inputs[k]->constant)
       return open_dimension(ctx, graph, node, 0, 0, &number);

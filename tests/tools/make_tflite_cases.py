@@ -943,7 +943,7 @@ def listed(name, code, inputs, outputs, options=None, kind=None):
     m.write()
 
 
-def boxes(name, version, most=6, overlap=0.5, score=0.2, seed=3):
+def boxes(name, version, most=6, overlap=0.5, score=0.2, seed=3, sigma=0.0):
     random = np.random.default_rng(seed)
     corner, size = random.uniform(0, 1, (20, 2)), random.uniform(0.2, 0.6, (20, 2))
     inputs = [("boxes", np.concatenate([corner, corner + size], 1), "float32", False),
@@ -951,7 +951,7 @@ def boxes(name, version, most=6, overlap=0.5, score=0.2, seed=3):
               ("overlap", overlap, "float32", True), ("least", score, "float32", True)]
     outputs = [("chosen", (most,), "int32"), ("count", (), "int32")]
     if version == 5:
-        inputs.append(("sigma", 0.0, "float32", True))
+        inputs.append(("sigma", sigma, "float32", True))
         outputs.insert(1, ("kept", (most,), "float32"))
     listed(name, f"NON_MAX_SUPPRESSION_V{version}", inputs, outputs, {}, f"NonMaxSuppressionV{version}")
 
@@ -1127,6 +1127,8 @@ def add_choosing():
         ("v4", lambda n: boxes(n, 4)), ("v5", lambda n: boxes(n, 5)), ("few", lambda n: boxes(n, 5, most=19, score=0.7)),
         ("none", lambda n: boxes(n, 4, score=2.0)), ("zero", lambda n: boxes(n, 4, overlap=0.0)),
         ("one", lambda n: boxes(n, 4, overlap=1.0)),
+        ("soft", lambda n: boxes(n, 5, most=12, sigma=0.3)), ("soft-all", lambda n: boxes(n, 5, most=25, overlap=1.0, sigma=0.5)),
+        ("soft-least", lambda n: boxes(n, 5, most=20, score=-np.inf, sigma=0.1)),
     ])
     family("update", [
         ("cache", lambda n: update_slice(n, (1, 6, 2, 4), (1, 1, 2, 4), (0, 3, 0, 0))),

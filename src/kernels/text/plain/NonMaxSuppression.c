@@ -3,9 +3,6 @@
 #ifndef ATTR_center_point_box
 #define ATTR_center_point_box 0
 #endif
-#ifndef ATTR_filled
-#define ATTR_filled 0
-#endif
 #define NMS_BEFORE(i, j) (scores[i] > scores[j] || (scores[i] == scores[j] && (i) < (j)))
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const int64_t box_dims[] = IN0_DIMS, score_dims[] = IN1_DIMS;
@@ -76,15 +73,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       found++;
     }
   }
-#if ATTR_filled
-  const int64_t whole[] = OUT0_DIMS;
-  for (int64_t i = 3 * found; i < 3 * whole[0]; i++) rows[i] = -1;
-#else
   const int64_t numbers[] = OUT0_EXTENTS;
   ((int64_t *)out[OUT_COUNT])[numbers[0]] = found;
-#endif
   return 0;
 }
 #undef NMS_BEFORE
-#undef ATTR_filled
 #undef ATTR_center_point_box
