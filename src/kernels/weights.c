@@ -20,10 +20,11 @@ static int64_t most_rows(int64_t vectors, const struct kernel_target *target) {
   return max_i64(1, (target->vector_registers - 4) / (3 * vectors));
 }
 
-/* Wide panels give one row enough sums to wait for; the memory is what counts. */
+/* Wide panels give one row enough sums to wait for; the memory is what counts. Of few rows all are done at once beside two
+ * vectors where registers allow, so that an element of a that is read serves both. */
 bool weights_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
-  int64_t vectors = p->m == 1 ? 4 : p->m <= 3 ? 2 : 1;
+  int64_t vectors = p->m == 1 ? 4 : p->m <= max_i64(3, most_rows(2, target)) ? 2 : 1;
   if (index) return false;
   vectors = min_i64(vectors, max_i64(1, target->vector_registers / 8));
   out->value[0] = min_i64(vectors, ceil_div(p->n, lanes_of(target)));
