@@ -41,8 +41,8 @@ def page():
         "",
         "- **In-place operators** (`add_`, `copy_`, `index_put_`, ...) are the plain ones; what they write is seen through",
         "  views (slice, select, view, permute, ...) of the same storage. A write through an expand, split or diagonal is refused.",
-        "- **Buffers that a module writes** are an input of the buffer's name and an output `NAME.next`: give one run's",
-        "  output to the next.",
+        "- **Buffers that a module writes** are an input of the buffer's name, at first what the file holds, and an output",
+        "  `NAME.next`: give one run's output to the next.",
         "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
         "",
         "| not read | why |", "|---|---|"]

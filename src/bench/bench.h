@@ -123,6 +123,7 @@ struct bench_case {
   int batch;
   int64_t weights_bytes; /* of its constants; -1 unknown */
   int64_t file_bytes;    /* of the model and its side files; 0 unknown */
+  int64_t kept_inputs;   /* states that the file does not list as inputs */
   struct file_id *sides; /* its side files, as far as hone read it; in the study's arena */
   size_t side_count;
   size_t contraction_count; /* contractions: what no fusion can take away */

@@ -140,6 +140,7 @@ static void add_description(json_t *command, const struct bench_case *one) {
   }
   json_object_set_new(command, "inputs", names_of(one->inputs, one->input_count));
   json_object_set_new(command, "outputs", names_of(one->outputs, one->output_count));
+  json_object_set_new(command, "kept_inputs", json_integer((json_int_t)one->kept_inputs));
   json_object_set_new(command, "steps", steps);
   json_object_set_new(command, "conditions", conditions);
 }

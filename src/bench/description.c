@@ -81,6 +81,7 @@ bool case_take_description(struct bench *bench, const json_t *reply, struct benc
   one->bytes = message_number(reply, "bytes");
   one->weights_bytes = message_int(reply, "weights_bytes", -1);
   one->file_bytes = message_int(reply, "file_bytes", 0);
+  one->kept_inputs = message_int(reply, "kept_inputs", 0);
   one->is_described =
       read_values(bench, json_object_get(reply, "inputs"), &one->inputs, &one->input_count) &&
       read_values(bench, json_object_get(reply, "outputs"), &one->outputs, &one->output_count) &&

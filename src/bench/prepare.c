@@ -33,16 +33,19 @@ static bool file_holds(const char *path, const char *text) {
   return !strcmp(found, text);
 }
 
-/* Every input's shape. */
+/* The shape of every input that the file lists. */
 static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct text *out) {
+  const char *between = "";
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *input = graph->inputs.at[i];
-    text_printf(out, "%s%s[", i ? "," : "", input->name);
+    if (input->is_kept) continue;
+    text_printf(out, "%s%s[", between, input->name);
+    between = ",";
     for (int d = 0; d < input->shape.rank; d++)
       text_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
     text_puts(out, "]");
   }
-  if (!graph->inputs.count) text_puts(out, "");
+  if (!*between) text_puts(out, "");
   return text_finish(ctx, out);
 }
 
@@ -162,6 +165,13 @@ static json_t *side_files(const struct model *model) {
   return list;
 }
 
+/* States that the file does not list as inputs. */
+static json_int_t kept_inputs(const struct graph *graph) {
+  json_int_t count = 0;
+  for (size_t i = 0; i < graph->inputs.count; i++) count += graph->inputs.at[i]->is_kept;
+  return count;
+}
+
 static hone_status reply_description(struct ctx *ctx, const char *path, const struct model *model,
                                      json_t **out_reply) {
   const struct graph *graph = model->graph;
@@ -177,16 +187,17 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   struct text shapes = {0};
   if (!status) status = shapes_text(ctx, graph, &shapes);
   *out_reply =
-      status ? NULL
-             : json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:o}",
-                         "event", "described", "path", path, "hash", model->content_hash, "shapes",
-                         shapes.at ? shapes.at : "", "open_dimensions",
-                         graph->open_dimensions ? graph->open_dimensions : "", "tolerance",
-                         file_precision(graph), "flops", flops, "bytes", bytes, "weights_bytes",
-                         (json_int_t)constant_bytes(graph), "file_bytes", file_bytes(model),
-                         "side_files", side_files(model), "inputs",
-                         describe_values(graph->inputs.at, graph->inputs.count, NULL), "outputs",
-                         describe_values(graph->outputs.at, graph->outputs.count, steps));
+      status
+          ? NULL
+          : json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:o, s:o, s:o}",
+                      "event", "described", "path", path, "hash", model->content_hash, "shapes",
+                      shapes.at ? shapes.at : "", "open_dimensions",
+                      graph->open_dimensions ? graph->open_dimensions : "", "tolerance",
+                      file_precision(graph), "flops", flops, "bytes", bytes, "weights_bytes",
+                      (json_int_t)constant_bytes(graph), "file_bytes", file_bytes(model),
+                      "kept_inputs", kept_inputs(graph), "side_files", side_files(model), "inputs",
+                      describe_values(graph->inputs.at, graph->inputs.count, NULL), "outputs",
+                      describe_values(graph->outputs.at, graph->outputs.count, steps));
   text_deinit(&shapes);
   free(steps);
   if (!status && !*out_reply)

@@ -42,6 +42,7 @@ static const struct field described_fields[] = {
     {"bytes", FIELD_NUMBER, true, 0, 1e18},
     {"weights_bytes", FIELD_INT, true, -1, MAX_BYTES},
     {"file_bytes", FIELD_INT, true, 0, MAX_BYTES},
+    {"kept_inputs", FIELD_INT, true, 0, 1 << 20},
     {"side_files", FIELD_LIST, true, 0, WORKER_LINE_MAX},
     {"inputs", FIELD_LIST, false, 0, WORKER_LINE_MAX},
     {"outputs", FIELD_LIST, false, 1, WORKER_LINE_MAX},

@@ -158,6 +158,14 @@ hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *com
   if (!json_object_get(command, "inputs")) return HONE_OK; /* nobody has described the model yet */
   size_t inputs = json_array_size(json_object_get(command, "inputs"));
   size_t outputs = json_array_size(json_object_get(command, "outputs"));
+  const char *routes = state->backend->routes;
+  const size_t kept = (size_t)message_int(command, "kept_inputs", 0);
+  if (kept && state->io.input_count + kept == inputs)
+    return fail(
+        ctx, HONE_E_UNSUP, place_name(state->backend->name),
+        "keeps the model's state (%zu) to itself from one inference to the next, so that no "
+        "output can be checked alone%s%s",
+        kept, routes ? "; as inputs: --route " : "", routes ? routes : "");
   if (state->io.input_count != inputs)
     return fail(ctx, HONE_E_SHAPE, place_none(), "the engine has %zu inputs, the model %zu",
                 state->io.input_count, inputs);

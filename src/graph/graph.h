@@ -70,6 +70,8 @@ struct value {
   struct value_list *list;       /* a sequence or optional, while inference resolves it */
   uint32_t index;                /* position in graph->values */
   bool is_input, is_output;
+  bool
+      is_kept; /* an input that the model's file does not list: state, which its own engines keep to themselves */
 };
 
 enum attribute_kind {

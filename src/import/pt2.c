@@ -201,7 +201,7 @@ struct inputs {
 
 /* -- buffers that the graph writes ---- */
 
-static const struct pt_state *state_of(const struct pt *pt, const char *buffer) {
+static struct pt_state *state_of(const struct pt *pt, const char *buffer) {
   for (size_t i = 0; i < pt->states.count; i++)
     if (!strcmp(pt->states.at[i].buffer, buffer)) return &pt->states.at[i];
   return NULL;
@@ -270,29 +270,40 @@ static hone_status add_state_input(struct pt *pt, const char *name, const char *
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)buffer, strlen(buffer), 0, "a buffer's name",
                 &copy));
   TRY(graph_input(pt->ctx, pt->make.graph, copy, tensor->dtype, &tensor->shape, &value));
+  value->is_kept = true;
+  struct pt_state *state = state_of(pt, buffer);
+  state->before = value;
+  state->initial = tensor;
   warn(pt->ctx,
-       "the module writes its buffer \"%s\": give it as input, and its output \"%s.next\" "
-       "to the next run",
+       "the module writes its buffer \"%s\": an input, at first what the file holds, and then "
+       "what the run before left in the output \"%s.next\"",
        copy, copy);
   return pt_define(pt, name, value, 0);
 }
 
 /* What the state is after a run. */
-static hone_status add_state_output(struct pt *pt, const char *name, const char *buffer) {
+static hone_status add_state_output(struct pt *pt, const struct pt_state *state) {
   struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
   struct pt_item *item;
   const char *label;
-  TRY(pt_find(pt, place_none(), name, &item));
-  if (!item->value) return wrong(pt, name, "a state that is a number");
+  struct graph *graph = pt->make.graph;
+  TRY(pt_find(pt, place_none(), state->name, &item));
+  if (!item->value) return wrong(pt, state->name, "a state that is a number");
   TRY(pt_refresh(&op, item));
-  TRY(arena_printf(pt->ctx, pt->arena, &label, "%s.next", buffer));
+  TRY(arena_printf(pt->ctx, pt->arena, &label, "%s.next", state->buffer));
   pt->make.index = -1;
-  return make_graph_output(&pt->make, item->value, label);
+  TRY(make_graph_output(&pt->make, item->value, label));
+  const struct value *before = state->before, *after = graph->outputs.at[graph->outputs.count - 1];
+  if (!before || before->dtype != after->dtype || !shape_equal(&before->shape, &after->shape))
+    return HONE_OK; /* no state that another run could begin with */
+  struct alias alias = {graph->outputs.count - 1, 0, state->initial};
+  while (graph->inputs.at[alias.input] != before) alias.input++;
+  VEC_PUSH(pt->ctx, pt->arena, &graph->aliases, alias);
+  return HONE_OK;
 }
 
 static hone_status add_state_outputs(struct pt *pt) {
-  for (size_t i = 0; i < pt->states.count; i++)
-    TRY(add_state_output(pt, pt->states.at[i].name, pt->states.at[i].buffer));
+  for (size_t i = 0; i < pt->states.count; i++) TRY(add_state_output(pt, &pt->states.at[i]));
   return HONE_OK;
 }
 

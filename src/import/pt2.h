@@ -30,6 +30,8 @@ struct pt_item {
 /* A buffer that the graph writes: an input, and an output with what it becomes. */
 struct pt_state {
   const char *name, *buffer; /* of the placeholder; of the buffer */
+  struct value *before;      /* the input; NULL until it is read */
+  const struct tensor *initial;
 };
 struct pt {
   struct ctx *ctx;

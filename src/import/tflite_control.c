@@ -418,6 +418,7 @@ static hone_status state_input(struct tf_op *op, struct tf_variable *variable, h
   TRY(shape_check(op->ctx, place_name(variable->name), dtype, shape, &elements, &bytes));
   TRY(graph_input(op->ctx, op->tf->root, variable->name, dtype, shape, &variable->input));
   variable->now = variable->input;
+  variable->input->is_kept = true;
   return HONE_OK;
 }
 

@@ -38,6 +38,13 @@ def arrays(parts, what):
     return [np.load(io.BytesIO(parts[f"{what}{i}.npy"])) for i in range(count)]
 
 
+def study(hone, folder, model, *words):
+    """The records of a quick one."""
+    hone("bench", model, "--backend", *words, "--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01",
+         "--min-samples", "3", "--warmup", "0.005", "--json", folder / "study.json", timeout=120)
+    return json.loads((folder / "study.json").read_text())["records"]
+
+
 def input_names(parts):
     """User inputs in order, then the buffers that the module writes."""
     about = json.loads(parts["models/model.json"])["graph_module"]
@@ -91,6 +98,20 @@ def test_state_goes_round(shared_hone, tmp_path):
                       f"seen={tmp_path}/seen.npy", "-o", tmp_path / "again", "--reference"))
     seen = seen * np.float32(0.5) + x.mean(0)
     np.testing.assert_allclose(np.load(tmp_path / "again/out_1.npy"), seen, rtol=1e-5, atol=1e-6)
+
+
+def test_state_begins_as_the_file_holds_it(shared_hone, tmp_path):
+    """Without an input for it, alone and in a study, which asks for the inputs that the file lists only."""
+    parts = {p: d for p, d in ALL["counter"].items() if not p.endswith(".npy")}
+    state, = (p for p, d in parts.items() if d == bytes(16))
+    parts[state] = np.float32([1, 2, 3, 4]).tobytes()
+    cases.write(tmp_path / "m.pt2", parts)
+    key, x = input_names(ALL["counter"])[0], arrays(ALL["counter"], "in")[0]
+    np.save(tmp_path / f"{key}.npy", x)
+    sound(shared_hone("run", tmp_path / "m.pt2", "--input", f"{key}={tmp_path}/{key}.npy", "-o", tmp_path / "out"))
+    np.testing.assert_allclose(np.load(tmp_path / "out/out_1.npy"), np.float32([0.5, 1, 1.5, 2]) + x.mean(0), rtol=1e-5)
+    row, = study(shared_hone, tmp_path, tmp_path / "m.pt2", "native")
+    assert row["status"] == "ok" and row["shapes"] == f"{key}[3,4]"
 
 
 def test_the_page_is_current():

@@ -164,6 +164,26 @@ def test_litert_computes_what_the_reference_computes(hone, tmp_path):
         assert row["rel_l2"] < 1e-4 and "--route tflite-hone" in row["repeat"], row["model"]
 
 
+STATEFUL = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite/variable-sum.tflite"
+
+
+def test_a_file_that_keeps_state_is_measured(hone, tmp_path):
+    """The state is no input of the file, so no shape is asked of it."""
+    hone("bench", STATEFUL, "--backend", "native", *QUICK, "--json", tmp_path / "s.json", timeout=120)
+    row, = json.loads((tmp_path / "s.json").read_text())["records"]
+    assert row["status"] == "ok" and row["shapes"] == "x[1,3]", row["reason"]
+
+
+def test_litert_keeps_state_to_itself(hone, tmp_path):
+    """What it computes then follows from the inferences before: refused, and measured where hone's file makes the
+    state an input."""
+    for words, status in (([], "unsupported"), (["--route", "tflite-hone"], "ok")):
+        hone("bench", STATEFUL, "--backend", "litert", *QUICK, *litert(), *words, "--json", tmp_path / "s.json", timeout=120)
+        row, = json.loads((tmp_path / "s.json").read_text())["records"]
+        assert row["status"] == status, row["reason"]
+        assert status == "ok" or "--route tflite-hone" in row["reason"]
+
+
 def test_a_route_that_needs_an_engine_that_is_not_here_says_that(hone, tmp_path):
     hone.env["HONE_TESTING"] = "1"
     hone("bench", "zoo:mlp", "--backend", "litert,null", *QUICK, "--json", tmp_path / "s.json",
