@@ -1,5 +1,5 @@
 /* Choices, cost and packing of text/conv_winograd_f32.c: F(2, 3) and F(4, 3), two or three vectors
- * wide. Against the direct convolution the cost decides. */
+ * wide; F(2, 3) on bf16 too. Against the direct convolution the cost decides. */
 #include <string.h>
 
 #include "families.h"
@@ -7,20 +7,23 @@
 #define MOST_GROUP 64
 
 /* The values of a choice, in the order of kernels.def: outputs of a tile in each direction, vectors
-   of a panel, tiles of a block, rows of a register tile, panels of a unit, floats fetched ahead. */
+   of a panel, tiles of a block, rows of a register tile, panels of a unit, four-byte elements fetched
+   ahead; 1: products of bf16. */
 struct tile {
-  int64_t out, vectors, block, group, unit_panels, ahead;
+  int64_t out, vectors, block, group, unit_panels, ahead, halves;
 };
 
 /* And what follows from them; names as in the text. */
 struct winograd {
   struct tile tile;
   int64_t tiles_x, tiles_y, groups, wide_groups, size, panels, panel_width, blocks;
+  int64_t depth; /* four-byte elements of k */
 };
 
 static void lay_out(struct winograd *w, const struct problem *p,
                     const struct kernel_target *target) {
   w->size = w->tile.out + 2;
+  w->depth = w->tile.halves ? p->ic / 2 : p->ic;
   w->tiles_x = ceil_div(p->ow, w->tile.out);
   w->tiles_y = ceil_div(p->oh, w->tile.out);
   w->panel_width = w->tile.vectors * lanes_of(target);
@@ -48,19 +51,20 @@ static void choose_blocks(struct winograd *w, const struct problem *p,
   struct tile *tile = &w->tile;
   int64_t points = w->size * w->size, tiles = w->tiles_x * w->tiles_y;
   int64_t threads = max_i64(1, target->threads), l2 = (int64_t)target->l2_bytes;
-  int64_t tile_bytes = points * (p->ic + w->panel_width) * 4;
+  int64_t tile_bytes = points * (w->depth + w->panel_width) * 4;
   int64_t fit = max_i64(12, l2 * 5 / 8 / tile_bytes);
   int64_t blocks = ceil_div(tiles, fit), images = at_least_1(p->images);
   if (blocks > 1) blocks = ceil_div(blocks * images, threads) * threads / images;
   blocks = max_i64(1, min_i64(blocks, tiles));
   tile->block = ceil_div(tiles, blocks);
   int64_t capacity = tile_capacity(tile->vectors, target);
+  if (tile->halves) capacity = (target->vector_registers - tile->vectors - 2) / tile->vectors;
   tile->group = ceil_div(tile->block, ceil_div(tile->block, capacity));
   cut(w);
   /* Panels are shared out only where the blocks cannot be. */
   bool even = w->blocks * images % threads == 0 || w->blocks * images >= 4 * threads;
   tile->unit_panels = even ? w->panels : ceil_div(w->panels, 2 * threads);
-  int64_t weights = points * p->ic * w->panels * w->panel_width * 4;
+  int64_t weights = points * w->depth * w->panels * w->panel_width * 4;
   tile->ahead = weights > l2 / 4 ? ceil_div(w->panel_width, w->groups) : 0;
 }
 
@@ -70,15 +74,18 @@ static void predict(const struct winograd *w, const struct problem *p,
   double points = (double)(w->size * w->size), vectors = (double)(w->panels * w->tile.vectors);
   double rows = (double)(at_least_1(p->images) * w->blocks * w->tile.block);
   double threads = (double)max_i64(1, target->threads);
-  double starts = target->f32_macs / (double)lanes_of(target);      /* multiply-adds of vectors */
+  /* multiply-adds of vectors, or of vectors of pairs */
+  double starts = w->tile.halves ? target->bf16_macs / 2 : target->f32_macs;
+  starts /= (double)lanes_of(target);
   double full = (double)(w->tile.group * w->tile.vectors) / starts; /* one k of a register tile */
   double slowed = full < target->fma_latency ? target->fma_latency / full : 1;
-  double product = points * rows * (double)p->ic * vectors / starts * slowed * 1.08 / threads;
-  double weights = points * (double)p->ic * (double)(w->panels * w->panel_width) * 4;
+  double product = points * rows * (double)w->depth * vectors / starts * slowed * 1.08 / threads;
+  double weights = points * (double)w->depth * (double)(w->panels * w->panel_width) * 4;
   double sharing = w->blocks > 1 ? 1 : threads > 1 ? target->memory_sharing : 1;
   double stream = weights / target->memory_bytes_per_cycle / sharing;
   double input_vectors = (double)ceil_div(p->ic, lanes_of(target));
-  double transforms = points * rows * (input_vectors * 3.5 + vectors * 3.5) / threads;
+  double each = p->types.a == TYPE_BF16 ? 4.75 : 3.5; /* point of a vector, in or out */
+  double transforms = points * rows * (input_vectors + vectors) * each / threads;
   if (stream > product) product = stream;
   out->cycles = product + transforms;
   out->cost = out->cycles / target->clock_ghz / 0.95;
@@ -92,10 +99,24 @@ bool winograd_accepts(const struct problem *p, const struct kernel_target *targe
          p->ih >= p->oh + 2 && p->iw >= p->ow + 2;
 }
 
+/* Products of bf16 only where they are faster than those of floats, and F(2, 3) only: rounding its transforms
+   adds 1.5 times the error that rounding a and b has, with F(4, 3) it is 4 times (of random operands). */
+static bool serves_halves(const struct problem *p, const struct kernel_target *target) {
+  return p->types.a == TYPE_BF16 && p->ic % 2 == 0 && target->bf16_macs > target->f32_macs &&
+         !(target->features & FEATURE_AMX_BF16);
+}
+
 bool winograd_enumerate(const struct problem *problem, const struct kernel_target *target,
                         int index, struct choice *out) {
-  if (index >= 4) return false;
-  struct winograd w = {.tile = {.out = 2 + index / 2 * 2, .vectors = 2 + index % 2}};
+  static const struct tile tiles[] = {{.out = 2, .vectors = 2},
+                                      {.out = 2, .vectors = 3},
+                                      {.out = 4, .vectors = 2},
+                                      {.out = 4, .vectors = 3},
+                                      {.out = 2, .vectors = 2, .halves = 1},
+                                      {.out = 2, .vectors = 3, .halves = 1}};
+  int count = serves_halves(problem, target) ? COUNT(tiles) : 4;
+  if (index >= count) return false;
+  struct winograd w = {.tile = tiles[index]};
   lay_out(&w, problem, target);
   choose_blocks(&w, problem, target);
   memcpy(out->value, &w.tile, sizeof w.tile);
@@ -109,6 +130,8 @@ bool winograd_fits(const struct problem *problem, const struct kernel_target *ta
   memcpy(&w.tile, choice->value, sizeof w.tile);
   const struct tile *tile = &w.tile;
   if ((tile->out != 2 && tile->out != 4) || tile->vectors < 1 || tile->vectors > 8) return false;
+  bool pairs = problem->types.a == TYPE_BF16 && problem->ic % 2 == 0;
+  if (tile->halves && (tile->halves != 1 || !pairs)) return false;
   lay_out(&w, problem, target);
   bool sound = tile->block > 0 && tile->block <= w.tiles_x * w.tiles_y && tile->group > 0 &&
                tile->group <= tile->block && tile->group * tile->vectors <= MOST_GROUP &&
@@ -135,6 +158,7 @@ int winograd_defines(const struct problem *problem, const struct kernel_target *
       {"VECTORS", w.tile.vectors},
       {"UNIT_PANELS", w.tile.unit_panels},
       {"AHEAD", w.tile.ahead},
+      {"HALVES", w.tile.halves},
       {"A_TYPE", problem->types.a},
       {"C_TYPE", problem->types.c},
   };
@@ -151,13 +175,13 @@ int64_t winograd_units(const struct problem *problem, const struct kernel_target
 size_t winograd_packed_bytes(const struct problem *problem, const struct kernel_target *target,
                              const struct choice *choice) {
   struct winograd w = winograd_of(problem, target, choice);
-  return (size_t)(w.size * w.size * problem->ic * w.panels * w.panel_width) * sizeof(float);
+  return (size_t)(w.size * w.size * w.depth * w.panels * w.panel_width) * sizeof(float);
 }
 
 size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
                               const struct choice *choice) {
   struct winograd w = winograd_of(problem, target, choice);
-  return (size_t)(w.size * w.size * (w.tile.block * (problem->ic + w.panel_width) + 32)) *
+  return (size_t)(w.size * w.size * (w.tile.block * (w.depth + w.panel_width) + 32)) *
          sizeof(float);
 }
 
@@ -198,13 +222,31 @@ static float weight_at(const struct problem *problem, const void *b, int64_t i) 
   return x;
 }
 
-/* ONNX order [oc, ic, 3, 3] to [panel][point][ic][lane]. */
+/* The nearest bf16, ties to even; x is finite. */
+static uint16_t half_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Weights of one point: those of input channel i and `count` lanes from `lane` on. */
+static void put_point(const struct winograd *w, float *point, int64_t i, int64_t lane,
+                      const float *from, int64_t count) {
+  if (!w->tile.halves) {
+    memcpy(point + i * w->panel_width + lane, from, (size_t)count * sizeof *from);
+    return;
+  }
+  uint16_t *pairs = (uint16_t *)(void *)point + (i / 2 * w->panel_width + lane) * 2 + i % 2;
+  for (int64_t j = 0; j < count; j++) pairs[2 * j] = half_of(from[j]);
+}
+
+/* ONNX order [oc, ic, 3, 3] to [panel][point][ic][lane], or [panel][point][ic / 2][lane][2]. */
 void winograd_pack(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice, const void *b, void *packed) {
   struct winograd w = winograd_of(problem, target, choice);
   const double(*g)[3] = w.tile.out == 2 ? transform2 : transform4;
   float *to = packed, filter[9][STRIP], points[36][STRIP];
-  int64_t ic = problem->ic, point_floats = ic * w.panel_width;
+  int64_t ic = problem->ic, point_floats = w.depth * w.panel_width;
   for (int64_t n = 0, left; n < w.panels * w.panel_width; n += left) {
     const int64_t lane = n % w.panel_width;
     left = min_i64(STRIP, w.panel_width - lane);
@@ -214,9 +256,9 @@ void winograd_pack(const struct problem *problem, const struct kernel_target *ta
         for (int k = 0; k < 9; k++)
           filter[k][j] = weight_at(problem, b, ((n + j) * ic + i) * 9 + k);
       transform_strip(g, w.size, (const float(*)[STRIP])filter, points);
-      float *at = to + n / w.panel_width * w.size * w.size * point_floats + i * w.panel_width;
+      float *at = to + n / w.panel_width * w.size * w.size * point_floats;
       for (int64_t point = 0; point < w.size * w.size; point++)
-        memcpy(at + point * point_floats + lane, points[point], (size_t)left * sizeof *at);
+        put_point(&w, at + point * point_floats, i, lane, points[point], left);
     }
   }
 }

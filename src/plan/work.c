@@ -120,10 +120,12 @@ static void kernel_work(const struct step *step, struct work *out) {
   double stored = program_flops(&step->epilogue.program) * volume_of(&step->outputs[0]);
   out->flops = own + stored;
   out->algorithm_flops = own * winograd_share(&step->choice) + stored;
-  const bool transforms = winograd_share(&step->choice) < 1; /* in f32, whatever is read */
-  out->dtype = types->acc == TYPE_I32                 ? HONE_I8
-               : types->a == TYPE_BF16 && !transforms ? HONE_BF16
-                                                      : HONE_F32;
+  /* Winograd's products are in f32, whatever is read, unless the choice says otherwise */
+  const bool widened =
+      winograd_share(&step->choice) < 1 && !choice_value(&step->choice, "halves", 0);
+  out->dtype = types->acc == TYPE_I32              ? HONE_I8
+               : types->a == TYPE_BF16 && !widened ? HONE_BF16
+                                                   : HONE_F32;
 }
 
 static void add_view(const struct view *view, struct work *out) {

@@ -17,19 +17,19 @@ struct isa {
   const char *flags[16];
 };
 /* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). Speeds as the levels of target.c. */
-#define SPEEDS(lanes)                                                                       \
-  .l1_way_bytes = 4 << 10, .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (lanes), \
-  .i8_macs = 4 * (lanes), .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32,           \
+#define SPEEDS(lanes, halves)                                                                \
+  .l1_way_bytes = 4 << 10, .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (halves), \
+  .i8_macs = 4 * (lanes), .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32,            \
   .memory_bytes_per_cycle = 9, .memory_sharing = 1.5
 static const struct isa isas[] = {
-    {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2, SPEEDS(4)}, {"-msse2", NULL}},
-    {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2, SPEEDS(8)}, {"-mavx2", "-mfma", NULL}},
+    {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2, SPEEDS(4, 4)}, {"-msse2", NULL}},
+    {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2, SPEEDS(8, 8)}, {"-mavx2", "-mfma", NULL}},
     {"avx512",
-     {64, 32, 48 << 10, 1 << 20, 0x2f, 2, SPEEDS(16)},
+     {64, 32, 48 << 10, 1 << 20, 0x2f, 2, SPEEDS(16, 16)},
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma",
       "-mprefer-vector-width=512", NULL}},
     {"avx512bf16",
-     {64, 32, 48 << 10, 1 << 20, 0xef, 2, SPEEDS(16)},
+     {64, 32, 48 << 10, 1 << 20, 0xef, 2, SPEEDS(16, 64)},
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma", "-mavx512vnni",
       "-mavx512bf16", "-mprefer-vector-width=512", NULL}},
 };

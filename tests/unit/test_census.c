@@ -30,6 +30,9 @@
 #define CONV_HALVES                                                                          \
   "conv bf16*bf16:f32:bf16 images1 ih30 iw30 ic128 oh28 ow28 oc128 kh3 kw3 sh1 sw1 dh1 dw1 " \
   "groups1 i_image115200 i_row3840 i_pixel128 o_image100352 o_row3584 o_pixel128"
+#define CONV_DEEP_HALVES                                                                     \
+  "conv bf16*bf16:f32:bf16 images1 ih16 iw16 ic256 oh14 ow14 oc256 kh3 kw3 sh1 sw1 dh1 dw1 " \
+  "groups1 i_image65536 i_row4096 i_pixel256 o_image50176 o_row3584 o_pixel256"
 #define CONV_BYTES                                                                      \
   "conv u8*i8:i32:i32 images1 ih30 iw30 ic128 oh28 ow28 oc128 kh3 kw3 sh1 sw1 dh1 dw1 " \
   "groups1 i_image115200 i_row3840 i_pixel128 o_image100352 o_row3584 o_pixel128"
@@ -100,6 +103,7 @@ static const struct subject {
     {"gemm_bf16", TILE, HALVES(197, 768, 3072), {"avx512bf16", "vdpbf16ps", 0}},
     {"gemm_bf16", TILE, HALVES(4, 256, 784), {"avx512bf16", "vdpbf16ps", 0}},
     {"conv_bf16", TILE, CONV_HALVES, {"avx512bf16", "vdpbf16ps", 0}},
+    {"conv_winograd_bf16", {"GROUP", "VECTORS"}, CONV_DEEP_HALVES, {"avx512bf16", "vdpbf16ps", 0}},
     {"gemm_i8", TILE, BYTES("u8", 128, 768, 768), {"avx512bf16", "vpdpbusd", 0}},
     {"gemm_i8", TILE, BYTES("i8", 4, 256, 784), {"avx512bf16", "vpdpbusd", 0}},
     {"conv_i8", TILE, CONV_BYTES, {"avx512bf16", "vpdpbusd", 0}},

@@ -8,8 +8,22 @@
  * of one block that follow one another share v. From choose(): OUT TILES_X TILES_Y BLOCK (tiles)
  * GROUPS_ GROUP WIDE_GROUPS (register tiles of GROUP rows of v that a block is cut in, the others
  * have one less) VECTORS UNIT_PANELS AHEAD (as gemm); A_TYPE C_TYPE: elements of a and c are widened
- * when read and rounded when stored, between that all is f32. */
+ * when read and rounded when stored, between that all is f32. HALVES 1: but for v and u, rounded to bf16 and
+ * multiplied in pairs of k, u[SIZE^2][IC / 2][NR][2]. */
 #include "types.h"
+#if HALVES
+#include "dot.h"
+#define U_T int32_t
+#define V_T uint16_t
+#define STORE_V store_bf16_
+#define K_STEP 2
+#else
+#define U_T float
+#define V_T float
+#define STORE_V store_lanes_
+#define K_STEP 1
+#endif
+#define DEPTH (IC / K_STEP)
 #define SIZE (OUT + 2)
 #define POINTS (SIZE * SIZE)
 #define NR (VECTORS * LANES)
@@ -17,7 +31,7 @@
 #define TILES (TILES_X * TILES_Y)
 #define BLOCKS ((TILES + BLOCK - 1) / BLOCK)
 #define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
-#define V_POINT (BLOCK * IC + 16) /* apart by an odd number of lines: not all in one cache set */
+#define V_POINT (BLOCK * IC + 16 * K_STEP) /* apart by an odd number of lines: not all in one cache set */
 #define M_POINT (BLOCK * NR + 16)
 
 /* One dimension of the input's transform. */
@@ -56,7 +70,7 @@ INLINE_ void PASTE_(NAME, back)(const vec *m, vec *y) {
 }
 
 /* Inputs of one tile at a, of which rows x columns exist, to v. */
-INLINE_ void PASTE_(NAME, load)(const A_T *a, float *v, long rows, long columns, const long lanes,
+INLINE_ void PASTE_(NAME, load)(const A_T *a, V_T *v, long rows, long columns, const long lanes,
                                 const int checked) {
   vec t[SIZE][SIZE];
   UNROLL for (int x = 0; x < SIZE; x++) {
@@ -70,11 +84,11 @@ INLINE_ void PASTE_(NAME, load)(const A_T *a, float *v, long rows, long columns,
   UNROLL for (int y = 0; y < SIZE; y++) {
     vec f[SIZE];
     PASTE_(NAME, forward)(t[y], f);
-    UNROLL for (int x = 0; x < SIZE; x++) store_lanes_(v + (y * SIZE + x) * V_POINT, f[x], lanes);
+    UNROLL for (int x = 0; x < SIZE; x++) STORE_V(v + (y * SIZE + x) * V_POINT, f[x], lanes);
   }
 }
 
-static void PASTE_(NAME, load_tile)(const A_T *a, float *v, long rows, long columns) {
+static void PASTE_(NAME, load_tile)(const A_T *a, V_T *v, long rows, long columns) {
   long i = 0;
   if (rows >= SIZE && columns >= SIZE)
     for (; i + LANES <= IC; i += LANES) PASTE_(NAME, load)(a + i, v + i, rows, columns, LANES, 0);
@@ -86,32 +100,41 @@ static void PASTE_(NAME, load_tile)(const A_T *a, float *v, long rows, long colu
 }
 
 /* m[rows][NR] = v[rows][IC] * u[IC][NR]. */
-INLINE_ void PASTE_(NAME, product)(const float *v, const float *u, float *m, const float *ahead,
+INLINE_ void PASTE_(NAME, product)(const V_T *v, const U_T *u, float *m, const U_T *ahead,
                                    const int rows) {
   (void)ahead;
   vec acc[GROUP][VECTORS];
   UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < VECTORS; j++) acc[i][j] =
       (vec){0};
-  for (long k = 0; k < IC; k++) {
-    vec w[VECTORS];
+  for (long k = 0; k < DEPTH; k++, u += NR, v += K_STEP) {
 #if AHEAD
     PREFETCH_(ahead + k * AHEAD);
 #endif
-    UNROLL for (int j = 0; j < VECTORS; j++) w[j] = loadu_(u + k * NR + j * LANES);
+#if HALVES
+    veci w[VECTORS];
+    UNROLL for (int j = 0; j < VECTORS; j++) w[j] = load_panel_(u + j * LANES);
     UNROLL for (int i = 0; i < rows; i++) {
-      float t = v[i * IC + k];
+      const veci t = load_group_(v + i * IC);
+      UNROLL for (int j = 0; j < VECTORS; j++) acc[i][j] = dot_halves_(acc[i][j], t, w[j]);
+    }
+#else
+    vec w[VECTORS];
+    UNROLL for (int j = 0; j < VECTORS; j++) w[j] = loadu_(u + j * LANES);
+    UNROLL for (int i = 0; i < rows; i++) {
+      float t = v[i * IC];
       UNROLL for (int j = 0; j < VECTORS; j++) acc[i][j] += t * w[j];
     }
+#endif
   }
   UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < VECTORS; j++)
       storeu_(m + i * NR + j * LANES, acc[i][j]);
 }
 
 /* The whole block for one panel. */
-static void PASTE_(NAME, products)(const float *v, const float *u, float *m) {
-  for (long point = 0; point < POINTS; point++, v += V_POINT, m += M_POINT, u += IC * NR)
+static void PASTE_(NAME, products)(const V_T *v, const U_T *u, float *m) {
+  for (long point = 0; point < POINTS; point++, v += V_POINT, m += M_POINT, u += DEPTH * NR)
     for (long group = 0, row = 0; group < GROUPS_; group++) {
-      const float *ahead = u + IC * NR + group * IC * AHEAD;
+      const U_T *ahead = u + DEPTH * NR + group * DEPTH * AHEAD;
 #if WIDE_GROUPS < GROUPS_
       if (group >= WIDE_GROUPS) {
         PASTE_(NAME, product)(v + row * IC, u, m + row * NR, ahead, GROUP - 1);
@@ -156,9 +179,10 @@ INLINE_ void PASTE_(NAME, store)(const float *m, C_T *c, const void *const *e, l
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
   const A_T *a = a_;
-  const float *b = b_;
+  const U_T *b = b_;
   C_T *c = c_;
-  float *v = scratch, *m = v + POINTS * V_POINT;
+  float *m = scratch;
+  V_T *v = (V_T *)(m + POINTS * M_POINT);
   long block_in_v = -1;
   for (long u = begin; u < end; u++) {
     const long block = u / PANEL_BLOCKS, image = block / BLOCKS;
@@ -171,13 +195,13 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
         (a + image * I_IMAGE + y * I_ROW + x * I_PIXEL, v + t * IC, IH - y, IW - x);
       }
       for (long point = 0; point < POINTS; point++)
-        for (long i = count * IC; i < BLOCK * IC; i++) v[point * V_POINT + i] = 0.0f;
+        for (long i = count * IC; i < BLOCK * IC; i++) v[point * V_POINT + i] = 0;
       block_in_v = block;
     }
     const long panel_begin = u % PANEL_BLOCKS * UNIT_PANELS;
     const long panel_end = panel_begin + UNIT_PANELS < PANELS ? panel_begin + UNIT_PANELS : PANELS;
     for (long panel = panel_begin; panel < panel_end; panel++) {
-      PASTE_(NAME, products)(v, b + panel * POINTS * IC * NR, m);
+      PASTE_(NAME, products)(v, b + panel * POINTS * DEPTH * NR, m);
       const long width = OC - panel * NR < NR ? OC - panel * NR : NR;
       for (long t = 0; t < count; t++) {
         const long y = (first + t) / TILES_X * OUT, x = (first + t) % TILES_X * OUT;
@@ -204,3 +228,8 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef PANEL_BLOCKS
 #undef V_POINT
 #undef M_POINT
+#undef U_T
+#undef V_T
+#undef STORE_V
+#undef K_STEP
+#undef DEPTH

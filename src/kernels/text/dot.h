@@ -1,0 +1,147 @@
+/* Sums of products of what four bytes hold: 8-bit integers in int32, bf16 in float. By one instruction where
+ * the processor has it. */
+#ifndef HONE_DOT_
+#define HONE_DOT_
+/* Named, or gcc flips a signed group in a general register and takes three instructions to get it here. */
+#if defined __AVX2__ && HONE_VECTOR_BYTES > 16
+typedef struct __attribute__((may_alias)) {
+  unsigned char x[4];
+} group_;
+#endif
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+INLINE_ veci load_group_(const void *p) {
+  veci x;
+  __asm__("vpbroadcastd %1, %0" : "=v"(x) : "m"(*(const group_ *)p));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci load_group_(const void *p) {
+  veci x;
+  __asm__("vpbroadcastd %1, %0" : "=x"(x) : "m"(*(const group_ *)p));
+  return x;
+}
+#else
+INLINE_ veci load_group_(const void *p) {
+  int32_t x;
+  memcpy(&x, p, 4);
+  return (veci){0} + x;
+}
+#endif
+/* The first n bytes, zeros behind: nothing past the end of a row is read. */
+INLINE_ veci load_part_(const void *p, const int n) {
+  uint32_t x = 0;
+  UNROLL for (int i = 0; i < n; i++) x |= (uint32_t)((const unsigned char *)p)[i] << 8 * i;
+  return (veci){0} + (int32_t)x;
+}
+#if LANES == 1
+INLINE_ veci load_panel_(const int32_t *p) { return *p; }
+#else
+INLINE_ veci load_panel_(const int32_t *p) {
+  return *(const veci __attribute__((aligned(4), may_alias)) *)p;
+}
+#endif
+INLINE_ veci flip_(veci x) { return x ^ ((veci){0} + (int32_t)0x80808080u); }
+
+/* acc + sums of four products of unsigned bytes of a and signed bytes of b. Without an instruction
+   for it bytes become 16-bit words, whose products cannot overflow as those of vpmaddubsw do. */
+#if LANES == 1 && defined __ARM_FEATURE_SIMD32 && defined __GNUC__ && !defined HONE_PORTABLE
+/* Two 16-bit products an instruction; the halves of a and b are made once for several sums. */
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  veci a0, a1, b0, b1;
+  __asm__("uxtb16 %0, %1" : "=r"(a0) : "r"(a));
+  __asm__("uxtb16 %0, %1, ror #8" : "=r"(a1) : "r"(a));
+  __asm__("sxtb16 %0, %1" : "=r"(b0) : "r"(b));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(b1) : "r"(b));
+  __asm__("smlad %0, %1, %2, %3" : "=r"(acc) : "r"(a0), "r"(b0), "r"(acc));
+  __asm__("smlad %0, %1, %2, %3" : "=r"(acc) : "r"(a1), "r"(b1), "r"(acc));
+  return acc;
+}
+#elif LANES == 1
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+  acc += (veci)(x & 255) * (int8_t)(uint8_t)(y & 255);
+  acc += (veci)(x >> 8 & 255) * (int8_t)(uint8_t)(y >> 8 & 255);
+  acc += (veci)(x >> 16 & 255) * (int8_t)(uint8_t)(y >> 16 & 255);
+  return acc + (veci)(x >> 24) * (int8_t)(uint8_t)(y >> 24);
+}
+#elif HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVXVNNI__
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_MATMUL_INT8
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_DOTPROD
+/* There is no product of unsigned and signed bytes: a = (a & 127) + 128 * (a >> 7). */
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const veci low = a & ((veci){0} + 0x7f7f7f7f), high = (a >> 7) & ((veci){0} + 0x01010101);
+  veci top = {0};
+  __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(top) : "w"(high), "w"(b));
+  __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(low), "w"(b));
+  return acc + (top << 7);
+}
+#else
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__
+INLINE_ veci dot_words_(veci a, veci b) {
+  veci x;
+  __asm__("vpmaddwd %2, %1, %0" : "=v"(x) : "v"(a), "v"(b));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 32 && defined __AVX2__
+INLINE_ veci dot_words_(veci a, veci b) {
+  veci x;
+  __asm__("vpmaddwd %2, %1, %0" : "=x"(x) : "x"(a), "x"(b));
+  return x;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
+INLINE_ veci dot_words_(veci a, veci b) {
+  __asm__("pmaddwd %1, %0" : "+x"(a) : "x"(b));
+  return a;
+}
+#else
+INLINE_ veci dot_words_(veci a, veci b) {
+  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+}
+#endif
+typedef int16_t vec16_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
+  const veci low = (veci){0} + 0x00ff00ff;
+  const vec16_ words = (vec16_)b;
+  acc += dot_words_(a & low, (veci)(words << 8 >> 8));
+  return acc + dot_words_((veci)((veci)(a >> 8) & low), (veci)(words >> 8));
+}
+#endif
+
+/* acc + sums of two products of bf16. */
+#if LANES == 1
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+  acc += lane_float_((veci)(x << 16)) * lane_float_((veci)(y << 16));
+  return acc + lane_float_((veci)(x & 0xffff0000u)) * lane_float_((veci)(y & 0xffff0000u));
+}
+#elif HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  __asm__("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  return acc;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  __asm__("bfdot %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
+  return acc;
+}
+#else
+INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
+  const veci high = (veci){0} + (int32_t)0xffff0000u;
+  acc += (vec)(a << 16) * (vec)(b << 16);
+  return acc + (vec)(a & high) * (vec)(b & high);
+}
+#endif
+#endif
