@@ -248,10 +248,11 @@ class Worker:
         rss_load = resident()
         self.enter("run")
         self.places(command)
-        for k in range(SETS):
+        sets = command.get("sets", SETS)  # fewer where nothing will be timed
+        for k in range(sets):
             self.engine.bind(k, [np.load(f"{command['dir']}/in_{k}_{i}.npy") for i in self.input_places])
         checks, first_ms = [], None
-        for k in range(SETS):
+        for k in range(sets):
             start = time.perf_counter_ns()
             handle = self.engine.submit(k)
             first_ms = first_ms or (time.perf_counter_ns() - start) / 1e6

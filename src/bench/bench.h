@@ -96,6 +96,7 @@ struct bench_options {
   double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */
   uint64_t memory_limit_bytes; /* 0: 80 % of what may be used here */
   uint64_t seed;
+  int largest_batch;       /* most that is tried; 0: none is */
   int nice;                /* of the study's processes while it runs, as far as that is allowed */
   bool aa;                 /* a second copy of each cell under label 1 */
   bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
@@ -269,6 +270,18 @@ enum line_result { LINE_READY, LINE_NONE, LINE_END, LINE_TOO_LONG };
 enum line_result line_next(struct line_reader *reader, char **out_line, size_t *out_length);
 void line_reader_deinit(struct line_reader *reader);
 
+/* -- memory_log.c: what a worker held over its life --------------------------------------------- */
+#define MEMORY_POINTS 256
+/* Points at least least_ns apart; when it is full every second one goes and the distance doubles. */
+struct memory_log {
+  uint64_t start_ns, least_ns;
+  size_t count;
+  uint64_t when_ns[MEMORY_POINTS], bytes[MEMORY_POINTS];
+};
+void memory_log_begin(struct memory_log *log);
+void memory_log_add(struct memory_log *log, uint64_t now_ns,
+                    int64_t bytes); /* log NULL, bytes < 0: nothing */
+
 /* -- harness.c: workers and all they start -------------------------------------------------------
  */
 
@@ -307,6 +320,7 @@ struct worker {
   bool is_lost;    /* not running, and nothing is known of its end */
   int exit_status; /* of waitpid, once it is not running */
   int64_t rss_peak_seen;
+  struct memory_log *memory;       /* where what it held is noted; NULL: nowhere */
   const struct bench_case *judged; /* whose outputs its checks are compared with; NULL: nobody's */
   char precision[16];              /* whose tolerance holds for them */
 };
@@ -344,9 +358,12 @@ bool worker_close(struct worker *worker, uint64_t grace_ns);
 struct noise_mark {
   uint64_t when_ns, steal, total, pressure_us;
   bool has_stat, has_pressure;
+  struct energy energy;
 };
 void noise_begin(struct noise_mark *mark);
 void noise_end(const struct noise_mark *mark, int64_t involuntary_switches, struct noise *out);
+/* uJ since then; 0: there is no meter. */
+int64_t noise_energy(const struct noise_mark *mark);
 /* noise: means over `duration_ns`, switches their sum. */
 bool noise_is_high(const struct noise *noise, uint64_t duration_ns);
 
@@ -551,6 +568,18 @@ void study_estimate(struct bench *bench); /* of time, memory and disk */
  */
 MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
                                    struct bench_case *out);
+/* The same at another batch, asking no peers, for --largest-batch; not ready: *out_end says why. */
+MUST_USE hone_status case_at_batch(struct bench *bench, const char *model, int batch,
+                                   const char *cache_dir, struct bench_case *out,
+                                   struct worker_end *out_end, bool *out_is_ready);
+/* The first `sets` input sets without outputs, in a folder of this study: what engines get where hone's
+   evaluation failed. Best effort: a worker makes up what is missing. */
+MUST_USE hone_status case_inputs(struct bench *bench, struct bench_case *one, int sets);
+/* largest.c: the largest batch up to options.largest_batch that the cell's engine runs, -1: none; and what the next
+   one met. Nothing else of the study may be alive. */
+MUST_USE hone_status largest_batch(struct bench *bench, const struct cell *cell,
+                                   const struct bench_case *one, int64_t *out_largest,
+                                   char out_end[256]);
 /* Input sets and reference outputs, from the cache or computed now; held until case_release, since other
    processes trim the cache. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
@@ -595,6 +624,8 @@ double slice_log_level(const slice_log *log); /* mean of the medians, ns */
 struct cell_run {
   size_t cell; /* of the study */
   int complete, wanted, next_number;
+  int64_t largest_batch; /* -1: not looked for */
+  char largest_batch_end[256];
   bool has_failed;
   slice_log slices;
 };

@@ -92,13 +92,12 @@ static void find_format(const char *path, char out[8]) {
   snprintf(out, 8, "%s", is_tflite ? "tflite" : is_zip ? "pt2" : "onnx");
 }
 
-hone_status case_describe(struct bench *bench, const char *model, int batch,
-                          struct bench_case *out) {
+static MUST_USE hone_status begin_case(struct bench *bench, const char *model, int batch,
+                                       struct bench_case *out) {
   *out = (struct bench_case){
       .shapes = "", .open_dimensions = "", .batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
   snprintf(out->model, sizeof out->model, "%s", model);
   hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
-  bench_report(bench, NULL, model, "prepare");
   bool is_file = strncmp(model, "zoo:", 4) != 0;
   if (is_file && !realpath(model, out->path)) /* a worker has another current folder */
     return fail(bench->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
@@ -108,30 +107,58 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
     find_format(out->path, out->format);
   else
     snprintf(out->format, sizeof out->format, "onnx"); /* it is written as one */
+  return HONE_OK;
+}
+
+/* cache_dir: where a built-in model is written. False: *out_end says why. */
+static MUST_USE hone_status describe(struct bench *bench, int batch, const char *cache_dir,
+                                     struct bench_case *out, struct worker_end *out_end,
+                                     bool *out_is_described) {
   struct worker worker;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
-  struct worker_end end;
-  json_t *reply = worker_ask(
-      &worker,
-      json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
-                is_file ? out->path : model, "batch", batch, "open_is",
-                bench_generates(bench) ? 1 : 0, "shapes", optional_text(bench->options.shapes),
-                "side_files_from", absolute_path(bench->options.side_files_from), "cache_dir",
-                bench->cache_dir),
-      "described", ASK_PATIENT, &end);
+  json_t *reply =
+      worker_ask(&worker,
+                 json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
+                           out->path[0] ? out->path : out->model, "batch", batch, "open_is",
+                           bench_generates(bench) ? 1 : 0, "shapes",
+                           optional_text(bench->options.shapes), "side_files_from",
+                           absolute_path(bench->options.side_files_from), "cache_dir", cache_dir),
+                 "described", ASK_PATIENT, out_end);
   if (!reply)
-    set_failure(out, &end);
+    set_failure(out, out_end);
   else
     take_description(bench, reply, out);
   if (reply) read_costs(bench, &worker, out);
+  *out_is_described = reply != NULL;
   json_decref(reply);
   worker_close(&worker, 1000000000ull);
-  if (!reply && end.status == STATUS_interrupted)
+  if (!*out_is_described && out_end->status == STATUS_interrupted)
     return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped while models were prepared");
-  if (!reply) TRY(check_command(bench, model, &end));
-  if (reply || bench->options.is_dry_run) return HONE_OK;
+  return HONE_OK;
+}
+
+hone_status case_describe(struct bench *bench, const char *model, int batch,
+                          struct bench_case *out) {
+  struct worker_end end;
+  bool is_described;
+  bench_report(bench, NULL, model, "prepare");
+  TRY(begin_case(bench, model, batch, out));
+  TRY(describe(bench, batch, bench->cache_dir, out, &end, &is_described));
+  if (!is_described) TRY(check_command(bench, model, &end));
+  if (is_described || bench->options.is_dry_run) return HONE_OK;
   TRY(case_from_peers(bench, out));
   check_batch(out, batch, &end);
+  return HONE_OK;
+}
+
+hone_status case_at_batch(struct bench *bench, const char *model, int batch, const char *cache_dir,
+                          struct bench_case *out, struct worker_end *out_end, bool *out_is_ready) {
+  TRY(begin_case(bench, model, batch, out));
+  TRY(describe(bench, batch, cache_dir, out, out_end, out_is_ready));
+  if (!*out_is_ready || out->status == STATUS_ok) return HONE_OK;
+  *out_is_ready = false; /* what was described cannot be measured */
+  *out_end = (struct worker_end){.status = out->status, .stage = out->stage, .rel_l2 = NAN};
+  snprintf(out_end->reason, sizeof out_end->reason, "%s", out->reason);
   return HONE_OK;
 }
 
@@ -203,9 +230,7 @@ static hone_status compute_sets(struct bench *bench, struct bench_case *one, con
   return status;
 }
 
-/* Inputs without outputs, in a folder of this study: what engines get where hone's evaluation
-   failed. Best effort: a worker makes up what is missing. */
-static hone_status make_inputs_only(struct bench *bench, struct bench_case *one) {
+hone_status case_inputs(struct bench *bench, struct bench_case *one, int sets) {
   snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/inputs-%d", bench->dir,
            bench->worker_number);
   TRY(dir_create(bench->ctx, one->data_dir));
@@ -213,7 +238,7 @@ static hone_status make_inputs_only(struct bench *bench, struct bench_case *one)
   struct worker_end end;
   bool is_made = true;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
-  for (int set = 0; is_made && set < BENCH_SETS; set++) {
+  for (int set = 0; is_made && set < sets; set++) {
     json_t *command = reference_command(bench, one, one->data_dir, set);
     if (command) json_object_set_new(command, "inputs_only", json_true());
     json_t *reply = worker_ask(&worker, command, "referenced", ASK_PATIENT, &end);
@@ -295,7 +320,7 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
   if (!hold_reference(one)) {
     TRY(make_reference(bench, one));
     if (one->status != STATUS_ok) {
-      TRY(make_inputs_only(bench, one));
+      TRY(case_inputs(bench, one, BENCH_SETS));
       return case_from_peers(bench, one);
     }
     if (!hold_reference(one))

@@ -221,6 +221,7 @@ hone_status study_key(struct bench *bench) {
     text_printf(&text, "input %s=%s\n", o->inputs[i].name, o->inputs[i].value);
   text_printf(&text, "inputs %s\n", o->inputs_dir ? o->inputs_dir : "");
   if (bench->labels.root) text_printf(&text, "labels %s\n", bench->labels_dir);
+  if (o->largest_batch) text_printf(&text, "largest batch %d\n", o->largest_batch);
   if (o->device_hone) text_printf(&text, "device hone %s\n", o->device_hone);
   hone_status status = text_finish(bench->ctx, &text);
   if (!status) hash_hex(bench->study.key, text.at, text.length);

@@ -136,6 +136,7 @@ static bool within_limits(struct worker *worker, uint64_t deadline, struct worke
   const struct harness *harness = worker->harness;
   int64_t resident = worker->transport->resident(worker);
   if (resident > worker->rss_peak_seen) worker->rss_peak_seen = resident;
+  memory_log_add(worker->memory, clock_ns(), resident);
   if (harness->memory_bytes && resident > (int64_t)harness->memory_bytes) {
     set_end(end, STATUS_out_of_memory, "%lld MB resident, the limit is %llu MB (--memory-limit)",
             (long long)(resident / 1000000), (unsigned long long)(harness->memory_bytes / 1000000));

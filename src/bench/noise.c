@@ -56,6 +56,7 @@ static double read_frequency(void) {
 void noise_begin(struct noise_mark *mark) {
   mark->has_stat = read_stat(&mark->steal, &mark->total);
   mark->has_pressure = read_pressure(&mark->pressure_us);
+  energy_read(&mark->energy);
   mark->when_ns = clock_ns();
 }
 
@@ -69,6 +70,13 @@ void noise_end(const struct noise_mark *mark, int64_t involuntary_switches, stru
     out->steal_fraction = (double)(steal - mark->steal) / (double)(total - mark->total);
   if (mark->has_pressure && read_pressure(&us) && elapsed_ns)
     out->pressure_some = fmin(1.0, (double)(us - mark->pressure_us) * 1e3 / (double)elapsed_ns);
+}
+
+int64_t noise_energy(const struct noise_mark *mark) {
+  struct energy now;
+  energy_read(&now);
+  const int64_t used = energy_between(&mark->energy, &now);
+  return used > 0 ? used : 0;
 }
 
 bool noise_is_high(const struct noise *noise, uint64_t duration_ns) {

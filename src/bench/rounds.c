@@ -24,6 +24,7 @@ struct member { /* one cell in a group */
   struct cell_run *progress;
   struct worker worker;
   struct incarnation record;
+  struct memory_log memory;
   char witness[4096]; /* where an engine that can object leaves outputs that differ */
   bool is_live, is_anchor;
   double median_ns; /* of the warm-up */
@@ -58,6 +59,7 @@ static void record_init(const struct bench *bench, size_t cell, int number,
       .rss_steady = -1,
       .rss_peak = -1,
       .rss_slope = NAN,
+      .largest_batch = -1,
       .artifact_bytes = -1,
       .arena_bytes = -1,
       .busy_threads = -1,
@@ -242,8 +244,13 @@ static hone_status member_open(struct bench *bench, struct cell_run *progress, i
                          .rss_peak = -1};
   record_init(bench, progress->cell, number, &out->record);
   progress->next_number = number + 1;
+  out->record.largest_batch = progress->largest_batch;
+  memcpy(out->record.largest_batch_end, progress->largest_batch_end,
+         sizeof out->record.largest_batch_end);
   bench_report(bench, out->cell, out->cell->model, "open");
   TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
+  memory_log_begin(&out->memory);
+  out->worker.memory = &out->memory;
   const struct bench_case *one = case_of(bench, out);
   const bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
   out->worker.judged = one;
@@ -303,6 +310,9 @@ static hone_status member_close(struct bench *bench, struct member *member) {
   record->rss_peak = member->rss_peak > seen ? member->rss_peak : seen > 0 ? seen : -1;
   record->rss_steady = member->rounds ? member->rss : -1;
   record->rss_slope = slope(member);
+  record->memory_when = member->memory.when_ns;
+  record->memory_bytes = member->memory.bytes;
+  record->memory_when_count = record->memory_count = member->memory.count;
   judge_noise(member);
   bool is_ended = record->status != STATUS_interrupted;
   if (is_ended && !member->is_anchor) member->progress->complete++;
@@ -438,6 +448,7 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   json_t *reply =
       worker_ask(&member->worker, slice_command(bench, member, round), "block", ASK_TIMED, &end);
   uint64_t wall_ns = clock_ns() - start;
+  if (member->worker.transport->shares_files) block.energy_uj = noise_energy(&mark);
   if (load) neighbours_rest(bench);
   if (!reply) {
     take_end(member, &end);
@@ -582,6 +593,18 @@ static hone_status run_group(struct bench *bench, struct cell_run *const *cells,
   return status;
 }
 
+/* Before anything is opened, for cells that have no process yet: it is kept with their first one. */
+static hone_status find_largest(struct bench *bench, struct cell_run *const *cells, size_t count) {
+  for (size_t i = 0; bench->options.largest_batch && i < count; i++) {
+    struct cell_run *at = cells[i];
+    const struct bench_case *one = &bench->study.cases[bench->study.cell_case[at->cell]];
+    if (at->next_number || bench_is_interrupted(bench)) continue;
+    TRY(largest_batch(bench, &bench->study.cells[at->cell], one, &at->largest_batch,
+                      at->largest_batch_end));
+  }
+  return HONE_OK;
+}
+
 /* One incarnation of every cell that still needs one. */
 static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t count) {
   struct cell_run **cells = calloc(count + 1, sizeof *cells);
@@ -594,6 +617,7 @@ static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t co
     if (!all[i].has_failed && all[i].complete < all[i].wanted) order[active++] = i;
   if (!status) shuffle(&bench->random, order, active);
   for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
+  if (!status) status = find_largest(bench, cells, active);
   while (!status && at < active && !bench_is_interrupted(bench))
     status = run_group(bench, cells, active, &at, members);
   free(order);
@@ -637,6 +661,7 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct cel
                                    .complete = done.complete,
                                    .wanted = bench->options.incarnations,
                                    .next_number = done.next_number,
+                                   .largest_batch = -1,
                                    .has_failed = done.has_failed};
     for (size_t k = 0; k < done.slice_count; k++)
       VEC_PUSH(bench->ctx, bench->arena, &out[count].slices, done.slices[k]);

@@ -21,6 +21,7 @@ struct state {
   char model[4096], options[512], engine[4096], precision[32], tolerance[32], file_precision[8],
       dir[4096], witness[4096], route[64];
   char route_path[4096]; /* of the file that hone wrote for the engine */
+  size_t set_count;      /* input sets that are bound */
   bool is_judged;        /* outputs are compared with the reference, where there is one */
   char work_dir[4096];   /* our own folder; an engine may change the current one */
   struct backend_request request;

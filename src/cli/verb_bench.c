@@ -243,6 +243,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->nice = (int)number;
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &number));
   out->seed = (uint64_t)number;
+  TRY(int_of(ctx, args, FLAG_largest_batch, 1, 1 << 20, 0, &number));
+  out->largest_batch = (int)number;
   TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
   TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
   TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
@@ -258,15 +260,18 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
 
 static json_t *machine_json(const struct session_state *state, const struct fingerprint *print) {
   json_t *list = study_peaks_json(&state->peaks);
+  char meter[160];
+  energy_meter(meter);
   return json_pack(
-      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:i, s:o}",
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:i, s:s, "
+      "s:o}",
       "cpu", print->cpu_model, "features", print->features, "kernel", print->kernel, "libc",
       print->libc, "compiler", print->compiler, "governor", print->governor, "hypervisor",
       print->hypervisor, "cores_usable", print->cores_usable, "cores_online", print->cores_online,
       "threads_per_core", print->threads_per_core, "numa_nodes", print->numa_nodes, "ram_bytes",
       (json_int_t)print->ram_bytes, "l1d_bytes", (json_int_t)print->l1d_bytes, "l2_bytes",
       (json_int_t)print->l2_bytes, "l3_bytes", (json_int_t)print->l3_bytes, "hone",
-      print->hone_version, "nice", getpriority(PRIO_PROCESS, 0), "peaks", list);
+      print->hone_version, "nice", getpriority(PRIO_PROCESS, 0), "energy", meter, "peaks", list);
 }
 
 /* True if the text fits whole: half a JSON is worse than none. */

@@ -48,8 +48,8 @@ static hone_status no_energy(struct ctx *ctx) {
   return advise(
       ctx,
       fail(ctx, HONE_E_UNSUP, place_name("energy"),
-           is_metered ? "this machine has a meter (/sys/class/powercap), but hone does "
-                        "not measure with it yet, and does not guess"
+           is_metered ? "hone bench measures energy here (energy_mj), but it is that of "
+                        "the whole package: nothing is recommended by it"
                       : "no meter can be read here (/sys/class/powercap/*/energy_uj), and "
                         "hone does not guess"),
       "latency with --threads 1 is what can be measured nearest to it");

@@ -108,4 +108,17 @@ void peaks_raise(struct peaks *peaks, const struct peaks *other);
 /* Interpolated on the curve, over log2(bytes); flat beyond its ends. */
 double peaks_bandwidth(const struct peaks *peaks, double bytes);
 
+/* -- energy.c ----------------------------------------------------------------------------------- */
+#define ENERGY_PACKAGES 16
+struct energy {
+  size_t package_count; /* 0: this machine has no meter, or we may not read it */
+  int number[ENERGY_PACKAGES];
+  uint64_t used_uj[ENERGY_PACKAGES], range_uj[ENERGY_PACKAGES];
+};
+void energy_read(struct energy *out);
+/* uJ that all packages used from one reading to the other, less than one turn of a counter apart; -1 unknown. */
+int64_t energy_between(const struct energy *from, const struct energy *to);
+/* One line: the meter, or why there is none. */
+void energy_meter(char out[160]);
+
 #endif

@@ -96,6 +96,8 @@ struct block {
   size_t scheduled_count, started_count; /* sample_count, or 0 */
   int verified;                          /* outputs of timed iterations compared in this block */
   struct noise noise;
+  int64_t
+      energy_uj; /* of the processor's packages while the slice ran, rewarming included; 0: not measured */
   uint64_t started_unix_ms;
 };
 
@@ -112,6 +114,11 @@ struct incarnation {
   double import_ms, cached_compile_ms;
   int64_t rss_import, rss_compile, rss_load, rss_steady, rss_peak; /* bytes, -1 unknown */
   double rss_slope; /* bytes per inference over the run */
+  /* Resident bytes of the worker with all that it started, as the harness saw them: ns since it was started. */
+  uint64_t *memory_when, *memory_bytes; /* owner: who made the incarnation */
+  size_t memory_when_count, memory_count;
+  int64_t largest_batch;       /* that still ran (--largest-batch); -1: not looked for, or none */
+  char largest_batch_end[256]; /* what the next one met */
   int64_t artifact_bytes, arena_bytes;
   double floor_ns; /* identity model through the same path */
   char engine_version[64], effective_device[64], effective_precision[32];
@@ -136,6 +143,7 @@ struct record {
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
       max_ms; /* NaN: n/a */
   double throughput_per_s;
+  double energy_mj; /* of the packages, for one inference; NaN: no meter */
   double
       portability; /* of this engine's cells over the study's models and devices, the share that ran
                          correctly; NaN: none was measured */

@@ -317,3 +317,41 @@ void chart_memory(struct html html, const struct summary *summary, size_t begin,
   }
   LITERAL(html.out, "</svg></figure>");
 }
+
+/* The curve of one process, from its start to its end; what is between two points is not known. */
+void chart_memory_over_time(struct html html, const struct record *record) {
+  const struct incarnation *facts = &record->worst;
+  const double width = 560, height = 96, left = 4, bottom = 76, room = 64;
+  const size_t count = facts->memory_when_count < facts->memory_count ? facts->memory_when_count
+                                                                      : facts->memory_count;
+  double most = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, (double)facts->memory_bytes[i]);
+  const double end = count ? (double)facts->memory_when[count - 1] : 0;
+  if (count < 2 || !(most > 0) || !(end > 0)) return;
+  LITERAL(html.out,
+          "<figure class=\"memory\"><figcaption>Memory over time <span>resident set of the first "
+          "process with all that it started</span></figcaption>");
+  text_printf(html.out,
+              "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Resident "
+              "memory from the process's start to its end\"><path class=\"curve\" d=\"M",
+              width, height);
+  for (size_t i = 0; i < count; i++) {
+    if (i) LITERAL(html.out, " L");
+    put_number(html.out, left + (double)facts->memory_when[i] / end * (width - 2 * left), 1);
+    LITERAL(html.out, " ");
+    put_number(html.out, bottom - (double)facts->memory_bytes[i] / most * room, 1);
+  }
+  LITERAL(html.out, "\"/>");
+  svg_line(html, "grid", left, bottom, width - left, bottom);
+  svg_begin_text(html, "", left, height - 6);
+  LITERAL(html.out, "0");
+  svg_end_text(html);
+  svg_begin_text(html, "end", width - left, height - 6);
+  put_ms(html.out, end / 1e6);
+  svg_end_text(html);
+  svg_begin_text(html, "end", width - left, 10);
+  LITERAL(html.out, "highest ");
+  put_bytes(html.out, most);
+  svg_end_text(html);
+  LITERAL(html.out, "</svg></figure>\n");
+}

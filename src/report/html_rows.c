@@ -341,10 +341,10 @@ static const struct {
 } parts[] = {
     {"Speed",
      {"rank", "latency", "first_token", "tokens", "throughput", "limit", "winograd", "samples",
-      "rounds", "incarnations", "floor"}},
+      "rounds", "incarnations", "floor", "energy"}},
     {"Start-up",
      {"import_time", "compile_time", "cached_compile", "load_time", "first_inference", "warmup"}},
-    {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory"}},
+    {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory", "largest_batch"}},
     {"Outputs",
      {"max_abs", "max_rel", "rel_l2", "cosine", "top1", "output_hash", "accuracy", "task_",
       "status", "stage", "reason", "tolerance"}},
@@ -398,6 +398,7 @@ static void put_facts(struct html html, const struct record *record) {
 static void put_details(struct html html, const struct group *group, size_t i) {
   text_printf(html.out, "<tr class=\"detail\" id=\"d%zu\"><td colspan=\"%d\">", i, H_COUNT + 1);
   html_repeat(html, group->summary->records[i].repeat);
+  chart_memory_over_time(html, &group->summary->records[i]);
   put_facts(html, &group->summary->records[i]);
   LITERAL(html.out, "</td></tr>\n");
 }

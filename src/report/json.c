@@ -3,7 +3,7 @@
  *
  * A column "latency_ms.p50" is member p50 of object latency_ms; "x.0" and "x.1" are an array x.
  * Members of one object need not be neighbours in columns.def, which only grows at its end. n/a is
- * null. a and b of a comparison are keys of cells; its ratio is latency of a by latency of b.
+ * null. memory_over_time of a record is no column: a list of points, absent where none is known. a and b of a comparison are keys of cells; its ratio is latency of a by latency of b.
  */
 #include "report.h"
 
@@ -82,6 +82,19 @@ static void put_members(struct json_writer json, const struct record *record, si
   LITERAL(json.out, "}");
 }
 
+/* [[ms since the process was started, bytes], ...]; nothing where it is not known. */
+static void put_memory(struct json_writer json, const struct incarnation *facts) {
+  const char *separator = ",\n     \"memory_over_time\": [";
+  size_t count = facts->memory_count;
+  if (facts->memory_when_count < count) count = facts->memory_when_count;
+  for (size_t i = 0; i < count; i++, separator = ", ") {
+    text_printf(json.out, "%s[", separator);
+    json_number(json, (double)facts->memory_when[i] / 1e6);
+    text_printf(json.out, ", %llu]", (unsigned long long)facts->memory_bytes[i]);
+  }
+  if (count) LITERAL(json.out, "]");
+}
+
 static void put_record(struct json_writer json, const struct record *record) {
   const char *separator = "";
   LITERAL(json.out, "    {");
@@ -98,6 +111,7 @@ static void put_record(struct json_writer json, const struct record *record) {
       put_members(json, record, i, length);
     separator = ",\n     ";
   }
+  put_memory(json, &record->worst);
   LITERAL(json.out, "}");
 }
 

@@ -262,6 +262,8 @@ void chart_compile_against_speed(struct html html, const struct summary *summary
 /* Its marks alone, 560 x 320; false: fewer than two rows have both figures. */
 bool plot_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
                                 size_t end);
+/* Nothing where fewer than two points are known. */
+void chart_memory_over_time(struct html html, const struct record *record);
 void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end);
 /* Throughput of each engine over the batches or the threads of one model, one figure for each value
    of the other. `begins`: the model's groups. Nothing where neither varies. */

@@ -282,7 +282,7 @@ static const size_t joined_counts[] = {
     offsetof(struct incarnation, rss_import),  offsetof(struct incarnation, rss_compile),
     offsetof(struct incarnation, rss_load),    offsetof(struct incarnation, rss_steady),
     offsetof(struct incarnation, rss_peak),    offsetof(struct incarnation, artifact_bytes),
-    offsetof(struct incarnation, arena_bytes),
+    offsetof(struct incarnation, arena_bytes), offsetof(struct incarnation, largest_batch),
 };
 
 static double join_doubles(double *x, size_t n, enum join join) {
@@ -315,6 +315,33 @@ static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *are
     memcpy((char *)worst + joined_counts[f], &most, sizeof most);
   }
   return HONE_OK;
+}
+
+/* What the first process alone shows: it compiled, and looked for the largest batch. */
+static void take_first(const struct cell_data *data, struct incarnation *worst) {
+  const struct incarnation *first = NULL;
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    const struct incarnation *at = &data->incarnations[i];
+    if (at->memory_count && (!first || at->number < first->number)) first = at;
+    if (at->largest_batch_end[0])
+      memcpy(worst->largest_batch_end, at->largest_batch_end, sizeof worst->largest_batch_end);
+  }
+  if (!first) return;
+  worst->memory_when = first->memory_when;
+  worst->memory_bytes = first->memory_bytes;
+  worst->memory_when_count = first->memory_when_count;
+  worst->memory_count = first->memory_count;
+}
+
+static double energy_of(const struct cell_data *data) {
+  double uj = 0, inferences = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct block *block = &data->blocks[i];
+    if (block->energy_uj <= 0) continue;
+    uj += (double)block->energy_uj;
+    inferences += (double)(block->sample_count + block->rewarm_count);
+  }
+  return inferences > 0 ? uj / 1e3 / inferences : NAN;
 }
 
 static void nothing_known(struct incarnation *facts) {
@@ -374,6 +401,7 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
   if (record->status == STATUS_ok || is_doubted(record->status))
     TRY(join_incarnations(ctx, arena, data, &record->worst));
+  take_first(data, &record->worst);
   /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
@@ -650,6 +678,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
                           &record->first_token_p50_ms,
                           &record->first_token_p99_ms,
                           &record->tokens_per_s,
+                          &record->energy_mj,
                           &record->portability,
                           &record->winograd_limit_ms,
                           &record->winograd_limit_share};
@@ -659,6 +688,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   TRY(fill_generation(ctx, arena, data, record));
   TRY(fill_outcome(ctx, arena, data, record));
   fill_noise(data, record);
+  record->energy_mj = energy_of(data);
   fill_repeat(study, record);
   out->order = record->p50_ms * 1e6;
   return block_medians(ctx, arena, data, &out->slices, &out->slice_count);

@@ -123,6 +123,10 @@ static const struct stored_field incarnation_fields[] = {
     ROW_SINCE(4, "NULL", incarnation, "task_accuracy", task_accuracy, DOUBLE),
     ROW_SINCE(4, "NULL", incarnation, "task_reference", task_reference, DOUBLE),
     ROW_SINCE(4, "NULL", incarnation, "accuracy_retention", accuracy_retention, DOUBLE),
+    BLOB_ROW_SINCE(5, "x''", incarnation, "memory_when", memory_when, memory_when_count),
+    BLOB_ROW_SINCE(5, "x''", incarnation, "memory_bytes", memory_bytes, memory_count),
+    ROW_SINCE(5, "-1", incarnation, "largest_batch", largest_batch, INT),
+    ROW_SINCE(5, "''", incarnation, "largest_batch_end", largest_batch_end, TEXT),
 };
 static const struct stored_field block_fields[] = {
     ROW(block, "study", study, TEXT),
@@ -139,6 +143,7 @@ static const struct stored_field block_fields[] = {
     BLOB_ROW(block, "samples", samples, sample_count),
     BLOB_ROW_SINCE(3, "x''", block, "scheduled", scheduled, scheduled_count),
     BLOB_ROW_SINCE(3, "x''", block, "started", started, started_count),
+    ROW_SINCE(5, "0", block, "energy_uj", energy_uj, INT),
 };
 
 #define OF_CELL "FOREIGN KEY (study, cell) REFERENCES cell (study, key)"

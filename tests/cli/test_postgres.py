@@ -97,10 +97,12 @@ def test_tables_of_an_earlier_version_are_brought_up(hone, server, url):
     server.sql("alter table cell drop column load; alter table cell drop column open_dimensions;"
                "alter table block drop column scheduled; alter table block drop column started;"
                "alter table incarnation drop column task_metric, drop column task_accuracy,"
-               " drop column task_reference, drop column accuracy_retention;"
+               " drop column task_reference, drop column accuracy_retention,"
+               " drop column memory_when, drop column memory_bytes, drop column largest_batch,"
+               " drop column largest_batch_end; alter table block drop column energy_uj;"
                "update hone_store set version = 2", database)
     sound(hone("studies", "import", STORE / "v1.db", "--store", url))
-    assert server.sql("select version from hone_store", database) == "4"
+    assert server.sql("select version from hone_store", database) == "5"
     assert report(hone, "last", url) == before
     server.sql("update hone_store set version = 99", database)
     refused(hone("studies", "--store", url), "E_FORMAT", "newer hone")

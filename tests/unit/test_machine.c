@@ -322,6 +322,21 @@ static void peaks_only_rise(void **state) {
   assert_true(peaks.f32_flops == 12);
 }
 
+static void energy_counters_wrap(void **state) {
+  (void)state;
+  const struct energy from = {2, {0, 1}, {100, 900}, {1000, 1000}};
+  struct energy to = {2, {0, 1}, {150, 50}, {1000, 1000}};
+  assert_int_equal(energy_between(&from, &to), 50 + 150);
+  to.number[1] = 2; /* another package */
+  assert_int_equal(energy_between(&from, &to), -1);
+  to = (struct energy){.package_count = 0};
+  assert_int_equal(energy_between(&from, &to), -1);
+  assert_int_equal(energy_between(&to, &to), -1);
+  to = (struct energy){1, {0}, {50}, {90}}; /* a counter that was beyond its own range */
+  const struct energy beyond = {1, {0}, {100}, {90}};
+  assert_int_equal(energy_between(&beyond, &to), -1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(peaks_only_rise),
@@ -337,6 +352,7 @@ int main(void) {
       cmocka_unit_test(fingerprint_holds_facts_only),
       cmocka_unit_test(peaks_are_plausible),
       cmocka_unit_test(bandwidth_is_interpolated),
+      cmocka_unit_test(energy_counters_wrap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
