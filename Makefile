@@ -29,7 +29,7 @@ SOURCES := $(wildcard src/*/*.c zoo/*.c)
 CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
 LIB_SOURCES := $(filter-out src/cli/%,$(SOURCES))
 TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h src/run/stages.h)
-TEXTS := $(filter %.c %.h %.css %.js %.sh %.py,$(TEXTS)) $(sort $(wildcard workers/*.py)) LICENSE
+TEXTS := $(filter %.c %.h %.css %.js %.sh %.py,$(TEXTS)) $(sort $(wildcard workers/*.py)) python/hone/_zoo.py LICENSE
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))

@@ -185,15 +185,19 @@ def run_tool(words):
         raise Unsupported(last_error(result.stderr))
 
 
-def stablehlo_of(request):
-    """The model as StableHLO by hone's own exporter: the route stablehlo-hone."""
-    path = f"{request.folder}/hone.mlir"
+def exported_by_hone(request, ending):
+    """The model as hone writes its graph, by its own exporter: the routes FORM-hone."""
+    path = f"{request.folder}/hone{ending}"
     shapes = ",".join(f"{name}[{','.join(map(str, dims))}]" for name, dims in request.shapes.items())
     result = subprocess.run([request.hone, "export", request.model, "-o", path] +
                             (["--shape", shapes] if shapes else []), capture_output=True, text=True)
     if result.returncode:
         raise Unsupported((result.stderr.strip().splitlines() or ["hone export failed"])[0][:400])
     return path
+
+
+def stablehlo_of(request):
+    return exported_by_hone(request, ".mlir")
 
 
 class Worker:
@@ -242,6 +246,8 @@ class Worker:
             raise Unsupported(f"takes 1 request at a time, not {command['streams']}")
         self.engine = self.make_engine()
         self.engine.enter = self.enter
+        if request.route == "onnx-hone":
+            request.model = exported_by_hone(request, ".onnx")
         start = time.perf_counter_ns()
         self.facts = self.engine.open(request)
         load_ms = (time.perf_counter_ns() - start) / 1e6 - (self.facts.compile_ms or 0)

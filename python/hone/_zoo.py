@@ -95,6 +95,7 @@ def _user_file(path: pathlib.Path) -> tuple:
     spec = importlib.util.spec_from_file_location(f"hone_zoo_{path.stem}", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))  # what it imports from beside it, as if it were run itself
     spec.loader.exec_module(module)
     for name in ("get_model", "get_dummy_input"):
         if not callable(getattr(module, name, None)):
@@ -135,6 +136,14 @@ def save(module: Any, inputs: tuple, path: str) -> None:
         os.replace(partial, path)
 
 
+def _output(name: str, output: str) -> str:
+    """A folder (it ends in /) gets NAME.onnx, or NAME.pt2 where torch lacks what its ONNX exporter needs."""
+    if not output.endswith("/"):
+        return output
+    ending = "onnx" if importlib.util.find_spec("onnxscript") else "pt2"
+    return os.path.join(output, f"{name.rpartition(':')[2]}.{ending}")
+
+
 def _setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
@@ -171,13 +180,18 @@ def main(argv: list[str]) -> int:
         if options.verb == "list":
             print("\n".join(listed(options.zoo_dir or ".")))
             return 0
-        if not options.model or not options.output or not options.output.endswith((".onnx", ".pt2")):
-            raise Refusal(2, "python -m hone zoo write MODEL -o FILE.onnx or FILE.pt2")
+        if not options.model or not options.output or not options.output.endswith((".onnx", ".pt2", "/")):
+            raise Refusal(2, "python -m hone zoo write MODEL -o FILE.onnx or FILE.pt2, or FOLDER/")
         _library("torch")
         module, inputs = build(options.model, options.zoo_dir, options.size, dict(map(_setting, options.set)), options.seed)
-        save(module, inputs, options.output)
+        output = _output(options.model, options.output)
+        save(module, inputs, output)
     except Refusal as refusal:
         print(f"hone: {refusal}", file=sys.stderr)
         return refusal.code
-    print(options.output)
+    print(output)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

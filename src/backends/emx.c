@@ -4,6 +4,7 @@
 const struct backend backend_emx = {
     .name = "emx",
     .title = "emx-onnx-cgen",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "emx-onnx-cgen==1.4.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 240,

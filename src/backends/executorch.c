@@ -7,6 +7,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_executorch = {
     .name = "executorch",
     .title = "ExecuTorch",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package =
         "torch==2.15.0 onnx2torch==1.5.15 torchvision==0.29.2 pillow==13.0.0 torchao==0.18.0 "

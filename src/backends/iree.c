@@ -10,7 +10,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_iree = {
     .name = "iree",
     .title = "IREE",
-    .routes = "onnx stablehlo-hone",
+    .routes = "onnx onnx-hone stablehlo-hone",
     .formats = "onnx",
     .package = "iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 620,

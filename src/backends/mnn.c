@@ -4,6 +4,7 @@
 const struct backend backend_mnn = {
     .name = "mnn",
     .title = "MNN",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "MNN==3.6.1 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 300,

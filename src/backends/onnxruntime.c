@@ -710,6 +710,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_onnxruntime = {
     .name = "onnxruntime",
     .title = "ONNX Runtime",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "onnxruntime==1.31.1",
     .package_mb = 90,

@@ -538,6 +538,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_openvino = {
     .name = "openvino",
     .title = "OpenVINO",
+    .routes = "onnx onnx-hone",
     .formats = "onnx tflite",
     .package = "openvino==2026.4.1",
     .package_mb = 200,

@@ -22,6 +22,9 @@ void backend_route(const struct backend *backend, const char *format, const char
   snprintf(out, 64, "onnx");
   if (asked && backend_knows_route(backend, asked))
     snprintf(out, 64, "%s", asked);
+  else if (!strcmp(format, "pt2") && !backend_reads(backend, format) &&
+           backend_knows_route(backend, "onnx-hone")) /* no engine reads it, and all read ONNX */
+    snprintf(out, 64, "onnx-hone");
   else if (!backend_reads(backend, format))
     snprintf(out, 64, "%.*s", (int)strcspn(first, " "), first);
 }

@@ -12,6 +12,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_torch = {
     .name = "torch",
     .title = "PyTorch",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "torch==2.15.0 onnx2torch==1.5.15 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 6000,

@@ -7,6 +7,7 @@ static const struct backend_variant variants[] = {
 const struct backend backend_tvm = {
     .name = "tvm",
     .title = "TVM",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "apache-tvm==0.27.0.post1 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 400,

@@ -4,7 +4,7 @@
 const struct backend backend_xla = {
     .name = "xla",
     .title = "XLA",
-    .routes = "onnx stablehlo-hone",
+    .routes = "onnx onnx-hone stablehlo-hone",
     .formats = "onnx",
     .package = "jax==0.10.2 jaxlib==0.10.2 torch-mlir==20261001 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 920,

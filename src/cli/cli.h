@@ -113,6 +113,16 @@ typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, str
    failure's exit code. */
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 
+/* -- zoo_dir.c: the user's own models in PyTorch, --zoo-dir */
+/* Words that name one become the path of what it exported; E_MISSING without an environment that has torch,
+   E_UNSUP in its words where it fails. */
+MUST_USE hone_status zoo_dir_expand(struct ctx *ctx, struct arena *arena, struct args *args);
+/* Prints those of the folder. */
+MUST_USE hone_status zoo_dir_list(struct ctx *ctx, const struct args *args);
+/* Writes one as output's ending says; not written: the folder has none of that name. */
+MUST_USE hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *word,
+                                   const char *output, bool *out_is_written);
+
 /* -- gate.c */
 /* Which ends make a study fail: bits by status and by mark; if_named only where --backend names the engine. */
 struct gate {

@@ -11,6 +11,11 @@ static int list(void) {
   return 0;
 }
 
+static int list_all(struct ctx *ctx, const struct args *args) {
+  const int code = list();
+  return zoo_dir_list(ctx, args) ? report_failure(ctx) : code;
+}
+
 static hone_status write_model(struct ctx *ctx, const char *name, const char *path) {
   size_t length = strlen(path);
   if (strcmp(path, "-")) {
@@ -38,15 +43,23 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   return status;
 }
 
+/* Of the folder of --zoo-dir where that has it, else built in. */
+static hone_status write_named(struct ctx *ctx, const struct args *args, const char *name,
+                               const char *path) {
+  bool is_written;
+  TRY(zoo_dir_write(ctx, args, name, path, &is_written));
+  return is_written ? HONE_OK : write_model(ctx, name, path);
+}
+
 int verb_zoo(struct ctx *ctx, struct args *args) {
   bool lists = !args->word_count || (args->word_count == 1 && !strcmp(args->words[0], "list"));
-  if (lists && !has(args, FLAG_output)) return list();
+  if (lists && !has(args, FLAG_output)) return list_all(ctx, args);
   if (args->word_count != 2 || strcmp(args->words[0], "write"))
     REFUSE(ctx, HONE_E_USAGE, place_none(),
            "'hone zoo list' or 'hone zoo write NAME -o FILE.onnx'");
   else if (!has(args, FLAG_output))
     REFUSE(ctx, HONE_E_USAGE, place_none(), "-o FILE.onnx is missing");
-  else if (!write_model(ctx, args->words[1], args->values[FLAG_output]))
+  else if (!write_named(ctx, args, args->words[1], args->values[FLAG_output]))
     return 0;
   return report_failure(ctx);
 }

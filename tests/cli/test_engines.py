@@ -205,3 +205,17 @@ def test_onnxruntimes_levels_modes_and_providers(hone):
         row = json.loads(result.text)["records"][0]
         assert row["status"] == status, result
     assert "is built with" in row["reason"] and "CPUExecutionProvider" in row["reason"]
+
+
+def test_a_torch_export_file_reaches_engines_as_onnx_that_hone_writes(hone, engines):
+    """.pt2 is read by hone alone: the row says by which way the others got it."""
+    model = pathlib.Path(__file__).resolve().parents[1] / "cases/pt2/small.pt2"
+    result, rows = engines(model, "--backend", "native,onnxruntime,openvino")
+    assert {name: row["route"] for name, row in rows.items()} == \
+        {"native": "onnx", "onnxruntime": "onnx-hone", "openvino": "onnx-hone"}, result
+    assert all(row["status"] == "ok" for row in rows.values()), result
+    assert all(row["artifact_size_bytes"] > 0 and row["import_time_ms"] > 0
+               for name, row in rows.items() if name != "native"), rows
+    result, rows = engines("zoo:mlp", "--backend", "onnxruntime", "--route", "onnx-hone")
+    assert rows["onnxruntime"]["route"] == "onnx-hone" and rows["onnxruntime"]["status"] == "ok", result
+    assert "--route onnx-hone" in rows["onnxruntime"]["repeat"]

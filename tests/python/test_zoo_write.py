@@ -1,5 +1,6 @@
 """python -m hone zoo write: models of libraries and a user's file, as ONNX and as .pt2, run by hone as torch runs them."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -86,3 +87,18 @@ def test_what_is_wrong_is_said(tmp_path):
         assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("m.*"))
     assert _zoo.listed(str(tmp_path)) == ["gate"]
+
+
+def test_bench_takes_a_name_of_the_folder(tmp_path):
+    """hone bench NAME --zoo-dir: this interpreter's environment runs the file, once."""
+    (tmp_path / "gate.py").write_text(USER)
+    words = [HONE, "bench", "gate", "--zoo-dir", tmp_path, "--engine", f"torch={sys.prefix}", "--backend", "native", "--rounds", "1",
+             "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--threads", "1", "--json", "-",
+             "--store", tmp_path / "s.db"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for says in ("is run by", None):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=environment)
+        assert done.returncode == 0, done.stderr
+        row, = json.loads(done.stdout)["records"]
+        assert row["status"] == "ok" and row["model"] in ("gate.onnx", "gate.pt2"), row
+        assert (says in done.stderr) if says else "is run by" not in done.stderr
