@@ -39,10 +39,8 @@ struct emitter {
 #define PLAIN_PARAMETERS \
   "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
 
-/* -- texts.c: the text of a kernel by its file ("gemm_f32.c"), hone's or the user's own. */
-MUST_USE hone_status find_text(struct emitter *e, const char *file, const char **out,
-                               size_t *out_length);
-/* With the texts that it includes. */
+/* -- texts.c: the text of a kernel by its file ("gemm_f32.c"), hone's or the user's own, with the texts that it
+   includes. */
 MUST_USE hone_status put_text(struct emitter *e, const char *file, struct text *out);
 
 /* -- shared.c ------------------------------------------------------------------------------------ */

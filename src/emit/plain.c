@@ -185,10 +185,8 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
 }
 
 hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number) {
-  struct text body = {0}, undo = {0};
-  size_t length;
-  const char *text = NULL;
-  hone_status status = find_text(e, step->plain->text, &text, &length);
+  struct text body = {0}, undo = {0}, text = {0};
+  hone_status status = put_text(e, step->plain->text, &text);
   text_printf(&body,
               "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
               "#define OUT_COUNT %zu\n",
@@ -210,13 +208,15 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     emit_list(&body, numbers, PLAIN_SPATIAL);
   }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
-    status = emit_attribute(e, text, length, &body, &undo, step->place, &step->attributes[k]);
+    status = emit_attribute(e, text.at, text.length, &body, &undo, step->place,
+                            &step->attributes[k]);
   if (!status) {
-    text_append(&body, text, length);
+    text_append(&body, text.at, text.length);
     text_append(&body, undo.at, undo.length);
     status = emit_shared(e, &body, FUNCTION_PLAIN, PLAIN_PARAMETERS, out_number);
   }
   text_deinit(&body);
   text_deinit(&undo);
+  text_deinit(&text);
   return status;
 }

@@ -3,7 +3,8 @@
 
 #include <unistd.h>
 
-hone_status find_text(struct emitter *e, const char *file, const char **out, size_t *out_length) {
+static hone_status find_text(struct emitter *e, const char *file, const char **out,
+                             size_t *out_length) {
   char path[4200];
   struct mapping map;
   if (e->kernel_dir) {

@@ -24,7 +24,8 @@
  *   WINDOW_PAD_END {a,b,c} where the node has a window: ops/window.c has read strides, pads, auto_pad
  *   and the rest of its attributes
  *   ATTR_name_IS_word 1  for a string attribute (word in a closed list, e.g. ATTR_mode_IS_linear)
- * and the vectors of simd.h. It gives ONNX defaults with #ifndef, and may #define helpers if it
+ * and the vectors of simd.h. What several texts begin with is a text of its own that they #include
+ * ("plain/lines.h"), defines before it saying what differs. It gives ONNX defaults with #ifndef, and may #define helpers if it
  * #undefs them at its end. Run-time indices are range-checked: return HONE_E_SHAPE (8).
  *
  * Texts are compiled with the compiler's vectoriser on (-O3 -fopenmp-simd; other generated code says

@@ -3,6 +3,7 @@
  * so the compiler runs once. HONE_PLAIN_CC names another compiler, HONE_PLAIN_FLAGS one more flag. */
 #include <dlfcn.h>
 
+#include "emit/emit.h"
 #include "kernels/kernels.h"
 #include "ops_case.h"
 #include "plan/builder.h"
@@ -282,16 +283,11 @@ static int64_t count_units(const struct ops_case *c, const struct node *node, si
   return plain->units(&problem);
 }
 
-static void put_case(struct text *out, const struct ops_case *c, const struct ops_run *run,
+static void put_case(struct ctx *ctx, struct text *out, const struct ops_case *c, const struct ops_run *run,
                      size_t number) {
   const struct node *node = run->node;
   const struct plain_kernel *plain = plain_find(c->op);
   assert_non_null(plain);
-  char file[128];
-  snprintf(file, sizeof file, "kernels/%s", plain->text);
-  size_t length;
-  const char *body = hone_embedded_text(file, &length);
-  if (!body) case_fails("%s is not embedded", file);
   struct text text = {0};
   size_t scratch;
   text_printf(&text,
@@ -305,7 +301,7 @@ static void put_case(struct text *out, const struct ops_case *c, const struct op
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
   if (plain->define) text_printf(&text, "#define %s\n", plain->define);
   text_append(out, text.at, text.length);
-  text_append(out, body, length);
+  REQUIRE(emit_kernel_text(ctx, plain->text, out));
   put_undefs(out, text.at, text.length);
   text_printf(out,
               "int run_%zu(const void *const *in, void *const *out, void *scratch, long begin, "
@@ -439,7 +435,7 @@ static void kernels_equal_the_reference(void **state) {
     hone_status status = run_case(c, &runs[i]);
     if (status != (i < COUNT(cases) ? HONE_OK : HONE_E_SHAPE))
       case_fails("%s %s (%s): reference: %s", c->op, c->attributes, c->inputs, runs[i].ctx.message);
-    put_case(&text, c, &runs[i], i);
+    put_case(&ctx, &text, c, &runs[i], i);
   }
   char folder[4096];
   void *library = compile_text(&ctx, &text, folder);

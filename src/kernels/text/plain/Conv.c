@@ -8,11 +8,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const IN1_T *w = in[1]; /* [m, c / group, kernel...] */
   OUT0_T *restrict y = out[0];     /* [n, m, od...] */
   const int64_t x_dims[] = IN0_DIMS, w_dims[] = IN1_DIMS, y_dims[] = OUT0_DIMS;
-  const int64_t id[] = WINDOW_IN, kd[] = WINDOW_KERNEL, od[] = WINDOW_OUT;
-  const int64_t stride[] = WINDOW_STRIDE, dilation[] = WINDOW_DILATION, pad[] = WINDOW_PAD_BEGIN;
+#include "plain/window.h"
   (void)scratch;
   const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
-  const int64_t plane = od[0] * od[1] * od[2], image = id[0] * id[1] * id[2];
   for (int64_t u = begin; u < end; u++) { /* one output plane */
     const int64_t n = u / y_dims[1], m = u % y_dims[1];
     OUT0_T *restrict to = y + u * plane;
@@ -29,9 +27,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           for (int64_t k2 = 0; k2 < kd[2]; k2++) {
             const OUT0_T weight = filter[(k0 * kd[1] + k1) * kd[2] + k2];
             const int64_t shift = k2 * dilation[2] - pad[2];
-            int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
-            int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
-            if (last > od[2]) last = od[2];
+            TAP_SPAN(id[2], od[2]);
             for (int64_t o0 = 0; o0 < od[0]; o0++) {
               const int64_t i0 = o0 * stride[0] + k0 * dilation[0] - pad[0];
               if (i0 < 0 || i0 >= id[0]) continue;

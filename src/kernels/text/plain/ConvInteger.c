@@ -29,11 +29,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const W_T *w = in[W_AT]; /* [m, c / group, kernel...] */
   OUT0_T *restrict y = out[0];
   const int64_t x_dims[] = IN0_DIMS, w_dims[] = W_DIMS, y_dims[] = OUT0_DIMS;
-  const int64_t id[] = WINDOW_IN, kd[] = WINDOW_KERNEL, od[] = WINDOW_OUT;
-  const int64_t stride[] = WINDOW_STRIDE, dilation[] = WINDOW_DILATION, pad[] = WINDOW_PAD_BEGIN;
-  (void)scratch;
+#include "plain/window.h"
+  (void)scratch, (void)plane;
   const int64_t channels = w_dims[1], features = y_dims[1] / ATTR_group;
-  const int64_t image = id[0] * id[1] * id[2];
   for (int64_t u = begin; u < end; u++) { /* one output plane */
     const int64_t n = u / y_dims[1], m = u % y_dims[1];
     const int32_t x_zero = X_ZERO, w_zero = W_ZERO;
@@ -55,9 +53,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
                 for (int64_t k2 = 0; k2 < kd[2]; k2++) {
                   const int32_t weight = (int32_t)tap[k2] - w_zero;
                   const int64_t shift = start * stride[2] + k2 * dilation[2] - pad[2];
-                  int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
-                  int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
-                  if (last > width) last = width;
+                  TAP_SPAN(id[2], width);
                   /* unsigned: sums wrap */
                   if (stride[2] == 1)
                     for (int64_t o = first; o < last; o++)

@@ -1,103 +1,40 @@
 /* LSTM: gates i, o, f, c over W x + R h + bias, peepholes P. The scratch
  * holds h, c and the gates of one sequence. */
-#ifndef ATTR_layout
-#define ATTR_layout 0
-#endif
 #ifndef ATTR_input_forget
 #define ATTR_input_forget 0
 #endif
-#ifdef ATTR_clip
-#define CLIP(x) ((x) > ATTR_clip ? ATTR_clip : (x) < -ATTR_clip ? -ATTR_clip : (x))
-#else
-#define CLIP(x) (x)
-#endif
-#ifdef ATTR_functions /* of direction d, in the order of the attribute */
-#define ACTIVATE(k, x) \
-  activation_(functions[d * 3 + (k)], alphas[d * 3 + (k)], betas[d * 3 + (k)], x)
-#else
-#define ACTIVATE(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
-#endif
-int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
-  const float *x = in[0], *w = in[1], *r = in[2];
-  const int64_t x_dims[] = IN0_DIMS, r_dims[] = IN2_DIMS;
-  const int64_t steps = x_dims[ATTR_layout], batches = x_dims[1 - ATTR_layout], width = x_dims[2];
-  const int64_t directions = r_dims[0], hidden = r_dims[2];
-  float *h = scratch, *c = h + hidden, *gates = c + hidden;
-  (void)directions;
-#ifdef ATTR_functions
-  const int64_t functions[] = ATTR_functions;
-  const float alphas[] = ATTR_function_alphas, betas[] = ATTR_function_betas;
-#endif
-    for (int64_t u = begin; u < end; u++) { /* one sequence of one direction */
-      const int64_t d = u / batches, b = u % batches;
-#ifdef ATTR_direction_IS_reverse
-      const int backward = 1;
-#else
-      const int backward = d == 1;
-#endif
-      const int64_t state = (ATTR_layout ? b * directions + d : d * batches + b) * hidden;
-      int64_t length = steps;
-      (void)state;
-#if IN_COUNT > 4 && IN4_PRESENT
-      length = (int64_t)((const IN4_T *)in[4])[b];
-      if (length < 0 || length > steps) return 8;
-#endif
-      for (int64_t j = 0; j < hidden; j++) h[j] = c[j] = 0;
-#if IN_COUNT > 5 && IN5_PRESENT
-      memcpy(h, (const float *)in[5] + state, (size_t)hidden * sizeof *h);
-#endif
-#if IN_COUNT > 6 && IN6_PRESENT
-      memcpy(c, (const float *)in[6] + state, (size_t)hidden * sizeof *c);
-#endif
-      for (int64_t s = 0; s < steps; s++) {
-        const int64_t t = s >= length ? s : backward ? length - 1 - s : s;
-        const float *input = x + (ATTR_layout ? b * steps + t : t * batches + b) * width;
-        if (s < length) {
-          for (int64_t g = 0; g < 4 * hidden; g++) {
-            const float *wi = w + (d * 4 * hidden + g) * width;
-            const float *ri = r + (d * 4 * hidden + g) * hidden;
-            float sum = 0;
+#define ACTIVATIONS 3
+#define USUAL(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
+#define STATE *c = h + hidden, *gates = c + hidden
+#define CELL c
+#include "plain/sequences.h"
+        for (int64_t g = 0; g < 4 * hidden; g++) {
+          const float *wi = w + (d * 4 * hidden + g) * width;
+          const float *ri = r + (d * 4 * hidden + g) * hidden;
+          float sum = 0;
 #if IN_COUNT > 3 && IN3_PRESENT
-            const float *bias = (const float *)in[3] + d * 8 * hidden;
-            sum = bias[g] + bias[4 * hidden + g];
+          const float *bias = (const float *)in[3] + d * 8 * hidden;
+          sum = bias[g] + bias[4 * hidden + g];
 #endif
 #pragma omp simd reduction(+ : sum)
-            for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
+          for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
 #pragma omp simd reduction(+ : sum)
-            for (int64_t i = 0; i < hidden; i++) sum += ri[i] * h[i];
-            gates[g] = sum;
-          }
-          for (int64_t j = 0; j < hidden; j++) {
-            float pi = 0, po = 0, pf = 0;
-#if IN_COUNT > 7 && IN7_PRESENT
-            const float *peep = (const float *)in[7] + d * 3 * hidden;
-            pi = peep[j], po = peep[hidden + j], pf = peep[2 * hidden + j];
-#endif
-            const float zi = gates[j] + pi * c[j], zf = gates[2 * hidden + j] + pf * c[j];
-            const float zc = gates[3 * hidden + j];
-            const float input_gate = ACTIVATE(0, CLIP(zi));
-            const float forget = ATTR_input_forget ? 1 - input_gate : ACTIVATE(0, CLIP(zf));
-            c[j] = forget * c[j] + input_gate * ACTIVATE(1, CLIP(zc));
-            const float zo = gates[hidden + j] + po * c[j];
-            h[j] = ACTIVATE(0, CLIP(zo)) * ACTIVATE(2, c[j]);
-          }
+          for (int64_t i = 0; i < hidden; i++) sum += ri[i] * h[i];
+          gates[g] = sum;
         }
-#if OUT0_PRESENT
-        float *y = (float *)out[0] + (ATTR_layout ? (b * steps + t) * directions + d
-                                                  : (t * directions + d) * batches + b) * hidden;
-        for (int64_t j = 0; j < hidden; j++) y[j] = s < length ? h[j] : 0;
+        for (int64_t j = 0; j < hidden; j++) {
+          float pi = 0, po = 0, pf = 0;
+#if IN_COUNT > 7 && IN7_PRESENT
+          const float *peep = (const float *)in[7] + d * 3 * hidden;
+          pi = peep[j], po = peep[hidden + j], pf = peep[2 * hidden + j];
 #endif
-      }
-#if OUT_COUNT > 1 && OUT1_PRESENT
-      memcpy((float *)out[1] + state, h, (size_t)hidden * sizeof *h);
-#endif
-#if OUT_COUNT > 2 && OUT2_PRESENT
-      memcpy((float *)out[2] + state, c, (size_t)hidden * sizeof *c);
-#endif
-    }
-  return 0;
-}
-#undef ACTIVATE
-#undef CLIP
-#undef ATTR_layout
+          const float zi = gates[j] + pi * c[j], zf = gates[2 * hidden + j] + pf * c[j];
+          const float zc = gates[3 * hidden + j];
+          const float input_gate = ACTIVATE(0, CLIP(zi));
+          const float forget = ATTR_input_forget ? 1 - input_gate : ACTIVATE(0, CLIP(zf));
+          c[j] = forget * c[j] + input_gate * ACTIVATE(1, CLIP(zc));
+          const float zo = gates[hidden + j] + po * c[j];
+          h[j] = ACTIVATE(0, CLIP(zo)) * ACTIVATE(2, c[j]);
+        }
+#include "plain/sequences_end.h"
 #undef ATTR_input_forget

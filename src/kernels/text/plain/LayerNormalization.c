@@ -1,25 +1,7 @@
 /* LayerNormalization over the axes from `axis` on; statistics in double. Scale and bias broadcast to
  * the input. */
-#ifndef ATTR_axis
-#define ATTR_axis -1
-#endif
-#ifndef ATTR_epsilon
-#define ATTR_epsilon 1e-5f
-#endif
-int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
-  const IN0_T *restrict x = in[0];
-  const IN1_T *restrict scale = in[1];
-  OUT0_T *restrict y = out[0];
-  const int64_t dims[] = IN0_DIMS, scale_dims[] = IN1_DIMS;
-  const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
-  int64_t columns = 1, scale_strides[17] = {0}, bias_strides[17] = {0}, at[17] = {0};
-  (void)scratch;
-  for (int k = axis; k < IN0_RANK; k++) columns *= dims[k];
-  int64_t step = 1;
-  for (int k = IN1_RANK - 1; k >= 0; k--) {
-    scale_strides[k + IN0_RANK - IN1_RANK] = scale_dims[k] == 1 ? 0 : step;
-    step *= scale_dims[k];
-  }
+#include "plain/scaled_rows.h"
+  int64_t bias_strides[17] = {0};
 #if IN_COUNT > 2 && IN2_PRESENT
   const IN2_T *restrict bias = in[2];
   const int64_t bias_dims[] = IN2_DIMS;
@@ -37,13 +19,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int64_t r = begin; r < end; r++) {
     const IN0_T *restrict from = x + r * columns;
     OUT0_T *restrict to = y + r * columns;
-    double mean = 0, variance = 0;
-#pragma omp simd reduction(+ : mean)
-    for (int64_t i = 0; i < columns; i++) mean += (double)from[i];
-    mean /= (double)columns;
-#pragma omp simd reduction(+ : variance)
-    for (int64_t i = 0; i < columns; i++)
-      variance += ((double)from[i] - mean) * ((double)from[i] - mean);
+#define LENGTH columns
+#include "plain/moments.h"
     const double inverse = 1 / sqrt(variance / (double)columns + (double)ATTR_epsilon);
     if (is_flat) { /* scale and bias lie as a row does */
       for (int64_t i = 0; i < columns; i++) {

@@ -45,11 +45,9 @@
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
-  const int64_t id[] = WINDOW_IN, kd[] = WINDOW_KERNEL, od[] = WINDOW_OUT;
-  const int64_t stride[] = WINDOW_STRIDE, dilation[] = WINDOW_DILATION, pad[] = WINDOW_PAD_BEGIN,
-                pad_end[] = WINDOW_PAD_END;
+#include "plain/window.h"
+  const int64_t pad_end[] = WINDOW_PAD_END;
   (void)scratch;
-  const int64_t image = id[0] * id[1] * id[2], plane = od[0] * od[1] * od[2];
   for (int64_t u = begin; u < end; u++)
     for (int64_t o0 = 0; o0 < od[0]; o0++)
       for (int64_t o1 = 0; o1 < od[1]; o1++)
@@ -74,9 +72,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
                   for (int64_t j = 0; j < width; j++)
                     count[j] += j * stride[2] + shift < id[2] + pad_end[2];
                 if (i0 < 0 || i1 < 0 || i0 >= id[0] || i1 >= id[1]) continue;
-                int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];
-                int64_t last = id[2] > shift ? (id[2] - 1 - shift) / stride[2] + 1 : 0;
-                if (last > width) last = width;
+                TAP_SPAN(id[2], width);
                 const IN0_T *restrict row = x + u * image + (i0 * id[1] + i1) * id[2];
                 if (stride[2] == 1)
                   for (int64_t j = first; j < last; j++) TAKE(j + shift);

@@ -1,27 +1,6 @@
 /* ScatterND: data with blocks of updates at addresses, in order of the updates. A unit is an element
  * of the result: every thread reads all addresses and writes what falls into its own part. */
-#if defined ATTR_reduction_IS_add
-#define APPLY(a, b) ((a) = (OUT0_T)((ACC)(a) + (ACC)(b)))
-#elif defined ATTR_reduction_IS_mul
-#define APPLY(a, b) ((a) = (OUT0_T)((ACC)(a) * (ACC)(b)))
-#elif defined ATTR_reduction_IS_max
-#define APPLY(a, b) ((a) = (a) > (b) || (a) != (a) ? (a) : (b))
-#elif defined ATTR_reduction_IS_min
-#define APPLY(a, b) ((a) = (a) < (b) || (a) != (a) ? (a) : (b))
-#else
-#define APPLY(a, b) ((a) = (b))
-#endif
-#if OUT0_TYPE == 1 /* f32 */
-#define ACC float
-#elif OUT0_TYPE == 11 /* f64 */
-#define ACC double
-#else
-#define ACC uint64_t
-#endif
-int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
-  const IN1_T *restrict indices = in[1];
-  const IN2_T *restrict updates = in[2];
-  OUT0_T *restrict to = out[0];
+#include "plain/scatter.h"
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
   const int length = (int)index_dims[IN1_RANK - 1];
   int64_t strides[17], step = 1, rows = 1, run = 1;
