@@ -11,28 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "text/openvino_c.h"
+
 #define LIBRARY_PATTERN "openvino/libs/libopenvino_c.so*"
 #define MAX_PROPERTIES 32
-
-/* ov_shape_t, ov_dimension_t, ov_partial_shape_t, ov_property_t, ov_version_t of the C API. */
-struct ov_shape {
-  int64_t rank;
-  int64_t *dims;
-};
-struct ov_dimension {
-  int64_t min, max;
-};
-struct ov_partial_shape {
-  struct ov_dimension rank;
-  struct ov_dimension *dims;
-};
-struct ov_property {
-  const char *key;
-  const void *value;
-};
-struct ov_version {
-  const char *number, *description;
-};
 
 /* ov_profiling_info_t and its list. */
 struct ov_profile {
@@ -45,47 +27,32 @@ struct ov_profile {
 };
 enum { OV_EXECUTED = 2 };
 
-/* name, result, arguments: as in openvino/c/ov_*.h, handles as void * */
-#define OV_FUNCTIONS(X)                                                                         \
-  X(ov_get_openvino_version, int, (struct ov_version *))                                        \
-  X(ov_version_free, void, (struct ov_version *))                                               \
-  X(ov_get_last_err_msg, const char *, (void))                                                  \
-  X(ov_free, void, (const char *))                                                              \
-  X(ov_core_create, int, (void **))                                                             \
-  X(ov_core_free, void, (void *))                                                               \
-  X(ov_core_read_model, int, (const void *, const char *, const char *, void **))               \
-  X(ov_core_compile_model_props, int,                                                           \
-    (const void *, const void *, const char *, size_t, const struct ov_property *, void **))    \
-  X(ov_model_free, void, (void *))                                                              \
-  X(ov_model_is_dynamic, bool, (const void *))                                                  \
-  X(ov_model_inputs_size, int, (const void *, size_t *))                                        \
-  X(ov_model_const_input_by_index, int, (const void *, size_t, void **))                        \
-  X(ov_model_reshape_by_port_indexes, int,                                                      \
-    (const void *, const size_t *, const struct ov_partial_shape *, size_t))                    \
-  X(ov_partial_shape_create_static, int, (int64_t, const int64_t *, struct ov_partial_shape *)) \
-  X(ov_partial_shape_free, void, (struct ov_partial_shape *))                                   \
-  X(ov_compiled_model_free, void, (void *))                                                     \
-  X(ov_compiled_model_inputs_size, int, (const void *, size_t *))                               \
-  X(ov_compiled_model_outputs_size, int, (const void *, size_t *))                              \
-  X(ov_compiled_model_input_by_index, int, (const void *, size_t, void **))                     \
-  X(ov_compiled_model_output_by_index, int, (const void *, size_t, void **))                    \
-  X(ov_compiled_model_create_infer_request, int, (const void *, void **))                       \
-  X(ov_compiled_model_get_property, int, (const void *, const char *, char **))                 \
-  X(ov_port_get_any_name, int, (const void *, char **))                                         \
-  X(ov_port_get_partial_shape, int, (const void *, struct ov_partial_shape *))                  \
-  X(ov_port_get_element_type, int, (const void *, int *))                                       \
-  X(ov_output_const_port_free, void, (void *))                                                  \
-  X(ov_tensor_create, int, (int, struct ov_shape, void **))                                     \
-  X(ov_tensor_create_from_host_ptr, int, (int, struct ov_shape, void *, void **))               \
-  X(ov_tensor_get_byte_size, int, (const void *, size_t *))                                     \
-  X(ov_tensor_free, void, (void *))                                                             \
-  X(ov_infer_request_set_input_tensor_by_index, int, (void *, size_t, const void *))            \
-  X(ov_infer_request_set_output_tensor_by_index, int, (void *, size_t, const void *))           \
-  X(ov_infer_request_infer, int, (void *))                                                      \
-  X(ov_infer_request_start_async, int, (void *))                                                \
-  X(ov_infer_request_wait, int, (void *))                                                       \
-  X(ov_infer_request_get_profiling_info, int, (const void *, struct ov_profile *))              \
-  X(ov_profiling_info_list_free, void, (struct ov_profile *))                                   \
+/* as OV_RUN_FUNCTIONS */
+#define OV_FUNCTIONS(X)                                                            \
+  OV_RUN_FUNCTIONS(X)                                                              \
+  X(ov_version_free, void, (struct ov_version *))                                  \
+  X(ov_free, void, (const char *))                                                 \
+  X(ov_core_free, void, (void *))                                                  \
+  X(ov_model_free, void, (void *))                                                 \
+  X(ov_model_inputs_size, int, (const void *, size_t *))                           \
+  X(ov_model_const_input_by_index, int, (const void *, size_t, void **))           \
+  X(ov_partial_shape_free, void, (struct ov_partial_shape *))                      \
+  X(ov_compiled_model_free, void, (void *))                                        \
+  X(ov_compiled_model_inputs_size, int, (const void *, size_t *))                  \
+  X(ov_compiled_model_outputs_size, int, (const void *, size_t *))                 \
+  X(ov_compiled_model_input_by_index, int, (const void *, size_t, void **))        \
+  X(ov_compiled_model_output_by_index, int, (const void *, size_t, void **))       \
+  X(ov_compiled_model_get_property, int, (const void *, const char *, char **))    \
+  X(ov_port_get_any_name, int, (const void *, char **))                            \
+  X(ov_port_get_partial_shape, int, (const void *, struct ov_partial_shape *))     \
+  X(ov_port_get_element_type, int, (const void *, int *))                          \
+  X(ov_output_const_port_free, void, (void *))                                     \
+  X(ov_tensor_create, int, (int, struct ov_shape, void **))                        \
+  X(ov_tensor_get_byte_size, int, (const void *, size_t *))                        \
+  X(ov_infer_request_start_async, int, (void *))                                   \
+  X(ov_infer_request_wait, int, (void *))                                          \
+  X(ov_infer_request_get_profiling_info, int, (const void *, struct ov_profile *)) \
+  X(ov_profiling_info_list_free, void, (struct ov_profile *))                      \
   X(ov_infer_request_free, void, (void *))
 
 struct ov_api {

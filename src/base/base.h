@@ -8,6 +8,7 @@
 #define HONE_BASE_H
 
 #include <hone.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -245,6 +246,8 @@ bool read_line(const char *path, char *out, size_t size);
 struct cgroups {
   const char *list, *root;
 };
+/* The CPUs that this thread may use, in a set of any size; NULL: not told. For CPU_FREE. */
+cpu_set_t *allowed_cpus(size_t *out_bytes);
 /* The smallest limit of a process's groups (NULL: this one's) and those around them, in CPUs and in
    bytes; 0: none. */
 double cgroup_cpus(const struct cgroups *groups);

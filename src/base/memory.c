@@ -5,6 +5,7 @@
  */
 #include "base.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -103,6 +104,18 @@ static double memory_limit_v1(const char *folder) {
 static double smaller(double a, double b) { return a > 0 && (b <= 0 || a < b) ? a : b; }
 
 static const struct cgroups this_process = {"/proc/self/cgroup", "/sys/fs/cgroup"};
+
+cpu_set_t *allowed_cpus(size_t *out_bytes) {
+  for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
+    cpu_set_t *set = CPU_ALLOC(cpus);
+    if (!set) return NULL;
+    *out_bytes = CPU_ALLOC_SIZE(cpus);
+    if (!sched_getaffinity(0, *out_bytes, set)) return set;
+    CPU_FREE(set);
+    if (errno != EINVAL) return NULL;
+  }
+  return NULL;
+}
 
 double cgroup_cpus(const struct cgroups *groups) {
   if (!groups) groups = &this_process;

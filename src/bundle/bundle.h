@@ -67,12 +67,16 @@ MUST_USE hone_status bundle_run(const struct bundle *b, const char **argv);
 /* parts.c: model.so and what it needs. An engine that has an adaptor: */
 struct adaptor {
   const char *name, *text, *distribution, *library;
+  const char *header; /* that the text shares with the backend, by its embedded name; NULL: none */
 };
 const struct adaptor *adaptor_of(const char *backend); /* NULL: none */
 /* The library that will run, and its version; "" version: as it says itself. */
 MUST_USE hone_status bundle_find_engine(struct bundle *b, const struct adaptor *adaptor,
                                         const char *path, const char *version,
                                         struct bundle_engine *out);
+/* The adaptor's text as src/`name`, and the headers that it includes. */
+MUST_USE hone_status bundle_put_adaptor(struct bundle *b, const struct adaptor *adaptor,
+                                        const char *name);
 /* What an adaptor is told of a graph, as the file `name`. */
 MUST_USE hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engine,
                                       const struct graph *graph, const char *options,

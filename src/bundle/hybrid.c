@@ -97,7 +97,7 @@ static hone_status make_engine_part(struct bundle *b, const struct backend *back
   TRY(export_onnx(b->ctx, graph, export_opset(graph), &bytes));
   TRY(bundle_put_text(b, model, &bytes, 0644));
   TRY(bundle_put_ports(b, engine, graph, part_options(backend), model, ports));
-  TRY(bundle_put_embedded(b, engine->adaptor->text, source, 0644));
+  TRY(bundle_put_adaptor(b, engine->adaptor, source));
   const char *const words[] = {"-shared",  "-fPIC", "-fvisibility=hidden", define, source, "-ldl",
                                "-pthread", NULL};
   return toolchain_program(b->ctx, b->request->cc, b->dir, words, library);
@@ -166,7 +166,6 @@ hone_status bundle_make_hybrid(struct bundle *b) {
   TRY(hybrid_read_plan(b->ctx, b->request->choice->cell.options, w.graph->nodes.count, &plan));
   b->route = "cut into parts by hone";
   TRY(bundle_put_header(b));
-  TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644));
   TRY(bundle_put_embedded(b, "bundle/hybrid.c", "src/hybrid.c", 0644));
   hone_status status = make_wired(&w, &plan);
   text_deinit(&w.parts);

@@ -8,8 +8,9 @@
 
 static const struct adaptor engines[] = {
     {"onnxruntime", "bundle/engine_onnxruntime.c", "onnxruntime",
-     "onnxruntime/capi/libonnxruntime.so*"},
-    {"openvino", "bundle/engine_openvino.c", "openvino", "openvino/libs/libopenvino_c.so*"},
+     "onnxruntime/capi/libonnxruntime.so*", NULL},
+    {"openvino", "bundle/engine_openvino.c", "openvino", "openvino/libs/libopenvino_c.so*",
+     "backends/openvino_c.h"},
 };
 
 const struct adaptor *adaptor_of(const char *name) {
@@ -230,6 +231,16 @@ hone_status bundle_check_ports(struct bundle *b) {
   return HONE_OK;
 }
 
+hone_status bundle_put_adaptor(struct bundle *b, const struct adaptor *adaptor, const char *name) {
+  char header[128];
+  TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644));
+  if (adaptor->header) {
+    snprintf(header, sizeof header, "src/%s", strrchr(adaptor->header, '/') + 1);
+    TRY(bundle_put_embedded(b, adaptor->header, header, 0644));
+  }
+  return bundle_put_embedded(b, adaptor->text, name, 0644);
+}
+
 static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
   static const char *const words[] = {
       "-shared", "-fPIC", "-fvisibility=hidden", "src/engine.c", "-ldl", "-pthread", NULL};
@@ -243,8 +254,7 @@ static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
   TRY(bundle_put_ports(b, &b->engines[0], b->model.graph, b->request->choice->cell.options,
                        b->model_file, "src/ports.h"));
   TRY(bundle_put_header(b));
-  TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644));
-  TRY(bundle_put_embedded(b, engine->text, "src/engine.c", 0644));
+  TRY(bundle_put_adaptor(b, engine, "src/engine.c"));
   text_printf(&pin, "%s==%s\n", engine->distribution, b->engines[0].version);
   TRY(bundle_put_text(b, "requirements.txt", &pin, 0644));
   return toolchain_program(b->ctx, b->request->cc, b->dir, words, "model.so");

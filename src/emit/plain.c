@@ -208,8 +208,8 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     emit_list(&body, numbers, PLAIN_SPATIAL);
   }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
-    status = emit_attribute(e, text.at, text.length, &body, &undo, step->place,
-                            &step->attributes[k]);
+    status =
+        emit_attribute(e, text.at, text.length, &body, &undo, step->place, &step->attributes[k]);
   if (!status) {
     text_append(&body, text.at, text.length);
     text_append(&body, undo.at, undo.length);

@@ -267,6 +267,10 @@ void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x);
 void tensor_set_tiny(const struct tensor *tensor, size_t i, double x, enum tiny_rounding rounding,
                      bool saturate);
 size_t tensor_count(const struct tensor *tensor);
+/* The same type, shape and elements, floats by their bits; both may be NULL. */
+bool tensor_equal(const struct tensor *a, const struct tensor *b);
+/* The same name, kind and value, floats by their bits; graphs equal nothing. */
+bool attribute_equal(const struct attribute *a, const struct attribute *b);
 /* `graph` first, then every graph in its nodes' attributes, outer before inner. */
 MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                   struct graph_list *out);

@@ -48,6 +48,43 @@ size_t tensor_count(const struct tensor *tensor) {
   return shape_count(&tensor->shape, &count) ? (size_t)count : 0;
 }
 
+static bool strings_equal(const struct string *a, const struct string *b, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (a[i].length != b[i].length || memcmp(a[i].bytes, b[i].bytes, a[i].length)) return false;
+  return true;
+}
+
+bool tensor_equal(const struct tensor *a, const struct tensor *b) {
+  if (a == b) return true;
+  if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
+  if (a->dtype == HONE_STRING) return strings_equal(a->data, b->data, tensor_count(a));
+  return a->data == b->data ||
+         (a->bytes == b->bytes && (!a->bytes || !memcmp(a->data, b->data, a->bytes)));
+}
+
+bool attribute_equal(const struct attribute *a, const struct attribute *b) {
+  if (strcmp(a->name, b->name) || a->kind != b->kind || a->count != b->count) return false;
+  switch (a->kind) {
+    case ATTRIBUTE_INT:
+      return a->i == b->i;
+    case ATTRIBUTE_FLOAT:
+      return !memcmp(&a->f, &b->f, sizeof a->f);
+    case ATTRIBUTE_STRING:
+      return strings_equal(&a->s, &b->s, 1);
+    case ATTRIBUTE_TENSOR:
+      return tensor_equal(a->tensor, b->tensor);
+    case ATTRIBUTE_FLOATS:
+      return !a->count || !memcmp(a->floats, b->floats, a->count * sizeof *a->floats);
+    case ATTRIBUTE_INTS:
+      return !a->count || !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
+    case ATTRIBUTE_STRINGS:
+      return strings_equal(a->strings, b->strings, a->count);
+    case ATTRIBUTE_GRAPH:
+      return false;
+  }
+  return false;
+}
+
 bool tensor_read_ints(const struct tensor *tensor, size_t max, int64_t *out, size_t *out_count) {
   if (!tensor || (tensor->dtype != HONE_I64 && tensor->dtype != HONE_I32)) return false;
   size_t count = tensor_count(tensor);

@@ -10,6 +10,13 @@ struct place make_place(const struct make *make) {
                          : (struct place){PLACE_NODE, make->index, make->name};
 }
 
+hone_status make_refuse(const struct make *make, const char *kind, const char *name,
+                        const char *format, va_list args) {
+  char text[256];
+  vsnprintf(text, sizeof text, format, args);
+  return fail(make->ctx, HONE_E_UNSUP, make_place(make), "%s operator %s: %s", kind, name, text);
+}
+
 static hone_status set_args(struct make *make, struct node *node, const struct arg *args) {
   struct ctx *ctx = make->ctx;
   for (; args && args->name; args++) switch (args->kind) {

@@ -40,6 +40,9 @@ MUST_USE hone_status make_nodes(struct make *make, enum op_id id, struct value *
                                 size_t input_count, const struct arg *args, size_t output_count,
                                 struct value **outs);
 struct place make_place(const struct make *make);
+/* E_UNSUP at the operator that is being written: "KIND operator NAME: ..." */
+MUST_USE hone_status make_refuse(const struct make *make, const char *kind, const char *name,
+                                 const char *format, va_list args);
 /* Constants: a list of int64, one number of any type. */
 MUST_USE hone_status make_ints(struct make *make, const int64_t *ints, size_t count,
                                struct value **out);

@@ -16,12 +16,11 @@ struct place pt_place(const struct pt_op *op) {
 }
 
 hone_status pt_refuse(const struct pt_op *op, const char *format, ...) {
-  char text[256];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  const hone_status status = make_refuse(op->make, "PyTorch", op->target, format, args);
   va_end(args);
-  return fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator %s: %s", op->target, text);
+  return status;
 }
 
 /* -- JSON ---- */

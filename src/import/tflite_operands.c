@@ -18,12 +18,11 @@ struct tf_tensor *tf_out(const struct tf_op *op, size_t k) {
 }
 
 hone_status tf_refuse(const struct tf_op *op, const char *format, ...) {
-  char text[256];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  const hone_status status = make_refuse(op->make, "TFLite", op->kind->name, format, args);
   va_end(args);
-  return fail(op->ctx, HONE_E_UNSUP, tf_place(op), "TFLite operator %s: %s", op->kind->name, text);
+  return status;
 }
 
 hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t outputs) {

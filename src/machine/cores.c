@@ -2,25 +2,12 @@
  * groups (base/memory.c). */
 #include "machine_internal.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <unistd.h>
 
-static cpu_set_t *allowed_set(size_t *out_bytes) {
-  for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
-    cpu_set_t *set = CPU_ALLOC(cpus);
-    if (!set) return NULL;
-    *out_bytes = CPU_ALLOC_SIZE(cpus);
-    if (!sched_getaffinity(0, *out_bytes, set)) return set;
-    CPU_FREE(set);
-    if (errno != EINVAL) return NULL;
-  }
-  return NULL;
-}
-
 int allowed_cpu(int n) {
   size_t bytes;
-  cpu_set_t *set = allowed_set(&bytes);
+  cpu_set_t *set = allowed_cpus(&bytes);
   if (!set) return -1;
   int found = -1, count = CPU_COUNT_S(bytes, set);
   if (count) n %= count;
@@ -32,7 +19,7 @@ int allowed_cpu(int n) {
 
 static int affinity_count(void) {
   size_t bytes;
-  cpu_set_t *set = allowed_set(&bytes);
+  cpu_set_t *set = allowed_cpus(&bytes);
   if (!set) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 && online < 1 << 20 ? (int)online : 1;

@@ -95,20 +95,6 @@ static bool is_leading_part(const struct tensor *whole, const struct tensor *par
   return true;
 }
 
-static bool same_strings(const struct tensor *a, const struct tensor *b) {
-  const struct string *x = a->data, *y = b->data;
-  for (size_t i = 0; i < tensor_count(a); i++)
-    if (x[i].length != y[i].length || memcmp(x[i].bytes, y[i].bytes, x[i].length)) return false;
-  return true;
-}
-
-static bool same_tensor(const struct tensor *a, const struct tensor *b) {
-  if (a == b) return true;
-  if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
-  if (a->dtype == HONE_STRING) return same_strings(a, b);
-  return a->data == b->data || (a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
-}
-
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
                                    struct value *value, const struct value *other) {
   if (!other->constant) return refuse(f, node, "an operand is no constant");
@@ -116,39 +102,12 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   if (is_shape_operand(node, k)) return HONE_OK;
   TRY(pair_values(f, node, value, other));
   if (value->slope ? is_leading_part(value->constant, other->constant)
-                   : same_tensor(value->constant, other->constant))
+                   : tensor_equal(value->constant, other->constant))
     return HONE_OK;
   return refuse(f, node, "a constant has other elements");
 }
 
 /* -- nodes ---- */
-
-static bool same_attribute(const struct attribute *a, const struct attribute *b) {
-  if (strcmp(a->name, b->name) || a->kind != b->kind || a->count != b->count) return false;
-  switch (a->kind) {
-    case ATTRIBUTE_INT:
-      return a->i == b->i;
-    case ATTRIBUTE_FLOAT:
-      return !memcmp(&a->f, &b->f, sizeof a->f);
-    case ATTRIBUTE_STRING:
-      return a->s.length == b->s.length && !memcmp(a->s.bytes, b->s.bytes, a->s.length);
-    case ATTRIBUTE_TENSOR:
-      return same_tensor(a->tensor, b->tensor);
-    case ATTRIBUTE_FLOATS:
-      return !a->count || !memcmp(a->floats, b->floats, a->count * sizeof *a->floats);
-    case ATTRIBUTE_INTS:
-      return !a->count || !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
-    case ATTRIBUTE_STRINGS:
-      for (size_t i = 0; i < a->count; i++)
-        if (a->strings[i].length != b->strings[i].length ||
-            memcmp(a->strings[i].bytes, b->strings[i].bytes, a->strings[i].length))
-          return false;
-      return true;
-    case ATTRIBUTE_GRAPH:
-      return false;
-  }
-  return false;
-}
 
 static hone_status follow_node(struct follower *f, const struct node *node,
                                const struct node *other) {
@@ -156,7 +115,7 @@ static hone_status follow_node(struct follower *f, const struct node *node,
       node->output_count != other->output_count || node->attribute_count != other->attribute_count)
     return refuse(f, node, "the passes make another node of it");
   for (size_t i = 0; i < node->attribute_count; i++)
-    if (!same_attribute(&node->attributes[i], &other->attributes[i])) {
+    if (!attribute_equal(&node->attributes[i], &other->attributes[i])) {
       if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it holds graphs");
       return refuse(f, node, "an attribute has another value");
     }
@@ -187,7 +146,7 @@ static hone_status follow(struct follower *f) {
     TRY(follow_node(f, graph->nodes.at[i], at_n->nodes.at[i]));
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct value *value = graph->outputs.at[i];
-    if (value->constant && !same_tensor(value->constant, at_n->outputs.at[i]->constant))
+    if (value->constant && !tensor_equal(value->constant, at_n->outputs.at[i]->constant))
       return refuse(f, NULL, "an output is another constant");
     if (!value->constant && f->pair[value->index] != at_n->outputs.at[i])
       return refuse(f, NULL, "an output is another value");

@@ -32,11 +32,6 @@ static bool is_mergeable(const struct value *value) {
          value->dtype != HONE_STRING && value->constant->bytes <= SMALL_CONSTANT_BYTES;
 }
 
-static bool same_constant(const struct tensor *a, const struct tensor *b) {
-  return a->dtype == b->dtype && shape_equal(&a->shape, &b->shape) &&
-         (!a->bytes || !memcmp(a->data, b->data, a->bytes));
-}
-
 static hone_status merge_constants(struct ctx *ctx, struct graph *graph, struct arena *scratch,
                                    size_t *changes) {
   struct table table;
@@ -50,7 +45,7 @@ static hone_status merge_constants(struct ctx *ctx, struct graph *graph, struct 
     size_t slot = hash & (table.capacity - 1);
     for (; table.at[slot]; slot = (slot + 1) & (table.capacity - 1)) {
       struct value *other = graph->values.at[table.at[slot] - 1];
-      if (!same_constant(other->constant, tensor)) continue;
+      if (!tensor_equal(other->constant, tensor)) continue;
       TRY(substitution_add(ctx, graph, &map, value, other));
       ++*changes;
       break;
@@ -78,29 +73,6 @@ static uint64_t hash_attribute(uint64_t hash, const struct attribute *a) {
   }
 }
 
-static bool same_attribute(const struct attribute *a, const struct attribute *b) {
-  if (a->kind != b->kind || strcmp(a->name, b->name) != 0) return false;
-  switch (a->kind) {
-    case ATTRIBUTE_INT:
-      return a->i == b->i;
-    case ATTRIBUTE_FLOAT:
-      return !memcmp(&a->f, &b->f, sizeof a->f);
-    case ATTRIBUTE_STRING:
-      return a->s.length == b->s.length && !memcmp(a->s.bytes, b->s.bytes, a->s.length);
-    case ATTRIBUTE_INTS:
-      return a->count == b->count &&
-             (!a->count || !memcmp(a->ints, b->ints, a->count * sizeof *a->ints));
-    case ATTRIBUTE_FLOATS:
-      return a->count == b->count &&
-             (!a->count || !memcmp(a->floats, b->floats, a->count * sizeof *a->floats));
-    case ATTRIBUTE_TENSOR:
-      return a->tensor->dtype != HONE_STRING && b->tensor->dtype != HONE_STRING &&
-             same_constant(a->tensor, b->tensor);
-    default:
-      return false;
-  }
-}
-
 static uint64_t hash_node(const struct node *node) {
   uint64_t hash = MIX(14695981039346656037u, node->op->id);
   for (size_t i = 0; i < node->input_count; i++) {
@@ -124,7 +96,7 @@ static bool same_node(const struct node *a, const struct node *b) {
     if (b->outputs[o] && !a->outputs[o]) return false; /* b wants what a does not make */
   for (size_t i = 0; i < a->attribute_count; i++) {
     const struct attribute *other = node_attribute(b, a->attributes[i].name);
-    if (!other || !same_attribute(&a->attributes[i], other)) return false;
+    if (!other || !attribute_equal(&a->attributes[i], other)) return false;
   }
   return true;
 }

@@ -51,19 +51,6 @@ static void run_alone(void *self, const struct hone_job *job) {
   stages_run_alone(job);
 }
 
-/* The CPUs this thread may use, in a set of any size. */
-static cpu_set_t *allowed_cpus(size_t *out_bytes) {
-  for (size_t cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
-    cpu_set_t *set = CPU_ALLOC(cpus);
-    if (!set) return NULL;
-    *out_bytes = CPU_ALLOC_SIZE(cpus);
-    if (!sched_getaffinity(0, *out_bytes, set)) return set;
-    CPU_FREE(set);
-    if (errno != EINVAL) return NULL;
-  }
-  return NULL;
-}
-
 /* The n-th CPU of a set, counted round. */
 static size_t nth_cpu(const cpu_set_t *set, size_t bytes, int n) {
   n %= CPU_COUNT_S(bytes, set);

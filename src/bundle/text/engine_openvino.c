@@ -2,47 +2,11 @@
  * threads are those that were measured, the team's are not used.
  */
 #include "engine.h"
-
-struct ov_shape {
-  int64_t rank;
-  int64_t *dims;
-};
-struct ov_dimension {
-  int64_t min, max;
-};
-struct ov_partial_shape {
-  struct ov_dimension rank;
-  struct ov_dimension *dims;
-};
-struct ov_property {
-  const char *key;
-  const void *value;
-};
-struct ov_version {
-  const char *number, *description;
-};
-
-/* name, result, arguments: as in openvino/c/ov_*.h, handles as void * */
-#define FUNCTIONS(X)                                                                                            \
-  X(ov_get_openvino_version, int, (struct ov_version *))                                                        \
-  X(ov_get_last_err_msg, const char *, (void))                                                                  \
-  X(ov_core_create, int, (void **))                                                                             \
-  X(ov_core_read_model, int, (const void *, const char *, const char *, void **))                               \
-  X(ov_core_compile_model_props, int, (const void *, const void *, const char *, size_t, const struct ov_property *, \
-                                       void **))                                                                \
-  X(ov_model_is_dynamic, _Bool, (const void *))                                                                 \
-  X(ov_model_reshape_by_port_indexes, int, (const void *, const size_t *, const struct ov_partial_shape *, size_t)) \
-  X(ov_partial_shape_create_static, int, (int64_t, const int64_t *, struct ov_partial_shape *))                 \
-  X(ov_compiled_model_create_infer_request, int, (const void *, void **))                                       \
-  X(ov_tensor_create_from_host_ptr, int, (int, struct ov_shape, void *, void **))                               \
-  X(ov_tensor_free, void, (void *))                                                                             \
-  X(ov_infer_request_set_input_tensor_by_index, int, (void *, size_t, const void *))                            \
-  X(ov_infer_request_set_output_tensor_by_index, int, (void *, size_t, const void *))                           \
-  X(ov_infer_request_infer, int, (void *))
+#include "openvino_c.h"
 
 static struct {
 #define X(name, result, arguments) result(*name) arguments;
-  FUNCTIONS(X)
+  OV_RUN_FUNCTIONS(X)
 #undef X
 } ov;
 static void *core, *model, *compiled, *request;
@@ -64,7 +28,7 @@ static int load(const char *folder) {
     fprintf(stderr, "this OpenVINO has no " #name "\n");                      \
     return 0;                                                                 \
   }
-  FUNCTIONS(X)
+  OV_RUN_FUNCTIONS(X)
 #undef X
   return is_ok(ov.ov_get_openvino_version(&version), "version") && engine_is_pinned(version.number);
 }
