@@ -166,6 +166,7 @@ hone_status bundle_make_hybrid(struct bundle *b) {
   TRY(hybrid_read_plan(b->ctx, b->request->choice->cell.options, w.graph->nodes.count, &plan));
   b->route = "cut into parts by hone";
   TRY(bundle_put_header(b));
+  TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644)); /* hybrid.c needs it too */
   TRY(bundle_put_embedded(b, "bundle/hybrid.c", "src/hybrid.c", 0644));
   hone_status status = make_wired(&w, &plan);
   text_deinit(&w.parts);
