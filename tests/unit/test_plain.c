@@ -283,8 +283,8 @@ static int64_t count_units(const struct ops_case *c, const struct node *node, si
   return plain->units(&problem);
 }
 
-static void put_case(struct ctx *ctx, struct text *out, const struct ops_case *c, const struct ops_run *run,
-                     size_t number) {
+static void put_case(struct ctx *ctx, struct text *out, const struct ops_case *c,
+                     const struct ops_run *run, size_t number) {
   const struct node *node = run->node;
   const struct plain_kernel *plain = plain_find(c->op);
   assert_non_null(plain);
