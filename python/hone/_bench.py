@@ -6,11 +6,9 @@ import html
 import json
 import os
 import re
-import subprocess
-import sys
 from typing import Any, Iterable, Iterator, Sequence
 
-from . import _lib
+from . import _lib, _progress
 
 SHOWN = (("rank", "#"), ("backend", "backend"), ("p50", "p50 ms"), ("vs_fastest", "vs fastest"), ("status", "status"))
 
@@ -82,7 +80,7 @@ def bench(models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *,
           backends: str | Iterable[str] | None = None, batch: Any = None, threads: Any = None, progress: bool = True,
           **flags: Any) -> Study:
     """Runs `hone bench` and returns its records. Further flags are the command's own with underscores:
-    min_time=0.5 is --min-time 0.5, aa=True is --aa. progress: the command's own lines on a terminal."""
+    min_time=0.5 is --min-time 0.5, aa=True is --aa. progress: the command's own lines on a terminal, a bar in a notebook."""
     many = [models] if isinstance(models, (str, os.PathLike)) else list(models)
     argv = [_lib.command(), "bench", *[os.fspath(m) for m in many], "--json", "-"]
     wanted = {"backend": _list(backends), "batch": _list(batch), "threads": _list(threads), **flags}
@@ -92,13 +90,11 @@ def bench(models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *,
         argv.append("--" + name.replace("_", "-"))
         if value is not True:
             argv.append(str(value))
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=None if progress and sys.stderr.isatty()
-                          else subprocess.PIPE, check=False)
-    text = done.stdout.decode(errors="replace")
+    code, text, words = _progress.run(argv, progress)
     try:
         return Study(json.loads(text[text.index("{"):]))
     except ValueError:
-        words = (done.stderr or b"").decode(errors="replace").strip()
+        words = words.strip()
         found = re.search(r"\bE_[A-Z]+\b", words)
         raise _lib.HoneError(found.group() if found else "E_INTERNAL",
-                             words or f"hone bench ended with {done.returncode}") from None
+                             words or f"hone bench ended with {code}") from None

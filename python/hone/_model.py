@@ -154,7 +154,7 @@ def _export(module: Any, example_inputs: Sequence[Any], folder: str) -> str:
     was_training = module.training
     module.eval()
     try:
-        torch.onnx.export(module, tuple(example_inputs), path, dynamo=not scripted)
+        torch.onnx.export(module, tuple(example_inputs), path, dynamo=not scripted, verbose=False)
     finally:
         module.train(was_training)
     return path

@@ -35,7 +35,7 @@ def _compile(graph: torch.fx.GraphModule, example_inputs: list[torch.Tensor]) ->
         raise HoneError("E_UNSUP", "a graph with an input that is no tensor (a symbolic size)")
     with tempfile.TemporaryDirectory(prefix="hone-") as folder:
         path = os.path.join(folder, "graph.onnx")
-        torch.onnx.export(graph, tuple(example_inputs), path, dynamo=True)
+        torch.onnx.export(graph, tuple(example_inputs), path, dynamo=True, verbose=False)
         model = _model.compile(path)
 
     def run(*inputs: torch.Tensor) -> tuple[Any, ...]:

@@ -174,3 +174,26 @@ def test_state_shares_memory(tmp_path):
     np.testing.assert_array_equal(b, want_b)
     with pytest.raises(hone.HoneError, match="no such output"):
         hone.compile(path, alias={"a": "nothing"})
+
+
+def test_progress_is_told_apart_from_the_rows():
+    """The command sees a terminal then; what it says is shown and kept, and its words in a notebook become a bar."""
+    from hone import _progress
+    program = ("import sys; assert sys.stderr.isatty(); print('rows');"
+               "sys.stderr.write('\\r[1/4] m native run, 0:09 left\\r[2/4] <m> native ru'); sys.stderr.write('n\\n')")
+    shown = []
+
+    class Seen(_progress.Bar):
+        def show(self, step, count, words):
+            shown.append((step, count, words))
+            self.handle = self
+
+    before, _progress._show = _progress._show, lambda wanted: Seen() if wanted else None
+    try:
+        code, out, said = _progress.run([sys.executable, "-c", program], True)
+    finally:
+        _progress._show = before
+    assert (code, out) == (0, "rows\n") and "[1/4] m native run" in said
+    assert (2, 4, "<m> native run") in shown and shown[-1] == (4, 4, "done")
+    code, out, said = _progress.run([sys.executable, "-c", "import sys; print(sys.stderr.isatty())"], False)
+    assert (code, out, said) == (0, "False\n", "")

@@ -109,3 +109,12 @@ def test_what_hone_cannot_do_runs_in_torch_and_is_counted():
         torch.testing.assert_close(torch.compile(run, backend="hone")(x), run(x))
     assert hone.torch.stats.graphs == 1 and hone.torch.stats.compiled == 0
     assert len(hone.torch.stats.fallbacks) == 1 and hone.torch.stats.fallbacks[0]
+
+
+def test_what_is_compiled_writes_nothing(capfd):
+    """torch's exporter tells of its stages; neither a script nor a notebook's cell has asked for them."""
+    module, x = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval(), torch.randn(2, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(hone.compile(module, (x,))(x), module(x))
+        torch.testing.assert_close(torch.compile(module, backend="hone")(x), module(x))
+    assert capfd.readouterr().out == ""
