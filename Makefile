@@ -1,5 +1,5 @@
 # hone. `make` builds, `make bench` shows the main job, `make test` runs every test; all three set up what
-# is missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan|tsan, WERROR=-Werror.
+# is missing. GNU make, no configure step. BUILD=folder, CC=..., VARIANT=release|debug|asan|tsan|coverage, WERROR=-Werror.
 SHELL := /bin/sh
 VARIANT ?= release
 BUILD ?= $(if $(filter release,$(VARIANT)),build,build/$(VARIANT))
@@ -16,6 +16,8 @@ OPTIMISE_debug := -O0 -g3
 OPTIMISE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # Data races: make VARIANT=tsan build/tsan/tests/test_run
 OPTIMISE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+# What tests reach: make coverage
+OPTIMISE_coverage := -O0 -g --coverage -fprofile-update=atomic
 # Asked once and not before the first compilation: set-up may install the packages during this very run.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
@@ -23,7 +25,7 @@ override CPPFLAGS += -Iinclude -D_GNU_SOURCE
 override CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden \
           -ffp-contract=off -pthread $(PACKAGE_CFLAGS)
 override LDLIBS += $(PACKAGE_LIBS) -ldl -lm -pthread
-override LDFLAGS += $(filter -fsanitize=%,$(OPTIMISE_$(VARIANT)))
+override LDFLAGS += $(filter -fsanitize=% --coverage,$(OPTIMISE_$(VARIANT)))
 
 SOURCES := $(wildcard src/*/*.c zoo/*.c)
 CLI_SOURCES := $(filter src/cli/%,$(SOURCES))

@@ -62,9 +62,6 @@ static hone_status add_block(struct ctx *ctx, struct arena *arena, size_t bytes)
   if (!checked_add(bytes, sizeof(struct block) + 64, &need))
     return fail(ctx, HONE_E_LIMIT, place_none(), "an allocation of %zu bytes is too large", bytes);
   size_t size = need > arena->next_size ? need : arena->next_size;
-  if (need > arena->limit || arena->used > arena->limit - need)
-    return fail(ctx, HONE_E_LIMIT, place_none(),
-                "memory of one phase would pass %zu bytes (limit arena_bytes)", arena->limit);
   struct block *block = new_block(size);
   if (!block) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu bytes", size);
   block->next = arena->blocks;
@@ -81,12 +78,22 @@ static char *aligned(char *p, size_t alignment) {
   return (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
+/* Says how much would have been enough for this one: a test asks for that much next. */
+static hone_status past_limit(struct ctx *ctx, const struct arena *arena, size_t bytes) {
+  size_t total;
+  if (!checked_add(arena->used, bytes, &total)) total = SIZE_MAX;
+  return fail(ctx, HONE_E_LIMIT, place_none(),
+              "memory of one phase would pass %zu bytes and be %zu (limit arena_bytes)",
+              arena->limit, total);
+}
+
 hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size_t size,
                         void *out_pointer) {
   size_t bytes;
   if (!checked_mul(count, size, &bytes))
     return fail(ctx, HONE_E_LIMIT, place_none(), "%zu elements of %zu bytes overflow", count, size);
   if (!bytes) bytes = 1;
+  if (bytes > arena->limit - arena->used) return past_limit(ctx, arena, bytes);
   size_t alignment = bytes >= 64 ? 64 : 16;
   char *p = arena->at ? aligned(arena->at, alignment) : NULL;
   if (!p || p > arena->end || (size_t)(arena->end - p) < bytes) {

@@ -231,6 +231,7 @@ bool pt_is_whole(const struct pt_op *op, const char *name) {
 hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
   const char *kind;
   json_t *value = find_argument(op, name, &kind);
+  if (value && !json_is_string(value)) return pt_refuse(op, "argument %s is no text", name);
   *out = value ? pt_words(value) : otherwise;
   return HONE_OK;
 }

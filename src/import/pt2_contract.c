@@ -176,12 +176,14 @@ static void both_sides(int64_t *pads, size_t n) {
 static hone_status read_padding(struct pt_op *op, const struct value *w, const int64_t *dilations,
                                 size_t n, int64_t *pads) {
   const char *word;
-  TRY(pt_text(op, "padding", "", &word));
-  if (!*word) {
+  if (!json_is_string(pt_argument(op, "padding"))) {
     TRY(read_spatial(op, "padding", 0, n, pads));
     both_sides(pads, n);
     return HONE_OK;
   }
+  TRY(pt_text(op, "padding", "", &word));
+  if (strcmp(word, "same") && strcmp(word, "valid"))
+    return pt_refuse(op, "argument padding is \"%.32s\"", word);
   for (size_t i = 0; i < n; i++) {
     int64_t total = !strcmp(word, "same") ? (w->shape.dims[2 + i] - 1) * dilations[i] : 0;
     pads[i] = total / 2;

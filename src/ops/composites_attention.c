@@ -149,6 +149,7 @@ void expand_flex_attention(struct expansion *e) {
     return;
   }
   q = x_widened(e, q), k = x_widened(e, k), v = x_widened(e, v);
+  if (e->status) return; /* a dummy has no heads */
   const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
   int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], shared = heads / kv_heads;
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);

@@ -8,7 +8,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
@@ -16,21 +15,9 @@ import pytest
 from hone import ROOT, sound
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
-import make_pt2_cases as cases
+import unpack_pt2
 
-ARCHIVE = pathlib.Path(__file__).resolve().parent.parent / "cases/pt2/operators.zip"
-
-
-def members():
-    found = {}
-    with zipfile.ZipFile(ARCHIVE) as z:
-        for member in z.namelist():
-            name, part = member.split("/", 1)
-            found.setdefault(name, {})[part] = z.read(member)
-    return found
-
-
-ALL = members()
+ALL = unpack_pt2.modules()
 
 
 def arrays(parts, what):
@@ -54,8 +41,7 @@ def input_names(parts):
 
 def run(hone, folder, name, mode):
     parts = ALL[name]
-    packing = zipfile.ZIP_DEFLATED if len(name) % 2 else zipfile.ZIP_STORED
-    cases.write(folder / "m.pt2", {p: d for p, d in parts.items() if not p.endswith(".npy")}, compression=packing)
+    unpack_pt2.write(folder / "m.pt2", name, parts)
     words = []
     for key, x in zip(input_names(parts), arrays(parts, "in")):
         np.save(folder / f"{key}.npy", x)

@@ -1,0 +1,16 @@
+"""Models that `make coverage` reads with every allocation refused once: coverage_models.py FOLDER writes the node models of
+the installed onnx package and the archives of tests/cases/pt2/operators.zip."""
+import pathlib
+import sys
+
+from onnx.backend.test.loader import load_model_tests
+
+import unpack_pt2
+
+if __name__ == "__main__":
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for case in load_model_tests(kind="node"):
+        (folder / f"{case.name}.onnx").write_bytes(case.model.SerializeToString())
+    for name, parts in unpack_pt2.modules().items():
+        unpack_pt2.write(folder / f"{name}.pt2", name, parts)

@@ -1,0 +1,300 @@
+/* Every operator of tests/cases/pt2/operators.zip with each of its arguments damaged: of another kind, out of range,
+ * naming nobody, left out; its results without names; inputs of other types and ranks. What is refused is refused with
+ * its place and without an internal error; a tensor that nothing defines is always refused, and an argument of a kind
+ * that it never has is read over only where hone has no use for it (the list below). */
+#include "import_case.h"
+#include "import/zip.h"
+
+#include <jansson.h>
+
+enum { LONGEST_MODEL = 30000, MOST_PAIRS = 8192, MOST_MEMBERS = 64 };
+
+/* How PyTorch stores and computes, not what; what only training needs. */
+static const char *const ignored[] = {
+    "device",        "layout",    "pin_memory", "memory_format", "half_to_float", "cudnn_enable",
+    "cudnn_enabled", "dropout_p", "momentum",   "train",         "training"};
+/* Where hone has no use for the rest: what is known from another argument, from the results, or with a mode. */
+static const char *const ignored_there[] = {"torch.ops.aten._assert_tensor_metadata.default a",
+                                            "torch.ops.aten._assert_tensor_metadata.default size",
+                                            "torch.ops.aten._assert_tensor_metadata.default stride",
+                                            "torch.ops.aten._assert_tensor_metadata.default dtype",
+                                            "torch.ops.aten.chunk.default chunks",
+                                            "torch.ops.aten.dropout.default p",
+                                            "torch.ops.aten.instance_norm.default running_mean",
+                                            "torch.ops.aten.instance_norm.default running_var",
+                                            "torch.ops.aten.native_group_norm.default N",
+                                            "torch.ops.aten.native_group_norm.default C",
+                                            "torch.ops.aten.native_group_norm.default HxW",
+                                            "torch.ops.aten.upsample_linear1d.vec output_size"};
+
+static struct {
+  struct ctx ctx;
+  struct arena *arena;
+  struct zip zip;
+  const char *module;
+  size_t module_length;
+  json_t *model;
+  const struct zip_member *others[MOST_MEMBERS]; /* of the module, beside its model */
+  const uint8_t *contents[MOST_MEMBERS];
+  size_t other_count, attempts, refused;
+  char *pairs[MOST_PAIRS]; /* target and argument that were damaged before */
+  size_t pair_count;
+} all;
+
+/* -- an archive whose members are stored as they are ---- */
+
+static uint32_t crc_of(const uint8_t *p, size_t n) {
+  static uint32_t table[256];
+  uint32_t x = UINT32_MAX;
+  for (uint32_t i = 0; i < 256 && !table[255]; i++) {
+    table[i] = i;
+    for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+  }
+  for (; n--; p++) x = x >> 8 ^ table[(x ^ *p) & 0xff];
+  return ~x;
+}
+
+/* The fields that the header in front of a member and the one in the directory share. */
+static void put_header(struct buf *b, const char *magic, size_t skip, uint32_t crc, size_t n,
+                       size_t name) {
+  uint32_t sizes[] = {crc, (uint32_t)n, (uint32_t)n};
+  uint16_t names[] = {(uint16_t)name, 0};
+  put_raw(b, magic, 4);
+  put_raw(b, "\24\0\24\0" + 4 - skip, skip);
+  put_raw(b, "\0\0\0\0\0\0\0\0", 8); /* flags, stored, time */
+  put_raw(b, sizes, sizeof sizes);
+  put_raw(b, names, sizeof names);
+}
+
+static void put_member(struct buf *b, struct buf *directory, const char *name, const void *bytes,
+                       size_t n) {
+  uint32_t at = (uint32_t)b->n, crc = crc_of(bytes, n);
+  put_header(b, "PK\3\4", 2, crc, n, strlen(name));
+  put_raw(b, name, strlen(name));
+  put_raw(b, bytes, n);
+  put_header(directory, "PK\1\2", 4, crc, n, strlen(name));
+  put_raw(directory, "\0\0\0\0\0\0\0\0\0\0", 10);
+  put_raw(directory, &at, 4);
+  put_raw(directory, name, strlen(name));
+}
+
+static struct buf archive(void) {
+  struct buf b = {0}, directory = {0};
+  char name[300];
+  char *text = json_dumps(all.model, JSON_COMPACT);
+  assert_non_null(text);
+  uint16_t count = (uint16_t)(all.other_count + 1);
+  for (size_t i = 0; i < all.other_count; i++)
+    put_member(&b, &directory, all.others[i]->name, all.contents[i], all.others[i]->size);
+  snprintf(name, sizeof name, "%.*s/models/model.json", (int)all.module_length, all.module);
+  put_member(&b, &directory, name, text, strlen(text));
+  uint32_t where[] = {(uint32_t)directory.n, (uint32_t)b.n};
+  put_raw(&b, directory.at, directory.n);
+  put_raw(&b, "PK\5\6\0\0\0\0", 8);
+  put_raw(&b, (uint16_t[]){count, count}, 4);
+  put_raw(&b, where, sizeof where);
+  put_raw(&b, "\0\0", 2);
+  free(directory.at);
+  free(text);
+  return b;
+}
+
+static bool is_refused(const char *target, const char *what, bool must_be) {
+  struct buf bytes = archive();
+  struct loaded l = load(&bytes, NULL);
+  bool refused = l.status != HONE_OK;
+  all.attempts++;
+  all.refused += refused;
+  bool sound =
+      l.status != HONE_E_INTERNAL && (refused || !must_be) &&
+      (!refused || strstr(l.ctx.message, " at ") || strstr(l.ctx.message, "memory of one phase"));
+  if (!sound)
+    print_error("%.*s, %s, %s: %s\n", (int)all.module_length, all.module, target, what,
+                refused ? l.ctx.message : "was read");
+  assert_true(sound);
+  unload(&l);
+  return refused;
+}
+
+/* -- arguments ---- */
+
+static const char *string_of(const json_t *object, const char *key) {
+  const char *s = json_string_value(json_object_get(object, key));
+  return s ? s : "";
+}
+
+/* Two nodes of one operator read their arguments alike. */
+static bool is_new(const char *target, const char *argument) {
+  char pair[512];
+  snprintf(pair, sizeof pair, "%s %s", target, argument);
+  for (size_t i = 0; i < all.pair_count; i++)
+    if (!strcmp(all.pairs[i], pair)) return false;
+  assert_true(all.pair_count < MOST_PAIRS);
+  all.pairs[all.pair_count++] = strdup(pair);
+  return true;
+}
+
+static bool is_ignored(const char *target, const char *name) {
+  char pair[512];
+  if (!*name) return true; /* of a graph within the graph: by their order */
+  for (size_t i = 0; i < COUNT(ignored); i++)
+    if (!strcmp(ignored[i], name)) return true;
+  snprintf(pair, sizeof pair, "%s %s", target, name);
+  for (size_t i = 0; i < COUNT(ignored_there); i++)
+    if (!strcmp(ignored_there[i], pair)) return true;
+  return false;
+}
+
+static void damage_argument(const char *target, json_t *input) {
+  static const char *const kinds[] = {
+      /* no argument is ever the first */
+      "{\"as_nothing\": {}}",
+      "{\"as_tensor\": {\"name\": \"nobody\"}}",
+      "{\"as_optional_tensor\": {\"as_none\": true}}",
+      "{\"as_tensors\": []}",
+      "{\"as_tensors\": [{\"name\": \"nobody\"}]}",
+      "{\"as_optional_tensors\": [{\"as_none\": true}, {\"as_tensor\": {\"name\": \"nobody\"}}]}",
+      "{\"as_int\": -77}",
+      "{\"as_int\": 1000000}",
+      "{\"as_int\": 0}",
+      "{\"as_float\": 1e300}",
+      "{\"as_float\": \"-Infinity\"}",
+      "{\"as_ints\": []}",
+      "{\"as_ints\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}",
+      "{\"as_ints\": [-77, \"x\"]}",
+      "{\"as_ints\": [0]}",
+      "{\"as_sym_ints\": [{\"as_int\": 1e300}]}",
+      "{\"as_floats\": [1.5, \"x\"]}",
+      "{\"as_floats\": []}",
+      "{\"as_sym_int\": {\"as_name\": \"nobody\"}}",
+      "{\"as_string\": \"anything\"}",
+      "{\"as_bool\": true}",
+      "{\"as_bool\": false}",
+      "{\"as_none\": true}"};
+  const char *name = string_of(input, "name");
+  json_t *before = json_incref(json_object_get(input, "arg"));
+  for (size_t i = 0; i < COUNT(kinds); i++) {
+    char what[400];
+    snprintf(what, sizeof what, "argument %s is %s", name, kinds[i]);
+    json_t *other = json_loads(kinds[i], 0, NULL);
+    assert_non_null(other);
+    assert_int_equal(json_object_set_new(input, "arg", other), 0);
+    is_refused(target, what, i == 0 && !is_ignored(target, name));
+  }
+  assert_int_equal(json_object_set_new(input, "arg", before), 0);
+}
+
+static void damage_node(json_t *node) {
+  const char *target = string_of(node, "target");
+  json_t *inputs = json_object_get(node, "inputs"), *outputs = json_object_get(node, "outputs");
+  for (size_t i = 0; i < json_array_size(inputs); i++) {
+    json_t *input = json_array_get(inputs, i);
+    if (is_new(target, string_of(input, "name"))) damage_argument(target, input);
+  }
+  if (!is_new(target, "its results")) return;
+  json_incref(outputs);
+  json_object_set_new(node, "outputs", json_array());
+  is_refused(target, "without results", false);
+  json_object_set_new(node, "outputs", outputs);
+}
+
+/* -- inputs of the model ---- */
+
+static void damage_value(const char *name, json_t *about) {
+  static const int dtypes[] = {1, 5, 7, 8, 12, 99};
+  char what[300];
+  json_t *dtype = json_incref(json_object_get(about, "dtype"));
+  for (size_t i = 0; i < COUNT(dtypes); i++) {
+    json_object_set_new(about, "dtype", json_integer(dtypes[i]));
+    snprintf(what, sizeof what, "input %s of type %d", name, dtypes[i]);
+    is_refused("", what, dtypes[i] == 99);
+  }
+  json_object_set_new(about, "dtype", dtype);
+  json_t *sizes = json_incref(json_object_get(about, "sizes"));
+  for (size_t rank = 0; rank < 7; rank++) {
+    json_t *other = json_array();
+    for (size_t d = 0; d < rank; d++)
+      json_array_append_new(other, json_pack("{s:i}", "as_int", d % 3 ? 4 : 2));
+    json_object_set_new(about, "sizes", other);
+    snprintf(what, sizeof what, "input %s of rank %zu", name, rank);
+    is_refused("", what, false);
+  }
+  json_object_set_new(about, "sizes", sizes);
+}
+
+static void damage_module(void) {
+  json_t *graph = json_object_get(json_object_get(all.model, "graph_module"), "graph");
+  json_t *specs = json_object_get(
+      json_object_get(json_object_get(all.model, "graph_module"), "signature"), "input_specs");
+  json_t *nodes = json_object_get(graph, "nodes");
+  for (size_t i = 0; i < json_array_size(nodes); i++)
+    json_object_set_new(json_array_get(nodes, i), "metadata", json_object());
+  assert_false(is_refused("", "as it is", false));
+  for (size_t i = 0; i < json_array_size(nodes); i++) damage_node(json_array_get(nodes, i));
+  for (size_t i = 0; i < json_array_size(specs); i++) {
+    const json_t *arg =
+        json_object_get(json_object_get(json_array_get(specs, i), "user_input"), "arg");
+    const char *name = string_of(json_object_get(arg, "as_tensor"), "name");
+    json_t *about = json_object_get(json_object_get(graph, "tensor_values"), name);
+    if (about) damage_value(name, about);
+  }
+}
+
+/* Takes the module that member `first` belongs to. */
+static void take_module(size_t first) {
+  const char *name = all.zip.members[first].name;
+  size_t length = (size_t)(strchr(name, '/') - name);
+  const uint8_t *text = NULL;
+  size_t size = 0;
+  all.module = name;
+  all.module_length = length;
+  all.other_count = 0;
+  for (size_t i = 0; i < all.zip.count; i++) {
+    const struct zip_member *member = &all.zip.members[i];
+    if (strncmp(member->name, name, length + 1)) continue;
+    const char *rest = member->name + length + 1, *end = rest + strlen(rest);
+    if (end - rest > 4 && !strcmp(end - 4, ".npy")) continue;
+    if (!strcmp(rest, "models/model.json")) {
+      assert_int_equal(zip_read(&all.zip, all.arena, member, &text), HONE_OK);
+      size = member->size;
+      continue;
+    }
+    assert_true(all.other_count < MOST_MEMBERS);
+    assert_int_equal(zip_read(&all.zip, all.arena, member, &all.contents[all.other_count]),
+                     HONE_OK);
+    all.others[all.other_count++] = member;
+  }
+  assert_non_null(text);
+  if (size > LONGEST_MODEL) return;
+  all.model = json_loadb((const char *)text, size, 0, NULL);
+  assert_non_null(all.model);
+  damage_module();
+  json_decref(all.model);
+}
+
+static void every_argument_damaged(void **state) {
+  const char *only = getenv("HONE_CASES"); /* modules whose name begins so */
+  struct mapping map;
+  (void)state;
+  ctx_init(&all.ctx);
+  assert_int_equal(arena_create(&all.ctx, 0, &all.arena), HONE_OK);
+  assert_int_equal(file_map(&all.ctx, "tests/cases/pt2/operators.zip", &map), HONE_OK);
+  assert_int_equal(zip_open(&all.ctx, all.arena, map.data, map.size, &all.zip), HONE_OK);
+  for (size_t i = 0; i < all.zip.count; i++) {
+    const char *name = all.zip.members[i].name, *rest = strchr(name, '/');
+    if (!rest || strcmp(rest, "/models/model.json") || (only && strncmp(name, only, strlen(only))))
+      continue;
+    take_module(i);
+  }
+  print_message("%zu arguments, %zu attempts, %zu refused\n", all.pair_count, all.attempts,
+                all.refused);
+  for (size_t i = 0; i < all.pair_count; i++) free(all.pairs[i]);
+  arena_destroy(all.arena);
+  file_unmap(&map);
+  assert_true(all.refused > all.attempts / 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_argument_damaged)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* Every TFLite model of tests/cases, damaged where its meaning lies: operands left out or fewer, options with other
+ * numbers, tensors of other types, shapes, scales and contents. What is refused is refused with its place and without
+ * an internal error, what no operator can do without is always refused, and nothing is lost or read outside. The
+ * walker below knows FlatBuffers by their definition and shares no code with src/import. */
+#include "import_case.h"
+
+#include <glob.h>
+
+enum {
+  GRAPHS = 2,
+  TENSORS = 0,
+  OPERATORS = 3,
+  INPUTS = 1,
+  OUTPUTS = 2,
+  OPTIONS = 4,
+  NEWER_OPTIONS = 12
+};
+enum {
+  SHAPE = 0,
+  TYPE = 1,
+  BUFFER = 2,
+  QUANTISATION = 4,
+  SCALES = 2,
+  ZERO_POINTS = 3,
+  BUFFERS = 4
+};
+enum { LONGEST_CONTENT = 64 };
+
+static struct {
+  uint8_t *at;
+  size_t n;
+  const char *path;
+  bool is_called; /* a graph that others call: it is read only where it is taken */
+  size_t attempts, refused, without_place;
+} file;
+
+static uint32_t u32(size_t at) {
+  uint32_t x;
+  assert_true(at + 4 <= file.n);
+  memcpy(&x, file.at + at, 4);
+  return x;
+}
+static uint16_t u16(size_t at) {
+  uint16_t x;
+  assert_true(at + 2 <= file.n);
+  memcpy(&x, file.at + at, 2);
+  return x;
+}
+/* Where field k of a table lies; 0: it is left out. */
+static size_t field(size_t table, unsigned k) {
+  size_t vtable = (size_t)((int64_t)table - (int32_t)u32(table));
+  if (4 + 2 * k >= u16(vtable)) return 0;
+  size_t offset = u16(vtable + 4 + 2 * k);
+  return offset ? table + offset : 0;
+}
+/* The table or vector that field k links to. */
+static size_t child(size_t table, unsigned k) {
+  size_t at = field(table, k);
+  return at ? at + u32(at) : 0;
+}
+static size_t item(size_t vector, size_t k) {
+  size_t at = vector + 4 + 4 * k;
+  return at + u32(at);
+}
+static size_t length(size_t vector) { return vector ? u32(vector) : 0; }
+
+static bool is_refused(bool must_be, const char *what) {
+  struct buf copy = {0};
+  put_raw(&copy, file.at, file.n);
+  struct loaded l = load(&copy, NULL);
+  bool refused = l.status != HONE_OK;
+  must_be &= !file.is_called;
+  file.attempts++;
+  file.refused += refused;
+  if (refused && !strstr(l.ctx.message, " at "))
+    file.without_place++, print_error("%s, %s: %s\n", file.path, what, l.ctx.message);
+  if (l.status == HONE_E_INTERNAL || (must_be && !refused) ||
+      (refused && strlen(l.ctx.message) < 20))
+    print_error("%s, %s: %s\n", file.path, what, refused ? l.ctx.message : "was read");
+  assert_int_not_equal(l.status, HONE_E_INTERNAL);
+  assert_true(l.status >= HONE_OK && l.status < HONE_STATUS_COUNT);
+  assert_true(refused || !must_be);
+  assert_true(!refused || strlen(l.ctx.message) >= 20);
+  unload(&l);
+  return refused;
+}
+
+/* The bytes at `at` are others for one attempt. */
+static bool with(size_t at, const void *bytes, size_t n, bool must_be, const char *what) {
+  uint8_t before[8];
+  assert_true(n <= sizeof before && at + n <= file.n);
+  memcpy(before, file.at + at, n);
+  memcpy(file.at + at, bytes, n);
+  bool refused = is_refused(must_be, what);
+  memcpy(file.at + at, before, n);
+  return refused;
+}
+static bool with_u32(size_t at, uint32_t x, bool must_be, const char *what) {
+  return with(at, &x, 4, must_be, what);
+}
+static void with_byte(size_t at, uint8_t x, const char *what) { with(at, &x, 1, false, what); }
+
+/* Field k of a table is left out; the vtable may be another table's too. */
+static void without_field(size_t table, unsigned k, const char *what) {
+  size_t vtable = (size_t)((int64_t)table - (int32_t)u32(table));
+  if (field(table, k)) with(vtable + 4 + 2 * k, "\0", 2, false, what);
+}
+
+/* -- operators ---- */
+
+static void damage_operands(size_t operator, unsigned which, size_t tensors) {
+  size_t list = child(operator, which), count = length(list);
+  for (size_t n = 0; n < count; n++)
+    with_u32(list, (uint32_t)n, which == OUTPUTS,
+             which == OUTPUTS ? "fewer outputs" : "fewer inputs");
+  for (size_t k = 0; k < count; k++) {
+    size_t at = list + 4 + 4 * k;
+    with_u32(at, UINT32_MAX, which == OUTPUTS, "an operand left out");
+    with_u32(at, (uint32_t)tensors, true, "a tensor that there is not");
+    with_u32(at, u32(list + 4 + 4 * ((k + 1) % count)), false, "an operand twice");
+  }
+}
+
+static void damage_options(size_t operator, unsigned which) {
+  static const uint8_t bytes[] = {0, 1, 2, 3, 4, 5, 7, 9, 0x7f, 0xff};
+  static const uint32_t words[] = {0, 100, UINT32_MAX, INT32_MAX, 0x80000000u, 0x7fc00000u};
+  size_t table = child(operator, which);
+  if (!table) return;
+  for (unsigned k = 0; k < 16; k++) {
+    size_t at = field(table, k);
+    if (!at || at + 4 > file.n) continue;
+    for (size_t i = 0; i < COUNT(bytes); i++) with_byte(at, bytes[i], "an option's byte");
+    for (size_t i = 0; i < COUNT(words) && at % 4 == 0; i++)
+      with_u32(at, words[i], false, "an option");
+    without_field(table, k, "an option left out");
+  }
+  without_field(operator, which, "no options");
+}
+
+/* -- tensors ---- */
+
+static void damage_content(size_t buffer) {
+  static const uint32_t words[] = {0, 1, 100, UINT32_MAX, 0x7fffffffu, 0x80000000u, 0xff800000u};
+  size_t data = child(buffer, 0), count = length(data);
+  if (!count || count > LONGEST_CONTENT) return;
+  for (size_t at = 0; at + 4 <= count && (data + 4) % 4 == 0; at += 4)
+    for (size_t i = 0; i < COUNT(words); i++)
+      with_u32(data + 4 + at, words[i], false, "a constant");
+  with_u32(data, (uint32_t)count - 1, false, "a shorter constant");
+}
+
+static void damage_tensor(size_t tensor, size_t buffers) {
+  static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 17, 18, 19, 0xff};
+  size_t shape = child(tensor, SHAPE), rank = length(shape),
+         quantisation = child(tensor, QUANTISATION);
+  for (size_t i = 0; i < COUNT(types) && field(tensor, TYPE); i++)
+    with_byte(field(tensor, TYPE), types[i], "an element type");
+  without_field(tensor, TYPE, "float32");
+  for (size_t n = 0; n < rank; n++) with_u32(shape, (uint32_t)n, false, "a lower rank");
+  for (size_t d = 0; d < rank; d++) {
+    uint32_t size = u32(shape + 4 + 4 * d);
+    with_u32(shape + 4 + 4 * d, 0, false, "an empty dimension");
+    with_u32(shape + 4 + 4 * d, size + 1, false, "a larger dimension");
+    with_u32(shape + 4 + 4 * d, size - 1, false, "a smaller dimension");
+    with_u32(shape + 4 + 4 * d, (uint32_t)-2, true, "a dimension below 0");
+  }
+  without_field(tensor, SHAPE, "a scalar");
+  if (field(tensor, BUFFER)) {
+    with_u32(field(tensor, BUFFER), 0, false, "no content");
+    with_u32(field(tensor, BUFFER), 1u << 20, true, "a buffer that there is not");
+    size_t index = u32(field(tensor, BUFFER));
+    if (index && index < length(buffers)) damage_content(item(buffers, index));
+  }
+  if (!quantisation || !length(child(quantisation, SCALES))) return;
+  size_t scales = child(quantisation, SCALES), points = child(quantisation, ZERO_POINTS);
+  with_u32(scales + 4, 0, false, "a scale of 0");
+  with_u32(scales + 4, 0x7f800000, true, "an infinite scale");
+  with_u32(scales + 4, 0xbf800000, true, "a scale below 0");
+  with_u32(scales + 4, 0x7f000000, false, "a huge scale");
+  with_u32(scales + 4, 0x00800000, false, "a tiny scale");
+  with_u32(scales, 0, false, "no scales");
+  if (length(points)) {
+    with_u32(points + 4, 5, false, "a zero point");
+    with_u32(points + 4, 1u << 20, true, "a zero point of no type");
+    with_u32(points, 2, false, "two zero points");
+  }
+  without_field(tensor, QUANTISATION, "not quantised");
+}
+
+static void damage_graph(size_t graph, size_t buffers) {
+  size_t tensors = child(graph, TENSORS), operators = child(graph, OPERATORS);
+  for (size_t i = 0; i < length(operators); i++) {
+    size_t operator= item(operators, i);
+    damage_operands(operator, INPUTS, length(tensors));
+    damage_operands(operator, OUTPUTS, length(tensors));
+    damage_options(operator, OPTIONS);
+    damage_options(operator, NEWER_OPTIONS);
+  }
+  for (size_t i = 0; i < length(tensors); i++) damage_tensor(item(tensors, i), buffers);
+  with_u32(operators, (uint32_t)length(operators) - 1, false, "fewer operators");
+}
+
+static void damage_file(const char *path) {
+  struct ctx ctx;
+  struct mapping map;
+  ctx_init(&ctx);
+  assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
+  file.at = malloc(map.size);
+  assert_non_null(file.at);
+  memcpy(file.at, map.data, map.size);
+  file.n = map.size;
+  file.path = path;
+  assert_false(is_refused(false, "as it is"));
+  size_t model = u32(0), graphs = child(model, GRAPHS);
+  assert_true(length(graphs) > 0);
+  for (size_t g = 0; g < length(graphs); g++) {
+    file.is_called = g > 0;
+    damage_graph(item(graphs, g), child(model, BUFFERS));
+  }
+  file.is_called = false;
+  assert_memory_equal(file.at, map.data, map.size);
+  free(file.at);
+  file_unmap(&map);
+}
+
+/* HONE_CASES=PATTERN: others; every fourth where time matters. */
+static void every_operator_damaged(void **state) {
+  const char *own = getenv("HONE_CASES");
+  glob_t found;
+  (void)state;
+  assert_int_equal(glob(own ? own : "tests/cases/tflite/*.tflite", 0, NULL, &found), 0);
+  for (size_t i = 0; i < found.gl_pathc; i++) damage_file(found.gl_pathv[i]);
+  print_message("%zu models, %zu attempts, %zu refused\n", found.gl_pathc, file.attempts,
+                file.refused);
+  globfree(&found);
+  assert_int_equal(file.without_place, 0);
+  assert_true(file.refused > file.attempts / 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_operator_damaged)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* Every allocation of the readers refused once: each model of tests/cases is read with the least memory that the
+ * allocation before needs, until it is enough. Nothing is lost, nothing is read halfway, and the answer is always
+ * the limit's. HONE_CASES=PATTERN reads others than the short form's. */
+#include "import_case.h"
+
+#include <glob.h>
+
+enum { MOST_ATTEMPTS = 20000 };
+
+/* The same status, or the limit and what the next attempt has to have. */
+static size_t read_with(const uint8_t *model, size_t size, size_t bytes, hone_status *out_status,
+                        size_t *out_nodes) {
+  struct ctx ctx;
+  struct arena *arena;
+  struct model_file file;
+  struct graph *graph;
+  size_t limit, enough = 0;
+  ctx_init(&ctx);
+  ctx.limits[LIMIT_arena_bytes] =
+      (int64_t)bytes; /* of the arenas that the readers make themselves, too */
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  *out_status = import_bytes(&ctx, arena, model, size, NULL, &file, &graph);
+  if (*out_status == HONE_OK) {
+    *out_nodes = graph->nodes.count;
+    model_file_close(&file);
+  }
+  const char *says = strstr(ctx.message, "memory of one phase would pass ");
+  if (says) {
+    assert_int_equal(*out_status, HONE_E_LIMIT);
+    assert_int_equal(
+        sscanf(says, "memory of one phase would pass %zu bytes and be %zu", &limit, &enough), 2);
+    assert_int_equal(limit, bytes);
+    assert_true(enough > bytes);
+  }
+  arena_destroy(arena);
+  return enough;
+}
+
+static size_t read_model(const char *name, const uint8_t *model, size_t size) {
+  struct ctx ctx;
+  hone_status wanted, status;
+  size_t nodes = 0, nodes_now = 0, attempts = 0;
+  ctx_init(&ctx);
+  assert_int_equal(read_with(model, size, (size_t)ctx.limits[LIMIT_arena_bytes], &wanted, &nodes),
+                   0);
+  for (size_t bytes = 1; bytes; attempts++) {
+    assert_true(attempts < MOST_ATTEMPTS);
+    bytes = read_with(model, size, bytes, &status, &nodes_now);
+  }
+  if (status != wanted || nodes_now != nodes || attempts < 3)
+    print_error("%s, %zu attempts\n", name, attempts);
+  assert_int_equal(status, wanted);
+  assert_int_equal(nodes_now, nodes);
+  assert_true(attempts >= 3);
+  return attempts;
+}
+
+static size_t read_file(const char *path) {
+  struct ctx ctx;
+  struct mapping map;
+  ctx_init(&ctx);
+  assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
+  size_t attempts = read_model(path, map.data, map.size);
+  file_unmap(&map);
+  return attempts;
+}
+
+/* Once a value that could not be made had no heads, and heads were divided by it. */
+static void half_precision_attention(void **state) {
+  struct buf graph = {0}, import = {0};
+  (void)state;
+  put_str(&graph, 2, "attention");
+  put_node_in(&graph, "ai.onnx.preview", "FlexAttention", "q,k,v", "y", NULL);
+  put_input(&graph, "q", 10, "1,4,2,8");
+  put_input(&graph, "k", 10, "1,2,3,8");
+  put_input(&graph, "v", 10, "1,2,3,8");
+  put_output(&graph, "y");
+  struct buf model = model_of(26, &graph);
+  put_str(&import, 1, "ai.onnx.preview");
+  put_int(&import, 2, 1);
+  put_msg(&model, 8, &import);
+  assert_true(read_model("FlexAttention", model.at, model.n) > 20);
+  free(model.at);
+}
+
+static void every_allocation_is_refused_once(void **state) {
+  static const char *const patterns[] = {"tests/cases/pt2/small.pt2", "tests/cases/tflite/*.tflite",
+                                         "tests/cases/import/upgrade/*.onnx"};
+  const char *own = getenv("HONE_CASES");
+  size_t models = 0, attempts = 0;
+  (void)state;
+  for (size_t p = 0; p < (own ? 1 : COUNT(patterns)); p++) {
+    glob_t found;
+    assert_int_equal(glob(own ? own : patterns[p], 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) attempts += read_file(found.gl_pathv[i]);
+    models += found.gl_pathc;
+    globfree(&found);
+  }
+  print_message("%zu models, %zu attempts\n", models, attempts);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_is_refused_once),
+                                     cmocka_unit_test(half_precision_attention)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
