@@ -1,5 +1,5 @@
-"""What grows with a model grows in proportion: no generated function is as long as the model, a tree ensemble stays
-near the size of its file."""
+"""What grows with a model grows in proportion: no generated function is as long as the model, tree ensembles and
+lattices stay near the size of their files."""
 
 import numpy as np
 import onnx
@@ -87,6 +87,40 @@ def test_trees_stay_near_the_size_of_their_file(hone, tmp_path, trees, depth):
     path = save(forest(trees, depth), tmp_path / "m.onnx", ai_onnx_ml=3)
     sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
     assert (tmp_path / "m.so").stat().st_size < 64000 + path.stat().st_size
+
+
+def lattices(count, dims):
+    """An ensemble of multilinear lattices: each weighs the 2^dims corners of a cube; the products of its inputs and
+    their complements, times a column of weights."""
+    draw = np.random.default_rng(3)
+    tensors = [onnx.numpy_helper.from_array(np.array(x), name) for name, x in
+               {"pairs": np.int64([3]), "low": np.int64([2])}.items()]
+    nodes = [helper.make_node("Sub", ["one", "x"], ["rest"])]
+    tensors.append(onnx.numpy_helper.from_array(np.float32(1), "one"))
+    corners = None
+    for i in range(dims):
+        tensors.append(onnx.numpy_helper.from_array(np.int64([i]), f"i{i}"))
+        nodes += [helper.make_node("Gather", [side, f"i{i}"], [f"{side}{i}"], axis=2) for side in ("rest", "x")]
+        nodes.append(helper.make_node("Concat", [f"rest{i}", f"x{i}"], [f"pair{i}"], axis=2))
+        if i:
+            tensors.append(onnx.numpy_helper.from_array(np.int64([1, count, 2 << i]), f"shape{i}"))
+            nodes += [helper.make_node("Unsqueeze", [corners, "pairs"], [f"left{i}"]),
+                      helper.make_node("Unsqueeze", [f"pair{i}", "low"], [f"right{i}"]),
+                      helper.make_node("Mul", [f"left{i}", f"right{i}"], [f"cube{i}"]),
+                      helper.make_node("Reshape", [f"cube{i}", f"shape{i}"], [f"corners{i}"])]
+        corners = f"corners{i}" if i else "pair0"
+    tensors.append(onnx.numpy_helper.from_array(draw.standard_normal((2**dims, count)).astype(np.float32), "w"))
+    nodes.append(helper.make_node("Einsum", [corners, "w"], ["y"], equation="bls,sl->bl"))
+    return helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", T.FLOAT, [1, count, dims])],
+                             [helper.make_tensor_value_info("y", T.FLOAT, [1, count])], tensors)
+
+
+def test_lattices_stay_near_the_size_of_their_file(hone, tmp_path):
+    """Packed as products of one column each, 600 lattices of 10 inputs became 79 MB of 2.5, 31 times."""
+    path = save(lattices(60, 10), tmp_path / "m.onnx")
+    sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
+    assert (tmp_path / "m.so").stat().st_size < 2 * path.stat().st_size + 200_000
+    sound(hone("verify", path, "-q", timeout=120))
 
 
 def test_prefer_size_keeps_weights_as_large_as_they_came(hone, tmp_path):
