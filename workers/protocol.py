@@ -321,6 +321,7 @@ class Worker:
         threads, switches = thread_times(), involuntary()
         least, most = command.get("min_ns", 0), command.get("max_ns", 1 << 62)
         count = command.get("min_samples", 1)
+        self.rate = command.get("rate", self.rate)  # of a search for the highest one
         expected = max(count, int(least / max(1, self.median) * 0.5))
         wanted = {self.random.randrange(expected) for _ in range(command.get("checks", 0))}
         rewarm, samples, kept = [], [], []

@@ -47,6 +47,8 @@ struct scenario {
   enum scenario_kind kind;
   int streams;       /* of multi */
   double rate_per_s; /* of server and rate */
+  bool
+      finds_rate; /* the highest within the bound, by each cell's first process; rate_per_s is 0 then */
   double bound_ms;   /* latency bound; 0: none */
   int prompt, count; /* of generate: tokens given, tokens made */
   char text[32];     /* in the cell: "multi:2", "server:100/s:15ms", "generate:16+32" */
@@ -68,6 +70,7 @@ struct bench_options {
   size_t scenario_count;
   int streams;                     /* of multi; 0: 2 */
   double rate_per_s, bound_ms;     /* of server and rate; 0: none given */
+  bool finds_rate;                 /* the highest rate within the bound */
   int prompt_tokens, new_tokens;   /* of generate; 0: 16, 32 */
   const char *prompt_file;         /* the prompt's ids, a .npy; NULL: seeded ones */
   const char *device_hone;         /* hone on those devices; NULL: by the device's kind */
@@ -624,6 +627,7 @@ double slice_log_level(const slice_log *log); /* mean of the medians, ns */
 struct cell_run {
   size_t cell; /* of the study */
   int complete, wanted, next_number;
+  double rate_per_s;     /* that its first process found; 0: not looked for */
   int64_t largest_batch; /* -1: not looked for */
   char largest_batch_end[256];
   bool has_failed;

@@ -152,7 +152,7 @@ static void add_scenario(const struct bench *bench, const struct cell *cell, jso
     if (strcmp(scenario->text, cell->scenario) || scenario->kind == SCENARIO_single) continue;
     json_object_set_new(command, "scenario", json_integer(scenario->kind));
     json_object_set_new(command, "streams", json_integer(scenario_streams(scenario)));
-    message_set_number(command, "rate", scenario->rate_per_s);
+    message_set_number(command, "rate", scenario->finds_rate ? 1 : scenario->rate_per_s);
     json_object_set_new(command, "prompt", json_integer(scenario->prompt));
     json_object_set_new(command, "count", json_integer(scenario->count));
   }

@@ -59,6 +59,7 @@ static void record_init(const struct bench *bench, size_t cell, int number,
       .rss_steady = -1,
       .rss_peak = -1,
       .rss_slope = NAN,
+      .rate_per_s = NAN,
       .largest_batch = -1,
       .artifact_bytes = -1,
       .arena_bytes = -1,
@@ -236,31 +237,6 @@ static bool ask_warmup(struct member *member, int64_t max_ns) {
   return true;
 }
 
-static hone_status member_open(struct bench *bench, struct cell_run *progress, int number,
-                               bool is_anchor, struct member *out) {
-  *out = (struct member){.cell = &bench->study.cells[progress->cell],
-                         .progress = progress,
-                         .is_anchor = is_anchor,
-                         .rss_peak = -1};
-  record_init(bench, progress->cell, number, &out->record);
-  progress->next_number = number + 1;
-  out->record.largest_batch = progress->largest_batch;
-  memcpy(out->record.largest_batch_end, progress->largest_batch_end,
-         sizeof out->record.largest_batch_end);
-  bench_report(bench, out->cell, out->cell->model, "open");
-  TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
-  memory_log_begin(&out->memory);
-  out->worker.memory = &out->memory;
-  const struct bench_case *one = case_of(bench, out);
-  const bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
-  out->worker.judged = one;
-  snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
-           is_lower ? one->tolerance : out->cell->precision);
-  out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
-  if (out->is_live && !worker_stop(&out->worker)) out->record.flags |= FLAG_MASK(noisy);
-  return HONE_OK;
-}
-
 static double slope(const struct member *m) {
   double spread = m->n * m->sum_xx - m->sum_x * m->sum_x;
   return m->n >= 2 && spread > 0 ? (m->n * m->sum_xy - m->sum_x * m->sum_y) / spread : NAN;
@@ -330,11 +306,14 @@ static json_t *slice_command(struct bench *bench, const struct member *member, i
   const struct bench_options *o = &bench->options;
   int rounds = member->wanted_rounds * o->incarnations;
   int64_t min_samples = (o->min_samples + rounds - 1) / rounds;
-  return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round,
-                   "min_samples", (json_int_t)min_samples, "min_ns",
-                   (json_int_t)(o->min_time_s * 1e9 / rounds), "max_ns",
-                   (json_int_t)(o->max_time_s * 1e9 / rounds), "rewarm_ns", (json_int_t)REWARM_NS,
-                   "checks", round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0);
+  json_t *command = json_pack(
+      "{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round, "min_samples",
+      (json_int_t)min_samples, "min_ns", (json_int_t)(o->min_time_s * 1e9 / rounds), "max_ns",
+      (json_int_t)(o->max_time_s * 1e9 / rounds), "rewarm_ns", (json_int_t)REWARM_NS, "checks",
+      round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0);
+  if (command && member->progress->rate_per_s > 0)
+    message_set_number(command, "rate", member->progress->rate_per_s);
+  return command;
 }
 
 /* What a file of times can be: calls one after the other, which together are no longer than the slice;
@@ -433,6 +412,89 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
   return status;
 }
 
+/* -- the highest rate ---------------------------------------------------------------------------
+ */
+
+#define PROBE_ROUND (1 << 19) /* beyond those that count: its samples are kept nowhere */
+#define PROBE_SAMPLES 400     /* from 368 on the 99th percentile has an upper end */
+#define PROBE_NS 60000000000ll
+#define RATE_MOST 1e6
+#define RATE_GAP 1.05 /* the search ends where the next higher rate that failed is so near */
+
+static int by_size(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Whether the upper end of the 99th percentile's interval was within the bound, as for the row itself. */
+static bool is_within_bound(uint64_t *samples, size_t count, double bound_ms) {
+  size_t low, high;
+  qsort(samples, count, sizeof *samples, by_size);
+  return quantile_interval(count, 0.99, 0.95, &low, &high) &&
+         (double)samples[high] <= bound_ms * 1e6;
+}
+
+static bool holds_rate(struct bench *bench, struct member *member, double rate, double bound_ms) {
+  struct worker_end end;
+  uint64_t *samples = NULL;
+  bench_report(bench, member->cell, member->cell->model, "rate");
+  json_t *command = json_pack("{s:s, s:i, s:i, s:I, s:I, s:I, s:i, s:f}", "do", "slice", "round",
+                              PROBE_ROUND, "min_samples", PROBE_SAMPLES, "min_ns", (json_int_t)0,
+                              "max_ns", (json_int_t)PROBE_NS, "rewarm_ns", (json_int_t)REWARM_NS,
+                              "checks", 0, "rate", rate);
+  const uint64_t start = clock_ns();
+  json_t *reply = worker_ask(&member->worker, command, "block", ASK_TIMED, &end);
+  const uint64_t wall_ns = clock_ns() - start;
+  if (!reply) {
+    take_end(member, &end);
+    return false;
+  }
+  const int64_t count = message_int(reply, "samples", 0);
+  const bool is_sound =
+      message_int(reply, "round", -1) == PROBE_ROUND &&
+      read_samples(member, "block", TIMES_OVERLAPPING, PROBE_ROUND, count, wall_ns, &samples);
+  json_decref(reply);
+  const bool holds = is_sound && is_within_bound(samples, (size_t)count, bound_ms);
+  free(samples);
+  return holds;
+}
+
+/* LoadGen's search: doubled or halved from half of what one request after the other allows, then bisected by
+   ratio. 0: not even a sixteenth of that holds. */
+static double highest_rate(struct bench *bench, struct member *member, double bound_ms) {
+  const double first = fmin(0.5e9 / fmax(1, member->median_ns), RATE_MOST);
+  double good = 0, bad = 0;
+  if (member->median_ns > bound_ms * 1e6) return 0; /* no request would be within it */
+  for (double rate = first; member->is_live && !bench_is_interrupted(bench);) {
+    if (holds_rate(bench, member, rate, bound_ms))
+      good = rate;
+    else
+      bad = rate;
+    if (good >= RATE_MOST || (good > 0 && bad > 0 && bad / good <= RATE_GAP)) break;
+    if (!(good > 0) && bad <= first / 16) break;
+    rate = good > 0 && bad > 0 ? sqrt(good * bad) : good > 0 ? fmin(2 * good, RATE_MOST) : bad / 2;
+  }
+  return good;
+}
+
+/* By the first process of a cell; the others are measured at what it found. */
+static void find_rate(struct bench *bench, struct member *member) {
+  double bound_ms = 0;
+  for (size_t i = 0; i < bench->scenario_count; i++)
+    if (bench->scenarios[i].finds_rate && !strcmp(bench->scenarios[i].text, member->cell->scenario))
+      bound_ms = bench->scenarios[i].bound_ms;
+  if (!(bound_ms > 0)) return;
+  double *const rate = &member->progress->rate_per_s;
+  if (!(*rate > 0)) *rate = highest_rate(bench, member, bound_ms);
+  if (*rate > 0) member->record.rate_per_s = *rate;
+  if (*rate > 0 || !member->is_live || bench_is_interrupted(bench)) return;
+  struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_run, .rel_l2 = NAN};
+  snprintf(end.reason, sizeof end.reason,
+           "at no rate were 99 %% of the requests within %.4g ms; one alone takes %.4g ms",
+           bound_ms, member->median_ns / 1e6);
+  take_end(member, &end);
+}
+
 static hone_status member_slice(struct bench *bench, struct member *member, int round) {
   struct block block = {.incarnation = member->record.number, .round = round};
   snprintf(block.study, sizeof block.study, "%s", bench->study.key);
@@ -460,6 +522,32 @@ static hone_status member_slice(struct bench *bench, struct member *member, int 
   hone_status status = hand_on(bench, member, reply, &block, wall_ns);
   json_decref(reply);
   return status;
+}
+
+static hone_status member_open(struct bench *bench, struct cell_run *progress, int number,
+                               bool is_anchor, struct member *out) {
+  *out = (struct member){.cell = &bench->study.cells[progress->cell],
+                         .progress = progress,
+                         .is_anchor = is_anchor,
+                         .rss_peak = -1};
+  record_init(bench, progress->cell, number, &out->record);
+  progress->next_number = number + 1;
+  out->record.largest_batch = progress->largest_batch;
+  memcpy(out->record.largest_batch_end, progress->largest_batch_end,
+         sizeof out->record.largest_batch_end);
+  bench_report(bench, out->cell, out->cell->model, "open");
+  TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
+  memory_log_begin(&out->memory);
+  out->worker.memory = &out->memory;
+  const struct bench_case *one = case_of(bench, out);
+  const bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
+  out->worker.judged = one;
+  snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
+           is_lower ? one->tolerance : out->cell->precision);
+  out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
+  if (out->is_live) find_rate(bench, out);
+  if (out->is_live && !worker_stop(&out->worker)) out->record.flags |= FLAG_MASK(noisy);
+  return HONE_OK;
 }
 
 /* -- a group ------------------------------------------------------------------------------------

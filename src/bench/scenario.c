@@ -30,7 +30,10 @@ int scenario_streams(const struct scenario *scenario) {
 static void put_text(struct scenario *scenario, const char *name) {
   char number[32], bound[32], *out = scenario->text;
   const size_t size = sizeof scenario->text;
-  format_f64(number, scenario->rate_per_s);
+  if (scenario->finds_rate)
+    snprintf(number, sizeof number, "max");
+  else
+    format_f64(number, scenario->rate_per_s);
   format_f64(bound, scenario->bound_ms);
   if (scenario->kind == SCENARIO_generate)
     snprintf(out, size, "%s:%d+%d", name, scenario->prompt, scenario->count);
@@ -67,10 +70,13 @@ hone_status scenario_make(struct ctx *ctx, const char *name, const struct bench_
     *out = (struct scenario){.kind = kinds[i].kind,
                              .streams = o->streams ? o->streams : 2,
                              .rate_per_s = o->rate_per_s,
+                             .finds_rate = kinds[i].has_rate && o->finds_rate,
                              .bound_ms = o->bound_ms,
                              .prompt = o->prompt_tokens ? o->prompt_tokens : 16,
                              .count = o->new_tokens ? o->new_tokens : 32};
-    if (kinds[i].has_rate && !(o->rate_per_s > 0))
+    if (out->finds_rate && !(o->bound_ms > 0))
+      return fail(ctx, HONE_E_USAGE, place_name(name), "--rate max needs --latency-bound");
+    if (kinds[i].has_rate && !out->finds_rate && !(o->rate_per_s > 0))
       return fail(ctx, HONE_E_USAGE, place_name(name), "needs --rate, the arrivals a second");
     put_text(out, name);
     return out->kind == SCENARIO_generate && o->prompt_file ? read_prompt(ctx, o->prompt_file, out)

@@ -93,12 +93,14 @@ static int64_t involuntary_switches(void) {
 
 hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *command,
                           json_t **out_reply) {
-  const struct slice_plan plan = {.min_samples = (uint64_t)message_int(command, "min_samples", 1),
-                                  .min_ns = (uint64_t)message_int(command, "min_ns", 0),
-                                  .max_ns = (uint64_t)message_int(command, "max_ns", INT64_MAX),
-                                  .rewarm_ns = (uint64_t)message_int(command, "rewarm_ns", 0),
-                                  .checks = (int)message_int(command, "checks", 0),
-                                  .scenario = state->scenario};
+  struct slice_plan plan = {.min_samples = (uint64_t)message_int(command, "min_samples", 1),
+                            .min_ns = (uint64_t)message_int(command, "min_ns", 0),
+                            .max_ns = (uint64_t)message_int(command, "max_ns", INT64_MAX),
+                            .rewarm_ns = (uint64_t)message_int(command, "rewarm_ns", 0),
+                            .checks = (int)message_int(command, "checks", 0),
+                            .scenario = state->scenario};
+  const double rate = message_number(command, "rate"); /* of a search: not the cell's own */
+  if (rate > 0) plan.scenario.rate_per_s = rate;
   int round = (int)message_int(command, "round", 0);
   struct slice slice;
   struct thread_times *before = malloc(sizeof *before);

@@ -218,7 +218,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(int_of(ctx, args, FLAG_streams, 1, BENCH_SETS, 0, &number));
   out->streams = (int)number;
   TRY(read_generation(ctx, args, out));
-  TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
+  out->finds_rate = !strcmp(value_of(args, FLAG_rate, ""), "max");
+  if (!out->finds_rate) TRY(number_of(ctx, args, FLAG_rate, 0.001, 1e6, 0, &out->rate_per_s));
   TRY(amount_of(ctx, args, FLAG_latency_bound, AMOUNT_MS, 1e-6, 1e9, 0, &out->bound_ms));
   TRY(split_precisions(ctx, args, lists, &out->precision_count));
   TRY(ints_of(ctx, args, FLAG_batch, 1, 1 << 20, lists->batches, COUNT(lists->batches),
@@ -370,10 +371,10 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 /* What another command needs for the same figures, besides the cell itself. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
-      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,   FLAG_shape,
-      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time, FLAG_max_time,
-      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_timeout,  FLAG_incarnations,
-      FLAG_memory_limit,    FLAG_seed,       FLAG_limit};
+      FLAG_prompt,          FLAG_new_tokens,    FLAG_device_hone, FLAG_engine,   FLAG_shape,
+      FLAG_side_files_from, FLAG_input,         FLAG_inputs,      FLAG_min_time, FLAG_max_time,
+      FLAG_min_samples,     FLAG_warmup,        FLAG_rounds,      FLAG_timeout,  FLAG_incarnations,
+      FLAG_memory_limit,    FLAG_largest_batch, FLAG_seed,        FLAG_limit};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
   return false;

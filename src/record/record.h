@@ -117,6 +117,7 @@ struct incarnation {
   /* Resident bytes of the worker with all that it started, as the harness saw them: ns since it was started. */
   uint64_t *memory_when, *memory_bytes; /* owner: who made the incarnation */
   size_t memory_when_count, memory_count;
+  double rate_per_s; /* the highest within the latency bound (--rate max); NaN: not looked for */
   int64_t largest_batch;       /* that still ran (--largest-batch); -1: not looked for, or none */
   char largest_batch_end[256]; /* what the next one met */
   int64_t artifact_bytes, arena_bytes;

@@ -260,23 +260,12 @@ static const struct {
   size_t offset;
   enum join join;
 } joined_doubles[] = {
-    OF(compile_ms, JOIN_MEDIAN),
-    OF(load_ms, JOIN_MEDIAN),
-    OF(first_inference_ms, JOIN_MEDIAN),
-    OF(warmup_ms, JOIN_MEDIAN),
-    OF(import_ms, JOIN_MEDIAN),
-    OF(cached_compile_ms, JOIN_MEDIAN),
-    OF(rss_slope, JOIN_MAX),
-    OF(floor_ns, JOIN_MEDIAN),
-    OF(fallback_share, JOIN_MAX),
-    OF(max_abs_diff, JOIN_MAX),
-    OF(max_rel_diff, JOIN_MAX),
-    OF(rel_l2, JOIN_MAX),
-    OF(cosine, JOIN_MIN),
-    OF(top1, JOIN_MIN),
-    OF(task_accuracy, JOIN_MIN),
-    OF(task_reference, JOIN_MIN),
-    OF(accuracy_retention, JOIN_MIN),
+    OF(compile_ms, JOIN_MEDIAN),  OF(load_ms, JOIN_MEDIAN),     OF(first_inference_ms, JOIN_MEDIAN),
+    OF(warmup_ms, JOIN_MEDIAN),   OF(import_ms, JOIN_MEDIAN),   OF(cached_compile_ms, JOIN_MEDIAN),
+    OF(rss_slope, JOIN_MAX),      OF(rate_per_s, JOIN_MIN),     OF(floor_ns, JOIN_MEDIAN),
+    OF(fallback_share, JOIN_MAX), OF(max_abs_diff, JOIN_MAX),   OF(max_rel_diff, JOIN_MAX),
+    OF(rel_l2, JOIN_MAX),         OF(cosine, JOIN_MIN),         OF(top1, JOIN_MIN),
+    OF(task_accuracy, JOIN_MIN),  OF(task_reference, JOIN_MIN), OF(accuracy_retention, JOIN_MIN),
 };
 static const size_t joined_counts[] = {
     offsetof(struct incarnation, rss_import),  offsetof(struct incarnation, rss_compile),

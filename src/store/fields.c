@@ -125,6 +125,7 @@ static const struct stored_field incarnation_fields[] = {
     ROW_SINCE(4, "NULL", incarnation, "accuracy_retention", accuracy_retention, DOUBLE),
     BLOB_ROW_SINCE(5, "x''", incarnation, "memory_when", memory_when, memory_when_count),
     BLOB_ROW_SINCE(5, "x''", incarnation, "memory_bytes", memory_bytes, memory_count),
+    ROW_SINCE(5, "NULL", incarnation, "rate_per_s", rate_per_s, DOUBLE),
     ROW_SINCE(5, "-1", incarnation, "largest_batch", largest_batch, INT),
     ROW_SINCE(5, "''", incarnation, "largest_batch_end", largest_batch_end, TEXT),
 };

@@ -98,7 +98,7 @@ def test_tables_of_an_earlier_version_are_brought_up(hone, server, url):
                "alter table block drop column scheduled; alter table block drop column started;"
                "alter table incarnation drop column task_metric, drop column task_accuracy,"
                " drop column task_reference, drop column accuracy_retention,"
-               " drop column memory_when, drop column memory_bytes, drop column largest_batch,"
+               " drop column memory_when, drop column rate_per_s, drop column memory_bytes, drop column largest_batch,"
                " drop column largest_batch_end; alter table block drop column energy_uj;"
                "update hone_store set version = 2", database)
     sound(hone("studies", "import", STORE / "v1.db", "--store", url))

@@ -96,3 +96,21 @@ def test_a_cheat_in_any_scenario_is_wrong(hone, model):
     (["--latency-bound", "15min"], "is not a time"), (["--streams", "9"], "1 to 4")])
 def test_words_that_are_none(hone, model, words, part):
     refused(hone("bench", model, "--backend", "null", *words, *QUICK), "E_USAGE", part)
+
+
+def test_the_highest_rate_within_a_bound_is_searched(hone, model, tmp_path):
+    """An engine of 4 ms: beyond 250 a second its queue grows without end; within 40 ms it can be near that."""
+    store = tmp_path / "results.db"
+    words = ["bench", model, "--backend-option", "fake.latency_us=4000", "--scenario", "server", "--rate", "max",
+             *QUICK, "--rounds", "1", "--min-samples", "20", "--min-time", "0.001"]
+    result = hone(*words, "--backend", "fake,null", "--latency-bound", "40ms", "--store", store, timeout=300)
+    rows = rows_of(result)
+    row = rows["fake", "server:max/s:40ms"]
+    assert row["status"] == "ok" and 0 < row["rate_per_s"] < 250, result
+    assert rows["null", "server:max/s:40ms"]["rate_per_s"] > row["rate_per_s"]
+    assert "--rate max --latency-bound 40ms" in row["repeat"]
+    mean = sum(s[-1] / len(s) for _, s, _ in blocks(store)[:1])
+    assert mean > 0
+    row = rows_of(hone(*words, "--backend", "fake", "--latency-bound", "1ms", timeout=300))["fake", "server:max/s:1ms"]
+    assert row["status"] == "unsupported" and "at no rate" in row["reason"], row
+    refused(hone(*words, "--backend", "fake"), "E_USAGE", "--latency-bound")
