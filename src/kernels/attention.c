@@ -74,7 +74,9 @@ int attention_defines(const struct problem *problem, const struct kernel_target 
                                       {"ROWS", tile.rows},
                                       {"BLOCKS", blocks},
                                       {"WIDE_BLOCKS", blocks - (blocks * tile.rows - problem->m)},
-                                      {"UNIT_BLOCKS", tile.unit_blocks}};
+                                      {"UNIT_BLOCKS", tile.unit_blocks},
+                                      {"A_TYPE", problem->types.a},
+                                      {"C_TYPE", problem->types.c}};
   for (int i = 0; i < COUNT(all); i++) defines[i] = all[i];
   return COUNT(all);
 }

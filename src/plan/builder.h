@@ -56,6 +56,15 @@ struct builder {
   bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
 };
 
+/* -- attention.c --------------------------------------------------------------------------------- */
+/* The attention that begins with the product `scores`; false: none does. */
+bool find_attention(const struct builder *b, const struct group *scores, struct attention *out);
+/* Its problem without strides, all f32: what the choice of a kernel depends on is known before the operands are. */
+struct problem attention_sizes(const struct attention *a);
+bool attention_is_served(const struct builder *b, const struct attention *a);
+/* What the attention that begins with the group reads in f32: queries, keys, values. False: none begins. */
+bool attention_reads(const struct builder *b, const struct group *g, const struct value *out[3]);
+
 /* -- vectors.c ----------------------------------------------------------------------------------- */
 /* What program_is_vector asks of one operation that is no Cast, and of one that is. */
 bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);

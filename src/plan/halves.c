@@ -1,7 +1,7 @@
 /* bf16: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
  * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
  * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
- * logit is one of a percent of a probability. */
+ * logit is one of a percent of a probability; and what attention in one step reads, as it computes in f32. */
 #include "builder.h"
 
 bool computes_in_halves(const struct builder *b, const struct group *g) {
@@ -61,10 +61,18 @@ static bool reads_stored(const struct builder *b, const struct group *g, size_t 
 hone_status find_halves(struct builder *b) {
   size_t room = b->graph->values.count + b->graph->nodes.count;
   uint32_t *reads;
+  bool *unrounded; /* by value index: attention reads it */
   TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
   if (!b->options->bf16 || b->options->plain) return HONE_OK;
   if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
   TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, unrounded, room));
+  for (size_t n = 0; n < b->groups.count; n++) {
+    const struct value *attended[3];
+    if (!attention_reads(b, b->groups.at[n], attended)) continue;
+    for (int i = 0; i < 3; i++)
+      if (graph_owns(b->graph, attended[i])) unrounded[attended[i]->index] = true;
+  }
   /* from the end, so that a view's readers are known before what it views */
   for (size_t n = b->groups.count; n-- > 0;) {
     const struct group *g = b->groups.at[n];
@@ -75,9 +83,11 @@ hone_status find_halves(struct builder *b) {
       b->lies_in_half[value->index] =
           b->uses[value->index] && reads[value->index] == b->uses[value->index];
     }
-    for (size_t i = 0; i < group_input_count(g); i++)
-      if (graph_owns(b->graph, group_input(g, i)) && reads_stored(b, g, i))
-        reads[group_input(g, i)->index]++;
+    for (size_t i = 0; i < group_input_count(g); i++) {
+      const struct value *input = group_input(g, i);
+      if (graph_owns(b->graph, input) && !unrounded[input->index] && reads_stored(b, g, i))
+        reads[input->index]++;
+    }
   }
   return HONE_OK;
 }

@@ -10,65 +10,6 @@ static bool is_waiting_for(const struct attention *a, const struct group *g) {
   return a->softmax == g;
 }
 
-/* -- finding ------------------------------------------------------------------------------------- */
-
-/* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
-static bool is_between(const struct group *g, const struct value *scores) {
-  const struct node *node = g->node;
-  const struct value *out = g->result;
-  double alpha, beta;
-  if (node->op->class != OP_ELEMENTWISE || !node->op->expression || is_op(node, OP_Clip))
-    return false;
-  if (node->output_count != 1 || out->dtype != HONE_F32 ||
-      !shape_equal(&out->shape, &scores->shape))
-    return false;
-  if (node->input_count != elementwise_operands(node) &&
-      !elementwise_parameters(node, &alpha, &beta))
-    return false;
-  for (size_t i = 0; i < group_input_count(g); i++) {
-    const struct value *input = group_input(g, i);
-    bool condition = i == 0 && is_op(node, OP_Where) && input->dtype == HONE_BOOL;
-    if (!input || (input->dtype != HONE_F32 && !condition)) return false;
-  }
-  return is_op(node, OP_Where) || is_vector_program(g);
-}
-
-static bool is_softmax(const struct node *node) {
-  int rank = node->inputs[0]->shape.rank;
-  int64_t axis = node_int(node, "axis", -1);
-  return is_op(node, OP_Softmax) && (axis == -1 || axis == rank - 1);
-}
-
-/* Both products run over all of their operands' batches. */
-static bool is_product(const struct group *g) {
-  const struct node *node = g->node;
-  int rank = node->outputs[0]->shape.rank;
-  return is_op(node, OP_MatMul) && all_f32(g) && rank >= 2 && rank <= 4 &&
-         node->inputs[0]->shape.rank == rank && node->inputs[1]->shape.rank == rank &&
-         !node->inputs[0]->constant && !node->inputs[1]->constant;
-}
-
-static bool find_attention(const struct builder *b, const struct group *scores,
-                           struct attention *out) {
-  *out = (struct attention){.scores = scores};
-  if (!is_product(scores)) return false;
-  const struct value *value = scores->result;
-  const struct group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
-  while (reader && out->between_count < (int)COUNT(out->between) && is_between(reader, value)) {
-    out->between[out->between_count++] = reader;
-    value = reader->result;
-    reader = b->reader[value->index];
-  }
-  if (!reader || !is_softmax(reader->node)) return false;
-  out->softmax = reader;
-  value = reader->result;
-  reader = b->reader[value->index];
-  if (!reader || !is_product(reader) || reader->node->inputs[0] != value || reader->count)
-    return false;
-  out->product = reader;
-  return true;
-}
-
 /* -- the problem --------------------------------------------------------------------------------- */
 
 /* The batches of a view of up to four dimensions, broadcast to `batches`. */
@@ -93,22 +34,6 @@ static hone_status row_view(struct builder *b, const struct value *value, struct
              : ensure_dense(b, value, out);
 }
 
-/* Sizes alone: what the choice of a kernel depends on is known before the operands are. */
-static struct problem sizes_of(const struct attention *a) {
-  const struct shape *s = &a->scores->result->shape;
-  int r = s->rank;
-  return (struct problem){
-      .kind = PROBLEM_attention,
-      .types = SAME_TYPES(TYPE_F32),
-      .m = s->dims[r - 2],
-      .n = s->dims[r - 1],
-      .k = a->scores->node->inputs[0]->shape.dims[r - 1],
-      .columns = a->product->result->shape.dims[r - 1],
-      .batch0 = r > 3 ? s->dims[r - 4] : 1,
-      .batch1 = r > 2 ? s->dims[r - 3] : 1,
-  };
-}
-
 struct operands {
   struct view q, k, v, out;
 };
@@ -122,6 +47,7 @@ static hone_status place_operands(struct builder *b, const struct attention *a, 
   TRY(get_view(b, a->scores->node->inputs[1], &o->k));
   TRY(row_view(b, a->product->node->inputs[1], &o->v));
   product_order(b, a->product->result, &like);
+  like.dtype = storage_of(b, a->product->result);
   TRY(make_output(b, a->product->result, &like, &o->out));
   p->a_row = o->q.stride[r - 2];
   p->b_row = o->k.stride[r - 2];
@@ -175,7 +101,8 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
 }
 
 static hone_status add_attention(struct builder *b, const struct attention *a) {
-  struct problem problem = sizes_of(a);
+  struct problem problem = attention_sizes(a);
+  problem.types.c = problem_type(storage_of(b, a->product->result));
   struct operands o;
   struct epilogue epilogue;
   struct choice choice;
@@ -194,7 +121,6 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
 
 hone_status lower_attention(struct builder *b, const struct group *g, bool *out_done) {
   struct attention found;
-  struct choice choice;
   for (size_t i = 0; i < b->waiting.count; i++) {
     struct attention *a = &b->waiting.at[i];
     *out_done = is_waiting_for(a, g) || a->product == g;
@@ -205,8 +131,7 @@ hone_status lower_attention(struct builder *b, const struct group *g, bool *out_
     return add_attention(b, &found);
   }
   if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found)) return HONE_OK;
-  struct problem problem = sizes_of(&found);
-  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
+  if (!attention_is_served(b, &found)) return HONE_OK;
   VEC_PUSH(b->ctx, b->arena, &b->waiting, found);
   *out_done = true;
   return HONE_OK;

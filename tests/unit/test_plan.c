@@ -6,16 +6,18 @@
 
 #include <time.h>
 
-static struct plan *make_plan(struct fixture *f) {
+static struct plan *make_plan_in(struct fixture *f, bool bf16) {
   struct target target;
   struct plan *plan;
   assert_int_equal(target_init(&f->ctx, NULL, "baseline", &target), HONE_OK);
-  struct plan_options options = {.target = &target, .threads = 2};
+  struct plan_options options = {.target = &target, .threads = 2, .bf16 = bf16};
   hone_status status = plan_build(&f->ctx, f->arena, f->graph, &options, &plan);
   if (status) print_error("%s\n", hone_context_message(&f->ctx));
   assert_int_equal(status, HONE_OK);
   return plan;
 }
+
+static struct plan *make_plan(struct fixture *f) { return make_plan_in(f, false); }
 
 /* -- memory: plans of buffers alone, with chosen lifetimes ----------------------------------------- */
 
@@ -146,6 +148,42 @@ static void results_take_the_place_of_what_dies(void **state) {
                   ".....");
 }
 
+/* -- bf16 ---------------------------------------------------------------------------------------- */
+
+/* Attention computes in f32: what it reads is stored so, what it makes as the product behind takes it. */
+static void attention_in_bf16_converts_nothing(void **state) {
+  struct fixture *f = *state;
+  static const char text[] =
+      "graph(x: f32[2,16,64], y: f32[2,16,64]) -> (z) {\n"
+      "  w = const f32[64,64] seed=1\n"
+      "  heads = const i64[4] [0,0,8,8]\n"
+      "  flat = const i64[3] [0,0,64]\n"
+      "  a = Add(x, y)\n"
+      "  q = MatMul(a, w)\n"
+      "  q4 = Reshape(q, heads)\n"
+      "  qt = Transpose(q4) perm=[0,2,1,3]\n"
+      "  kt = Transpose(q4) perm=[0,2,3,1]\n"
+      "  s = MatMul(qt, kt)\n"
+      "  p = Softmax(s) axis=-1\n"
+      "  o = MatMul(p, qt)\n"
+      "  ot = Transpose(o) perm=[0,2,1,3]\n"
+      "  h = Reshape(ot, flat)\n"
+      "  z = MatMul(h, w)\n"
+      "}\n";
+  static const char *const kernels[] = {"", "gemm_bf16", "attention_f32", "gemm_bf16"};
+  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
+  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  const struct plan *plan = make_plan_in(f, true);
+  assert_int_equal(plan->steps.count, sizeof kernels / sizeof kernels[0]);
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    if (step->kind != STEP_KERNEL) assert_int_equal(i, 0); /* the sum, stored in bf16 */
+    if (i) assert_string_equal(step->choice.kernel->name, kernels[i]);
+  }
+  assert_int_equal(plan->steps.at[1]->outputs[0].dtype, HONE_F32);
+  assert_int_equal(plan->steps.at[2]->outputs[0].dtype, HONE_BF16);
+}
+
 /* -- size ---------------------------------------------------------------------------------------- */
 
 static struct value *input(struct fixture *f, const char *name) {
@@ -228,9 +266,13 @@ static void a_thousand_inputs(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(lives_never_meet),        TEST(the_lower_bound_is_the_fullest_step),
-      TEST(a_chain_of_200000_nodes), TEST(a_concat_of_8000_values),
-      TEST(a_thousand_inputs),       TEST(results_take_the_place_of_what_dies),
+      TEST(lives_never_meet),
+      TEST(the_lower_bound_is_the_fullest_step),
+      TEST(a_chain_of_200000_nodes),
+      TEST(a_concat_of_8000_values),
+      TEST(a_thousand_inputs),
+      TEST(results_take_the_place_of_what_dies),
+      TEST(attention_in_bf16_converts_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

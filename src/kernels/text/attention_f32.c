@@ -5,7 +5,8 @@
  * A unit is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less). Before the
  * first block of a batch b is packed in panels [N / NR][K][NR], v in [COLUMNS / NR][N][NR], NR = VECTORS
  * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
- * From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS. */
+ * From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS C_TYPE (what is not f32 is rounded when stored). */
+#include "types.h"
 #define NR (VECTORS * LANES)
 #define PANELS ((N + NR - 1) / NR)
 #define WIDTH (PANELS * NR) /* of a row of scores */
@@ -123,7 +124,7 @@ INLINE_ float PASTE_(NAME, weights)(float *s) {
   return 1.0f / LANE_(sum_lanes_(sum[0]), 0);
 }
 
-INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, float *c,
+INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, C_T *c,
                                 const void *const *e, long line, const int rows) {
   float scale[ROWS];
   PASTE_(NAME, scores)(a, b, s, e, line, rows);
@@ -135,7 +136,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, 
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
         if (n < COLUMNS)
-          store_lanes_(c + y * C_ROW + n, acc[y][x] * splat_(scale[y]), COLUMNS - n);
+          STORE_C(c + y * C_ROW + n, acc[y][x] * splat_(scale[y]), COLUMNS - n);
       }
   }
 }
@@ -147,7 +148,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   for (long u = begin; u < end; u++) {
     const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
-    float *c = (float *)c_ + batch0 * C_BATCH0 + batch1 * C_BATCH1;
+    C_T *c = (C_T *)c_ + batch0 * C_BATCH0 + batch1 * C_BATCH1;
     if (packed != batch) {
       PASTE_(NAME, pack_b)((const float *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1, b);
       PASTE_(NAME, pack_v)

@@ -1,0 +1,92 @@
+/* Which groups are attention that becomes one step (lower_attention.c): MatMul, elementwise on its scores,
+ * Softmax over the keys, MatMul. */
+#include "builder.h"
+
+/* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
+static bool is_between(const struct group *g, const struct value *scores) {
+  const struct node *node = g->node;
+  const struct value *out = g->result;
+  double alpha, beta;
+  if (node->op->class != OP_ELEMENTWISE || !node->op->expression || is_op(node, OP_Clip))
+    return false;
+  if (node->output_count != 1 || out->dtype != HONE_F32 ||
+      !shape_equal(&out->shape, &scores->shape))
+    return false;
+  if (node->input_count != elementwise_operands(node) &&
+      !elementwise_parameters(node, &alpha, &beta))
+    return false;
+  for (size_t i = 0; i < group_input_count(g); i++) {
+    const struct value *input = group_input(g, i);
+    bool condition = i == 0 && is_op(node, OP_Where) && input->dtype == HONE_BOOL;
+    if (!input || (input->dtype != HONE_F32 && !condition)) return false;
+  }
+  return is_op(node, OP_Where) || is_vector_program(g);
+}
+
+static bool is_softmax(const struct node *node) {
+  int rank = node->inputs[0]->shape.rank;
+  int64_t axis = node_int(node, "axis", -1);
+  return is_op(node, OP_Softmax) && (axis == -1 || axis == rank - 1);
+}
+
+/* Both products run over all of their operands' batches. */
+static bool is_product(const struct group *g) {
+  const struct node *node = g->node;
+  int rank = node->outputs[0]->shape.rank;
+  return is_op(node, OP_MatMul) && all_f32(g) && rank >= 2 && rank <= 4 &&
+         node->inputs[0]->shape.rank == rank && node->inputs[1]->shape.rank == rank &&
+         !node->inputs[0]->constant && !node->inputs[1]->constant;
+}
+
+bool find_attention(const struct builder *b, const struct group *scores, struct attention *out) {
+  *out = (struct attention){.scores = scores};
+  if (!is_product(scores)) return false;
+  const struct value *value = scores->result;
+  const struct group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
+  while (reader && out->between_count < (int)COUNT(out->between) && is_between(reader, value)) {
+    out->between[out->between_count++] = reader;
+    value = reader->result;
+    reader = b->reader[value->index];
+  }
+  if (!reader || !is_softmax(reader->node)) return false;
+  out->softmax = reader;
+  value = reader->result;
+  reader = b->reader[value->index];
+  if (!reader || !is_product(reader) || reader->node->inputs[0] != value || reader->count)
+    return false;
+  out->product = reader;
+  return true;
+}
+
+/* Sizes alone: what the choice of a kernel depends on is known before the operands are. */
+struct problem attention_sizes(const struct attention *a) {
+  const struct shape *s = &a->scores->result->shape;
+  int r = s->rank;
+  return (struct problem){
+      .kind = PROBLEM_attention,
+      .types = SAME_TYPES(TYPE_F32),
+      .m = s->dims[r - 2],
+      .n = s->dims[r - 1],
+      .k = a->scores->node->inputs[0]->shape.dims[r - 1],
+      .columns = a->product->result->shape.dims[r - 1],
+      .batch0 = r > 3 ? s->dims[r - 4] : 1,
+      .batch1 = r > 2 ? s->dims[r - 3] : 1,
+  };
+}
+
+bool attention_is_served(const struct builder *b, const struct attention *a) {
+  const struct problem problem = attention_sizes(a);
+  struct choice choice;
+  return kernel_choose(&problem, &b->plan->kernel_target, &choice);
+}
+
+bool attention_reads(const struct builder *b, const struct group *g, const struct value *out[3]) {
+  struct attention found;
+  if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found) ||
+      !attention_is_served(b, &found))
+    return false;
+  out[0] = found.scores->node->inputs[0];
+  out[1] = found.scores->node->inputs[1];
+  out[2] = found.product->node->inputs[1];
+  return true;
+}
