@@ -219,8 +219,26 @@ static hone_status emit_scalar_operation(struct emitter *e, struct text *out,
 /* Mean's last operation: by the number of its operands. */
 static bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
 
+/* ByteTable. */
+static void emit_table(struct text *out, const struct expanded *x, bool vector) {
+  text_printf(out, "    %s %s_table[] = {", vector ? "TABLE_" : "static const uint8_t", x->name);
+  for (int i = 0; i < BYTE_TABLE_ENTRIES; i++)
+    text_printf(out, "%s%u", i ? "," : "", (unsigned)(uint8_t)x->o->table[i]);
+  text_puts(out, "};\n");
+  if (vector)
+    text_printf(out, "    const veci %s = lookup_bytes_(%s_table, %s);\n", x->name, x->name,
+                x->args[0].name);
+  else
+    text_printf(out, "    const %s %s = (%s)%s_table[(uint8_t)%s];\n", c_type(x->o->dtype), x->name,
+                c_type(x->o->dtype), x->name, x->args[0].name);
+}
+
 static hone_status emit_operation(struct emitter *e, struct text *out, const struct expanded *x,
                                   bool vector) {
+  if (x->o->op->id == OP_ByteTable) {
+    emit_table(out, x, vector);
+    return HONE_OK;
+  }
   if (is_division(x->o)) {
     text_printf(out, "    const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype),
                 x->name, x->args[0].name, vector ? "splat_(" : "", x->o->alpha,
@@ -276,9 +294,10 @@ hone_status emit_program(struct emitter *e, struct text *out, const struct progr
   struct argument result;
   for (size_t s = 0; s < program->count; s++) {
     struct expanded x = {.o = &program->at[s]};
+    const bool as_it_is = form == PROGRAM_SCALAR || x.o->op->id == OP_ByteTable;
     for (int k = 0; k < x.o->arg_count; k++)
-      TRY(form == PROGRAM_SCALAR ? read_argument(e, program, s, x.o->args[k], &x.args[k])
-                                 : read_vector(e, program, s, x.o->args[k], form, &x.args[k]));
+      TRY(as_it_is ? read_argument(e, program, s, x.o->args[k], &x.args[k])
+                   : read_vector(e, program, s, x.o->args[k], form, &x.args[k]));
     snprintf(x.name, sizeof x.name, "t%zu", s);
     if (x.o->alpha_input) snprintf(x.alpha, sizeof x.alpha, "i%d", x.o->alpha_input);
     if (x.o->beta_input) snprintf(x.beta, sizeof x.beta, "i%d", x.o->beta_input);

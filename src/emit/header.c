@@ -227,6 +227,7 @@ static const struct {
     {CPU_BMI2, "__BMI2__"},
     {CPU_AVX512, "__AVX512F__"},
     {CPU_AVX512_VNNI, "__AVX512VNNI__"},
+    {CPU_AVX512_VBMI, "__AVX512VBMI__"},
     {CPU_AVX512_BF16, "__AVX512BF16__"},
     {CPU_AVX512_FP16, "__AVX512FP16__"},
     {CPU_AVX_VNNI, "__AVXVNNI__"},

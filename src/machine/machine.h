@@ -19,6 +19,7 @@ enum cpu_feature {
   CPU_AMX_BF16 = 1 << 11,
   CPU_AVX_VNNI = 1 << 12,
   CPU_BMI2 = 1 << 13,
+  CPU_AVX512_VBMI = 1 << 14,
   CPU_NEON = 1 << 20,
   CPU_DOTPROD = 1 << 21,
   CPU_I8MM = 1 << 22,

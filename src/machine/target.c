@@ -13,7 +13,8 @@
 
 #define BASE_AVX2 (CPU_SSE42 | CPU_AVX | CPU_AVX2 | CPU_FMA | CPU_F16C | CPU_BMI2)
 #define BASE_AVX512 (BASE_AVX2 | CPU_AVX512)
-#define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_BF16)
+/* VBMI: all processors with BF16 have it but one generation of Xeons, Cooper Lake, which is an avx512vnni here. */
+#define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_VBMI | CPU_AVX512_BF16)
 #define BASE_AMX (BASE_BF16 | CPU_AVX512_FP16 | CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16)
 
 /* Speeds of a common processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
@@ -254,6 +255,7 @@ static const struct {
     {CPU_AVX512,
      {"-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"}},
     {CPU_AVX512_VNNI, {"-mavx512vnni"}},
+    {CPU_AVX512_VBMI, {"-mavx512vbmi"}},
     {CPU_AVX512_BF16, {"-mavx512bf16"}},
     {CPU_AVX512_FP16, {"-mavx512fp16"}},
     {CPU_AVX_VNNI, {"-mavxvnni"}},

@@ -282,7 +282,8 @@ bool elementwise_parameters(const struct node *node, double *out_alpha, double *
       alpha = parameter_names[i].alpha, beta = parameter_names[i].beta;
   *out_alpha = number_attribute(node, alpha, op->alpha);
   *out_beta = number_attribute(node, beta, op->beta);
-  return op->class == OP_ELEMENTWISE && (op->expression || op->integer);
+  return op->class == OP_ELEMENTWISE &&
+         (op->expression || op->integer || is_op(node, OP_ByteTable));
 }
 
 /* -- the functions that ops.def names

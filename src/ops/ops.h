@@ -85,6 +85,7 @@ MUST_USE hone_status node_expand(struct ctx *ctx, struct graph *graph, const str
    constant min and max, ...); false if they are not known at compile time. */
 MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);
 
+enum { BYTE_TABLE_ENTRIES = 256 }; /* of hone.ByteTable */
 /* How many inputs are operands of its expression: Clip's bounds and CastLike's type are not. */
 size_t elementwise_operands(const struct node *node);
 

@@ -1,5 +1,5 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, QuantizeAway.
+ * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, QuantizeAway, ByteTable.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -10,6 +10,7 @@
  * ShiftRight: x / 2^bits of i32, rounded down; bits modulo 32, broadcast.
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
  * QuantizeAway: QuantizeLinear with halves away from zero.
+ * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type `to`.
  */
 #include "quantize.h"
 
@@ -185,5 +186,32 @@ hone_status eval_table_softmax(struct ctx *ctx, struct arena *scratch, const str
                               inner, count};
     softmax_row(&row);
   }
+  return HONE_OK;
+}
+
+/* -- ByteTable ---- */
+
+hone_status infer_byte_table(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  size_t count;
+  hone_dtype to = (hone_dtype)node_int(node, "to", 0);
+  if (!dtype_is_byte(node->inputs[0]->dtype) || !dtype_is_byte(to))
+    return fail(ctx, HONE_E_TYPE, node_place(node), "a table from %s to %s, expected 8 bits",
+                dtype_name(node->inputs[0]->dtype), dtype_name(to));
+  node_ints(node, "table", &count);
+  if (count != BYTE_TABLE_ENTRIES)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "a table of %zu entries, expected %d", count,
+                BYTE_TABLE_ENTRIES);
+  return set_output(ctx, node, 0, to, &node->inputs[0]->shape);
+}
+
+hone_status eval_byte_table(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out) {
+  (void)ctx, (void)scratch;
+  size_t count, entries;
+  const int64_t *table = node_ints(node, "table", &entries);
+  count = tensor_count(in[0]);
+  for (size_t i = 0; i < count; i++)
+    tensor_set_i64(out[0], i, table[(uint8_t)tensor_i64(in[0], i)]);
   return HONE_OK;
 }

@@ -41,6 +41,8 @@ const struct pass pass_pipeline[] = {
      "after merge-reshapes, which removes what stood between two of them"},
     {"fold-constants-again", pass_fold_constants, PASS_OPTIONAL,
      "weights behind a moved Transpose or Mul"},
+    {"lower-byte-tables", pass_lower_byte_tables, PASS_OPTIONAL,
+     "late: what is cheaper said in another way is said so by now, and constants are constants"},
     {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL, "last: places and weights are constants by now"},
 };
 const size_t pass_count = COUNT(pass_pipeline);

@@ -70,6 +70,7 @@ bool attention_reads(const struct builder *b, const struct group *g, const struc
 bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count);
 bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped);
 bool is_clip_to(hone_dtype byte, enum op_id op, double alpha, double beta);
+const int64_t *byte_table_of(const struct node *node); /* of a ByteTable, else NULL */
 
 /* -- groups.c ------------------------------------------------------------------------------------ */
 /* Fills b->values, b->groups, b->uses and b->reader for b->graph; `fuses` false: each node is alone. */

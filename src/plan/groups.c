@@ -93,7 +93,8 @@ static bool same_size(const struct value *a, const struct value *b) {
 static bool is_next(const struct finder *f, const struct growth *g, const struct node *node) {
   double alpha, beta;
   const struct operation *operation = NULL;
-  bool has_form = node->op->expression || node->op->integer || is_op(node, OP_Cast);
+  bool has_form = node->op->expression || node->op->integer || is_op(node, OP_Cast) ||
+                  is_op(node, OP_ByteTable);
   if (node->op->class != OP_ELEMENTWISE || !has_form || node->output_count != 1 ||
       !node->outputs[0])
     return false;
@@ -127,7 +128,8 @@ static hone_status argument(struct finder *f, struct growth *g, const struct val
 /* One operation; of Max, Min and Sum over more than two operands one for each further operand. */
 static hone_status take(struct finder *f, struct growth *g, const struct node *node,
                         uint32_t position) {
-  struct operation o = {.op = node->op, .dtype = node->outputs[0]->dtype};
+  struct operation o = {
+      .op = node->op, .dtype = node->outputs[0]->dtype, .table = byte_table_of(node)};
   int count = (int)elementwise_operands(node), args[COUNT(o.args)] = {0};
   o.arg_count = is_variadic(node->op) ? 2 : count;
   if (!is_op(node, OP_Cast) && !elementwise_parameters(node, &o.alpha, &o.beta))

@@ -30,6 +30,7 @@ static bool has_expression(const struct node *node) {
     case OP_Identity:
     case OP_Cast:
     case OP_CastLike:
+    case OP_ByteTable:
       return true;
     case OP_Mod: /* of floats: only C's remainder */
       return !dtype_is_float(dtype) || node_int(node, "fmod", 0) != 0;

@@ -103,6 +103,7 @@ bool is_vector_program(const struct group *g) {
   if (node->op->class != OP_ELEMENTWISE) return is_vector_type(raw);
   if (is_op(node, OP_Cast))
     return raw == HONE_F32 || is_vector_cast(node->inputs[0]->dtype, raw, false);
+  if (is_op(node, OP_ByteTable)) return true;
   for (size_t i = 0; i < own; i++)
     if (node->inputs[i] && node->inputs[i]->dtype != raw) return false;
   if (own > elementwise_operands(node)) own = elementwise_operands(node); /* Clip's bounds */

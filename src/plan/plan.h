@@ -67,6 +67,7 @@ struct operation {
   bool is_stored_small;        /* a float of less than 32 bits in memory */
   bool is_rounding;            /* a cast to the nearest integer, ties to even; else towards zero */
   hone_dtype dtype;            /* of the result */
+  const int64_t *table;        /* ByteTable: its entries */
 };
 struct program {
   size_t input_count, count;

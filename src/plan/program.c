@@ -51,7 +51,7 @@ static hone_status push_own(struct maker *m, hone_dtype dtype) {
   const struct node *node = m->node;
   size_t own = node->input_count, operands = elementwise_operands(node);
   if (is_variadic(node->op)) return push_variadic(m, own, dtype);
-  struct operation o = {.op = node->op, .dtype = dtype};
+  struct operation o = {.op = node->op, .dtype = dtype, .table = byte_table_of(node)};
   o.arg_count = (int)(operands < own ? operands : own);
   if (o.arg_count > (int)COUNT(o.args))
     return fail(m->b->ctx, HONE_E_LIMIT, node_place(node), "too many operands");

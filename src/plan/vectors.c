@@ -15,6 +15,11 @@ bool is_vector_cast(hone_dtype from, hone_dtype to, bool is_clipped) {
   return from != HONE_F32 || to == HONE_F32 || (dtype_is_byte(to) && is_clipped);
 }
 
+const int64_t *byte_table_of(const struct node *node) {
+  size_t count;
+  return is_op(node, OP_ByteTable) ? node_ints(node, "table", &count) : NULL;
+}
+
 /* Those that simd.h has for vectors of int32. */
 static bool is_integer_vector(enum op_id op) {
   static const enum op_id known[] = {OP_Add, OP_Max,     OP_Min,         OP_Mul,       OP_Sub,
@@ -25,6 +30,7 @@ static bool is_integer_vector(enum op_id op) {
 }
 
 bool is_vector_operation(const struct op *op, hone_dtype to, const hone_dtype *from, int count) {
+  if (op->id == OP_ByteTable) return dtype_is_byte(to) && dtype_is_byte(from[0]);
   if (to != HONE_F32 && to != HONE_I32) return false;
   for (int k = 0; k < count; k++)
     if (from[k] != to) return false;

@@ -125,6 +125,7 @@ static void features_equal_cpuinfo(void **state) {
                {CPU_BMI2, " bmi2 "},
                {CPU_AVX512, " avx512vl "},
                {CPU_AVX512_VNNI, " avx512_vnni "},
+               {CPU_AVX512_VBMI, " avx512vbmi "},
                {CPU_AVX512_BF16, " avx512_bf16 "},
                {CPU_AVX512_FP16, " avx512_fp16 "},
                {CPU_AMX_TILE, " amx_tile "},

@@ -81,6 +81,8 @@ INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
 /* Integers: they wrap. */
 INLINE_ veci wrap_u8_(veci x) { return x & 255; }
 INLINE_ veci wrap_i8_(veci x) { return (int8_t)(uint8_t)(x & 255); }
+INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) { return table[x & 255]; }
+#define TABLE_ static const uint8_t
 INLINE_ vec floats_(veci x) { return (vec)x; }
 INLINE_ veci integers_(vec x) { /* what does not fit becomes the least integer, as on x86 */
   return x >= -0x1p31f && x < 0x1p31f ? (veci)x : INT32_MIN;

@@ -240,6 +240,26 @@ typedef uint64_t vecr_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
 INLINE_ veci splati_(int32_t x) { return (veci){0} + x; }
 INLINE_ veci wrap_u8_(veci x) { return x & 255; }
 INLINE_ veci wrap_i8_(veci x) { return x << 24 >> 24; }
+/* A table of 256 bytes at the low bits of each lane. */
+#define TABLE_ static const __attribute__((aligned(64))) uint8_t
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512VBMI__
+INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) {
+  const veci __attribute__((may_alias)) *t = (const void *)table;
+  veci y = x, upper = x;
+  unsigned short is_upper;
+  __asm__("vpermi2b %2, %1, %0" : "+v"(y) : "v"(t[0]), "vm"(t[1]));
+  __asm__("vpermi2b %2, %1, %0" : "+v"(upper) : "v"(t[2]), "vm"(t[3]));
+  __asm__("vptestmd %2, %1, %0" : "=Yk"(is_upper) : "v"(x), "v"(splati_(128)));
+  __asm__("vmovdqa32 %2, %0%{%1%}" : "+v"(y) : "Yk"(is_upper), "v"(upper));
+  return y;
+}
+#else
+INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) {
+  veci y = {0};
+  UNROLL for (int i = 0; i < LANES; i++) y[i] = table[x[i] & 255];
+  return y;
+}
+#endif
 INLINE_ vec floats_(veci x) { return __builtin_convertvector(x, vec); }
 INLINE_ veci integers_(vec x) { return __builtin_convertvector(x, veci); }
 INLINE_ veci veci_add_(veci x, veci y) { return (veci)((vecw_)x + (vecw_)y); }
