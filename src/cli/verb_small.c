@@ -105,9 +105,9 @@ int verb_list(struct ctx *ctx, struct args *args) {
       return 0;
     }
   REFUSE(ctx, HONE_E_USAGE, place_name(what),
-         "no such table; there are ops, kernels, passes, backends, engines, errors, limits, "
-         "columns, statuses, "
-         "suites, verbs");
+         "no such table%s; there are ops, kernels, passes, backends, engines, errors, limits, "
+         "columns, statuses, suites, verbs",
+         verb_find(what) ? " but a command of hone" : "");
   return report_failure(ctx);
 }
 

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <time.h>
+#include <unistd.h>
 
 static hone_status list(struct ctx *ctx, struct store *store, struct arena *arena) {
   struct study_row *rows;
@@ -99,7 +100,12 @@ static hone_status can_be_read(struct ctx *ctx, const char *path) {
 /* What is opened for writing is made where it is not there: not for a command that is going to fail. */
 static hone_status check_sources(struct ctx *ctx, const struct args *args, bool imports) {
   if (!imports) return can_be_read(ctx, value_of(args, FLAG_store, NULL));
-  for (size_t i = 1; i < args->word_count; i++) TRY(can_be_read(ctx, args->words[i]));
+  for (size_t i = 1; i < args->word_count; i++) {
+    if (!strstr(args->words[i], "://") && access(args->words[i], F_OK))
+      return fail(ctx, HONE_E_NOFILE, place_file(args->words[i]),
+                  "no such file; 'hone studies export -o FILE.db' makes one where the studies are");
+    TRY(can_be_read(ctx, args->words[i]));
+  }
   return HONE_OK;
 }
 

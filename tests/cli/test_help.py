@@ -120,3 +120,4 @@ def test_lists_in_completion_are_the_tables(hone):
     for word in words:
         sound(hone("list", word))
     refused(hone("list", "nothing"), "E_USAGE", ", ".join(words))
+    refused(hone("list", "studies"), "E_USAGE", "but a command of hone")

@@ -118,6 +118,7 @@ def test_studies_come_and_go(hone, tmp_path):
     for words in (["rm", "first"], ["import", tmp_path / "none.db"]):  # a failure makes no store
         refused(hone("studies", *words, "--store", tmp_path / "new.db"), "E_NOFILE")
         assert not list(tmp_path.glob("new.db*"))
+    refused(hone("studies", "import", tmp_path / "none.db", *store), "E_NOFILE", "hone studies export")
     (tmp_path / "c.db").write_text("words")
     refused(hone("studies", "export", "-o", tmp_path / "c.db", *store), "E_PATH")
     refused(hone("studies", "import", tmp_path / "c.db", *store), "E_FORMAT")
