@@ -100,7 +100,7 @@ static void unpack(const hone_tensor *tensor, size_t count, uint8_t *out) {
   unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits;
   bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
   for (size_t i = 0; i < count; i++) {
-    unsigned code = ((const uint8_t *)tensor->data)[i / each] >> i % each * bits;
+    unsigned code = (unsigned)((const uint8_t *)tensor->data)[i / each] >> i % each * bits;
     code &= (1u << bits) - 1;
     if (is_signed && code >> (bits - 1)) code |= 0xffu << bits;
     out[i] = (uint8_t)code;

@@ -88,7 +88,7 @@ static hone_status make_engine_part(struct bundle *b, const struct backend *back
                                     const struct graph *graph, size_t k, const char *library) {
   const struct bundle_engine *engine;
   struct text bytes = {0};
-  char model[32], ports[32], define[64], source[64];
+  char model[40], ports[40], define[64], source[64];
   snprintf(model, sizeof model, "part-%zu.onnx", k);
   snprintf(ports, sizeof ports, "src/ports-%zu.h", k);
   snprintf(define, sizeof define, "-DENGINE_PORTS=\"ports-%zu.h\"", k);

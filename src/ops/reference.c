@@ -16,7 +16,8 @@ static void recode(const struct tensor *from, unsigned from_bits, const struct t
   unsigned from_each = 8 / from_bits, to_each = 8 / to_bits;
   uint8_t *target = tensor_data(to);
   for (size_t i = 0; i < tensor_count(from); i++) {
-    unsigned code = ((const uint8_t *)from->data)[i / from_each] >> i % from_each * from_bits;
+    unsigned code =
+        (unsigned)((const uint8_t *)from->data)[i / from_each] >> i % from_each * from_bits;
     code &= (1u << from_bits) - 1;
     size_t shift = i % to_each * to_bits;
     target[i / to_each] = (uint8_t)((shift ? target[i / to_each] : 0) | code << shift);
