@@ -34,11 +34,11 @@ def steps(build, python):
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
     if os.path.isdir("tests/cli"):
-        yield "cli", [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/cli"]
+        yield "cli", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/cli"]
     yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
     yield "differential", [python, "tests/differential/run.py", "--hone", f"{build}/hone", "--count", "3",
                            "--keep", f"{build}/differential"]
-    yield "python package", [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/python"]
+    yield "python package", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/python"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
     yield "install", ["tests/install.sh", build]
     yield "report page", ["tests/report/page.sh", build]

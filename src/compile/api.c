@@ -16,6 +16,7 @@ _Static_assert((int)HONE_NEEDS_SSE42 == CPU_SSE42 && (int)HONE_NEEDS_AVX == CPU_
                    (int)HONE_NEEDS_AMX_INT8 == CPU_AMX_INT8 &&
                    (int)HONE_NEEDS_AMX_BF16 == CPU_AMX_BF16 &&
                    (int)HONE_NEEDS_AVX_VNNI == CPU_AVX_VNNI && (int)HONE_NEEDS_BMI == CPU_BMI2 &&
+                   (int)HONE_NEEDS_AVX512_VBMI == CPU_AVX512_VBMI &&
                    (int)HONE_NEEDS_NEON == CPU_NEON && (int)HONE_NEEDS_DOTPROD == CPU_DOTPROD &&
                    (int)HONE_NEEDS_BF16 == CPU_BF16 && (int)HONE_NEEDS_I8MM == CPU_I8MM,
                "feature bits of artifact.h and machine.h");

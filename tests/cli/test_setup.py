@@ -75,7 +75,7 @@ def test_make_begins_in_a_clone_of_an_ordinary_user(tmp_path):
         pytest.skip("not a clone")
     clone = tmp_path / "clone"
     for name in listed.stdout.split("\n"):
-        if name and (ROOT / name).is_file() and name.split("/")[0] in ("Makefile", "LICENSE", "make", "tools", "src", "include"):
+        if name and (ROOT / name).is_file() and name.split("/")[0] in ("Makefile", "LICENSE", "make", "tools", "src", "include", "python"):
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, clone / name)
     user = as_user(tmp_path)

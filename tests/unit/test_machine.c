@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "machine/machine_internal.h"
+#include "run/artifact.h"
+#include "run/text/features.h"
 
 static const struct {
   const char *triple, *level;
@@ -338,6 +340,12 @@ static void energy_counters_wrap(void **state) {
   assert_int_equal(energy_between(&beyond, &to), -1);
 }
 
+/* A feature that only one of the two knows stops every program of the levels that need it. */
+static void programs_see_the_same_features(void **state) {
+  (void)state;
+  assert_int_equal(processor_features(), cpu_features());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(peaks_only_rise),
@@ -347,6 +355,7 @@ int main(void) {
       cmocka_unit_test(compilers_accept_flags),
       cmocka_unit_test(missing_features_are_named),
       cmocka_unit_test(features_equal_cpuinfo),
+      cmocka_unit_test(programs_see_the_same_features),
       cmocka_unit_test(cores_follow_affinity),
       cmocka_unit_test(quotas_bind),
       cmocka_unit_test(memory_is_what_may_be_used),

@@ -43,6 +43,7 @@ static uint32_t processor_features(void) {
       {HONE_NEEDS_AMX_BF16, 1u << 22, LEAF_7_D, TILES},
       {HONE_NEEDS_AVX_VNNI, 1u << 4, LEAF_7_1_A, YMM},
       {HONE_NEEDS_BMI, 1u << 3 | 1u << 8, LEAF_7_B, NO_STATE},
+      {HONE_NEEDS_AVX512_VBMI, 1u << 1, LEAF_7_C, ZMM},
   };
   uint32_t r[5] = {0}, a, b, c, d, has = 0;
   int states[] = {1, 0, 0, 0};

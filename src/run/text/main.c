@@ -410,12 +410,25 @@ static void parse(int argc, char **argv, const struct hone_artifact_info *info,
 
 /* The code was compiled for a feature level; on a lesser processor it would die by SIGILL. */
 static void check_processor(uint32_t needed) {
-  static const char *const names[32] = {
-      "SSE4.2",       "AVX",        "AVX2",         "FMA",
-      "F16C",         "AVX-512",    "AVX-512 VNNI", "AVX-512 BF16",
-      "AVX-512 FP16", "AMX",        "AMX INT8",     "AMX BF16",
-      "AVX-VNNI",     "BMI2",       [20] = "NEON",  [21] = "dot products",
-      [22] = "i8mm",  [23] = "bf16"};
+  static const char *const names[32] = {"SSE4.2",
+                                        "AVX",
+                                        "AVX2",
+                                        "FMA",
+                                        "F16C",
+                                        "AVX-512",
+                                        "AVX-512 VNNI",
+                                        "AVX-512 BF16",
+                                        "AVX-512 FP16",
+                                        "AMX",
+                                        "AMX INT8",
+                                        "AMX BF16",
+                                        "AVX-VNNI",
+                                        "BMI2",
+                                        "AVX-512 VBMI",
+                                        [20] = "NEON",
+                                        [21] = "dot products",
+                                        [22] = "i8mm",
+                                        [23] = "bf16"};
   uint32_t missing = needed & ~processor_features();
   if (!missing) return;
   char list[512] = "";
