@@ -91,7 +91,7 @@ def test_state_begins_as_the_file_holds_it(shared_hone, tmp_path):
     parts = {p: d for p, d in ALL["counter"].items() if not p.endswith(".npy")}
     state, = (p for p, d in parts.items() if d == bytes(16))
     parts[state] = np.float32([1, 2, 3, 4]).tobytes()
-    cases.write(tmp_path / "m.pt2", parts)
+    unpack_pt2.write(tmp_path / "m.pt2", "counter", parts)
     key, x = input_names(ALL["counter"])[0], arrays(ALL["counter"], "in")[0]
     np.save(tmp_path / f"{key}.npy", x)
     sound(shared_hone("run", tmp_path / "m.pt2", "--input", f"{key}={tmp_path}/{key}.npy", "-o", tmp_path / "out"))
