@@ -302,18 +302,24 @@ static hone_status member_close(struct bench *bench, struct member *member) {
 /* -- one slice ----------------------------------------------------------------------------------
  */
 
+/* rate_per_s 0: as the worker was opened for. */
+static json_t *ask_slice(int round, int64_t min_samples, double min_ns, double max_ns, bool checks,
+                         double rate_per_s) {
+  json_t *command =
+      json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round, "min_samples",
+                (json_int_t)min_samples, "min_ns", (json_int_t)min_ns, "max_ns", (json_int_t)max_ns,
+                "rewarm_ns", (json_int_t)REWARM_NS, "checks", checks);
+  if (command && rate_per_s > 0) message_set_number(command, "rate", rate_per_s);
+  return command;
+}
+
 static json_t *slice_command(struct bench *bench, const struct member *member, int round) {
   const struct bench_options *o = &bench->options;
   int rounds = member->wanted_rounds * o->incarnations;
   int64_t min_samples = (o->min_samples + rounds - 1) / rounds;
-  json_t *command = json_pack(
-      "{s:s, s:i, s:I, s:I, s:I, s:I, s:i}", "do", "slice", "round", round, "min_samples",
-      (json_int_t)min_samples, "min_ns", (json_int_t)(o->min_time_s * 1e9 / rounds), "max_ns",
-      (json_int_t)(o->max_time_s * 1e9 / rounds), "rewarm_ns", (json_int_t)REWARM_NS, "checks",
-      round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0);
-  if (command && member->progress->rate_per_s > 0)
-    message_set_number(command, "rate", member->progress->rate_per_s);
-  return command;
+  return ask_slice(round, min_samples, o->min_time_s * 1e9 / rounds, o->max_time_s * 1e9 / rounds,
+                   round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0,
+                   member->progress->rate_per_s);
 }
 
 /* What a file of times can be: calls one after the other, which together are no longer than the slice;
@@ -421,27 +427,18 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
 #define RATE_MOST 1e6
 #define RATE_GAP 1.05 /* the search ends where the next higher rate that failed is so near */
 
-static int by_size(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* Whether the upper end of the 99th percentile's interval was within the bound, as for the row itself. */
-static bool is_within_bound(uint64_t *samples, size_t count, double bound_ms) {
-  size_t low, high;
-  qsort(samples, count, sizeof *samples, by_size);
-  return quantile_interval(count, 0.99, 0.95, &low, &high) &&
-         (double)samples[high] <= bound_ms * 1e6;
+/* As for the row itself. */
+static bool is_within_bound(const uint64_t *samples, size_t count, double bound_ms) {
+  size_t over = 0;
+  for (size_t i = 0; i < count; i++) over += (double)samples[i] > bound_ms * 1e6;
+  return latency_bound_holds(count, over);
 }
 
 static bool holds_rate(struct bench *bench, struct member *member, double rate, double bound_ms) {
   struct worker_end end;
   uint64_t *samples = NULL;
   bench_report(bench, member->cell, member->cell->model, "rate");
-  json_t *command = json_pack("{s:s, s:i, s:i, s:I, s:I, s:I, s:i, s:f}", "do", "slice", "round",
-                              PROBE_ROUND, "min_samples", PROBE_SAMPLES, "min_ns", (json_int_t)0,
-                              "max_ns", (json_int_t)PROBE_NS, "rewarm_ns", (json_int_t)REWARM_NS,
-                              "checks", 0, "rate", rate);
+  json_t *command = ask_slice(PROBE_ROUND, PROBE_SAMPLES, 0, PROBE_NS, false, rate);
   const uint64_t start = clock_ns();
   json_t *reply = worker_ask(&member->worker, command, "block", ASK_TIMED, &end);
   const uint64_t wall_ns = clock_ns() - start;

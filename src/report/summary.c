@@ -205,16 +205,13 @@ static double bound_of(const char *scenario) {
   return parse_f64(number, 0, 1e9, &bound) ? bound : 0;
 }
 
-/* LoadGen's server scenario holds where 99 % of requests are within the bound; here the upper end of the
-   99th percentile's interval has to be, so that few samples do not pass by luck. */
 static void judge_bound(const double *sorted, size_t n, struct record *record) {
   const double bound_ns = bound_of(record->cell.scenario) * 1e6;
-  size_t low, high, over = 0;
+  size_t over = 0;
   if (!(bound_ns > 0)) return;
   while (over < n && sorted[n - 1 - over] > bound_ns) over++;
   record->over_bound_share = (double)over / (double)n;
-  if (!quantile_interval(n, 0.99, CONFIDENCE, &low, &high) || sorted[high] > bound_ns)
-    record->flags |= FLAG_MASK(over_bound);
+  if (!latency_bound_holds(n, over)) record->flags |= FLAG_MASK(over_bound);
 }
 
 static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,

@@ -77,6 +77,11 @@ bool quantile_interval(size_t n, double p, double confidence, size_t *out_low, s
   return false;
 }
 
+bool latency_bound_holds(size_t n, size_t over) {
+  size_t low, high;
+  return quantile_interval(n, 0.99, 0.95, &low, &high) && over < n - high;
+}
+
 /* Median of one window; a window longer than the buffer is thinned evenly. */
 static double window_median(const double *x, size_t n) {
   double copy[1024];

@@ -15,6 +15,9 @@ MUST_USE hone_status median_of(struct ctx *ctx, const uint64_t *x, size_t n, dou
    section 3.2). false if the upper (or lower) order statistic does not exist. 0-based indices. */
 MUST_USE bool quantile_interval(size_t n, double p, double confidence, size_t *out_low,
                                 size_t *out_high);
+/* Whether a latency bound holds of which `over` of n requests were late: LoadGen's server scenario asks for 99 % within
+   it; here the upper end of the 99th percentile's 95 % interval has to be, so that few samples do not pass by luck. */
+bool latency_bound_holds(size_t n, size_t over);
 
 /* Samples of one cell: processes, each of rounds, each of samples. */
 struct sample_set {

@@ -245,19 +245,18 @@ hone_status store_put_study(struct ctx *ctx, struct store *store, const struct s
   return status ? status : put(ctx, store, TABLE_study, row);
 }
 
-/* The first key of this plan and time that no study has. */
+/* A key that no study has, of another store neither: two files with equal bytes have one plan, two processes may begin in
+   the same millisecond, and their studies may meet in one store later. */
 static MUST_USE hone_status fresh_key(struct ctx *ctx, struct store *store, struct study_row *row,
                                       struct study_row *scratch) {
-  bool is_taken = true;
-  uint64_t nonce = 0; /* where others write meanwhile, what is not there is not yet free */
-  if (store->driver->dialect == DIALECT_postgres &&
-      getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-    return fail(ctx, HONE_E_IO, place_none(), "no random numbers");
-  for (int n = 0; is_taken; n++) {
+  for (bool is_taken = true; is_taken;) {
+    uint64_t nonce[2];
     char text[200];
-    const int length = snprintf(
-        text, sizeof text, nonce ? "%s\n%s\n%llu\n%d\n%llx" : "%s\n%s\n%llu\n%d", row->plan,
-        row->fingerprint, (unsigned long long)row->started_unix_ms, n, (unsigned long long)nonce);
+    if (getrandom(nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+      return fail(ctx, HONE_E_IO, place_none(), "no random numbers");
+    const int length = snprintf(text, sizeof text, "%s\n%s\n%llu\n%016llx%016llx", row->plan,
+                                row->fingerprint, (unsigned long long)row->started_unix_ms,
+                                (unsigned long long)nonce[0], (unsigned long long)nonce[1]);
     hash_hex(row->key, text, (size_t)length);
     TRY(one_study(ctx, store, "WHERE key = ?", row->key, NULL, scratch, &is_taken));
   }

@@ -53,6 +53,19 @@ static void upper_percentiles_need_their_samples(void **state) {
   assert_int_equal(first_n_with_interval(0.999), 3688);
 }
 
+static void a_latency_bound_allows_few_late_ones(void **state) {
+  (void)state;
+  assert_false(latency_bound_holds(367, 0));
+  assert_true(latency_bound_holds(368, 0));
+  assert_false(latency_bound_holds(368, 1));
+  for (size_t n = 400; n < 5000; n += 777) {
+    size_t low, high;
+    assert_true(quantile_interval(n, 0.99, 0.95, &low, &high));
+    assert_true(latency_bound_holds(n, n - 1 - high)); /* the sample at the upper end is in time */
+    assert_false(latency_bound_holds(n, n - high));    /* it is late */
+  }
+}
+
 /* Published ranks of the 95 % interval of the median (sign test tables). */
 static void median_ranks_are_the_published_ones(void **state) {
   (void)state;
@@ -229,6 +242,7 @@ int main(void) {
       cmocka_unit_test(percentile_is_a_sample),
       cmocka_unit_test(percentile_meets_its_definition),
       cmocka_unit_test(upper_percentiles_need_their_samples),
+      cmocka_unit_test(a_latency_bound_allows_few_late_ones),
       cmocka_unit_test(median_ranks_are_the_published_ones),
       cmocka_unit_test(median_is_the_exact_pooled_one),
       cmocka_unit_test(equal_cells_are_seldom_called_different),

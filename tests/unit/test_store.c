@@ -246,6 +246,25 @@ static void reruns_resume_or_begin_anew(void **state) {
   store_close(store);
 }
 
+/* Two jobs of a fleet: files with equal bytes, begun in one millisecond, merged into one store later. */
+static void studies_of_two_stores_have_two_keys(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct store *store;
+  static struct study_row rows[2];
+  bool resumed;
+  ctx_init(&ctx);
+  for (int i = 0; i < 2; i++) {
+    rows[i] = *a_study("", 1000);
+    strcpy(rows[i].plan, "p1");
+    assert_int_equal(store_open(&ctx, in_folder(i ? "job1.db" : "job0.db"), true, &store), HONE_OK);
+    assert_int_equal(store_begin_study(&ctx, store, &rows[i], true, &resumed), HONE_OK);
+    assert_false(resumed);
+    store_close(store);
+  }
+  assert_string_not_equal(rows[0].key, rows[1].key);
+}
+
 static void a_block_of_an_unknown_cell_is_refused(void **state) {
   (void)state;
   struct ctx ctx;
@@ -622,6 +641,7 @@ int main(void) {
       cmocka_unit_test(rows_come_back_equal),
       cmocka_unit_test(studies_are_found),
       cmocka_unit_test(reruns_resume_or_begin_anew),
+      cmocka_unit_test(studies_of_two_stores_have_two_keys),
       cmocka_unit_test(a_block_of_an_unknown_cell_is_refused),
       cmocka_unit_test(foreign_files_are_refused_untouched),
       cmocka_unit_test(altered_stores_are_refused_untouched),
