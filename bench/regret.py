@@ -84,7 +84,9 @@ def judge(options, model, folder):
     if not here:
         return ["the choice is not in the exhaustive study"]
     best = min(rows, key=lambda r: r["latency_ms"]["p50"])
-    interval = None
+    mine, least = (r["latency_ms"]["p50_ci"] for r in (here, best))
+    # rows of different thread counts take no turns with each other: their own intervals, as recommend does
+    interval = [mine[0] / least[1], mine[1] / least[0]] if mine and least and None not in mine + least else None
     for c in study["comparisons"]:
         if (c["a"], c["b"]) == (here["cell"], best["cell"]):
             interval = c["ci"]

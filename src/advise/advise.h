@@ -32,7 +32,7 @@ enum standing {
   STANDING_chosen,
   STANDING_runner_up, /* the best of the others */
   STANDING_behind,    /* meets every bound, is worse */
-  STANDING_tied,      /* not told apart from the choice, which is smaller */
+  STANDING_tied,     /* not told apart from the choice, which is smaller or was seen to be faster */
   STANDING_unproven, /* parts on several engines that are not proven faster than one engine alone */
   STANDING_out,      /* misses a bound */
   STANDING_unsure,   /* the bound lies within its interval */
@@ -48,6 +48,7 @@ struct advice {
   size_t choice, runner_up; /* SIZE_MAX: none */
   struct interval ratio;    /* objective of the runner-up by the choice's; >= 1 is better */
   bool is_decided;          /* that interval leaves out 1 */
+  bool is_by_cost; /* a tied row was seen to be a little faster, the choice needs less memory */
   /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all
      others; DEMAND_COUNT: no single bound is to blame */
   enum demand_id binding;

@@ -1,10 +1,13 @@
 /* The choice. A bound on time holds when the whole interval holds it; a row whose interval contains the bound is
- * "unsure" and not chosen while another is sure. Of rows that cannot be told apart from the best one, the one with the
- * smallest memory wins, then the smallest size: where speed does not decide, cost does.
+ * "unsure" and not chosen while another is sure. Of rows that cannot be told apart from the best one and were seen at most
+ * TIE_MOST behind it, the one with the smallest memory wins, then the smallest size: where speed does not decide, cost does.
+ * Few samples tell little apart: a row that was seen farther behind is tied, but no better bet.
  */
 #include "advise.h"
 
 #include <math.h>
+
+#define TIE_MOST 1.03 /* the resolution that studies aim at: docs/measuring.md */
 
 static double bytes(int64_t n) { return n >= 0 ? (double)n : (double)NAN; }
 
@@ -144,11 +147,13 @@ static void settle(const struct summary *s, const struct demands *d, struct advi
   a->choice = fastest;
   for (size_t i = 0; i < s->record_count; i++) {
     if (i == fastest || a->at[i].standing != STANDING_behind) continue;
-    if (better_by(s, fastest, i, d->objective).low > 1) continue;
+    const struct interval by = better_by(s, fastest, i, d->objective);
+    if (by.low > 1) continue;
     a->at[i].standing = STANDING_tied;
-    if (is_smaller(&s->records[i], &s->records[a->choice])) a->choice = i;
+    if (by.value <= TIE_MOST && is_smaller(&s->records[i], &s->records[a->choice])) a->choice = i;
   }
-  if (a->choice != fastest) a->at[fastest].standing = STANDING_tied;
+  a->is_by_cost = a->choice != fastest;
+  if (a->is_by_cost) a->at[fastest].standing = STANDING_tied;
   a->at[a->choice].standing = STANDING_chosen;
   sort_unproven(s, d, a);
   a->runner_up = best_of(s, d, a, STANDING_tied, a->choice);

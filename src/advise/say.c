@@ -62,7 +62,8 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
       put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
       break;
     case STANDING_tied:
-      text_puts(out, "not told apart from the choice, which needs less memory");
+      text_puts(out, a->is_by_cost ? "not told apart from the choice, which needs less memory"
+                                   : "not told apart from the choice, slower by what was seen");
       break;
     case STANDING_unproven:
       text_puts(out, "not proven faster than one engine alone");
@@ -110,7 +111,9 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
   advise_name(out, s, a->runner_up);
   text_puts(out, a->is_decided ? " by " : ", ");
   put_times(out, &a->ratio);
-  text_puts(out, a->is_decided ? ", decided at 95 %\n" : ": the smaller memory decided\n");
+  text_puts(out, a->is_decided   ? ", decided at 95 %\n"
+                 : a->is_by_cost ? ": the smaller memory decided\n"
+                                 : ": the faster by what was seen\n");
 }
 
 void advise_table(const struct summary *s, const struct demands *d, const struct advice *a,

@@ -106,6 +106,23 @@ static void a_tie_goes_to_the_smaller(void **state) {
   end(&s);
 }
 
+/* Wide intervals of short looks: the smaller row is no better bet where it was seen to be slower. */
+static void a_wide_tie_goes_to_the_faster(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4.0, 1.2, 300);
+  add(&s, "openvino", 4.4, 1.2, 100);
+  compare_rows(&s, 1, 0, 1.1, .7, 1.7);
+  choose(&s);
+  assert_int_equal(s.advice.choice, 0);
+  assert_int_equal(s.advice.at[1].standing, STANDING_tied);
+  assert_false(s.advice.is_decided);
+  assert_true(says(&s, "1.10x (0.70 to 1.70): the faster by what was seen"));
+  assert_true(says(&s, "not told apart from the choice, slower by what was seen"));
+  end(&s);
+}
+
 static void bounds_hold_by_the_interval(void **state) {
   (void)state;
   struct scene s;
@@ -220,6 +237,7 @@ static void parts_alone_hold_a_bound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_fastest_that_is_sure),
                                      cmocka_unit_test(a_tie_goes_to_the_smaller),
+                                     cmocka_unit_test(a_wide_tie_goes_to_the_faster),
                                      cmocka_unit_test(bounds_hold_by_the_interval),
                                      cmocka_unit_test(more_is_better_where_it_is),
                                      cmocka_unit_test(what_is_not_known_holds_no_bound),
