@@ -35,7 +35,7 @@ void demands_init(struct demands *demands) {
   demands->objective = DEMAND_latency;
 }
 
-/* The interval of a figure: latency and what follows from it have one, the rest is what was seen. */
+/* The interval of a figure: latency, what follows from it and energy have one, the rest is what was seen. */
 static struct interval range_of(const struct record *r, enum demand_id id) {
   const double x = demand_kinds[id].value(r);
   struct interval range = {x, x, x};
@@ -45,6 +45,9 @@ static struct interval range_of(const struct record *r, enum demand_id id) {
   } else if (id == DEMAND_throughput && r->p50_lo_ms > 0) {
     range.low = x * r->p50_ms / r->p50_hi_ms;
     range.high = x * r->p50_ms / r->p50_lo_ms;
+  } else if (id == DEMAND_energy && isfinite(r->energy_lo_mj)) {
+    range.low = r->energy_lo_mj;
+    range.high = r->energy_hi_mj;
   }
   return range;
 }
@@ -147,6 +150,7 @@ static void settle(const struct summary *s, const struct demands *d, struct advi
   a->choice = fastest;
   for (size_t i = 0; i < s->record_count; i++) {
     if (i == fastest || a->at[i].standing != STANDING_behind) continue;
+    if (isnan(demand_kinds[d->objective].value(&s->records[i]))) continue; /* not known: no tie */
     const struct interval by = better_by(s, fastest, i, d->objective);
     if (by.low > 1) continue;
     a->at[i].standing = STANDING_tied;

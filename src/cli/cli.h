@@ -113,6 +113,10 @@ typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, str
    failure's exit code. */
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 
+/* -- output_folder.c: -o FOLDER of a study is all of its files */
+/* Makes the folder and gives the flags that write into it; PNG only where it can be drawn. E_USAGE: two folders. */
+MUST_USE hone_status output_folder_expand(struct ctx *ctx, struct arena *arena, struct args *args);
+
 /* -- zoo_dir.c: the user's own models in PyTorch, --zoo-dir */
 /* Words that name one become the path of what it exported; E_MISSING without an environment that has torch,
    E_UNSUP in its words where it fails. */

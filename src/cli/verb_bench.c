@@ -606,8 +606,8 @@ int verb_bench(struct ctx *ctx, struct args *args) {
   state.shows_progress = isatty(2) && !has(args, FLAG_quiet);
   if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
   if (suites_expand(ctx, state.arena, args) || zoo_dir_expand(ctx, state.arena, args) ||
-      read_options(ctx, args, &lists, &options) || gate_read(ctx, args, &state.gate) ||
-      sinks_read(ctx, args, &state.sinks)) {
+      output_folder_expand(ctx, state.arena, args) || read_options(ctx, args, &lists, &options) ||
+      gate_read(ctx, args, &state.gate) || sinks_read(ctx, args, &state.sinks)) {
     arena_destroy(state.arena);
     return report_failure(ctx);
   }

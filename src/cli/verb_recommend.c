@@ -6,7 +6,6 @@
  */
 #include "recommend.h"
 
-#include <glob.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -39,19 +38,18 @@ struct race {
 
 /* -- demands ------------------------------------------------------------------------------------- */
 
-/* No record has a figure of energy: a time, or a processor's rated power times it, is none. */
-static hone_status no_energy(struct ctx *ctx) {
-  glob_t found = {0};
-  const bool is_metered =
-      !glob("/sys/class/powercap/*/energy_uj", 0, NULL, &found) && !access(found.gl_pathv[0], R_OK);
-  globfree(&found);
+/* Without a meter beside what runs there is no figure: a time, or a processor's rated power times it, is none. */
+static hone_status check_meter(struct race *race) {
+  struct energy now;
+  energy_read(&now);
+  const bool is_here = !strcmp(race->device, "cpu");
+  if (race->demands.objective != DEMAND_energy || (is_here && now.package_count)) return HONE_OK;
   return advise(
-      ctx,
-      fail(ctx, HONE_E_UNSUP, place_name("energy"),
-           is_metered ? "hone bench measures energy here (energy_mj), but it is that of "
-                        "the whole package: nothing is recommended by it"
-                      : "no meter can be read here (/sys/class/powercap/*/energy_uj), and "
-                        "hone does not guess"),
+      race->ctx,
+      fail(race->ctx, HONE_E_UNSUP, place_name("energy"),
+           is_here ? "no meter can be read here (/sys/class/powercap/intel-rapl:N/energy_uj), "
+                     "and hone does not guess"
+                   : "is read on this machine alone, and hone does not guess"),
       "latency with --threads 1 is what can be measured nearest to it");
 }
 
@@ -83,12 +81,13 @@ static hone_status read_demands(struct race *race) {
     TRY(amount_of(race->ctx, race->args, bounds[i].flag, demand_kinds[bounds[i].id].amount, 0, 1e18,
                   NAN, &race->demands.bound[bounds[i].id]));
   }
-  if (!strcmp(objective, "energy")) return no_energy(race->ctx);
   while (id < DEMAND_COUNT && strcmp(demand_kinds[id].name, objective)) id++;
   if (id == DEMAND_COUNT)
-    return fail(race->ctx, HONE_E_USAGE, place_name("--objective"),
-                "\"%.100s\" is none of latency, throughput, memory, size, start, compile, accuracy",
-                objective);
+    return fail(
+        race->ctx, HONE_E_USAGE, place_name("--objective"),
+        "\"%.100s\" is none of latency, throughput, memory, size, start, compile, accuracy, "
+        "energy",
+        objective);
   race->demands.objective = (enum demand_id)id;
   return HONE_OK;
 }
@@ -357,6 +356,7 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(one_word(race->ctx, race->args, "model", &model));
   TRY(read_demands(race));
   TRY(read_device(race));
+  TRY(check_meter(race));
   TRY(amount_of(race->ctx, race->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, BUDGET_S,
                 &race->budget_s));
   TRY(sinks_read(race->ctx, race->args, sinks));

@@ -144,7 +144,8 @@ struct record {
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms,
       max_ms; /* NaN: n/a */
   double throughput_per_s;
-  double energy_mj; /* of the packages, for one inference; NaN: no meter */
+  double energy_mj, energy_lo_mj,
+      energy_hi_mj; /* of the packages, for one inference; NaN: no meter */
   double
       portability; /* of this engine's cells over the study's models and devices, the share that ran
                          correctly; NaN: none was measured */

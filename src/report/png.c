@@ -63,6 +63,13 @@ static hone_status load(struct ctx *ctx, struct drawing *out) {
   return HONE_OK;
 }
 
+bool png_is_possible(void) {
+  struct ctx ctx;
+  struct drawing drawing;
+  ctx_init(&ctx);
+  return load(&ctx, &drawing) == HONE_OK;
+}
+
 static int append(void *text, const uint8_t *data, unsigned size) {
   text_append(text, (const char *)data, size);
   return 0; /* CAIRO_STATUS_SUCCESS; a failed text is seen at its end */

@@ -215,6 +215,7 @@ hone_status render_png(struct ctx *ctx, const struct summary *summary,
 /* png.c: E_MISSING where librsvg is not installed. scale: pixels a unit of the drawing. */
 MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct text *svg, double scale,
                                 struct text *out);
+bool png_is_possible(void);
 
 /* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
 enum { COLOR_COUNT = 16, TICKS = 12 };

@@ -319,15 +319,42 @@ static void take_first(const struct cell_data *data, struct incarnation *worst) 
   worst->memory_count = first->memory_count;
 }
 
-static double energy_of(const struct cell_data *data) {
+/* Of the blocks of one process, or of all (number < 0). */
+static double energy_of(const struct cell_data *data, int number) {
   double uj = 0, inferences = 0;
   for (size_t i = 0; i < data->block_count; i++) {
     const struct block *block = &data->blocks[i];
-    if (block->energy_uj <= 0) continue;
+    if (block->energy_uj <= 0 || (number >= 0 && block->incarnation != number)) continue;
     uj += (double)block->energy_uj;
     inferences += (double)(block->sample_count + block->rewarm_count);
   }
   return inferences > 0 ? uj / 1e3 / inferences : NAN;
+}
+
+/* With Student's interval over the processes; over the slices where fewer than three were measured. */
+static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
+                                        const struct cell_data *data, struct record *record) {
+  double *means;
+  size_t count = 0;
+  record->energy_mj = energy_of(data, -1);
+  TRY(NEW_ARRAY(ctx, arena, means, data->block_count + data->incarnation_count + 1));
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    means[count] = energy_of(data, data->incarnations[i].number);
+    count += isfinite(means[count]);
+  }
+  if (count < 3) {
+    count = 0;
+    for (size_t i = 0; i < data->block_count; i++) {
+      const struct block *block = &data->blocks[i];
+      if (block->energy_uj > 0 && block->sample_count)
+        means[count++] =
+            (double)block->energy_uj / 1e3 / (double)(block->sample_count + block->rewarm_count);
+    }
+  }
+  const struct interval range = student_interval(means, count, CONFIDENCE);
+  record->energy_lo_mj = count ? range.low : NAN;
+  record->energy_hi_mj = count ? range.high : NAN;
+  return HONE_OK;
 }
 
 static void nothing_known(struct incarnation *facts) {
@@ -665,6 +692,8 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
                           &record->first_token_p99_ms,
                           &record->tokens_per_s,
                           &record->energy_mj,
+                          &record->energy_lo_mj,
+                          &record->energy_hi_mj,
                           &record->portability,
                           &record->winograd_limit_ms,
                           &record->winograd_limit_share};
@@ -674,7 +703,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   TRY(fill_generation(ctx, arena, data, record));
   TRY(fill_outcome(ctx, arena, data, record));
   fill_noise(data, record);
-  record->energy_mj = energy_of(data);
+  TRY(fill_energy(ctx, arena, data, record));
   fill_repeat(study, record);
   out->order = record->p50_ms * 1e6;
   return block_medians(ctx, arena, data, &out->slices, &out->slice_count);

@@ -1,6 +1,10 @@
 """hone recommend: a race of two studies, an answer that its own rows bear out, bounds that bind."""
 
+import contextlib
 import json
+import pathlib
+import threading
+import time
 
 import numpy as np
 import onnx
@@ -8,7 +12,7 @@ import pytest
 from hone import refused, sound
 from onnx import TensorProto, helper, numpy_helper
 
-pytest.importorskip("onnxruntime")
+ONNXRUNTIME = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +55,51 @@ def test_usage(shared_hone):
             "hone bench")
 
 
-def test_energy_without_a_meter_is_no_guess(shared_hone):
-    refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy"), "E_UNSUP", "guess")
+def test_energy_without_a_meter_is_no_guess(shared_hone, tmp_path):
+    none = {"HONE_POWERCAP": str(tmp_path)}
+    refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy", env=none), "E_UNSUP", "guess")
+    with running_meter(tmp_path) as meter:
+        refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy", "--device", "ssh:a", env=meter), "E_UNSUP", "guess")
+
+
+@contextlib.contextmanager
+def running_meter(folder):
+    """A counter of one package at a steady 10 W, as the kernel shows it; gives the environment that names it."""
+    at = folder / "powercap" / "intel-rapl:0"
+    at.mkdir(parents=True)
+    (at / "max_energy_range_uj").write_text("1000000000000\n")
+    (at / "energy_uj").write_text("0\n")
+    begin, stop = time.monotonic(), threading.Event()
+
+    def run_on():
+        while not stop.wait(0.001):
+            (at / "next").write_text(f"{int((time.monotonic() - begin) * 1e7)}\n")
+            (at / "next").rename(at / "energy_uj")
+
+    clock = threading.Thread(target=run_on)
+    clock.start()
+    try:
+        yield {"HONE_POWERCAP": str(folder / "powercap")}
+    finally:
+        stop.set()
+        clock.join()
+
+
+def test_energy_decides_where_there_is_a_meter(hone, tmp_path):
+    """At a steady power the energy of an inference is its time: the rows' figures bear the choice out."""
+    with running_meter(tmp_path) as meter:
+        result = hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={ONNXRUNTIME}",
+                      "--threads", "1", "--objective", "energy", "--budget", "4s", "--json", "-", "--quiet", env=meter, timeout=300)
+    sound(result)
+    answer = json.loads(result.text)
+    rows = {r["cell"]: r for r in answer["rows"]}
+    assert answer["objective"] == "energy" and rows, answer
+    for row in rows.values():
+        # 10 W: 10 mJ a millisecond, and what lies between the inferences of a slice
+        assert row["energy"] > 5 * row["latency"], row
+        if row["standing"] in ("behind", "runner-up"):
+            assert row["reason"].startswith("energy of an inference") and row["energy"] > rows[answer["choice"]]["energy"]
+    assert " mJ" in answer["conclusion"], answer["conclusion"]
 
 
 def test_the_device_is_the_studys(shared_hone):

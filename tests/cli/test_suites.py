@@ -86,6 +86,23 @@ def test_the_winner_of_each_model_is_named(study):
     assert "pays off after" in (folder / "s.html").read_text()
 
 
+def test_a_folder_takes_every_form(hone, tmp_path):
+    """-o FOLDER: the names that scripts rely on; what has a flag of its own goes there; a dry run makes nothing."""
+    words = ["bench", "zoo:mlp", "zoo:mnist_cnn", "--backend", "native", *FLAGS[2:]]
+    hone(*words, "--dry-run", "-o", tmp_path / "none/")
+    assert not (tmp_path / "none").exists()
+    result = hone(*words, "-o", f"{tmp_path}/all/", "--md", tmp_path / "mine.md", timeout=120)
+    sound(result)
+    names = {str(p.relative_to(tmp_path / "all")) for p in (tmp_path / "all").rglob("*") if p.is_file()}
+    assert names - {"study.png"} == {"study.json", "study.csv", "latency.csv", "study.html", "study.svg", "models/zoo_mlp.csv",
+                                     "models/zoo_mnist_cnn.csv"}
+    assert (tmp_path / "mine.md").exists() and "native" in result.text  # the table still stands on the terminal
+    assert len(json.loads((tmp_path / "all/study.json").read_text())["records"]) == 2
+    sound(hone("report", "last", "-o", tmp_path / "all"))  # there already: its files are written again
+    assert (tmp_path / "all/study.md").exists()
+    refused(hone("report", "last", "-o", tmp_path / "all", "-o", f"{tmp_path}/other/"), "E_USAGE", "one folder")
+
+
 def test_png_is_the_figure_in_pixels(hone, tmp_path):
     hone("bench", "zoo:mlp", "--backend", "native", *FLAGS[2:], timeout=120)
     result = hone("report", "--png", tmp_path / "s.png")

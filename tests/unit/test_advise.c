@@ -192,6 +192,39 @@ static void what_is_not_known_holds_no_bound(void **state) {
   end(&s);
 }
 
+static void set_energy(struct record *r, double mj, double half) {
+  r->energy_mj = mj;
+  r->energy_lo_mj = mj - half;
+  r->energy_hi_mj = mj + half;
+}
+
+/* The slower one takes less; the one without a meter is never chosen, however small it is. */
+static void the_thriftiest_that_is_known(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  set_energy(add(&s, "fast", 4, .1, 100), 90, 2);
+  set_energy(add(&s, "thrifty", 6, .1, 200), 60, 2);
+  set_energy(add(&s, "unknown", 5, .1, 1), NAN, NAN);
+  s.demands.objective = DEMAND_energy;
+  choose(&s);
+  assert_int_equal(s.advice.choice, 1);
+  assert_true(s.advice.is_decided && s.advice.ratio.low > 1.4);
+  assert_int_equal(s.advice.runner_up, 0);
+  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
+  assert_true(says(&s, "energy of an inference 60 mJ"));
+  assert_true(says(&s, "energy of an inference unknown against 60 mJ"));
+  end(&s);
+  begin(&s); /* intervals that meet decide nothing: the smaller memory does */
+  set_energy(add(&s, "fast", 4, .1, 100), 65, 8);
+  set_energy(add(&s, "thrifty", 6, .1, 200), 60, 8);
+  s.demands.objective = DEMAND_energy;
+  choose(&s);
+  assert_int_equal(s.advice.choice, 0);
+  assert_false(s.advice.is_decided);
+  end(&s);
+}
+
 /* Parts on several engines are chosen only where pairs prove them better than every engine alone. */
 static void parts_stand_back_until_they_are_proven(void **state) {
   (void)state;
@@ -241,6 +274,7 @@ int main(void) {
                                      cmocka_unit_test(bounds_hold_by_the_interval),
                                      cmocka_unit_test(more_is_better_where_it_is),
                                      cmocka_unit_test(what_is_not_known_holds_no_bound),
+                                     cmocka_unit_test(the_thriftiest_that_is_known),
                                      cmocka_unit_test(parts_stand_back_until_they_are_proven),
                                      cmocka_unit_test(parts_alone_hold_a_bound)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,30 @@ static void an_interrupted_incarnation_does_not_spoil_a_resumed_cell(void **stat
   free_fixture(f);
 }
 
+/* 2, 3 and 2 mJ an inference in three processes: Student's interval over those. Rows without a meter have none. */
+static void energy_has_its_interval(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(5, 1);
+  struct cell_data *cell = &f->data.cells[0];
+  for (size_t i = 0; i < cell->block_count; i++) {
+    struct block *block = &cell->blocks[i];
+    const size_t inferences = block->sample_count + block->rewarm_count;
+    block->energy_uj = (int64_t)inferences * (block->incarnation % 2 ? 3000 : 2000);
+  }
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < f->summary.record_count; i++) {
+    const struct record *r = &f->summary.records[i];
+    if (strcmp(r->cell.key, cell->cell.key)) {
+      assert_true(isnan(r->energy_mj) && isnan(r->energy_lo_mj));
+      continue;
+    }
+    assert_true(2 < r->energy_mj && r->energy_mj < 3);
+    assert_true(r->energy_lo_mj < r->energy_mj && r->energy_mj < r->energy_hi_mj);
+    assert_true(r->energy_hi_mj - r->energy_lo_mj < 3);
+  }
+  free_fixture(f);
+}
+
 /* -- renderers ------------------------------------------------------------------------------------
  */
 
@@ -598,6 +622,7 @@ int main(void) {
       cmocka_unit_test(what_was_reached_is_possible),
       cmocka_unit_test(percentiles_need_their_samples),
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
+      cmocka_unit_test(energy_has_its_interval),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),
       cmocka_unit_test(an_empty_study_renders),
       cmocka_unit_test(latencies_are_one_line_a_cell),
