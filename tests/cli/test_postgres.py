@@ -3,6 +3,8 @@
 import json
 import shutil
 import sqlite3
+import subprocess
+import time
 
 import pytest
 
@@ -56,18 +58,43 @@ def test_it_gives_what_a_file_gives(hone, server, url, tmp_path):
     refused(hone("report", first, "--store", url), "E_NOFILE")
 
 
-def test_a_study_is_measured_into_it_and_resumed(hone, url, tmp_path):
+def test_a_study_is_measured_into_it(hone, url, tmp_path):
     model = tmp_path / "m'; DROP TABLE block; --.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     name = "x'); DELETE FROM study; -- \\ $1 ?1 \x7f"
     words = ["bench", model, "--backend", "null", *SHORT, "--store", url, "--name", name]
     sound(hone(*words, env={"HONE_TESTING": "1"}))
     sound(hone(*words, "--resume", "never", env={"HONE_TESTING": "1"}))
-    records = json.loads(report(hone, "last", url))
-    assert records["study"]["name"] == name if isinstance(records["study"], dict) else True
+    assert json.loads(report(hone, "last", url))["study"]["name"] == name
     assert len(hone("studies", "--store", url).text.splitlines()) == 2
     rows = hone("report", "last~1", "--json", "-", "--with-synthetic", "--store", url)
     assert [r["status"] for r in json.loads(rows.text)["records"]] == ["ok"], rows
+
+
+def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
+    """Every block that the server acknowledged is there as it was, the study is the same one, and no round is there twice."""
+    database = url.split("/")[3].split("?")[0]
+    model = tmp_path / "m.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--incarnations", "2", "--min-samples", "5",
+             "--min-time", "10", "--warmup", "0.01", "-q", "--store", url]
+    rows = "select incarnation, round, md5(samples), started_unix_ms from block order by incarnation, round"
+    child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    before, deadline = [], time.monotonic() + 240
+    while len(before) < 3 and child.poll() is None and time.monotonic() < deadline:
+        if server.sql("select to_regclass('block') is not null", database) == "t":
+            before = server.sql(rows, database).splitlines()
+    child.kill()
+    child.wait()
+    before = server.sql(rows, database).splitlines()
+    assert 3 <= len(before) < 40, before
+    sound(hone(*words, env={"HONE_TESTING": "1"}))
+    after = server.sql(rows, database).splitlines()
+    assert set(before) <= set(after)
+    assert len({tuple(row.split("|")[:2]) for row in after}) == len(after)
+    assert len(hone("studies", "--store", url).text.splitlines()) == 1
+    ends = server.sql("select count(*) from incarnation where status = 'ok'", database)
+    assert ends == "2", server.sql("select number, status from incarnation", database)
 
 
 def test_many_at_once_leave_each_row_once(hone, server, url, tmp_path):

@@ -455,17 +455,19 @@ def test_a_model_gets_its_recommendation(home, model):
     page = server.ask(job).text
     assert "chosen" in page and f"/study/{answer['study']}" in page
     assert server.ask(f"/study/{answer['study']}").status == 200
-    if "bundle.tar" in page:
-        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
-        link.request("GET", f"{job}/bundle.tar")
-        path = home.folder / "bundle.tar"
-        path.write_bytes(link.getresponse().read())
-        with tarfile.open(path) as bundle:
-            names = bundle.getnames()
-            assert any(name.endswith("/MANIFEST") or "MANIFEST" in name for name in names), names
-            assert all(not name.startswith(("/", "..")) for name in names)
-    else:
-        assert server.ask(f"{job}/bundle.tar").status == 404
+    assert f'href="{job}/bundle.tar"' in page, said
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
+    link.request("GET", f"{job}/bundle.tar")
+    path = home.folder / "bundle.tar"
+    path.write_bytes(link.getresponse().read())
+    link.close()
+    with tarfile.open(path) as bundle:
+        names = bundle.getnames()
+        assert all(not name.startswith(("/", "..")) and "/../" not in name for name in names)
+    subprocess.run(["tar", "-xf", path, "-C", home.folder], check=True, timeout=60)
+    manifest, = home.folder.glob("bundle-*/MANIFEST")
+    done = subprocess.run([manifest.parent / "selftest"], env={}, cwd="/", capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("selftest: ok"), done
     # it is still there after a restart, until it is removed
     assert server.stop() == 0
     again = Server(home, store="jobs.db", folder="answer")
