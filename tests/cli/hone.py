@@ -1,9 +1,12 @@
 """What every test here needs: the command under test, run with folders of its own and watched."""
 
+import contextlib
 import os
 import pathlib
 import resource
+import shutil
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -131,3 +134,24 @@ def processes_of(folder):
         if state != "Z" and (text in words or where.startswith(text)):
             found.append(int(entry.name))
     return found
+
+
+def stored_rows(path, folder):
+    """Blocks and incarnations in a copy of the store, so that reading cannot disturb it."""
+    if not path.exists():
+        return {}, {}
+    copy = folder / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    copy.mkdir()
+    for name in (path, path.with_name(path.name + "-journal")):
+        if name.exists():
+            shutil.copy(name, copy)
+    with contextlib.closing(sqlite3.connect(copy / path.name)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'block'").fetchone():
+            return {}, {}
+        blocks = {row[:4]: row[4:] for row in db.execute(
+            "SELECT study, cell, incarnation, round, samples, started_unix_ms FROM block")}
+        ends = {row[:3]: row[3] for row in db.execute(
+            "SELECT study, cell, number, status FROM incarnation")}
+        return blocks, ends

@@ -17,7 +17,7 @@ import time
 import pytest
 
 import hostile
-from hone import processes_of, refused, sound
+from hone import processes_of, refused, sound, stored_rows
 
 ROUNDS, INCARNATIONS = 4, 2
 QUICK = ["--rounds", str(ROUNDS), "--incarnations", str(INCARNATIONS), "--min-time", "0.01",
@@ -40,27 +40,6 @@ def bench(hone, tmp_path):
     hone.bench = lambda *more, backend="fake,null", **keys: hone(
         *words(*more, backend=backend), **keys)
     return hone
-
-
-def rows(path, folder):
-    """Blocks and incarnations in a copy of the store, so that reading cannot disturb it."""
-    if not path.exists():
-        return {}, {}
-    copy = folder / "copy"
-    shutil.rmtree(copy, ignore_errors=True)
-    copy.mkdir()
-    for name in (path, path.with_name(path.name + "-journal")):
-        if name.exists():
-            shutil.copy(name, copy)
-    with contextlib.closing(sqlite3.connect(copy / path.name)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'block'").fetchone():
-            return {}, {}
-        blocks = {row[:4]: row[4:] for row in db.execute(
-            "SELECT study, cell, incarnation, round, samples, started_unix_ms FROM block")}
-        ends = {row[:3]: row[3] for row in db.execute(
-            "SELECT study, cell, number, status FROM incarnation")}
-        return blocks, ends
 
 
 def table(result):
@@ -122,7 +101,7 @@ def check_resumed(bench, before, ends_before, code=0):
     """After the same command: all that was there is there unchanged, and nothing is there twice."""
     result = bench.bench()
     sound(result, code)
-    blocks, ends = rows(bench.db, bench.folder)
+    blocks, ends = stored_rows(bench.db, bench.folder)
     for key, value in before.items():
         assert blocks.get(key) == value, "an acknowledged block is lost or changed"
     for key, status in ends_before.items():
@@ -155,7 +134,7 @@ def test_kill_at_any_instant(bench, tmp_path):
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         killed = time.monotonic()
-        before, ends = rows(bench.db, tmp_path)
+        before, ends = stored_rows(bench.db, tmp_path)
         found += len(before)
         finished = len([s for s in ends.values() if s == "ok"]) == 2 * INCARNATIONS
         while processes_of(bench.folder) and time.monotonic() - killed < 2:
@@ -172,7 +151,7 @@ def test_half_a_reference_is_made_again(bench, tmp_path, lost):
     """Of the cache: another process that trimmed it, or died while it did, makes no row `unverified`."""
     child = bench.start(*bench.words(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
-    while not rows(bench.db, tmp_path)[0] and child.poll() is None and time.monotonic() < deadline:
+    while not stored_rows(bench.db, tmp_path)[0] and child.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     child.kill()
     child.wait()
@@ -193,18 +172,18 @@ def test_interrupt_keeps_what_was_measured(bench, tmp_path, number):
     child = bench.start(*bench.words(*slow))
     time.sleep(0.5)
     deadline = time.monotonic() + 20
-    while not rows(bench.db, tmp_path)[0] and time.monotonic() < deadline:
+    while not stored_rows(bench.db, tmp_path)[0] and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(child.pid, number)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, (child.returncode, err)
     assert b"E_INTERRUPTED" in err and b"resume" in err
     assert b"fake" in out or b"null" in out, "what was measured is not shown"
-    before, _ = rows(bench.db, tmp_path)
+    before, _ = stored_rows(bench.db, tmp_path)
     assert before
     assert not processes_of(bench.folder)
     sound(bench.bench(*slow))
-    after, ends = rows(bench.db, tmp_path)
+    after, ends = stored_rows(bench.db, tmp_path)
     assert before.items() <= after.items()
     assert len({key[0] for key in ends}) == 1
 
@@ -281,11 +260,11 @@ def test_full_disk(bench, small_disk, tmp_path):
             continue
         lost += 1
         assert result.code in (73, 74), result
-        before, _ = rows(bench.db, tmp_path)
+        before, _ = stored_rows(bench.db, tmp_path)
         ballast.unlink()
         result = bench.bench(*words, backend="fake", timeout=120)
         sound(result)
-        after, _ = rows(bench.db, tmp_path)
+        after, _ = stored_rows(bench.db, tmp_path)
         assert before.items() <= after.items(), "a block was lost"
     assert lost, "the disk was never full"
 
@@ -400,7 +379,7 @@ def test_dry_run_measures_nothing(bench, tmp_path):
     result = bench.bench("--dry-run")
     sound(result)
     assert "cells" in result.text and "minutes" in result.text
-    assert rows(bench.db, tmp_path) == ({}, {})
+    assert stored_rows(bench.db, tmp_path) == ({}, {})
 
 
 def test_test_backends_hide(bench):

@@ -1,5 +1,5 @@
-"""Engines that are called from Python, for real: those that 'hone backends install' put into this user's
-data folder, the others skipped by name. Not part of 'make test': they take gigabytes."""
+"""Engines that are called from Python, for real: those that are here (places.py), the others skipped by name. Not part
+of 'make test': they take gigabytes."""
 
 import json
 import os
@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
+from places import places, words as engine_words
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
-ENGINES = pathlib.Path(os.environ.get("XDG_DATA_HOME", "~/.local/share")).expanduser() / "hone/engines"
 CASES = [("iree", ""), ("iree", "data_tiling=0"), ("iree", "device=local-sync"), ("tvm", ""),
          ("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"), ("torch", "mode=aoti"), ("xla", ""),
          ("plaidml", ""), ("executorch", ""), ("executorch", "partitioner=none"),
@@ -19,13 +20,13 @@ CASES = [("iree", ""), ("iree", "data_tiling=0"), ("iree", "device=local-sync"),
 
 @pytest.mark.parametrize("name,option", CASES, ids=[f"{n} {o}" for n, o in CASES])
 def test_an_engine_runs_and_is_right(tmp_path, name, option):
-    if not (ENGINES / name).is_dir():
+    if name not in places():
         pytest.skip(f"hone backends install {name}")
     words = ["--backend-option", f"{name}.{option}"] if option else []
     result = subprocess.run(
         [HONE, "bench", "zoo:mlp", "--backend", f"{name},native", "--threads", "1", "--rounds", "1",
          "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--json", "-",
-         "--store", tmp_path / "results.db", *words], capture_output=True, timeout=600)
+         "--store", tmp_path / "results.db", *engine_words(name), *words], capture_output=True, timeout=600)
     rows = {row["backend"]: row for row in json.loads(result.stdout)["records"]}
     assert rows[name]["status"] == "ok", rows[name]["reason"]
     assert rows[name]["rel_l2"] < 1e-4 and rows[name]["latency_ms"]["p50"] > 0
@@ -35,12 +36,12 @@ def test_an_engine_runs_and_is_right(tmp_path, name, option):
 def bench(path, *words):
     result = subprocess.run(
         [HONE, "bench", path, "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01",
-         "--no-measure", "--resume", "never", "--json", "-", *words], capture_output=True, timeout=600)
+         "--no-measure", "--resume", "never", "--json", "-", *engine_words("ncnn", "litert", "onnxruntime"), *words], capture_output=True, timeout=600)
     return {(row["backend"], row["threads"]): row for row in json.loads(result.stdout)["records"]}
 
 
 def test_ncnn_runs_images_and_says_that_it_has_no_batch(tmp_path):
-    if not (ENGINES / "ncnn").is_dir():
+    if "ncnn" not in places():
         pytest.skip("hone backends install ncnn")
     store = ["--store", tmp_path / "results.db", "--backend", "ncnn", "--threads", "1"]
     row = bench("zoo:mobilenet_v3_small", *store)["ncnn", 1]
@@ -52,7 +53,7 @@ def test_ncnn_runs_images_and_says_that_it_has_no_batch(tmp_path):
 def test_litert_runs_tflite_files_on_the_threads_it_was_given(tmp_path):
     models = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
     model = models / "mlperf_ic_resnet8" / "model_f32.tflite"
-    if not (ENGINES / "litert").is_dir() or not model.exists():
+    if "litert" not in places() or not model.exists():
         pytest.skip("hone backends install litert, and the collection of models")
     rows = bench(model, "--store", tmp_path / "results.db", "--backend", "litert,onnxruntime", "--threads", "1,2")
     for threads in (1, 2):
