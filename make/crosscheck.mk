@@ -1,5 +1,5 @@
-# The medians of `hone bench` against an ONNX Runtime loop and OpenVINO's benchmark_app. TEST_PYTHON
-# needs numpy, onnxruntime and openvino; takes about ten minutes.
+# The medians of `hone bench` beside those of the engines' own tools: docs/measuring.md. CROSSCHECK="--env iree=DIR
+# --rounds 3" names environments and shortens it; a tool that is absent is skipped. Takes about ten minutes.
 .PHONY: crosscheck
 crosscheck: $(BUILD)/hone
 	$(TEST_PYTHON) bench/crosscheck.py --hone $(BUILD)/hone $(CROSSCHECK)
