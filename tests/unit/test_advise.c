@@ -216,7 +216,7 @@ static void the_thriftiest_that_is_known(void **state) {
   assert_true(says(&s, "energy of an inference unknown against 60 mJ"));
   end(&s);
   begin(&s); /* intervals that meet decide nothing: the smaller memory does */
-  set_energy(add(&s, "fast", 4, .1, 100), 65, 8);
+  set_energy(add(&s, "fast", 4, .1, 100), 61, 8);
   set_energy(add(&s, "thrifty", 6, .1, 200), 60, 8);
   s.demands.objective = DEMAND_energy;
   choose(&s);
