@@ -18,7 +18,7 @@ static uint32_t find(struct image *images, uint32_t i) {
   return i;
 }
 
-static bool takes_strides(const struct group *g) {
+bool takes_strides(const struct group *g) {
   const struct node *node = g->node;
   if (!node->inputs[0] || node->inputs[0]->shape.rank != 4 || !all_f32(g)) return false;
   if (is_op(node, OP_Conv)) return node->inputs[1]->constant != NULL;

@@ -27,6 +27,12 @@ struct group {
   struct operation *program;
 };
 
+/* Of which Concat's result a value is written as a range of channels, joins.c; whole NULL: of none. */
+struct part {
+  const struct value *whole;
+  int64_t channel; /* its first */
+};
+
 /* Groups that become one step with the last of them: lower_attention.c. */
 struct attention {
   const struct group *scores;     /* MatMul */
@@ -50,6 +56,7 @@ struct builder {
   VEC(struct group *) groups;  /* in the order in which they are lowered */
   const struct group **reader; /* the only group that reads the value, or NULL */
   VEC(struct attention) waiting;
+  struct part *parts; /* by value index of the graph; NULL where nothing is joined */
   int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
   bool is_open;       /* the node being lowered has sizes that follow symbols */
   bool fills;         /* what lies behind them is filled: copies made now keep it */
@@ -131,6 +138,12 @@ MUST_USE hone_status make_strings(struct builder *b);
 /* -- borders.c ----------------------------------------------------------------------------------- */
 /* Fills b->borders; needs find_groups. */
 MUST_USE hone_status find_borders(struct builder *b);
+/* A convolution or pool on kernels: it reads and writes an image by any strides of its rows and pixels. */
+bool takes_strides(const struct group *g);
+
+/* -- joins.c ------------------------------------------------------------------------------------- */
+/* Fills b->parts; needs find_groups. */
+MUST_USE hone_status find_joins(struct builder *b);
 /* -- symbol.c: groups whose sizes follow symbols ------------------------------------------------ */
 /* Whether the leading part of the group's results follows from the leading parts of its operands; where it
    does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
@@ -176,7 +189,7 @@ MUST_USE hone_status ensure_dense_stored(struct builder *b, const struct value *
 /* `dtype`: HONE_UNDEFINED for the type in which it lies. */
 MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value *value,
                                           hone_dtype dtype, struct view *out);
-/* As made where its pixels lie one behind the other, [n, spatial..., c] with rows and images at any
+/* As made where its channels lie one behind the other, [n, spatial..., c] with pixels, rows and images at any
    distance; else channels last. */
 MUST_USE hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
                                   struct view *out);

@@ -168,7 +168,9 @@ static hone_status lower_group(struct builder *b, const struct group *g) {
 hone_status prepare_graph(struct builder *b) {
   TRY(find_groups(b, !b->options->plain));
   TRY(find_halves(b));
-  return b->outer || b->graph->symbols.count ? HONE_OK : find_borders(b);
+  if (b->outer || b->graph->symbols.count) return HONE_OK;
+  TRY(find_borders(b));
+  return find_joins(b);
 }
 
 hone_status lower_graph(struct builder *b) {

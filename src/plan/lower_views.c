@@ -177,32 +177,84 @@ static hone_status most_run_channels_last(struct builder *b, const struct node *
   return HONE_OK;
 }
 
-hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
+/* Whether `next` lies right behind `view` along the axis, as a part of one tensor. */
+static bool goes_on(const struct view *view, const struct view *next, int64_t axis) {
+  bool alike = view->buffer == next->buffer && view->dtype == next->dtype && !view->slope &&
+               !next->slope && slope_is_zero(&view->offset_slope) &&
+               slope_is_zero(&next->offset_slope) && view->stride[axis] > 0;
+  for (int d = 0; d < view->shape.rank; d++)
+    alike =
+        alike && (view->stride[d] == next->stride[d] || (d != axis && view->shape.dims[d] == 1));
+  return alike && next->offset == view->offset + view->stride[axis] * view->shape.dims[axis];
+}
+
+/* Operands that lie side by side already: parts of what was split, or of a larger Concat that is written
+   part by part. */
+static hone_status as_run(struct builder *b, const struct node *node, int64_t axis,
+                          bool *out_done) {
+  struct view result, view, next;
+  if (value_is_open(node->outputs[0])) return HONE_OK;
+  TRY(get_stored(b, node->inputs[0], &view));
+  result = view;
+  for (size_t i = 1; i < node->input_count; i++, view = next) {
+    TRY(get_stored(b, node->inputs[i], &next));
+    if (value_is_open(node->inputs[i]) || !goes_on(&view, &next, axis)) return HONE_OK;
+  }
+  if (result.dtype != storage_of(b, node->outputs[0])) return HONE_OK;
+  result.shape = node->outputs[0]->shape;
+  set_view(b, node->outputs[0], &result);
+  *out_done = true;
+  return HONE_OK;
+}
+
+static bool lies_at(const struct view *view, const struct view *place) {
+  return view->buffer == place->buffer && view->offset == place->offset &&
+         view_same_strides(view, place);
+}
+
+/* The copies of one Concat run at the same time. */
+static hone_status add_part(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *part, bool *first) {
+  struct step *step;
+  if (from->dtype == part->dtype)
+    TRY(add_copy(b, node, from, part, &step));
+  else
+    TRY(add_conversion(b, node, from, part));
+  step = b->plan->steps.at[b->plan->steps.count - 1];
+  step->joined = !*first;
+  *first = false;
+  return HONE_OK;
+}
+
+/* Where the result lies: where parts of it were written already, else in the order of most of its elements. */
+static hone_status concat_output(struct builder *b, const struct node *node, struct view *out) {
   const struct value *value = node->outputs[0];
-  struct view like, to, from;
+  struct view like;
   bool channels_last;
+  if (b->values[value->index].count) return get_stored(b, value, out);
   TRY(most_run_channels_last(b, node, &channels_last));
   order_like(channels_last, value, &like);
   like.dtype = storage_of(b, value);
-  TRY(make_output(b, value, &like, &to));
+  return make_output(b, value, &like, out);
+}
+
+hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
+  const struct value *value = node->outputs[0];
+  struct view to, from;
   int64_t axis = node_int(node, "axis", 0);
   if (axis < 0) axis += value->shape.rank;
+  if (!b->values[value->index].count) TRY(as_run(b, node, axis, out_done));
+  if (*out_done) return HONE_OK;
+  TRY(concat_output(b, node, &to));
   bool first = true;
   for (size_t i = 0; i < node->input_count; i++) {
     int64_t count;
-    struct step *step;
     TRY(get_stored(b, node->inputs[i], &from));
     if (!shape_count(&from.shape, &count) || !count) continue;
     struct view part = to;
     part.shape = from.shape;
     part.slope = from.slope;
-    if (from.dtype == to.dtype)
-      TRY(add_copy(b, node, &from, &part, &step));
-    else
-      TRY(add_conversion(b, node, &from, &part));
-    step = b->plan->steps.at[b->plan->steps.count - 1];
-    step->joined = !first;
-    first = false;
+    if (!lies_at(&from, &part)) TRY(add_part(b, node, &from, &part, &first));
     to.offset += to.stride[axis] * from.shape.dims[axis];
     const struct slope slope = view_slope(&from, (int)axis),
                        ahead = slope_times(&slope, to.stride[axis]);

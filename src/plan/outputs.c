@@ -1,4 +1,5 @@
-/* Where a value that a step writes is put: in the model's output, inside a border of zeros, or in the arena. */
+/* Where a value that a step writes is put: in the model's output, inside a border of zeros, among other images of a Concat,
+ * or in the arena. */
 #include "builder.h"
 
 /* An image inside a larger one, whose other elements are zeros. */
@@ -21,6 +22,29 @@ static hone_status make_bordered(struct builder *b, const struct value *value,
   return HONE_OK;
 }
 
+/* A range of the channels of a Concat's result, which is placed with the first of them. */
+static hone_status make_part(struct builder *b, const struct value *value, const struct view *like,
+                             struct view *out) {
+  const struct part *part = &b->parts[value->index];
+  struct value_state *whole = &b->values[part->whole->index];
+  if (!whole->count) {
+    struct view view;
+    view_channels_last(&view, NULL, like->dtype, &part->whole->shape);
+    TRY(arena_view(b, &view, &view));
+    set_view(b, part->whole, &view);
+  }
+  *out = whole->views[0];
+  out->shape = like->shape;
+  out->offset += part->channel;
+  set_view(b, value, out);
+  return HONE_OK;
+}
+
+static bool is_part(const struct builder *b, const struct value *value, const struct view *like) {
+  if (!b->parts || !graph_owns(b->graph, value) || !b->parts[value->index].whole) return false;
+  return view_is_channels_last(like) && like->dtype == storage_of(b, b->parts[value->index].whole);
+}
+
 /* Whether the value lies in memory alike by its bounds and by its actual sizes: nothing lies outside of
    its one open dimension. */
 static bool lies_alike(const struct value *value) {
@@ -36,6 +60,7 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   int index;
   int64_t elements;
   TRY(element_count(b, &value->shape, &elements));
+  if (is_part(b, value, like)) return make_part(b, value, like, out);
   /* an open output is copied: kernels may compute more than there is room for */
   bool ends =
       !value->slope && view_is_dense(like) && lies_alike(value) && ends_in_output(b, value, &index);

@@ -165,8 +165,8 @@ hone_status ensure_image(struct builder *b, const struct value *value, hone_dtyp
   int last = shape->rank - 1;
   bool is_image = out->dtype == dtype && last >= 2 &&
                   (out->stride[1] == 1 || shape->dims[1] == 1) &&
-                  (out->stride[last] == shape->dims[1] || shape->dims[last] == 1);
-  int64_t row = shape->dims[1] * shape->dims[last];
+                  (out->stride[last] >= shape->dims[1] || shape->dims[last] == 1);
+  int64_t row = out->stride[last] * shape->dims[last];
   for (int i = 2; i < last; i++) {
     is_image = is_image && (out->stride[i] >= row || shape->dims[i] == 1);
     row = out->stride[i] * shape->dims[i];

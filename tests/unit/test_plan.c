@@ -148,6 +148,62 @@ static void results_take_the_place_of_what_dies(void **state) {
                   ".....");
 }
 
+/* -- concat -------------------------------------------------------------------------------------- */
+
+/* The steps of the plan of a graph in text: k a kernel, c a copy. */
+static void expect_steps(struct fixture *f, const char *text, const char *expected) {
+  static const char letters[] = {[STEP_KERNEL] = 'k', [STEP_ELEMENTWISE] = 'e', [STEP_COPY] = 'c'};
+  char got[64] = "";
+  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
+  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  const struct plan *plan = make_plan(f);
+  assert_true(plan->steps.count < sizeof got);
+  for (size_t s = 0; s < plan->steps.count; s++) {
+    const enum step_kind kind = plan->steps.at[s]->kind;
+    got[s] = (size_t)kind < sizeof letters && letters[kind] ? letters[kind] : '?';
+  }
+  assert_string_equal(got, expected);
+}
+
+#define IMAGE                                                          \
+  "graph(x: f32[1,8,6,6]) -> (y) {\n  w = const f32[8,8,1,1] seed=1\n" \
+  "  v = const f32[4,16,1,1] seed=2\n  h = const f32[8,4,1,1] seed=3\n"
+
+/* The first copy makes the input channels last, the last one the output as the model has it. */
+static void images_are_written_into_their_concat(void **state) {
+  struct fixture *f = *state;
+  /* a convolution and a pool that reads it */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  b = MaxPool(a) kernel_shape=[3,3] pads=[1,1,1,1]\n"
+               "  c = Concat(a, b) axis=1\n  y = Conv(c, v)\n}\n",
+               "ckkkc");
+  /* both parts of a Split as one, and what is made of one of them */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  p, q = Split(a) axis=1 num_outputs=2\n"
+               "  b = Conv(q, h)\n  c = Concat(p, q, b) axis=-3\n  y = Conv(c, v)\n}\n",
+               "ckkkc");
+  /* what is a part of a larger one needs nothing */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  b = Conv(a, w)\n  c = Concat(a, b) axis=1\n"
+               "  d = Conv(c, v)\n  e = Concat(a, b, d) axis=1\n"
+               "  u = const f32[4,20,1,1] seed=4\n  y = Conv(e, u)\n}\n",
+               "ckkkkc");
+  /* the second time it is copied, as is the model's input */
+  expect_steps(f, IMAGE "  a = Conv(x, w)\n  c = Concat(a, a) axis=1\n  y = Conv(c, v)\n}\n",
+               "ckckc");
+  expect_steps(f, IMAGE "  a = Conv(x, w)\n  c = Concat(x, a) axis=1\n  y = Conv(c, v)\n}\n",
+               "ckckc");
+  /* along another axis parts are not ranges of each pixel */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  b = Conv(a, w)\n  c = Concat(a, b) axis=2\n"
+               "  y = Conv(c, w)\n}\n",
+               "ckkcckc");
+}
+
 /* -- bf16 ---------------------------------------------------------------------------------------- */
 
 /* Attention computes in f32: what it reads is stored so, what it makes as the product behind takes it. */
@@ -272,6 +328,7 @@ int main(void) {
       TEST(a_concat_of_8000_values),
       TEST(a_thousand_inputs),
       TEST(results_take_the_place_of_what_dies),
+      TEST(images_are_written_into_their_concat),
       TEST(attention_in_bf16_converts_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,74 @@
+/* Which images are written straight into the result of a Concat along their channels, so that it copies
+ * nothing: decided over the whole graph before anything is lowered.
+ *
+ * The result lies channels last, an operand is a range of each of its pixels, and whoever makes that stores with the pixel
+ * stride of the whole. So its maker must store any strides: convolutions and pools on kernels, resizes by a copy. Parts of a Split that stand side by side again
+ * are written as one. What is not made so is copied, as is a value of several Concats but in the last of them. The
+ * place is taken when the first part is made (make_output). */
+#include "builder.h"
+
+struct finder {
+  struct builder *b;
+  const struct group **makers; /* by value index: whose result it is */
+};
+
+static bool stores_strides(const struct finder *f, const struct value *value) {
+  const struct group *g = f->makers[value->index];
+  int64_t repeats[HONE_MAX_RANK];
+  if (!g) return false;
+  if (is_op(g->node, OP_Resize)) return !g->count && resize_repeats(f->b->ctx, g->node, repeats);
+  return takes_strides(g);
+}
+
+/* An image of several pixels and channels, so that only one order of it is channels last. */
+static bool is_part(const struct finder *f, const struct value *value, const struct value *whole) {
+  const struct shape *s = &value->shape;
+  return graph_owns(f->b->graph, value) && !value->constant && !value->is_output &&
+         !value_is_open(value) && value->dtype == whole->dtype && s->rank == 4 && s->dims[1] > 1 &&
+         s->dims[2] * s->dims[3] > 1 && stores_strides(f, value);
+}
+
+/* What operands [i, i + *out_count) are as one: the input of the Split along the channels that they are all the outputs
+   of; else the one operand. */
+static const struct value *side_by_side(const struct node *concat, size_t i, size_t *out_count) {
+  const struct value *value = concat->inputs[i];
+  const struct node *split = value->producer;
+  *out_count = 1;
+  if (!split || !is_op(split, OP_Split) || split->output_count > concat->input_count - i)
+    return value;
+  const int64_t axis = node_int(split, "axis", 0);
+  if (axis != 1 && axis + value->shape.rank != 1) return value;
+  for (size_t k = 0; k < split->output_count; k++)
+    if (split->outputs[k] != concat->inputs[i + k]) return value;
+  *out_count = split->output_count;
+  return split->inputs[0];
+}
+
+static void join(const struct finder *f, const struct node *concat) {
+  const struct value *whole = concat->outputs[0];
+  const int64_t axis = node_int(concat, "axis", 0);
+  int64_t channel = 0;
+  if (whole->shape.rank != 4 || (axis != 1 && axis != -3) || whole->is_output ||
+      value_is_open(whole))
+    return;
+  for (size_t i = 0, count; i < concat->input_count; i += count) {
+    const struct value *value = side_by_side(concat, i, &count);
+    if (is_part(f, value, whole))
+      f->b->parts[value->index] = (struct part){.whole = whole, .channel = channel};
+    channel += value->shape.dims[1];
+  }
+}
+
+hone_status find_joins(struct builder *b) {
+  struct finder f = {.b = b};
+  if (b->options->plain) return HONE_OK;
+  TRY(NEW_ARRAY(b->ctx, b->arena, f.makers, b->graph->values.count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->parts, b->graph->values.count));
+  for (size_t i = 0; i < b->groups.count; i++) {
+    const struct group *g = b->groups.at[i];
+    if (g->result && graph_owns(b->graph, g->result)) f.makers[g->result->index] = g;
+  }
+  for (size_t i = 0; i < b->groups.count; i++)
+    if (is_op(b->groups.at[i]->node, OP_Concat)) join(&f, b->groups.at[i]->node);
+  return HONE_OK;
+}
