@@ -247,7 +247,7 @@ static hone_status run_set(struct ctx *ctx, struct session *s, int set, void *ar
                              .input_dims = s->sets[set].dims};
   const struct loaded *loaded = s->sets[set].is_first ? &s->first : &s->loaded;
   if (s->sets[set].is_first) arena = s->first.arena;
-  int32_t code = loaded->info->run(loaded_weights(loaded), arena, &io, team_interface(team));
+  int32_t code = loaded->info->run(loaded->weights, arena, &io, team_interface(team));
   if (!code) return HONE_OK;
   return fail(ctx, code > 0 && code < HONE_STATUS_COUNT ? (hone_status)code : HONE_E_INTERNAL,
               place_none(), "the compiled model returned an error");

@@ -245,7 +245,7 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
   }
   for (size_t i = 0; i < output_count; i++) sizes[i] = artifact->shapes[i];
   struct hone_io io = {in, out, dims, sizes};
-  int32_t status = info->run(loaded_weights(&artifact->loaded), artifact->loaded.arena, &io,
+  int32_t status = info->run(artifact->loaded.weights, artifact->loaded.arena, &io,
                              team_interface(artifact->team));
   if (status)
     return fail(context, (hone_status)status, place_none(), "the model met an index out of range");

@@ -24,8 +24,8 @@ struct sampler {
 static hone_status run_once(const struct sampler *s) {
   size_t bytes = s->threads * s->steps * sizeof *s->entries;
   memset(s->entries, 0, bytes);
-  int32_t status = s->loaded->info->run(loaded_weights(s->loaded), s->loaded->arena, s->io,
-                                        team_interface(s->team));
+  int32_t status =
+      s->loaded->info->run(s->loaded->weights, s->loaded->arena, s->io, team_interface(s->team));
   if (!status) return HONE_OK;
   return advise(
       s->ctx,

@@ -40,8 +40,8 @@ hone_status executor_run(struct executor *e, const hone_tensor *inputs) {
   hone_status status = NEW_ARRAY(e->ctx, arena, in, e->input_count);
   for (size_t i = 0; !status && i < e->input_count; i++) in[i] = inputs[i].data;
   const struct hone_io io = {in, e->outputs, NULL, NULL};
-  if (!status && e->loaded.info->run(loaded_weights(&e->loaded), e->loaded.arena, &io,
-                                     team_interface(e->team)))
+  if (!status &&
+      e->loaded.info->run(e->loaded.weights, e->loaded.arena, &io, team_interface(e->team)))
     status = fail(e->ctx, HONE_E_SHAPE, place_none(), "an index in the samples is out of range");
   arena_destroy(arena);
   return status;

@@ -23,9 +23,10 @@ struct loaded {
   const struct hone_artifact_info *info;
   void *library;
   struct mapping weights_file; /* when not embedded */
-  const void *weights;         /* embedded or in that file; runs ask loaded_weights() */
-  struct weights_copy *copy;   /* in huge pages, being made by a thread; NULL: none is worth it */
-  void *arena;                 /* mmap'ed, populated, guard pages on both sides */
+  const void *weights;         /* embedded or in that file */
+  struct weights_copy
+      *copy;   /* the thread that puts huge pages in their place; NULL: not worth it */
+  void *arena; /* mmap'ed, populated, guard pages on both sides */
   size_t arena_bytes;
   void *arena_map; /* with the guards */
   size_t arena_map_bytes;
@@ -35,8 +36,8 @@ struct loaded {
    file. */
 MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                                    struct loaded *out);
-/* Where the next run reads its weights: where they were found, or in their copy once that is whole. */
-const void *loaded_weights(const struct loaded *loaded);
+/* Whether the weights lie in the memory in which they will stay. Runs need not ask. */
+bool weights_are_settled(const struct loaded *loaded);
 void artifact_unload(struct loaded *loaded);
 
 #endif

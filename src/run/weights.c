@@ -4,10 +4,10 @@
  * They are mapped, and a run can begin. Large ones are then copied to memory of huge pages, where the
  * kernel gives them, by a thread of its own: a model that streams through more weights than the TLB
  * reaches runs faster (resnet18, 46 MB, one thread: 17.8 to 17.1 ms on a Zen 5 server, 2026-11;
- * transformer, 6 MB: no difference). Runs that begin after the copy is whole read it, those before
- * read the file. Its pages are let go part by part, and once more by the first run that reads the copy: those
- * before brought some back. So memory holds the weights once. A run that waited for the copy instead would
- * never hold them twice, but the first inference of vgg19 (732 MB) took 960 ms for 180 ms (Zen 4, 2026-11).
+ * transformer, 6 MB: no difference). Each part takes the place of what it is a copy of as soon as it is whole, at
+ * the same address: runs need not know, do not wait for the others, and memory never holds more than one part
+ * twice. What does not fill a huge page at either end stays as it is. A run that waited for the whole
+ * copy instead: the first inference of vgg19 (732 MB) took 960 ms for 180 ms (Zen 4, 2026-11).
  */
 #include "run_internal.h"
 
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define COPY_FROM (16u << 20) /* smaller weights fit the reach of the second-level TLB */
-#define COPY_PART (16u << 20)
+#define COPY_PART (8u << 20)  /* of which memory holds two while it is copied */
 
 /* NAME.so -> NAME.weights */
 static bool weights_path(const char *path, char out[4096]) {
@@ -67,32 +67,48 @@ static bool worth_a_copy(size_t bytes) {
   return bytes >= COPY_FROM && bytes <= usable_ram_bytes() / 4;
 }
 
+/* The whole huge pages of the weights. */
 struct weights_copy {
   pthread_t thread;
-  const uint8_t *from;
+  uint8_t *at;
   size_t bytes;
-  uint8_t *map, *to; /* what is mapped; from the first huge page on */
-  size_t map_bytes;
-  atomic_bool stop, let_go;   /* let_go: no run reads the source any more */
-  _Atomic(const void *) done; /* the copy once it is whole */
+  atomic_bool stop, done;
 };
 
-/* Whole pages of the source leave this process's memory; they can be read again. */
-static void let_go(const struct weights_copy *copy, size_t at, size_t bytes) {
-  if ((uintptr_t)copy->from % 4096 == 0)
-    madvise((void *)(uintptr_t)(copy->from + at), bytes / 4096 * 4096, MADV_DONTNEED);
+/* Memory of huge pages at a multiple of their size; NULL: the kernel has none. */
+static uint8_t *huge_room(size_t bytes) {
+  uint8_t *map =
+      mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED) return NULL;
+  size_t skip = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
+  if (skip) munmap(map, skip);
+  if (HUGE_PAGE - skip) munmap(map + skip + bytes, HUGE_PAGE - skip);
+  if (!madvise(map + skip, bytes, MADV_HUGEPAGE)) return map + skip;
+  munmap(map + skip, bytes);
+  return NULL;
 }
 
+/* The kernel moves the copy to its place at once: another thread that reads there waits in its page fault. */
+static bool take_place(uint8_t *at, size_t bytes) {
+  uint8_t *room = huge_room(bytes);
+  if (!room) return false;
+  memcpy(room, at, bytes);
+  if (!mprotect(room, bytes, PROT_READ) &&
+      mremap(room, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at)
+    return true;
+  munmap(room, bytes);
+  return false;
+}
+
+/* Whatever fails here, the weights stay where they are. */
 static void *copy_in_parts(void *argument) {
   struct weights_copy *copy = argument;
-  for (size_t at = 0; at < copy->bytes; at += COPY_PART) {
-    if (atomic_load_explicit(&copy->stop, memory_order_relaxed)) return NULL;
-    size_t part = copy->bytes - at < COPY_PART ? copy->bytes - at : COPY_PART;
-    memcpy(copy->to + at, copy->from + at, part);
-    let_go(copy, at, part);
+  for (size_t at = 0, part; at < copy->bytes; at += part) {
+    part = copy->bytes - at < COPY_PART ? copy->bytes - at : COPY_PART;
+    if (atomic_load_explicit(&copy->stop, memory_order_relaxed)) break;
+    if (!take_place(copy->at + at, part)) break;
   }
-  mprotect(copy->map, copy->map_bytes, PROT_READ);
-  atomic_store_explicit(&copy->done, copy->to, memory_order_release);
+  atomic_store(&copy->done, true);
   return NULL;
 }
 
@@ -106,28 +122,18 @@ static bool start_copy(struct weights_copy *copy) {
   return started;
 }
 
-/* Whatever fails here, the weights stay where they are. */
 static void copy_to_huge_pages(struct loaded *out) {
-  size_t bytes = (size_t)out->info->weights_bytes, total;
-  if (!worth_a_copy(bytes) || !checked_add(bytes, (size_t)(2 * HUGE_PAGE), &total)) return;
-  uint8_t *map = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) return;
-  size_t skip = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
+  size_t bytes = (size_t)out->info->weights_bytes;
+  uintptr_t from = (uintptr_t)out->weights, skip = (HUGE_PAGE - from % HUGE_PAGE) % HUGE_PAGE;
+  if (!worth_a_copy(bytes)) return;
   struct weights_copy *copy = calloc(1, sizeof *copy);
-  if (copy) {
-    copy->from = out->weights;
-    copy->bytes = bytes;
-    copy->map = map;
-    copy->to = map + skip;
-    copy->map_bytes = total;
-  }
-  /* madvise fails on a kernel without huge pages */
-  if (copy && !madvise(map + skip, total - skip, MADV_HUGEPAGE) && start_copy(copy)) {
+  if (!copy) return;
+  copy->at = (uint8_t *)(from + skip);
+  copy->bytes = (bytes - skip) / HUGE_PAGE * HUGE_PAGE;
+  if (start_copy(copy))
     out->copy = copy;
-    return;
-  }
-  munmap(map, total);
-  free(copy);
+  else
+    free(copy);
 }
 
 hone_status weights_load(struct ctx *ctx, const char *path, struct loaded *out) {
@@ -136,20 +142,14 @@ hone_status weights_load(struct ctx *ctx, const char *path, struct loaded *out) 
   return HONE_OK;
 }
 
-const void *loaded_weights(const struct loaded *loaded) {
-  struct weights_copy *copy = loaded->copy;
-  const void *done = copy ? atomic_load_explicit(&copy->done, memory_order_acquire) : NULL;
-  if (!done) return loaded->weights;
-  if (!atomic_exchange_explicit(&copy->let_go, true, memory_order_relaxed))
-    let_go(copy, 0, copy->bytes);
-  return done;
+bool weights_are_settled(const struct loaded *loaded) {
+  return !loaded->copy || atomic_load(&loaded->copy->done);
 }
 
 void weights_unload(struct loaded *loaded) {
   if (loaded->copy) {
     atomic_store(&loaded->copy->stop, true);
     pthread_join(loaded->copy->thread, NULL);
-    munmap(loaded->copy->map, loaded->copy->map_bytes);
     free(loaded->copy);
   }
   file_unmap(&loaded->weights_file);

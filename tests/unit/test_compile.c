@@ -45,7 +45,7 @@ static void run_with(struct scene *s, const struct loaded *loaded, int threads, 
   struct hone_io io = {in, out, NULL, sizes};
   for (int repeat = 0; repeat < 3; repeat++) {
     memset(arena.at, 0xff, loaded->arena_bytes); /* NaN: nothing may rest on a zeroed arena */
-    assert_int_equal(loaded->info->run(loaded_weights(loaded), arena.at, &io, host), 0);
+    assert_int_equal(loaded->info->run(loaded->weights, arena.at, &io, host), 0);
     for (size_t i = 0; i < s->model.graph->outputs.count; i++) {
       if (memcmp(s->outputs[i].shape, s->expected[i].shape, sizeof s->outputs[i].shape))
         test_failed("%s, %d threads: output %zu has another shape", what, threads, i);
