@@ -11,6 +11,7 @@ static hone_status put_texts(struct ctx *ctx, struct text *out) {
   for (size_t i = 0; i < kernel_count; i++) {
     text_printf(out, "%s\n", kernel_table[i].name);
     TRY(emit_kernel_text(ctx, kernel_table[i].text, out));
+    if (kernel_table[i].shared_text) TRY(emit_kernel_text(ctx, kernel_table[i].shared_text, out));
   }
   return HONE_OK;
 }

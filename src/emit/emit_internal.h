@@ -26,6 +26,7 @@ struct emitter {
     const char *parameters;
     const char *body;
     size_t length;
+    size_t weight; /* what compiling it takes: bytes of plain text that take as long */
   })
   functions; /* by number */
   VEC(struct emitted_part) parts;
@@ -85,6 +86,8 @@ bool is_open_loop(const struct step *step);
 /* The units of such a step at run time, as an expression over less. */
 void emit_loop_units(struct text *out, const struct step *step);
 MUST_USE hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number);
+/* The array `sizes` that the step's kernel reads at run time; false: it has none, all are literals. */
+bool emit_kernel_sizes(const struct emitter *e, const struct step *step, struct text *out);
 MUST_USE hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number);
 

@@ -1,8 +1,6 @@
 /* Instances of kernel texts: defines, the step's program as EPILOGUE, the text itself, undefines. */
 #include "emit_internal.h"
 
-#include <stdlib.h>
-
 static void upper(char *out, size_t size, const char *name) {
   size_t i = 0;
   for (; name[i] && i + 1 < size; i++)
@@ -10,27 +8,69 @@ static void upper(char *out, size_t size, const char *name) {
   out[i] = 0;
 }
 
+/* at[literals] and what follows are sizes that the text reads at run time. */
 struct defines {
-  size_t count;
+  size_t count, literals;
   struct {
     char name[40];
     int64_t value;
   } at[64];
 };
 
-static void collect(const struct problem *problem, const struct choice *choice,
-                    const struct kernel_target *target, struct defines *d) {
+static void add_all(struct defines *d, const struct kernel_define *chosen, int count) {
+  for (int i = 0; i < count; i++) {
+    snprintf(d->at[d->count].name, sizeof d->at[0].name, "%s", chosen[i].name);
+    d->at[d->count++].value = chosen[i].value;
+  }
+}
+
+/* What the text FILE is told; packs: it packs b. */
+static const char *collect(const struct problem *problem, const struct choice *choice,
+                           const struct kernel_target *target, bool packs, struct defines *d) {
+  const struct kernel *kernel = choice->kernel;
   struct kernel_define chosen[KERNEL_DEFINES_MAX];
+  int sizes = 0, count = 0;
   d->count = 0;
+  if (!packs && kernel->shared_defines)
+    count = kernel->shared_defines(problem, target, choice, chosen, &sizes);
+  if (count) {
+    add_all(d, chosen, count);
+    d->literals = (size_t)(count - sizes);
+    return kernel->shared_text;
+  }
   for (int i = 0; i < problem_number_count(problem->kind); i++) {
     upper(d->at[d->count].name, sizeof d->at[0].name, problem_number_name(problem->kind, i));
     d->at[d->count++].value = problem_number(problem, i);
   }
-  int n = choice->kernel->defines(problem, target, choice, chosen);
-  for (int i = 0; i < n; i++) {
-    snprintf(d->at[d->count].name, sizeof d->at[0].name, "%s", chosen[i].name);
-    d->at[d->count++].value = chosen[i].value;
+  add_all(d, chosen, kernel->defines(problem, target, choice, chosen));
+  d->literals = d->count;
+  return packs ? kernel->pack_text : kernel->text;
+}
+
+/* Sizes are the last operand of the epilogue; operand < 0: they are literals, too. */
+static void put_defines(const struct defines *d, int operand, struct text *out) {
+  for (size_t i = 0; i < d->count; i++) {
+    if (operand < 0 || i < d->literals)
+      text_printf(out, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
+    else
+      text_printf(out, "#define %s (((const long *)e[%d])[%zu])\n", d->at[i].name, operand,
+                  i - d->literals);
   }
+}
+
+static void put_undefines(const struct defines *d, struct text *out) {
+  for (size_t i = 0; i < d->count; i++) text_printf(out, "#undef %s\n", d->at[i].name);
+}
+
+bool emit_kernel_sizes(const struct emitter *e, const struct step *step, struct text *out) {
+  struct defines d;
+  collect(&step->problem, &step->choice, &e->plan->kernel_target, false, &d);
+  if (d.literals == d.count) return false;
+  for (size_t i = d.literals; i < d.count; i++)
+    text_printf(out, "%s%lldl", i > d.literals ? ", " : "  static const long sizes[] = {",
+                (long long)d.at[i].value);
+  text_puts(out, "};\n");
+  return true;
 }
 
 /* Where a line of the view begins, lines counted over all dimensions but the last. */
@@ -46,6 +86,12 @@ static void emit_line(struct text *out, const char *name, const struct view *vie
   text_puts(out, ";\n");
 }
 
+/* What a vector of the operand is: whole floats of bytes stay floats. */
+static const char *operand_type(const struct view *view) {
+  const hone_dtype dtype = view->dtype;
+  return dtype == HONE_F32 || dtype == HONE_BOOL || dtype == HONE_BF16 ? "vec" : "veci";
+}
+
 static void emit_operand(struct text *out, const char *name, size_t k,
                          const struct epilogue *epilogue, int64_t columns) {
   const struct view *view = &epilogue->operands[k];
@@ -53,7 +99,7 @@ static void emit_operand(struct text *out, const char *name, size_t k,
   const hone_dtype dtype = view->dtype;
   const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(dtype);
   bool half = dtype == HONE_BF16, floats = dtype == HONE_F32 || dtype == HONE_BOOL || half;
-  const char *vector = floats ? "vec" : "veci", *splat = floats ? "splat_" : "splati_";
+  const char *vector = operand_type(view), *splat = floats ? "splat_" : "splati_";
   char line[40] = "0";
   if (kind == OPERAND_BROADCAST) {
     emit_line(out, name, view);
@@ -93,6 +139,41 @@ static void emit_sums(struct text *out, const struct step *step) {
         epilogue->operands[1].dtype == HONE_I8 ? kernel_signed_shift(step->choice.kernel) : 0);
 }
 
+static bool is_of_column(enum operand_kind kind) {
+  return kind == OPERAND_COLUMN || kind == OPERAND_SCALAR;
+}
+
+/* EPILOGUE_COLUMN(j, lanes) declares what all rows of a vector of columns share, for EPILOGUE_AT; EPILOGUE is both. Where
+   a tile is unrolled, so much less is compiled. */
+static hone_status emit_columns(struct emitter *e, struct text *out,
+                                const struct epilogue *epilogue, int64_t columns) {
+  const size_t own = (size_t)epilogue->sums;
+  struct text lines = {0};
+  char name[32];
+  for (size_t k = own; k < epilogue->count; k++) {
+    snprintf(name, sizeof name, "i%zu", k - own);
+    if (is_of_column(epilogue->kinds[k])) emit_operand(&lines, name, k, epilogue, columns);
+  }
+  text_puts(out, "#define EPILOGUE_COLUMN(j, lanes)");
+  for (size_t i = 0; i + 1 < lines.length; i++) {
+    if (!i || lines.at[i] == '\n') text_puts(out, " \\\n");
+    if (lines.at[i] != '\n') text_append(out, &lines.at[i], 1);
+  }
+  text_puts(out, "\n#define EPILOGUE_AT(x, o, j, lanes) HONE_NAME(NAME, _at)(x, e, o, j, lanes");
+  for (size_t k = own; k < epilogue->count; k++)
+    if (is_of_column(epilogue->kinds[k])) text_printf(out, ", i%zu", k - own);
+  text_puts(out, ")\n");
+  const hone_status status = text_finish(e->ctx, &lines);
+  text_deinit(&lines);
+  return status;
+}
+
+static void emit_parameters(struct text *out, const char *name, bool integer, bool floats) {
+  text_printf(
+      out, "INLINE_ %s HONE_NAME(NAME, %s)(%s x, const void *const *e, long o, long j, long lanes",
+      floats ? "vec" : "veci", name, integer ? "veci" : "vec");
+}
+
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
   const struct program *program = &epilogue->program;
@@ -107,72 +188,88 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   }
   bool whole = !integer && program->raw == HONE_I32;
   bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
-  text_printf(out,
-              "INLINE_ %s HONE_NAME(NAME, _epilogue)(%s x, "
-              "const void *const *e, long o, long j, long lanes) {\n",
-              floats ? "vec" : "veci", integer ? "veci" : "vec");
-  text_puts(out, "    (void)e, (void)o, (void)j, (void)lanes;\n");
+  const size_t count = own + program->input_count;
+  emit_parameters(out, "_at", integer, floats);
+  for (size_t k = own; k < count; k++)
+    if (is_of_column(epilogue->kinds[k]))
+      text_printf(out, ", %s i%zu", operand_type(&epilogue->operands[k]), k - own);
+  text_puts(out, ") {\n    (void)e, (void)o, (void)j, (void)lanes;\n");
   emit_sums(out, step);
   text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");
-  for (size_t k = own; k < own + epilogue->program.input_count; k++) {
+  for (size_t k = own; k < count; k++) {
     snprintf(name, sizeof name, "i%zu", k - own);
-    emit_operand(out, name, k, epilogue, columns);
+    if (is_of_column(epilogue->kinds[k]))
+      text_printf(out, "    (void)%s;\n", name);
+    else
+      emit_operand(out, name, k, epilogue, columns);
   }
   TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
   text_printf(out, "    return %s;\n}\n", result);
+  TRY(emit_columns(e, out, epilogue, columns));
+  emit_parameters(out, "_epilogue", integer, floats);
   text_puts(out,
+            ") {\n    EPILOGUE_COLUMN(j, lanes)\n    return EPILOGUE_AT(x, o, j, lanes);\n}\n"
             "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "
             "_epilogue)(x, e, o, j, lanes)\n");
   return HONE_OK;
 }
 
-static hone_status emit_text(struct emitter *e, const struct step *step, const char *file,
-                             bool epilogue, int *out_number) {
+/* A tile is unrolled: each of its accumulators is compiled through the whole text. */
+static size_t weight_of(const struct choice *choice, size_t length) {
+  static const char *const unrolled[] = {"vectors", "tile_rows", "tile_columns", "k_unroll",
+                                         "block"};
+  enum { ACCUMULATOR_BYTES = 300 };
+  size_t accumulators = 1;
+  for (size_t i = 0; i < COUNT(unrolled); i++)
+    accumulators *= (size_t)choice_value(choice, unrolled[i], 1);
+  return length + ACCUMULATOR_BYTES * accumulators;
+}
+
+static hone_status emit_text(struct emitter *e, const struct step *step, bool packs,
+                             int *out_number) {
   struct text body = {0};
   hone_status status = HONE_OK;
-  struct defines *d = malloc(sizeof *d);
-  if (!d) return fail(e->ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
-  collect(&step->problem, &step->choice, &e->plan->kernel_target, d);
-  char line[512];
-  problem_print(line, sizeof line, &step->problem);
+  struct defines d;
+  const char *file = collect(&step->problem, &step->choice, &e->plan->kernel_target, packs, &d);
+  char line[512] = "sizes at run time";
+  if (d.literals == d.count) problem_print(line, sizeof line, &step->problem);
   text_printf(&body, "/* %s: %s */\n", step->choice.kernel->name, line);
-  for (size_t i = 0; i < d->count; i++)
-    text_printf(&body, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
-  if (epilogue) status = emit_epilogue(e, &body, step);
+  put_defines(&d, (int)step->epilogue.count, &body);
+  if (!packs) status = emit_epilogue(e, &body, step);
   if (!status) status = put_text(e, file, &body);
-  for (size_t i = 0; i < d->count; i++) text_printf(&body, "#undef %s\n", d->at[i].name);
-  if (epilogue) text_puts(&body, "#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
+  put_undefines(&d, &body);
+  if (!packs)
+    text_puts(&body,
+              "#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n#undef EPILOGUE_AT\n");
   if (!status)
-    status = emit_shared(e, &body, FUNCTION_VECTORS, epilogue ? KERNEL_PARAMETERS : PACK_PARAMETERS,
+    status = emit_shared(e, &body, FUNCTION_VECTORS, packs ? PACK_PARAMETERS : KERNEL_PARAMETERS,
                          out_number);
+  if (!status) e->functions.at[*out_number].weight = weight_of(&step->choice, body.length);
   text_deinit(&body);
-  free(d);
   return status;
 }
 
 hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_number) {
-  return emit_text(e, step, step->choice.kernel->text, true, out_number);
+  return emit_text(e, step, false, out_number);
 }
 
 hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number) {
-  return emit_text(e, step, step->choice.kernel->pack_text, false, out_number);
+  return emit_text(e, step, true, out_number);
 }
 
 hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone, struct text *out) {
-  const struct kernel *kernel = alone->choice->kernel;
-  const char *file = alone->packs ? kernel->pack_text : kernel->text;
-  struct defines *d = malloc(sizeof *d);
-  if (!d) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the numbers of %s", file);
-  collect(alone->problem, alone->choice, alone->target, d);
-  for (size_t i = 0; i < d->count; i++)
-    text_printf(out, "#define %s %lldl\n", d->at[i].name, (long long)d->at[i].value);
+  struct defines d;
+  const char *file = collect(alone->problem, alone->choice, alone->target, alone->packs, &d);
+  put_defines(&d, -1, out);
   text_printf(out, "#define NAME %s\nHIDDEN NOIPA void NAME%s;\n", alone->name,
               alone->packs ? PACK_PARAMETERS : KERNEL_PARAMETERS);
   text_printf(out, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
               alone->epilogue != NULL, alone->epilogue ? alone->epilogue : "x");
+  text_puts(out, "#define EPILOGUE_COLUMN(j, lanes)\n#define EPILOGUE_AT EPILOGUE\n");
   const hone_status status = emit_kernel_text(ctx, file, out);
-  for (size_t i = 0; i < d->count; i++) text_printf(out, "#undef %s\n", d->at[i].name);
-  text_puts(out, "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n");
-  free(d);
+  put_undefines(&d, out);
+  text_puts(out,
+            "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n#undef "
+            "EPILOGUE_AT\n");
   return status;
 }

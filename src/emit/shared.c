@@ -14,7 +14,7 @@ hone_status emit_shared(struct emitter *e, const struct text *body, enum functio
   const char *copy;
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
   VEC_PUSH(e->ctx, e->arena, &e->functions,
-           (struct function){kind, parameters, copy, body->length});
+           (struct function){kind, parameters, copy, body->length, body->length});
   return HONE_OK;
 }
 

@@ -105,11 +105,12 @@ static void emit_scratch(struct text *out, const struct step *step, const char *
                 step->scratch_slice);
 }
 
-static void emit_call(struct text *out, const struct step *step, int number) {
+static void emit_call(const struct emitter *e, const struct step *step, int number) {
+  struct text *out = e->out;
   switch (step->kind) {
     case STEP_KERNEL:
       emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
-                    NULL);
+                    emit_kernel_sizes(e, step, out) ? "sizes" : NULL);
       if (step->lead.inner)
         text_printf(out,
                     "  for (long u = begin, last; u < end; u = last) {\n"
@@ -180,7 +181,7 @@ hone_status emit_step(struct emitter *e, size_t i) {
   text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);
   if (!step->scratch) text_puts(e->out, "  (void)t;\n");
   emit_range(e->out, step);
-  emit_call(e->out, step, number);
+  emit_call(e, step, number);
   text_puts(e->out, "}\n\n");
   return HONE_OK;
 }

@@ -1,20 +1,20 @@
 /* Units: the functions that steps call are dealt out to C texts that are compiled at the same time.
- * Who gets what follows from the functions' order and length alone, not from the machine that
+ * Who gets what follows from the functions' order and weight alone, not from the machine that
  * compiles: same plan, same units, same bytes. The steps themselves are the last unit. */
 #include "emit_internal.h"
 
 #include <stdlib.h>
 
 /* A unit costs the compiler a start and the common text, about 50 ms; this much text costs 300. */
-enum { UNIT_BYTES = 48 << 10, MOST_UNITS = 8 };
+enum { UNIT_WEIGHT = 96 << 10, MOST_UNITS = 8 };
 
 static bool vectorises(enum function_kind kind) { return kind != FUNCTION_VECTORS; }
 
 static size_t unit_count(const struct emitter *e, bool vectorised) {
-  size_t bytes = 0;
+  size_t weight = 0;
   for (size_t i = 0; i < e->functions.count; i++)
-    if (vectorises(e->functions.at[i].kind) == vectorised) bytes += e->functions.at[i].length;
-  size_t count = (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+    if (vectorises(e->functions.at[i].kind) == vectorised) weight += e->functions.at[i].weight;
+  size_t count = (weight + UNIT_WEIGHT - 1) / UNIT_WEIGHT;
   return count < MOST_UNITS ? count : MOST_UNITS;
 }
 
@@ -37,35 +37,35 @@ void emit_prototypes(const struct emitter *e, struct text *out) {
   text_puts(out, "\n");
 }
 
-struct length {
-  size_t length, number;
+struct weighed {
+  size_t weight, number;
 };
 
-static int longest_first(const void *a, const void *b) {
-  const struct length *x = a, *y = b;
-  if (x->length != y->length) return x->length < y->length ? 1 : -1;
+static int heaviest_first(const void *a, const void *b) {
+  const struct weighed *x = a, *y = b;
+  if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
   return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The longest function left goes to the shortest unit so far (Graham's rule): unit_of[number]. */
-static void deal(const struct emitter *e, bool vectorised, struct length *order, size_t first,
+/* The heaviest function left goes to the lightest unit so far (Graham's rule): unit_of[number]. */
+static void deal(const struct emitter *e, bool vectorised, struct weighed *order, size_t first,
                  size_t count, size_t *unit_of) {
   size_t load[MOST_UNITS] = {0}, some = 0;
   for (size_t i = 0; i < e->functions.count; i++)
     if (vectorises(e->functions.at[i].kind) == vectorised)
-      order[some++] = (struct length){e->functions.at[i].length, i};
-  if (some) qsort(order, some, sizeof *order, longest_first);
+      order[some++] = (struct weighed){e->functions.at[i].weight, i};
+  if (some) qsort(order, some, sizeof *order, heaviest_first);
   for (size_t i = 0; i < some; i++) {
     size_t least = 0;
     for (size_t u = 1; u < count; u++)
       if (load[u] < load[least]) least = u;
-    load[least] += order[i].length;
+    load[least] += order[i].weight;
     unit_of[order[i].number] = first + least;
   }
 }
 
 hone_status emit_units(struct emitter *e, struct emitted *out) {
-  struct length *order;
+  struct weighed *order;
   size_t *unit_of, count[2] = {unit_count(e, false), unit_count(e, true)};
   TRY(NEW_ARRAY(e->ctx, e->arena, order, e->functions.count + 1));
   TRY(NEW_ARRAY(e->ctx, e->arena, unit_of, e->functions.count + 1));

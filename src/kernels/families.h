@@ -64,6 +64,10 @@ FAMILY(softmax)
 FAMILY(layernorm)
 FAMILY(reduce)
 FAMILY(attention)
+int gemm_shared_defines(ON, const struct choice *choice,
+                        struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
+int reduce_shared_defines(ON, const struct choice *choice,
+                          struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
 int64_t gemm_pack_units(ON, const struct choice *choice);
 bool gemm_lead(ON, const struct choice *choice, bool in_batch, struct lead *out);
 void gemm_shorten(ON, struct choice *choice);

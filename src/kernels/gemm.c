@@ -1,4 +1,4 @@
-/* Choices and packing of text/gemm_f32.c, text/gemm_dot.c and text/gemm_amx.c: matrix products and
+/* Choices and packing of text/gemm_f32.c, gemm_vector_f32.c, gemm_dot.c and gemm_amx.c: matrix products and
  * convolutions as implicit products on one register tile. A choice says the tile, the blocks of k and the units; what else shapes the
  * text follows from it and the problem (lay_out). */
 #include <string.h>
@@ -400,6 +400,23 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
   _Static_assert(COUNT(all) <= KERNEL_DEFINES_MAX, "more defines than a row may have");
   memcpy(defines, all, sizeof all);
   return COUNT(all);
+}
+
+/* A vector times a matrix, all of its k in one run: no address depends on a literal. */
+int gemm_shared_defines(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice,
+                        struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
+  const struct layout t = lay_out(problem, target, choice);
+  const struct kernel_define all[] = {
+      {"VECTORS", t.tile.vectors}, {"K_UNROLL", t.tile.k_unroll},
+      {"AHEAD", t.tile.ahead},     {"DEPTH_ALL", t.depth},
+      {"COLUMNS_ALL", t.columns},  {"UNIT_PANELS", t.tile.unit_panels},
+  };
+  const bool is_vector = t.outer * t.inner * t.pixel_rows * t.pixel_columns == 1 &&
+                         t.taps * t.taps_x == 1 && t.tile.depth_block == t.depth;
+  *out_sizes = 3;
+  memcpy(defines, all, sizeof all);
+  return is_vector ? COUNT(all) : 0;
 }
 
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,

@@ -24,25 +24,29 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define AMX(type) (FEATURE_AMX_TILE | FEATURE_AMX_##type)
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
+#define SHARED(text, family) text, family##_shared_defines
+#define LITERAL NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
-#define KERNEL_ROW(name, kind, a, b, acc, c, text, features, family, names, bytes, pack, \
-                   pack_text, pack_units, scratch, over)                                 \
-  {#name,                                                                                \
-   PROBLEM_##kind,                                                                       \
-   {a, b, acc, c},                                                                       \
-   text,                                                                                 \
-   features,                                                                             \
-   names,                                                                                \
-   family##_accepts,                                                                     \
-   family##_enumerate,                                                                   \
-   family##_fits,                                                                        \
-   family##_defines,                                                                     \
-   family##_units,                                                                       \
-   bytes,                                                                                \
-   pack,                                                                                 \
-   pack_text,                                                                            \
-   pack_units,                                                                           \
-   scratch,                                                                              \
+#define KERNEL_ROW(name, kind, a, b, acc, c, text, shared, shares, features, family, names, bytes, \
+                   pack, pack_text, pack_units, scratch, over)                                     \
+  {#name,                                                                                          \
+   PROBLEM_##kind,                                                                                 \
+   {a, b, acc, c},                                                                                 \
+   text,                                                                                           \
+   features,                                                                                       \
+   names,                                                                                          \
+   family##_accepts,                                                                               \
+   family##_enumerate,                                                                             \
+   family##_fits,                                                                                  \
+   family##_defines,                                                                               \
+   shared,                                                                                         \
+   shares,                                                                                         \
+   family##_units,                                                                                 \
+   bytes,                                                                                          \
+   pack,                                                                                           \
+   pack_text,                                                                                      \
+   pack_units,                                                                                     \
+   scratch,                                                                                        \
    over},
 const struct kernel kernel_table[] = {
 #include "kernels.def"

@@ -128,6 +128,13 @@ struct kernel {
   /* The literals of the text; returns how many were written. */
   int (*defines)(const struct problem *problem, const struct kernel_target *target,
                  const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]);
+  /* Of a text that reads sizes at run time, so that steps that differ in nothing else share a function: all that it
+     knows, without the problem's numbers; the last *out_sizes of them are the sizes. 0: this choice takes `text`, all
+     literals. Both NULL: every choice does. */
+  const char *shared_text;
+  int (*shared_defines)(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice,
+                        struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
   /* Independent work units: the step function runs any [begin, end) of them. */
   int64_t (*units)(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice);

@@ -1,5 +1,7 @@
 /* Choices of the kernels over independent rows: softmax_f32, layernorm_f32, reduce_f32. The first
  * two have nothing to choose. */
+#include <string.h>
+
 #include "families.h"
 
 static bool rows_are_sound(const struct problem *p) { return p->rows > 0 && p->columns > 0; }
@@ -63,12 +65,33 @@ bool reduce_fits(const struct problem *problem, const struct kernel_target *targ
   return columns > 0 && (columns % lanes_of(target) == 0 || columns == problem->columns) &&
          columns < problem->columns + 4 * lanes_of(target);
 }
+static bool runs_along_lines(const struct problem *p) {
+  return p->columns == 1 && p->r_stride == 1;
+}
+
 int reduce_defines(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  (void)target;
   int count = define_types(problem, defines);
+  defines[count++] = (struct kernel_define){"LINES", runs_along_lines(problem)};
+  defines[count++] = (struct kernel_define){"WIDE", problem->columns >= 4 * lanes_of(target)};
   defines[count++] = (struct kernel_define){"UNIT_COLUMNS", choice->value[0]};
   return count;
+}
+
+/* Not where lanes run along what is reduced: how many are left at its end is a literal. */
+int reduce_shared_defines(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice,
+                          struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
+  const struct kernel_define more[] = {
+      {"MODE", problem->mode},         {"UNIT_COLUMNS", choice->value[0]},
+      {"COLUMNS", problem->columns},   {"K", problem->k},
+      {"I_STRIDE", problem->i_stride}, {"R_STRIDE", problem->r_stride},
+      {"O_STRIDE", problem->o_stride},
+  };
+  int count = reduce_defines(problem, target, choice, defines) - 1; /* the last is a size */
+  *out_sizes = COUNT(more) - 1;
+  memcpy(defines + count, more, sizeof more);
+  return runs_along_lines(problem) ? 0 : count + COUNT(more);
 }
 int64_t reduce_units(const struct problem *problem, const struct kernel_target *target,
                      const struct choice *choice) {

@@ -8,8 +8,8 @@ from hone import ROOT, sound
 TEXTS = ROOT / "src/kernels/text"
 # model, text, what stands there, what stands there instead
 PLANTED = {
-    "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= s->depth; k += K_UNROLL",
-                        "for (; k + K_UNROLL < s->depth; k += K_UNROLL"),
+    "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL",
+                        "for (; k + K_UNROLL < BLOCK_DEPTH; k += K_UNROLL"),
     "columns of the panel turned": ("zoo:transformer", "gemm_f32.c", "w[v] = loadu_(b + u * NR + v * LANES)",
                                     "w[v] = loadu_(b + u * NR + (vectors - 1 - v) * LANES)"),
     "sum of a row begins at one": ("zoo:transformer", "attention_f32.c", "sum[i] = (vec){0};", "sum[i] = splat_(1.0f);"),

@@ -12,12 +12,19 @@
 #define LOAD LOAD_A
 #endif
 #if HAS_EPILOGUE
-#define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
+#define RESULT(x, o, j, lanes) EPILOGUE_AT(x, o, j, lanes)
+#define COLUMN(j, lanes) EPILOGUE_COLUMN(j, lanes)
 #elif C_TYPE == 1 || C_TYPE == 16
 #define RESULT(x, o, j, lanes) (x)
+#define COLUMN(j, lanes)
 #else
 #define RESULT(x, o, j, lanes) integers_(x)
+#define COLUMN(j, lanes)
 #endif
+/* Every block of columns reaches over the left or the right edge of the image. */
+#define BEYOND_RIGHT ((OW - 1) * SW + (KW - 1) * DW + 1 - PL > IW)
+#define ONLY_EDGES \
+  ((BLOCKS == 1 && (PL > 0 || BEYOND_RIGHT)) || (BLOCKS == 2 && PL > 0 && BEYOND_RIGHT))
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
 
 /* `columns` outputs at element o from the input column `left` of the rows that taps [top, bottom)
@@ -56,6 +63,7 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
   (void)j;
   /* All results before one is stored: operands of columns are read once. */
   RESULT_T result[BLOCK];
+  COLUMN(j, lanes)
   UNROLL for (int x = 0; x < columns; x++)
     result[x] = RESULT(acc[x], (o + x * O_PIXEL), j, lanes);
   UNROLL for (int x = 0; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], lanes);
@@ -65,14 +73,17 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
 INLINE_ void PASTE_(NAME, channels)(const A_T *a, const float *b, C_T *c,
                                     const void *const *e, long left, long top, long bottom, long o,
                                     long j, long last, const int columns) {
+#if !ONLY_EDGES
   const int checked = left < 0 || left + SPAN(columns) > IW;
+#endif
 #define BLOCK_(lanes, checked)                                                                     \
   PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, (lanes), \
                       (checked))
-  if (checked)
-    for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 1);
-  else
+#if !ONLY_EDGES
+  if (!checked)
     for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 0);
+#endif
+  for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 1);
 #if TAIL
   if (j < last) BLOCK_(TAIL, 1);
 #endif
@@ -119,4 +130,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef TAIL
 #undef LOAD
 #undef RESULT
+#undef COLUMN
+#undef BEYOND_RIGHT
+#undef ONLY_EDGES
 #undef SPAN

@@ -47,7 +47,8 @@
 
 /* The tile at a, its output at element o of c. */
 INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *a, long o,
-                                const int rows, const int columns, const int vectors) {
+                                const int rows, const int columns, const int vectors,
+                                const long lanes) {
   ACC acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
   UNROLL for (int u = 0; u < K_UNROLL; u++)
     UNROLL for (int y = 0; y < rows; y++)
@@ -84,7 +85,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
   (void)e;
   /* All results of a column before one is stored: operands of columns are read once. */
   UNROLL for (int v = 0; v < vectors; v++) {
-    const long n = v == vectors - 1 ? s->lanes : LANES, j = s->column + v * LANES;
+    const long n = v == vectors - 1 ? lanes : LANES, j = s->column + v * LANES;
     RESULT_T result[TILE_ROWS][TILE_COLUMNS];
     (void)j;
     UNROLL for (int y = 0; y < rows; y++)
@@ -96,7 +97,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
   }
 }
 
-#define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors)
+#define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors, lanes)
 #include "walk.h"
 #undef ACC
 #undef DOT

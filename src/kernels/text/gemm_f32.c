@@ -4,34 +4,36 @@
 #define B_T float
 #define NR (VECTORS * LANES)
 #define DEPTH_GROUPS DEPTH
-#define BLOCK_GROUPS (s->taps * TAPS_X * s->depth)
+#define BLOCK_GROUPS (BLOCK_TAPS * TAPS_X * BLOCK_DEPTH)
 #include "grid.h"
 
 /* The tile at a, its output at element o of c. */
 INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float *a, long o,
-                                const int rows, const int columns, const int vectors) {
+                                const int rows, const int columns, const int vectors,
+                                const long lanes) {
   vec acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
   float *c = s->c + o;
-  const long lanes = s->lanes;
   UNROLL for (int u = 0; u < K_UNROLL; u++)
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] = (vec){0};
+#if !WHOLE
   if (!s->first)
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++)
           acc[0][y][x][v] = load_lanes_(c + y * C_Y + x * C_X + v * LANES,
                                         v == vectors - 1 ? lanes : LANES);
+#endif
   const float *b = s->b;
 #if AHEAD
   const float *ahead = s->ahead;
 #endif
-  for (long ty = 0; ty < s->taps; ty++)
+  for (long ty = 0; ty < BLOCK_TAPS; ty++)
     for (long tx = 0; tx < TAPS_X; tx++) {
       const float *p = a + ty * TAP_Y + tx * TAP_X;
       long k = 0;
-      for (; k + K_UNROLL <= s->depth; k += K_UNROLL, b += NR * K_UNROLL) {
+      for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL, b += NR * K_UNROLL) {
 #if AHEAD
         PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
@@ -47,7 +49,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
         }
       }
 #if K_UNROLL > 1
-      for (; k < s->depth; k++, b += NR)
+      for (; k < BLOCK_DEPTH; k++, b += NR)
         UNROLL for (int y = 0; y < rows; y++)
           UNROLL for (int x = 0; x < columns; x++) {
             float t = p[y * A_Y + x * A_X + k];
@@ -63,20 +65,23 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
 #if HAS_EPILOGUE && EPILOGUE_IN_REGISTERS
   const void *const *e = s->e;
   (void)e;
-  if (s->last)
-    UNROLL for (int y = 0; y < rows; y++)
-      UNROLL for (int x = 0; x < columns; x++)
-        UNROLL for (int v = 0; v < vectors; v++) {
-          const long n = v == vectors - 1 ? lanes : LANES;
-          const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
-          (void)at, (void)j, (void)n;
-          acc[0][y][x][v] = EPILOGUE(acc[0][y][x][v], at, j, n);
+  if (IS_LAST)
+    UNROLL for (int v = 0; v < vectors; v++) {
+      const long n = v == vectors - 1 ? lanes : LANES, j = s->column + v * LANES;
+      (void)j, (void)n;
+      EPILOGUE_COLUMN(j, n)
+      UNROLL for (int y = 0; y < rows; y++)
+        UNROLL for (int x = 0; x < columns; x++) {
+          const long at = o + y * C_Y + x * C_X + v * LANES;
+          (void)at;
+          acc[0][y][x][v] = EPILOGUE_AT(acc[0][y][x][v], at, j, n);
         }
+    }
 #endif
 #if HAS_EPILOGUE && !EPILOGUE_IN_REGISTERS
   const void *const *e = s->e;
   (void)e;
-  if (s->last) { /* an element of c is stored once: it may be one of e */
+  if (IS_LAST) { /* an element of c is stored once: it may be one of e */
     vec sums[TILE_ROWS][TILE_COLUMNS][VECTORS];
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
@@ -99,5 +104,5 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
                      v == vectors - 1 ? lanes : LANES);
 }
 
-#define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors)
+#define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors, lanes)
 #include "walk.h"

@@ -14,8 +14,8 @@
  *
  * The text around says A_T, B_T, C_T, NR (columns of a panel) and DEPTH_GROUPS (what the elements of k in
  * one tap are in a panel); defines PASTE_(NAME, tile), TILE(rows, columns), which calls it for the tile at
- * p with its output at element `at`, and BLOCK_GROUPS (of k that a tile goes through); and ends with
- * walk.h. */
+ * p with its output at element `at`, `vectors` wide and `lanes` of the last of them valid, both literals, and
+ * BLOCK_GROUPS (of k that a tile goes through); and ends with walk.h. */
 #ifdef A_ROW /* gemm */
 #define COLUMNS_ N
 #define TAPS_Y 1
@@ -50,6 +50,7 @@
 #define TILE_BLOCKS ((TILES + UNIT_TILES - 1) / UNIT_TILES)
 #define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
 #define K_ALL ((long)TAPS_Y * TAPS_X * DEPTH_GROUPS)
+#define WHOLE (TAP_BLOCK >= TAPS_Y && DEPTH_BLOCK >= DEPTH_GROUPS)
 
 /* One block of k for one panel: what the tiles share. */
 struct PASTE_(NAME, panel) {
@@ -60,7 +61,18 @@ struct PASTE_(NAME, panel) {
   void *own;    /* of the text, a thread */
   long column;  /* of the output, first of the panel */
   long columns; /* of the output in the panel */
-  long lanes;   /* valid in the last vector */
+#if !WHOLE
   long taps, depth;
   int first, last;
+#endif
 };
+/* What is said of a block of k: literals where there is one, so that nothing is compiled for the others. */
+#if WHOLE
+#define BLOCK_TAPS TAPS_Y
+#define BLOCK_DEPTH DEPTH_GROUPS
+#define IS_LAST 1
+#else
+#define BLOCK_TAPS s->taps
+#define BLOCK_DEPTH s->depth
+#define IS_LAST s->last
+#endif

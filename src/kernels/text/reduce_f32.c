@@ -1,14 +1,15 @@
 /* c[r, j] = reduce over k < K of a[r, k, j], j < COLUMNS. MODE 0 sum, 1 mean, 2 max, 3 min, 4 product;
  * a NaN gives NaN. A unit is UNIT_COLUMNS columns of one row; one column of contiguous elements is
- * reduced along the lanes in four accumulators. From defines(): UNIT_COLUMNS, A_TYPE and C_TYPE
- * (ONNX numbers, f32 or bf16). */
+ * reduced along the lanes in four accumulators (LINES). From defines(): A_TYPE and C_TYPE (ONNX numbers,
+ * f32 or bf16), MODE, WIDE (four vectors of columns at a time), and the sizes, which may be read at run time
+ * unless LINES. */
 #include "types.h"
 #define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 #define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
 #define JOIN(x, y)                                                                         \
   (MODE == 2 ? maxv_((x), (y)) : MODE == 3 ? minv_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
 
-#if COLUMNS == 1 && R_STRIDE == 1
+#if LINES
 INLINE_ vec PASTE_(NAME, row)(const A_T *x) {
   vec acc[4];
   UNROLL for (int i = 0; i < 4; i++) acc[i] = START;
@@ -34,13 +35,14 @@ INLINE_ void PASTE_(NAME, columns)(const A_T *x, C_T *c, const void *const *e, l
                                    const int vectors, long lanes) {
   (void)e, (void)j;
   vec acc[4];
-#if COLUMNS == 1 && R_STRIDE == 1
+#if LINES
   acc[0] = PASTE_(NAME, row)(x);
 #else
+  const long stride = R_STRIDE, last = K;
   UNROLL for (int v = 0; v < vectors; v++) acc[v] = START;
-  for (long k = 0; k < K; k++)
+  for (long k = 0; k < last; k++, x += stride)
     UNROLL for (int v = 0; v < vectors; v++) {
-      const vec t = LOAD_A(x + k * R_STRIDE + v * LANES, lanes);
+      const vec t = LOAD_A(x + v * LANES, lanes);
       acc[v] = JOIN(acc[v], t);
     }
 #endif
@@ -64,7 +66,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const A_T *x = a + r * I_STRIDE;
     const long o = r * O_STRIDE;
     long j = first;
-#if COLUMNS >= 4 * LANES
+#if WIDE
     for (; j + 4 * LANES <= last; j += 4 * LANES)
       PASTE_(NAME, columns)(x + j, c, e, o + j, j, 4, LANES);
 #endif

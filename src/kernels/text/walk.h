@@ -3,7 +3,8 @@
 
 /* The tiles [begin, end) of one image; o: the image's first element in c. */
 INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
-                                 long end, const int vectors) {
+                                 long end, const int vectors, const long lanes) {
+  (void)lanes;
   for (long t = begin; t < end; t++) {
 #if AHEAD
     s->ahead += BLOCK_GROUPS * AHEAD;
@@ -56,34 +57,41 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const long last_tile = first_tile + UNIT_TILES < TILES ? first_tile + UNIT_TILES : TILES;
     const long first_panel = panel_block * UNIT_PANELS;
     const long last_panel = first_panel + UNIT_PANELS < PANELS ? first_panel + UNIT_PANELS : PANELS;
+#if WHOLE
+    const long tap = 0, k = 0;
+      {
+#else
     for (long tap = 0; tap < TAPS_Y; tap += TAP_BLOCK)
       for (long k = 0; k < DEPTH_GROUPS; k += DEPTH_BLOCK) { /* cut where a group is an element */
+#endif
         struct PASTE_(NAME, panel) panel_ = {.e = e, .c = c_}, *const s = &panel_;
 #ifdef OWN
         s->own = &own;
 #endif
+#if !WHOLE
         s->taps = TAPS_Y - tap < TAP_BLOCK ? TAPS_Y - tap : TAP_BLOCK;
         s->depth = DEPTH_GROUPS - k < DEPTH_BLOCK ? DEPTH_GROUPS - k : DEPTH_BLOCK;
         s->first = tap == 0 && k == 0;
         s->last = tap + s->taps == TAPS_Y && k + s->depth == DEPTH_GROUPS;
+#endif
         const A_T *a_block = a_image + tap * TAP_Y + k;
         for (long panel = first_panel; panel < last_panel; panel++) {
           s->b = b + ((outer * PANELS + panel) * K_ALL + tap * TAPS_X * DEPTH_GROUPS + k) * NR;
           s->ahead = s->b + K_ALL * NR - BLOCK_GROUPS * AHEAD;
           s->column = channel + panel * NR;
           s->columns = NR;
-          s->lanes = LANES;
           const long at = o + panel * NR;
 #if TAIL
           if (panel == PANELS - 1) {
             s->columns = TAIL;
-            s->lanes = (TAIL + LANES - 1) % LANES + 1;
-            PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, (TAIL * VECTORS + NR - 1) / NR);
+            PASTE_(NAME, tiles)
+            (s, a_block, at, first_tile, last_tile, (TAIL * VECTORS + NR - 1) / NR,
+             (TAIL + LANES - 1) % LANES + 1);
             continue;
           }
 #endif
 #if COLUMNS_ >= NR
-          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, VECTORS);
+          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, VECTORS, LANES);
 #endif
         }
       }
@@ -95,6 +103,10 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef OWN
 #undef END_CALL
 #undef BLOCK_GROUPS
+#undef WHOLE
+#undef BLOCK_TAPS
+#undef BLOCK_DEPTH
+#undef IS_LAST
 #undef DEPTH_GROUPS
 #undef TILE
 #undef COLUMNS_
