@@ -17,7 +17,7 @@ class Engine:
         import importlib.metadata
         import numpy
         import onnx
-        self.numpy, self.sets, self.outputs = numpy, {}, {}
+        self.numpy, self.sets, self.outputs, self.folder = numpy, {}, {}, request.folder
         self.enter("import")
         start = time.perf_counter_ns()
         path = protocol.fix_shapes(onnx, request)
@@ -62,6 +62,9 @@ class Engine:
 
     def fetch(self, handle):
         return handle
+
+    def keep(self):
+        return [name for name in ("model.c", "model.so", "hone_emx.bin") if os.path.exists(f"{self.folder}/{name}")]
 
 
 def run_tool(words, folder):

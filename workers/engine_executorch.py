@@ -79,6 +79,9 @@ class Engine:
     def fetch(self, handle):
         return [value.numpy() for value in handle]
 
+    def keep(self):
+        return ["model.pte"]
+
 
 if __name__ == "__main__":
     protocol.serve(Engine)

@@ -47,6 +47,7 @@ class Engine:
         bound = context.modules[module.name]
         names = [n for n in module.function_names if not n.startswith("__") and "$" not in n]
         self.function, self.runtime, self.sets = bound[names[0]], runtime, {}
+        self.binary, self.folder = binary, request.folder
         return protocol.Facts(
             version=importlib.metadata.version("iree-base-runtime"),
             inputs=[v.name for v in model.graph.input if v.name not in constants],
@@ -63,6 +64,11 @@ class Engine:
 
     def fetch(self, handle):
         return handle
+
+    def keep(self):
+        with open(f"{self.folder}/model.vmfb", "wb") as file:
+            file.write(self.binary)
+        return ["model.vmfb"]
 
 
 if __name__ == "__main__":

@@ -69,6 +69,9 @@ class Engine:
         return [self.numpy.array(a).reshape(s) if s else self.numpy.array(a)
                 for a, s in zip(handle, self.shapes)]
 
+    def keep(self):
+        return ["model.mnn"]
+
 
 if __name__ == "__main__":
     protocol.serve(Engine)

@@ -77,6 +77,9 @@ class Engine:
             arrays.append(array.reshape(shape) if shape else array)
         return arrays
 
+    def keep(self):
+        return ["model.ncnn.param", "model.ncnn.bin"]
+
 
 if __name__ == "__main__":
     protocol.serve(Engine)

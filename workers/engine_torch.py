@@ -66,6 +66,14 @@ class Engine:
     def submit(self, k):
         return self.call(*self.sets[k])
 
+    def keep(self):
+        if self.mode == "script":
+            self.torch.jit.save(self.call, f"{self.folder}/script.pt")
+            return ["script.pt"]
+        if self.mode == "aoti":
+            return ["model.pt2"]
+        raise protocol.Unsupported(f"mode {self.mode} leaves no file that another process can load")
+
     def fetch(self, handle):
         many = handle if isinstance(handle, (list, tuple)) else [handle]
         return [value.numpy() for value in many]

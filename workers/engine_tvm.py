@@ -36,7 +36,7 @@ class Engine:
         built = tvm.compile(module, target=target, relax_pipeline=pipeline)
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("load")
-        self.tvm, self.sets = tvm, {}
+        self.tvm, self.sets, self.built, self.folder = tvm, {}, built, request.folder
         self.device = tvm.cpu()
         self.vm = relax.VirtualMachine(built, self.device)
         self.main = self.vm["main"]
@@ -54,6 +54,10 @@ class Engine:
     def fetch(self, handle):
         one = hasattr(handle, "numpy")
         return [value.numpy() for value in ([handle] if one else list(handle))]
+
+    def keep(self):
+        self.built.export_library(f"{self.folder}/model.so")
+        return ["model.so"]
 
 
 def host_cpu(tvm):

@@ -22,7 +22,7 @@ class Engine:
         from jaxlib.mlir import ir
         from jaxlib.mlir._mlir_libs._jax_mlir_ext import register_dialects
         from jaxlib.mlir.dialects import chlo, stablehlo
-        self.numpy, self.sets = numpy, {}
+        self.numpy, self.sets, self.folder = numpy, {}, request.folder
         self.enter("import")
         start = time.perf_counter_ns()
         path = protocol.fix_shapes(onnx, request)
@@ -65,6 +65,11 @@ class Engine:
 
     def fetch(self, handle):
         return handle
+
+    def keep(self):
+        with open(f"{self.folder}/model.pjrt", "wb") as file:
+            file.write(self.program.serialize())
+        return ["model.pjrt"]
 
 
 def by_torch_mlir(path, folder):

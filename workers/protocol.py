@@ -8,6 +8,8 @@ is a class with
     bind(k, inputs)           make input set k (NumPy arrays in the order of Facts.inputs) the engine's own
     submit(k) -> handle       one inference of set k; its outputs can be read by the host on return
     fetch(handle) -> arrays   the outputs as NumPy arrays, in the order of Facts.outputs
+    keep() -> names           optional: files in request.folder that another process can load, what the engine
+                              made of the model; they may be written now
 
 and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
 harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
@@ -390,12 +392,27 @@ class Worker:
         self.say(event="surveyed", precision=self.facts.precision[:31],
                  fallback_share=self.facts.fallback_share)
 
+    def leave(self, command):
+        """The files that the engine made of the model; what fails here costs no figure."""
+        names, why = [], ""
+        try:
+            keep = getattr(self.engine, "keep", None)
+            if keep:
+                names = keep()
+            else:
+                why = "this engine compiles into its own memory and leaves no file"
+        except Exception as error:
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:1000]
+        written = [f"hone{ending}" for ending in (".onnx", ".mlir", ".tflite")
+                   if os.path.exists(f"{self.folder}/hone{ending}")]
+        self.say(event="kept", files=written + list(names), why=why)
+
     def close(self, command):
         self.say(event="closed", rss_peak=peak_resident())
 
     def run(self):
         acts = {"open": self.open, "warmup": self.warmup, "slice": self.slice, "label": self.label,
-                "survey": self.survey, "close": self.close}
+                "survey": self.survey, "keep": self.leave, "close": self.close}
         with os.fdopen(FD_IN) as commands:
             for line in commands:
                 command = json.loads(line)

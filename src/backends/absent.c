@@ -18,6 +18,14 @@ static const struct absent onnxmlir = {
     "onnx-mlir comes in no package and is built from source with LLVM; it runs with such a build "
     "and a worker in workers/"};
 
+static const struct absent torchxla = {
+    NULL, NULL,
+    "torch-xla's last release, 2.9.0, loads into torch 2.9.0 alone, and hone's PyTorch is 2.15.0; "
+    "it runs with an "
+    "environment of those two and a worker in workers/. PyTorch's models reach XLA as ONNX, by "
+    "torch-mlir or by hone's "
+    "StableHLO: --backend xla --route onnx,stablehlo-hone"};
+
 static void explain(const struct absent *absent, char *out, size_t size) {
   if (!absent->device) {
     snprintf(out, size, "%s", absent->needs);
@@ -70,3 +78,5 @@ ABSENT(vitisai, "vitisai", "Vitis AI", "AMD NPUs and FPGAs", "ONNX by ONNX Runti
        "subgraphs compiled for the NPU", "bf16 int8");
 ABSENT(onnxmlir, "onnxmlir", "onnx-mlir", "CPUs by LLVM, IBM z accelerators", "ONNX",
        "MLIR: onnx, krnl, affine", "shape inference, loop tiling, SIMD", "fp32 fp16 int8");
+ABSENT(torchxla, "torchxla", "PyTorch/XLA", "TPUs, CPUs, GPUs by PJRT", "PyTorch by torch-xla",
+       "lazy tensors, StableHLO", "XLA's: fusion, layout, buffer reuse", "fp32 bf16 fp16 int8");

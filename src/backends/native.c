@@ -267,6 +267,19 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* run is synchronous */
 }
 
+/* The library, its weights where they stand in a file of their own, and the first call's. */
+static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
+                        struct text *out_names) {
+  static const char *const names[] = {"model.so", "model.weights", "first.so", "first.weights"};
+  char path[4096];
+  (void)s;
+  for (size_t i = 0; i < COUNT(names); i++) {
+    TRY(artifact_path(ctx, request, names[i], path));
+    if (file_bytes(path)) text_printf(out_names, "%s\n", names[i]);
+  }
+  return HONE_OK;
+}
+
 const struct backend backend_native = {
     .name = "native",
     .title = "hone",
@@ -284,5 +297,6 @@ const struct backend backend_native = {
     .bind = bind_set,
     .submit = submit,
     .wait = wait,
+    .keep = keep,
     .close = close_session,
 };

@@ -31,6 +31,7 @@ enum ort_slot {
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
   SET_EXECUTION_MODE = 13,
+  SET_OPTIMIZED_MODEL_PATH = 11,
   ENABLE_PROFILING = 14,
   SET_GRAPH_OPTIMIZATION_LEVEL = 23,
   SET_INTRA_OP_THREADS = 24,
@@ -698,6 +699,23 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
   return status;
 }
 
+/* A second session that writes the graph as it runs it: fused, in the layout of this processor. */
+static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
+                        struct text *out_names) {
+  char path[4096 + 32];
+  void *measured = s->session;
+  snprintf(path, sizeof path, "%s/optimised.onnx", request->work_dir);
+  TRY(check(ctx, s,
+            API(s, SET_OPTIMIZED_MODEL_PATH, ort_result, void *, const char *)(s->options, path),
+            "optimised model"));
+  s->session = NULL;
+  const hone_status status = create_session(ctx, s, request->model_path);
+  if (!status) text_puts(out_names, "optimised.onnx\n");
+  if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
+  s->session = measured;
+  return status;
+}
+
 static const struct backend_variant variants[] = {
     {"off", "graph_optimization_level=disable", "graph optimisations off"},
     {"basic", "graph_optimization_level=basic", "constant folding and redundant nodes only"},
@@ -727,6 +745,7 @@ const struct backend backend_onnxruntime = {
     .bind = bind_set,
     .submit = submit,
     .survey = survey,
+    .keep = keep,
     .wait = wait,
     .read_text = read_text,
     .close = close_session,

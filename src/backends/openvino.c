@@ -43,6 +43,7 @@ enum { OV_EXECUTED = 2 };
   X(ov_compiled_model_input_by_index, int, (const void *, size_t, void **))        \
   X(ov_compiled_model_output_by_index, int, (const void *, size_t, void **))       \
   X(ov_compiled_model_get_property, int, (const void *, const char *, char **))    \
+  X(ov_compiled_model_export_model, int, (const void *, const char *))             \
   X(ov_port_get_any_name, int, (const void *, char **))                            \
   X(ov_port_get_partial_shape, int, (const void *, struct ov_partial_shape *))     \
   X(ov_port_get_element_type, int, (const void *, int *))                          \
@@ -492,6 +493,16 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
   return status;
 }
 
+/* The compiled model as its plugin exports it: import_model of the same version reads it. */
+static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
+                        struct text *out_names) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/model.blob", request->work_dir);
+  TRY(check(ctx, s, s->api.ov_compiled_model_export_model(s->compiled, path), "export"));
+  text_puts(out_names, "model.blob\n");
+  return HONE_OK;
+}
+
 static const struct backend_variant variants[] = {
     {"throughput", "PERFORMANCE_HINT=THROUGHPUT;NUM_STREAMS=AUTO",
      "as many streams as the plugin chooses"},
@@ -524,6 +535,7 @@ const struct backend backend_openvino = {
     .bind = bind_set,
     .submit = submit,
     .survey = survey,
+    .keep = keep,
     .wait = wait,
     .close = close_session,
 };

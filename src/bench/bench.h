@@ -103,6 +103,7 @@ struct bench_options {
   int nice;                /* of the study's processes while it runs, as far as that is allowed */
   bool aa;                 /* a second copy of each cell under label 1 */
   bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
+  const char *keep_dir;    /* where what engines made of the models is left; NULL: nowhere */
   const char *worker_path; /* NULL: /proc/self/exe */
   const char *cache_dir;   /* NULL: dir_user("cache") */
   const volatile sig_atomic_t *interrupted; /* NULL, or looked at between slices */
@@ -587,6 +588,10 @@ MUST_USE hone_status largest_batch(struct bench *bench, const struct cell *cell,
    processes trim the cache. */
 MUST_USE hone_status case_reference(struct bench *bench, struct bench_case *one);
 void case_release(struct bench_case *one);
+/* keep.c: for options.keep_dir, while the cell's first worker is open. *out_survived: whether the worker answered;
+   what it has nothing of is no failure, but a folder that cannot be written is. */
+MUST_USE hone_status keep_cell(struct bench *bench, const struct cell *cell, struct worker *worker,
+                               const struct incarnation *record, bool *out_survived);
 /* labels.c: a folder of --inputs with labels.json is a labelled set: its first sample is what is timed. What the
    reference's outputs are worth, and what an engine's are, in its first process after everything was timed: false if that ended its worker. */
 MUST_USE hone_status labels_find(struct bench *bench);

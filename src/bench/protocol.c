@@ -2,7 +2,7 @@
  * worker's line is untrusted: it must be an object with exactly the keys of its event, each of the
  * right type and range, or the worker broke the protocol.
  *
- * Commands (harness to worker, "do"): describe, reference, open, warmup, slice, close. They come
+ * Commands (harness to worker, "do"): describe, reference, open, warmup, slice, keep, close. They come
  * from our own process and are not checked against a table.
  */
 #include "bench.h"
@@ -102,12 +102,17 @@ static const struct field closed_fields[] = {KEY, {"rss_peak", FIELD_INT, false,
 static const struct field surveyed_fields[] = {
     KEY, {"precision", FIELD_TEXT, false, 0, 31}, {"fallback_share", FIELD_NUMBER, true, 0, 1}};
 
+/* what the engine made of the model, as files of the worker's folder */
+static const struct field kept_fields[] = {
+    KEY, {"files", FIELD_LIST, false, 0, 64}, {"why", FIELD_TEXT, false, 0, 1023}};
+
 static const struct schema event_schemas[] = {
     {"block", block_fields, COUNT(block_fields)},
     {"closed", closed_fields, COUNT(closed_fields)},
     {"described", described_fields, COUNT(described_fields)},
     {"failed", failed_fields, COUNT(failed_fields)},
     {"generated", generated_fields, COUNT(generated_fields)},
+    {"kept", kept_fields, COUNT(kept_fields)},
     {"labelled", labelled_fields, COUNT(labelled_fields)},
     {"opened", opened_fields, COUNT(opened_fields)},
     {"referenced", referenced_fields, COUNT(referenced_fields)},

@@ -267,6 +267,9 @@ static hone_status member_close(struct bench *bench, struct member *member) {
   bool has_survived =
       !member->is_live || member->record.number ||
       (ask_survey(member) && ask_labels(bench, case_of(bench, member), &member->worker, record));
+  hone_status kept = HONE_OK;
+  if (bench->options.keep_dir && member->is_live && has_survived && !record->number)
+    kept = keep_cell(bench, member->cell, &member->worker, record, &has_survived);
   if (member->is_live) judge_fallback(bench, member);
   if (member->is_live && has_survived) {
     struct worker_end end;
@@ -296,7 +299,8 @@ static hone_status member_close(struct bench *bench, struct member *member) {
       record->status != STATUS_disputed)
     member->progress->has_failed = true;
   const struct bench_callbacks *callbacks = bench->callbacks;
-  return callbacks->incarnation ? callbacks->incarnation(callbacks->user, record) : HONE_OK;
+  if (callbacks->incarnation) TRY(callbacks->incarnation(callbacks->user, record));
+  return kept;
 }
 
 /* -- one slice ----------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ static const struct command {
 } commands[] = {{"close", close_cell},
                 {"describe", describe_model},
                 {"generate", make_generation},
+                {"keep", keep_artifact},
                 {"label", label_samples},
                 {"open", open_cell},
                 {"probe", probe},

@@ -6,6 +6,7 @@
  *   worker_generate.c  a cell that generates text
  *   worker_slice.c  warm-up and slices
  *   worker_probe.c  an engine in place of the reference
+ *   worker_keep.c   the files that an engine made of the model
  *   worker.c        the table of commands, and the loop that obeys them
  */
 #ifndef HONE_BENCH_WORKER_H
@@ -76,6 +77,10 @@ void release_generation(struct state *state);
 
 /* worker_label.c: the outputs for each sample of a labelled set, as files task_SAMPLE_I.npy in the model's order. */
 MUST_USE hone_status label_samples(struct ctx *ctx, struct state *state, const json_t *command,
+                                   json_t **out_reply);
+
+/* worker_keep.c: "kept", with the names of files in the worker's folder, or why there are none. */
+MUST_USE hone_status keep_artifact(struct ctx *ctx, struct state *state, const json_t *command,
                                    json_t **out_reply);
 
 /* -- worker_slice.c, worker_probe.c -------------------------------------------------------------

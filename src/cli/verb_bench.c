@@ -205,6 +205,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
                                 .inputs_dir = value_of(args, FLAG_inputs, NULL),
                                 .aa = has(args, FLAG_aa),
                                 .is_dry_run = has(args, FLAG_dry_run),
+                                .keep_dir = value_of(args, FLAG_keep, NULL),
                                 .interrupted = &interrupted};
   TRY(split_backends(ctx, args, lists, &out->backend_count));
   TRY(split_words(ctx, args, FLAG_device, lists->device_text, sizeof lists->device_text,

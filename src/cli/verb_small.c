@@ -23,6 +23,8 @@ static void list_kernels(void) {
 static void list_passes(void) {
   for (size_t i = 0; i < pass_count; i++)
     printf("%2zu %-36s %s\n", i + 1, pass_pipeline[i].name, pass_pipeline[i].reason);
+  for (size_t i = 0; i < export_pass_count; i++)
+    printf(" - %-36s in exports: %s\n", export_passes[i].name, export_passes[i].reason);
 }
 /* What is installed of an engine. */
 static const char *packages_of(const struct backend *backend, const char *otherwise,

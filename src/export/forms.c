@@ -9,19 +9,23 @@ static const char *const no_passes[] = {NULL};
 /* Operators made of others are taken apart and constants folded, as the compiler does first. */
 static const char *const stablehlo_passes[] = {"lower-composites", "fold-constants",
                                                "eliminate-dead-code", NULL};
-/* As its own converter hands files out: arithmetic in f32, batch normalisations in the weights. */
+/* As its own converter hands files out: arithmetic in f32, batch normalisations in the weights, what stands between
+   DequantizeLinear and QuantizeLinear in signed bytes. */
 static const char *const tflite_passes[] = {"lower-composites",
                                             "widen-types",
-                                            "fold-constants",
+                                            "move-bytes",
+                                            "sign-bytes",
+                                            "fold-but-weights",
                                             "fold-identity",
                                             "eliminate-common-subexpressions",
                                             "eliminate-dead-code",
                                             "recognise-layernorm",
+                                            "recognise-gelu",
                                             "reduce-strength",
                                             "normalise-gemm",
                                             "fold-batchnorm",
                                             "merge-reshapes",
-                                            "fold-constants-again",
+                                            "fold-but-weights",
                                             "eliminate-dead-code",
                                             NULL};
 

@@ -61,6 +61,62 @@ int32_t lite_number(struct lite *l, hone_dtype dtype, double value) {
   return lite_constant(l, tensor);
 }
 
+/* -- scales ---- */
+
+const struct node *lite_dequantiser(const struct value *value) {
+  const struct node *node = value ? value->producer : NULL;
+  return node && is_op(node, OP_DequantizeLinear) ? node : NULL;
+}
+
+const struct value *lite_operand_value(const struct lite *l, const struct node *node, size_t k) {
+  const struct value *value = node_input(node, k);
+  const struct node *from = l->quantiser ? lite_dequantiser(value) : NULL;
+  return from ? from->inputs[0] : value;
+}
+
+bool lite_is_constant(const struct value *value) {
+  const struct node *from = lite_dequantiser(value);
+  return value && (value->constant || (from && from->inputs[0]->constant));
+}
+
+bool lite_same_scale(const struct lite_scale *a, const struct lite_scale *b) {
+  bool is_same = a->count == b->count && a->axis == b->axis;
+  for (size_t i = 0; is_same && i < a->count; i++)
+    is_same = a->scales[i] == b->scales[i] && a->zero_points[i] == b->zero_points[i];
+  return is_same;
+}
+
+/* What an operator gives by the specification, whatever its operand's scale is. */
+static const struct {
+  enum lite_code code;
+  float scale;
+  int64_t zero_point;
+} fixed_scales[] = {{LITE_LOGISTIC, 1.0F / 256, -128},
+                    {LITE_SOFTMAX, 1.0F / 256, -128},
+                    {LITE_TANH, 1.0F / 128, 0}};
+
+static void give_scale(struct lite *l, const struct lite_operator *op) {
+  static const enum lite_code moves[] = {
+      LITE_RESHAPE,    LITE_TRANSPOSE,       LITE_STRIDED_SLICE,          LITE_PAD,
+      LITE_PADV2,      LITE_MAX_POOL_2D,     LITE_CONCATENATION,          LITE_GATHER,
+      LITE_TILE,       LITE_BROADCAST_TO,    LITE_DEPTH_TO_SPACE,         LITE_SPACE_TO_DEPTH,
+      LITE_MIRROR_PAD, LITE_AVERAGE_POOL_2D, LITE_RESIZE_NEAREST_NEIGHBOR};
+  struct lite_tensor *y = &l->tensors.at[op->outputs[0]];
+  if (!dtype_is_byte(y->dtype) || y->quantisation.count) return;
+  for (size_t i = 0; i < COUNT(moves); i++) {
+    if (moves[i] != op->code) continue;
+    y->quantisation = l->tensors.at[op->inputs[0]].quantisation;
+    if (op->code == LITE_PADV2) l->tensors.at[op->inputs[2]].quantisation = y->quantisation;
+    return;
+  }
+  if (!l->quantiser) return;
+  y->quantisation = l->scale;
+  for (size_t i = 0; i < COUNT(fixed_scales); i++)
+    if (fixed_scales[i].code == op->code)
+      y->quantisation =
+          (struct lite_scale){1, &fixed_scales[i].scale, &fixed_scales[i].zero_point, 0};
+}
+
 static hone_status add_operator(struct lite *l, const struct lite_operator *like,
                                 const int32_t *inputs, const int32_t *outputs) {
   struct lite_operator op = *like;
@@ -70,6 +126,7 @@ static hone_status add_operator(struct lite *l, const struct lite_operator *like
   memcpy(op.outputs, outputs, op.output_count * sizeof *outputs);
   for (size_t k = 0; k < op.output_count; k++)
     l->tensors.at[outputs[k]].producer = (int64_t)l->operators.count;
+  give_scale(l, &op);
   VEC_PUSH(l->ctx, l->arena, &l->operators, op);
   return HONE_OK;
 }
@@ -117,6 +174,13 @@ int32_t lite_binary(struct lite *l, enum lite_code code, int32_t x, int32_t y) {
                   &shape);
 }
 
+/* The same numbers in another order: of the same one scale. */
+static int32_t like_constant(struct lite *l, int32_t x, int32_t y) {
+  if (!l->status && l->tensors.at[x].quantisation.count == 1)
+    l->tensors.at[y].quantisation = l->tensors.at[x].quantisation;
+  return y;
+}
+
 int32_t lite_reshape(struct lite *l, int32_t x, const struct shape *shape) {
   if (shape_equal(lite_shape(l, x), shape)) return x;
   const struct lite_tensor *from = tensor_at(l, x);
@@ -126,7 +190,7 @@ int32_t lite_reshape(struct lite *l, int32_t x, const struct shape *shape) {
     if (l->status) return 0;
     *tensor = *from->constant;
     tensor->shape = *shape;
-    return lite_constant(l, tensor);
+    return like_constant(l, x, lite_constant(l, tensor));
   }
   const int32_t sizes = lite_ints(l, shape->dims, (size_t)shape->rank);
   return lite_put(l, LITE_RESHAPE, LITE_INPUTS(x, sizes), NULL, 0, lite_dtype(l, x), shape);
@@ -168,7 +232,7 @@ int32_t lite_transpose(struct lite *l, int32_t x, const int64_t *order) {
   for (int d = 0; d < shape.rank; d++) shape.dims[d] = from->shape.dims[order[d]];
   if (!moves_something(&from->shape, order)) return lite_reshape(l, x, &shape);
   if (from->constant && dtype_bits(from->dtype) >= 8)
-    return transposed_constant(l, from->constant, &shape, order);
+    return like_constant(l, x, transposed_constant(l, from->constant, &shape, order));
   const int32_t perm = lite_ints(l, order, (size_t)shape.rank);
   return lite_put(l, LITE_TRANSPOSE, LITE_INPUTS(x, perm), NULL, 0, lite_dtype(l, x), &shape);
 }
@@ -238,7 +302,7 @@ int32_t lite_image(struct lite *l, const struct value *value) {
 }
 
 static const struct value *input_value(struct lite *l, const struct node *node, size_t k) {
-  const struct value *value = node_input(node, k);
+  const struct value *value = lite_operand_value(l, node, k);
   if (!value || !value->has_shape) lite_refuse(l, node, "with an input left out");
   return l->status ? NULL : value;
 }
@@ -260,7 +324,7 @@ bool lite_follows_images(const struct lite *l, const struct node *node, size_t o
   bool found = false;
   if (!lite_can_be_image(result)) return false;
   for (size_t k = 0; k < operands; k++) {
-    const struct value *value = node_input(node, k);
+    const struct value *value = lite_operand_value(l, node, k);
     if (!value || !value->has_shape) return false;
     const struct lite_value *v = &l->values[value->index];
     /* what is shorter gets leading ones: in the plain order, so it must be there */
@@ -285,9 +349,21 @@ int32_t lite_operand(struct lite *l, const struct node *node, size_t k, bool is_
   return lite_transpose(l, lite_reshape(l, lite_plain(l, value), &four), to_image);
 }
 
+/* The result at the wanted scale: of an operator that has none of its own it is that already. */
+static int32_t rescaled(struct lite *l, int32_t tensor) {
+  if (l->status) return 0;
+  const struct lite_scale *has = &l->tensors.at[tensor].quantisation;
+  if (has->count && !lite_same_scale(has, &l->scale))
+    return lite_put(l, LITE_QUANTIZE, LITE_INPUTS(tensor), NULL, 0, HONE_I8, lite_shape(l, tensor));
+  l->tensors.at[tensor].quantisation = l->scale;
+  return tensor;
+}
+
 void lite_bind(struct lite *l, const struct node *node, size_t output, int32_t tensor,
                bool is_image) {
   if (output >= node->output_count || !node->outputs[output] || l->status) return;
-  struct lite_value *v = &l->values[node->outputs[output]->index];
+  const struct value *value = l->quantiser ? l->quantiser->outputs[0] : node->outputs[output];
+  struct lite_value *v = &l->values[value->index];
+  if (l->quantiser) tensor = rescaled(l, tensor);
   *(is_image ? &v->image : &v->plain) = tensor + 1;
 }

@@ -118,6 +118,9 @@ struct lite_operator {
   size_t option_count;
   struct flat_field options[LITE_MOST_OPTIONS];
 };
+struct lite;
+/* Writes a node; what fails is remembered. */
+typedef void lite_rule(struct lite *l, const struct node *node);
 /* Numbers of a value's tensors from 1; 0: none yet. */
 struct lite_value {
   int32_t plain, image;
@@ -131,7 +134,13 @@ struct lite {
   VEC(struct lite_operator) operators;
   struct lite_value *values; /* by value->index */
   uint32_t *uses;            /* likewise: readers */
-  int32_t *outputs;          /* the graph's, in its order */
+  const struct node **
+      heads; /* likewise, of a QuantizeLinear's result: the operator that gives these bytes; or NULL */
+  bool *is_unwritten;           /* likewise: a float that only exists in bytes */
+  const struct node *quantiser; /* whose operator is being written in bytes; NULL: in floats */
+  struct lite_scale scale;      /* its own */
+  lite_rule *(*rule_of)(const struct node *node);
+  int32_t *outputs; /* the graph's, in its order */
 };
 
 /* -- lite.c: tensors, operators, layouts */
@@ -163,6 +172,12 @@ int32_t lite_transpose(struct lite *l, int32_t x, const int64_t *order);
 int32_t lite_cast(struct lite *l, int32_t x, hone_dtype dtype);
 int32_t lite_reduce(struct lite *l, enum lite_code code, int32_t x, const bool axes[HONE_MAX_RANK],
                     bool keeps);
+/* The DequantizeLinear that makes the value, or NULL. */
+const struct node *lite_dequantiser(const struct value *value);
+bool lite_same_scale(const struct lite_scale *a, const struct lite_scale *b);
+/* Input k of a node, or what it is dequantised from while that is written in bytes. */
+const struct value *lite_operand_value(const struct lite *l, const struct node *node, size_t k);
+bool lite_is_constant(const struct value *value); /* or dequantised from a constant */
 /* A value in the graph's order, and as an image (ranks 3 and 4). */
 int32_t lite_plain(struct lite *l, const struct value *value);
 int32_t lite_image(struct lite *l, const struct value *value);
@@ -182,14 +197,23 @@ void lite_bind(struct lite *l, const struct node *node, size_t output, int32_t t
 /* Remembers the first failure. */
 void lite_refuse(struct lite *l, const struct node *node, const char *why);
 
+/* Adds an activation to the operator that made the tensor, as its option; false if it has no such option, or has one. */
+bool lite_fuse(struct lite *l, int32_t tensor, int activation);
+
+/* -- lite_quantised.c */
+MUST_USE hone_status lite_find_quantised(struct lite *l);
+/* Weights (input 1), turned as they are wanted: in bytes they get their scales, along channel_axis. */
+int32_t lite_weights(struct lite *l, const struct node *node, int32_t tensor, int channel_axis);
+int32_t lite_quantised_bias(struct lite *l, const struct node *node, int64_t channels);
+
 /* -- lite_write.c */
 MUST_USE hone_status lite_write(struct lite *l, struct text *out);
 
-/* -- rules; what fails is remembered */
-typedef void lite_rule(struct lite *l, const struct node *node);
+/* -- rules */
 lite_rule lite_conv, lite_conv_transpose, lite_pool, lite_global_pool, lite_gemm, lite_matmul,
-    lite_resize;
+    lite_resize, lite_quantize, lite_dequantize;
 /* Elementwise operators: one of the format, else their expression. */
 lite_rule lite_elementwise;
+lite_rule *lite_rule_of(const struct node *node);
 void lite_node(struct lite *l, const struct node *node);
 #endif

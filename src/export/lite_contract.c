@@ -54,7 +54,7 @@ static bool is_same(const struct window *w) {
   return true;
 }
 
-/* Numbers around the image; i32 [4, 2] are the amounts. */
+/* Numbers around the image (bytes: 0 is their zero point); i32 [4, 2] are the amounts. */
 static int32_t padded(struct lite *l, int32_t x, const struct window *w, double with) {
   const int64_t amounts[] = {0, 0, w->pad_begin[0], w->pad_end[0], w->pad_begin[1], w->pad_end[1],
                              0, 0};
@@ -65,7 +65,8 @@ static int32_t padded(struct lite *l, int32_t x, const struct window *w, double 
   const int32_t list = lite_reshape(l, lite_ints(l, amounts, 8), &pairs);
   const hone_dtype dtype = lite_dtype(l, x);
   if (with == 0) return lite_put(l, LITE_PAD, LITE_INPUTS(x, list), NULL, 0, dtype, &shape);
-  const int32_t number = lite_number(l, dtype, with);
+  const double least = dtype == HONE_I8 ? -128 : dtype == HONE_U8 ? 0 : with;
+  const int32_t number = lite_number(l, dtype, isinf(with) ? least : with);
   return lite_put(l, LITE_PADV2, LITE_INPUTS(x, list, number), NULL, 0, dtype, &shape);
 }
 
@@ -92,6 +93,7 @@ static int32_t weights_of(struct lite *l, const struct node *node, const int64_t
 static int32_t bias_of(struct lite *l, const struct node *node, int64_t channels) {
   const struct shape shape = {1, {channels}};
   struct tensor *zeros = NULL;
+  if (l->quantiser) return lite_quantised_bias(l, node, channels);
   if (node_input(node, 2)) return lite_input(l, node, 2);
   if (!l->status) l->status = tensor_create(l->ctx, l->arena, HONE_F32, &shape, &zeros);
   return l->status ? 0 : lite_constant(l, zeros);
@@ -109,8 +111,10 @@ void lite_conv(struct lite *l, const struct node *node) {
   const bool is_depthwise = groups == channels && groups > 1 && w->shape.dims[1] == 1;
   fit_padding(&window);
   const int32_t image = pad_for(l, lite_input_image(l, node, 0), &window, 0, &padding);
-  const int32_t weights = weights_of(l, node, is_depthwise ? depthwise : plain);
+  const int32_t turned = weights_of(l, node, is_depthwise ? depthwise : plain);
+  const int32_t weights = lite_weights(l, node, turned, is_depthwise ? 3 : 0);
   const int32_t bias = bias_of(l, node, results);
+  const hone_dtype dtype = lite_dtype(l, image);
   const struct shape shape = result_shape(node);
   const struct flat_field strides[] = {{1, FLAT_WORD, (double)window.stride[1]},
                                        {2, FLAT_WORD, (double)window.stride[0]}};
@@ -120,11 +124,11 @@ void lite_conv(struct lite *l, const struct node *node) {
                                    LITE_OPTIONS({0, FLAT_BYTE, padding}, strides[0], strides[1],
                                                 {3, FLAT_WORD, (double)(results / channels)},
                                                 {5, FLAT_WORD, across}, {6, FLAT_WORD, down}),
-                                   HONE_F32, &shape)
+                                   dtype, &shape)
                         : lite_put(l, LITE_CONV_2D, LITE_INPUTS(image, weights, bias),
                                    LITE_OPTIONS({0, FLAT_BYTE, padding}, strides[0], strides[1],
                                                 {4, FLAT_WORD, across}, {5, FLAT_WORD, down}),
-                                   HONE_F32, &shape);
+                                   dtype, &shape);
   lite_bind(l, node, 0, y, true);
 }
 
@@ -177,7 +181,7 @@ static int32_t put_pool(struct lite *l, enum lite_code code, int32_t x, const st
       LITE_OPTIONS({0, FLAT_BYTE, padding}, {1, FLAT_WORD, (double)w->stride[1]},
                    {2, FLAT_WORD, (double)w->stride[0]}, {3, FLAT_WORD, (double)w->kernel[1]},
                    {4, FLAT_WORD, (double)w->kernel[0]}),
-      HONE_F32, shape);
+      lite_dtype(l, x), shape);
 }
 
 /* By window: elements of the kernel over elements inside, as [1, h, w, 1]. */
@@ -203,7 +207,9 @@ void lite_pool(struct lite *l, const struct node *node) {
   const bool counts_padding = node_int(node, "count_include_pad", 0) != 0;
   struct window window;
   int padding;
-  if (node->outputs[0]->dtype != HONE_F32) return lite_refuse(l, node, "of a type other than f32");
+  const hone_dtype dtype = node->outputs[0]->dtype;
+  if (dtype != HONE_F32 && !(is_max && dtype_is_byte(dtype)))
+    return lite_refuse(l, node, "of a type other than f32");
   if (node->output_count > 1 && node->outputs[1]) return lite_refuse(l, node, "with places");
   if (!read_window(l, node, NULL, false, &window)) return;
   if (window.dilation[0] != 1 || window.dilation[1] != 1) return lite_refuse(l, node, "dilated");
@@ -239,13 +245,13 @@ static int32_t fully_connected(struct lite *l, int32_t x, int32_t weights, int32
   struct shape shape = *lite_shape(l, x);
   if (shape.rank) shape.dims[shape.rank - 1] = lite_shape(l, weights)->dims[0];
   return lite_put(l, LITE_FULLY_CONNECTED, LITE_INPUTS(x, weights, bias),
-                  LITE_OPTIONS({1, FLAT_BYTE, 0}, {2, FLAT_BYTE, shape.rank != 2}), HONE_F32,
-                  &shape);
+                  LITE_OPTIONS({1, FLAT_BYTE, 0}, {2, FLAT_BYTE, shape.rank != 2}),
+                  lite_dtype(l, x), &shape);
 }
 
 static bool is_vector_of(const struct value *value, int64_t n) {
   int64_t count;
-  return value && value->constant && shape_count(&value->shape, &count) && count == n &&
+  return lite_is_constant(value) && shape_count(&value->shape, &count) && count == n &&
          (!value->shape.rank || value->shape.dims[value->shape.rank - 1] == n);
 }
 
@@ -258,7 +264,11 @@ void lite_gemm(struct lite *l, const struct node *node) {
   if (node_int(node, "transA", 0)) a = lite_transpose(l, a, turned);
   if (!node_int(node, "transB", 0)) b = lite_transpose(l, b, turned);
   const bool is_bias = is_vector_of(c, shape->dims[1]) && alpha == 1 && beta == 1;
-  if (is_bias) bias = lite_reshape(l, lite_input(l, node, 2), &(struct shape){1, {shape->dims[1]}});
+  b = lite_weights(l, node, b, 0);
+  if (is_bias && l->quantiser)
+    bias = lite_quantised_bias(l, node, shape->dims[1]);
+  else if (is_bias)
+    bias = lite_reshape(l, lite_input(l, node, 2), &(struct shape){1, {shape->dims[1]}});
   int32_t y = fully_connected(l, a, b, bias);
   if (alpha != 1) y = lite_binary(l, LITE_MUL, y, lite_number(l, HONE_F32, alpha));
   if (c && !is_bias) {
@@ -277,8 +287,8 @@ void lite_matmul(struct lite *l, const struct node *node) {
   if (sa->rank == 1) a = lite_reshape(l, a, &(struct shape){2, {1, sa->dims[0]}});
   sb = lite_shape(l, b);
   if (sb->rank == 1) b = lite_reshape(l, b, &(struct shape){2, {sb->dims[0], 1}});
-  if (second && second->constant && lite_shape(l, b)->rank == 2) {
-    y = fully_connected(l, a, lite_transpose(l, b, turned), -1);
+  if (lite_is_constant(second) && lite_shape(l, b)->rank == 2) {
+    y = fully_connected(l, a, lite_weights(l, node, lite_transpose(l, b, turned), 0), -1);
   } else {
     struct shape ba = *lite_shape(l, a), bb = *lite_shape(l, b), shape = {0};
     const int64_t m = ba.rank ? ba.dims[ba.rank - 2] : 0, n = bb.rank ? bb.dims[bb.rank - 1] : 0;
@@ -288,7 +298,7 @@ void lite_matmul(struct lite *l, const struct node *node) {
     shape.dims[shape.rank++] = m;
     shape.dims[shape.rank++] = n;
     y = lite_put(l, LITE_BATCH_MATMUL, LITE_INPUTS(a, b),
-                 LITE_OPTIONS({0, FLAT_BYTE, 0}, {1, FLAT_BYTE, 0}), HONE_F32, &shape);
+                 LITE_OPTIONS({0, FLAT_BYTE, 0}, {1, FLAT_BYTE, 0}), lite_dtype(l, a), &shape);
   }
   lite_bind(l, node, 0, lite_reshape(l, y, &node->outputs[0]->shape), false);
 }
@@ -313,9 +323,9 @@ void lite_resize(struct lite *l, const struct node *node) {
   const char *where = node_string(node, "coordinate_transformation_mode", "half_pixel");
   const struct shape *out = &node->outputs[0]->shape;
   const bool is_linear = !strcmp(mode, "linear");
-  if (!x || x->shape.rank != 4 || x->dtype != HONE_F32 || out->dims[0] != x->shape.dims[0] ||
-      out->dims[1] != x->shape.dims[1])
-    return lite_refuse(l, node, "of anything but images of f32");
+  if (!x || x->shape.rank != 4 || (x->dtype != HONE_F32 && !dtype_is_byte(x->dtype)) ||
+      out->dims[0] != x->shape.dims[0] || out->dims[1] != x->shape.dims[1])
+    return lite_refuse(l, node, "of anything but images of f32 or bytes");
   /* a scale that the sizes do not say is another sampling */
   if (node_input(node, 2) && node_input(node, 2)->shape.dims[0]) {
     const struct tensor *scales = node_input(node, 2)->constant;
@@ -334,11 +344,12 @@ void lite_resize(struct lite *l, const struct node *node) {
     return lite_refuse(l, node, "with this rule for places");
   const struct shape shape = result_shape(node);
   const int32_t image = lite_input_image(l, node, 0), sizes = lite_ints(l, shape.dims + 1, 2);
+  const hone_dtype dtype = lite_dtype(l, image);
   const int32_t y =
       is_linear
           ? lite_put(l, LITE_RESIZE_BILINEAR, LITE_INPUTS(image, sizes),
-                     LITE_OPTIONS({2, FLAT_BYTE, corners}, {3, FLAT_BYTE, half}), HONE_F32, &shape)
+                     LITE_OPTIONS({2, FLAT_BYTE, corners}, {3, FLAT_BYTE, half}), dtype, &shape)
           : lite_put(l, LITE_RESIZE_NEAREST_NEIGHBOR, LITE_INPUTS(image, sizes),
-                     LITE_OPTIONS({0, FLAT_BYTE, 0}), HONE_F32, &shape);
+                     LITE_OPTIONS({0, FLAT_BYTE, 0}), dtype, &shape);
   lite_bind(l, node, 0, y, true);
 }

@@ -126,9 +126,7 @@ static int32_t run_expression(struct lite *l, const struct node *node, const int
 
 /* -- operators ---- */
 
-/* What the operator before has as an option, if nobody else reads its result. */
-static bool fuse_activation(struct lite *l, const struct node *node, int activation,
-                            bool is_image) {
+bool lite_fuse(struct lite *l, int32_t tensor, int activation) {
   static const struct {
     enum lite_code code;
     unsigned field;
@@ -139,11 +137,7 @@ static bool fuse_activation(struct lite *l, const struct node *node, int activat
                 {LITE_CONV_2D, 3},
                 {LITE_DEPTHWISE_CONV_2D, 4},
                 {LITE_FULLY_CONNECTED, 0}};
-  const struct value *from = node->inputs[0];
-  const struct lite_value *v = &l->values[from->index];
-  const int32_t tensor = (is_image ? v->image : v->plain) - 1;
-  if (l->status || tensor < 0 || l->uses[from->index] != 1 || (v->image && v->plain)) return false;
-  const int64_t producer = l->tensors.at[tensor].producer;
+  const int64_t producer = l->status ? -1 : l->tensors.at[tensor].producer;
   if (producer < 0) return false;
   struct lite_operator *op = &l->operators.at[producer];
   for (size_t i = 0; i < COUNT(fields); i++) {
@@ -151,10 +145,22 @@ static bool fuse_activation(struct lite *l, const struct node *node, int activat
     for (size_t k = 0; k < op->option_count; k++)
       if (op->options[k].number == fields[i].field) return false; /* it has one already */
     op->options[op->option_count++] = (struct flat_field){fields[i].field, FLAT_BYTE, activation};
-    lite_bind(l, node, 0, tensor, is_image);
     return true;
   }
   return false;
+}
+
+/* What the operator before has as an option, if nobody else reads its result. */
+static bool fuse_activation(struct lite *l, const struct node *node, int activation,
+                            bool is_image) {
+  const struct value *from = node->inputs[0];
+  const struct lite_value *v = &l->values[from->index];
+  const int32_t tensor = (is_image ? v->image : v->plain) - 1;
+  if (l->quantiser || tensor < 0 || l->uses[from->index] != 1 || (v->image && v->plain))
+    return false;
+  if (!lite_fuse(l, tensor, activation)) return false;
+  lite_bind(l, node, 0, tensor, is_image);
+  return true;
 }
 
 static bool is_relu(const struct node *node, const double *bounds) {
@@ -170,7 +176,8 @@ static void put_clip(struct lite *l, const struct node *node, const double *boun
   int32_t x = lite_operand(l, node, 0, is_image);
   const hone_dtype dtype = lite_dtype(l, x);
   for (size_t i = 0; i < COUNT(clips); i++)
-    if (dtype == HONE_F32 && bounds[0] == clips[i].low && bounds[1] == clips[i].high) {
+    if ((dtype == HONE_F32 || l->quantiser) && bounds[0] == clips[i].low &&
+        bounds[1] == clips[i].high) {
       lite_bind(l, node, 0, lite_unary(l, clips[i].code, x), is_image);
       return;
     }
@@ -230,7 +237,7 @@ void lite_elementwise(struct lite *l, const struct node *node) {
   for (size_t k = 0; k < operands && k < 3; k++) xyz[k] = lite_operand(l, node, k, is_image);
   const hone_dtype dtype = lite_dtype(l, xyz[0]);
   if (is_op(node, OP_Pow)) xyz[1] = lite_cast(l, xyz[1], dtype);
-  const struct same *same = same_of(node, dtype);
+  const struct same *same = same_of(node, l->quantiser ? HONE_F32 : dtype);
   if (is_op(node, OP_Where)) {
     y = selected(l, xyz);
   } else if (is_variadic(node->op)) {

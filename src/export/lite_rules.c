@@ -188,11 +188,17 @@ static void put_pad(struct lite *l, const struct node *node) {
   const struct shape shape = is_image ? lite_image_shape(&result->shape) : result->shape;
   const struct shape pairs = {2, {shape.rank, 2}};
   const int32_t list = lite_reshape(l, lite_ints(l, amounts, 2 * (size_t)shape.rank), &pairs);
+  if (l->status) return;
+  const struct lite_scale *scale = &l->tensors.at[from].quantisation;
+  const double nothing = scale->count == 1 ? (double)scale->zero_points[0] : 0;
+  double fill = 0;
+  const bool has_fill =
+      node_input(node, 2) && !(constant_scalar(node_input(node, 2), &fill) && fill == nothing);
   int32_t y;
   if (!is_constant) {
     y = lite_put(l, LITE_MIRROR_PAD, LITE_INPUTS(from, list), LITE_OPTIONS({0, FLAT_BYTE, 0}),
                  result->dtype, &shape);
-  } else if (node_input(node, 2)) {
+  } else if (has_fill) {
     const int32_t with = lite_reshape(l, lite_input(l, node, 2), &(struct shape){0});
     y = lite_put(l, LITE_PADV2, LITE_INPUTS(from, list, with), NULL, 0, result->dtype, &shape);
   } else {
@@ -268,7 +274,7 @@ static void put_reduce(struct lite *l, const struct node *node) {
                {OP_ReduceMin, LITE_REDUCE_MIN}, {OP_ReduceProd, LITE_REDUCE_PROD},
                {OP_ReduceSum, LITE_SUM},        {OP_ReduceL1, LITE_SUM},
                {OP_ReduceL2, LITE_SUM},         {OP_ReduceSumSquare, LITE_SUM}};
-  const struct value *x = node_input(node, 0);
+  const struct value *x = lite_operand_value(l, node, 0);
   bool axes[HONE_MAX_RANK] = {false}, turned[HONE_MAX_RANK] = {false};
   enum lite_code code = LITE_SUM;
   if (!x || !reduced_axes(l, node, x->shape.rank, axes)) return;
@@ -321,9 +327,10 @@ static void put_softmax(struct lite *l, const struct node *node) {
   order[last] = axis;
   x = lite_transpose(l, x, order);
   const struct shape *shape = lite_shape(l, x);
-  const int32_t y = is_log ? lite_put(l, LITE_LOG_SOFTMAX, LITE_INPUTS(x), NULL, 0, HONE_F32, shape)
+  const hone_dtype dtype = lite_dtype(l, x);
+  const int32_t y = is_log ? lite_put(l, LITE_LOG_SOFTMAX, LITE_INPUTS(x), NULL, 0, dtype, shape)
                            : lite_put(l, LITE_SOFTMAX, LITE_INPUTS(x),
-                                      LITE_OPTIONS({0, FLAT_FLOAT, 1}), HONE_F32, shape);
+                                      LITE_OPTIONS({0, FLAT_FLOAT, 1}), dtype, shape);
   lite_bind(l, node, 0, lite_transpose(l, y, order), is_image);
 }
 
@@ -401,70 +408,6 @@ static void put_instance_norm(struct lite *l, const struct node *node) {
             true);
 }
 
-/* -- quantised numbers ---- */
-
-/* Byte by byte: the tensor of a computed byte carries the scale that reads it back. */
-static bool scale_of(struct lite *l, const struct node *node, struct lite_scale *out) {
-  const struct value *scale = node_input(node, 1), *zero = node_input(node, 2);
-  float *scales = NULL;
-  int64_t *points = NULL;
-  const size_t count = scale && scale->constant ? tensor_count(scale->constant) : 0;
-  int axis = 0;
-  if (!count || (zero && !zero->constant) || scale->shape.rank > 1) {
-    lite_refuse(l, node, "with scales that are computed or by block");
-    return false;
-  }
-  if (scale->shape.rank && count > 1 &&
-      !axis_of(l, node, 1, node_input(node, 0)->shape.rank, &axis))
-    return false;
-  if (!l->status) l->status = NEW_ARRAY(l->ctx, l->arena, scales, count);
-  if (!l->status) l->status = NEW_ARRAY(l->ctx, l->arena, points, count);
-  for (size_t i = 0; !l->status && i < count; i++) {
-    scales[i] = (float)tensor_f64(scale->constant, i);
-    points[i] = zero ? tensor_i64(zero->constant, i) : 0;
-  }
-  *out = (struct lite_scale){count, scales, points, axis};
-  return !l->status;
-}
-
-/* One scale a tensor: a byte that two read by different scales has two tensors. */
-static int32_t with_scale(struct lite *l, const struct node *node, int32_t x,
-                          const struct lite_scale *scale) {
-  if (l->status) return 0;
-  const struct lite_scale *has = &l->tensors.at[x].quantisation;
-  if (!has->count) {
-    l->tensors.at[x].quantisation = *scale;
-    return x;
-  }
-  bool is_same = has->count == scale->count && has->axis == scale->axis;
-  for (size_t i = 0; is_same && i < has->count; i++)
-    is_same = has->scales[i] == scale->scales[i] && has->zero_points[i] == scale->zero_points[i];
-  if (!is_same) lite_refuse(l, node, "of a number that is read by two scales");
-  return x;
-}
-
-static void put_quantize(struct lite *l, const struct node *node) {
-  const bool is_image = lite_follows_images(l, node, 1);
-  struct lite_scale scale;
-  if (!scale_of(l, node, &scale)) return;
-  if (scale.count > 1) return lite_refuse(l, node, "by channel");
-  const int32_t x = lite_operand(l, node, 0, is_image);
-  int32_t y = lite_put(l, LITE_QUANTIZE, LITE_INPUTS(x), NULL, 0, node->outputs[0]->dtype,
-                       lite_shape(l, x));
-  lite_bind(l, node, 0, with_scale(l, node, y, &scale), is_image);
-}
-
-static void put_dequantize(struct lite *l, const struct node *node) {
-  const bool is_image = lite_follows_images(l, node, 1);
-  struct lite_scale scale;
-  if (!scale_of(l, node, &scale)) return;
-  if (scale.count > 1) return lite_refuse(l, node, "by channel of what is computed");
-  const int32_t x = with_scale(l, node, lite_operand(l, node, 0, is_image), &scale);
-  lite_bind(l, node, 0,
-            lite_put(l, LITE_DEQUANTIZE, LITE_INPUTS(x), NULL, 0, HONE_F32, lite_shape(l, x)),
-            is_image);
-}
-
 /* -- the table ---- */
 
 static const struct {
@@ -482,7 +425,7 @@ static const struct {
     {OP_ConvTranspose, lite_conv_transpose},
     {OP_CumSum, put_cumsum},
     {OP_DepthToSpace, put_depth_to_space},
-    {OP_DequantizeLinear, put_dequantize},
+    {OP_DequantizeLinear, lite_dequantize},
     {OP_Dropout, put_identity},
     {OP_Expand, put_expand},
     {OP_Flatten, put_reshape},
@@ -497,7 +440,7 @@ static const struct {
     {OP_MatMul, lite_matmul},
     {OP_MaxPool, lite_pool},
     {OP_Pad, put_pad},
-    {OP_QuantizeLinear, put_quantize},
+    {OP_QuantizeLinear, lite_quantize},
     {OP_RMSNormalization, put_layer_norm},
     {OP_ReduceL1, put_reduce},
     {OP_ReduceL2, put_reduce},
@@ -519,12 +462,15 @@ static const struct {
     {OP_Unsqueeze, put_reshape},
 };
 
-void lite_node(struct lite *l, const struct node *node) {
-  if (node_is_known(node)) return; /* written where it is read */
+lite_rule *lite_rule_of(const struct node *node) {
   for (size_t i = 0; i < COUNT(rules); i++)
-    if (is_op(node, rules[i].op)) {
-      rules[i].rule(l, node);
-      return;
-    }
-  lite_elementwise(l, node);
+    if (is_op(node, rules[i].op)) return rules[i].rule;
+  return lite_elementwise;
+}
+
+void lite_node(struct lite *l, const struct node *node) {
+  const struct value *out = node->output_count ? node->outputs[0] : NULL;
+  if (node_is_known(node)) return; /* written where it is read */
+  if (out && l->is_unwritten[out->index]) return;
+  lite_rule_of(node)(l, node);
 }

@@ -200,6 +200,17 @@ struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struc
   return put_splat(h, &element, shape);
 }
 
+struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis) {
+  struct text attributes = {0};
+  text_puts(&attributes, "dimensions = ");
+  hlo_put_ints(&attributes, &axis, 1);
+  const struct term result = hlo_op(h, "stablehlo.reverse", &x, 1,
+                                    attributes.at ? attributes.at : "", NULL, x.dtype, &x.shape);
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+  return result;
+}
+
 static void put_hex(struct text *out, const uint8_t *bytes, size_t count) {
   static const char digits[] = "0123456789ABCDEF";
   char block[512];
@@ -358,16 +369,62 @@ static hone_status put_outputs(struct hlo *h, const struct graph *graph) {
   return HONE_OK;
 }
 
+static hone_status put_node(struct hlo *h, const struct node *node) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k]) TRY(check_value(h, node->outputs[k]));
+  return hlo_node(h, node);
+}
+
+/* A node without a rule: noted, and its results are stood in for, so that all that is missing is told at once. */
+static void note_missing(struct hlo *h, const struct node *node) {
+  static const char prefix[] = "StableHLO: ";
+  struct hlo_missing *missing = &h->missing[node->op->id];
+  const char *words = strstr(h->ctx->message, ": ");
+  words = words ? words + 2 : h->ctx->message;
+  if (!strncmp(words, prefix, sizeof prefix - 1)) words += sizeof prefix - 1;
+  if (!missing->count++) {
+    missing->first = node;
+    safe_copy(missing->why, sizeof missing->why, words);
+  }
+  for (size_t k = 0; k < node->output_count; k++) {
+    const struct value *value = node->outputs[k];
+    if (value && value->has_shape)
+      h->terms[value->index] = (struct term){++h->fresh, value->dtype, value->shape};
+  }
+  ctx_clear(h->ctx);
+}
+
+/* "Resize (2): why; NonZero (1): why" */
+static hone_status tell_missing(struct hlo *h) {
+  const struct node *first = NULL;
+  struct text words = {0};
+  for (size_t op = 0; op < OP_COUNT; op++) {
+    const struct hlo_missing *missing = &h->missing[op];
+    if (!missing->count) continue;
+    text_printf(&words, "%s%s (%zu): %s", first ? "; " : "", op_table[op].name, missing->count,
+                missing->why);
+    if (!first) first = missing->first;
+  }
+  if (!first) return HONE_OK;
+  const hone_status status =
+      fail(h->ctx, HONE_E_UNSUP, node_place(first), "without a rule: %s", words.at ? words.at : "");
+  text_deinit(&words);
+  return status;
+}
+
 static hone_status put_graph(struct hlo *h, const struct graph *graph) {
   TRY(NEW_ARRAY(h->ctx, h->arena, h->terms, graph->values.count + 1));
+  TRY(NEW_ARRAY(h->ctx, h->arena, h->missing, OP_COUNT));
   TRY(put_inputs(h, graph));
   for (size_t n = 0; n < graph->nodes.count; n++) {
     const struct node *node = graph->nodes.at[n];
-    if (!node) continue;
-    for (size_t k = 0; k < node->output_count; k++)
-      if (node->outputs[k]) TRY(check_value(h, node->outputs[k]));
-    TRY(hlo_node(h, node));
+    const hone_status status = node ? put_node(h, node) : HONE_OK;
+    if (status == HONE_E_UNSUP)
+      note_missing(h, node);
+    else
+      TRY(status);
   }
+  TRY(tell_missing(h));
   TRY(put_outputs(h, graph));
   return text_finish(h->ctx, h->out);
 }

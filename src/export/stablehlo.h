@@ -21,6 +21,11 @@ struct hlo {
   struct text *out;
   uint32_t fresh;
   struct term *terms; /* by value->index */
+  struct hlo_missing {
+    const struct node *first;
+    size_t count;
+    char why[160];
+  } * missing; /* by op_id: nodes without a rule; count 0: none */
 };
 
 /* -- stablehlo.c: text */
@@ -47,6 +52,7 @@ struct term hlo_broadcast(struct hlo *h, struct term x, const struct shape *shap
 struct term hlo_broadcast_dims(struct hlo *h, struct term x, const int64_t *dims,
                                const struct shape *shape);
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order);
+struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis);
 struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struct shape *shape);
 MUST_USE hone_status hlo_constant(struct hlo *h, const struct tensor *tensor, struct term *out);
 /* op: "stablehlo.add"; start: the value of an empty sum. The reduced axes are gone from the shape. */
@@ -64,10 +70,21 @@ MUST_USE hone_status hlo_elementwise(struct hlo *h, const struct node *node, str
 MUST_USE hone_status hlo_expression(struct hlo *h, const char *expression, const struct term *xyz,
                                     double alpha, double beta, struct term *out);
 
-/* -- stablehlo_rules.c, stablehlo_contract.c: one rule an operator */
+/* -- stablehlo_rules.c, stablehlo_contract.c, stablehlo_images.c: one rule an operator */
 typedef hone_status hlo_rule(struct hlo *h, const struct node *node);
-hlo_rule hlo_conv, hlo_gemm, hlo_matmul, hlo_max_pool, hlo_average_pool, hlo_gather,
-    hlo_scatter_elements;
+hlo_rule hlo_conv, hlo_conv_transpose, hlo_gemm, hlo_matmul, hlo_max_pool, hlo_average_pool,
+    hlo_gather, hlo_scatter_elements;
+/* A sum of products: the first `batch` dimensions of both are one another's; a's dimension `ka` meets b's `kb`. */
+struct term hlo_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb);
+/* Elements of x along an axis, at places that are all inside. */
+struct term hlo_take(struct hlo *h, struct term x, struct term places, int axis,
+                     const struct shape *shape);
+/* stablehlo_images.c */
+extern const struct hlo_row {
+  enum op_id op;
+  hlo_rule *rule;
+} hlo_image_rules[];
+extern const size_t hlo_image_rule_count;
 /* The term of input k; E_UNSUP where there is none. */
 MUST_USE hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out);
 void hlo_bind(struct hlo *h, const struct node *node, size_t output, struct term term);

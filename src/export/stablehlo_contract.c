@@ -7,8 +7,7 @@
 /* -- products of matrices --------------------------------------------------------------------------
  */
 
-/* The first `batch` dimensions of both are one another's; a's dimension `ka` meets b's `kb`. */
-static struct term put_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb) {
+struct term hlo_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb) {
   struct shape shape = {0};
   struct text attributes = {0};
   for (int d = 0; d < a.shape.rank; d++)
@@ -36,7 +35,7 @@ hone_status hlo_gemm(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 1, &b));
   const double alpha = node_float(node, "alpha", 1), beta = node_float(node, "beta", 1);
   struct term y =
-      put_dot(h, a, b, 0, node_int(node, "transA", 0) ? 0 : 1, node_int(node, "transB", 0) ? 1 : 0);
+      hlo_dot(h, a, b, 0, node_int(node, "transA", 0) ? 0 : 1, node_int(node, "transB", 0) ? 1 : 0);
   if (alpha != 1)
     y = hlo_binary(h, "stablehlo.multiply", y, hlo_splat(h, alpha, y.dtype, &y.shape));
   if (node_input(node, 2)) {
@@ -61,7 +60,7 @@ hone_status hlo_matmul(struct hlo *h, const struct node *node) {
   if (b.shape.rank == 1) b = hlo_reshape(h, b, &(struct shape){2, {b.shape.dims[0], 1}});
   struct term y;
   if (b.shape.rank == 2) {
-    y = put_dot(h, a, b, 0, a.shape.rank - 1, 0);
+    y = hlo_dot(h, a, b, 0, a.shape.rank - 1, 0);
   } else {
     struct shape shape = plan.batch;
     shape.rank += 2;
@@ -71,7 +70,7 @@ hone_status hlo_matmul(struct hlo *h, const struct node *node) {
     shape.dims[shape.rank - 2] = plan.k;
     shape.dims[shape.rank - 1] = plan.n;
     b = hlo_broadcast(h, b, &shape);
-    y = put_dot(h, a, b, plan.batch.rank, shape.rank - 1, shape.rank - 2);
+    y = hlo_dot(h, a, b, plan.batch.rank, shape.rank - 1, shape.rank - 2);
   }
   hlo_bind(h, node, 0, hlo_reshape(h, y, &node->outputs[0]->shape));
   return HONE_OK;
@@ -106,42 +105,97 @@ static void fit_padding(struct window *w) {
   }
 }
 
-hone_status hlo_conv(struct hlo *h, const struct node *node) {
-  struct term x, w, bias;
-  struct window window;
-  const int64_t channel = 1, ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  TRY(hlo_input(h, node, 0, &x));
-  TRY(hlo_input(h, node, 1, &w));
-  TRY(window_plan(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
-  fit_padding(&window);
+/* Strides, padding and dilations are the window's; each element of x stands lhs_dilation apart. kernel: the order of
+   the weights' first two dimensions, "oi" or "io". */
+static struct term put_conv(struct hlo *h, struct term x, struct term w,
+                            const struct window *window, const int64_t *lhs_dilation,
+                            const char *kernel, int64_t groups, const struct shape *shape) {
+  const char first[] = {kernel[0], 0}, second[] = {kernel[1], 0};
   struct text attributes = {0};
   text_puts(&attributes, "window_strides = ");
-  hlo_put_ints(&attributes, window.stride, window.rank);
+  hlo_put_ints(&attributes, window->stride, window->rank);
   text_puts(&attributes, ", padding = ");
-  put_padding(&attributes, &window, 0);
+  put_padding(&attributes, window, 0);
   text_puts(&attributes, ", lhs_dilation = ");
-  hlo_put_ints(&attributes, ones, window.rank);
+  hlo_put_ints(&attributes, lhs_dilation, window->rank);
   text_puts(&attributes, ", rhs_dilation = ");
-  hlo_put_ints(&attributes, window.dilation, window.rank);
+  hlo_put_ints(&attributes, window->dilation, window->rank);
   text_puts(&attributes, ", dimension_numbers = #stablehlo.conv<");
-  put_layout(&attributes, "b", "f", window.rank);
+  put_layout(&attributes, "b", "f", window->rank);
   text_puts(&attributes, "x");
-  put_layout(&attributes, "o", "i", window.rank);
+  put_layout(&attributes, first, second, window->rank);
   text_puts(&attributes, "->");
-  put_layout(&attributes, "b", "f", window.rank);
+  put_layout(&attributes, "b", "f", window->rank);
   text_printf(&attributes, ">, feature_group_count = %lld : i64, batch_group_count = 1 : i64",
-              (long long)node_int(node, "group", 1));
-  struct term y =
-      hlo_op(h, "stablehlo.convolution", (struct term[]){x, w}, 2,
-             attributes.at ? attributes.at : "", NULL, x.dtype, &node->outputs[0]->shape);
+              (long long)groups);
+  const struct term y = hlo_op(h, "stablehlo.convolution", (struct term[]){x, w}, 2,
+                               attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
   text_deinit(&attributes);
+  return y;
+}
+
+static hone_status bind_with_bias(struct hlo *h, const struct node *node, struct term y) {
+  const int64_t channel = 1;
+  struct term bias;
   if (node_input(node, 2)) {
     TRY(hlo_input(h, node, 2, &bias));
     y = hlo_binary(h, "stablehlo.add", y, hlo_broadcast_dims(h, bias, &channel, &y.shape));
   }
   hlo_bind(h, node, 0, y);
   return HONE_OK;
+}
+
+hone_status hlo_conv(struct hlo *h, const struct node *node) {
+  struct term x, w;
+  struct window window;
+  const int64_t ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &w));
+  TRY(window_plan(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
+  fit_padding(&window);
+  return bind_with_bias(
+      h, node,
+      put_conv(h, x, w, &window, ones, "oi", node_int(node, "group", 1), &node->outputs[0]->shape));
+}
+
+/* Weights [in, out / groups, ..] as [in / groups, out, ..]. */
+static struct term grouped(struct hlo *h, struct term w, int64_t groups) {
+  struct shape split = w.shape, joined = w.shape;
+  int64_t order[HONE_MAX_RANK] = {1, 0};
+  if (groups == 1) return w;
+  split.rank++;
+  memmove(split.dims + 1, w.shape.dims, (size_t)w.shape.rank * sizeof *split.dims);
+  split.dims[0] = groups;
+  split.dims[1] /= groups;
+  for (int d = 2; d < split.rank; d++) order[d] = d;
+  joined.dims[0] /= groups;
+  joined.dims[1] *= groups;
+  return hlo_reshape(h, hlo_transpose(h, hlo_reshape(h, w, &split), order), &joined);
+}
+
+/* A convolution over x with zeros between its elements, of the weights from their end. */
+hone_status hlo_conv_transpose(struct hlo *h, const struct node *node) {
+  const int64_t groups = node_int(node, "group", 1);
+  struct term x, w;
+  struct window window;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &w));
+  TRY(window_plan_transposed(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
+  if (w.shape.rank >= HONE_MAX_RANK)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+  struct window plain = window;
+  for (int d = 0; d < window.rank; d++) {
+    const int64_t reach = (window.kernel[d] - 1) * window.dilation[d];
+    plain.stride[d] = 1;
+    plain.pad_begin[d] = reach - window.pad_begin[d];
+    plain.pad_end[d] =
+        window.out[d] - (window.in[d] - 1) * window.stride[d] - 1 - plain.pad_begin[d] + reach;
+    w = hlo_reverse(h, w, 2 + d);
+  }
+  return bind_with_bias(h, node,
+                        put_conv(h, x, grouped(h, w, groups), &plain, window.stride, "io", groups,
+                                 &node->outputs[0]->shape));
 }
 
 static struct term put_window(struct hlo *h, struct term x, const struct window *w, const char *op,
@@ -225,13 +279,8 @@ static void put_run(struct text *out, int from, int to) {
   for (int d = from; d < to; d++) text_printf(out, "%s%d", d > from ? ", " : "", d);
 }
 
-hone_status hlo_gather(struct hlo *h, const struct node *node) {
-  struct term x, at;
-  int axis;
-  TRY(hlo_input(h, node, 0, &x));
-  TRY(hlo_input(h, node, 1, &at));
-  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
-  at = put_places(h, at, x.shape.dims[axis]);
+struct term hlo_take(struct hlo *h, struct term x, struct term at, int axis,
+                     const struct shape *shape) {
   struct text attributes = {0};
   int64_t sizes[HONE_MAX_RANK];
   for (int d = 0; d < x.shape.rank; d++) sizes[d] = d == axis ? 1 : x.shape.dims[d];
@@ -245,11 +294,21 @@ hone_status hlo_gather(struct hlo *h, const struct node *node) {
               axis, axis, at.shape.rank);
   hlo_put_ints(&attributes, sizes, x.shape.rank);
   text_puts(&attributes, ", indices_are_sorted = false");
-  hlo_bind(h, node, 0,
-           hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
-                  attributes.at ? attributes.at : "", NULL, x.dtype, &node->outputs[0]->shape));
+  const struct term y = hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
+                               attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
   text_deinit(&attributes);
+  return y;
+}
+
+hone_status hlo_gather(struct hlo *h, const struct node *node) {
+  struct term x, at;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &at));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  at = put_places(h, at, x.shape.dims[axis]);
+  hlo_bind(h, node, 0, hlo_take(h, x, at, axis, &node->outputs[0]->shape));
   return HONE_OK;
 }
 

@@ -104,17 +104,6 @@ static hone_status put_split(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-static struct term put_reverse(struct hlo *h, struct term x, int64_t axis) {
-  struct text attributes = {0};
-  text_puts(&attributes, "dimensions = ");
-  hlo_put_ints(&attributes, &axis, 1);
-  const struct term result = hlo_op(h, "stablehlo.reverse", &x, 1,
-                                    attributes.at ? attributes.at : "", NULL, x.dtype, &x.shape);
-  if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
-  return result;
-}
-
 /* What ONNX says of a start or an end: negative counts from the end, then it is held in the axis. */
 static int64_t hold(int64_t at, int64_t size, int64_t low, int64_t high) {
   if (at < 0) at += size;
@@ -138,7 +127,7 @@ static hone_status put_slice(struct hlo *h, const struct node *node) {
     TRY(axis_normalise(h->ctx, node, "axes", axes[i], x.shape.rank, &axis));
     const int64_t size = x.shape.dims[axis];
     if (step[i] < 0) {
-      x = put_reverse(h, x, axis);
+      x = hlo_reverse(h, x, axis);
       starts[axis] = size - 1 - hold(begin[i], size, 0, size - 1);
       limits[axis] = size - 1 - (end[i] < -size ? -1 : hold(end[i], size, -1, size - 1));
     } else {
@@ -229,6 +218,7 @@ static hone_status put_reduce(struct hlo *h, const struct node *node) {
   }
   for (int d = 0; !count && d < x.shape.rank && !node_int(node, "noop_with_empty_axes", 0); d++)
     axes[d] = true;
+  if (is_op(node, OP_ReduceL1)) x = hlo_unary(h, "stablehlo.abs", x);
   const bool is_max = is_op(node, OP_ReduceMax), is_min = is_op(node, OP_ReduceMin);
   const bool is_product = is_op(node, OP_ReduceProd), is_l2 = is_op(node, OP_ReduceL2);
   if (is_min && x.dtype != HONE_F32 && x.dtype != HONE_F64)
@@ -336,6 +326,19 @@ static hone_status put_layer_norm(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
+static hone_status put_instance_norm(struct hlo *h, const struct node *node) {
+  struct term x, scale, bias;
+  bool axes[HONE_MAX_RANK] = {false};
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(channel_input(h, node, 1, &x.shape, &scale));
+  TRY(channel_input(h, node, 2, &x.shape, &bias));
+  for (int d = 2; d < x.shape.rank; d++) axes[d] = true;
+  const struct term y = normalised(h, x, axes, node_float(node, "epsilon", 1e-5), true);
+  hlo_bind(h, node, 0,
+           hlo_binary(h, "stablehlo.add", hlo_binary(h, "stablehlo.multiply", y, scale), bias));
+  return HONE_OK;
+}
+
 static hone_status put_global_pool(struct hlo *h, const struct node *node) {
   struct term x;
   bool axes[HONE_MAX_RANK] = {false};
@@ -352,10 +355,7 @@ static hone_status put_global_pool(struct hlo *h, const struct node *node) {
 /* -- the table ------------------------------------------------------------------------------------
  */
 
-static const struct {
-  enum op_id op;
-  hlo_rule *rule;
-} rules[] = {
+static const struct hlo_row rules[] = {
     {OP_AveragePool, hlo_average_pool},
     {OP_BatchNormalization, put_batch_norm},
     {OP_Cast, put_cast},
@@ -364,6 +364,7 @@ static const struct {
     {OP_Constant, put_constant},
     {OP_ConstantOfShape, put_constant},
     {OP_Conv, hlo_conv},
+    {OP_ConvTranspose, hlo_conv_transpose},
     {OP_Dropout, put_reshape},
     {OP_Expand, put_expand},
     {OP_Flatten, put_reshape},
@@ -372,6 +373,7 @@ static const struct {
     {OP_GlobalAveragePool, put_global_pool},
     {OP_GlobalMaxPool, put_global_pool},
     {OP_Identity, put_reshape},
+    {OP_InstanceNormalization, put_instance_norm},
     {OP_LayerNormalization, put_layer_norm},
     {OP_LogSoftmax, put_softmax},
     {OP_MatMul, hlo_matmul},
@@ -379,6 +381,7 @@ static const struct {
     {OP_Pad, put_pad},
     {OP_RMSNormalization, put_layer_norm},
     {OP_Range, put_constant},
+    {OP_ReduceL1, put_reduce},
     {OP_ReduceL2, put_reduce},
     {OP_ReduceMax, put_reduce},
     {OP_ReduceMean, put_reduce},
@@ -401,6 +404,8 @@ hone_status hlo_node(struct hlo *h, const struct node *node) {
   if (node_is_known(node)) return HONE_OK; /* written where it is read */
   for (size_t i = 0; i < COUNT(rules); i++)
     if (is_op(node, rules[i].op)) return rules[i].rule(h, node);
+  for (size_t i = 0; i < hlo_image_rule_count; i++)
+    if (is_op(node, hlo_image_rules[i].op)) return hlo_image_rules[i].rule(h, node);
   struct term term;
   TRY(hlo_elementwise(h, node, &term));
   hlo_bind(h, node, 0, term);

@@ -19,11 +19,41 @@ static hone_status check_value(struct lite *l, const struct value *value) {
   return HONE_OK;
 }
 
+/* Weights that were turned are there in both orders, and read in one. The graph's inputs stay the first. */
+static hone_status drop_unread(struct lite *l) {
+  int32_t *to, kept = 0;
+  const size_t inputs = l->graph->inputs.count, outputs = l->graph->outputs.count;
+  TRY(NEW_ARRAY(l->ctx, l->arena, to, l->tensors.count + 1));
+  for (size_t i = 0; i < inputs; i++) to[i] = 1;
+  for (size_t i = 0; i < outputs; i++) to[l->outputs[i]] = 1;
+  for (size_t n = 0; n < l->operators.count; n++) {
+    const struct lite_operator *op = &l->operators.at[n];
+    for (size_t k = 0; k < op->input_count; k++)
+      if (op->inputs[k] >= 0) to[op->inputs[k]] = 1;
+    for (size_t k = 0; k < op->output_count; k++) to[op->outputs[k]] = 1;
+  }
+  for (size_t i = 0; i < l->tensors.count; i++) {
+    if (!to[i]) continue;
+    l->tensors.at[kept] = l->tensors.at[i];
+    to[i] = kept++;
+  }
+  l->tensors.count = (size_t)kept;
+  for (size_t n = 0; n < l->operators.count; n++) {
+    const struct lite_operator *op = &l->operators.at[n];
+    for (size_t k = 0; k < op->input_count; k++)
+      if (op->inputs[k] >= 0) op->inputs[k] = to[op->inputs[k]];
+    for (size_t k = 0; k < op->output_count; k++) op->outputs[k] = to[op->outputs[k]];
+  }
+  for (size_t i = 0; i < outputs; i++) l->outputs[i] = to[l->outputs[i]];
+  return HONE_OK;
+}
+
 static hone_status put_graph(struct lite *l, struct text *out) {
   const struct graph *graph = l->graph;
   TRY(NEW_ARRAY(l->ctx, l->arena, l->values, graph->values.count + 1));
   TRY(NEW_ARRAY(l->ctx, l->arena, l->outputs, graph->outputs.count + 1));
   TRY(graph_uses(l->ctx, l->arena, graph, &l->uses));
+  TRY(lite_find_quantised(l));
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *value = graph->inputs.at[i];
     TRY(check_value(l, value));
@@ -46,11 +76,12 @@ static hone_status put_graph(struct lite *l, struct text *out) {
     l->tensors.at[tensor].name = graph->outputs.at[i]->name;
     l->outputs[i] = tensor;
   }
+  TRY(drop_unread(l));
   return lite_write(l, out);
 }
 
 hone_status export_tflite(struct ctx *ctx, const struct graph *graph, struct text *out) {
-  struct lite l = {.ctx = ctx, .graph = graph};
+  struct lite l = {.ctx = ctx, .graph = graph, .rule_of = lite_rule_of};
   TRY(arena_create(ctx, 0, &l.arena));
   const hone_status status = put_graph(&l, out);
   arena_destroy(l.arena);

@@ -109,6 +109,10 @@ MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
 
 /* Whether a Resize of known sizes repeats each element along each dimension: how often. */
 bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]);
+/* What one axis of a Resize of known sizes does: f32 [in, out], the weight of each element in each result; NULL: the
+   axis stays as it is. E_UNSUP where values come from outside. */
+MUST_USE hone_status resize_weights(struct ctx *ctx, struct arena *arena, const struct node *node,
+                                    int axis, struct tensor **out);
 /* -- cost.c: 2 per multiply-add; elementwise 1; bytes read + written once */
 void node_cost(const struct node *node, double *out_flops, double *out_bytes);
 /* The FLOPs with Winograd's F(4x4, 3x3) (Lavin and Gray 2016) for a dense 3x3 convolution of stride 1: a

@@ -373,3 +373,26 @@ bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HO
   }
   return true;
 }
+
+hone_status resize_weights(struct ctx *ctx, struct arena *arena, const struct node *node, int axis,
+                           struct tensor **out) {
+  const struct tensor *scales, *sizes;
+  struct taps taps;
+  struct resize r;
+  *out = NULL;
+  TRY(constant_operand(ctx, node, 2, "scales", &scales));
+  TRY(constant_operand(ctx, node, 3, "sizes", &sizes));
+  TRY(resize_plan(ctx, node, &node->inputs[0]->shape, scales, sizes, &r));
+  if (r.transform == TF_CROP_AND_RESIZE)
+    return fail(ctx, HONE_E_UNSUP, node_place(node), "a crop takes values from outside");
+  const int64_t in = r.in.dims[axis], count = r.out.dims[axis];
+  if (in == count && r.scale[axis] == 1 && r.transform != TF_HALF_PIXEL_FOR_NN) return HONE_OK;
+  TRY(make_taps(ctx, arena, &r, axis, &taps));
+  TRY(tensor_create(ctx, arena, HONE_F32, &(struct shape){2, {in, count}}, out));
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t t = 0; t < taps.count; t++) {
+      const size_t at = (size_t)(taps.index[i * taps.count + t] * count + i);
+      tensor_set_f64(*out, at, tensor_f64(*out, at) + taps.weight[i * taps.count + t]);
+    }
+  return HONE_OK;
+}

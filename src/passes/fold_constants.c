@@ -19,6 +19,11 @@ static bool is_worth_it(const struct node *node) {
   return out <= ALWAYS_FOLDED_BYTES || out / LARGEST_GROWTH <= in;
 }
 
+static bool is_spared(const struct rewrite *r, const struct node *node) {
+  const struct value *out = node->output_count ? node->outputs[0] : NULL;
+  return r->spared && out && r->spared[out->index];
+}
+
 /* The nodes that make the value of constants alone and for one reader each, the last one first; 0: there are none, or
    more than a few. */
 static size_t spreading_nodes(const struct rewrite *r, struct value *value,
@@ -26,7 +31,8 @@ static size_t spreading_nodes(const struct rewrite *r, struct value *value,
   size_t count = 0;
   while (value) {
     struct node *node = value->producer;
-    if (!node || count == MOST_SPREADING || !is_pure(node) || !rewrite_single_use(r, value))
+    if (!node || count == MOST_SPREADING || !is_pure(node) || is_spared(r, node) ||
+        !rewrite_single_use(r, value))
       return 0;
     out[count++] = node;
     value = NULL;
@@ -65,6 +71,7 @@ static hone_status fold_spread(struct rewrite *r, struct node *node) {
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   bool folded = false;
+  if (is_spared(r, node)) return HONE_OK;
   if (node->output_count && is_pure(node)) TRY(fold_spread(r, node));
   if (is_pure(node) && is_worth_it(node)) TRY(node_fold(r->ctx, r->graph, node, &folded));
   r->changes += folded;
@@ -74,4 +81,39 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_fold_constants(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
   return rewrite_nodes(ctx, graph, visit, out_changes);
+}
+
+/* -- fold-but-weights: what an integer operator takes as bytes stays bytes ---- */
+
+static const struct node *dequantiser_of_bytes(const struct value *value) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  return node && !node_int(node, "block_size", 0) && node->inputs[1]->constant ? node : NULL;
+}
+
+/* Bytes of constants beside bytes that are computed. */
+static void spare_weights(const struct node *node, bool *spared) {
+  static const enum op_id ops[] = {OP_Add, OP_Conv, OP_Gemm, OP_MatMul, OP_Mul, OP_Sub};
+  bool is_known = false;
+  const struct node *from;
+  for (size_t i = 0; i < COUNT(ops); i++) is_known |= is_op(node, ops[i]);
+  if (!is_known) return;
+  is_known = false;
+  for (size_t k = 0; k < node->input_count; k++)
+    is_known |= (from = dequantiser_of_bytes(node->inputs[k])) && !from->inputs[0]->constant;
+  for (size_t k = 0; is_known && k < node->input_count; k++)
+    if ((from = dequantiser_of_bytes(node->inputs[k])) && from->inputs[0]->constant)
+      spared[node->inputs[k]->index] = true;
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_fold_but_weights(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  struct arena *scratch;
+  bool *spared = NULL;
+  TRY(arena_create(ctx, 0, &scratch));
+  hone_status status = NEW_ARRAY(ctx, scratch, spared, graph->values.count + 1);
+  for (size_t n = 0; !status && n < graph->nodes.count; n++)
+    if (graph->nodes.at[n]) spare_weights(graph->nodes.at[n], spared);
+  if (!status) status = rewrite_nodes_but(ctx, graph, visit, spared, out_changes);
+  arena_destroy(scratch);
+  return status;
 }

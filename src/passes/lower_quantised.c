@@ -258,9 +258,8 @@ static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
 
 /* -- movement of bytes ---------------------------------------------------------------------------- */
 
-/* Output 0 holds elements of input 0 and nothing else. The largest of a window is one of them: a scale
-   is above 0. */
-static bool only_moves(const struct node *node) {
+/* The largest of a window is one of its elements: a scale is above 0. */
+bool only_moves(const struct node *node) {
   switch (node->op->id) {
     case OP_Transpose:
     case OP_Slice:
@@ -381,6 +380,19 @@ static hone_status visit_quantise(struct rewrite *r, struct node *node) {
   return nothing ? rewrite_replace(r, node->outputs[0], x.q) : HONE_OK;
 }
 
+static hone_status visit_movement(struct rewrite *r, struct node *node) {
+  switch (node->op->id) {
+    case OP_Pad:
+      return visit_pad(r, node);
+    case OP_Concat:
+      return visit_concat(r, node);
+    case OP_QuantizeLinear:
+      return visit_quantise(r, node);
+    default:
+      return only_moves(node) ? visit_move(r, node) : HONE_OK;
+  }
+}
+
 static hone_status visit_products(struct rewrite *r, struct node *node) {
   if (!node->outputs[0]) return HONE_OK;
   switch (node->op->id) {
@@ -391,15 +403,60 @@ static hone_status visit_products(struct rewrite *r, struct node *node) {
     case OP_QLinearConv:
     case OP_QLinearMatMul:
       return visit_byte_product(r, node);
-    case OP_Pad:
-      return visit_pad(r, node);
-    case OP_Concat:
-      return visit_concat(r, node);
-    case OP_QuantizeLinear:
-      return visit_quantise(r, node);
     default:
-      return only_moves(node) ? visit_move(r, node) : HONE_OK;
+      return visit_movement(r, node);
   }
+}
+
+/* -- move-bytes: the same of movements alone; products are spelled out as QDQ ------------------------ */
+
+static hone_status along(struct rewrite *r, struct value *q, struct value *scale,
+                         struct value *zero, int64_t axis, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, OP_DequantizeLinear, (struct value *[]){q, scale, zero}, zero ? 3 : 2,
+                   &node));
+  TRY(node_set_int(r->ctx, r->graph, node, "axis", axis));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias: quantise(product(dequantise, ..)). */
+static hone_status spell_out(struct rewrite *r, struct node *node) {
+  const bool conv = is_op(node, OP_QLinearConv);
+  struct value **in = node->inputs, *bias = node_input(node, 8), *parts[3] = {NULL}, *scale;
+  struct node *made;
+  double x_scale;
+  if (in[0]->constant || !constant_scalar(in[1], &x_scale) || !in[4]->constant ||
+      (in[5] && !shape_equal(&in[4]->shape, &in[5]->shape)))
+    return HONE_OK;
+  TRY(along(r, in[0], in[1], in[2], 1, &parts[0]));
+  TRY(along(r, in[3], in[4], in[5], conv ? 0 : in[3]->shape.rank - 1, &parts[1]));
+  if (bias) {
+    TRY(rewrite_constant(r, HONE_F32, &in[4]->shape, &scale));
+    for (size_t i = 0; i < tensor_count(scale->constant); i++)
+      tensor_set_f64(scale->constant, i, x_scale * tensor_f64(in[4]->constant, i));
+    TRY(along(r, bias, scale, NULL, 0, &parts[2]));
+  }
+  TRY(rewrite_node(r, conv ? OP_Conv : OP_MatMul, parts, bias ? 3 : 2, &made));
+  for (size_t i = 0; conv && i < node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, made));
+  struct value *last[] = {made->outputs[0], in[6], in[7]};
+  TRY(rewrite_node(r, OP_QuantizeLinear, last, in[7] ? 3 : 2, &made));
+  TRY(node_infer(r->ctx, r->graph, made));
+  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+}
+
+static hone_status visit_bytes(struct rewrite *r, struct node *node) {
+  if (!node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_QLinearConv) || is_op(node, OP_QLinearMatMul)) return spell_out(r, node);
+  return visit_movement(r, node);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_move_bytes(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit_bytes, out_changes);
 }
 
 /* -- QuantizeLinear and DequantizeLinear that are left -------------------------------------------- */

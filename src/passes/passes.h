@@ -15,7 +15,11 @@ struct pass {
 };
 extern const struct pass pass_pipeline[];
 extern const size_t pass_count;
-const struct pass *pass_find(const char *name);
+/* Those that a form of `hone export` names and the pipeline does not. */
+extern const struct pass export_passes[];
+extern const size_t export_pass_count;
+const struct pass *pass_find(const char *name);        /* of the pipeline; NULL: none */
+const struct pass *export_pass_find(const char *name); /* of either */
 
 struct pipeline_options {
   const char *stop_after; /* NULL: all */
@@ -27,7 +31,7 @@ struct pipeline_options {
 };
 MUST_USE hone_status passes_run(struct ctx *ctx, struct graph *graph,
                                 const struct pipeline_options *options);
-/* Some of them, in the order given. NULL ends the names. */
+/* Some of them and of export_passes, in the order given. NULL ends the names. */
 MUST_USE hone_status passes_run_named(struct ctx *ctx, struct graph *graph,
                                       const char *const *names);
 #endif

@@ -47,10 +47,28 @@ const struct pass pass_pipeline[] = {
 };
 const size_t pass_count = COUNT(pass_pipeline);
 
+/* Not of the pipeline: the plan makes as much of what they replace. */
+const struct pass export_passes[] = {
+    {"recognise-gelu", pass_recognise_gelu, PASS_OPTIONAL,
+     "engines have a kernel for it; the plan fuses its operators as well as the one"},
+    {"move-bytes", pass_move_bytes, PASS_OPTIONAL,
+     "quantised operators as dequantised, float, quantised ones, with bytes between them"},
+    {"sign-bytes", pass_sign_bytes, PASS_OPTIONAL, "integer kernels of TFLite know i8 alone"},
+    {"fold-but-weights", pass_fold_but_weights, PASS_OPTIONAL,
+     "fold-constants, but for the bytes that integer kernels take"},
+};
+const size_t export_pass_count = COUNT(export_passes);
+
 const struct pass *pass_find(const char *name) {
   for (size_t i = 0; i < pass_count; i++)
     if (!strcmp(pass_pipeline[i].name, name)) return &pass_pipeline[i];
   return NULL;
+}
+
+const struct pass *export_pass_find(const char *name) {
+  for (size_t i = 0; i < export_pass_count; i++)
+    if (!strcmp(export_passes[i].name, name)) return &export_passes[i];
+  return pass_find(name);
 }
 
 /* The graph and the bodies in it, inner ones first: what they no longer read, the outer can drop. */
@@ -81,7 +99,7 @@ hone_status passes_run(struct ctx *ctx, struct graph *graph,
 
 hone_status passes_run_named(struct ctx *ctx, struct graph *graph, const char *const *names) {
   for (; *names; names++) {
-    const struct pass *pass = pass_find(*names);
+    const struct pass *pass = export_pass_find(*names);
     size_t changes = 0;
     if (!pass) return fail(ctx, HONE_E_INTERNAL, place_name(*names), "no such pass");
     TRY(run_everywhere(ctx, graph, pass, &changes));

@@ -59,7 +59,12 @@ hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to, stru
 
 hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                           size_t *out_changes) {
-  struct rewrite r = {.ctx = ctx, .graph = graph};
+  return rewrite_nodes_but(ctx, graph, visit, NULL, out_changes);
+}
+
+hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
+                              const bool *spared, size_t *out_changes) {
+  struct rewrite r = {.ctx = ctx, .graph = graph, .spared = spared};
   size_t count = graph->nodes.count, removed;
   bool was_sorted;
   TRY(graph_uses(ctx, graph->arena, graph, &r.uses.at));

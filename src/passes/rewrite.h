@@ -12,6 +12,7 @@ struct rewrite {
   struct graph *graph;
   struct substitution map;
   VEC(uint32_t) uses; /* by value index; a value made by this pass has those of what it replaced */
+  const bool *spared; /* by value index: not to be folded; NULL: all are */
   bool is_unsorted;   /* nodes were appended */
   size_t changes;
 };
@@ -20,6 +21,9 @@ typedef hone_status visit_fn(struct rewrite *r, struct node *node);
 /* Visits every node with its inputs already replaced, then applies, sorts and sweeps. */
 MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                                    size_t *out_changes);
+/* The same; spared: an array of the graph's values. */
+MUST_USE hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
+                                       const bool *spared, size_t *out_changes);
 /* Readers of `from` shall read `to`; counts as a change. */
 MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
 /* A new node with one output, to be inferred by node_infer once its attributes are set. */
@@ -44,10 +48,15 @@ bool is_shape_op(const struct node *node);
 /* False if it holds graphs or draws random numbers (Dropout in training): never merged or folded. */
 bool is_pure(const struct node *node);
 
+/* Output 0 holds elements of input 0 and nothing else, whatever their scale: it moves bytes as it moves numbers. */
+bool only_moves(const struct node *node);
+
 pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,
     pass_eliminate_dead_code, pass_reduce_strength, pass_recognise_layernorm, pass_normalise_gemm,
     pass_widen_gemm, pass_fold_batchnorm, pass_merge_reshapes, pass_cancel_transposes,
     pass_lower_composites, pass_lower_quantised, pass_lower_fixed_point, pass_lower_byte_sums,
     pass_widen_types, pass_fuse_edges, pass_keep_weights, pass_lower_byte_tables;
+/* Of exports alone. */
+pass_fn pass_recognise_gelu, pass_move_bytes, pass_sign_bytes, pass_fold_but_weights;
 
 #endif

@@ -222,8 +222,9 @@ def test_a_model_in_a_format_that_an_engine_does_not_read(hone, tmp_path):
 def test_engines_that_do_not_run_here_say_why_in_a_row(hone, tmp_path):
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
-    names = ["tensorrt", "migraphx", "vitisai", "onnxmlir"]
+    names = ["tensorrt", "migraphx", "vitisai", "onnxmlir", "torchxla"]
     result = hone("bench", model, "--backend", ",".join(names), *QUICK)
     rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
     for name in names:
         assert rows[name]["status"] == "unsupported" and " it runs with " in rows[name]["reason"], result
+    assert "--backend xla --route onnx,stablehlo-hone" in rows["torchxla"]["reason"], "the routes that are open"

@@ -71,6 +71,11 @@ CASES = {
     "gelu": ([2, 7], [N("Div", ["x", "root"], ["a"]), N("Erf", ["a"], ["e"]), N("Add", ["e", "one"], ["f"]),
                       N("Mul", ["x", "f"], ["g"]), N("Mul", ["g", "half"], ["y"])],
              {"root": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)}),
+    "gelu_tanh": ([2, 7], [N("Pow", ["x", "three"], ["a"]), N("Mul", ["a", "small"], ["b"]), N("Add", ["x", "b"], ["c"]),
+                           N("Mul", ["c", "pi"], ["d"]), N("Tanh", ["d"], ["e"]), N("Add", ["e", "one"], ["f"]),
+                           N("Mul", ["x", "half"], ["g"]), N("Mul", ["g", "f"], ["y"])],
+                  {"three": np.float32(3), "small": np.float32(0.044715), "pi": np.float32((2 / np.pi) ** 0.5),
+                   "one": np.float32(1), "half": np.float32(0.5)}),
     "erf": ([2, 50], [N("Erf", ["x"], ["y"])], {}),
     "by_expression": ([2, 50], [N("Softplus", ["x"], ["a"]), N("Mish", ["a"], ["b"]), N("HardSigmoid", ["b"], ["c"]),
                                 N("Selu", ["c"], ["d"]), N("Softsign", ["d"], ["y"])], {}),
@@ -141,6 +146,171 @@ def test_operators_are_the_same_when_they_are_read_back(hone, tmp_path, name):
     same_both_ways(hone, tmp_path / "m.onnx", tmp_path)
 
 
+def imported(hone, path, tmp_path):
+    """The operators of a file as hone reads it."""
+    result = hone("compile", path, "-o", tmp_path / "x.c", "--stop-after", "import", "--dump-after", "import")
+    sound(result)
+    return [line.split(" = ", 1)[1].split("(")[0].removeprefix("hone.") for line in result.text.splitlines()
+            if " = " in line and "(" in line.split(" = ", 1)[1]]
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu_tanh"])
+def test_what_exporters_write_for_a_gelu_is_one_operator(hone, tmp_path, name):
+    onnx.save(model_of(name), tmp_path / "m.onnx")
+    sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
+    assert imported(hone, tmp_path / "m.tflite", tmp_path) == ["Gelu"]
+
+
+def test_weights_are_in_the_file_once(hone, tmp_path):
+    """Convolutions want theirs in another order; the order of the model is not written as well."""
+    sound(hone("zoo", "write", "resnet18,size=32", "-o", tmp_path / "m.onnx", timeout=120))
+    sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite", timeout=120))
+    assert (tmp_path / "m.tflite").stat().st_size < 1.02 * (tmp_path / "m.onnx").stat().st_size
+
+
+# -- quantised models: what stands between DequantizeLinear and QuantizeLinear is in bytes
+
+STEP = 0.05  # of the result, unless a case says another
+
+
+def between(*nodes, step=STEP, zero=0, more=None, dims=(1, 4, 6, 6), exact=1):
+    return {"nodes": nodes, "step": step, "zero": zero, "more": more or {}, "dims": list(dims), "exact": exact}
+
+
+# from "a" (and "b", of the same dimensions) to "r"; zero: of the result, as i8; exact: steps that the result may be off
+BYTES = {
+    "relu": between(N("Relu", ["a"], ["r"]), zero=-128),
+    "relu_off_its_end": between(N("Relu", ["a"], ["r"]), zero=-100),
+    "clip_six": between(N("Clip", ["a", "low", "high"], ["r"]), zero=-20,
+                        more={"low": np.float32(0), "high": np.float32(6)}),
+    "sigmoid": between(N("Sigmoid", ["a"], ["r"]), step=1 / 256, zero=-128),
+    "sigmoid_at_another_scale": between(N("Sigmoid", ["a"], ["r"]), step=0.01, zero=-100),
+    "tanh": between(N("Tanh", ["a"], ["r"]), step=1 / 128),
+    "softmax": between(N("Softmax", ["a"], ["r"], axis=1), step=1 / 256, zero=-128),
+    "leaky": between(N("LeakyRelu", ["a"], ["r"], alpha=0.1)),
+    "hard_swish": between(N("HardSwish", ["a"], ["r"])),
+    "gelu": between(N("Div", ["a", "root"], ["p"]), N("Erf", ["p"], ["e"]), N("Add", ["e", "one"], ["f"]),
+                    N("Mul", ["a", "f"], ["g"]), N("Mul", ["g", "half"], ["r"]),
+                    more={"root": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)}),
+    "add": between(N("Add", ["a", "b"], ["r"])),
+    "add_relu": between(N("Add", ["a", "b"], ["p"]), N("Relu", ["p"], ["r"]), zero=-5),
+    "sub": between(N("Sub", ["a", "b"], ["r"])),
+    "mul": between(N("Mul", ["a", "b"], ["r"])),
+    "matmul": between(N("MatMul", ["a", "b"], ["r"])),
+    "mean": between(N("ReduceMean", ["a", "hw"], ["r"], keepdims=0), step=0.02, more={"hw": i64(2, 3)}),
+    "mean_of_all": between(N("GlobalAveragePool", ["a"], ["r"]), step=0.02),
+    "mean_pool": between(N("AveragePool", ["a"], ["r"], kernel_shape=[2, 2], strides=[2, 2])),
+    "rescale": between(N("Identity", ["a"], ["r"]), step=0.11, zero=7),
+    "moved": between(N("Transpose", ["a"], ["p"], perm=[0, 2, 3, 1]), N("Reshape", ["p", "to"], ["r"]),
+                     more={"to": i64(36, 4)}),
+    "pooled": between(N("MaxPool", ["a"], ["p"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0]),
+                      N("Pad", ["p", "by"], ["r"]), more={"by": i64(0, 0, 1, 0, 0, 0, 0, 2)}),
+    "joined": between(N("Concat", ["a", "b"], ["r"], axis=1)),
+    "conv": between(N("Conv", ["a", "w", "bias"], ["r"], pads=[1, 1, 1, 1]), more={"w": (4, [5, 4, 3, 3]), "bias": 5}),
+    "conv_relu_pads": between(N("Conv", ["a", "w"], ["p"], pads=[2, 0, 1, 3], strides=[2, 1]), N("Relu", ["p"], ["r"]),
+                              zero=-20, more={"w": (4, [5, 4, 3, 3])}),
+    "conv_float_bias": between(N("Conv", ["a", "w", "c"], ["r"]), more={"w": (4, [5, 4, 3, 3]), "c": weight(5)}),
+    "conv_depthwise": between(N("Conv", ["a", "w"], ["r"], group=4, pads=[1, 1, 1, 1]), more={"w": (4, [8, 1, 3, 3])}),
+    "conv_line": between(N("Conv", ["a", "w"], ["r"]), more={"w": (3, [5, 4, 3])}, dims=(2, 4, 9)),
+    "gemm": between(N("Gemm", ["a", "w", "bias"], ["r"], transB=1), more={"w": (2, [6, 20]), "bias": 6}, dims=(3, 20)),
+    "gemm_plain": between(N("Gemm", ["a", "w"], ["r"]), more={"w": (2, [20, 6], 1)}, dims=(3, 20)),
+    "product": between(N("MatMul", ["a", "w"], ["r"]), more={"w": (2, [20, 6], 1)}, dims=(2, 3, 20)),
+}
+
+
+def quantised_model(case, dtype):
+    """x -> bytes -> a -> the case -> bytes -> y, the second operand of other numbers from the same x."""
+    what = BYTES[case]
+    low = -128 if dtype == np.int8 else 0
+    constants = {"sx": np.float32(0.04), "zx": dtype(3 - -128 + low), "sb": np.float32(0.06), "zb": dtype(9 - -128 + low),
+                 "sy": np.float32(what["step"]), "zy": dtype(what["zero"] - -128 + low)}
+    nodes = [N("QuantizeLinear", ["x", "sx", "zx"], ["qa"]), N("DequantizeLinear", ["qa", "sx", "zx"], ["a"])]
+    if any("b" in node.input for node in what["nodes"]):
+        nodes += [N("QuantizeLinear", ["x", "sb", "zb"], ["qb"]), N("DequantizeLinear", ["qb", "sb", "zb"], ["b"])]
+        if case == "joined":
+            constants.update(sb=constants["sx"], zb=constants["zx"], sy=constants["sx"], zy=constants["zx"])
+        if case in ("moved", "pooled"):
+            constants.update(sy=constants["sx"], zy=constants["zx"])
+    scales = np.float32(0)
+    for name, given in what["more"].items():
+        if name == "w":  # i8 by channel
+            axis = given[2] if len(given) > 2 else 0
+            random = np.random.default_rng(5)
+            constants["qw"] = random.integers(-127, 128, given[1]).astype(np.int8)
+            scales = (random.uniform(0.5, 1, given[1][axis]) / 600).astype(np.float32)
+            constants["sw"], constants["zw"] = scales, np.zeros(len(scales), np.int8)
+            nodes.append(N("DequantizeLinear", ["qw", "sw", "zw"], ["w"], axis=axis))
+        elif name == "bias":  # i32 in steps of both
+            constants["qc"] = np.random.default_rng(6).integers(-3000, 3000, given).astype(np.int32)
+            constants["sc"], constants["zc"] = (np.float32(0.04) * scales).astype(np.float32), np.zeros(given, np.int32)
+            nodes.append(N("DequantizeLinear", ["qc", "sc", "zc"], ["bias"], axis=0))
+        else:
+            constants[name] = given
+    nodes += [*what["nodes"], N("QuantizeLinear", ["r", "sy", "zy"], ["qy"]), N("DequantizeLinear", ["qy", "sy", "zy"], ["y"])]
+    graph = h.make_graph(nodes, case, [h.make_tensor_value_info("x", 1, what["dims"])], [h.make_tensor_value_info("y", 1, None)],
+                         [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=8)
+
+
+def within_steps(wanted, got, step, steps):
+    assert wanted.shape == got.shape
+    return np.abs(wanted - got).max() <= (steps + 0.01) * step
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8], ids=["u8", "i8"])
+@pytest.mark.parametrize("name", BYTES)
+def test_quantised_operators_are_written_in_bytes(hone, tmp_path, name, dtype):
+    """One QUANTIZE at the input, one DEQUANTIZE at the output, no floats between them; LiteRT rounds by fixed point, so
+    a result may be a step off."""
+    onnx.save(quantised_model(name, dtype), tmp_path / "m.onnx")
+    sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
+    found = imported(hone, tmp_path / "m.tflite", tmp_path)
+    inputs = 2 if any("b" in node.input for node in BYTES[name]["nodes"]) and name != "joined" else 1
+    assert found.count("QuantizeAway") == inputs and found.count("DequantizeLinear") == 1, found
+    (tmp_path / "in").mkdir()
+    x = np.random.default_rng(3).standard_normal(BYTES[name]["dims"]).astype(np.float32) * 2
+    np.save(tmp_path / "in" / "in_0.npy", x)
+    wanted, = outputs(hone, tmp_path / "m.onnx", tmp_path / "in", tmp_path / "out")
+    got, = outputs(hone, tmp_path / "m.tflite", tmp_path / "in", tmp_path / "back")
+    step = 0.04 if name in ("joined", "moved", "pooled") else BYTES[name]["step"]
+    assert within_steps(wanted, got, step, 1)
+    assert np.unique(wanted).size > 3
+
+
+def test_a_model_of_qoperators_is_written_in_bytes(hone, tmp_path):
+    """QLinearConv, as ONNX Runtime's other format has it."""
+    w = np.random.default_rng(5).integers(-127, 128, [5, 3, 3, 3]).astype(np.int8)
+    constants = {"sx": np.float32(0.04), "zx": np.uint8(120), "w": w, "sw": np.full(5, 0.002, np.float32),
+                 "zw": np.zeros(5, np.int8), "sy": np.float32(0.05), "zy": np.uint8(130),
+                 "b": np.arange(5, dtype=np.int32) * 100}
+    nodes = [N("QuantizeLinear", ["x", "sx", "zx"], ["q"]),
+             N("QLinearConv", ["q", "sx", "zx", "w", "sw", "zw", "sy", "zy", "b"], ["r"], pads=[1, 1, 1, 1]),
+             N("DequantizeLinear", ["r", "sy", "zy"], ["y"])]
+    graph = h.make_graph(nodes, "g", [h.make_tensor_value_info("x", 1, [1, 3, 8, 8])], [h.make_tensor_value_info("y", 1, None)],
+                         [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=8), tmp_path / "m.onnx")
+    sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
+    found = imported(hone, tmp_path / "m.tflite", tmp_path)
+    assert "ConvInteger" in found and "Conv" not in found and found.count("DequantizeLinear") == 1
+    (tmp_path / "in").mkdir()
+    np.save(tmp_path / "in" / "in_0.npy", np.random.default_rng(3).standard_normal([1, 3, 8, 8]).astype(np.float32))
+    wanted, = outputs(hone, tmp_path / "m.onnx", tmp_path / "in", tmp_path / "out")
+    got, = outputs(hone, tmp_path / "m.tflite", tmp_path / "in", tmp_path / "back")
+    assert within_steps(wanted, got, 0.05, 1)
+
+
+def test_a_model_that_hone_quantised_is_written_in_bytes(hone, tmp_path):
+    """The last product's result stays in floats, as the file that was quantised has it."""
+    random = np.random.default_rng(3)
+    for k in range(4):
+        (tmp_path / "samples" / f"{k}").mkdir(parents=True)
+        np.save(tmp_path / "samples" / f"{k}" / "in_0.npy", random.standard_normal([1, 1, 28, 28]).astype(np.float32))
+    sound(hone("quantise", "zoo:mnist_cnn,batch=1", "--calibrate", tmp_path / "samples", "-o", tmp_path / "q.onnx", timeout=120))
+    sound(hone("export", tmp_path / "q.onnx", "-o", tmp_path / "q.tflite"))
+    found = imported(hone, tmp_path / "q.tflite", tmp_path)
+    assert found.count("ConvInteger") >= 1 and "Conv" not in found
+
+
 def litert():
     installed = sorted(pathlib.Path("~/.local/share/hone/engines/litert").expanduser().glob(
         "lib/python*/site-packages/ai_edge_litert/libLiteRt.so"))
@@ -162,6 +332,19 @@ def test_litert_computes_what_the_reference_computes(hone, tmp_path):
     for row in rows:
         assert row["status"] == "ok" and row["route"] == "tflite-hone", (row["model"], row["reason"])
         assert row["rel_l2"] < 1e-4 and "--route tflite-hone" in row["repeat"], row["model"]
+
+
+def test_litert_runs_what_is_quantised_in_bytes(hone, tmp_path):
+    """Beside the reference of the quantised model: a step of the result off at most, in a few of its elements."""
+    engine = litert()
+    for name in BYTES:
+        onnx.save(quantised_model(name, np.uint8), tmp_path / f"{name}.onnx")
+    result = hone("bench", *(tmp_path / f"{name}.onnx" for name in BYTES), "--backend", "litert", *QUICK, *engine,
+                  "--json", tmp_path / "s.json", timeout=400)
+    rows = json.loads((tmp_path / "s.json").read_text())["records"]
+    assert len(rows) == len(BYTES), result
+    for row in rows:
+        assert row["status"] == "ok" and row["route"] == "tflite-hone", (row["model"], row["reason"])
 
 
 STATEFUL = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite/variable-sum.tflite"

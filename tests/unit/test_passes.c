@@ -99,7 +99,7 @@ static hone_status run_pass(struct ctx *ctx, struct graph *graph, const char *na
   struct pipeline_options options = {.after = after};
   size_t changes;
   if (!strcmp(name, "pipeline")) return passes_run(ctx, graph, &options);
-  const struct pass *pass = pass_find(name);
+  const struct pass *pass = export_pass_find(name);
   if (!pass) print_error("no pass \"%s\"\n", name);
   assert_non_null(pass);
   TRY(pass->run(ctx, graph, &changes));
@@ -184,6 +184,7 @@ static void every_pass_does_what_its_cases_say(void **state) {
     if (!run_folder(pass_pipeline[p].name)) print_error("%s has no case\n", pass_pipeline[p].name);
     assert_true(run_folder(pass_pipeline[p].name) > 0);
   }
+  for (size_t p = 0; p < export_pass_count; p++) assert_true(run_folder(export_passes[p].name) > 0);
 }
 
 static void the_pipeline_as_a_whole(void **state) {
@@ -196,6 +197,10 @@ static void passes_are_found_by_name(void **state) {
   for (size_t p = 0; p < pass_count; p++) {
     assert_ptr_equal(pass_find(pass_pipeline[p].name), &pass_pipeline[p]);
     assert_true(strlen(pass_pipeline[p].reason) > 10);
+  }
+  for (size_t p = 0; p < export_pass_count; p++) {
+    assert_ptr_equal(export_pass_find(export_passes[p].name), &export_passes[p]);
+    assert_null(pass_find(export_passes[p].name));
   }
   assert_null(pass_find("no-such-pass"));
 }

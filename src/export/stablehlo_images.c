@@ -1,0 +1,202 @@
+/* Rules that move or weigh places: Resize, DepthToSpace, Tile, ArgMax, and numbers of few bits to and from floats. */
+#include "../ops/ops_internal.h"
+#include "stablehlo.h"
+
+#include <math.h>
+
+/* -- Resize ----------------------------------------------------------------------------------------
+ */
+
+/* The input that each result of an axis takes, of weights that are 0 and 1. */
+static hone_status nearest_places(struct hlo *h, const struct tensor *weights, struct term *out) {
+  const int64_t in = weights->shape.dims[0], count = weights->shape.dims[1];
+  struct tensor *places;
+  TRY(tensor_create(h->ctx, h->arena, HONE_I32, &(struct shape){1, {count}}, &places));
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t k = 0; k < in; k++)
+      if (tensor_f64(weights, (size_t)(k * count + i)) > 0.5) tensor_set_i64(places, (size_t)i, k);
+  return hlo_constant(h, places, out);
+}
+
+/* One axis after the other: nearest takes elements, the others are sums of products with constant weights. */
+static hone_status put_resize(struct hlo *h, const struct node *node) {
+  const bool is_nearest = !strcmp(node_string(node, "mode", "nearest"), "nearest");
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  const hone_dtype dtype = x.dtype;
+  if (!is_nearest) x = hlo_convert(h, x, dtype == HONE_F64 ? HONE_F64 : HONE_F32);
+  for (int d = 0; d < x.shape.rank; d++) {
+    struct tensor *weights;
+    struct term w;
+    struct shape shape = x.shape;
+    TRY(resize_weights(h->ctx, h->arena, node, d, &weights));
+    if (!weights) continue;
+    shape.dims[d] = weights->shape.dims[1];
+    if (is_nearest) {
+      TRY(nearest_places(h, weights, &w));
+      x = hlo_take(h, x, w, d, &shape);
+      continue;
+    }
+    int64_t back[HONE_MAX_RANK]; /* the product has the axis behind all others */
+    for (int k = 0; k < x.shape.rank; k++) back[k] = k == d ? x.shape.rank - 1 : k > d ? k - 1 : k;
+    TRY(hlo_constant(h, weights, &w));
+    x = hlo_transpose(h, hlo_dot(h, x, hlo_convert(h, w, x.dtype), 0, d, 0), back);
+  }
+  hlo_bind(h, node, 0, hlo_convert(h, x, dtype));
+  return HONE_OK;
+}
+
+/* -- shapes in six dimensions ---------------------------------------------------------------------
+ */
+
+static hone_status put_depth_to_space(struct hlo *h, const struct node *node) {
+  static const int64_t of_dcr[] = {0, 3, 4, 1, 5, 2}, of_crd[] = {0, 1, 4, 2, 5, 3};
+  const int64_t b = node_int(node, "blocksize", 1);
+  const bool is_crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  const int64_t *d = x.shape.dims;
+  const struct shape six = is_crd ? (struct shape){6, {d[0], d[1] / (b * b), b, b, d[2], d[3]}}
+                                  : (struct shape){6, {d[0], b, b, d[1] / (b * b), d[2], d[3]}};
+  x = hlo_transpose(h, hlo_reshape(h, x, &six), is_crd ? of_crd : of_dcr);
+  hlo_bind(h, node, 0, hlo_reshape(h, x, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+static hone_status put_space_to_depth(struct hlo *h, const struct node *node) {
+  static const int64_t order[] = {0, 3, 5, 1, 2, 4};
+  const int64_t b = node_int(node, "blocksize", 1);
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  const int64_t *d = x.shape.dims;
+  const struct shape six = {6, {d[0], d[1], d[2] / b, b, d[3] / b, b}};
+  x = hlo_transpose(h, hlo_reshape(h, x, &six), order);
+  hlo_bind(h, node, 0, hlo_reshape(h, x, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+/* Each axis becomes its repeats in front of itself; axes that stay need no room. */
+static hone_status put_tile(struct hlo *h, const struct node *node) {
+  const struct shape *to = &node->outputs[0]->shape;
+  struct shape wide = {0};
+  int64_t places[HONE_MAX_RANK];
+  struct term x;
+  TRY(hlo_input(h, node, 0, &x));
+  for (int d = 0; d < x.shape.rank; d++) {
+    const int64_t size = x.shape.dims[d], times = size ? to->dims[d] / size : 1;
+    if (wide.rank + 1 + (times != 1) > HONE_MAX_RANK)
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: Tile of so many axes");
+    if (times != 1) wide.dims[wide.rank++] = times;
+    places[d] = wide.rank;
+    wide.dims[wide.rank++] = size;
+  }
+  hlo_bind(h, node, 0, hlo_reshape(h, hlo_broadcast_dims(h, x, places, &wide), to));
+  return HONE_OK;
+}
+
+/* -- the largest's place ---------------------------------------------------------------------------
+ */
+
+/* Of the places where the extreme is, the first or the last. */
+static hone_status put_arg(struct hlo *h, const struct node *node) {
+  const bool is_max = is_op(node, OP_ArgMax), is_last = node_int(node, "select_last_index", 0) != 0;
+  bool axes[HONE_MAX_RANK] = {false};
+  char attributes[64];
+  struct term x;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  if (x.dtype != HONE_F32 && x.dtype != HONE_F64)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: %s of %s", node->op->name,
+                dtype_name(x.dtype));
+  axes[axis] = true;
+  const double none = is_last ? -1 : (double)x.shape.dims[axis];
+  const struct term extreme = hlo_reduce_back(h, is_max ? "stablehlo.maximum" : "stablehlo.minimum",
+                                              is_max ? -INFINITY : INFINITY, x, axes);
+  snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
+  const struct term places =
+      hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, HONE_I64, &x.shape);
+  const struct term found = hlo_select(h, hlo_compare(h, "EQ", x, extreme), places,
+                                       hlo_splat(h, none, HONE_I64, &x.shape));
+  const struct term y =
+      hlo_reduce(h, is_last ? "stablehlo.maximum" : "stablehlo.minimum", none, found, axes);
+  hlo_bind(h, node, 0, hlo_reshape(h, y, &node->outputs[0]->shape));
+  return HONE_OK;
+}
+
+/* -- numbers of few bits ---------------------------------------------------------------------------
+ */
+
+/* A scale or zero point for every element of x: one number, or one along the axis. */
+static hone_status spread_operand(struct hlo *h, const struct node *node, size_t k,
+                                  const struct shape *shape, hone_dtype dtype, struct term *out) {
+  int axis;
+  int64_t place;
+  TRY(hlo_input(h, node, k, out));
+  *out = hlo_convert(h, *out, dtype);
+  if (!out->shape.rank || (out->shape.rank == 1 && out->shape.dims[0] == 1)) {
+    *out = hlo_broadcast(h, hlo_reshape(h, *out, &(struct shape){0}), shape);
+    return HONE_OK;
+  }
+  if (out->shape.rank != 1)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: %s by block", node->op->name);
+  TRY(axis_attribute(h->ctx, node, "axis", 1, shape->rank, &axis));
+  place = axis;
+  *out = hlo_broadcast_dims(h, *out, &place, shape);
+  return HONE_OK;
+}
+
+static hone_status put_dequantize(struct hlo *h, const struct node *node) {
+  const hone_dtype dtype = node->outputs[0]->dtype;
+  struct term x, scale, zero;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(spread_operand(h, node, 1, &x.shape, dtype, &scale));
+  x = hlo_convert(h, x, dtype);
+  if (node_input(node, 2)) {
+    TRY(spread_operand(h, node, 2, &x.shape, dtype, &zero));
+    x = hlo_binary(h, "stablehlo.subtract", x, zero);
+  }
+  hlo_bind(h, node, 0, hlo_binary(h, "stablehlo.multiply", x, scale));
+  return HONE_OK;
+}
+
+static hone_status put_quantize(struct hlo *h, const struct node *node) {
+  static const struct {
+    hone_dtype dtype;
+    double low, high;
+  } ranges[] = {
+      {HONE_U8, 0, 255}, {HONE_I8, -128, 127}, {HONE_U16, 0, 65535}, {HONE_I16, -32768, 32767}};
+  const hone_dtype to = node->outputs[0]->dtype;
+  struct term x, scale, zero;
+  size_t r = 0;
+  while (r < COUNT(ranges) && ranges[r].dtype != to) r++;
+  if (r == COUNT(ranges))
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: QuantizeLinear to %s",
+                dtype_name(to));
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(spread_operand(h, node, 1, &x.shape, x.dtype, &scale));
+  x = hlo_unary(h, "stablehlo.round_nearest_even", hlo_binary(h, "stablehlo.divide", x, scale));
+  if (node_input(node, 2)) {
+    TRY(spread_operand(h, node, 2, &x.shape, x.dtype, &zero));
+    x = hlo_binary(h, "stablehlo.add", x, zero);
+  }
+  x = hlo_binary(h, "stablehlo.maximum", x, hlo_splat(h, ranges[r].low, x.dtype, &x.shape));
+  x = hlo_binary(h, "stablehlo.minimum", x, hlo_splat(h, ranges[r].high, x.dtype, &x.shape));
+  hlo_bind(h, node, 0, hlo_convert(h, x, to));
+  return HONE_OK;
+}
+
+/* -- the table -------------------------------------------------------------------------------------
+ */
+
+const struct hlo_row hlo_image_rules[] = {
+    {OP_ArgMax, put_arg},
+    {OP_ArgMin, put_arg},
+    {OP_DepthToSpace, put_depth_to_space},
+    {OP_DequantizeLinear, put_dequantize},
+    {OP_QuantizeLinear, put_quantize},
+    {OP_Resize, put_resize},
+    {OP_SpaceToDepth, put_space_to_depth},
+    {OP_Tile, put_tile},
+};
+const size_t hlo_image_rule_count = COUNT(hlo_image_rules);
