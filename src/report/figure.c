@@ -72,11 +72,12 @@ static void put_rows(struct html html, const struct summary *summary, size_t beg
     svg_begin_text(html, "name end", NAME_END, y + 4);
     svg_name(html, record, 34);
     svg_end_text(html);
-    svg_line(html, "base", AXIS_FROM, y, AXIS_TO, y);
     if (axis && record->rank && record->p50_ms > 0) {
+      svg_line(html, "base", AXIS_FROM, y, AXIS_TO, y);
       put_median(html, summary, begin, i, axis, y);
     } else {
-      svg_begin_text(html, "failed", AXIS_FROM, y - 3);
+      svg_begin_text(html, "failed", AXIS_FROM,
+                     y + 4); /* on the name's line, with no axis through it */
       html_text(html, status_text(record->status));
       svg_end_text(html);
     }

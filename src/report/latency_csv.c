@@ -34,7 +34,7 @@ hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
     csv_text(&csv, record->cell.model);
     csv_text(&csv, record->cell.device);
     if (record->rank && isfinite(record->p50_ms))
-      csv_number(&csv, record->p50_ms);
+      csv_number(&csv, round(record->p50_ms * 1e6) / 1e6); /* whole ns, without a double's tail */
     else
       csv_text(&csv, status_text(record->status)); /* a figure of a wrong row is no latency */
     csv_text(&csv, record->cell.backend);

@@ -1,6 +1,7 @@
 """Engines whose package is broken on purpose: the study goes on, and the row says what is wrong."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -116,22 +117,40 @@ PACKAGES = {
 }
 
 
-@pytest.mark.parametrize("how", PACKAGES)
-def test_a_broken_package_is_one_row(hone, tmp_path, how):
-    """The worker is hone's own for TVM; the package `tvm` that it imports is broken."""
-    text, status, part, words = PACKAGES[how]
+def package(tmp_path, text):
+    """An environment for TVM whose package `tvm` is this text."""
     folder = tmp_path / "engine"
     site = folder / "site"
     (folder / "bin").mkdir(parents=True)
     (folder / "lib/python3.11/site-packages/apache_tvm-9.9.dist-info").mkdir(parents=True)
     (site / "tvm").mkdir(parents=True)
-    (site / "tvm/__init__.py").write_text(text + "\n")
+    (site / "tvm/__init__.py").write_text(textwrap.dedent(text) + "\n")
     python = folder / "bin/python"
     python.write_text(textwrap.dedent(f"""\
         #!/bin/sh
         PYTHONPATH={site} exec {sys.executable} "$@"
         """))
     python.chmod(0o755)
-    result, rows = rows_of(hone, tmp_path, "tvm", folder, *words)
+    return folder
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/autogroup"), reason="this kernel does not group by session")
+def test_a_python_workers_session_has_the_studys_priority(hone, tmp_path):
+    """As an engine that is called from C has it: else whoever else is busy takes more from one than from the other."""
+    folder = package(tmp_path, f"""
+        import os
+        with open({str(tmp_path / 'seen')!r}, "w") as file:
+            file.write(open("/proc/self/autogroup").read() + str(os.getpriority(os.PRIO_PROCESS, 0)))
+        raise ImportError("that was all")""")
+    rows_of(hone, tmp_path, "tvm", folder, "--nice", "5")
+    words = (tmp_path / "seen").read_text().split()
+    assert words[1:] == ["nice", "5", "5"], words
+
+
+@pytest.mark.parametrize("how", PACKAGES)
+def test_a_broken_package_is_one_row(hone, tmp_path, how):
+    """The worker is hone's own for TVM; the package `tvm` that it imports is broken."""
+    text, status, part, words = PACKAGES[how]
+    result, rows = rows_of(hone, tmp_path, "tvm", package(tmp_path, text), *words)
     assert rows["null"]["status"] == "ok", result
     assert rows["tvm"]["status"] == status and re.search(part, rows["tvm"]["reason"]) and rows["tvm"]["reason"], result
