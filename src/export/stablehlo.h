@@ -52,6 +52,8 @@ struct term hlo_broadcast(struct hlo *h, struct term x, const struct shape *shap
 struct term hlo_broadcast_dims(struct hlo *h, struct term x, const int64_t *dims,
                                const struct shape *shape);
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order);
+/* The first elements along every axis. */
+struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape);
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis);
 struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struct shape *shape);
 MUST_USE hone_status hlo_constant(struct hlo *h, const struct tensor *tensor, struct term *out);

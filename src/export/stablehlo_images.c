@@ -106,13 +106,22 @@ static hone_status put_arg(struct hlo *h, const struct node *node) {
   int axis;
   TRY(hlo_input(h, node, 0, &x));
   TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
-  if (x.dtype != HONE_F32 && x.dtype != HONE_F64)
+  if (x.dtype == HONE_U8 || x.dtype == HONE_I8) x = hlo_convert(h, x, HONE_I32);
+  if (x.dtype != HONE_F32 && x.dtype != HONE_F64 && x.dtype != HONE_I32 && x.dtype != HONE_I64)
     return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: %s of %s", node->op->name,
                 dtype_name(x.dtype));
+  /* integers by their own order: the smallest is the complement of the largest */
+  const bool is_integer = x.dtype == HONE_I32 || x.dtype == HONE_I64;
+  if (is_integer && !is_max) x = hlo_unary(h, "stablehlo.not", x);
+  const bool takes_largest = is_max || is_integer;
+  const double lowest = x.dtype == HONE_I32   ? (double)INT32_MIN
+                        : x.dtype == HONE_I64 ? (double)INT64_MIN
+                                              : -INFINITY;
   axes[axis] = true;
   const double none = is_last ? -1 : (double)x.shape.dims[axis];
-  const struct term extreme = hlo_reduce_back(h, is_max ? "stablehlo.maximum" : "stablehlo.minimum",
-                                              is_max ? -INFINITY : INFINITY, x, axes);
+  const struct term extreme =
+      hlo_reduce_back(h, takes_largest ? "stablehlo.maximum" : "stablehlo.minimum",
+                      takes_largest ? lowest : INFINITY, x, axes);
   snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
   const struct term places =
       hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, HONE_I64, &x.shape);
@@ -124,16 +133,81 @@ static hone_status put_arg(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
+/* Elements of the two values where a place along the axis is the given one. */
+static hone_status put_one_hot(struct hlo *h, const struct node *node) {
+  const struct value *result = node->outputs[0];
+  const struct tensor *values = node_input(node, 2) ? node->inputs[2]->constant : NULL;
+  struct term at;
+  int axis;
+  int64_t dims[HONE_MAX_RANK];
+  char attributes[64];
+  TRY(hlo_input(h, node, 0, &at));
+  TRY(axis_attribute(h->ctx, node, "axis", -1, result->shape.rank, &axis));
+  if (!values || tensor_count(values) != 2 || result->dtype == HONE_BOOL)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: OneHot of computed values");
+  for (int d = 0; d < at.shape.rank; d++) dims[d] = d < axis ? d : d + 1;
+  at = hlo_convert(h, at, HONE_I64);
+  const double size = (double)result->shape.dims[axis];
+  const struct term behind =
+      hlo_binary(h, "stablehlo.add", at, hlo_splat(h, size, HONE_I64, &at.shape));
+  at = hlo_select(h, hlo_compare(h, "LT", at, hlo_splat(h, 0, HONE_I64, &at.shape)), behind, at);
+  snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
+  const struct term places =
+      hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, HONE_I64, &result->shape);
+  const struct term is_there =
+      hlo_compare(h, "EQ", places, hlo_broadcast_dims(h, at, dims, &result->shape));
+  hlo_bind(
+      h, node, 0,
+      hlo_select(h, is_there, hlo_splat(h, tensor_f64(values, 1), result->dtype, &result->shape),
+                 hlo_splat(h, tensor_f64(values, 0), result->dtype, &result->shape)));
+  return HONE_OK;
+}
+
 /* -- numbers of few bits ---------------------------------------------------------------------------
  */
 
-/* A scale or zero point for every element of x: one number, or one along the axis. */
+/* Input k; constants of 4 bits as bytes, which the text has a form for. */
+static hone_status input_of_bits(struct hlo *h, const struct node *node, size_t k,
+                                 struct term *out) {
+  const struct value *value = node_input(node, k);
+  const struct tensor *from = value ? value->constant : NULL;
+  struct tensor *to;
+  if (!from || (from->dtype != HONE_I4 && from->dtype != HONE_U4))
+    return hlo_input(h, node, k, out);
+  TRY(tensor_create(h->ctx, h->arena, from->dtype == HONE_I4 ? HONE_I8 : HONE_U8, &from->shape,
+                    &to));
+  for (size_t i = 0; i < tensor_count(to); i++) tensor_set_i64(to, i, tensor_i64(from, i));
+  return hlo_constant(h, to, out);
+}
+
+/* One for each block of `size` elements along an axis, of which the last may be cut off. */
+static struct term spread_blocks(struct hlo *h, struct term x, int axis, int64_t size,
+                                 const struct shape *shape) {
+  struct shape wide = {.rank = x.shape.rank + 1}, joined = *shape;
+  int64_t places[HONE_MAX_RANK];
+  for (int d = 0, at = 0; d < x.shape.rank; d++) {
+    places[d] = at;
+    wide.dims[at++] = x.shape.dims[d];
+    if (d == axis) wide.dims[at++] = size;
+  }
+  joined.dims[axis] = x.shape.dims[axis] * size;
+  x = hlo_reshape(h, hlo_broadcast_dims(h, x, places, &wide), &joined);
+  return joined.dims[axis] == shape->dims[axis] ? x : hlo_head(h, x, shape);
+}
+
+/* A scale or zero point for every element of x: one number, one along the axis, or one a block. */
 static hone_status spread_operand(struct hlo *h, const struct node *node, size_t k,
                                   const struct shape *shape, hone_dtype dtype, struct term *out) {
   int axis;
   int64_t place;
-  TRY(hlo_input(h, node, k, out));
+  const int64_t block = node_int(node, "block_size", 0);
+  TRY(input_of_bits(h, node, k, out));
   *out = hlo_convert(h, *out, dtype);
+  if (block > 0 && out->shape.rank == shape->rank && shape->rank < HONE_MAX_RANK) {
+    TRY(axis_attribute(h->ctx, node, "axis", 1, shape->rank, &axis));
+    *out = spread_blocks(h, *out, axis, block, shape);
+    return HONE_OK;
+  }
   if (!out->shape.rank || (out->shape.rank == 1 && out->shape.dims[0] == 1)) {
     *out = hlo_broadcast(h, hlo_reshape(h, *out, &(struct shape){0}), shape);
     return HONE_OK;
@@ -149,7 +223,7 @@ static hone_status spread_operand(struct hlo *h, const struct node *node, size_t
 static hone_status put_dequantize(struct hlo *h, const struct node *node) {
   const hone_dtype dtype = node->outputs[0]->dtype;
   struct term x, scale, zero;
-  TRY(hlo_input(h, node, 0, &x));
+  TRY(input_of_bits(h, node, 0, &x));
   TRY(spread_operand(h, node, 1, &x.shape, dtype, &scale));
   x = hlo_convert(h, x, dtype);
   if (node_input(node, 2)) {
@@ -194,6 +268,7 @@ const struct hlo_row hlo_image_rules[] = {
     {OP_ArgMin, put_arg},
     {OP_DepthToSpace, put_depth_to_space},
     {OP_DequantizeLinear, put_dequantize},
+    {OP_OneHot, put_one_hot},
     {OP_QuantizeLinear, put_quantize},
     {OP_Resize, put_resize},
     {OP_SpaceToDepth, put_space_to_depth},

@@ -141,6 +141,40 @@ static hone_status put_slice(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
+/* The element that each place behind and in front takes: the nearest, mirrored, or from the other end. */
+static int64_t bordered(const char *mode, int64_t at, int64_t size) {
+  const int64_t period = 2 * (size - 1);
+  if (!strcmp(mode, "edge")) return at < 0 ? 0 : at >= size ? size - 1 : at;
+  if (!strcmp(mode, "wrap")) return (at % size + size) % size;
+  if (period < 1) return 0;
+  at = (at % period + period) % period;
+  return at < size ? at : period - at;
+}
+
+static hone_status put_border(struct hlo *h, const struct node *node, struct term x,
+                              const int64_t *low, const int64_t *high, const char *mode) {
+  if (strcmp(mode, "edge") && strcmp(mode, "wrap") && strcmp(mode, "reflect"))
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: this mode of Pad has no rule");
+  for (int d = 0; d < x.shape.rank; d++) {
+    struct tensor *places;
+    struct term at;
+    struct shape shape = x.shape;
+    const int64_t size = x.shape.dims[d];
+    if (!low[d] && !high[d]) continue;
+    shape.dims[d] = low[d] + size + high[d];
+    if (size < 1 || shape.dims[d] < 0)
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: Pad of no elements");
+    TRY(tensor_create(h->ctx, h->arena, HONE_I32, &(struct shape){1, {shape.dims[d]}}, &places));
+    for (int64_t i = 0; i < shape.dims[d]; i++)
+      tensor_set_i64(places, (size_t)i, bordered(mode, i - low[d], size));
+    TRY(hlo_constant(h, places, &at));
+    if (shape.dims[d] == 1) at = hlo_reshape(h, at, &(struct shape){1, {1}});
+    x = hlo_take(h, x, at, d, &shape);
+  }
+  hlo_bind(h, node, 0, x);
+  return HONE_OK;
+}
+
 static hone_status put_pad(struct hlo *h, const struct node *node) {
   struct term operands[2];
   int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK], low[HONE_MAX_RANK] = {0},
@@ -149,8 +183,6 @@ static hone_status put_pad(struct hlo *h, const struct node *node) {
   size_t count, axis_count = 0;
   const struct shape scalar = {0};
   TRY(hlo_input(h, node, 0, &operands[0]));
-  if (strcmp(node_string(node, "mode", "constant"), "constant"))
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO pads with constants only");
   TRY(want_ints(h->ctx, node, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
   const int rank = operands[0].shape.rank;
   for (int d = 0; d < rank; d++) axes[d] = d;
@@ -162,6 +194,8 @@ static hone_status put_pad(struct hlo *h, const struct node *node) {
     low[axis] = pads[i];
     high[axis] = pads[i + count / 2];
   }
+  const char *mode = node_string(node, "mode", "constant");
+  if (strcmp(mode, "constant")) return put_border(h, node, operands[0], low, high, mode);
   operands[1] = hlo_splat(h, 0, operands[0].dtype, &scalar);
   if (node_input(node, 2)) {
     TRY(hlo_input(h, node, 2, &operands[1]));

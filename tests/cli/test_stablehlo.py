@@ -12,7 +12,9 @@ from hone import refused, sound
 
 # Small forms of the zoo's families: every operator of the built-in models.
 SMALL = ["mlp", "conv,batch=1", "mnist_cnn", "transformer,batch=1,sequence=8", "mobilenet_v3_small,size=32",
-         "resnet18,size=32", "gcn,size=64", "graphsage,size=64", "gat,size=64", "dlrm,batch=2"]
+         "resnet18,size=32", "gcn,size=64", "graphsage,size=64", "gat,size=64", "dlrm,batch=2",
+         "clip,layers=1,width=192,vocabulary=50,sequence=9,size=64,batch=3",
+         "llama_3_2_1b_int4,layers=1,width=256,vocabulary=50,sequence=5", "yolov8n,size=64"]
 
 QUICK = ["--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup",
          "0.01", "--threads", "1", "--resume", "never"]
@@ -56,7 +58,7 @@ def model_of(nodes, dims, constants=None, kind=1):
     from onnx import helper as h
     graph = h.make_graph(nodes, "g", [h.make_tensor_value_info("x", 1, dims)], [h.make_tensor_value_info("y", kind, None)],
                          [onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in (constants or {}).items()])
-    return h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=8)
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 21)], ir_version=10)
 
 
 def cases():
@@ -88,6 +90,12 @@ def cases():
                                    {"w": weight(4, 3, 3)}),
         "quantised": ([n("QuantizeLinear", ["x", "s", "z"], ["q"], axis=1), n("DequantizeLinear", ["q", "s", "z"], ["y"], axis=1)],
                       [2, 3, 4], {"s": np.float32([0.05, 0.1, 0.01]), "z": np.array([3, 200, 0], np.uint8)}),
+        "pad_reflect": ([n("Pad", ["x", "by"], ["y"], mode="reflect")], [1, 5, 4], {"by": np.array([0, 2, 0, 0, 3, 1], np.int64)}),
+        "pad_edge": ([n("Pad", ["x", "by"], ["y"], mode="edge")], [1, 5, 4], {"by": np.array([0, 2, 0, 0, 9, 1], np.int64)}),
+        "arg_min_integers": ([n("Cast", ["x"], ["i"], to=7), n("ArgMin", ["i"], ["a"], axis=1), n("Cast", ["a"], ["y"], to=1)],
+                             [3, 20], {}),
+        "one_hot": ([n("Cast", ["x"], ["i"], to=7), n("OneHot", ["i", "size", "values"], ["y"], axis=1)], [2, 5],
+                    {"size": np.int64(3), "values": np.float32([-1, 2])}),
         "sum_of_sizes": ([n("ReduceL1", ["x", "axes"], ["y"])], [3, 4, 5], {"axes": np.array([1], np.int64)}),
     }
 
