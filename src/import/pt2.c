@@ -13,22 +13,28 @@ enum { SCHEMA_MAJOR = 8, LONGEST_NUMBER = 64, MOST_JSON_BYTES = 256 << 20 };
 
 /* -- JSON ---- */
 
+enum sign { OTHER, QUOTE, ESCAPE, OPENS, CLOSES, DIGIT };
+static const uint8_t signs[256] = {
+    ['"'] = QUOTE, ['\\'] = ESCAPE, ['['] = OPENS, ['{'] = OPENS, [']'] = CLOSES, ['}'] = CLOSES,
+    ['0'] = DIGIT, ['1'] = DIGIT,   ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT,  ['5'] = DIGIT,
+    ['6'] = DIGIT, ['7'] = DIGIT,   ['8'] = DIGIT, ['9'] = DIGIT, ['+'] = DIGIT,  ['-'] = DIGIT,
+    ['.'] = DIGIT, ['e'] = DIGIT,   ['E'] = DIGIT};
+
 /* Depth and the length of numbers, before a parser that recurses sees it. */
 static hone_status check_json(struct pt *pt, const char *name, const char *text, size_t size) {
   int64_t depth = 0, most = pt->ctx->limits[LIMIT_depth];
   size_t digits = 0;
   bool in_string = false;
   for (size_t i = 0; i < size; i++) {
-    char c = text[i];
+    uint8_t sign = signs[(uint8_t)text[i]];
     if (in_string) {
-      if (c == '\\') i++;
-      in_string = c != '"';
+      i += sign == ESCAPE;
+      in_string = sign != QUOTE;
       continue;
     }
-    in_string = c == '"';
-    if (c == '[' || c == '{') depth++;
-    if (c == ']' || c == '}') depth--;
-    digits = strchr("0123456789+-.eE", c) && c ? digits + 1 : 0;
+    in_string = sign == QUOTE;
+    depth += (sign == OPENS) - (sign == CLOSES);
+    digits = sign == DIGIT ? digits + 1 : 0;
     if (depth > most || digits > LONGEST_NUMBER)
       return fail(pt->ctx, HONE_E_LIMIT, place_name(name), "JSON with %s at byte %zu",
                   depth > most ? "nesting beyond limit depth" : "a number of too many digits", i);

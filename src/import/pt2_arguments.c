@@ -203,9 +203,10 @@ hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *ou
     const char *one = json_is_object(value) ? pt_variant(value, &inner) : "as_int";
     TRY(number_of(op, one, inner ? inner : value, &x));
     if (!(fabs(x) < 9.3e18)) return pt_refuse(op, "argument %s holds %g", name, x);
-    out[(*out_count)++] = json_is_integer(value)       ? json_integer_value(value)
-                          : x >= 9.2233720368547758e18 ? INT64_MAX
-                                                       : (int64_t)x;
+    out[(*out_count)++] = json_is_integer(value) ? json_integer_value(value)
+                          : x >= 0x1p63          ? INT64_MAX
+                          : x < -0x1p63          ? INT64_MIN
+                                                 : (int64_t)x;
   }
   return HONE_OK;
 }

@@ -112,7 +112,7 @@ static hone_status buffer_bytes(struct tf *tf, int64_t index, const char *name, 
   struct flat_vector data;
   int64_t offset, size;
   *out = NULL;
-  if (index < 0 || (uint64_t)index >= tf->buffers.count)
+  if ((uint64_t)index >= tf->buffers.count) /* of an unsigned field */
     return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "buffer %lld of %zu", (long long)index,
                 tf->buffers.count);
   TRY(flat_item(&tf->buffers, (size_t)index, &buffer));
@@ -389,7 +389,7 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   struct flat_table opcode;
   const char *custom;
   TRY(flat_number(operator, OPERATOR_OPCODE, FLAT_U32, 0, &number));
-  if (number < 0 || (uint64_t)number >= tf->opcodes.count)
+  if ((uint64_t)number >= tf->opcodes.count)
     return fail(tf->ctx, HONE_E_FORMAT, place_offset(operator->at), "operator code %lld of %zu",
                 (long long)number, tf->opcodes.count);
   TRY(flat_item(&tf->opcodes, (size_t)number, &opcode));
@@ -418,12 +418,14 @@ hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op) {
   return check_indices(tf, &op->outputs, &tf->graph, false, "an output");
 }
 
-/* Operators that know of variables and of tensors that keep their content. */
-static bool knows_state(const struct tf_kind *kind) {
-  static tf_build_fn *const those[] = {
-      tf_if,   tf_while, tf_composite, tf_read_variable,      tf_assign_variable,
-      tf_lstm, tf_rnn,   tf_svdf,      tf_bidirectional_lstm, tf_bidirectional_rnn};
-  for (size_t i = 0; i < COUNT(those); i++)
+/* Operators that know of variables and of tensors that keep their content; that read complex numbers. */
+static tf_build_fn *const of_state[] = {
+    tf_if,   tf_while, tf_composite, tf_read_variable,      tf_assign_variable,
+    tf_lstm, tf_rnn,   tf_svdf,      tf_bidirectional_lstm, tf_bidirectional_rnn};
+static tf_build_fn *const of_complex[] = {tf_complex_part, tf_reshape, tf_squeeze, tf_expand_dims};
+
+static bool is_among(const struct tf_kind *kind, tf_build_fn *const *those, size_t count) {
+  for (size_t i = 0; i < count; i++)
     if (kind->build == those[i]) return true;
   return false;
 }
@@ -436,8 +438,10 @@ static hone_status build_operator(struct tf *tf, size_t index) {
   tf->make.name = first ? first->name : "";
   for (size_t k = 0; k < op.inputs.count; k++) {
     const struct tf_tensor *in = tf_in(&op, k);
+    if (in && in->is_complex && !is_among(op.kind, of_complex, COUNT(of_complex)))
+      return tf_refuse(&op, "of complex numbers");
     if (!in || in->value || in->image) continue;
-    if ((in->resource || in->is_variable) && knows_state(op.kind)) continue;
+    if ((in->resource || in->is_variable) && is_among(op.kind, of_state, COUNT(of_state))) continue;
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "%s reads \"%s\", which nothing defines",
                 op.kind->name, in->name);
   }

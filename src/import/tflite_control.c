@@ -67,7 +67,6 @@ static hone_status read_arguments(struct tf_call *call, size_t first) {
     struct value *ignored;
     if (!in)
       return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "operand %zu is left out", first + i);
-    if (in->is_complex) return tf_refuse(op, "of complex numbers");
     if (in->is_variable && !in->value && !in->image)
       return tf_refuse(op, "of a tensor that keeps its content");
     if (!in->resource) TRY(tf_value(op, in, &ignored));
@@ -111,7 +110,6 @@ static hone_status write_results(struct tf_call *call, const struct tf_tensor *r
                 op->kind->name, op->outputs.count, count);
   for (size_t i = 0; i < count; i++) {
     struct tf_tensor *out = tf_out(op, i);
-    if (!out) continue;
     out->resource = results[i].resource;
     if (!out->resource) TRY(tf_write(op, i, false, results[i].value));
   }
@@ -230,7 +228,6 @@ static hone_status enter_loop(struct tf *tf, struct tf_call *call) {
 static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *goes) {
   static const char *const names[] = {"body"};
   static const struct shape scalar = {0};
-  struct tf_op *op = &call->op;
   struct value **inputs;
   struct node *node;
   size_t carried = 2, k = 0;
@@ -252,7 +249,6 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
   TRY(make_holder(call, OP_Loop, inputs, carried, names, 1, carried - 2, &node));
   for (size_t i = 0; i < call->count; i++)
     if (!call->values[i].resource) call->values[i].value = node->outputs[k++];
-  (void)op;
   return write_results(call, call->values, call->count);
 }
 

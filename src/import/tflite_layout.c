@@ -67,6 +67,10 @@ hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value
   if (value->dtype != tensor->dtype)
     return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s, the file says %s", op->kind->name,
                 dtype_name(value->dtype), dtype_name(tensor->dtype));
+  if (tensor->is_complex != (tensor->imaginary != NULL))
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s numbers, the file says %s",
+                op->kind->name, tensor->imaginary ? "complex" : "real",
+                tensor->imaginary ? "real" : "complex");
   if (image)
     tensor->image = value;
   else

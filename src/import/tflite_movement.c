@@ -618,17 +618,29 @@ hone_status tf_reverse(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* REVERSE_SEQUENCE: x, lengths; options seq_dim, batch_dim. */
+/* REVERSE_SEQUENCE: x, lengths; options seq_dim, batch_dim, which ONNX wants as the first two axes. */
 hone_status tf_reverse_sequence(struct tf_op *op) {
-  int64_t time, batch;
+  int64_t time, batch, perm[HONE_MAX_RANK], back[HONE_MAX_RANK];
   struct value *x, *lengths, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &time));
   TRY(tf_option(op, 1, FLAT_I32, 0, &batch));
   TRY(tf_value(op, tf_in(op, 0), &x));
+  const int rank = x->shape.rank;
+  TRY(tf_axis(op, time, rank, &time));
+  TRY(tf_axis(op, batch, rank, &batch));
+  if (time == batch)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "REVERSE_SEQUENCE of axis %lld along itself",
+                (long long)time);
   TRY(read_i64(op, 1, &lengths));
+  perm[0] = batch, perm[1] = time;
+  for (int d = 0, n = 2; d < rank; d++)
+    if (d != batch && d != time) perm[n++] = d;
+  for (int d = 0; d < rank; d++) back[perm[d]] = d;
+  TRY(make_transpose(op->make, x, perm, &x));
   TRY(make_node(op->make, OP_ReverseSequence, VALUES(x, lengths),
-                ARGS(INT_ARG("time_axis", time), INT_ARG("batch_axis", batch)), &y));
+                ARGS(INT_ARG("time_axis", 1), INT_ARG("batch_axis", 0)), &y));
+  TRY(make_transpose(op->make, y, back, &y));
   return tf_write(op, 0, false, y);
 }
 

@@ -10,7 +10,15 @@
 
 #include <math.h>
 
-enum { TABLE = 256, RELU_CODE = 19, RELU6_CODE = 21, RELU_N1_CODE = 20, RELU_01_CODE = 152 };
+enum {
+  TABLE = 256,
+  RELU_CODE = 19,
+  RELU6_CODE = 21,
+  RELU_N1_CODE = 20,
+  LEAKY_CODE = 98,
+  GELU_CODE = 150,
+  RELU_01_CODE = 152
+};
 
 bool tf_is_quantised(const struct tf_tensor *tensor) {
   return tensor->quantisation.count > 0 &&
@@ -253,9 +261,8 @@ struct table_scales {
   int64_t from_zero, to_zero;
 };
 
-static double in_float(struct tf_op *op, double x) {
-  double alpha = 0;
-  int64_t approximate = 0;
+/* EXP, LOG, ELU and, by its option, GELU. */
+static double in_float(const struct tf_op *op, bool approximate, double x) {
   switch (op->kind->parameter) {
     case OP_Exp:
       return (double)expf((float)x);
@@ -263,15 +270,7 @@ static double in_float(struct tf_op *op, double x) {
       return (double)logf((float)x);
     case OP_Elu:
       return x < 0 ? (double)expm1f((float)x) : x;
-    case OP_Sqrt:
-      return (double)sqrtf((float)x);
-    case OP_Sigmoid:
-      return (double)(1.0f / (1.0f + expf(-(float)x)));
-    case OP_Tanh:
-      return (double)tanhf((float)x);
-    default: /* GELU, LEAKY_RELU */
-      if (tf_option(op, 0, FLAT_U8, 0, &approximate)) return 0;
-      if (flat_float(&op->options, 0, 0, &alpha)) alpha = 0;
+    default:
       return 0.5 * x *
              (1 + (approximate ? tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
                                : erf(x * 0.7071067811865476)));
@@ -313,13 +312,17 @@ static hone_status leaky_table(struct tf_op *op, const struct table_scales *t, i
 static hone_status table_entry(struct tf_op *op, const struct table_scales *t, int64_t x,
                                double *out) {
   int kind = op->kind->parameter;
-  if (op->kind->code == 98) {
+  int64_t approximate = 0;
+  if (op->kind->code == GELU_CODE) TRY(tf_option(op, 0, FLAT_U8, 0, &approximate));
+  if (op->kind->code == LEAKY_CODE) {
     TRY(leaky_table(op, t, x, out));
   } else if (kind == OP_Sigmoid || kind == OP_Tanh) {
     *out = in_fixed_point(op, t, x);
   } else {
-    double y = in_float(op, t->from * (double)(x - t->from_zero));
-    *out = isnan(y) ? t->low : round((double)((float)y / (float)t->to)) + (double)t->to_zero;
+    /* the kernels' table of floats: times the inverse of the scale, which is not the quotient */
+    double y = in_float(op, approximate, (double)((float)t->from * (float)(x - t->from_zero)));
+    double steps = (double)((float)y * (1.0f / (float)t->to));
+    *out = isnan(y) ? t->low : round(steps) + (double)t->to_zero;
   }
   *out = fmin(fmax(*out, t->low), t->high);
   return HONE_OK;
@@ -337,7 +340,7 @@ hone_status tf_quantised_table(struct tf_op *op) {
   if (kind == OP_Relu) return tf_quantised_relu(op);
   if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
   bool known = kind == OP_Exp || kind == OP_Log || kind == OP_Elu || kind == OP_Sigmoid ||
-               kind == OP_Tanh || op->kind->code == 98 || op->kind->code == 150;
+               kind == OP_Tanh || op->kind->code == LEAKY_CODE || op->kind->code == GELU_CODE;
   if (!known) return tf_refuse(op, "of quantised numbers");
   TRY(scale_of(op, in, &t.from, &t.from_zero));
   TRY(scale_of(op, out, &t.to, &t.to_zero));
@@ -407,7 +410,7 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   for (size_t i = 0; i < axis_count; i++) {
     TRY(tf_axis(op, axes[i], x->shape.rank, &axes[i]));
     if (image) axes[i] = tf_image_axis(axes[i]);
-    count *= x->shape.dims[axes[i]];
+    if (!checked_mul(count, x->shape.dims[axes[i]], &count)) count = 0; /* one axis over and over */
   }
   if (count < 1) return tf_refuse(op, "of no elements");
   TRY(make_ints(op->make, axes, axis_count, &list));

@@ -95,15 +95,12 @@ static hone_status floats_constant(struct rewrite *r, const double *floats, size
   return graph_constant(r->ctx, r->graph, NULL, tensor, out);
 }
 
-/* A helper node with up to three inputs and one output, placed before the node being rewritten. */
+/* A helper node of one of hone's own operators with one or two inputs and one output, placed before the node being
+   rewritten. */
 static hone_status emit(struct rewrite *r, const char *op_type, struct value *a, struct value *b,
-                        struct value *c, struct node **out) {
-  struct value *inputs[] = {a, b, c};
-  const struct op *op = op_find("", op_type);
-  if (!op)
-    return fail(r->ctx, HONE_E_UNSUP, here(r), "%s of opset %lld needs operator %s, not supported",
-                r->node->op_type, (long long)r->builder->opset, op_type);
-  TRY(graph_node(r->ctx, r->graph, op, inputs, c ? 3 : b ? 2 : 1, 1, out));
+                        struct node **out) {
+  struct value *inputs[] = {a, b};
+  TRY(graph_node(r->ctx, r->graph, op_find("", op_type), inputs, b ? 2 : 1, 1, out));
   (*out)->name = r->node->name;
   (*out)->index = r->node->index;
   return HONE_OK;
@@ -112,7 +109,7 @@ static hone_status emit(struct rewrite *r, const char *op_type, struct value *a,
 static hone_status emit_value(struct rewrite *r, const char *op_type, struct value *a,
                               struct value *b, struct value **out) {
   struct node *node;
-  TRY(emit(r, op_type, a, b, NULL, &node));
+  TRY(emit(r, op_type, a, b, &node));
   *out = node->outputs[0];
   return HONE_OK;
 }
@@ -124,8 +121,8 @@ static hone_status scalar_like(struct rewrite *r, double x, struct value *like,
   struct node *cast;
   TRY(floats_constant(r, &x, 1, 0, &constant));
   *out = constant;
-  if (like->dtype == HONE_F32 || !op_find("", "CastLike")) return HONE_OK;
-  TRY(emit(r, "CastLike", constant, like, NULL, &cast));
+  if (like->dtype == HONE_F32) return HONE_OK;
+  TRY(emit(r, "CastLike", constant, like, &cast));
   *out = cast->outputs[0];
   struct fixup fixup = {FIX_CAST, r->graph, constant, *out, cast, 0};
   VEC_PUSH(r->ctx, r->arena, &r->builder->fixups, fixup);
@@ -137,9 +134,6 @@ static hone_status scalar_like(struct rewrite *r, double x, struct value *like,
 static hone_status ints_to_input(struct rewrite *r, const char *name, size_t k) {
   const struct attribute *attribute = attribute_of(r, name);
   if (!attribute) return HONE_OK;
-  if (attribute->kind != ATTRIBUTE_INTS)
-    return fail(r->ctx, HONE_E_FORMAT, here(r), "%s: attribute %s is not a list of integers",
-                r->node->op_type, name);
   struct value *value;
   TRY(ints_constant(r, attribute->ints, attribute->count, 1, &value));
   TRY(set_input(r, k, value));
@@ -325,7 +319,7 @@ static hone_status upsample_scales(struct rewrite *r) {
   const struct attribute *height = attribute_of(r, "height_scale");
   const struct attribute *width = attribute_of(r, "width_scale");
   struct value *value;
-  if (scales && scales->kind == ATTRIBUTE_FLOATS) {
+  if (scales) {
     TRY(floats_constant(r, scales->floats, scales->count, 1, &value));
   } else if (height && width) {
     const double all[] = {1, 1, height->f, width->f};
@@ -358,9 +352,9 @@ static hone_status flat_softmax(struct rewrite *r) {
     return HONE_OK; /* the arity check refuses it */
   result = r->node->outputs.at[0];
   TRY(emit_value(r, "Shape", x, NULL, &shape));
-  TRY(emit(r, "Flatten", x, NULL, NULL, &flat));
+  TRY(emit(r, "Flatten", x, NULL, &flat));
   TRY(node_set_int(r->ctx, r->graph, flat, "axis", axis));
-  TRY(emit(r, r->node->op_type, flat->outputs[0], NULL, NULL, &softmax));
+  TRY(emit(r, r->node->op_type, flat->outputs[0], NULL, &softmax));
   TRY(node_set_int(r->ctx, r->graph, softmax, "axis", 1));
   r->node->op_type = "Reshape";
   r->node->attributes.count = 0;
@@ -385,15 +379,15 @@ static hone_status align_to_axis(struct rewrite *r, struct value *a, struct valu
   TRY(emit_value(r, "Shape", shape_b, NULL, &rank_b));
   TRY(ints_constant(r, &axis, 1, 1, &start));
   TRY(emit_value(r, "Sub", rank_a, rank_b, &ones_count));
-  if (axis >= 0) TRY(emit_value(r, "Sub", ones_count, start, &ones_count));
-  TRY(emit(r, "ConstantOfShape", ones_count, NULL, NULL, &ones));
+  TRY(emit_value(r, "Sub", ones_count, start, &ones_count));
+  TRY(emit(r, "ConstantOfShape", ones_count, NULL, &ones));
   struct shape single = {.rank = 1, .dims = {1}};
   struct tensor *fill;
   TRY(tensor_create(r->ctx, r->arena, HONE_I64, &single, &fill));
   tensor_set_i64(fill, 0, one);
   struct attribute value = {.name = "value", .kind = ATTRIBUTE_TENSOR, .tensor = fill};
   TRY(node_set(r->ctx, r->graph, ones, &value));
-  TRY(emit(r, "Concat", shape_b, ones->outputs[0], NULL, &shape));
+  TRY(emit(r, "Concat", shape_b, ones->outputs[0], &shape));
   TRY(node_set_int(r->ctx, r->graph, shape, "axis", 0));
   return emit_value(r, "Reshape", b, shape->outputs[0], out);
 }
@@ -441,7 +435,7 @@ static hone_status group_norm_channels(struct rewrite *r) {
   TRY(emit_value(r, "Shape", input_of(r, 0), NULL, &shape));
   TRY(emit_value(r, "Gather", shape, index, &channels));
   TRY(emit_value(r, "Div", channels, count, &repeats));
-  TRY(emit(r, "Concat", count, repeats, NULL, &target));
+  TRY(emit(r, "Concat", count, repeats, &target));
   TRY(node_set_int(r->ctx, r->graph, target, "axis", 0));
   TRY(per_channel(r, target->outputs[0], 1));
   return per_channel(r, target->outputs[0], 2);

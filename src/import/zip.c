@@ -52,7 +52,9 @@ static hone_status find_end(const struct zip *zip, uint64_t *out) {
   bool found = false;
   uint64_t first =
       zip->size > LONGEST_COMMENT + END_BYTES ? zip->size - LONGEST_COMMENT - END_BYTES : 0;
-  for (uint64_t at = first; at + END_BYTES <= zip->size; at++) {
+  const uint8_t *end = zip->bytes + zip->size, *p = zip->bytes + first;
+  for (; (p = memchr(p, 'P', (size_t)(end - p))); p++) {
+    uint64_t at = (uint64_t)(p - zip->bytes);
     if (!is_at(zip, at, 5, 6, END_BYTES) || at + END_BYTES + get(zip, at + 20, 2) != zip->size)
       continue;
     if (found) return damaged(zip, at, "two ends of a directory");
@@ -182,6 +184,37 @@ static hone_status read_entry(struct zip *zip, struct arena *arena, const struct
   return HONE_OK;
 }
 
+/* -- checksums: CRC-32 of ISO 3309, eight bytes at a time, by tables made once an archive ---- */
+
+struct zip_crc {
+  uint32_t table[8][256];
+};
+
+static void crc_init(struct zip_crc *crc) {
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t x = i;
+    for (int k = 0; k < 8; k++) x = x >> 1 ^ (x & 1 ? 0xedb88320u : 0);
+    crc->table[0][i] = x;
+  }
+  for (uint32_t i = 0; i < 7 * 256; i++) { /* of table k + 1 from those of table k */
+    uint32_t x = crc->table[i / 256][i % 256];
+    crc->table[i / 256 + 1][i % 256] = x >> 8 ^ crc->table[0][x & 255];
+  }
+}
+
+static uint32_t crc_of(const struct zip_crc *crc, const uint8_t *p, size_t n) {
+  uint32_t x = UINT32_MAX;
+  for (; n >= 8; n -= 8, p += 8) {
+    uint32_t low = (uint32_t)(p[0] | p[1] << 8 | p[2] << 16) | (uint32_t)p[3] << 24;
+    low ^= x;
+    x = crc->table[7][low & 255] ^ crc->table[6][low >> 8 & 255] ^ crc->table[5][low >> 16 & 255] ^
+        crc->table[4][low >> 24] ^ crc->table[3][p[4]] ^ crc->table[2][p[5]] ^ crc->table[1][p[6]] ^
+        crc->table[0][p[7]];
+  }
+  while (n--) x = x >> 8 ^ crc->table[0][(x ^ *p++) & 255];
+  return ~x;
+}
+
 static int by_header(const void *a, const void *b) {
   const struct zip_member *x = a, *y = b;
   return x->header < y->header ? -1 : x->header > y->header;
@@ -203,6 +236,10 @@ hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
   uint64_t at = d.start;
   for (size_t i = 0; i < out->count; i++) TRY(read_entry(out, arena, &d, &at, &out->members[i]));
   if (at != d.end) return damaged(out, at, "bytes behind the directory's last entry");
+  struct zip_crc *crc;
+  TRY(NEW(ctx, arena, crc));
+  crc_init(crc);
+  out->crc = crc;
   if (out->count) qsort(out->members, out->count, sizeof *out->members, by_header);
   for (size_t i = 0; i < out->count; i++) {
     struct zip_member *m = &out->members[i];
@@ -217,38 +254,6 @@ hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
 
 const struct zip_member *zip_find(const struct zip *zip, const char *name) {
   return names_find(&zip->names, name);
-}
-
-/* -- checksums: CRC-32 of ISO 3309, eight bytes at a time ---- */
-
-struct crc {
-  uint32_t table[8][256];
-};
-
-static void crc_init(struct crc *crc) {
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t x = i;
-    for (int k = 0; k < 8; k++) x = x >> 1 ^ (x & 1 ? 0xedb88320u : 0);
-    crc->table[0][i] = x;
-  }
-  for (uint32_t i = 0; i < 256; i++)
-    for (int k = 1; k < 8; k++)
-      crc->table[k][i] = crc->table[k - 1][i] >> 8 ^ crc->table[0][crc->table[k - 1][i] & 255];
-}
-
-static uint32_t crc_of(const uint8_t *p, size_t n) {
-  struct crc crc;
-  uint32_t x = UINT32_MAX;
-  crc_init(&crc);
-  for (; n >= 8; n -= 8, p += 8) {
-    uint32_t low = (uint32_t)(p[0] | p[1] << 8 | p[2] << 16) | (uint32_t)p[3] << 24;
-    low ^= x;
-    x = crc.table[7][low & 255] ^ crc.table[6][low >> 8 & 255] ^ crc.table[5][low >> 16 & 255] ^
-        crc.table[4][low >> 24] ^ crc.table[3][p[4]] ^ crc.table[2][p[5]] ^ crc.table[1][p[6]] ^
-        crc.table[0][p[7]];
-  }
-  while (n--) x = x >> 8 ^ crc.table[0][(x ^ *p++) & 255];
-  return ~x;
 }
 
 static hone_status unpack(const struct zip *zip, struct arena *arena,
@@ -272,7 +277,7 @@ hone_status zip_read(const struct zip *zip, struct arena *arena, const struct zi
                 "packed by method %u: hone reads STORED and DEFLATE", member->method);
   *out = zip->bytes + member->start;
   if (member->method == METHOD_DEFLATE) TRY(unpack(zip, arena, member, out));
-  if (crc_of(*out, member->size) != member->crc)
+  if (crc_of(zip->crc, *out, member->size) != member->crc)
     return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "the checksum is wrong");
   return HONE_OK;
 }

@@ -21,6 +21,7 @@ struct zip {
   struct zip_member *members; /* in the file's order */
   size_t count;
   struct names names; /* -> struct zip_member */
+  const struct zip_crc *crc;
 };
 /* E_FORMAT for what no tool writes: names outside the archive, duplicates, overlaps, two directories,
    headers that disagree, encryption, links. E_LIMIT above 100,000 members. */

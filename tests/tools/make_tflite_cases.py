@@ -2,6 +2,8 @@
 reference kernels. Needs the packages ai-edge-litert and flatbuffers; the tests need only what it wrote.
 
     make_tflite_cases.py [WORD]    writes the cases whose name holds WORD, all by default
+
+make_tflite_image_cases.py makes the rest of them.
 """
 import pathlib
 import re
@@ -1193,10 +1195,14 @@ def add_choosing():
 
 
 def main():
-    word = sys.argv[1] if len(sys.argv) > 1 else ""
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
     add_choosing(), add_curves()
+    write_cases()
+
+
+def write_cases():
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
     failed = []
     for name, build in CASES.items():
         if word not in name:
@@ -1210,4 +1216,5 @@ def main():
     print("\n".join(failed) or "all cases written")
 
 
-main()
+if __name__ == "__main__":
+    main()

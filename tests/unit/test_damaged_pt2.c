@@ -4,6 +4,7 @@
  * that it never has is read over only where hone has no use for it (the list below). */
 #include "import_case.h"
 #include "import/zip.h"
+#include "zip_bytes.h"
 
 #include <jansson.h>
 
@@ -41,42 +42,7 @@ static struct {
   size_t pair_count;
 } all;
 
-/* -- an archive whose members are stored as they are ---- */
-
-static uint32_t crc_of(const uint8_t *p, size_t n) {
-  static uint32_t table[256];
-  uint32_t x = UINT32_MAX;
-  for (uint32_t i = 0; i < 256 && !table[255]; i++) {
-    table[i] = i;
-    for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-  }
-  for (; n--; p++) x = x >> 8 ^ table[(x ^ *p) & 0xff];
-  return ~x;
-}
-
-/* The fields that the header in front of a member and the one in the directory share. */
-static void put_header(struct buf *b, const char *magic, size_t skip, uint32_t crc, size_t n,
-                       size_t name) {
-  uint32_t sizes[] = {crc, (uint32_t)n, (uint32_t)n};
-  uint16_t names[] = {(uint16_t)name, 0};
-  put_raw(b, magic, 4);
-  put_raw(b, "\24\0\24\0" + 4 - skip, skip);
-  put_raw(b, "\0\0\0\0\0\0\0\0", 8); /* flags, stored, time */
-  put_raw(b, sizes, sizeof sizes);
-  put_raw(b, names, sizeof names);
-}
-
-static void put_member(struct buf *b, struct buf *directory, const char *name, const void *bytes,
-                       size_t n) {
-  uint32_t at = (uint32_t)b->n, crc = crc_of(bytes, n);
-  put_header(b, "PK\3\4", 2, crc, n, strlen(name));
-  put_raw(b, name, strlen(name));
-  put_raw(b, bytes, n);
-  put_header(directory, "PK\1\2", 4, crc, n, strlen(name));
-  put_raw(directory, "\0\0\0\0\0\0\0\0\0\0", 10);
-  put_raw(directory, &at, 4);
-  put_raw(directory, name, strlen(name));
-}
+/* -- the archive ---- */
 
 static struct buf archive(void) {
   struct buf b = {0}, directory = {0};
@@ -88,13 +54,7 @@ static struct buf archive(void) {
     put_member(&b, &directory, all.others[i]->name, all.contents[i], all.others[i]->size);
   snprintf(name, sizeof name, "%.*s/models/model.json", (int)all.module_length, all.module);
   put_member(&b, &directory, name, text, strlen(text));
-  uint32_t where[] = {(uint32_t)directory.n, (uint32_t)b.n};
-  put_raw(&b, directory.at, directory.n);
-  put_raw(&b, "PK\5\6\0\0\0\0", 8);
-  put_raw(&b, (uint16_t[]){count, count}, 4);
-  put_raw(&b, where, sizeof where);
-  put_raw(&b, "\0\0", 2);
-  free(directory.at);
+  put_directory(&b, &directory, count);
   free(text);
   return b;
 }

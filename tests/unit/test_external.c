@@ -377,12 +377,130 @@ static void other_formats_by_content(void **state) {
   }
 }
 
+/* Links whose text is nearly that of the cache. */
+static void links_that_are_no_cache(void **state) {
+  static const char *const targets[] = {
+      "../blobs/",
+      "../blobs/0123456789abcdef",
+      "../../blobs/" HASH "0",
+      "../../blobs/" HASH "/x",
+      "../../blobs/" HASH HASH,
+      "../../BLOBS/" HASH,
+      "../../../../../../../../../../../../../../../../../../../../../../../../../blobs/" HASH,
+      "../blobs/" HASH,
+      "../../blobs/" HASH,
+  };
+  (void)state;
+  assert_int_equal(mkdir(path_of("alone"), 0700), 0);
+  for (size_t i = 0; i < COUNT(targets); i++) {
+    char location[64];
+    snprintf(location, sizeof location, "alone/link%zu.bin", i);
+    assert_int_equal(symlink(targets[i], path_of(location)), 0);
+    expect_location(location, HONE_E_PATH);
+  }
+}
+
+static void parts_of_locations(void **state) {
+  char long_part[400] = "real/";
+  (void)state;
+  memset(long_part + 5, 'a', 300);
+  expect_location(long_part, HONE_E_PATH);
+  expect_location("real//w.bin", HONE_OK);
+  expect_location("./real/./w.bin", HONE_OK);
+  expect_location("./.", HONE_E_PATH);
+  expect_location("real/absent.bin", HONE_E_NOFILE);
+  expect_location("absent/w.bin", HONE_E_NOFILE);
+  expect_location("..a/w.bin", HONE_E_NOFILE);
+}
+
+/* More files than the list of them holds at first; each is mapped once and part of the hash. */
+static void many_side_files(void **state) {
+  struct buf graph = {0};
+  char first_hash[33];
+  (void)state;
+  for (int again = 0; again < 2; again++) {
+    for (int i = 0; i < 20; i++) {
+      char name[32], file[32], out[32];
+      float content[4] = {(float)i, 1, 2, (float)again};
+      snprintf(name, sizeof name, "w%d", i);
+      snprintf(file, sizeof file, "many%d.bin", i / 2);
+      if (i % 2 == 0) write_file(file, content, sizeof content);
+      struct buf t = tensor_head(name, 1, (int64_t[]){4}, 1);
+      put_external(&t, &(struct entry){"location", file, 0}, 1);
+      put_msg(&graph, 5, &t);
+      snprintf(out, sizeof out, i ? "u%d" : "y", i);
+      put_node(&graph, "Identity", name, out, NULL);
+    }
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    struct loaded l = load_from_folder(&model);
+    assert_ok(&l);
+    assert_int_equal(l.file.sides.count, 10);
+    if (again)
+      assert_string_not_equal(first_hash, l.file.content_hash);
+    else
+      memcpy(first_hash, l.file.content_hash, sizeof first_hash);
+    unload(&l);
+  }
+}
+
+/* A hard link is followed where it is one's own or the folder's owner's, not another user's. */
+static void hard_links_of_others(void **state) {
+  (void)state;
+  if (geteuid()) {
+    print_message("skipped: only root can give a file away\n");
+    return;
+  }
+  float content[4] = {0};
+  write_file("given.bin", content, sizeof content);
+  assert_int_equal(chown(path_of("given.bin"), 12345, (gid_t)-1), 0);
+  expect_location("given.bin", HONE_OK);
+  assert_int_equal(link(path_of("given.bin"), path_of("given-too.bin")), 0);
+  expect_location("given.bin", HONE_E_PATH);
+  assert_int_equal(chown(folder, 12345, (gid_t)-1), 0);
+  expect_location("given.bin", HONE_OK);
+  assert_int_equal(chown(folder, 0, (gid_t)-1), 0);
+}
+
+/* The folder that is named for side files is none; models that are not there. */
+static void folders_that_are_not(void **state) {
+  char long_name[5000];
+  struct entry entry = {"location", "weights.bin", 0};
+  (void)state;
+  memset(long_name, 'a', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = 0;
+  const struct {
+    const char *folder;
+    hone_status status;
+  } rows[] = {{path_of("absent"), HONE_E_NOFILE},
+              {path_of("weights.bin"), HONE_E_NOFILE},
+              {long_name, HONE_E_IO},
+              {folder, HONE_OK}};
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    struct buf model = model_with(&entry, 1);
+    struct loaded l = load(&model, &(struct import_options){.side_files_from = rows[i].folder});
+    assert_int_equal(l.status, rows[i].status);
+    unload(&l);
+  }
+  static const char *const absent[] = {"no-such-model.onnx", "/no-such-model.onnx"};
+  for (size_t i = 0; i < COUNT(absent); i++) {
+    struct loaded l = load_path(absent[i], NULL);
+    assert_int_equal(l.status, HONE_E_NOFILE);
+    unload(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_read_in_place),
       cmocka_unit_test(row_16_locations),
       cmocka_unit_test(row_17_links_and_special_files),
       cmocka_unit_test(row_17_hugging_face_cache),
+      cmocka_unit_test(links_that_are_no_cache),
+      cmocka_unit_test(parts_of_locations),
+      cmocka_unit_test(many_side_files),
+      cmocka_unit_test(hard_links_of_others),
+      cmocka_unit_test(folders_that_are_not),
       cmocka_unit_test(row_18_race),
       cmocka_unit_test(row_19_offsets_and_keys),
       cmocka_unit_test(row_20_sparse_goes_through_the_same_door),

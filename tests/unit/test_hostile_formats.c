@@ -338,6 +338,55 @@ static void row_47_operators(void **state) {
   expect(&s.b, NULL, HONE_E_UNSUP, "schema version 2");
 }
 
+/* Content behind the FlatBuffer, as files above 2 GiB have it. */
+static void content_behind_the_tables(void **state) {
+  (void)state;
+  static const float data[6] = {1, 2, 3, 4, 5, 6};
+  const struct operand operands[] = {x23, {"z", 2, {2, 3}, F32, data, sizeof data}};
+  struct sample s = make_sample(ADD, operands, 2, &y23, 1);
+  while (s.b.n % 16) put_raw(&s.b, "", 1);
+  uint64_t offset = s.b.n, size = sizeof data;
+  put_raw(&s.b, data, sizeof data);
+  memcpy(s.b.at + s.buffers[2].field[1], &offset, 8);
+  memcpy(s.b.at + s.buffers[2].field[2], &size, 8);
+  struct loaded l = load(&s.b, NULL);
+  assert_ok(&l);
+  assert_memory_equal(l.graph->nodes.at[0]->inputs[1]->constant->data, data, sizeof data);
+  unload(&l);
+}
+
+/* tests/cases/tflite-wrong (make_tflite_wrong_cases.py): a name, the error id and what the message holds. */
+static void models_that_are_refused(void **state) {
+  char line[300], name[100], id[20], says[120], path[400];
+  size_t count = 0, wrong = 0;
+  FILE *list = fopen("tests/cases/tflite-wrong/expected.txt", "r");
+  (void)state;
+  assert_non_null(list);
+  while (fgets(line, sizeof line, list)) {
+    struct ctx ctx;
+    struct mapping map;
+    struct buf bytes = {0};
+    says[0] = 0;
+    assert_true(sscanf(line, "%99[^\t]\t%19[^\t]\t%119[^\n]", name, id, says) >= 2);
+    snprintf(path, sizeof path, "tests/cases/tflite-wrong/%s.tflite", name);
+    ctx_init(&ctx);
+    assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
+    put_raw(&bytes, map.data, map.size);
+    file_unmap(&map);
+    struct loaded l = load(
+        &bytes, &(struct import_options){.signature = strstr(name, "signature") ? "run" : NULL});
+    bool is_right =
+        l.status && strstr(hone_status_name(l.status), id) && strstr(l.ctx.message, says);
+    if (!is_right) print_error("%s: %s\n", name, l.status ? l.ctx.message : "was read");
+    wrong += !is_right;
+    unload(&l);
+    count++;
+  }
+  fclose(list);
+  assert_int_equal(wrong, 0);
+  assert_true(count > 50);
+}
+
 /* -- every byte of small real models ---- */
 
 static void damage(const uint8_t *bytes, size_t n) {
@@ -394,10 +443,11 @@ static void every_byte_replaced(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_sample_is_right),   cmocka_unit_test(row_40_offsets),
-      cmocka_unit_test(row_41_tensor_indices), cmocka_unit_test(row_42_buffers),
-      cmocka_unit_test(row_44_shared_tables),  cmocka_unit_test(row_45_shapes),
-      cmocka_unit_test(row_46_strided_slice),  cmocka_unit_test(row_47_operators),
+      cmocka_unit_test(the_sample_is_right),       cmocka_unit_test(row_40_offsets),
+      cmocka_unit_test(row_41_tensor_indices),     cmocka_unit_test(row_42_buffers),
+      cmocka_unit_test(row_44_shared_tables),      cmocka_unit_test(row_45_shapes),
+      cmocka_unit_test(row_46_strided_slice),      cmocka_unit_test(row_47_operators),
+      cmocka_unit_test(content_behind_the_tables), cmocka_unit_test(models_that_are_refused),
       cmocka_unit_test(every_byte_replaced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

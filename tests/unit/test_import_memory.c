@@ -2,6 +2,7 @@
  * allocation before needs, until it is enough. Nothing is lost, nothing is read halfway, and the answer is always
  * the limit's. HONE_CASES=PATTERN reads others than the short form's. */
 #include "import_case.h"
+#include "whole_model.h"
 
 #include <glob.h>
 
@@ -83,6 +84,56 @@ static void half_precision_attention(void **state) {
   free(model.at);
 }
 
+static void everything_in_one_model(void **state) {
+  struct buf model = whole_model();
+  (void)state;
+  assert_true(read_model("whole", model.at, model.n) > 200);
+  free(model.at);
+}
+
+/* Each limit as low as it goes, one at a time: the model is read, or the limit's error says how to raise it. */
+static size_t read_with_limits(const char *name, const uint8_t *model, size_t size) {
+  size_t refused = 0;
+  for (int id = 0; id < LIMIT_COUNT; id++)
+    for (int64_t most = 0; most < 5; most++) {
+      struct ctx ctx;
+      struct arena *arena;
+      struct model_file file;
+      struct graph *graph;
+      ctx_init(&ctx);
+      ctx.limits[id] = most;
+      assert_int_equal(arena_create(&ctx, 64 << 20, &arena), HONE_OK);
+      hone_status status = import_bytes(&ctx, arena, model, size, NULL, &file, &graph);
+      if (status == HONE_OK)
+        model_file_close(&file);
+      else if (status != HONE_E_LIMIT || !*ctx_hint(&ctx))
+        print_error("%s, %s %lld: %s\n", name, limit_name(id), (long long)most, ctx.message);
+      assert_true(status == HONE_OK || (status == HONE_E_LIMIT && *ctx_hint(&ctx)));
+      refused += status != HONE_OK;
+      arena_destroy(arena);
+    }
+  return refused;
+}
+
+static void every_limit_is_low_once(void **state) {
+  static const char *const files[] = {
+      "tests/cases/pt2/small.pt2", "tests/cases/tflite/control-while-known.tflite",
+      "tests/cases/tflite/conv-int8-same.tflite", "tests/cases/tflite/signature-two.tflite",
+      "tests/cases/import/upgrade/clip_6.onnx"};
+  struct buf whole = whole_model();
+  (void)state;
+  assert_true(read_with_limits("whole", whole.at, whole.n) > 10);
+  free(whole.at);
+  for (size_t i = 0; i < COUNT(files); i++) {
+    struct ctx ctx;
+    struct mapping map;
+    ctx_init(&ctx);
+    assert_int_equal(file_map(&ctx, files[i], &map), HONE_OK);
+    assert_true(read_with_limits(files[i], map.data, map.size) > 5);
+    file_unmap(&map);
+  }
+}
+
 static void every_allocation_is_refused_once(void **state) {
   static const char *const patterns[] = {"tests/cases/pt2/small.pt2", "tests/cases/tflite/*.tflite",
                                          "tests/cases/import/upgrade/*.onnx"};
@@ -101,6 +152,8 @@ static void every_allocation_is_refused_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_is_refused_once),
-                                     cmocka_unit_test(half_precision_attention)};
+                                     cmocka_unit_test(half_precision_attention),
+                                     cmocka_unit_test(everything_in_one_model),
+                                     cmocka_unit_test(every_limit_is_low_once)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* Interpolate (hone): integers between four neighbours, rows and columns by places and weights: a unit is
  * one row of the result. The neighbours of all columns are found once for all rows between the same two. */
+#if !defined __clang__
+__attribute__((optimize("fp-contract=off")))
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
   const int32_t *const rows = in[1], *const columns = in[3];
@@ -28,6 +31,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     last_upper = upper;
     last_lower = lower;
     for (int64_t j = 0; j < ow; j++) {
+      /* Each product is rounded before it is added, whatever the compiler may fuse: a half is a step of the result. */
+#if defined __clang__
+#pragma clang fp contract(off)
+#endif
       IN2_T sum = upper_left[j] * above * near[j];
       sum += lower_left[j] * below * near[j];
       sum += upper_right[j] * above * far[j];

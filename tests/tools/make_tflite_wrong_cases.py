@@ -1,0 +1,295 @@
+"""Makes tests/cases/tflite-wrong: TFLite models that hone refuses, one fault each, and expected.txt with the error id and
+what the message holds. Needs what make_tflite_cases.py needs; no engine runs them.
+
+    make_tflite_wrong_cases.py
+"""
+import flatbuffers
+import numpy as np
+
+from make_tflite_cases import FOLDER, Model, chain, schema
+
+WRONG = FOLDER.parent / "tflite-wrong"
+ROWS = []
+
+
+def save(m, status, says):
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(m.model.Pack(builder), b"TFL3")
+    (WRONG / f"{m.name}.tflite").write_bytes(bytes(builder.Output()))
+    ROWS.append(f"{m.name}\t{status}\t{says}")
+
+
+def one(name, status, says, code, inputs, outputs, options=None, kind=None, quants=()):
+    """inputs: (shape, type) of an input or (data, type, True) of a constant; outputs: (shape, type); quants: of each."""
+    m = Model(name)
+    names, quants = [], list(quants) + [None] * 8
+    for k, (what, dtype, *constant) in enumerate(inputs):
+        names.append(m.constant(f"x{k}", what, dtype, quants[k]) if constant else m.input(f"x{k}", what, dtype, quants[k]))
+    made = [m.tensor(f"y{k}", shape, dtype, quants[len(inputs) + k]) for k, (shape, dtype) in enumerate(outputs)]
+    m.operator(code, names, made, options, kind)
+    m.output(*made)
+    save(m, status, says)
+
+
+def fourier(name, status, says, *steps, outputs=("y",)):
+    """f: complex, [2, 1, 9]; then steps."""
+    m = Model(name)
+    m.input("x", (2, 1, 16))
+    m.constant("length", (1, 16), "int32")
+    m.constant("shape", (2, 9), "int32")
+    chain(m, ("RFFT2D", ["x", "length"], "f", (2, 1, 9), "complex64", {}, "Rfft2d"), *steps)
+    m.output(*outputs)
+    save(m, status, says)
+
+
+def complex_numbers():
+    fourier("complex-sum", "UNSUP", "of complex numbers", ("ADD", ["f", "f"], "y", (2, 1, 9), "complex64", {}, "Add"))
+    fourier("complex-to-real", "TYPE", "makes complex numbers, the file says real",
+            ("RESHAPE", ["f", "shape"], "y", (2, 9), "float32"))
+    fourier("real-to-complex", "TYPE", "makes real numbers, the file says complex",
+            ("ABS", ["x"], "y", (2, 1, 16), "complex64"), ("IMAG", ["y"], "z", (2, 1, 16), "float32"), outputs=("z",))
+    fourier("part-of-real", "TYPE", "IMAG of real numbers", ("IMAG", ["x"], "y", (2, 1, 16), "float32"))
+    fourier("complex-output", "UNSUP", "an output of complex numbers", outputs=("f",))
+    m = Model("complex-input")
+    m.argument("x", (2,), "complex64")
+    chain(m, ("REAL", ["x"], "y", (2,), "float32"))
+    m.output("y")
+    save(m, "UNSUP", "an input that is of complex numbers")
+    m = Model("complex-constant")
+    m.input("x", (2,))
+    m.tensor("c", (2,), "complex64")
+    buffer = schema.BufferT()
+    buffer.data = np.zeros(16, np.uint8)
+    m.model.buffers.append(buffer)
+    m.graph.tensors[m.index["c"]].buffer = len(m.model.buffers) - 1
+    chain(m, ("REAL", ["c"], "y", (2,), "float32"))
+    m.output("y")
+    save(m, "UNSUP", "a constant of complex numbers")
+    one("fourier-rows", "UNSUP", "of 2 rows", "RFFT2D", [((2, 2, 16), "float32"), ((2, 16), "int32", True)],
+        [((2, 2, 9), "complex64")], {}, "Rfft2d")
+    one("fourier-to-real", "TYPE", "to numbers that are not complex", "RFFT2D",
+        [((2, 1, 16), "float32"), ((1, 16), "int32", True)], [((2, 1, 9), "float32")], {}, "Rfft2d")
+    one("fourier-long", "LIMIT", "Fourier transform of length", "RFFT2D",
+        [((1, 1, 1 << 13), "float32"), ((1, 1 << 13), "int32", True)], [((1, 1, 4097), "complex64")], {}, "Rfft2d")
+
+
+def high_ranks():
+    full = (1,) * 16
+    x = [(full, "float32")]
+    one("rank-17", "LIMIT", "a tensor of 17 dimensions", "ABS", [((1,) * 17, "float32")], [((1,) * 17, "float32")])
+    one("expand-17", "SHAPE", "EXPAND_DIMS of rank 16", "EXPAND_DIMS", [*x, (0, "int32", True)], [(full, "float32")], {},
+        "ExpandDims")
+    one("pack-17", "LIMIT", "PACK of rank 16", "PACK", x, [(full, "float32")], {"valuesCount": 1, "axis": 0}, "Pack")
+    one("bucketize-16", "LIMIT", "BUCKETIZE of rank 16", "BUCKETIZE", x, [(full, "int32")], {"boundaries": [0.0]},
+        "Bucketize")
+    one("diag-16", "SHAPE", "rank 16", "MATRIX_DIAG", x, [(full, "float32")], {}, "MatrixDiag")
+    one("dilate-16", "SHAPE", "DILATE of rank 16", "DILATE", [*x, (full, "int32", True), (0, "float32", True)],
+        [(full, "float32")])
+    one("gather-high", "LIMIT", "GATHER to rank", "GATHER", [((2,) + (1,) * 9, "float32"), ((2,) + (1,) * 9, "int32")],
+        [(full, "float32")], {"axis": 1, "batchDims": 1}, "Gather")
+    one("broadcast-args-17", "LIMIT", "BROADCAST_ARGS of 19", "BROADCAST_ARGS", [((19,), "int32"), ((2,), "int32")],
+        [((19,), "int32")])
+    one("reshape-option-17", "LIMIT", "a shape of rank 17", "RESHAPE", [((1,), "float32")], [((1,), "float32")],
+        {"newShape": [1] * 17}, "Reshape")
+    one("strided-new", "LIMIT", "a result of rank", "STRIDED_SLICE",
+        [((1,) * 12, "float32"), ((0,) * 8, "int32", True), ((1,) * 8, "int32", True), ((1,) * 8, "int32", True)],
+        [(full, "float32")], {"newAxisMask": 255, "beginMask": 0, "endMask": 0, "ellipsisMask": 0, "shrinkAxisMask": 0},
+        "StridedSlice")
+    one("space-to-batch-high", "SHAPE", "do not fit", "SPACE_TO_BATCH_ND",
+        [((1,) * 10, "float32"), ((1,) * 8, "int32", True), (np.zeros((8, 2)), "int32", True)], [(full, "float32")])
+
+
+def operands():
+    one("pack-unequal", "SHAPE", "unequal rank", "PACK", [((2, 3, 4), "float32"), ((2,), "float32")],
+        [((2, 2, 3, 4), "float32")], {"valuesCount": 2, "axis": 3}, "Pack")
+    one("sparse-high", "SHAPE", "by places of rank 3", "SPARSE_TO_DENSE",
+        [((1, 1, 2), "int32"), ((2, 2), "int32", True), ((1,), "float32"), (0, "float32", True)], [((2, 2), "float32")],
+        {"validateIndices": False}, "SparseToDense")
+    one("boxes-unknown", "UNSUP", "is not known", "NON_MAX_SUPPRESSION_V4",
+        [((5, 4), "float32"), ((5,), "float32"), (3, "int32", True), ((), "float32"), (0.1, "float32", True)],
+        [((3,), "int32"), ((), "int32")], {}, "NonMaxSuppressionV4")
+    one("boxes-two", "SHAPE", "is not one number", "NON_MAX_SUPPRESSION_V4",
+        [((5, 4), "float32"), ((5,), "float32"), (3, "int32", True), ((0.5, 0.6), "float32", True),
+         (0.1, "float32", True)], [((3,), "int32"), ((), "int32")], {}, "NonMaxSuppressionV4")
+    one("segment-unknown", "UNSUP", "not known before the run", "SEGMENT_SUM", [((3, 2), "float32"), ((3,), "int32")],
+        [((2, 2), "float32")], {}, "SegmentSum")
+    one("mean-over-and-over", "UNSUP", "of no elements", "MEAN",
+        [((1, 1 << 20), "int8"), ((1,) * 8, "int32", True)], [((1,), "int8")], {"keepDims": False}, "Reducer",
+        quants=[(0.5, 0), None, (0.5, 0)])
+    one("reverse-itself", "SHAPE", "of axis 1 along itself", "REVERSE_SEQUENCE", [((2, 3), "float32"), ((3,), "int32")],
+        [((2, 3), "float32")], {"seqDim": 1, "batchDim": 1}, "ReverseSequence")
+    one("depth-wise-none", "SHAPE", "", "DEPTHWISE_CONV_2D",
+        [((1, 4, 4, 3), "float32"), (np.zeros((1, 2, 2, 4)), "float32", True)], [((1, 3, 3, 4), "float32")],
+        {"padding": 1, "strideW": 1, "strideH": 1, "depthMultiplier": 1}, "DepthwiseConv2D")
+    one("transpose-conv-flat", "SHAPE", "TRANSPOSE_CONV with weights of rank", "TRANSPOSE_CONV",
+        [((1, 8, 8, 2), "int32", True), (np.zeros((2, 3, 3)), "float32", True), ((1, 4, 4, 3), "float32")],
+        [((1, 8, 8, 2), "float32")], {"padding": 0, "strideW": 2, "strideH": 2}, "TransposeConv")
+    one("lrn-radius", "SHAPE", "radius -1", "LOCAL_RESPONSE_NORMALIZATION", [((1, 2, 2, 8), "float32")],
+        [((1, 2, 2, 8), "float32")], {"radius": -1, "bias": 1.0, "alpha": 1.0, "beta": 0.5}, "LocalResponseNormalization")
+    one("floor-div-quantised", "UNSUP", "of quantised numbers", "FLOOR_DIV", [((4,), "int8"), ((4,), "int8")],
+        [((4,), "int8")], quants=[(0.1, 0)] * 3)
+    one("prod-quantised", "UNSUP", "of quantised numbers", "REDUCE_PROD", [((4, 2), "int8"), ((1,), "int32", True)],
+        [((4,), "int8")], {"keepDims": False}, "Reducer", quants=[(0.1, 0), None, (0.1, 0)])
+    one("maximum-unlike", "UNSUP", "of quantised numbers", "MAXIMUM", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")],
+        quants=[(0.1, 0), (0.2, 0), (0.1, 0)])
+    one("maximum-shifted", "UNSUP", "of quantised numbers", "MAXIMUM", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")],
+        quants=[(0.1, 0), (0.1, 3), (0.1, 0)])
+    one("maximum-half", "UNSUP", "of quantised numbers", "MAXIMUM", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")],
+        quants=[(0.1, 0), None, (0.1, 0)])
+    one("div-quantised", "UNSUP", "of quantised numbers", "DIV", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")], {},
+        "Div", quants=[(0.1, 0)] * 3)
+    one("pow-quantised", "UNSUP", "of quantised numbers", "POW", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")], {},
+        "Pow", quants=[(0.1, 0)] * 3)
+    one("not-equal-unlike", "UNSUP", "of quantised numbers", "NOT_EQUAL", [((4,), "int8"), ((4,), "int8")],
+        [((4,), "bool")], quants=[(0.1, 0), (0.2, 0)])
+    one("softmax-16", "UNSUP", "of these numbers", "SOFTMAX", [((4,), "int16")], [((4,), "int16")], {"beta": 1.0},
+        "Softmax", quants=[(0.1, 0)] * 2)
+    one("log-softmax-8", "UNSUP", "of these numbers", "LOG_SOFTMAX", [((4,), "int8")], [((4,), "int8")],
+        quants=[(0.1, 0)] * 2)
+    one("tanh-16", "UNSUP", "of 16-bit numbers", "TANH", [((4,), "int16")], [((4,), "int16")], quants=[(0.1, 0)] * 2)
+    one("sqrt-8", "UNSUP", "of quantised numbers", "SQRT", [((4,), "int8")], [((4,), "int8")], quants=[(0.1, 0)] * 2)
+    one("concat-16", "UNSUP", "of unequal scale", "CONCATENATION", [((4,), "int16"), ((4,), "int16")], [((8,), "int16")],
+        {"axis": 0}, "Concatenation", quants=[(0.1, 0), (0.2, 0), (0.1, 0)])
+    one("l2-pool-8", "UNSUP", "of quantised numbers", "L2_POOL_2D", [((1, 4, 4, 2), "int8")], [((1, 4, 4, 2), "int8")],
+        {"padding": 1, "strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1}, "Pool2D", quants=[(0.1, 0)] * 2)
+    for name, code, options, kind in (("l2-8", "L2_NORMALIZATION", {}, "L2Norm"), ("rsqrt-8", "RSQRT", None, None),
+                                      ("square-8", "SQUARE", {}, "Square")):
+        one(name, "UNSUP", "of quantised numbers", code, [((4, 2), "int8")], [((4, 2), "int8")], options, kind,
+            quants=[(0.1, 0)] * 2)
+
+
+def tables():
+    m = Model("input-twice")
+    m.input("x", (2,))
+    m.graph.tensors.append(m.graph.tensors[0])
+    m.graph.inputs.append(1)
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    m.output("y")
+    save(m, "FORMAT", "duplicate: two inputs")
+    m = Model("defined-twice")
+    m.input("x", (2,))
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    m.operator("NEG", ["x"], ["y"])
+    m.output("y")
+    save(m, "FORMAT", 'duplicate: "y" is defined twice')
+    m = Model("no-output")
+    m.input("x", (2,))
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    save(m, "FORMAT", "a graph without outputs")
+    m = Model("constant-input")
+    m.constant("x", (1.0, 2.0))
+    m.graph.inputs.append(0)
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    m.output("y")
+    save(m, "UNSUP", "an input that is a constant")
+    m = Model("open-constant")
+    m.input("x", (2,))
+    m.constant("c", (1.0, 2.0))
+    m.graph.tensors[m.index["c"]].shapeSignature = [-1]
+    chain(m, ("ADD", ["x", "c"], "y", (2,), "float32", {}, "Add"))
+    m.output("y")
+    save(m, "SHAPE", "a constant with an open shape")
+    m = Model("external")
+    m.input("x", (2,))
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    m.graph.tensors[0].externalBuffer = 3
+    m.output("y")
+    save(m, "UNSUP", "a tensor in an external buffer")
+    m = Model("custom-quantisation")
+    m.input("x", (2,), "int8", (0.5, 0))
+    m.graph.tensors[0].quantization.detailsType = 1
+    m.graph.tensors[0].quantization.details = schema.CustomQuantizationT()
+    chain(m, ("ABS", ["x"], "y", (2,), "int8"))
+    m.output("y")
+    save(m, "UNSUP", "a custom quantisation")
+    for axis in (-1, 99):
+        m = Model(f"quantised-along{axis}")
+        m.input("x", (2,), "int8", (0.5, 0, axis))
+        chain(m, ("ABS", ["x"], "y", (2,), "int8"))
+        m.output("y")
+        save(m, "SHAPE", f"quantised along axis {axis}")
+    for key, name, graph, tensor, says in (("run", "signature-graph", 7, 0, "a signature of graph 7 of 1"),
+                                           ("run", "signature-tensor", 0, 70, "is tensor 70 of 2")):
+        m = Model(name)
+        m.input("x", (2,))
+        chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+        m.output("y")
+        m.signature(key, 0, {"a": "x"}, {"b": "y"})
+        m.model.signatureDefs[0].subgraphIndex = graph
+        m.model.signatureDefs[0].outputs[0].tensorIndex = tensor
+        save(m, "FORMAT", says)
+
+
+def calls():
+    m = Model("branches-unlike")
+    m.input("x", (2,))
+    m.input("c", (), "bool")
+    graphs = []
+    for k in range(2):
+        graphs.append(m.begin())
+        m.argument("a", (2,))
+        chain(m, ("ABS", ["a"], "b", (2,), "float32"), ("NEG", ["a"], "d", (2,), "float32"))
+        m.output(*("b", "d")[:k + 1])
+        m.end()
+    m.tensor("y", (2,))
+    m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If")
+    m.output("y")
+    save(m, "FORMAT", "the branches of IF have 1 and 2 results")
+    for word, inner, says in (("complex", "complex64", "of complex numbers"), ("undefined", "float32", "result")):
+        m = Model(f"called-{word}")
+        m.input("x", (2, 1, 16))
+        m.input("c", (), "bool")
+        graph = m.begin()
+        m.argument("a", (2, 1, 16))
+        m.constant("length", (1, 16), "int32")
+        if inner == "complex64":
+            chain(m, ("RFFT2D", ["a", "length"], "f", (2, 1, 9), "complex64", {}, "Rfft2d"))
+        else:
+            m.tensor("f", (2, 1, 9))
+        m.output("f")
+        m.end()
+        m.tensor("y", (2, 1, 9), inner)
+        m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+        m.output("y")
+        save(m, "UNSUP" if inner == "complex64" else "FORMAT", says)
+    m = Model("state-to-branch")
+    m.input("c", (), "bool")
+    m.tensor("s", (2,), variable=True)
+    graph = m.begin()
+    m.argument("a", (2,))
+    chain(m, ("ABS", ["a"], "b", (2,), "float32"))
+    m.output("b")
+    m.end()
+    m.tensor("y", (2,))
+    m.operator("IF", ["c", "s"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+    m.output("y")
+    save(m, "UNSUP", "of a tensor that keeps its content")
+    m = Model("body-exchanges")
+    m.input("n", (), "int32")
+    for shared in ("a", "b"):
+        m.tensor(shared, (), "resource")
+        m.operator("VAR_HANDLE", [], [shared], {"container": "", "sharedName": shared}, "VarHandle")
+    graphs = []
+    for is_body in (False, True):
+        graphs.append(m.begin())
+        for name in ("a", "b"):
+            m.argument(name, (), "resource")
+        m.argument("n", (), "int32")
+        m.constant("one", 1, "int32")
+        if is_body:
+            chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
+            m.output("b", "a", "m")
+        else:
+            chain(m, ("GREATER", ["n", "one"], "goes", (), "bool", {}, "Greater"))
+            m.output("goes")
+        m.end()
+    made = [m.tensor(f"y{k}", (), dtype) for k, dtype in enumerate(("resource", "resource", "int32"))]
+    m.operator("WHILE", ["a", "b", "n"], made, {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
+    m.output("y2")
+    save(m, "UNSUP", "a body that exchanges variables")
+
+
+if __name__ == "__main__":
+    WRONG.mkdir(parents=True, exist_ok=True)
+    complex_numbers(), high_ranks(), operands(), tables(), calls()
+    (WRONG / "expected.txt").write_text("\n".join(sorted(ROWS)) + "\n")
