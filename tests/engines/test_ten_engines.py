@@ -114,7 +114,7 @@ def test_killed_twice_and_ended(study, tmp_path):
 
 def check(hone, folder, here, kept):
     records = json.loads((folder / "study.json").read_text())["records"]
-    named = [row["backend"] + (f":{row['variant']}" if row["variant"] else "") for row in records]
+    named = [row["backend"] + (f":{row['variant']}" if row["variant"] not in ("", "default") else "") for row in records]
     assert sorted(named) == sorted([*here, *ABSENT]), named
     for name, row in zip(named, records):
         if name in ABSENT:
