@@ -168,6 +168,8 @@ void format_bytes(char out[32], double bytes);
 const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]);
 /* Levenshtein distance; for "did you mean". */
 size_t edit_distance(const char *a, const char *b);
+/* The name that a mistyped word is nearest to, or NULL where none is near. */
+const char *nearest_name(const char *word, const char *const *names, size_t count);
 /* [a-z0-9._-]{1,64} from any text, no leading dot or dash. */
 void slug(char out[65], const char *text);
 

@@ -131,6 +131,18 @@ size_t edit_distance(const char *a, const char *b) {
   return row[m];
 }
 
+const char *nearest_name(const char *word, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t least = 4;
+  for (size_t i = 0; i < count; i++) {
+    size_t distance = edit_distance(word, names[i]);
+    if (distance >= least || distance >= strlen(names[i])) continue;
+    least = distance;
+    best = names[i];
+  }
+  return best;
+}
+
 void slug(char out[65], const char *text) {
   size_t n = 0;
   for (const unsigned char *p = (const unsigned char *)text; *p && n < 64; p++) {

@@ -348,7 +348,7 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
 void worker_tell(struct worker *worker, json_t *command);
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end);
-/* Gone and reaped; the second waits at most so long for that. */
+/* worker_end.c: gone and reaped; the second waits at most so long for that. */
 bool worker_has_ended(struct worker *worker);
 bool worker_wait_end(struct worker *worker, uint64_t duration_ns);
 /* Stops the worker's group; true when every thread of it was seen standing still. */

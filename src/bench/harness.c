@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TERM_GRACE_NS 2000000000ull
-#define SECOND_NS 1000000000ull
+#define EXIT_NS 5000000000ull      /* from the end of its words to its own, on a busy machine too */
 #define TIMED_STEP_NS 250000000ull /* during a slice the harness itself keeps still */
 #define PATIENT_STEP_NS 20000000ull
 
@@ -47,25 +47,6 @@ bool worker_stop(struct worker *worker) {
 static void worker_continue(struct worker *worker) {
   if (worker->is_running && worker->is_stopped) worker->transport->resume(worker);
   worker->is_stopped = false;
-}
-
-bool worker_has_ended(struct worker *worker) {
-  if (!worker->is_running) return true;
-  if (!worker->transport->has_ended(worker)) return false;
-  worker->is_running = false;
-  harness_forget(worker->harness, worker->process.pid);
-  return true;
-}
-
-bool worker_wait_end(struct worker *worker, uint64_t duration_ns) {
-  const uint64_t deadline = clock_ns() + duration_ns;
-  while (!worker_has_ended(worker)) {
-    const uint64_t now = clock_ns();
-    if (now >= deadline) return false;
-    const uint64_t left = deadline - now + 1000000;
-    worker->transport->wait(worker, left < PATIENT_STEP_NS ? left : PATIENT_STEP_NS);
-  }
-  return true;
 }
 
 bool worker_close(struct worker *worker, uint64_t grace_ns) {
@@ -226,7 +207,7 @@ static json_t *converse(struct worker *worker, const char *expected, enum ask_ki
     } else if (result == LINE_TOO_LONG) {
       set_end(end, STATUS_protocol_error, "a line of more than %u bytes", WORKER_LINE_MAX);
       return NULL;
-    } else if (is_gone || (result == LINE_END && worker_wait_end(worker, SECOND_NS))) {
+    } else if (is_gone || (result == LINE_END && worker_wait_end(worker, EXIT_NS))) {
       classify(worker, length, end);
       return NULL;
     } else if (result == LINE_END) {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SECOND_NS 1000000000ull
+#define KILL_NS 60000000000ull /* a killed process is gone when it next gets a core */
 #define MAX_WORDS (DEVICE_MAX_WORDS + 5 + LIMIT_COUNT)
 
 /* -- start --------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ static void local_end(struct worker *worker, uint64_t term_grace_ns) {
     if (!term_grace_ns || !worker_wait_end(worker, term_grace_ns)) {
       kill(-pid, SIGKILL);
       kill(pid, SIGKILL);
-      worker_wait_end(worker, SECOND_NS);
+      worker_wait_end(worker, KILL_NS);
     }
   }
   kill(-pid, SIGKILL);

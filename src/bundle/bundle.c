@@ -8,70 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- files of the bundle ------------------------------------------------------------------------- */
-
-hone_status bundle_path(const struct bundle *b, const char *name, char out[4096]) {
-  const int n = snprintf(out, 4096, "%s/%s", b->dir, name);
-  if (n > 0 && n < 4096) return HONE_OK;
-  return fail(b->ctx, HONE_E_PATH, place_file(b->dir), "the path of the bundle is too long");
-}
-
-hone_status bundle_put(const struct bundle *b, const char *name, const char *data, size_t length,
-                       unsigned mode) {
-  char path[4096];
-  TRY(bundle_path(b, name, path));
-  TRY(file_write_atomic(b->ctx, path, data, length, mode));
-  if (chmod(path, mode)) return fail(b->ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
-  return HONE_OK;
-}
-
-hone_status bundle_put_text(const struct bundle *b, const char *name, struct text *text,
-                            unsigned mode) {
-  hone_status status = text_finish(b->ctx, text);
-  if (!status) status = bundle_put(b, name, text->at ? text->at : "", text->length, mode);
-  text_deinit(text);
-  return status;
-}
-
-hone_status bundle_put_embedded(const struct bundle *b, const char *embedded, const char *name,
-                                unsigned mode) {
-  size_t length = 0;
-  const char *text = hone_embedded_text(embedded, &length);
-  if (!text) return fail(b->ctx, HONE_E_INTERNAL, place_name(embedded), "no such text");
-  return bundle_put(b, name, text, length, mode);
-}
-
-hone_status bundle_run(const struct bundle *b, const char **argv) {
-  char program[4096];
-  TRY(bundle_path(b, argv[0], program));
-  argv[0] = program;
-  char library[BUNDLE_ENGINES * 4200];
-  const char *own[3] = {"PATH=/usr/local/bin:/usr/bin:/bin", NULL, NULL};
-  size_t used = (size_t)snprintf(library, sizeof library, "ENGINE_LIBRARY=");
-  for (size_t i = 0; i < b->engine_count && used < sizeof library; i++)
-    used += (size_t)snprintf(library + used, sizeof library - used, "%s%s", i ? ":" : "",
-                             b->engines[i].library);
-  if (b->engine_count) own[1] = library;
-  const struct process_options options = {.argv = argv,
-                                          .environ_ = own,
-                                          .directory = b->dir,
-                                          .fd_in = -1,
-                                          .fd_out = -1,
-                                          .timeout_ns = 600000000000ull};
-  struct process_result result;
-  TRY(process_run(b->ctx, &options, &result));
-  hone_status status = HONE_OK;
-  if (result.exit_code || result.signal || result.timed_out) {
-    char words[900];
-    safe_copy(words, sizeof words, result.output.at ? result.output.at : "no words");
-    status = fail(b->ctx, HONE_E_CRASH, place_name(argv[0]), "%s %d: %s",
-                  result.signal ? "signal" : "exit code",
-                  result.signal ? result.signal : result.exit_code, words);
-  }
-  text_deinit(&result.output);
-  return status;
-}
-
 /* -- the folder ---------------------------------------------------------------------------------- */
 
 static hone_status check_folder(struct ctx *ctx, const char *dir) {
@@ -137,10 +73,18 @@ static hone_status load(struct bundle *b) {
   return model_load(b->ctx, b->request->model_path, &options, &b->model);
 }
 
+static hone_status make_model(struct bundle *b) {
+  TRY(bundle_put_embedded(b, "run/artifact.h", "src/artifact.h", 0644));
+  TRY(bundle_put_embedded(b, "run/stages.h", "src/stages.h", 0644));
+  return b->is_hybrid   ? bundle_make_hybrid(b)
+         : b->is_native ? bundle_make_native(b)
+                        : bundle_make_engine(b, adaptor_of(b->request->choice->cell.backend));
+}
+
 static hone_status make(struct bundle *b, char out_id[17]) {
   const char *selftest[] = {"selftest", NULL};
   TRY(load(b));
-  TRY(bundle_make_model(b));
+  TRY(make_model(b));
   TRY(bundle_make_vectors(b));
   TRY(bundle_make_programs(b));
   TRY(bundle_judge(b));

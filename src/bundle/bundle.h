@@ -53,6 +53,7 @@ struct bundle {
   size_t set_count;
   char worst[512]; /* of the check against the reference, in words */
 };
+/* folder.c */
 MUST_USE hone_status bundle_path(const struct bundle *b, const char *name, char out[4096]);
 MUST_USE hone_status bundle_put(const struct bundle *b, const char *name, const char *data,
                                 size_t length, unsigned mode);
@@ -84,9 +85,10 @@ MUST_USE hone_status bundle_put_ports(struct bundle *b, const struct bundle_engi
 MUST_USE hone_status bundle_native_options(struct bundle *b, const char *options);
 MUST_USE hone_status bundle_put_header(struct bundle *b); /* model.h of what is no compiled model */
 MUST_USE hone_status bundle_check_ports(struct bundle *b); /* E_UNSUP for open sizes */
+MUST_USE hone_status bundle_make_native(struct bundle *b);
+MUST_USE hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine);
 /* hybrid.c: the same of parts on several engines */
 MUST_USE hone_status bundle_make_hybrid(struct bundle *b);
-MUST_USE hone_status bundle_make_model(struct bundle *b);
 MUST_USE hone_status bundle_make_programs(struct bundle *b);
 bool bundle_can_run(const char *backend);
 /* vectors.c: inputs and the reference's outputs; then those of the bundle itself, judged by the former */

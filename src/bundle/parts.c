@@ -40,7 +40,7 @@ hone_status bundle_native_options(struct bundle *b, const char *options) {
   return target_init(b->ctx, NULL, level, &b->options.target);
 }
 
-static hone_status make_native(struct bundle *b) {
+hone_status bundle_make_native(struct bundle *b) {
   static const char *const forms[] = {"model.so", "model.a", "model.c"};
   TRY(bundle_native_options(b, b->request->choice->cell.options));
   b->route = "compiled by hone";
@@ -241,7 +241,7 @@ hone_status bundle_put_adaptor(struct bundle *b, const struct adaptor *adaptor, 
   return bundle_put_embedded(b, adaptor->text, name, 0644);
 }
 
-static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
+hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine) {
   static const char *const words[] = {
       "-shared", "-fPIC", "-fvisibility=hidden", "src/engine.c", "-ldl", "-pthread", NULL};
   struct text pin = {0};
@@ -261,14 +261,6 @@ static hone_status make_engine(struct bundle *b, const struct adaptor *engine) {
 }
 
 /* -- programs ------------------------------------------------------------------------------------ */
-
-hone_status bundle_make_model(struct bundle *b) {
-  TRY(bundle_put_embedded(b, "run/artifact.h", "src/artifact.h", 0644));
-  TRY(bundle_put_embedded(b, "run/stages.h", "src/stages.h", 0644));
-  if (b->is_hybrid) return bundle_make_hybrid(b);
-  return b->is_native ? make_native(b)
-                      : make_engine(b, adaptor_of(b->request->choice->cell.backend));
-}
 
 /* Tolerances that the self-test judges by: those of the precision, wider by the model's own conditioning. */
 static hone_status put_rules(struct bundle *b) {

@@ -46,18 +46,6 @@ const char *flag_argument(enum flag_id flag) { return flags[flag].argument; }
 char flag_letter(enum flag_id flag) { return flags[flag].letter; }
 const char *flag_help_text(enum flag_id flag) { return flags[flag].help; }
 
-const char *nearest(const char *word, const char *const *names, size_t count) {
-  const char *best = NULL;
-  size_t least = 4;
-  for (size_t i = 0; i < count; i++) {
-    size_t distance = edit_distance(word, names[i]);
-    if (distance >= least || distance >= strlen(names[i])) continue;
-    least = distance;
-    best = names[i];
-  }
-  return best;
-}
-
 static hone_status unknown(struct ctx *ctx, const char *verb, const char *word) {
   char spelling[64], best[64] = "";
   size_t least = 4;

@@ -67,8 +67,6 @@ bool flag_is_of(enum flag_id flag, const char *verb);
 const char *flag_argument(enum flag_id flag); /* NULL: takes none */
 char flag_letter(enum flag_id flag);          /* 0: none */
 const char *flag_help_text(enum flag_id flag);
-/* The nearest of the names to a mistyped word, or NULL: "did you mean". */
-const char *nearest(const char *word, const char *const *names, size_t count);
 /* E_USAGE for a backend that does not exist, with the nearest one. */
 MUST_USE hone_status unknown_backend(struct ctx *ctx, const char *word);
 void print_flags(FILE *out, const char *verb);

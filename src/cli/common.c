@@ -18,7 +18,7 @@ hone_status unknown_backend(struct ctx *ctx, const char *word) {
   size_t count = 0;
   for (size_t i = 0; i < backend_count && count < COUNT(names); i++)
     if (backend_find(backend_list[i]->name)) names[count++] = backend_list[i]->name;
-  best = nearest(word, names, count);
+  best = nearest_name(word, names, count);
   return advise(ctx,
                 fail(ctx, HONE_E_USAGE, place_name(word), "no such backend%s%s%s",
                      best ? "; did you mean " : "", best ? best : "", best ? "?" : ""),

@@ -16,13 +16,9 @@ static const struct suite *find_suite(const char *name) {
 }
 
 static hone_status unknown_suite(struct ctx *ctx, const char *name) {
-  const char *best = NULL;
-  size_t least = 4;
-  for (size_t i = 0; i < COUNT(suites); i++)
-    if (edit_distance(name, suites[i].name) < least) {
-      least = edit_distance(name, suites[i].name);
-      best = suites[i].name;
-    }
+  const char *names[COUNT(suites)];
+  for (size_t i = 0; i < COUNT(suites); i++) names[i] = suites[i].name;
+  const char *best = nearest_name(name, names, COUNT(names));
   return fail(ctx, HONE_E_USAGE, place_name(name),
               "no such suite%s%s%s; 'hone list suites' shows them", best ? "; did you mean " : "",
               best ? best : "", best ? "?" : "");

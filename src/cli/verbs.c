@@ -19,5 +19,5 @@ const struct verb *verb_find(const char *name) {
 const char *nearest_verb(const char *word) {
   const char *names[COUNT(verbs)];
   for (size_t i = 0; i < COUNT(verbs); i++) names[i] = verbs[i].name;
-  return nearest(word, names, COUNT(verbs));
+  return nearest_name(word, names, COUNT(verbs));
 }

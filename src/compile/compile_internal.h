@@ -8,7 +8,7 @@
 MUST_USE hone_status find_slopes(struct ctx *ctx, const struct model *model,
                                  const struct pipeline_options *pipeline, struct graph *graph);
 
-/* -- compile.c */
+/* -- stages.c */
 struct run {
   struct ctx *ctx;
   const struct compile_options *options;
@@ -16,6 +16,7 @@ struct run {
   struct arena *arena;
   bool stopped;
 };
+bool is_stage(const char *wanted, const char *stage); /* wanted: NULL for none */
 MUST_USE hone_status make_plan(struct run *run, const struct graph *graph, struct plan **out);
 /* To the artifact at `path`, or out of the cache. */
 MUST_USE hone_status build_artifact(struct run *run, const struct emitted *emitted,

@@ -28,7 +28,7 @@ struct hlo {
   } * missing; /* by op_id: nodes without a rule; count 0: none */
 };
 
-/* -- stablehlo.c: text */
+/* -- stablehlo_text.c */
 /* "f32"; NULL: StableHLO or this exporter has no such type. */
 const char *hlo_type(hone_dtype dtype);
 void hlo_put_type(struct text *out, hone_dtype dtype, const struct shape *shape);
@@ -65,6 +65,9 @@ struct term hlo_reduce_back(struct hlo *h, const char *op, double start, struct 
                             const bool axes[HONE_MAX_RANK]);
 /* A region of two scalars: op of them, or the second alone for op NULL. */
 void hlo_put_region(struct text *out, const char *op, hone_dtype dtype);
+/* The term of input k; E_UNSUP where there is none. */
+MUST_USE hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out);
+void hlo_bind(struct hlo *h, const struct node *node, size_t output, struct term term);
 
 /* -- stablehlo_elementwise.c: any row of unary.def, binary.def, ternary.def by its expression */
 MUST_USE hone_status hlo_elementwise(struct hlo *h, const struct node *node, struct term *out);
@@ -87,8 +90,5 @@ extern const struct hlo_row {
   hlo_rule *rule;
 } hlo_image_rules[];
 extern const size_t hlo_image_rule_count;
-/* The term of input k; E_UNSUP where there is none. */
-MUST_USE hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out);
-void hlo_bind(struct hlo *h, const struct node *node, size_t output, struct term term);
 MUST_USE hone_status hlo_node(struct hlo *h, const struct node *node);
 #endif

@@ -1,5 +1,5 @@
 /* ONNX: protobuf messages to a graph. wire.c reads the bytes, proto.c and tensor.c the messages,
- * onnx_build.c makes the graph of them, upgrade.c brings old opsets to HONE_OPSET. */
+ * onnx_scope.c holds versions and names, onnx_build.c makes the graph of them, upgrade.c brings old opsets to HONE_OPSET. */
 #ifndef HONE_IMPORT_ONNX_H
 #define HONE_IMPORT_ONNX_H
 
@@ -157,18 +157,12 @@ struct builder {
   struct raw_graph main; /* what the file declares of the main graph */
 };
 MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);
-/* Version of a domain in the model, or in the function being expanded; 0: not imported. */
-int64_t opset_of(const struct builder *builder, const char *domain);
-struct place place_raw(const struct raw_node *node);
 /* A constant from the one attribute of a Constant node. */
 MUST_USE hone_status constant_of(struct builder *builder, const struct raw_node *node,
                                  const struct tensor **out);
 bool is_constant_node(const struct raw_node *node);
 /* Resolves the inputs in the scope, upgrades, and appends the node to the scope's graph. */
 MUST_USE hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node);
-/* E_FORMAT if the name is defined already. */
-MUST_USE hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
-                             struct place at);
 
 /* -- lists.c: inputs of the model that are sequences or optionals ----------------------------------- */
 /* `out` is raw, with the tensors that the caller gives in the place of lists. */
@@ -206,11 +200,17 @@ void enter_call(struct builder *builder, const struct call *call);
 /* Stands for an optional argument left out; only its address is used. */
 extern const struct value absent_value;
 
-/* -- onnx.c ---------------------------------------------------------------------------------------
+/* -- onnx_scope.c ---------------------------------------------------------------------------------
  */
 MUST_USE hone_status check_opset_version(struct ctx *ctx, const struct raw_opset *opset);
 /* ir_version and opset_import in range; sets builder->opset. */
 MUST_USE hone_status check_versions(struct builder *builder);
+/* Version of a domain in the model, or in the function being expanded; 0: not imported. */
+int64_t opset_of(const struct builder *builder, const char *domain);
+struct place place_raw(const struct raw_node *node);
+/* E_FORMAT if the name is defined already. */
+MUST_USE hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
+                             struct place at);
 
 /* -- upgrade.c ------------------------------------------------------------------------------------
  */

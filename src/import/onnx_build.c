@@ -6,31 +6,7 @@
  */
 #include "onnx.h"
 
-struct place place_raw(const struct raw_node *node) {
-  return (struct place){PLACE_NODE, node->index, node->name};
-}
-
-int64_t opset_of(const struct builder *builder, const char *domain) {
-  const struct call *call = builder->reader.call;
-  for (size_t i = 0; call && i < call->function->opsets.count; i++)
-    if (!strcmp(call->function->opsets.at[i].domain, domain))
-      return call->function->opsets.at[i].version;
-  for (size_t i = 0; i < builder->model.opsets.count; i++)
-    if (!strcmp(builder->model.opsets.at[i].domain, domain))
-      return builder->model.opsets.at[i].version;
-  return 0;
-}
-
 /* -- declaring values ---- */
-
-hone_status declare(struct builder *builder, struct scope *scope, struct value *value,
-                    struct place at) {
-  bool fresh;
-  TRY(names_add(builder->reader.ctx, &scope->names, value->name, value, &fresh));
-  if (fresh) return HONE_OK;
-  return fail(builder->reader.ctx, HONE_E_FORMAT, at, "duplicate: \"%s\" is defined twice",
-              value->name);
-}
 
 static hone_status add_constants(struct builder *builder, struct scope *scope,
                                  const struct raw_graph *raw) {

@@ -1,5 +1,6 @@
-/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments; pt2_kinds.c is the
- * table of ATen operators, which the other pt2_*.c translate. Nothing is unpickled, and no code in an archive is ever run. */
+/* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments,
+ * pt2_tensors.c those that are tensors; pt2_kinds.c is the table of ATen operators, which the other pt2_*.c translate.
+ * Nothing is unpickled, and no code in an archive is ever run. */
 #ifndef HONE_IMPORT_PT2_H
 #define HONE_IMPORT_PT2_H
 
@@ -72,14 +73,8 @@ hone_dtype pt_dtype(int64_t number);
 struct place pt_place(const struct pt_op *op);
 MUST_USE PRINTF(2, 3) hone_status pt_refuse(const struct pt_op *op, const char *format, ...);
 
-/* Arguments by name. An absent one, or None: NULL, or the default. */
-MUST_USE hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out);
-MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **out);
-MUST_USE hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
-                                size_t *out_count);
-/* Some may be none: NULL. */
-MUST_USE hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most,
-                                         struct value **out, size_t *out_count);
+/* Arguments by name. An absent one, or None: NULL, or the default. *kind: "as_int" and its like. */
+json_t *pt_find_argument(const struct pt_op *op, const char *name, const char **kind);
 MUST_USE hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *out,
                                size_t *out_count);
 MUST_USE hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_t *out);
@@ -108,6 +103,22 @@ const char *pt_self(const json_t *node);
 /* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
+/* -- pt2_slices.c ---- */
+/* A dimension in [-rank, rank) to [0, rank), given or by argument name. */
+MUST_USE hone_status pt_axis_of(struct pt_op *op, int64_t axis, int rank, int64_t *out);
+MUST_USE hone_status pt_axis(struct pt_op *op, const char *name, int64_t otherwise, int rank,
+                             int64_t *out);
+/* The permutation of a permute, transpose or t. */
+MUST_USE hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm);
+MUST_USE hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start,
+                              int64_t end, int64_t step, struct value **out);
+/* Indices as a constant of these dimensions. */
+MUST_USE hone_status pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
+                                   size_t rank, struct value **out);
+/* x with `part` at start, start + step, .. of an axis. */
+MUST_USE hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part,
+                                  int64_t axis, int64_t start, int64_t step, struct value **out);
+
 /* -- pt2_views.c ---- */
 /* What the target's result is of its argument self; VIEW_NONE: a tensor of its own. */
 enum pt_view pt_view_of(const char *target);
@@ -118,6 +129,16 @@ MUST_USE hone_status pt_note_view(struct pt_op *op, const char *result, const ch
 MUST_USE hone_status pt_refresh(struct pt_op *op, struct pt_item *item);
 /* The tensor called `name`, and all that it is a view of, have this content from now on. */
 MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct value *value);
+
+/* -- pt2_tensors.c ---- */
+/* As pt_int, of tensors. */
+MUST_USE hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out);
+MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **out);
+MUST_USE hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
+                                size_t *out_count);
+/* Some may be none: NULL. */
+MUST_USE hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most,
+                                         struct value **out, size_t *out_count);
 
 /* -- pt2_elementwise.c ---- */
 /* An argument that is a tensor, or a number as PyTorch takes it beside another operand. */
@@ -131,14 +152,6 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
     build_addcmul, build_lerp, build_nan_to_num, build_copy_into;
 
 /* -- pt2_ops.c ---- */
-/* A dimension in [-rank, rank) to [0, rank), given or by argument name. */
-MUST_USE hone_status pt_axis_of(struct pt_op *op, int64_t axis, int rank, int64_t *out);
-MUST_USE hone_status pt_axis(struct pt_op *op, const char *name, int64_t otherwise, int rank,
-                             int64_t *out);
-/* The permutation of a permute, transpose or t. */
-MUST_USE hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm);
-MUST_USE hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start,
-                              int64_t end, int64_t step, struct value **out);
 pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_permute, build_expand,
     build_sym_size, build_number, build_slice, build_select, build_cat, build_split, build_pad,
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
@@ -147,9 +160,6 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_sym_numel, build_nothing;
 
 /* -- pt2_index.c ---- */
-/* x with `part` at start, start + step, .. of an axis. */
-MUST_USE hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part,
-                                  int64_t axis, int64_t start, int64_t step, struct value **out);
 pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,
     build_index, build_index_put, build_topk, build_nonzero, build_diagonal, build_unfold;
 

@@ -60,7 +60,7 @@ hone_status pt_find(struct pt *pt, struct place at, const char *name, struct pt_
 
 /* -- arguments ---- */
 
-static json_t *find_argument(const struct pt_op *op, const char *name, const char **kind) {
+json_t *pt_find_argument(const struct pt_op *op, const char *name, const char **kind) {
   *kind = "";
   for (size_t i = 0; i < json_array_size(op->inputs); i++) {
     const json_t *input = json_array_get(op->inputs, i);
@@ -74,75 +74,12 @@ static json_t *find_argument(const struct pt_op *op, const char *name, const cha
 
 const json_t *pt_argument(const struct pt_op *op, const char *name) {
   const char *kind;
-  return find_argument(op, name, &kind);
+  return pt_find_argument(op, name, &kind);
 }
 
 bool pt_given(const struct pt_op *op, const char *name) {
   const char *kind;
-  return find_argument(op, name, &kind) != NULL;
-}
-
-hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
-  const char *kind;
-  struct pt_item *item;
-  json_t *value = find_argument(op, name, &kind);
-  *out = NULL;
-  if (!value) return HONE_OK;
-  /* an optional tensor is wrapped once more */
-  if (!strcmp(kind, "as_optional_tensor")) kind = pt_variant(value, &value);
-  if (!strcmp(kind, "as_none")) return HONE_OK;
-  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
-  TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
-  if (!item->value) return pt_refuse(op, "argument %s is a number", name);
-  TRY(pt_refresh(op, item));
-  *out = item->value;
-  return HONE_OK;
-}
-
-hone_status pt_need(struct pt_op *op, const char *name, struct value **out) {
-  TRY(pt_tensor(op, name, out));
-  if (*out) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
-}
-
-hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
-                       size_t *out_count) {
-  const char *kind;
-  json_t *list = find_argument(op, name, &kind);
-  *out_count = 0;
-  if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    struct pt_item *item;
-    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
-                &item));
-    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
-    TRY(pt_refresh(op, item));
-    out[(*out_count)++] = item->value;
-  }
-  return HONE_OK;
-}
-
-/* Some of the list may be none. */
-hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
-                                size_t *out_count) {
-  const char *kind;
-  json_t *list = find_argument(op, name, &kind);
-  if (!list || strcmp(kind, "as_optional_tensors"))
-    return pt_tensors(op, name, most, out, out_count);
-  if (json_array_size(list) > most) return pt_refuse(op, "argument %s is too long", name);
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    struct pt_item *item;
-    json_t *value = NULL;
-    out[i] = NULL;
-    if (strcmp(pt_variant(json_array_get(list, i), &value), "as_tensor")) continue;
-    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
-    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
-    TRY(pt_refresh(op, item));
-    out[i] = item->value;
-  }
-  *out_count = json_array_size(list);
-  return HONE_OK;
+  return pt_find_argument(op, name, &kind) != NULL;
 }
 
 /* {"as_int": 3}, {"as_name": "sym_size"}, or their content. */
@@ -168,7 +105,7 @@ static hone_status number_of(struct pt_op *op, const char *kind, const json_t *v
 
 hone_status pt_float(struct pt_op *op, const char *name, double otherwise, double *out) {
   const char *kind;
-  json_t *value = find_argument(op, name, &kind);
+  json_t *value = pt_find_argument(op, name, &kind);
   *out = otherwise;
   return value ? number_of(op, kind, value, out) : HONE_OK;
 }
@@ -176,7 +113,7 @@ hone_status pt_float(struct pt_op *op, const char *name, double otherwise, doubl
 hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_t *out) {
   const char *kind;
   double x;
-  json_t *value = find_argument(op, name, &kind);
+  json_t *value = pt_find_argument(op, name, &kind);
   *out = otherwise;
   if (!value) return HONE_OK;
   if (json_is_integer(value)) { /* beyond 2^53 too */
@@ -192,7 +129,7 @@ hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_
 hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *out,
                     size_t *out_count) {
   const char *kind;
-  json_t *list = find_argument(op, name, &kind);
+  json_t *list = pt_find_argument(op, name, &kind);
   *out_count = 0;
   if (!list) return HONE_OK;
   if (!json_is_array(list) || json_array_size(list) > most)
@@ -214,7 +151,7 @@ hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *ou
 hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *out,
                       size_t *out_count) {
   const char *kind;
-  json_t *list = find_argument(op, name, &kind);
+  json_t *list = pt_find_argument(op, name, &kind);
   *out_count = 0;
   if (!list) return HONE_OK;
   if (!json_is_array(list) || json_array_size(list) > most)
@@ -226,12 +163,13 @@ hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *o
 
 bool pt_is_whole(const struct pt_op *op, const char *name) {
   const char *kind;
-  return find_argument(op, name, &kind) && strcmp(kind, "as_float") && strcmp(kind, "as_sym_float");
+  return pt_find_argument(op, name, &kind) && strcmp(kind, "as_float") &&
+         strcmp(kind, "as_sym_float");
 }
 
 hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
   const char *kind;
-  json_t *value = find_argument(op, name, &kind);
+  json_t *value = pt_find_argument(op, name, &kind);
   if (value && !json_is_string(value)) return pt_refuse(op, "argument %s is no text", name);
   *out = value ? pt_words(value) : otherwise;
   return HONE_OK;

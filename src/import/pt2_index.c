@@ -30,15 +30,6 @@ hone_status build_gather(struct pt_op *op) {
 }
 
 /* A constant list of indices of a shape. */
-static hone_status index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
-                              size_t rank, struct value **out) {
-  int64_t count = 1;
-  for (size_t d = 0; d < rank; d++)
-    if (!checked_mul(count, dims[d], &count)) return pt_refuse(op, "of too many indices");
-  TRY(make_ints(op->make, list, (size_t)count, out));
-  return rank == 1 ? HONE_OK : make_reshape(op->make, *out, dims, rank, out);
-}
-
 /* -- scatters ---- */
 
 static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
@@ -81,36 +72,6 @@ hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
       return pt_refuse(op, "reduce %s%s", name, include ? "" : ", afresh");
   }
   return scatter(op, x, axis, index, updates, reduction);
-}
-
-/* x with `part` at [start, start + step, ..) of an axis */
-hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part, int64_t axis,
-                         int64_t start, int64_t step, struct value **out) {
-  struct value *parts[3], *index, *shape;
-  size_t count = 0;
-  int64_t n = part->shape.dims[axis], end = start + (n ? (n - 1) * step + 1 : 0);
-  TRY(make_cast(op->make, part, x->dtype, &part));
-  *out = x;
-  if (!n) return HONE_OK;
-  if (step != 1) {
-    int64_t *list, dims[HONE_MAX_RANK];
-    TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
-    for (int64_t i = 0; i < n; i++) list[i] = start + i * step;
-    for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? n : 1;
-    TRY(index_list(op, list, dims, (size_t)x->shape.rank, &index));
-    TRY(make_ints(op->make, part->shape.dims, (size_t)part->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(index, shape), NULL, &index));
-    return make_node(op->make, OP_ScatterElements, VALUES(x, index, part),
-                     ARGS(INT_ARG("axis", axis)), out);
-  }
-  if (start > 0) TRY(pt_slice(op, x, axis, 0, start, 1, &parts[count++]));
-  parts[count++] = part;
-  if (end < x->shape.dims[axis]) TRY(pt_slice(op, x, axis, end, INT64_MAX, 1, &parts[count++]));
-  if (count == 1) {
-    *out = part;
-    return HONE_OK;
-  }
-  return make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), out);
 }
 
 hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatter */
@@ -357,7 +318,7 @@ hone_status build_unfold(struct pt_op *op) {
   if (!checked_mul(dims[0], size, &count)) return pt_refuse(op, "of this size");
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count));
   for (int64_t i = 0; i < count; i++) list[i] = i / size * step + i % size;
-  TRY(index_list(op, list, dims, 2, &index));
+  TRY(pt_index_list(op, list, dims, 2, &index));
   TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
   for (int d = 0; d < rank; d++) perm[d] = d <= axis ? d : d + 1;
   perm[rank] = axis + 1;

@@ -5,20 +5,6 @@
 
 enum { MOST_TENSORS = 4096 };
 
-hone_status pt_axis_of(struct pt_op *op, int64_t axis, int rank, int64_t *out) {
-  int limit = rank ? rank : 1;
-  if (axis < -limit || axis >= limit)
-    return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "%s: dimension %lld of rank %d", op->target,
-                (long long)axis, rank);
-  *out = axis < 0 ? axis + limit : axis;
-  return HONE_OK;
-}
-
-hone_status pt_axis(struct pt_op *op, const char *name, int64_t otherwise, int rank, int64_t *out) {
-  TRY(pt_int(op, name, otherwise, out));
-  return pt_axis_of(op, *out, rank, out);
-}
-
 /* -- shapes ---- */
 
 hone_status build_view(struct pt_op *op) {
@@ -81,26 +67,6 @@ hone_status build_squeeze(struct pt_op *op) {
     if (x->shape.dims[d] != 1 || (count && !asked[d])) dims[rank++] = x->shape.dims[d];
   TRY(make_reshape(op->make, x, dims, rank, &y));
   return pt_result(op, 0, y);
-}
-
-hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm) {
-  int64_t a, b;
-  size_t count;
-  int rank = x->shape.rank;
-  if (pt_given(op, "dim0") || pt_given(op, "axis0")) {
-    const char *first = pt_given(op, "dim0") ? "dim0" : "axis0";
-    for (int d = 0; d < rank; d++) perm[d] = d;
-    TRY(pt_axis(op, first, 0, rank, &a));
-    TRY(pt_axis(op, *first == 'd' ? "dim1" : "axis1", 0, rank, &b));
-    if (rank) perm[a] = b, perm[b] = a;
-  } else if (!pt_given(op, "dims")) { /* t */
-    for (int d = 0; d < rank; d++) perm[d] = rank - 1 - d;
-  } else {
-    TRY(pt_ints(op, "dims", HONE_MAX_RANK, perm, &count));
-    if ((int)count != rank) return pt_refuse(op, "%zu dimensions of rank %d", count, rank);
-    for (int d = 0; d < rank; d++) TRY(pt_axis_of(op, perm[d], rank, &perm[d]));
-  }
-  return HONE_OK;
 }
 
 hone_status build_permute(struct pt_op *op) {
@@ -192,16 +158,6 @@ hone_status build_number(struct pt_op *op) {
 }
 
 /* -- slices and joins ---- */
-
-hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start, int64_t end,
-                     int64_t step, struct value **out) {
-  struct value *starts, *ends, *axes, *steps;
-  TRY(make_ints(op->make, &start, 1, &starts));
-  TRY(make_ints(op->make, &end, 1, &ends));
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  TRY(make_ints(op->make, &step, 1, &steps));
-  return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes, steps), NULL, out);
-}
 
 hone_status build_slice(struct pt_op *op) {
   struct value *x, *y;

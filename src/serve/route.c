@@ -27,13 +27,6 @@ static const struct route routes[] = {
     {"POST", "/login", ACCESS_ANYONE, login, NULL},
 };
 
-bool same_secret(const char *a, const char *b) {
-  const size_t n = strlen(a), m = strlen(b);
-  volatile unsigned char differs = n != m;
-  for (size_t i = 0; i < n; i++) differs |= (unsigned char)(a[i] ^ b[i < m ? i : 0]);
-  return !differs;
-}
-
 /* "NAME", or "NAME:PORT". */
 static bool is_host(const char *host, const char *name, int port) {
   const size_t n = strlen(name);

@@ -65,7 +65,7 @@ struct request {
   uint64_t out_fd_bytes;
   struct job_stream *stream; /* instead of both */
 };
-/* Query values; NULL where the query has none. */
+/* state.c: query values; NULL where the query has none */
 const char *request_query(struct request *request, const char *name);
 const char *request_header(struct request *request, const char *name);
 /* More time for this one, from now. */
@@ -85,7 +85,6 @@ struct route {
    with them now. */
 MUST_USE bool request_admit(struct request *request, const char *method, const char *path,
                             const char *version);
-bool same_secret(const char *a, const char *b); /* in a time that tells only the lengths */
 /* A host as Host may name it, for a server on that address and port. */
 bool host_is_ours(const char *host, const char *address, int port, bool has_token);
 MUST_USE hone_status request_failed(struct request *request); /* the failure in ctx, as a page */
@@ -100,7 +99,7 @@ struct html_frame page_frame(const char *section);
 MUST_USE hone_status open_store(struct request *request, struct store **out);
 void put_study_link(struct html html, const struct study_row *study);
 
-/* server.c */
+/* state.c */
 struct server_facts {
   const struct serve_options *options;
   const char *post_token, *session, *url;
@@ -111,6 +110,7 @@ struct server_facts server_facts(struct server *server);
 void server_wake(struct server *server); /* there is news for streams */
 /* False: too many wrong tokens lately. */
 bool server_may_log_in(struct server *server, bool was_wrong);
+bool same_secret(const char *a, const char *b); /* in a time that tells only the lengths */
 
 /* jobs.c: uploads and what became of them. A job is a folder; it exists from its rename on. */
 enum job_state {

@@ -17,59 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http.h"
-
-struct peer {
-  struct peer *next, *before;
-  int fd;
-  uint64_t deadline_ns;
-};
-struct server {
-  struct serve_options options;
-  struct http http;
-  void *library;
-  struct MHD_Daemon *daemon;
-  struct jobs *jobs;
-  pthread_mutex_t lock;
-  pthread_cond_t wake;
-  pthread_t clock;
-  bool has_clock, is_ending, has_news;
-  struct peer *peers;
-  struct job_stream *streams;
-  int stream_count, wrong_tokens, port;
-  uint64_t wrong_since_ns;
-  char url[160], post_token[33], session[65], policy[1024];
-};
+#include "server.h"
 
 const char *serve_url(const struct server *server) { return server->url; }
-struct server_facts server_facts(struct server *server) {
-  return (struct server_facts){.options = &server->options,
-                               .post_token = server->post_token,
-                               .session = server->session,
-                               .url = server->url,
-                               .jobs = server->jobs,
-                               .port = server->port};
-}
-
-bool server_may_log_in(struct server *server, bool was_wrong) {
-  enum { WRONG_MOST = 10 };
-  pthread_mutex_lock(&server->lock);
-  const uint64_t now = clock_ns();
-  if (now - server->wrong_since_ns > UINT64_C(60000000000)) {
-    server->wrong_since_ns = now;
-    server->wrong_tokens = 0;
-  }
-  server->wrong_tokens += was_wrong;
-  const bool may = server->wrong_tokens < WRONG_MOST;
-  pthread_mutex_unlock(&server->lock);
-  return may;
-}
 
 /* -- deadlines ----------------------------------------------------------------------------------- */
-
-static uint64_t in_seconds(int seconds) {
-  return clock_ns() + (uint64_t)seconds * UINT64_C(1000000000);
-}
 
 static void watch_peer(void *user, struct MHD_Connection *connection, void **context,
                        enum MHD_ConnectionNotificationCode code) {
@@ -95,146 +47,7 @@ static void watch_peer(void *user, struct MHD_Connection *connection, void **con
   pthread_mutex_unlock(&server->lock);
 }
 
-static void set_deadline(struct server *server, struct MHD_Connection *connection,
-                         uint64_t deadline_ns) {
-  const union MHD_ConnectionInfo *info =
-      server->http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  struct peer *peer = info ? info->socket_context : NULL;
-  pthread_mutex_lock(&server->lock);
-  if (peer) peer->deadline_ns = deadline_ns;
-  pthread_mutex_unlock(&server->lock);
-}
-void request_deadline(struct request *request, int seconds) {
-  set_deadline(request->server, request->connection, in_seconds(seconds));
-}
-
-/* -- streams that follow a job ------------------------------------------------------------------- */
-
-struct job_stream {
-  struct job_stream *next;
-  struct server *server;
-  struct MHD_Connection *connection;
-  char id[17];
-  size_t at; /* in the job's log */
-  struct text ready;
-  size_t sent;
-  bool is_counted, is_waiting, has_ended;
-  enum job_state told;
-};
-
-void server_wake(struct server *server) {
-  pthread_mutex_lock(&server->lock);
-  server->has_news = true;
-  pthread_cond_signal(&server->wake);
-  pthread_mutex_unlock(&server->lock);
-}
-
-/* Lines of the log, each an event with the place after it; then the state, once it changes. */
-static void fill_stream(struct job_stream *stream) {
-  struct text log = {0};
-  struct job job;
-  const struct json_writer json = {&stream->ready};
-  const bool exists = jobs_find(stream->server->jobs, stream->id, &job);
-  const size_t begin = stream->at;
-  stream->at = jobs_log(stream->server->jobs, stream->id, begin, &log);
-  if (log.length) {
-    text_printf(&stream->ready, "id: %zu\nevent: log\ndata: ", stream->at);
-    json_text(json, log.at);
-    text_puts(&stream->ready, "\n\n");
-  }
-  text_deinit(&log);
-  if (!exists) job.state = JOB_cancelled;
-  if (job.state == stream->told) return;
-  stream->told = job.state;
-  text_printf(&stream->ready, "event: state\ndata: \"%s\"\n\n", job_state_text(job.state));
-  stream->has_ended = job.state != JOB_queued && job.state != JOB_running;
-}
-
-/* Called by the library when there is room; without news the connection sleeps until the clock wakes it. */
-static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t size) {
-  struct job_stream *stream = user;
-  (void)position;
-  if (stream->sent == stream->ready.length) {
-    if (stream->has_ended) return MHD_CONTENT_READER_END_OF_STREAM;
-    stream->ready.length = stream->sent = 0;
-    fill_stream(stream);
-    if (stream->ready.failed) return MHD_CONTENT_READER_END_WITH_ERROR;
-  }
-  if (stream->sent == stream->ready.length) {
-    pthread_mutex_lock(&stream->server->lock);
-    if (!stream->server->is_ending) {
-      stream->is_waiting = true;
-      stream->server->http.suspend_connection(stream->connection);
-    }
-    const bool is_ending = stream->server->is_ending;
-    pthread_mutex_unlock(&stream->server->lock);
-    return is_ending ? MHD_CONTENT_READER_END_OF_STREAM : 0;
-  }
-  const size_t left = stream->ready.length - stream->sent, n = left < size ? left : size;
-  memcpy(buffer, stream->ready.at + stream->sent, n);
-  stream->sent += n;
-  return (ssize_t)n;
-}
-
-static void end_stream(void *user) {
-  struct job_stream *stream = user;
-  struct server *server = stream->server;
-  pthread_mutex_lock(&server->lock);
-  for (struct job_stream **at = &server->streams; *at; at = &(*at)->next)
-    if (*at == stream) {
-      *at = stream->next;
-      break;
-    }
-  server->stream_count -= stream->is_counted;
-  pthread_mutex_unlock(&server->lock);
-  text_deinit(&stream->ready);
-  free(stream);
-}
-
-hone_status job_events(struct request *request) {
-  struct server *server = request->server;
-  struct job job;
-  const char *last = request_header(request, "Last-Event-ID");
-  int64_t at = 0;
-  if (!jobs_find(server->jobs, request->id, &job))
-    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no such upload");
-  if (last && !parse_i64(last, 0, JOB_LOG, &at)) at = 0;
-  struct job_stream *stream = calloc(1, sizeof *stream);
-  if (!stream) return fail(&request->ctx, HONE_E_OOM, place_none(), "no memory for a stream");
-  *stream = (struct job_stream){.server = server,
-                                .connection = request->connection,
-                                .at = (size_t)at,
-                                .is_counted = true,
-                                .told = JOB_STATE_COUNT};
-  memcpy(stream->id, job.id, sizeof stream->id);
-  pthread_mutex_lock(&server->lock);
-  const bool is_full = server->stream_count >= STREAMS_MAX;
-  if (!is_full) {
-    server->stream_count++;
-    stream->next = server->streams;
-    server->streams = stream;
-  }
-  pthread_mutex_unlock(&server->lock);
-  if (is_full) {
-    free(stream);
-    return fail(&request->ctx, HONE_E_BUSY, place_none(), "%d pages follow a job already",
-                STREAMS_MAX);
-  }
-  request_deadline(request, STREAM_S);
-  request->stream = stream;
-  request->type = "text/event-stream";
-  return HONE_OK;
-}
-
 /* -- the clock ----------------------------------------------------------------------------------- */
-
-static void wake_streams(struct server *server) {
-  for (struct job_stream *stream = server->streams; stream; stream = stream->next) {
-    if (!stream->is_waiting) continue;
-    stream->is_waiting = false;
-    server->http.resume_connection(stream->connection);
-  }
-}
 
 static void *run_clock(void *user) {
   struct server *server = user;
@@ -247,7 +60,7 @@ static void *run_clock(void *user) {
         peer->deadline_ns = UINT64_MAX;
         server->has_news = true; /* a stream that sleeps must see its end */
       }
-    if (server->has_news) wake_streams(server);
+    if (server->has_news) streams_wake(server);
     server->has_news = false;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -256,19 +69,12 @@ static void *run_clock(void *user) {
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&server->wake, &server->lock, &until);
   }
-  wake_streams(server);
+  streams_wake(server);
   pthread_mutex_unlock(&server->lock);
   return NULL;
 }
 
 /* -- requests ------------------------------------------------------------------------------------ */
-
-const char *request_query(struct request *request, const char *name) {
-  return request->http->lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-const char *request_header(struct request *request, const char *name) {
-  return request->http->lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
 
 static void request_free(struct request *request) {
   if (!request) return;
@@ -277,7 +83,7 @@ static void request_free(struct request *request) {
   text_deinit(&request->out);
   arena_destroy(request->arena);
   if (request->out_fd >= 0) close(request->out_fd);
-  if (request->stream) end_stream(request->stream);
+  if (request->stream) stream_end(request->stream);
   free(request);
 }
 
@@ -287,13 +93,13 @@ static void forget_request(void *user, struct MHD_Connection *connection, void *
   (void)code;
   request_free(*context);
   *context = NULL;
-  set_deadline(server, connection, in_seconds(IDLE_S));
+  peer_deadline(server, connection, in_seconds(IDLE_S));
 }
 
 static struct MHD_Response *make_body(struct request *request) {
   if (request->stream)
-    return request->http->create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, read_stream,
-                                                        request->stream, end_stream);
+    return request->http->create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, stream_read,
+                                                        request->stream, stream_end);
   if (request->out_fd >= 0)
     return request->http->create_response_from_fd64(request->out_fd_bytes, request->out_fd);
   return request->http->create_response_from_buffer(

@@ -18,17 +18,6 @@
 #define DEFAULT_TIMEOUT_NS 600000000000ull
 #define MAX_UNITS 4096
 
-enum artifact_kind artifact_kind_of(const char *path) {
-  static const struct {
-    const char *ending;
-    enum artifact_kind kind;
-  } endings[] = {{".c", ARTIFACT_C}, {".so", ARTIFACT_SO}, {".a", ARTIFACT_A}};
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  for (size_t i = 0; dot && i < COUNT(endings); i++)
-    if (!strcmp(dot, endings[i].ending)) return endings[i].kind;
-  return ARTIFACT_EXE;
-}
-
 /* -- link ------------------------------------------------------------------------------------- */
 
 /* "unit0.o" ... and weights.o; the names live in `names`. */
@@ -105,35 +94,6 @@ static hone_status link_program(struct ctx *ctx, const struct build *build) {
 
 /* -- results ---------------------------------------------------------------------------------- */
 
-hone_status artifact_beside(struct ctx *ctx, const char *path, const char *ending, char out[4096]) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  size_t length =
-      dot && artifact_kind_of(path) != ARTIFACT_EXE ? (size_t)(dot - path) : strlen(path);
-  int n = snprintf(out, 4096, "%.*s.%s", (int)length, path, ending);
-  if (n < 0 || n >= 4096) return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
-  return HONE_OK;
-}
-
-/* Used only with something behind it (NAME_run, NAME_artifact), so that C's keywords are no trouble; an
-   underscore or a digit in front would be, and so would hone's own names. */
-void artifact_prefix(const char *path, char out[65]) {
-  static const char front[] = "model_";
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
-             *dot = strrchr(base, '.');
-  const bool has_ending = dot && artifact_kind_of(path) != ARTIFACT_EXE;
-  size_t length = has_ending ? (size_t)(dot - base) : strlen(base), n = 0;
-  const bool is_own = (length == 4 || (length > 4 && base[4] == '_')) && !strncmp(base, "hone", 4);
-  if (!length || (base[0] >= '0' && base[0] <= '9') || base[0] == '_' || is_own)
-    n = (size_t)snprintf(out, 65, "%s", front);
-  for (size_t i = 0; i < length && n < 48; i++) {
-    const char c = base[i];
-    const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!is_word && !n) n = (size_t)snprintf(out, 65, "%s", front);
-    out[n++] = is_word ? c : '_';
-  }
-  out[n] = 0;
-}
-
 static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
   static hone_status (*const link_as[])(struct ctx *, const struct build *) = {
       [ARTIFACT_SO] = link_library, [ARTIFACT_A] = archive, [ARTIFACT_EXE] = link_program};
@@ -170,17 +130,6 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   snprintf(path, sizeof path, "%s/%s.h", folder, build->prefix);
   TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
   return file_write_atomic(ctx, path, input->header, strlen(input->header), 0644);
-}
-
-const struct build_level *level_of(const struct build_input *input, size_t unit) {
-  return input->unit_levels ? input->unit_levels[unit] : NULL;
-}
-
-hone_status level_beside(struct ctx *ctx, const char *path, const char *level, char out[4096]) {
-  size_t length = strlen(path) - strlen(".c");
-  int n = snprintf(out, 4096, "%.*s_%s.c", (int)length, path, level);
-  if (n < 0 || n >= 4096) return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
-  return HONE_OK;
 }
 
 /* gcc takes the level from the text: gcc -O2 alone makes the code that was meant. Others are asked for flags

@@ -91,7 +91,7 @@ bool has_large_section(const struct build *build);
 MUST_USE hone_status weights_open(struct ctx *ctx, struct build *build, const char *path);
 MUST_USE hone_status weights_part(struct ctx *ctx, const struct build *build, size_t part);
 MUST_USE hone_status assemble_weights(struct ctx *ctx, const struct build *build);
-/* The .weights file of C text, footer and all. */
+/* weights_file.c: the .weights file of C text, footer and all */
 MUST_USE hone_status write_weights(struct ctx *ctx, const struct build_input *input,
                                    const char *path);
 

@@ -1,0 +1,65 @@
+/* pt2_tensors: arguments that are tensors, as they are now: a view whose storage was written is made again. */
+#include "pt2.h"
+
+hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
+  const char *kind;
+  struct pt_item *item;
+  json_t *value = pt_find_argument(op, name, &kind);
+  *out = NULL;
+  if (!value) return HONE_OK;
+  /* an optional tensor is wrapped once more */
+  if (!strcmp(kind, "as_optional_tensor")) kind = pt_variant(value, &value);
+  if (!strcmp(kind, "as_none")) return HONE_OK;
+  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
+  TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
+  if (!item->value) return pt_refuse(op, "argument %s is a number", name);
+  TRY(pt_refresh(op, item));
+  *out = item->value;
+  return HONE_OK;
+}
+
+hone_status pt_need(struct pt_op *op, const char *name, struct value **out) {
+  TRY(pt_tensor(op, name, out));
+  if (*out) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
+}
+
+hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
+                       size_t *out_count) {
+  const char *kind;
+  json_t *list = pt_find_argument(op, name, &kind);
+  *out_count = 0;
+  if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
+    return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    struct pt_item *item;
+    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
+                &item));
+    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    TRY(pt_refresh(op, item));
+    out[(*out_count)++] = item->value;
+  }
+  return HONE_OK;
+}
+
+/* Some of the list may be none. */
+hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
+                                size_t *out_count) {
+  const char *kind;
+  json_t *list = pt_find_argument(op, name, &kind);
+  if (!list || strcmp(kind, "as_optional_tensors"))
+    return pt_tensors(op, name, most, out, out_count);
+  if (json_array_size(list) > most) return pt_refuse(op, "argument %s is too long", name);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    struct pt_item *item;
+    json_t *value = NULL;
+    out[i] = NULL;
+    if (strcmp(pt_variant(json_array_get(list, i), &value), "as_tensor")) continue;
+    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
+    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    TRY(pt_refresh(op, item));
+    out[i] = item->value;
+  }
+  *out_count = json_array_size(list);
+  return HONE_OK;
+}

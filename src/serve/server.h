@@ -1,0 +1,53 @@
+/* What the files of the server itself share: its state, the connections, and the streams that follow a job. */
+#ifndef HONE_SERVE_SERVER_H
+#define HONE_SERVE_SERVER_H
+
+#include "serve.h"
+
+#include <pthread.h>
+
+#include "http.h"
+
+struct peer {
+  struct peer *next, *before;
+  int fd;
+  uint64_t deadline_ns;
+};
+struct server {
+  struct serve_options options;
+  struct http http;
+  void *library;
+  struct MHD_Daemon *daemon;
+  struct jobs *jobs;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  pthread_t clock;
+  bool has_clock, is_ending, has_news;
+  struct peer *peers;
+  struct job_stream *streams;
+  int stream_count, wrong_tokens, port;
+  uint64_t wrong_since_ns;
+  char url[160], post_token[33], session[65], policy[1024];
+};
+struct job_stream {
+  struct job_stream *next;
+  struct server *server;
+  struct MHD_Connection *connection;
+  char id[17];
+  size_t at; /* in the job's log */
+  struct text ready;
+  size_t sent;
+  bool is_counted, is_waiting, has_ended;
+  enum job_state told;
+};
+
+/* -- state.c */
+uint64_t in_seconds(int seconds); /* as clock_ns() */
+void peer_deadline(struct server *server, struct MHD_Connection *connection, uint64_t deadline_ns);
+
+/* -- streams.c: callbacks of the library over a struct job_stream */
+ssize_t stream_read(void *user, uint64_t position, char *buffer, size_t size);
+void stream_end(void *user);
+void streams_wake(struct server *server); /* under its lock */
+
+#endif
