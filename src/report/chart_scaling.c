@@ -11,14 +11,14 @@
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 66, RIGHT = 430, TOP = 26, BOTTOM = 256, MOST = 64 };
 
 struct sweep {
+  const struct page *page;
   const struct summary *summary;
   const size_t *begins;
   size_t count;
   bool over_threads;
-  int fixed; /* of the other one */
-  int load;  /* of all */
-  const char *precision;
-  int values[MOST]; /* ascending, each once */
+  int fixed;               /* of the other one */
+  const struct cell *like; /* load, precision and scenario of all */
+  int values[MOST];        /* ascending, each once */
   size_t value_count;
 };
 
@@ -30,8 +30,9 @@ static int fixed_of(const struct sweep *sweep, const struct cell *cell) {
 }
 
 static bool belongs(const struct sweep *sweep, const struct cell *cell) {
-  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->load &&
-         !strcmp(cell->precision, sweep->precision);
+  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->like->load &&
+         !strcmp(cell->precision, sweep->like->precision) &&
+         !strcmp(cell->scenario, sweep->like->scenario);
 }
 
 static void add_value(struct sweep *sweep, int value) {
@@ -117,14 +118,15 @@ static void put_grid(struct html html, const struct sweep *sweep, const struct a
   svg_end_text(html);
 }
 
-static void put_line(struct html html, const struct sweep *sweep, const struct axis *y,
-                     size_t first, struct label_place *labels, size_t *label_count) {
+static void put_line(const struct sweep *sweep, const struct axis *y, size_t first,
+                     struct label_place *labels, size_t *label_count) {
   const struct summary *summary = sweep->summary;
+  const struct html html = sweep->page->html;
   double x = 0, height = 0;
   bool is_open = false;
   size_t last = first;
-  text_printf(html.out, "<g class=\"c%d\"><path class=\"curve\" d=\"",
-              color_of_backend(summary, first));
+  chart_begin_engine(sweep->page, first);
+  LITERAL(html.out, "<path class=\"curve\" d=\"");
   for (size_t v = 0; v < sweep->value_count; v++) {
     const size_t i = row_at(sweep, first, sweep->values[v]);
     if (i == SIZE_MAX) continue;
@@ -139,7 +141,7 @@ static void put_line(struct html html, const struct sweep *sweep, const struct a
   for (size_t v = 0; v < sweep->value_count; v++) {
     const size_t i = row_at(sweep, first, sweep->values[v]);
     if (i == SIZE_MAX) continue;
-    text_printf(html.out, "<circle class=\"point c%d\"", color_of_backend(summary, first));
+    LITERAL(html.out, "<circle class=\"point\"");
     SVG_ATTRIBUTE(html, "cx", x_of(sweep, sweep->values[v]));
     SVG_ATTRIBUTE(html, "cy", axis_place(y, summary->records[i].throughput_per_s));
     LITERAL(html.out, " r=\"4.5\"><title>");
@@ -156,7 +158,8 @@ static void put_line(struct html html, const struct sweep *sweep, const struct a
   LITERAL(html.out, "</g>");
 }
 
-static void put_chart(struct html html, const struct sweep *sweep) {
+static void put_chart(const struct sweep *sweep) {
+  const struct html html = sweep->page->html;
   struct label_place labels[16];
   size_t label_count = 0;
   const struct axis y = find_axis(sweep);
@@ -164,10 +167,15 @@ static void put_chart(struct html html, const struct sweep *sweep) {
   text_printf(html.out, "<figure><figcaption>%s at %s %d",
               sweep->over_threads ? "Scaling with threads" : "Scaling with the batch",
               sweep->over_threads ? "batch" : "threads", sweep->fixed);
-  if (strcmp(sweep->precision, "fp32") != 0) {
+  if (strcmp(sweep->like->precision, "fp32") != 0) {
     LITERAL(html.out, ", ");
-    html_text(html, sweep->precision);
+    html_text(html, sweep->like->precision);
   }
+  if (strcmp(sweep->like->scenario, "single") != 0) {
+    LITERAL(html.out, ", ");
+    html_text(html, sweep->like->scenario);
+  }
+  put_load(html.out, sweep->like);
   LITERAL(html.out, " <span>samples a second, logarithmic; higher is better</span></figcaption>");
   text_printf(html.out,
               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "
@@ -181,28 +189,30 @@ static void put_chart(struct html html, const struct sweep *sweep) {
                         varying(sweep, &sweep->summary->records[i].cell) == sweep->values[v];
         for (size_t w = 0; is_first && w < v; w++)
           is_first = row_at(sweep, i, sweep->values[w]) == SIZE_MAX;
-        if (is_first) put_line(html, sweep, &y, i, labels, &label_count);
+        if (is_first) put_line(sweep, &y, i, labels, &label_count);
       }
   LITERAL(html.out, "</svg></figure>");
 }
 
-/* One chart for each pair of what is fixed: the other size and the precision. */
-void chart_scaling(struct html html, const struct summary *summary, const size_t *begins,
-                   size_t count) {
+/* One chart for each set of what is fixed: the other size, precision, scenario and load. */
+void chart_scaling(const struct page *page, const size_t *begins, size_t count) {
+  const struct summary *summary = page->summary;
   for (int over_threads = 0; over_threads < 2; over_threads++) {
-    struct sweep sweep = {
-        .summary = summary, .begins = begins, .count = count, .over_threads = over_threads != 0};
-    if (count) sweep.load = summary->records[begins[0]].cell.load;
+    struct sweep sweep = {.page = page,
+                          .summary = summary,
+                          .begins = begins,
+                          .count = count,
+                          .over_threads = over_threads != 0};
     for (size_t k = 0; k < count; k++) {
       const struct cell *cell = &summary->records[begins[k]].cell;
       bool is_new = true;
       sweep.fixed = fixed_of(&sweep, cell);
-      sweep.precision = cell->precision;
+      sweep.like = cell;
       for (size_t j = 0; is_new && j < k; j++)
         is_new = !belongs(&sweep, &summary->records[begins[j]].cell);
       if (!is_new) continue;
       find_values(&sweep);
-      put_chart(html, &sweep);
+      put_chart(&sweep);
     }
   }
 }

@@ -196,15 +196,25 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
   if (is_open) LITERAL(html.out, "\"/>");
 }
 
-static void put_points(struct html html, const struct summary *summary, size_t begin, size_t end,
-                       const struct axis *x, const struct axis *y) {
+void chart_begin_engine(const struct page *page, size_t i) {
+  const size_t engine = page->matrix ? matrix_engine_of(page->matrix, page->summary, i) : SIZE_MAX;
+  text_printf(page->html.out, "<g class=\"c%d\"", color_of_backend(page->summary, i));
+  if (engine != SIZE_MAX) text_printf(page->html.out, " data-engine=\"%zu\"", engine);
+  LITERAL(page->html.out, ">");
+}
+
+static void put_points(const struct page *page, size_t begin, size_t end, const struct axis *x,
+                       const struct axis *y) {
+  const struct html html = page->html;
+  const struct summary *summary = page->summary;
   struct label_place labels[32];
   size_t count = 0;
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
     if (!is_plotted(record)) continue;
     const double at_x = axis_place(x, ready_ms(record)), at_y = axis_place(y, record->p50_ms);
-    text_printf(html.out, "<g><circle class=\"point c%d\"", color_of_backend(summary, i));
+    chart_begin_engine(page, i);
+    LITERAL(html.out, "<circle class=\"point\"");
     SVG_ATTRIBUTE(html, "cx", at_x);
     SVG_ATTRIBUTE(html, "cy", at_y);
     LITERAL(html.out, " r=\"6\"><title>");
@@ -226,8 +236,8 @@ static void put_points(struct html html, const struct summary *summary, size_t b
   }
 }
 
-bool plot_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
-                                size_t end) {
+bool plot_compile_against_speed(const struct page *page, size_t begin, size_t end) {
+  const struct summary *summary = page->summary;
   struct axis x = {INFINITY, 0, PLOT_LEFT, PLOT_RIGHT}, y = {INFINITY, 0, PLOT_BOTTOM, PLOT_TOP};
   size_t count = 0;
   for (size_t i = begin; i < end; i++) {
@@ -242,16 +252,18 @@ bool plot_compile_against_speed(struct html html, const struct summary *summary,
   if (count < 2) return false;
   axis_widen(&x);
   axis_widen(&y);
-  put_grid(html, &x, &y);
-  put_frontier(html, summary, begin, end, &x, &y);
-  put_points(html, summary, begin, end, &x, &y);
+  put_grid(page->html, &x, &y);
+  put_frontier(page->html, summary, begin, end, &x, &y);
+  put_points(page, begin, end, &x, &y);
   return true;
 }
 
-void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
-                                 size_t end) {
+void chart_compile_against_speed(const struct page *page, size_t begin, size_t end) {
+  const struct html html = page->html;
   struct text plot = {0};
-  if (plot_compile_against_speed((struct html){&plot}, summary, begin, end)) {
+  struct page own = *page;
+  own.html.out = &plot;
+  if (plot_compile_against_speed(&own, begin, end)) {
     LITERAL(html.out,
             "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left "
             "is better; the dashed line joins the choices that no other beats in "
@@ -270,26 +282,26 @@ void chart_compile_against_speed(struct html html, const struct summary *summary
 /* -- memory
  * --------------------------------------------------------------------------------------------- */
 
-static void put_memory_row(struct html html, const struct summary *summary, size_t i, double most,
-                           double y) {
-  const struct record *record = &summary->records[i];
+static void put_memory_row(const struct page *page, size_t i, double most, double y) {
+  const struct html html = page->html;
+  const struct record *record = &page->summary->records[i];
   const double left = 144, room = 320;
   const double peak = (double)record->worst.rss_peak, steady = (double)record->worst.rss_steady;
-  char class_name[24];
+  chart_begin_engine(page, i);
   svg_begin_text(html, "name end", left - 10, y + 14);
   svg_name(html, record, 18);
   svg_end_text(html);
-  snprintf(class_name, sizeof class_name, "light c%d", color_of_backend(summary, i));
-  svg_rect(html, class_name, left, y, fmax(peak / most * room, 2), 20);
-  snprintf(class_name, sizeof class_name, "bar c%d", color_of_backend(summary, i));
-  if (steady > 0)
-    svg_rect(html, class_name, left, y, fmax(fmin(steady, peak) / most * room, 2), 20);
+  svg_rect(html, "light", left, y, fmax(peak / most * room, 2), 20);
+  if (steady > 0) svg_rect(html, "bar", left, y, fmax(fmin(steady, peak) / most * room, 2), 20);
   svg_begin_text(html, "", left + peak / most * room + 8, y + 14);
   put_bytes(html.out, peak);
   svg_end_text(html);
+  LITERAL(html.out, "</g>");
 }
 
-void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end) {
+void chart_memory(const struct page *page, size_t begin, size_t end) {
+  const struct html html = page->html;
+  const struct summary *summary = page->summary;
   double most = 0;
   int rows = 0;
   for (size_t i = begin; i < end; i++) {
@@ -312,7 +324,7 @@ void chart_memory(struct html html, const struct summary *summary, size_t begin,
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
     if (!is_measured(record) || record->worst.rss_peak <= 0) continue;
-    put_memory_row(html, summary, i, most, y);
+    put_memory_row(page, i, most, y);
     y += 34;
   }
   LITERAL(html.out, "</svg></figure>");

@@ -118,7 +118,8 @@ static double put_group(struct html html, const struct summary *summary, size_t 
   put_rows(html, summary, begin, end, has_axis ? &axis : NULL, top);
   double at = bottom + PLOT_GAP;
   struct text plot = {0};
-  if (plot_compile_against_speed((struct html){&plot}, summary, begin, end)) {
+  const struct page page = {.summary = summary, .html = {&plot}};
+  if (plot_compile_against_speed(&page, begin, end)) {
     text_printf(html.out, "<g transform=\"translate(%d ", AXIS_FROM - 66);
     put_number(html.out, at, 1);
     LITERAL(html.out, ")\">");

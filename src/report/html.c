@@ -204,7 +204,7 @@ static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,
   LITERAL(html.out, "</h2>\n");
   if (count > 1) {
     LITERAL(html.out, "<div class=\"charts\">\n");
-    chart_scaling(html, summary, begins, count);
+    chart_scaling(page, begins, count);
     LITERAL(html.out, "</div>\n");
   }
   for (size_t k = 0; k < count; k++) {
@@ -215,8 +215,8 @@ static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,
   const size_t last = begins[count - 1], end = group_end(summary, last);
   if (is_measured(&summary->records[last])) {
     LITERAL(html.out, "<div class=\"charts\">\n");
-    chart_compile_against_speed(html, summary, last, end);
-    chart_memory(html, summary, last, end);
+    chart_compile_against_speed(page, last, end);
+    chart_memory(page, last, end);
     LITERAL(html.out, "</div>\n");
   }
   LITERAL(html.out, "</section>\n");

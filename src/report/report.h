@@ -251,6 +251,9 @@ double label_clear(const struct label_place *labels, size_t count, double x, dou
 void html_take(struct html html, struct text *untrusted);
 
 /* charts.c, chart_scaling.c */
+struct page;
+/* "<g class=c..>" of record i, which the page's switch of its engine hides; a page without a matrix has none. */
+void chart_begin_engine(const struct page *page, size_t i);
 /* Holds the samples of all measured rows of a group, but for the slowest half per cent. */
 MUST_USE hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t begin,
                                   size_t end, struct axis *out);
@@ -258,18 +261,15 @@ void chart_latency_axis(struct html html, const struct axis *axis);
 MUST_USE hone_status chart_distribution(struct ctx *ctx, struct html html,
                                         const struct summary *summary, size_t i,
                                         const struct axis *axis, int color);
-void chart_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
-                                 size_t end);
+void chart_compile_against_speed(const struct page *page, size_t begin, size_t end);
 /* Its marks alone, 560 x 320; false: fewer than two rows have both figures. */
-bool plot_compile_against_speed(struct html html, const struct summary *summary, size_t begin,
-                                size_t end);
+bool plot_compile_against_speed(const struct page *page, size_t begin, size_t end);
 /* Nothing where fewer than two points are known. */
 void chart_memory_over_time(struct html html, const struct record *record);
-void chart_memory(struct html html, const struct summary *summary, size_t begin, size_t end);
+void chart_memory(const struct page *page, size_t begin, size_t end);
 /* Throughput of each engine over the batches or the threads of one model, one figure for each value
    of the other. `begins`: the model's groups. Nothing where neither varies. */
-void chart_scaling(struct html html, const struct summary *summary, const size_t *begins,
-                   size_t count);
+void chart_scaling(const struct page *page, const size_t *begins, size_t count);
 
 /* matrix.c: models x engines, what the page, the terminal and README begin with */
 struct engine {
@@ -343,7 +343,7 @@ MUST_USE hone_status render_changes_html(struct ctx *ctx, const struct changes *
 /* html_*.c: parts of the page */
 struct page {
   const struct summary *summary;
-  const struct matrix *matrix;
+  const struct matrix *matrix; /* NULL: figures alone */
   struct html html;
   const char *const *links; /* of ours: the page that has a record's row; NULL: this one */
 };

@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 open_page() { # FILE WIDTH: the document after its script ran, console on stderr.log
-  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
+  timeout 600 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
     --enable-logging=stderr --v=0 --window-size="$2",900 --virtual-time-budget=2000 --dump-dom \
     "file://$1" 2>"$work/stderr.log"
 }
@@ -110,6 +110,7 @@ cat >>"$work/used.html" <<'PROBE'
   pressed.click();
   say("switch-off", firstCell.hidden && pressed.getAttribute("aria-pressed") === "false" && matrix.innerText !== was &&
     matrix.innerText.indexOf("first of these") > 0);
+  say("switch-charts", document.querySelectorAll('.charts [data-engine]').length > 0);
   say("switch-rows", shown(document.querySelectorAll('[data-engine="' + pressed.dataset.switch + '"]')).length === 0);
   pressed.click();
   say("switch-on", matrix.innerText === was);
@@ -133,7 +134,7 @@ for width in 1200 400; do
 done
 
 # On paper: a study of a few models is two pages.
-timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --no-pdf-header-footer \
+timeout 600 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --no-pdf-header-footer \
   --print-to-pdf="$work/page.pdf" "file://$work/page.html" >/dev/null 2>&1
 pages=$(grep -ac '/Type /Page$' "$work/page.pdf" || true)
 [ "$pages" = 2 ] || { echo "tests/report/page.sh: $pages pages on paper, not 2" >&2; exit 1; }

@@ -107,6 +107,38 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
   free_fixture(f);
 }
 
+/* What is fixed is the same all over a chart: two scenarios, and rows beside neighbours, are charts of their own. */
+static void sweeps_of_unlike_rows_are_drawn_apart(void **state) {
+  (void)state;
+  static const struct {
+    const char *scenario;
+    int threads, load;
+  } rows[] = {{"single", 1, 0},  {"single", 2, 0}, {"offline", 1, 0},
+              {"offline", 2, 0}, {"single", 1, 1}, {"single", 2, 1}};
+  struct record records[COUNT(rows)] = {0};
+  size_t begins[COUNT(rows)];
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    records[i] = (struct record){.rank = 1, .throughput_per_s = 100 * (double)(i + 1)};
+    records[i].cell.batch = 1;
+    records[i].cell.threads = rows[i].threads;
+    records[i].cell.load = rows[i].load;
+    snprintf(records[i].cell.scenario, sizeof records[i].cell.scenario, "%s", rows[i].scenario);
+    snprintf(records[i].cell.backend, sizeof records[i].cell.backend, "native");
+    snprintf(records[i].cell.precision, sizeof records[i].cell.precision, "fp32");
+    begins[i] = i;
+  }
+  const struct summary summary = {.record_count = COUNT(rows), .records = records};
+  struct text out = {0};
+  chart_scaling(&(struct page){.summary = &summary, .html = {&out}}, begins, COUNT(rows));
+  assert_false(out.failed);
+  assert_int_equal(count_of(out.at, "<figure>"), 3);
+  assert_int_equal(count_of(out.at, "<circle"), COUNT(rows));
+  assert_non_null(strstr(out.at, "Scaling with threads at batch 1 <span>"));
+  assert_non_null(strstr(out.at, "Scaling with threads at batch 1, offline <span>"));
+  assert_non_null(strstr(out.at, "1 busy neighbour <span>"));
+  text_deinit(&out);
+}
+
 /* A precision is a row, never a second column of the same engine, and has a mean of its own. */
 static void precisions_are_rows(void **state) {
   (void)state;
@@ -625,6 +657,7 @@ int main(void) {
       cmocka_unit_test(energy_has_its_interval),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),
       cmocka_unit_test(an_empty_study_renders),
+      cmocka_unit_test(sweeps_of_unlike_rows_are_drawn_apart),
       cmocka_unit_test(latencies_are_one_line_a_cell),
       cmocka_unit_test(json_is_as_documented),
       cmocka_unit_test(the_table_fits_its_width),
