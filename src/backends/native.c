@@ -280,6 +280,10 @@ static hone_status keep(struct ctx *ctx, struct session *s, const struct backend
   return HONE_OK;
 }
 
+static const struct backend_variant variants[] = {
+    {"unpinned", "pin=0", "its threads are left to the scheduler, as for users"},
+    {NULL, NULL, NULL}};
+
 const struct backend backend_native = {
     .name = "native",
     .title = "hone",
@@ -290,6 +294,7 @@ const struct backend backend_native = {
                "fp32 bf16 fp16 int8 int4-weights"},
     .grows = true,
     .takes_text = true,
+    .variants = variants,
     .describe = describe_built_in,
     .prepare = prepare,
     .session_size = sizeof(struct session),

@@ -723,6 +723,7 @@ static const struct backend_variant variants[] = {
     {"parallel", "execution_mode=parallel", "branches of the graph side by side"},
     {"int8", "session.qdqisint8allowed=1;session.qdq_matmulnbits_accuracy_level=4",
      "int8 arithmetic allowed wherever the file's quantisation admits it"},
+    {"hugepages", "env.GLIBC_TUNABLES=glibc.malloc.hugetlb=1", "glibc's heap in huge pages"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_onnxruntime = {

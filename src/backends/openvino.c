@@ -511,6 +511,9 @@ static const struct backend_variant variants[] = {
     {"plain", "SNIPPETS_MODE=DISABLE", "without its code generator for fused subgraphs"},
     {"int8", "DYNAMIC_QUANTIZATION_GROUP_SIZE=32",
      "activations of products with int8 or int4 weights quantised as they come"},
+    {"request1", "requests=1", "one request, which takes its tensors before each call"},
+    {"hugepages", "env.GLIBC_TUNABLES=glibc.malloc.hugetlb=1", "glibc's heap in huge pages"},
+    {"onesibling", "ENABLE_HYPER_THREADING=NO", "one thread a core, where cores have two"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_openvino = {
