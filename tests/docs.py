@@ -49,11 +49,11 @@ def run_blocks(page, build):
         for line, block in blocks:
             try:
                 done = subprocess.run(["sh", "-eu", "-c", block], cwd=work, env=env, capture_output=True,
-                                      timeout=300, check=False)
+                                      timeout=600, check=False)
                 words = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
                 ok = done.returncode == 0
             except subprocess.TimeoutExpired:
-                words, ok = "longer than 300 s", False
+                words, ok = "longer than 600 s", False
             if not ok:
                 failed += 1
                 print(f"{page}:{line}: this block fails:\n{block}{words[-3000:]}\nrepeat: tests/docs.py {build} {page}")

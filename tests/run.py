@@ -16,7 +16,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONFORMANCE_SHORT = "_(relu|conv|matmul|gemm|softmax|reduce_sum|batchnorm|layer_norm|averagepool|maxpool|resize|gather|slice|concat)"
 
 
+class Seeds:
+    """Deals out the numbers that random graphs are drawn from: no two steps get the same one."""
+
+    def __init__(self):
+        self.next = 1000
+
+    def draw(self, count):
+        first, self.next = self.next, self.next + count
+        return ["--seed", str(first), "--count", str(count)]
+
+
 def steps(build, python):
+    seeds = Seeds()
     yield "layers", ["python3", "tools/check_layers.py"]
     yield "circles", ["python3", "tools/check_circles.py"]
     yield "length", ["python3", "tools/check_length.py"]
@@ -35,8 +47,8 @@ def steps(build, python):
                                         "--status", "native.txt", CONFORMANCE_SHORT]
     if os.path.isdir("tests/cli"):
         yield "cli", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/cli"]
-    yield "random graphs", [f"{build}/random-graphs", "--seed", "1000", "--count", "60"]
-    yield "differential", [python, "tests/differential/run.py", "--hone", f"{build}/hone", "--count", "3",
+    yield "random graphs", [f"{build}/random-graphs", *seeds.draw(60)]
+    yield "differential", [python, "tests/differential/run.py", "--hone", f"{build}/hone", *seeds.draw(3),
                            "--keep", f"{build}/differential"]
     yield "python package", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/python"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]

@@ -74,7 +74,7 @@ class Browser:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=120):
+    def wait(self, expression, seconds=600):
         """Until the page says so; a page that is just being left answers later."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -27,8 +27,8 @@ CODES = {
 class Result:
     """One finished command: code (negative: died by that signal), out, err (bytes), seconds, wall, rss. `seconds`
     are CPU time, of its children too: neighbours on a busy machine do not lengthen them. That nothing waits for
-    ever is seen by the timeout of each command (long: among six neighbours a core 5 s of CPU took 50), or by
-    `wall` where a test is about waiting."""
+    ever is seen by the timeout of each command, the same for all (long: among six neighbours a core 5 s of CPU took
+    50), or by `wall` where a test is about waiting."""
 
     def __init__(self, args, code, out, err, seconds, wall, rss):
         self.args, self.code, self.seconds, self.wall, self.rss = args, code, seconds, wall, rss
@@ -81,7 +81,7 @@ class Sandbox:
                                 stdin=stdin, stdout=stdout, stderr=stderr,
                                 preexec_fn=before if limits else None, **more)
 
-    def __call__(self, *args, timeout=300, **more):
+    def __call__(self, *args, timeout=600, **more):
         begin = time.monotonic()
         child = self.start(*args, **more)
         streams = {"out": b"", "err": b""}
@@ -155,3 +155,38 @@ def stored_rows(path, folder):
         ends = {row[:3]: row[3] for row in db.execute(
             "SELECT study, cell, number, status FROM incarnation")}
         return blocks, ends
+# -- a busy machine: no test may depend on a time being enough, nor on who comes first --------------------
+
+
+def until(condition, seconds=600):
+    """What condition() gives as soon as that is true. The seconds are for what never happens."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(0.02)
+    return found
+
+
+def nothing_left(folder):
+    """Processes that were killed are gone as soon as they get a core."""
+    until(lambda: not processes_of(folder), 60)
+
+
+def catches(pid, number):
+    """Whether the process has its own handler of the signal by now; proc(5): SigCgt."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    found = next((line.split()[1] for line in text.splitlines() if line.startswith("SigCgt:")), "0")
+    return int(found, 16) >> (number - 1) & 1
+
+
+def patiently(bench, sound_row, limit=2):
+    """Of a study with one engine that hangs: bench(words) -> (result, rows), with a --timeout that is long enough for the
+    row that nothing is wrong with. Where that one is not ok, the machine was busy, and the limit grows."""
+    for seconds in (limit, 10 * limit, 100 * limit):
+        result, rows = bench("--timeout", str(seconds))
+        if rows[sound_row]["status"] == "ok":
+            break
+    return result, rows

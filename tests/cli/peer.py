@@ -42,7 +42,7 @@ def hone_outputs(tool, path, given, folder):
     for k, value in enumerate(given.values()):
         np.save(folder / f"in{k}.npy", value.astype("U") if value.dtype.kind == "O" else value)
         files.append(folder / f"in{k}.npy")
-    done = subprocess.run([BUILD / tool, path, folder / "out", *files], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([BUILD / tool, path, folder / "out", *files], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = []
     while (folder / f"out{len(found)}.npy").exists():

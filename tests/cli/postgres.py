@@ -36,7 +36,7 @@ class Server:
 
     def run(self, program, *words):
         done = subprocess.run([f"{BIN}/{program}", *map(str, words)], user=user(), cwd=self.folder, check=False,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
                               env={"PATH": os.environ["PATH"], "LC_ALL": "C"})
         assert done.returncode == 0, done.stdout.decode()
         return done.stdout.decode()
@@ -51,7 +51,7 @@ class Server:
 
     def sql(self, text, database="postgres"):
         done = subprocess.run([f"{BIN}/psql", "-XAtq", "-h", self.folder, "-U", "hone", "-d", database, "-c", text],
-                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode().strip()
 

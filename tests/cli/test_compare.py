@@ -27,7 +27,7 @@ def studies(tmp_path_factory):
     model.write_bytes(hostile.identity().SerializeToString())
     for name, backends in (("before", "fake,null"), ("alone", "fake")):
         sound(box("bench", model, "--backend", backends, "--name", name, "--json", f"{name}.json",
-                  *ENOUGH, timeout=120))
+                  *ENOUGH))
     return box
 
 
@@ -146,7 +146,7 @@ def test_the_workflow_runs(hone, tmp_path):
 
     def push():
         flags = " ".join(ENOUGH)
-        codes = [subprocess.run(["bash", "-eo", "pipefail", "-c", s], cwd=tmp_path, timeout=120,
+        codes = [subprocess.run(["bash", "-eo", "pipefail", "-c", s], cwd=tmp_path, timeout=600,
                                 env={**env, "BENCH_FLAGS": flags},
                                 capture_output=True) for s in found]
         assert (tmp_path / "new.json").exists(), codes

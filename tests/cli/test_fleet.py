@@ -39,7 +39,7 @@ def run(hone, folder, job, **more):
 
 
 def finish(children):
-    ends = [(child.communicate(timeout=300)[0].decode(), child.returncode) for child in children]
+    ends = [(child.communicate(timeout=600)[0].decode(), child.returncode) for child in children]
     assert all(code == 0 for _, code in ends), ends
 
 
@@ -77,17 +77,17 @@ def test_a_job_array(hone, fleet, tmp_path):
 
 def test_a_job_that_dies_leaves_nothing_half(hone, fleet):
     child = run(hone, fleet, "000001", HONE="/bin/false")
-    child.communicate(timeout=300)
+    child.communicate(timeout=600)
     assert not list((fleet / "spool").iterdir())
     broken = fleet / "broken"
     broken.write_text("#!/bin/sh\nkill -9 $$\n")
     broken.chmod(0o755)
     child = run(hone, fleet, "000001", HONE=str(broken))
-    child.communicate(timeout=300)
+    child.communicate(timeout=600)
     assert child.returncode != 0 and not list((fleet / "spool").iterdir())
     for bad in ("", "../../etc/passwd", "1;id"):
         child = run(hone, fleet, bad)
-        child.communicate(timeout=300)
+        child.communicate(timeout=600)
         assert child.returncode == 2
     finish([run(hone, fleet, "000001")])
 
@@ -102,15 +102,15 @@ def test_ssh_deals_jobs_out(hone, tmp_path):
     ssh.write_text(f"#!/bin/sh\nshift\nhost=$1\nshift\necho $host >>{tmp_path}/hosts\n[ $host != broken ] || exit 255\nexec sh -c \"$*\"\n")
     ssh.chmod(0o755)
     env = {**environment(hone), "HONE_SSH": str(ssh)}
-    subprocess.run([folder / "ssh.sh", "broken"], env=env, check=True, timeout=300, stderr=subprocess.PIPE)
+    subprocess.run([folder / "ssh.sh", "broken"], env=env, check=True, timeout=600, stderr=subprocess.PIPE)
     assert not list((folder / "spool").iterdir())
-    subprocess.run([folder / "ssh.sh", "one", "broken", "two"], env=env, check=False, timeout=300, stderr=subprocess.PIPE)
-    subprocess.run([folder / "ssh.sh", "one", "two"], env=env, check=True, timeout=300)
+    subprocess.run([folder / "ssh.sh", "one", "broken", "two"], env=env, check=False, timeout=600, stderr=subprocess.PIPE)
+    subprocess.run([folder / "ssh.sh", "one", "two"], env=env, check=True, timeout=600)
     assert len(list((folder / "spool").iterdir())) == 3
     sound(hone("fleet", "merge", folder, "--store", tmp_path / "s.db"))
     assert counts(tmp_path / "s.db")[0] == 3
     for host in ("-oProxyCommand=id", "a;id", "$(id)"):
-        assert subprocess.run([folder / "ssh.sh", host], env=env, check=False, timeout=60,
+        assert subprocess.run([folder / "ssh.sh", host], env=env, check=False, timeout=600,
                               stderr=subprocess.PIPE).returncode == 2
 
 
@@ -144,7 +144,7 @@ def test_several_merge_into_a_server(hone, fleet):
         children = [hone.start("fleet", "merge", fleet, "--store", server.url) for _ in range(8)]
         for child in children[:2]:
             child.kill()
-        said = [child.communicate(timeout=300)[1] for child in children]
+        said = [child.communicate(timeout=600)[1] for child in children]
         assert [child.returncode for child in children[2:]] == [0] * 6, said
         sound(hone("fleet", "merge", fleet, "--store", server.url))
         got = [int(server.sql(f"select count(*) from {table}")) for table in ("study", "cell", "block")]

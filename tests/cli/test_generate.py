@@ -81,7 +81,7 @@ def test_tokens_and_their_times(hone, tmp_path, length):
     np.save(tmp_path / "prompt.npy", np.array([3, 1, 4], np.int32))
     hone.env["HONE_TESTING"] = "1"
     result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "9",
-                  "--backend", "native,onnxruntime,null", *ORT, "--store", store, *QUICK, timeout=240)
+                  "--backend", "native,onnxruntime,null", *ORT, "--store", store, *QUICK)
     rows = rows_of(result)
     assert rows["null"]["status"] == "unsupported" and "binds one size" in rows["null"]["reason"]
     for backend in ("native", "onnxruntime"):
@@ -133,15 +133,14 @@ def test_without_caches_the_sequence_grows(hone, tmp_path):
          numpy_helper.from_array(np.array(1, np.int64), "one")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), tmp_path / "m.onnx")
     result = hone("bench", tmp_path / "m.onnx", "--scenario", "generate", "--prompt", "4", "--new-tokens", "6",
-                  "--backend", "native,onnxruntime", *ORT, *QUICK, timeout=240)
+                  "--backend", "native,onnxruntime", *ORT, *QUICK)
     for row in rows_of(result).values():
         assert row["status"] == "ok" and row["scenario"] == "generate:4+6", (row["reason"], result)
 
 
 def test_a_model_that_generates_no_text(hone, tmp_path):
     (tmp_path / "m.onnx").write_bytes(hostile.identity().SerializeToString())
-    result = hone("bench", tmp_path / "m.onnx", "--scenario", "generate,single", "--backend", "native", *QUICK,
-                  timeout=120)
+    result = hone("bench", tmp_path / "m.onnx", "--scenario", "generate,single", "--backend", "native", *QUICK)
     rows = {r["scenario"]: r for r in json.loads(result.text)["records"]}
     assert rows["single"]["status"] == "ok"
     assert rows["generate:16+32"]["status"] == "unsupported" and "no input of token ids" in rows["generate:16+32"]["reason"]
@@ -198,7 +197,7 @@ def test_open_decoders_are_the_whole_sequence(hone, tmp_path, name):
 @pytest.mark.parametrize("spec", ["gpt2_decode,layers=1,width=64,vocabulary=61", "llama_3_2_1b_decode,layers=1,width=256,vocabulary=61"])
 def test_built_in_decoders_generate(hone, spec):
     result = hone("bench", f"zoo:{spec}", "--scenario", "generate,single", "--prompt", "4", "--new-tokens", "5",
-                  "--backend", "native,onnxruntime", *ORT, *QUICK, timeout=240)
+                  "--backend", "native,onnxruntime", *ORT, *QUICK)
     records = json.loads(result.text)["records"]
     assert len(records) == 4
     for row in records:
@@ -211,7 +210,7 @@ def test_built_in_decoders_generate(hone, spec):
 def test_two_specifications_that_begin_alike(hone):
     """Files of built-in models are kept by all of their specification, not by its first 64 letters."""
     specs = [f"zoo:deepseek_r1_distill_qwen_1_5b_decode,layers=1,width=256,vocabulary=50,past={p}" for p in (5, 6)]
-    result = hone("bench", *specs, "--scenario", "single", "--backend", "null", *QUICK, timeout=120,
+    result = hone("bench", *specs, "--scenario", "single", "--backend", "null", *QUICK,
                   env={"HONE_TESTING": "1"})
     shapes = {r["model"]: r["shapes"] for r in json.loads(result.text)["records"]}
     for spec, past in zip(specs, (5, 6)):

@@ -1,14 +1,17 @@
 """What the command says of itself: help in groups with examples, suggestions, the manual page, shell completion."""
 
 import os
+import pty
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
 
 import pytest
 
-from hone import HONE, ROOT, refused, sound
+from hone import HONE, ROOT, refused, sound, until
 
 
 def test_suggestions(hone):
@@ -98,6 +101,65 @@ def check_fish(script, functions):
     assert not offered("hone inspect --round")
     assert not offered("hone studies export --rou")  # the verb is studies
     assert "--store" in offered("hone studies export --sto")
+
+
+ZSHRC = """
+PS1= RPS1=
+fpath=($HONE_ZSH_FUNCTIONS $fpath)
+autoload -Uz compinit
+compinit -u -d $ZDOTDIR/dump
+source $ZDOTDIR/script
+answer() {
+  zle complete-word
+  print -r -- "$BUFFER" >>$ZDOTDIR/answers
+  BUFFER=
+}
+zle -N answer
+bindkey '^T' answer
+print >$ZDOTDIR/ready
+"""
+
+
+def complete_in_zsh(folder, lines):
+    """What each line becomes when its last word is completed: an interactive zsh on a terminal of its own, by its keys."""
+    (folder / ".zshrc").write_text(ZSHRC)
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(folder)
+        os.execvpe("zsh", ["zsh", "-d", "-i"], {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm", "COLUMNS": "200"})
+
+    def drain():
+        try:
+            while os.read(terminal, 1 << 16):
+                pass
+        except OSError:
+            pass  # it ended
+
+    reader = threading.Thread(target=drain)
+    reader.start()
+    answers = folder / "answers"
+    try:
+        until((folder / "ready").exists)
+        for i, line in enumerate(lines):
+            os.write(terminal, line.encode() + b"\x14")
+            until(lambda: answers.exists() and answers.read_text().count("\n") > i)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        reader.join()
+        os.close(terminal)
+    return [line.rstrip() for line in answers.read_text().splitlines()]
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh here (apt-get install zsh)")
+def test_completion_in_zsh(hone, tmp_path):
+    (tmp_path / "script").write_bytes(hone("completion", "zsh").out)
+    (tmp_path / "model.onnx").write_bytes(b"")
+    lines = {"hone be": "hone bench", "hone help qua": "hone help quantise", "hone studies ex": "hone studies export",
+             "hone list sta": "hone list statuses", "hone bench zoo:mlp --min-t": "hone bench zoo:mlp --min-time",
+             "hone inspect --round": "hone inspect --round", "hone studies export --sto": "hone studies export --store",
+             "hone inspect mod": "hone inspect model.onnx"}
+    assert dict(zip(lines, complete_in_zsh(tmp_path, lines))) == lines
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

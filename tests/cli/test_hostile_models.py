@@ -100,7 +100,7 @@ def test_no_model_file(hone, tmp_path, name):
     make, expect = PATHS[name]
     path = make(tmp_path)
     for verb, words in VERBS.items():
-        result = hone(words[0], path, *words[1:], timeout=120)
+        result = hone(words[0], path, *words[1:])
         check_bounds(result)
         refused(result, expect)
 
@@ -146,7 +146,7 @@ def test_side_files(hone, tmp_path, name):
     (outside / "w.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
     make(inside, outside / "w.bin")
     path = write(inside, hostile.external(location, 0, 16))
-    result = hone("inspect", path, "--no-measure", timeout=120)
+    result = hone("inspect", path, "--no-measure")
     check_bounds(result)
     if expect == "ok":
         sound(result)

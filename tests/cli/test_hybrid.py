@@ -17,7 +17,7 @@ def bench(hone, model, parts, *more):
     result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--backend-option",
                   f"hybrid.engine.onnxruntime={SITE}", "--threads", "1",
                   "--incarnations", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
-                  "--json", "-", "--quiet", *more, timeout=300)
+                  "--json", "-", "--quiet", *more)
     return result, json.loads(result.text)["records"][0] if result.text.startswith("{") else None
 
 
@@ -44,15 +44,14 @@ def test_parts_that_are_none(shared_hone, parts, word):
 
 
 def test_without_parts_the_verb_is_named(shared_hone):
-    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--incarnations", "1", "--json", "-", "--quiet",
-                         timeout=300)
+    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--incarnations", "1", "--json", "-", "--quiet")
     assert "hone hybrid MODEL finds one" in json.loads(result.text)["records"][0]["reason"]
 
 
 def test_a_budget_ends_the_timing_not_the_proposal(shared_hone):
     """Whatever the machine, 10 ms are over once the whole model was compiled: it is timed, the rest is said to be left."""
     result = shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2", *ENGINE,
-                         "--min-time", "0.01", "--budget", "0.01", "--json", "-", "--quiet", timeout=300)
+                         "--min-time", "0.01", "--budget", "0.01", "--json", "-", "--quiet")
     sound(result)
     found = json.loads(result.text)
     assert found["complete"] is False and found["single_ms"] > 0
@@ -69,7 +68,7 @@ def test_nobody_gets_it_unasked(shared_hone):
 @pytest.fixture(scope="module")
 def proposal(shared_hone):
     result = shared_hone("hybrid", "zoo:transformer", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2",
-                         "--min-time", "0.01", "--json", "-", "--quiet", *ENGINE, timeout=300)
+                         "--min-time", "0.01", "--json", "-", "--quiet", *ENGINE)
     sound(result)
     return json.loads(result.text)
 
@@ -106,7 +105,7 @@ def test_the_plan_is_the_shortest_way(proposal):
 
 def test_recommend_takes_parts_only_when_proven(shared_hone):
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid",
-                         "--budget", "6s", "--json", "-", "--quiet", *ENGINE, timeout=300)
+                         "--budget", "6s", "--json", "-", "--quiet", *ENGINE)
     sound(result)
     answer = json.loads(result.text)
     assert {s["backend"] for s in answer["hybrid"]["stretches"]} == {"native", "onnxruntime"}

@@ -65,7 +65,7 @@ def facts_of(folder, backend):
 
 
 def test_artifacts_of_a_study_stay(hone, model, tmp_path):
-    sound(hone("bench", model, "--backend", "native,null,fake", "--keep", tmp_path / "kept", *QUICK, timeout=120))
+    sound(hone("bench", model, "--backend", "native,null,fake", "--keep", tmp_path / "kept", *QUICK))
     folder, facts = facts_of(tmp_path / "kept", "null")
     assert [f["name"] for f in facts["files"]] == ["identity.txt"] and "identity of" in (folder / "identity.txt").read_text()
     folder, facts = facts_of(tmp_path / "kept", "native")
@@ -78,7 +78,7 @@ def test_artifacts_of_a_study_stay(hone, model, tmp_path):
 
 def test_a_second_study_replaces_what_it_makes_anew(hone, model, tmp_path):
     for _ in range(2):
-        sound(hone("bench", model, "--backend", "null", "--keep", tmp_path / "kept", *QUICK, timeout=120))
+        sound(hone("bench", model, "--backend", "null", "--keep", tmp_path / "kept", *QUICK))
     facts_of(tmp_path / "kept", "null")
 
 
@@ -96,7 +96,7 @@ def test_a_worker_names_files_of_its_own_folder_only(hone, model, tmp_path, how)
     python.write_text(textwrap.dedent(ENGINE).strip().format(python=sys.executable) + "\n")
     python.chmod(0o755)
     hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}", "--keep", tmp_path / "kept",
-         "--backend-option", f"iree.how={how}", *QUICK, "--json", tmp_path / "s.json", timeout=120)
+         "--backend-option", f"iree.how={how}", *QUICK, "--json", tmp_path / "s.json")
     rows = {row["backend"]: row["status"] for row in json.loads((tmp_path / "s.json").read_text())["records"]}
     assert rows == {"iree": "ok", "null": "ok"}, "it costs no figure"
     folder, facts = facts_of(tmp_path / "kept", "iree")

@@ -54,7 +54,7 @@ def test_top1_of_known_outputs(hone, tmp_path):
     data = labelled(tmp_path / "set", "top1",
                     [("a", [one_hot(0)], 0), ("b", [one_hot(1)], 1), ("c", [one_hot(2)], 2), ("d", [one_hot(3)], 0)])
     result = hone("bench", model, "--inputs", data, *QUICK, "--html", tmp_path / "r.html", "--md", tmp_path / "r.md",
-                  "--csv", tmp_path / "r.csv", timeout=120)
+                  "--csv", tmp_path / "r.csv")
     for row in rows_of(result).values():
         assert row["status"] == "ok", result
         assert (row["task_metric"], row["task_accuracy"], row["task_reference"], row["accuracy_retention"]) == \
@@ -67,7 +67,7 @@ def test_top1_of_known_outputs(hone, tmp_path):
 def test_a_sample_that_does_not_fit_costs_the_accuracy_only(hone, tmp_path):
     model = linear(tmp_path / "m.onnx")
     data = labelled(tmp_path / "set", "top1", [("a", [one_hot(0)], 0), ("b", [one_hot(1, 5)], 1)])
-    result = hone("bench", model, "--inputs", data, *QUICK, timeout=120)
+    result = hone("bench", model, "--inputs", data, *QUICK)
     for row in rows_of(result).values():
         assert row["status"] == "ok" and row["task_accuracy"] is None and not row["flags"].count("unclean"), row
     assert "labels:" in result.errors
@@ -105,7 +105,7 @@ def test_keyword_spotting_float_and_quantised(hone, tmp_path, file, io):
     cases = next(e for e in entries if e["id"] == "mlperf_kws_dscnn")["cases"][io]
     labels = {k: KEYWORDS.index("Unknown" if "/" in c["label"] else c["label"]) for k, c in cases.items() if c["label"]}
     data = shared_set(tmp_path, "mlperf_kws_dscnn", io, "top1", labels)
-    result = hone("bench", entry / file, "--inputs", data, *QUICK, "--precision", "as-is", timeout=180)
+    result = hone("bench", entry / file, "--inputs", data, *QUICK, "--precision", "as-is")
     for row in rows_of(result).values():
         assert row["status"] == "ok", (row["reason"], result)
         assert row["task_accuracy"] == 0.8 and row["accuracy_retention"] == 1, row

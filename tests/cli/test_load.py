@@ -4,12 +4,11 @@ gone afterwards, however the bench ends; loaded cells are rows of their own."""
 import json
 import os
 import signal
-import subprocess
-import time
 
 import pytest
 
 import hostile
+from hone import until
 
 QUICK = ["--rounds", "4", "--incarnations", "2", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1"]
@@ -25,8 +24,8 @@ def bench(hone, tmp_path):
     return hone
 
 
-def neighbours():
-    """Sessions of their own, without descriptors, that run this program: pid and CPU seconds."""
+def neighbours(folder):
+    """Sessions of their own, without descriptors, that run this program from that sandbox: pid and CPU seconds."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -34,20 +33,12 @@ def neighbours():
         try:
             fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
             if int(fields[3]) == int(name) and os.readlink(f"/proc/{name}/exe").endswith("/hone") \
-                    and not os.listdir(f"/proc/{name}/fd"):
+                    and not os.listdir(f"/proc/{name}/fd") \
+                    and str(folder).encode() in open(f"/proc/{name}/environ", "rb").read():
                 found[int(name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         except OSError:
             continue
     return found
-
-
-def gone(pids, seconds=5):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not pids & set(neighbours()):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_loaded_rows_are_rows_of_their_own(bench, tmp_path):
@@ -74,19 +65,18 @@ def test_a_loaded_study_is_resumed_apart(bench):
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_neighbours_end_with_the_bench(bench, end):
-    before = set(neighbours())
-    words = bench.words("--load", "2", "--rounds", "2000", "--min-time", "30")
+    words = bench.words("--load", "2", "--rounds", "4000", "--min-time", "400", "--max-time", "400")
     run = bench.start(*words)
+
+    def at_work():
+        found = neighbours(bench.folder)
+        return found if len(found) == 2 and all(found.values()) else None
+
     try:
-        limit = time.monotonic() + 30
-        own = {}
-        while time.monotonic() < limit and not (len(own) == 2 and all(own.values())):
-            own = {pid: cpu for pid, cpu in neighbours().items() if pid not in before}
-            time.sleep(0.02)
-        assert len(own) == 2 and all(own.values()), own  # both came to work
+        until(at_work)
         run.send_signal(end)
-        run.wait(timeout=120)
-        assert gone(set(own))
+        run.wait(timeout=600)
+        until(lambda: not neighbours(bench.folder))
     finally:
         if run.poll() is None:
             run.kill()

@@ -57,7 +57,7 @@ def test_memory_is_noted_from_the_start_to_the_end(hone, tmp_path, batched):
 
 def test_the_largest_batch_is_found_under_the_memory_limit(hone, batched):
     result = hone("bench", batched, "--backend", "null", *FLAGS, "--largest-batch", "4096",
-                  "--memory-limit", "300M", timeout=300)
+                  "--memory-limit", "300M")
     row = rows(result)["null"]
     assert row["status"] == "ok", result
     # one set of 8 MB a sample: at most 37 fit, and half of those are not too many for what else is held

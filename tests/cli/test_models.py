@@ -104,17 +104,17 @@ def condition_of(path, inputs):
 
 @pytest.mark.parametrize("name", ZOO)
 def test_zoo(shared_hone, name):
-    sound(shared_hone("verify", f"zoo:{name}", timeout=120))
+    sound(shared_hone("verify", f"zoo:{name}"))
 
 
 @pytest.mark.parametrize("name", ZOO)
 def test_zoo_file_is_the_model(shared_hone, tmp_path, name):
     """The file that 'zoo write' makes is valid, and every engine that reads it computes the same."""
     onnx = pytest.importorskip("onnx")
-    sound(shared_hone("zoo", "write", name, "-o", tmp_path / "m.onnx", timeout=120))
+    sound(shared_hone("zoo", "write", name, "-o", tmp_path / "m.onnx"))
     onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
-    sound(shared_hone("run", tmp_path / "m.onnx", "-o", tmp_path / "file", timeout=120))
-    sound(shared_hone("run", f"zoo:{name}", "-o", tmp_path / "built", timeout=120))
+    sound(shared_hone("run", tmp_path / "m.onnx", "-o", tmp_path / "file"))
+    sound(shared_hone("run", f"zoo:{name}", "-o", tmp_path / "built"))
     np.testing.assert_array_equal(np.load(tmp_path / "file/out_0.npy"),
                                   np.load(tmp_path / "built/out_0.npy"))
 
@@ -137,14 +137,14 @@ def test_collection(shared_hone, tmp_path, name, entry, variant):
             np.save(tmp_path / f"in_{k}.npy", value)
             words += ["--input", f"{key}={tmp_path}/in_{k}.npy"]
         words += ["--shape", shape_words(inputs)]
-        sound(shared_hone("run", path, *words, "-o", tmp_path / "out", timeout=180))
+        sound(shared_hone("run", path, *words, "-o", tmp_path / "out"))
         for k, one in enumerate(about["outputs"]):
             want = stored(folder / variant["io"] / case / one["file"], {**one, "stride": 1})
             close(np.load(tmp_path / "out" / f"out_{k}.npy"), want, one, quantised, own,
                   lambda: condition_of(path, inputs))
         compare_with_peer(path, inputs, tmp_path / "out", quantised)
     if not quantised and variant.get("mean_ms_1thread", 0) < SLOW_MS:
-        sound(shared_hone("verify", path, *words, timeout=180))
+        sound(shared_hone("verify", path, *words))
 
 
 def compare_with_peer(path, inputs, out, quantised):

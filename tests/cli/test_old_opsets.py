@@ -125,7 +125,7 @@ def test_operators_of_an_old_opset(hone, tmp_path, opset):
     (tmp_path / "in").mkdir()
     for k, name in enumerate(given):
         np.save(tmp_path / "in" / f"in_{k}.npy", given[name])
-    result = hone("run", path, "--inputs", tmp_path / "in", "-o", tmp_path / "out", timeout=300)
+    result = hone("run", path, "--inputs", tmp_path / "in", "-o", tmp_path / "out")
     sound(result)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3

@@ -6,13 +6,12 @@ import os
 import pathlib
 import resource
 import subprocess
-import time
 
 import numpy as np
 import pytest
 
 import hostile
-from hone import ROOT, processes_of, refused, sound
+from hone import ROOT, catches, nothing_left, refused, sound, until
 
 KINDS = ["m.c", "m.so", "m.a", "m"]
 # What stands there already and may be replaced: a file of the same kind.
@@ -175,14 +174,14 @@ def test_misbehaving_compiler(hone, tmp_path, name):
 
 def test_interrupted_compilation(hone, tmp_path):
     tool = tmp_path / "slow"
-    tool.write_text("#!/bin/sh\nsleep 60\n")
+    tool.write_text(f"#!/bin/sh\ntouch {tmp_path}/at-work\nsleep 600\n")
     tool.chmod(0o755)
     child = hone.start("compile", "zoo:mlp", "-o", tmp_path / "m.so", *WORDS, "--cc", tool)
-    time.sleep(0.7)
+    until(lambda: (tmp_path / "at-work").exists() and catches(child.pid, 15))
     os.kill(child.pid, 15)
-    child.communicate(timeout=60)
+    child.communicate(timeout=600)
     assert child.returncode in (130, -15)
-    assert not processes_of(tmp_path), "a compiler outlives hone"
+    nothing_left(tmp_path)  # no compiler outlives hone
     assert not (tmp_path / "m.so").exists() and not leftovers(tmp_path / "tmp")
 
 

@@ -103,7 +103,7 @@ def test_many_at_once_leave_each_row_once(hone, server, url, tmp_path):
         files.append(tmp_path / f"{i}.db")
         shutil.copy(STORE / "v1.db", files[-1])
     children = [hone.start("studies", "import", file, "--store", url) for file in files]
-    codes = [(child.wait(120), child.stderr.read()) for child in children]
+    codes = [(child.wait(600), child.stderr.read()) for child in children]
     assert all(code == 0 for code, _ in codes), codes
     for child in children:
         child.stdout.close()

@@ -23,13 +23,12 @@ MODELS = ["zoo:mlp", "zoo:conv", "zoo:transformer", "zoo:mnist_cnn", "zoo:dlrm"]
 def box(tmp_path_factory):
     box = command.Sandbox(tmp_path_factory.mktemp("predict"))
     sound(box("bench", *MODELS, "--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02",
-              "--min-samples", "3", "--warmup", "0.02", "--resume", "never", "-q", timeout=500))
+              "--min-samples", "3", "--warmup", "0.02", "--resume", "never", "-q"))
     return box
 
 
 def test_predictions_have_intervals_and_abstain(box):
-    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--predict", "--json", "-",
-                 timeout=200)
+    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--predict", "--json", "-")
     sound(result)
     found = json.loads(result.text)
     assert found["models"] == len(MODELS)
@@ -42,7 +41,7 @@ def test_predictions_have_intervals_and_abstain(box):
             assert 0 < low <= high and value > 0
         else:
             assert row[target]["abstained"]
-    result = box("recommend", "zoo:bert_base", "--backend", "native", "--threads", "1", "--predict", timeout=200)
+    result = box("recommend", "zoo:bert_base", "--backend", "native", "--threads", "1", "--predict")
     sound(result)
     assert "unlike" in result.text and "roofline" in result.text
 
@@ -63,8 +62,8 @@ def test_models_are_counted_by_what_they_are(hone):
     quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02", "--min-samples",
              "3", "--warmup", "0.02", "-q"]
     for folder, op, columns in (("a", "Relu", 32), ("b", "Relu", 64), ("c", "NoSuchOperator", 8)):
-        hone("bench", save(hone.folder / folder / "model.onnx", op, columns), *quick, "--fail-on", "none", timeout=200)
-    sound(hone("bench", "zoo:mlp", "--batch", "1,2", *quick, timeout=200))
+        hone("bench", save(hone.folder / folder / "model.onnx", op, columns), *quick, "--fail-on", "none")
+    sound(hone("bench", "zoo:mlp", "--batch", "1,2", *quick))
     result = hone("recommend", "zoo:mlp", "--predict", "--backend", "native", "--json", "-")
     sound(result)
     assert json.loads(result.text)["models"] == 3
@@ -99,7 +98,7 @@ def test_parquet_holds_the_same(box):
         pytest.skip("needs duckdb in the tests' Python")
     import duckdb
     environment = pathlib.Path(sys.prefix)
-    sound(box("dataset", "export", "-o", "both", "--parquet", "--engine", f"duckdb={environment}", timeout=120))
+    sound(box("dataset", "export", "-o", "both", "--parquet", "--engine", f"duckdb={environment}"))
     path = str(box.folder / "both" / "records.parquet")
     lines = list(csv.DictReader((box.folder / "both" / "records.csv").open()))
     found = duckdb.read_parquet(path)

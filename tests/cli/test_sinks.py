@@ -230,7 +230,7 @@ def test_a_fifo_without_a_reader_is_not_waited_for_for_ever(report, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     result = report("--json", tmp_path / "pipe")
     refused(result, "E_WRITE", "nobody reads")
-    assert result.wall < 20
+    assert result.wall < 300  # it waits for 10 s
 
 
 def test_a_failing_sink_eats_nothing(report, tmp_path):

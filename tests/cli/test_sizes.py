@@ -54,7 +54,7 @@ MODELS = {"concat": (concat, 8000), "chain": (chain, 10000)}
 def test_no_function_is_as_long_as_the_model(hone, tmp_path, name):
     make, count = MODELS[name]
     path = save(make(count), tmp_path / "m.onnx")
-    sound(hone("compile", path, "-o", tmp_path / "m.c", "--cpu", "baseline", "-q", timeout=120))
+    sound(hone("compile", path, "-o", tmp_path / "m.c", "--cpu", "baseline", "-q"))
     text = (tmp_path / "m.c").read_text()
     assert longest_function(text) <= LONGEST
     assert len(text) < 3000 * count, "C text a node"
@@ -85,7 +85,7 @@ def forest(trees, depth, features=20):
 def test_trees_stay_near_the_size_of_their_file(hone, tmp_path, trees, depth):
     """Dense over all trees at once a file of 79 KB became 2.7 MB, 34 times: it grew with the square of the trees."""
     path = save(forest(trees, depth), tmp_path / "m.onnx", ai_onnx_ml=3)
-    sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
+    sound(hone("compile", path, "-o", tmp_path / "m.so", "-q"))
     assert (tmp_path / "m.so").stat().st_size < 64000 + path.stat().st_size
 
 
@@ -118,9 +118,9 @@ def lattices(count, dims):
 def test_lattices_stay_near_the_size_of_their_file(hone, tmp_path):
     """Packed as products of one column each, 600 lattices of 10 inputs became 79 MB of 2.5, 31 times."""
     path = save(lattices(60, 10), tmp_path / "m.onnx")
-    sound(hone("compile", path, "-o", tmp_path / "m.so", "-q", timeout=120))
+    sound(hone("compile", path, "-o", tmp_path / "m.so", "-q"))
     assert (tmp_path / "m.so").stat().st_size < 2 * path.stat().st_size + 200_000
-    sound(hone("verify", path, "-q", timeout=120))
+    sound(hone("verify", path, "-q"))
 
 
 def test_prefer_size_keeps_weights_as_large_as_they_came(hone, tmp_path):
@@ -133,11 +133,11 @@ def test_prefer_size_keeps_weights_as_large_as_they_came(hone, tmp_path):
     made = {}
     for preference in "speed", "size":
         out = tmp_path / f"{preference}.so"
-        sound(hone("compile", path, "-o", out, "--cpu", "avx2", "--prefer", preference, "-q", timeout=120))
+        sound(hone("compile", path, "-o", out, "--cpu", "avx2", "--prefer", preference, "-q"))
         made[preference] = out.read_bytes()
     most = weights.nbytes + 2_000_000
     assert len(made["size"]) <= most < len(made["speed"])
     assert b", prefer size\0" in made["size"] and b"prefer" not in made["speed"]
-    sound(hone("verify", path, "--prefer", "size", "-q", timeout=120))
+    sound(hone("verify", path, "--prefer", "size", "-q"))
     wrong = hone("compile", path, "-o", tmp_path / "no.so", "--prefer", "beauty")
     refused(wrong, "E_USAGE", "no such preference: speed, size")

@@ -21,10 +21,10 @@ def test_a_suite_is_its_models(hone):
     sound(listed)
     templates = [line.split(" --")[0].split()[1:] for line in listed.text.splitlines() if line.startswith("templates")][0]
     assert templates and all(word.startswith("zoo:") for word in templates)
-    result = hone("bench", "--suite", "templates", "--dry-run", *FLAGS, timeout=120)
+    result = hone("bench", "--suite", "templates", "--dry-run", *FLAGS)
     sound(result)
     assert f"{len(templates)} cells" in result.text, result  # FLAGS name one engine
-    twice = hone("bench", templates[0], "--suite", "templates", "--dry-run", *FLAGS, timeout=120)
+    twice = hone("bench", templates[0], "--suite", "templates", "--dry-run", *FLAGS)
     assert f"{len(templates)} cells" in twice.text, twice
 
 
@@ -37,7 +37,7 @@ def test_an_unknown_suite_names_the_nearest(hone):
 def test_latency_csv(hone, tmp_path):
     hone.env["HONE_TESTING"] = "1"
     result = hone("bench", "zoo:mlp", *FLAGS, "--latency-csv", tmp_path / "latency.csv",
-                  "--json", tmp_path / "s.json", timeout=120)
+                  "--json", tmp_path / "s.json")
     lines = (tmp_path / "latency.csv").read_text().splitlines()
     records = json.loads((tmp_path / "s.json").read_text())["records"]
     assert len(lines) == 1 + len(records), result
@@ -50,7 +50,7 @@ def study(hone, tmp_path):
     """Two models on an engine that runs and on one that cannot, with every sink."""
     result = hone("bench", "zoo:mlp,batch=1", "zoo:mnist_cnn", "--backend", "native,tensorrt", *FLAGS[2:],
                   "--svg", tmp_path / "s.svg", "--csv-dir", tmp_path / "each", "--md", tmp_path / "s.md",
-                  "--html", tmp_path / "s.html", "--json", tmp_path / "s.json", timeout=240)
+                  "--html", tmp_path / "s.html", "--json", tmp_path / "s.json")
     return result, tmp_path
 
 
@@ -104,7 +104,7 @@ def test_a_folder_takes_every_form(hone, tmp_path):
 
 
 def test_png_is_the_figure_in_pixels(hone, tmp_path):
-    hone("bench", "zoo:mlp", "--backend", "native", *FLAGS[2:], timeout=120)
+    hone("bench", "zoo:mlp", "--backend", "native", *FLAGS[2:])
     result = hone("report", "--png", tmp_path / "s.png")
     if "librsvg2-2" in result.errors:
         pytest.skip("librsvg is not installed")
@@ -121,7 +121,7 @@ def test_png_is_the_figure_in_pixels(hone, tmp_path):
 
 def test_variants_are_rows_of_their_own(hone, tmp_path):
     result = hone("bench", "zoo:mlp", "--backend", "onnxruntime,onnxruntime:off,onnxruntime:parallel",
-                  "--dry-run", *FLAGS[2:], timeout=120)
+                  "--dry-run", *FLAGS[2:])
     assert "3 cells" in result.text, result
     result = hone("bench", "zoo:mlp", "--backend", "onnxruntime:of", *FLAGS[2:])
     refused(result, "E_USAGE")
@@ -130,12 +130,12 @@ def test_variants_are_rows_of_their_own(hone, tmp_path):
     refused(result, "E_USAGE")
     # the repeated command names the variant, and makes the same cell
     run = ["bench", "zoo:mlp", "--backend", "torch:jit", *FLAGS[2:], "--json", tmp_path / "a.json"]
-    hone(*run, timeout=120)
+    hone(*run)
     row = json.loads((tmp_path / "a.json").read_text())["records"][0]
     assert row["variant"] == "jit" and row["options"] == "mode=script"
     again = shlex.split(row["repeat"])[1:]
     assert "torch:jit" in again
-    hone(*again, "--no-measure", "--json", tmp_path / "b.json", timeout=120)
+    hone(*again, "--no-measure", "--json", tmp_path / "b.json")
     assert json.loads((tmp_path / "b.json").read_text())["records"][0]["cell"] == row["cell"]
 
 
@@ -149,6 +149,6 @@ def test_every_engine_describes_itself(hone):
 
 
 def test_a_suites_engines_are_not_blamed_for_being_absent(hone):
-    result = hone("bench", "--suite", "templates", *FLAGS[2:], timeout=300)
+    result = hone("bench", "--suite", "templates", *FLAGS[2:])
     assert "tensorrt" in result.text and "torch eager" in result.text, result
     assert result.code == 0, result

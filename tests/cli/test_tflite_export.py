@@ -111,12 +111,12 @@ def model_of(case):
 
 
 def outputs(hone, model, inputs, folder):
-    sound(hone("run", model, "--reference", "--inputs", inputs, "-o", folder, timeout=120))
+    sound(hone("run", model, "--reference", "--inputs", inputs, "-o", folder))
     return [np.load(path) for path in sorted(folder.glob("out_*.npy"))]
 
 
 def same_both_ways(hone, model, tmp_path):
-    sound(hone("export", model, "-o", tmp_path / "a.tflite", timeout=120))
+    sound(hone("export", model, "-o", tmp_path / "a.tflite"))
     sound(hone("inspect", model, "--json", tmp_path / "d.json", "--no-measure"))
     described = json.loads((tmp_path / "d.json").read_text())
     random = np.random.default_rng(3)
@@ -136,7 +136,7 @@ def same_both_ways(hone, model, tmp_path):
 @pytest.mark.parametrize("name", SMALL)
 def test_a_zoo_model_is_the_same_model_when_it_is_read_back(hone, tmp_path, name):
     same_both_ways(hone, f"zoo:{name}", tmp_path)
-    sound(hone("export", f"zoo:{name}", "-o", tmp_path / "b.tflite", timeout=120))
+    sound(hone("export", f"zoo:{name}", "-o", tmp_path / "b.tflite"))
     assert (tmp_path / "a.tflite").read_bytes() == (tmp_path / "b.tflite").read_bytes()
 
 
@@ -326,7 +326,7 @@ def test_litert_computes_what_the_reference_computes(hone, tmp_path):
     for name in CASES:
         onnx.save(model_of(name), tmp_path / f"{name}.onnx")
     models = [tmp_path / f"{name}.onnx" for name in CASES] + [f"zoo:{name}" for name in SMALL]
-    result = hone("bench", *models, "--backend", "litert", *QUICK, *engine, "--json", tmp_path / "s.json", timeout=400)
+    result = hone("bench", *models, "--backend", "litert", *QUICK, *engine, "--json", tmp_path / "s.json")
     rows = json.loads((tmp_path / "s.json").read_text())["records"]
     assert len(rows) == len(models), result
     for row in rows:
@@ -352,7 +352,7 @@ STATEFUL = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite/variab
 
 def test_a_file_that_keeps_state_is_measured(hone, tmp_path):
     """The state is no input of the file, so no shape is asked of it."""
-    hone("bench", STATEFUL, "--backend", "native", *QUICK, "--json", tmp_path / "s.json", timeout=120)
+    hone("bench", STATEFUL, "--backend", "native", *QUICK, "--json", tmp_path / "s.json")
     row, = json.loads((tmp_path / "s.json").read_text())["records"]
     assert row["status"] == "ok" and row["shapes"] == "x[1,3]", row["reason"]
 
@@ -361,7 +361,7 @@ def test_litert_keeps_state_to_itself(hone, tmp_path):
     """What it computes then follows from the inferences before: refused, and measured where hone's file makes the
     state an input."""
     for words, status in (([], "unsupported"), (["--route", "tflite-hone"], "ok")):
-        hone("bench", STATEFUL, "--backend", "litert", *QUICK, *litert(), *words, "--json", tmp_path / "s.json", timeout=120)
+        hone("bench", STATEFUL, "--backend", "litert", *QUICK, *litert(), *words, "--json", tmp_path / "s.json")
         row, = json.loads((tmp_path / "s.json").read_text())["records"]
         assert row["status"] == status, row["reason"]
         assert status == "ok" or "--route tflite-hone" in row["reason"]
@@ -369,8 +369,7 @@ def test_litert_keeps_state_to_itself(hone, tmp_path):
 
 def test_a_route_that_needs_an_engine_that_is_not_here_says_that(hone, tmp_path):
     hone.env["HONE_TESTING"] = "1"
-    hone("bench", "zoo:mlp", "--backend", "litert,null", *QUICK, "--json", tmp_path / "s.json",
-         timeout=120)
+    hone("bench", "zoo:mlp", "--backend", "litert,null", *QUICK, "--json", tmp_path / "s.json")
     row, = [row for row in json.loads((tmp_path / "s.json").read_text())["records"] if row["backend"] == "litert"]
     assert row["status"] == "not_installed" and row["route"] == "tflite-hone"
 

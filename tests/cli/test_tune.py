@@ -35,22 +35,20 @@ def test_kernel_refuses_what_is_no_problem(hone):
 
 def test_tune_keeps_what_every_compilation_uses(hone, tmp_path):
     """Whether anything is faster depends on the machine; what is kept must be used and said."""
-    result = hone("tune", "zoo:mlp", "--budget", "4", "--threads", "1", timeout=120)
+    result = hone("tune", "zoo:mlp", "--budget", "4", "--threads", "1")
     sound(result)
     problems, known, tried, kept = map(int, re.search(
         r"(\d+) problems: (\d+) known, (\d+) tried, (\d+) kept", result.text).groups())
     assert problems >= tried > 0 and known == 0
     tables = list((tmp_path / "cache" / "hone" / "tuned").glob("*.txt"))
-    compiled = hone("compile", "zoo:mlp", "-o", tmp_path / "a.so", "--threads", "1", timeout=120)
+    compiled = hone("compile", "zoo:mlp", "-o", tmp_path / "a.so", "--threads", "1")
     sound(compiled)
     assert len(tables) == (kept > 0)
     assert ("as tuning" in compiled.errors) == (kept > 0), compiled
-    untuned = hone("compile", "zoo:mlp", "-o", tmp_path / "b.so", "--threads", "1", "--untuned",
-                   timeout=120)
+    untuned = hone("compile", "zoo:mlp", "-o", tmp_path / "b.so", "--threads", "1", "--untuned")
     sound(untuned)
     assert "as tuning" not in untuned.errors
     if kept:
         lines = [x for x in tables[0].read_text().splitlines() if not x.startswith("#")]
         assert len(lines) == kept
-        assert f"{kept} known" in hone("tune", "zoo:mlp", "--budget", "1", "--threads", "1",
-                                       timeout=120).text
+        assert f"{kept} known" in hone("tune", "zoo:mlp", "--budget", "1", "--threads", "1").text

@@ -34,8 +34,8 @@ def test_every_model_has_a_tiny_form(hone):
 def test_compiled_is_reference_is_onnx_runtime(shared_hone, tmp_path, name):
     ort = pytest.importorskip("onnxruntime")
     spec = spec_of(name)
-    sound(shared_hone("verify", spec, timeout=240))
-    sound(shared_hone("zoo", "write", spec, "-o", tmp_path / "m.onnx", timeout=120))
+    sound(shared_hone("verify", spec))
+    sound(shared_hone("zoo", "write", spec, "-o", tmp_path / "m.onnx"))
     plainly = ort.SessionOptions()  # optimised, it rounds the rows in front of weights of 4 bits to 8 bits
     plainly.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(str(tmp_path / "m.onnx"), plainly, providers=["CPUExecutionProvider"])
@@ -43,7 +43,7 @@ def test_compiled_is_reference_is_onnx_runtime(shared_hone, tmp_path, name):
     given = {info.name: made_up(info, spec, random) for info in session.get_inputs()}
     for k, x in enumerate(given.values()):
         np.save(tmp_path / f"in_{k}.npy", x)
-    sound(shared_hone("run", spec, "--inputs", tmp_path, "-o", tmp_path / "out", timeout=240))
+    sound(shared_hone("run", spec, "--inputs", tmp_path, "-o", tmp_path / "out"))
     for k, want in enumerate(session.run(None, given)):
         got = np.load(tmp_path / "out" / f"out_{k}.npy")
         assert got.shape == want.shape and got.dtype == want.dtype

@@ -112,9 +112,9 @@ def run_tool(tool, folder, model, inputs):
     paths, shapes = write_inputs(folder, model, inputs)
     command = [tool, *shapes, folder / "model.onnx", prefix, *paths]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     except subprocess.TimeoutExpired:
-        raise Wrong("no answer within 300 s") from None
+        raise Wrong("no answer within 600 s") from None
     message = done.stderr.decode(errors="replace").strip()
     if done.returncode == 0:
         return read_outputs(prefix, done.stdout.decode().splitlines(), model)

@@ -47,7 +47,7 @@ MODELS = [("torchvision:resnet18", 32, {}), ("torchvision:mobilenet_v3_small", 3
 
 def write(*words):
     command = [sys.executable, "-m", "hone", "zoo", "write", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300,
+    return subprocess.run(command, capture_output=True, text=True, timeout=600,
                           env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
 
 
@@ -66,7 +66,7 @@ def test_hone_runs_it_as_torch_does(tmp_path, name, size, settings, ending):
     for k, x in enumerate(inputs):
         np.save(tmp_path / f"in_{k}.npy", x.numpy())
     run = subprocess.run([HONE, "run", path, "--inputs", tmp_path, "-o", tmp_path / "out"], capture_output=True,
-                         text=True, timeout=300)
+                         text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     with torch.no_grad():
         want = module(*inputs).numpy()

@@ -348,8 +348,15 @@ static void slices_obey_their_limits(void **state) {
   uint64_t start = clock_ns();
   assert_int_equal(loop_slice(&ctx, &c.loop, &timed, &slice), HONE_OK);
   assert_true(clock_ns() - start >= 20000000);
-  assert_true(slice.sample_count > 100);
+  size_t most = slice.sample_count;
   slice_deinit(&slice);
+  for (int turn = 0; turn < 100 && most <= 100;
+       turn++) { /* a busy machine may take the 20 ms for others */
+    assert_int_equal(loop_slice(&ctx, &c.loop, &timed, &slice), HONE_OK);
+    if (slice.sample_count > most) most = slice.sample_count;
+    slice_deinit(&slice);
+  }
+  assert_true(most > 100);
   const struct slice_plan bounded = {
       .min_samples = 1u << 30, .min_ns = 60000000000u, .max_ns = 5000000};
   start = clock_ns();
@@ -490,7 +497,7 @@ static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
   options.warmup_s = 0.01;
   if (!options.incarnations) options.incarnations = 3;
   if (!options.rounds) options.rounds = 6;
-  if (options.timeout_s == 0) options.timeout_s = 20;
+  if (options.timeout_s == 0) options.timeout_s = 120;
   options.cache_dir = folder;
   options.interrupted = &memory->interrupted;
   const struct bench_callbacks callbacks = {.user = memory,
@@ -725,18 +732,27 @@ static void an_endless_peer_costs_its_budget_once(void **state) {
   snprintf(path, sizeof path, "%s/endless.onnx", folder);
   assert_int_equal(file_write_atomic(&ctx, path, identity_model, 40, 0600), HONE_OK);
   const char *models[] = {path};
-  const struct bench_options options = {.models = models,
-                                        .model_count = 1,
-                                        .incarnations = 1,
-                                        .rounds = 1,
-                                        .timeout_s = 3,
-                                        .reference_s = 1,
-                                        .backend_options = pairs,
-                                        .backend_option_count = COUNT(pairs)};
   struct memory *memory = new_memory();
-  uint64_t start = clock_ns();
-  assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
-  assert_true(clock_ns() - start < 15000000000ull);
+  /* 3 s a stage are enough for what is sound, unless the machine is busy */
+  for (unsigned limit_s = 3; limit_s <= 48; limit_s *= 4) {
+    const struct bench_options options = {.models = models,
+                                          .model_count = 1,
+                                          .incarnations = 1,
+                                          .rounds = 1,
+                                          .timeout_s = limit_s,
+                                          .reference_s = 1,
+                                          .backend_options = pairs,
+                                          .backend_option_count = COUNT(pairs)};
+    *memory = (struct memory){.cell_count = 0};
+    const uint64_t start = clock_ns();
+    assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
+    const bool is_soon = clock_ns() - start < limit_s * 5000000000ull;
+    size_t unverified = 0;
+    for (size_t i = 0; i < memory->end_count; i++)
+      unverified += memory->ends[i].status == STATUS_unverified;
+    if (is_soon && unverified) break;
+    assert_true(limit_s < 48);
+  }
   assert_int_equal(memory->end_count, 2);
   for (size_t i = 0; i < 2; i++) {
     bool is_endless = !strcmp(backend_of(memory, memory->ends[i].cell), "fake");

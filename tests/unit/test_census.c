@@ -301,7 +301,7 @@ static bool has_headers(struct workshop *w) {
   compiler_flags(&w->compiler, &w->target, false, false, &arguments);
   const char *const rest[] = {"-S", "-o", "probe.s", "probe.c", NULL};
   arguments_add(&arguments, rest);
-  uint64_t deadline = clock_ns() + 60000000000ULL;
+  uint64_t deadline = clock_ns() + 600000000000ULL;
   return !tool_run(&w->ctx, &arguments, w->folder, deadline, "probe.s", NULL, NULL);
 }
 

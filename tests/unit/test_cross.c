@@ -68,7 +68,7 @@ static bool is_installed(const char *program) {
   const char *const argv[] = {program, "--version", NULL};
   ctx_init(&ctx);
   struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 20000000000ULL};
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000ULL};
   hone_status status = process_run(&ctx, &options, &result);
   bool ok = !status && !result.exit_code && !result.timed_out;
   text_deinit(&result.output);
@@ -105,7 +105,7 @@ static void run_program(struct scene *s, const struct machine *machine, const ch
   argv[n++] = "2";
   assert_true(n < LONGEST_COMMAND);
   struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000ULL};
   struct process_result result;
   check(s, process_run(&s->ctx, &options, &result));
   if (result.exit_code || result.signal || result.timed_out)
@@ -194,7 +194,7 @@ static void a_program_says_what_the_processor_lacks(void **state) {
   check(&s, compile_model(&s.ctx, &s.model, &options, path, NULL));
   const char *const argv[] = {"qemu-x86_64", "-cpu", "Nehalem", path, "x.npy", NULL};
   struct process_options child = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 60000000000ULL};
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000ULL};
   struct process_result result;
   check(&s, process_run(&s.ctx, &child, &result));
   assert_int_equal(result.exit_code, 69);
