@@ -114,7 +114,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                                 const char *key) {
   const char **units;
   size_t *lengths;
-  bool *vectorises;
+  enum unit_kind *kinds;
   const struct build_level **levels;
   struct build_part *parts;
   TRY(NEW_ARRAY(run->ctx, run->arena, parts, emitted->part_count));
@@ -123,12 +123,14 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                                    emitted->parts[i].data};
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, lengths, emitted->unit_count));
-  TRY(NEW_ARRAY(run->ctx, run->arena, vectorises, emitted->unit_count));
+  TRY(NEW_ARRAY(run->ctx, run->arena, kinds, emitted->unit_count));
   TRY(NEW_ARRAY(run->ctx, run->arena, levels, emitted->unit_count));
   for (size_t i = 0; i < emitted->unit_count; i++) {
     units[i] = emitted->units[i].text.at;
     lengths[i] = emitted->units[i].text.length;
-    vectorises[i] = emitted->units[i].vectorises;
+    kinds[i] = emitted->units[i].calls        ? UNIT_CALLS
+               : emitted->units[i].vectorises ? UNIT_LOOPS
+                                              : UNIT_VECTORS;
     levels[i] = emitted->units[i].level;
   }
   struct build_input input = {.units = units,
@@ -137,7 +139,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
                               .common = emitted->common.at,
                               .common_length = emitted->common.length,
                               .unit_levels = levels,
-                              .unit_vectorises = vectorises,
+                              .unit_kinds = kinds,
                               .weights_in_text = run->options->embeds,
                               .weights_bytes = emitted->weights_bytes,
                               .part_count = emitted->part_count,

@@ -12,6 +12,7 @@ struct emitted {
   struct emitted_unit {
     struct text text;
     bool vectorises;                 /* the compiler is to make vectors of its loops */
+    bool calls;                      /* the steps: no loop of theirs is worth the compiler's time */
     const struct build_level *level; /* of several: whose it is; NULL: none's */
   } * units;                         /* in an arena-owned array; emitted_deinit frees the texts */
   struct text header;

@@ -72,6 +72,7 @@ hone_status emit_units(struct emitter *e, struct emitted *out) {
   TRY(NEW_ARRAY(e->ctx, e->arena, out->units, count[0] + count[1] + 1));
   out->unit_count = count[0] + count[1] + 1;
   for (size_t u = 0; u < count[1]; u++) out->units[count[0] + u].vectorises = true;
+  out->units[out->unit_count - 1].calls = true;
   deal(e, false, order, 0, count[0], unit_of);
   deal(e, true, order, count[0], count[1], unit_of);
   for (size_t i = 0; i < e->functions.count; i++) emit_function(e, i, &out->units[unit_of[i]].text);

@@ -148,7 +148,7 @@ void compiler_start(const struct compiler *compiler, struct arguments *out) {
 }
 
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
-                    bool vectorises, struct arguments *out) {
+                    enum unit_kind kind, struct arguments *out) {
   /* FMA is asked for, not left to a default; errno and traps would keep libm calls and reorderings
      out; hidden symbols bind at once */
   static const char *const always[] = {"-pipe",
@@ -165,11 +165,14 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
   /* vectors that stand in the text: the vectorisers only spill */
   static const char *const fast[] = {"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
   static const char *const loops[] = {"-O3", "-fopenmp-simd", NULL};
+  static const char *const calls[] = {"-O1", NULL};
+  static const char *const *const levels[] = {
+      [UNIT_VECTORS] = fast, [UNIT_LOOPS] = loops, [UNIT_CALLS] = calls};
   static const char *const slow[] = {"-O1", "-g", NULL};
   compiler_start(compiler, out);
   argument(out, target->is_portable ? "-std=c11" : "-std=gnu11");
   arguments_add(out, always);
   arguments_add(out, target->is_bare ? bare : library);
-  arguments_add(out, debug ? slow : vectorises ? loops : fast);
+  arguments_add(out, debug ? slow : levels[kind]);
   arguments_add(out, target->flags);
 }

@@ -50,7 +50,7 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
   compiler_flags(&build->compiler, level ? level->target : build->options->target,
-                 build->options->debug, input->unit_vectorises && input->unit_vectorises[unit],
+                 build->options->debug, input->unit_kinds ? input->unit_kinds[unit] : UNIT_VECTORS,
                  &arguments);
   argument(&arguments, build->prefix_map);
   if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");

@@ -28,6 +28,12 @@ struct build_level {
   const char *common; /* stands before each of its units */
   size_t common_length;
 };
+/* What a unit's text is, by which the optimiser's level is chosen. */
+enum unit_kind {
+  UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
+  UNIT_LOOPS,   /* plain loops: the compiler makes vectors of them */
+  UNIT_CALLS    /* addresses and calls */
+};
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */
   const size_t *unit_lengths;
@@ -35,7 +41,7 @@ struct build_input {
   const char *common; /* stands before each unit, and once in one C file; NULL: none */
   size_t common_length;
   const struct build_level *const *unit_levels; /* NULL, or by unit; NULL: the options' target */
-  const bool *unit_vectorises; /* NULL: none; else by unit: -O3 with the compiler's vectoriser */
+  const enum unit_kind *unit_kinds;             /* NULL: all UNIT_VECTORS; else by unit */
   /* Packed weights: parts in the order in which they lie, zeros between them; inside so, a, exe,
      beside a .c. pack(packer, i, to) makes part i where it has no data, in any thread. */
   size_t weights_bytes, part_count;

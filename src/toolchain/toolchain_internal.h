@@ -31,9 +31,9 @@ MUST_USE hone_status compiler_find(struct ctx *ctx, const char *cc, const char *
 bool triple_is_native(const char *triple);
 /* The compiler itself, and the target flag where it needs one. */
 void compiler_start(const struct compiler *compiler, struct arguments *out);
-/* The flags of every compilation for `target`. vectorises: the compiler makes vectors of loops. */
+/* The flags of every compilation for `target`. */
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
-                    bool vectorises, struct arguments *out);
+                    enum unit_kind kind, struct arguments *out);
 
 /* tool.c */
 /* Runs a tool in `directory` until it is cancelled (NULL: never) or until `deadline_ns` (of clock_ns). E_MISSING, E_TIMEOUT; E_CRASH with

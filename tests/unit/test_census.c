@@ -298,7 +298,7 @@ static bool has_headers(struct workshop *w) {
   static const char probe[] = "#include <math.h>\n#include <stdint.h>\n";
   struct arguments arguments = {0};
   assert_int_equal(put_file(&w->ctx, w->folder, "probe.c", probe, sizeof probe - 1), HONE_OK);
-  compiler_flags(&w->compiler, &w->target, false, false, &arguments);
+  compiler_flags(&w->compiler, &w->target, false, UNIT_VECTORS, &arguments);
   const char *const rest[] = {"-S", "-o", "probe.s", "probe.c", NULL};
   arguments_add(&arguments, rest);
   uint64_t deadline = clock_ns() + 600000000000ULL;
@@ -326,7 +326,7 @@ static char *compile_to_assembly(struct workshop *w, const struct text *text) {
   struct mapping file;
   char path[4200];
   assert_int_equal(put_file(&w->ctx, w->folder, "k.c", text->at, text->length), HONE_OK);
-  compiler_flags(&w->compiler, &w->target, false, false, &arguments);
+  compiler_flags(&w->compiler, &w->target, false, UNIT_VECTORS, &arguments);
   const char *const rest[] = {"-S", "-o", "k.s", "k.c", NULL};
   arguments_add(&arguments, rest);
   hone_status status =
