@@ -14,7 +14,6 @@ WHY = {
     "^rand|^randn|randperm": "its results differ from run to run",
     "sym_(is_contiguous|storage_offset|stride)": "asks about storage, which a compiled graph has none of",
     "as_strided|resize_": "reads storage by strides, whatever tensor lies there",
-    "_fft": "complex numbers; STFT and DFT of ONNX are read",
     "legit.default": "updates running statistics: training",
     ".out$": "the form that writes into an argument; the plain form is read",
     "": "not yet",
@@ -43,6 +42,8 @@ def page():
         "  views (slice, select, view, permute, ...) of the same storage. A write through an expand, split or diagonal is refused.",
         "- **Buffers that a module writes** are an input of the buffer's name, at first what the file holds, and an output",
         "  `NAME.next`: give one run's output to the next.",
+        "- **Complex numbers** within the graph: the transforms of `torch.fft`, `view_as_complex`, `polar`, products, sums, parts and",
+        "  `abs`; what else reads them is refused, and so are complex inputs and outputs.",
         "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
         "",
         "| not read | why |", "|---|---|"]

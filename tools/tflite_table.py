@@ -35,6 +35,8 @@ def page():
         "",
         "- **Quantised** models are computed in integers as LiteRT's reference kernels do it (`requant = tflite`).",
         "- **State**: variables and the state tensors of recurrent operators are inputs, and outputs called `NAME:next`.",
+        "- **LSTM** of floats with projections, layer normalisation and clipped values; of bytes with a cell of 16 bits (8x8_16),",
+        "  without layer normalisation and peepholes, bit for bit.",
         "- **Sparse** constants are read with all their zeros; **composites** are what their own graph says.",
         "- **Custom operators** are refused by name: their code is not in the file.",
         "",

@@ -1,5 +1,6 @@
 """python -m hone export MODEL.pt -o MODEL.onnx --input 1x3x224x224[:float32] ...
 python -m hone zoo write SOURCE:NAME|NAME [--zoo-dir DIR] -o MODEL.onnx|MODEL.pt2
+python -m hone torch SOURCE:NAME ...        torch.compile's backends beside each other: latency, graph breaks, fallbacks
 python -m hone ARGUMENTS...                 the `hone` command that came with the package
 
 export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
@@ -73,6 +74,9 @@ def main() -> int:
         return _zoo.main(sys.argv[2:])
     if sys.argv[1:2] == ["export"]:
         return export(sys.argv[2:])
+    if sys.argv[1:2] == ["torch"]:
+        from . import _torch_study
+        return _torch_study.main(sys.argv[2:])
     if sys.argv[1:2] in ([], ["-h"], ["--help"]):
         print(__doc__)
         return 0

@@ -1,6 +1,7 @@
 """torch.compile(model, backend="hone"): graphs that hone compiles run there, others in eager mode, both counted.
 
-`hone.torch.stats` says how many graphs torch handed over, how many run compiled, and why the others do not.
+`hone.torch.stats` says how many graphs torch handed over, how many run compiled, why the others do not, and where torch
+broke the program. `hone.torch.study` measures modules under several backends side by side.
 """
 
 from __future__ import annotations
@@ -8,54 +9,123 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import torch
+import torch._dynamo.utils
 
 from . import _model
 from ._lib import HoneError
 
 
+def _counted(kind: str) -> dict[str, int]:
+    return dict(torch._dynamo.utils.counters[kind])
+
+
 @dataclasses.dataclass
 class Stats:
-    graphs: int = 0
+    """Counted since the last reset()."""
+    graphs: int = 0  # handed to hone
     compiled: int = 0
     fallbacks: list[str] = dataclasses.field(default_factory=list)  # one reason a graph
+    _before: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
     def reset(self) -> None:
         self.graphs = self.compiled = 0
         self.fallbacks = []
+        self._before = {kind: _counted(kind) for kind in ("graph_break", "stats")}
+
+    def breaks(self) -> list[str]:
+        """Why torch broke the program, one reason a break, whatever the backend."""
+        before = self._before.get("graph_break", {})
+        return [why for why, count in _counted("graph_break").items() for _ in range(count - before.get(why, 0))]
+
+    def seen(self) -> int:
+        """Graphs that torch made, whatever the backend."""
+        return _counted("stats").get("unique_graphs", 0) - self._before.get("stats", {}).get("unique_graphs", 0)
 
 
 stats = Stats()
 
 
-def _compile(graph: torch.fx.GraphModule, example_inputs: list[torch.Tensor]) -> Callable[..., Any]:
-    if any(not isinstance(x, torch.Tensor) for x in example_inputs):
-        raise HoneError("E_UNSUP", "a graph with an input that is no tensor (a symbolic size)")
-    with tempfile.TemporaryDirectory(prefix="hone-") as folder:
-        path = os.path.join(folder, "graph.onnx")
-        torch.onnx.export(graph, tuple(example_inputs), path, dynamo=True, verbose=False)
-        model = _model.compile(path)
+SIZES = 8  # that a graph with open sizes is compiled for; others run in eager mode
 
-    def run(*inputs: torch.Tensor) -> tuple[Any, ...]:
-        made = model(*inputs)
+
+class _Fixed(torch.nn.Module):
+    """The graph over its tensors alone; the numbers among its inputs are these."""
+
+    def __init__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> None:
+        super().__init__()
+        self.graph, self.given = graph, [None if isinstance(x, torch.Tensor) else int(x) for x in inputs]
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        rest = iter(tensors)
+        return self.graph(*[next(rest) if x is None else x for x in self.given])
+
+
+def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[..., Any]:
+    with tempfile.TemporaryDirectory(prefix="hone-") as folder, torch.no_grad():
+        path = os.path.join(folder, "graph.onnx")
+        graph.eval()  # what depends on it is in the graph's calls already
+        torch.onnx.export(graph, tuple(inputs), path, dynamo=True, verbose=False)
+        model = _model.compile(path, threads=torch.get_num_threads())
+
+    def run(*given: torch.Tensor) -> tuple[Any, ...]:
+        made = model(*given)
         return made if isinstance(made, tuple) else (made,)
 
     return run
 
 
-def backend(graph: torch.fx.GraphModule, example_inputs: list[torch.Tensor]) -> Callable[..., Any]:
-    """What torch.compile calls for each graph; inference only, parameters are frozen into the artifact."""
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+class _Open:
+    """A graph with sizes that each call brings: compiled for each set of them when it first comes."""
+
+    def __init__(self, graph: torch.fx.GraphModule) -> None:
+        self.graph, self.runs = graph, {}  # type: ignore[var-annotated]
+
+    def __call__(self, *inputs: Any) -> Any:
+        tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+        key = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else int(x) for x in inputs)
+        if key not in self.runs:
+            self.runs[key] = self._first(inputs, tensors)
+        run = self.runs[key]
+        return run(*tensors) if run else self.graph(*inputs)
+
+    def _first(self, inputs: Sequence[Any], tensors: list[torch.Tensor]) -> Callable[..., Any] | None:
+        try:
+            if len(self.runs) >= SIZES:
+                raise HoneError("E_LIMIT", f"a graph with open sizes met more than {SIZES} sets of them")
+            return _compile(_Fixed(self.graph, inputs), tensors)
+        except Exception as error:
+            stats.fallbacks.append(_reason(error))
+            return None
+
+
+def backend(graph: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+    """What torch.compile calls for each graph; inference only, parameters are frozen into the artifact. Where sizes are
+    symbolic the graph is compiled when it is called, for the sizes that come."""
     stats.graphs += 1
+    if any(not isinstance(x, torch.Tensor) for x in example_inputs):
+        stats.compiled += 1
+        return _Open(graph)
     try:
-        with torch.no_grad():
-            run = _compile(graph, example_inputs)
+        run = _compile(graph, example_inputs)
     except Exception as error:  # whatever the exporter or hone cannot do: eager mode can
-        stats.fallbacks.append(f"{type(error).__name__}: {error}"[:500])
+        stats.fallbacks.append(_reason(error))
         return graph.forward
     stats.compiled += 1
     return run
+
+
+def __getattr__(name: str) -> Any:
+    if name == "study":  # which needs this module
+        from ._torch_study import study
+        return study
+    raise AttributeError(name)
 
 
 if "hone" not in torch._dynamo.list_backends():  # the installed package's entry point names it as well

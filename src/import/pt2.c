@@ -424,6 +424,8 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     TRY(pt_find(pt, place_none(), name, &item));
     if (!item->value)
       return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
+    if (item->is_complex)
+      return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output of complex numbers");
     TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
     pt->make.index = -1;

@@ -23,6 +23,7 @@ enum pt_view {
 struct pt_item {
   struct value *value; /* NULL: a number */
   int64_t number;
+  bool is_complex;      /* the value has a last axis of two, real and imaginary */
   struct pt_item *base; /* shares its storage; NULL: has its own */
   enum pt_view view;
   int64_t axis, start, step, perm[HONE_MAX_RANK]; /* of a slice or select; of a permutation */
@@ -89,6 +90,7 @@ MUST_USE hone_status pt_text(struct pt_op *op, const char *name, const char *oth
                              const char **out);
 /* Defines result k (0: the first or only one; lists count through). */
 MUST_USE hone_status pt_result(struct pt_op *op, size_t k, struct value *value);
+MUST_USE hone_status pt_complex_result(struct pt_op *op, struct value *value);
 MUST_USE hone_status pt_number(struct pt_op *op, int64_t number);
 size_t pt_result_count(const struct pt_op *op);
 bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result k? */
@@ -134,6 +136,9 @@ MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct value *
 /* As pt_int, of tensors. */
 MUST_USE hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out);
 MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **out);
+/* The same where complex numbers are welcome; others refuse them. NULL where it is a number or absent. */
+MUST_USE hone_status pt_complex(struct pt_op *op, const char *name, struct value **out,
+                                bool *out_is_complex);
 MUST_USE hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
                                 size_t *out_count);
 /* Some may be none: NULL. */
@@ -150,6 +155,12 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
     build_exp2, build_trunc, build_is_finite, build_square, build_glu, build_prelu, build_shrink,
     build_threshold, build_floor_divide, build_remainder, build_atan2, build_clamp_tensor,
     build_addcmul, build_lerp, build_nan_to_num, build_copy_into;
+
+/* -- pt2_complex.c ---- */
+/* What build_fft is told: parameters are sums of these. HALF: of real numbers, or to them. */
+enum { FFT_INVERSE = 1, FFT_HALF = 2, FFT_MANY = 4, FFT_TWO = 8, FFT_CORE = 16 };
+pt_build_fn build_complex, build_view_as_complex, build_view_as_real, build_complex_part,
+    build_clone, build_conjugate, build_abs, build_to, build_arithmetic, build_fft;
 
 /* -- pt2_ops.c ---- */
 pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_permute, build_expand,

@@ -206,6 +206,15 @@ hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
   return pt_define(op->pt, name, value, 0);
 }
 
+hone_status pt_complex_result(struct pt_op *op, struct value *value) {
+  struct pt_item *item;
+  TRY(pt_result(op, 0, value));
+  TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(result_at(op, 0, NULL), "name")),
+              &item));
+  item->is_complex = true;
+  return HONE_OK;
+}
+
 /* torch.export names what nothing reads. */
 bool pt_is_read(const struct pt_op *op, size_t k) {
   const char *name = pt_words(json_object_get(result_at(op, k, NULL), "name"));

@@ -1,7 +1,8 @@
 /* pt2_tensors: arguments that are tensors, as they are now: a view whose storage was written is made again. */
 #include "pt2.h"
 
-hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
+/* NULL: absent. */
+static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_item **out) {
   const char *kind;
   struct pt_item *item;
   json_t *value = pt_find_argument(op, name, &kind);
@@ -14,7 +15,31 @@ hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
   if (!item->value) return pt_refuse(op, "argument %s is a number", name);
   TRY(pt_refresh(op, item));
+  *out = item;
+  return HONE_OK;
+}
+
+static hone_status real_value(struct pt_op *op, const struct pt_item *item, struct value **out) {
   *out = item->value;
+  return item->is_complex ? pt_refuse(op, "of complex numbers") : HONE_OK;
+}
+
+hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
+  struct pt_item *item;
+  *out = NULL;
+  TRY(find_tensor(op, name, &item));
+  return item ? real_value(op, item, out) : HONE_OK;
+}
+
+hone_status pt_complex(struct pt_op *op, const char *name, struct value **out,
+                       bool *out_is_complex) {
+  const char *kind;
+  struct pt_item *item = NULL;
+  const json_t *value = pt_find_argument(op, name, &kind);
+  if (value && (!strcmp(kind, "as_tensor") || !strcmp(kind, "as_optional_tensor")))
+    TRY(find_tensor(op, name, &item));
+  *out = item ? item->value : NULL;
+  *out_is_complex = item && item->is_complex;
   return HONE_OK;
 }
 
@@ -37,7 +62,7 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
                 &item));
     if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
     TRY(pt_refresh(op, item));
-    out[(*out_count)++] = item->value;
+    TRY(real_value(op, item, &out[(*out_count)++]));
   }
   return HONE_OK;
 }
@@ -58,7 +83,7 @@ hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most,
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
     if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
     TRY(pt_refresh(op, item));
-    out[i] = item->value;
+    TRY(real_value(op, item, &out[i]));
   }
   *out_count = json_array_size(list);
   return HONE_OK;

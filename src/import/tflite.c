@@ -33,6 +33,7 @@ enum {
   OPERATOR_INPUTS,
   OPERATOR_OUTPUTS,
   OPERATOR_OPTIONS = 4,
+  OPERATOR_BETWEEN = 8,
   OPERATOR_OPTIONS_2 = 12 /* of operators since 162 */
 };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
@@ -414,7 +415,9 @@ hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op) {
   TRY(flat_list(&table, OPERATOR_OUTPUTS, 4, &op->outputs));
   TRY(flat_child(&table, op->kind->code < CODE_OPTIONS_2 ? OPERATOR_OPTIONS : OPERATOR_OPTIONS_2,
                  &op->options));
+  TRY(flat_list(&table, OPERATOR_BETWEEN, 4, &op->between));
   TRY(check_indices(tf, &op->inputs, &tf->graph, true, "an input"));
+  TRY(check_indices(tf, &op->between, &tf->graph, true, "an intermediate"));
   return check_indices(tf, &op->outputs, &tf->graph, false, "an output");
 }
 

@@ -82,6 +82,8 @@ struct tf_op {
   struct make *make;
   const struct tf_kind *kind;
   struct flat_vector inputs, outputs; /* of int32, tensor or -1 */
+  struct flat_vector
+      between; /* tensors that only tell the scales of what lies within the operator */
   struct flat_table options;
 };
 
@@ -142,6 +144,14 @@ MUST_USE hone_status tf_activate(struct tf_op *op, unsigned field, struct value 
 
 /* -- tflite_quantised.c ---- */
 bool tf_is_quantised(const struct tf_tensor *tensor); /* of an integer type, with a scale */
+/* The least and the largest number of a quantised type. */
+void tf_type_range(hone_dtype dtype, double *low, double *high);
+/* The one scale and zero point of a quantised tensor; E_UNSUP where it has not got exactly one. */
+MUST_USE hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                                  int64_t *zero_point);
+/* x - zero in i32. */
+MUST_USE hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero,
+                                struct value **out);
 /* Weights that are stored as integers with a scale and used in float arithmetic. */
 MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
 /* The range of output k after the activation that option `field` names (field < 0: none). */
@@ -167,9 +177,12 @@ MUST_USE hone_status tf_rescale(struct tf_op *op, struct value *x, const struct 
 MUST_USE hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero,
                                         struct value *axes, int64_t count, int64_t keep,
                                         struct value **out);
-tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_table,
-    tf_quantised_softmax, tf_quantised_mean, tf_quantised_pool, tf_quantised_concat,
-    tf_quantised_resize, tf_quantised_relu;
+tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_mean,
+    tf_quantised_pool, tf_quantised_concat, tf_quantised_resize, tf_quantised_relu;
+
+/* -- tflite_tables.c ---- */
+tf_build_fn tf_quantised_table, tf_quantised_quotient, tf_quantised_softmax,
+    tf_quantised_l2_normalise;
 
 /* -- tflite_curve.c ---- */
 tf_build_fn tf_quantised_hard_swish, tf_quantised_prelu, tf_quantised_squared_difference;

@@ -459,6 +459,18 @@ static hone_status variable_of(struct tf_op *op, const struct tf_tensor *tensor,
   return find_variable(op->tf, tensor->name, out);
 }
 
+/* Bytes begin as what stands for zero; NULL: as zeros. */
+static hone_status first_state(struct tf_op *op, const struct tf_tensor *tensor,
+                               const struct shape *shape, const struct tensor **out) {
+  struct tensor *made;
+  const int64_t zero = tensor->quantisation.count ? tensor->quantisation.zero_points[0] : 0;
+  if (tensor->dtype != HONE_I8 || !zero) return HONE_OK;
+  TRY(tensor_create(op->ctx, op->tf->root->arena, HONE_I8, shape, &made));
+  for (size_t i = 0; i < tensor_count(made); i++) tensor_set_i64(made, i, zero);
+  *out = made;
+  return HONE_OK;
+}
+
 hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const struct shape *shape,
                      struct value **out) {
   struct tf_variable *variable;
@@ -466,6 +478,8 @@ hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const struct sh
     TRY(tf_value(op, tensor, out));
   } else {
     TRY(variable_of(op, tensor, &variable));
+    if (!variable->now && !variable->initial)
+      TRY(first_state(op, tensor, shape, &variable->initial));
     if (!variable->now) TRY(state_input(op, variable, tensor->dtype, shape));
     *out = variable->now;
   }

@@ -1,22 +1,11 @@
 /* tflite_curve: HARD_SWISH, PRELU, SQUARED_DIFFERENCE and BATCH_MATMUL of quantised numbers, bit for bit as the format's
  * reference kernels compute them. */
-#include "fixed_point.h"
+#include "../ops/fixed_point.h"
 #include "tflite.h"
 
 #include <math.h>
 
 enum { TABLE = 256 };
-
-static hone_status one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
-                             int64_t *zero) {
-  *scale = 1, *zero = 0;
-  if (!tensor || !tf_is_quantised(tensor) || tensor->quantisation.count != 1 ||
-      !(tensor->quantisation.scales[0] > 0))
-    return tf_refuse(op, "a quantised operand needs one scale above 0");
-  *scale = tensor->quantisation.scales[0];
-  *zero = tensor->quantisation.zero_points[0];
-  return HONE_OK;
-}
 
 static hone_status rescaled(struct tf_op *op, struct value *x, double scale, hone_dtype dtype,
                             int64_t zero, struct value **out) {
@@ -25,21 +14,10 @@ static hone_status rescaled(struct tf_op *op, struct value *x, double scale, hon
   return tf_rescale(op, x, &how, out);
 }
 
-static hone_status centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
-  TRY(make_cast(op->make, x, HONE_I32, out));
-  return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;
-}
-
 /* -- HARD_SWISH: 16-bit fixed point; the curve times the input on a scale of its own ---- */
 
 static int16_t saturate16(int64_t x) {
   return (int16_t)(x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : x);
-}
-
-/* round(a * b / 2^15), halves away from zero; saturated */
-static int16_t product16(int16_t a, int16_t b) {
-  int32_t product = (int32_t)a * b, half = 1 << 14;
-  return saturate16((product + (product >= 0 ? half : 1 - half)) / (1 << 15));
 }
 
 struct swish {
@@ -59,9 +37,9 @@ static int16_t multiplier16(double x, int *out_shift) {
 
 static double swish_of(const struct swish *s, int64_t x) {
   int16_t fine = (int16_t)((x - s->from_zero) * 128);
-  int16_t scaled = product16(fine, s->output), curve = fine;
+  int16_t scaled = fixed16_multiply(fine, s->output), curve = fine;
   if (s->curve_shift > 0) curve = saturate16(curve * (INT64_C(1) << (s->curve_shift - 1)));
-  curve = product16(curve, s->curve);
+  curve = fixed16_multiply(curve, s->curve);
   if (s->curve_shift > 0) curve = saturate16((int32_t)curve * 2);
   if (s->curve_shift < 0) curve = (int16_t)fixed_divide_by_pot(curve, -s->curve_shift);
   curve = (int16_t)((curve + (1 << 15)) >> 1); /* from [-1, 1] to [0, 1] */
@@ -77,8 +55,8 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   struct value *x, *table, *y;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   if (in->dtype == HONE_I16 || out->dtype != in->dtype) return tf_refuse(op, "of these numbers");
-  TRY(one_scale(op, in, &from, &s.from_zero));
-  TRY(one_scale(op, out, &to, &s.to_zero));
+  TRY(tf_one_scale(op, in, &from, &s.from_zero));
+  TRY(tf_one_scale(op, out, &to, &s.to_zero));
   TRY(tf_range(op, -1, &s.low, &s.high));
   float fine = (1.0f / 128.0f) * (float)from;
   s.output = multiplier16((double)(fine / (float)to), &s.output_shift);
@@ -101,14 +79,14 @@ hone_status tf_quantised_prelu(struct tf_op *op) {
   struct value *x, *slope, *zero, *is_below, *y, *z;
   const hone_dtype dtype = tf_out(op, 0)->dtype;
   if (tf_in(op, 0)->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
-  TRY(one_scale(op, tf_in(op, 0), &from, &from_zero));
-  TRY(one_scale(op, tf_in(op, 1), &slope_scale, &slope_zero));
-  TRY(one_scale(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &slope_scale, &slope_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   bool image = tf_follows_images(op, 2);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(tf_read(op, tf_in(op, 1), image, &slope));
-  TRY(centred(op, x, from_zero, &x));
-  TRY(centred(op, slope, slope_zero, &slope));
+  TRY(tf_centred(op, x, from_zero, &x));
+  TRY(tf_centred(op, slope, slope_zero, &slope));
   TRY(make_node(op->make, OP_Mul, VALUES(x, slope), NULL, &z));
   TRY(rescaled(op, x, (double)((float)from / (float)to), dtype, to_zero, &y));
   TRY(rescaled(op, z, (double)((float)from * (float)slope_scale / (float)to), dtype, to_zero, &z));
@@ -127,8 +105,8 @@ hone_status tf_quantised_squared_difference(struct tf_op *op) {
   struct value *in[2], *y;
   bool image = tf_follows_images(op, 2);
   if (tf_in(op, 0)->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
-  TRY(one_scale(op, tf_out(op, 0), &to, &to_zero));
-  for (size_t k = 0; k < 2; k++) TRY(one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  for (size_t k = 0; k < 2; k++) TRY(tf_one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
   const double twice = 2 * fmax(scales[0], scales[1]);
   for (size_t k = 0; k < 2; k++) {
     double scale = scales[k] / twice;
@@ -151,9 +129,9 @@ hone_status tf_quantised_matmul(struct tf_op *op, struct value *const *in) {
   int64_t zeros[2], to_zero;
   struct value *points[2], *y;
   if (in[0]->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
-  TRY(one_scale(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   for (size_t k = 0; k < 2; k++) {
-    TRY(one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
+    TRY(tf_one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
     TRY(make_scalar(op->make, in[k]->dtype, (double)zeros[k], &points[k]));
   }
   TRY(make_node(op->make, OP_MatMulInteger, VALUES(in[0], in[1], points[0], points[1]), NULL, &y));

@@ -45,6 +45,7 @@ hone_status tf_binary(struct tf_op *op) {
   if (tf_is_quantised(tf_in(op, 0))) {
     if (id == OP_Add || id == OP_Sub) return tf_quantised_sum(op);
     if (id == OP_Mul) return tf_quantised_product(op);
+    if (id == OP_Div) return tf_quantised_quotient(op);
     if (has_activation(id) || id == OP_Pow || !is_quantised_alike(op))
       return tf_refuse(op, "of quantised numbers");
   }
@@ -73,7 +74,7 @@ hone_status tf_square(struct tf_op *op) {
 hone_status tf_rsqrt(struct tf_op *op) {
   struct value *x, *y;
   TRY(tf_arity(op, 1, 1, 1));
-  TRY(refuse_quantised(op, 1));
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_table(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(make_node(op->make, OP_Sqrt, VALUES(x), NULL, &y));

@@ -2,37 +2,28 @@
  * format's reference kernels, bit for bit.
  *
  * Sums and products are exact integers; hone.Requantize brings them to the output's scale by a fixed
- * point multiplier (tf_multiplier). Functions of one 8-bit number are a table of 256. What a kernel
- * computes in fixed point is computed here in the same fixed point (fixed_point.c).
+ * point multiplier (tf_multiplier). Functions of one number are tables (tflite_tables.c).
  */
-#include "fixed_point.h"
 #include "tflite.h"
 
 #include <math.h>
 
-enum {
-  TABLE = 256,
-  RELU_CODE = 19,
-  RELU6_CODE = 21,
-  RELU_N1_CODE = 20,
-  LEAKY_CODE = 98,
-  GELU_CODE = 150,
-  RELU_01_CODE = 152
-};
+enum { TABLE = 256, RELU_CODE = 19, RELU6_CODE = 21, RELU_N1_CODE = 20, RELU_01_CODE = 152 };
 
 bool tf_is_quantised(const struct tf_tensor *tensor) {
   return tensor->quantisation.count > 0 &&
          (dtype_is_byte(tensor->dtype) || tensor->dtype == HONE_I16);
 }
 
-static void type_range(hone_dtype dtype, double *low, double *high) {
+void tf_type_range(hone_dtype dtype, double *low, double *high) {
   *low = dtype == HONE_U8 ? 0 : dtype == HONE_I8 ? -128 : dtype == HONE_I16 ? -32768 : INT32_MIN;
   *high = dtype == HONE_U8 ? 255 : dtype == HONE_I8 ? 127 : dtype == HONE_I16 ? 32767 : INT32_MAX;
 }
 
 /* The one scale and zero point of a quantised tensor. */
-static hone_status scale_of(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
-                            int64_t *zero_point) {
+hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                         int64_t *zero_point) {
+  *scale = 1, *zero_point = 0;
   if (!tensor || !tf_is_quantised(tensor) || tensor->quantisation.count != 1 ||
       !(tensor->quantisation.scales[0] > 0))
     return tf_refuse(op, "a quantised operand needs one scale above 0");
@@ -50,8 +41,8 @@ static hone_status clamp_range(struct tf_op *op, double least, double most, doub
   double scale;
   int64_t zero;
   const struct tf_tensor *y = tf_out(op, 0);
-  TRY(scale_of(op, y, &scale, &zero));
-  type_range(y->dtype, low, high);
+  TRY(tf_one_scale(op, y, &scale, &zero));
+  tf_type_range(y->dtype, low, high);
   if (!isinf(least)) *low = fmax(*low, quantised(least, scale, zero));
   if (!isinf(most)) *high = fmin(*high, quantised(most, scale, zero));
   return HONE_OK;
@@ -92,7 +83,7 @@ hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescal
     tf_multiplier(how->scales[i], &multiplier, &shift);
     m[i] = multiplier, s[i] = shift;
   }
-  if (low == 0 && high == 0) type_range(how->dtype, &low, &high);
+  if (low == 0 && high == 0) tf_type_range(how->dtype, &low, &high);
   TRY(make_numbers(op->make, HONE_I32, &shape, m, &multipliers));
   TRY(make_numbers(op->make, HONE_I32, &shape, s, &shifts));
   return make_node(
@@ -176,8 +167,8 @@ hone_status tf_quantize(struct tf_op *op) {
                   ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
     return tf_write(op, 0, image, y);
   }
-  TRY(scale_of(op, in, &from, &from_zero));
-  TRY(scale_of(op, out, &to, &to_zero));
+  TRY(tf_one_scale(op, in, &from, &from_zero));
+  TRY(tf_one_scale(op, out, &to, &to_zero));
   TRY(rescale_one(op, x, from / to, from_zero, 0, 0, &y));
   return tf_write(op, 0, image, y);
 }
@@ -189,8 +180,8 @@ hone_status tf_quantised_relu(struct tf_op *op) {
   int64_t from_zero, to_zero;
   int code = op->kind->code;
   bool image = tf_follows_images(op, 1);
-  TRY(scale_of(op, tf_in(op, 0), &from, &from_zero));
-  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   TRY(clamp_range(op, code == RELU_N1_CODE ? -1 : 0,
                   code == RELU_CODE    ? INFINITY
                   : code == RELU6_CODE ? 6
@@ -216,9 +207,9 @@ hone_status tf_quantised_sum(struct tf_op *op) {
   int64_t a_zero, b_zero, to_zero;
   struct value *x, *y, *z;
   bool image = tf_follows_images(op, 2);
-  TRY(scale_of(op, tf_in(op, 0), &a, &a_zero));
-  TRY(scale_of(op, tf_in(op, 1), &b, &b_zero));
-  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   TRY(tf_range(op, 0, &low, &high));
   int shift = tf_in(op, 0)->dtype == HONE_I16 ? 15 : 20;
   double twice = 2 * fmax(a, b);
@@ -231,7 +222,7 @@ hone_status tf_quantised_sum(struct tf_op *op) {
   return tf_write(op, 0, image, z);
 }
 
-static hone_status centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
+hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
   TRY(make_cast(op->make, x, HONE_I32, out));
   return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;
 }
@@ -241,142 +232,17 @@ hone_status tf_quantised_product(struct tf_op *op) {
   int64_t a_zero, b_zero, to_zero;
   struct value *x, *y, *z;
   bool image = tf_follows_images(op, 2);
-  TRY(scale_of(op, tf_in(op, 0), &a, &a_zero));
-  TRY(scale_of(op, tf_in(op, 1), &b, &b_zero));
-  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   TRY(tf_range(op, 0, &low, &high));
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(tf_read(op, tf_in(op, 1), image, &y));
-  TRY(centred(op, x, a_zero, &x));
-  TRY(centred(op, y, b_zero, &y));
+  TRY(tf_centred(op, x, a_zero, &x));
+  TRY(tf_centred(op, y, b_zero, &y));
   TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &z));
   TRY(rescale_one(op, z, (double)((float)a * (float)b / (float)to), 0, low, high, &z));
   return tf_write(op, 0, image, z);
-}
-
-/* -- functions of one number ---- */
-
-struct table_scales {
-  double from, to, low, high;
-  int64_t from_zero, to_zero;
-};
-
-/* EXP, LOG, ELU and, by its option, GELU. */
-static double in_float(const struct tf_op *op, bool approximate, double x) {
-  switch (op->kind->parameter) {
-    case OP_Exp:
-      return (double)expf((float)x);
-    case OP_Log:
-      return (double)logf((float)x);
-    case OP_Elu:
-      return x < 0 ? (double)expm1f((float)x) : x;
-    default:
-      return 0.5 * x *
-             (1 + (approximate ? tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
-                               : erf(x * 0.7071067811865476)));
-  }
-}
-
-/* LOGISTIC and TANH in fixed point with four integer bits; out of their range the bound itself. */
-static double in_fixed_point(struct tf_op *op, const struct table_scales *t, int64_t x) {
-  int32_t multiplier;
-  int shift;
-  bool is_logistic = op->kind->parameter == OP_Sigmoid;
-  tf_multiplier(t->from * (double)(INT64_C(1) << 27), &multiplier, &shift);
-  int64_t radius = (int64_t)floor(15.0 * (double)(INT64_C(1) << 27) / ldexp(1, shift));
-  int64_t centre = x - t->from_zero;
-  if (centre <= -radius) return t->low;
-  if (centre >= radius) return t->high;
-  int32_t fixed = fixed_rescale((int32_t)centre, multiplier, shift);
-  int64_t y = fixed_divide_by_pot(is_logistic ? fixed_logistic(fixed) : fixed_tanh(fixed),
-                                  is_logistic ? 23 : 24);
-  int64_t limit = is_logistic ? 255 : 127;
-  if (y > limit) y = limit;
-  return (double)(is_logistic ? y + (int64_t)t->low : t->low == 0 ? y + 128 : y);
-}
-
-static hone_status leaky_table(struct tf_op *op, const struct table_scales *t, int64_t x,
-                               double *out) {
-  double alpha;
-  int32_t multiplier;
-  int shift;
-  TRY(flat_float(&op->options, 0, 0, &alpha));
-  int64_t centre = x - t->from_zero;
-  tf_multiplier((double)(centre >= 0 ? (float)t->from / (float)t->to
-                                     : (float)t->from * (float)alpha / (float)t->to),
-                &multiplier, &shift);
-  *out = (double)(t->to_zero + fixed_rescale((int32_t)centre, multiplier, shift));
-  return HONE_OK;
-}
-
-static hone_status table_entry(struct tf_op *op, const struct table_scales *t, int64_t x,
-                               double *out) {
-  int kind = op->kind->parameter;
-  int64_t approximate = 0;
-  if (op->kind->code == GELU_CODE) TRY(tf_option(op, 0, FLAT_U8, 0, &approximate));
-  if (op->kind->code == LEAKY_CODE) {
-    TRY(leaky_table(op, t, x, out));
-  } else if (kind == OP_Sigmoid || kind == OP_Tanh) {
-    *out = in_fixed_point(op, t, x);
-  } else {
-    /* the kernels' table of floats: times the inverse of the scale, which is not the quotient */
-    double y = in_float(op, approximate, (double)((float)t->from * (float)(x - t->from_zero)));
-    double steps = (double)((float)y * (1.0f / (float)t->to));
-    *out = isnan(y) ? t->low : round(steps) + (double)t->to_zero;
-  }
-  *out = fmin(fmax(*out, t->low), t->high);
-  return HONE_OK;
-}
-
-/* Gather from 256 results; an i8 index counts from the end where it is negative. */
-hone_status tf_quantised_table(struct tf_op *op) {
-  struct table_scales t;
-  double results[TABLE];
-  struct shape shape = {.rank = 1, .dims = {TABLE}};
-  struct value *x, *table, *y;
-  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
-  int kind = op->kind->parameter;
-  bool image = tf_follows_images(op, 1);
-  if (kind == OP_Relu) return tf_quantised_relu(op);
-  if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
-  bool known = kind == OP_Exp || kind == OP_Log || kind == OP_Elu || kind == OP_Sigmoid ||
-               kind == OP_Tanh || op->kind->code == LEAKY_CODE || op->kind->code == GELU_CODE;
-  if (!known) return tf_refuse(op, "of quantised numbers");
-  TRY(scale_of(op, in, &t.from, &t.from_zero));
-  TRY(scale_of(op, out, &t.to, &t.to_zero));
-  type_range(out->dtype, &t.low, &t.high);
-  for (int i = 0; i < TABLE; i++)
-    TRY(table_entry(op, &t, in->dtype == HONE_I8 ? (int8_t)i : i, &results[i]));
-  TRY(tf_read(op, in, image, &x));
-  TRY(make_numbers(op->make, out->dtype, &shape, results, &table));
-  TRY(make_cast(op->make, x, HONE_I32, &x));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &y));
-  return tf_write(op, 0, image, y);
-}
-
-/* exp of every possible distance from the largest element, five integer bits. */
-hone_status tf_quantised_softmax(struct tf_op *op) {
-  double beta, scale, entries[TABLE] = {0};
-  int64_t zero;
-  int32_t multiplier;
-  int shift;
-  struct shape shape = {.rank = 1, .dims = {TABLE}};
-  struct value *x, *table, *y;
-  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
-  if (op->kind->parameter || in->dtype == HONE_I16) return tf_refuse(op, "of these numbers");
-  TRY(flat_float(&op->options, 0, 0, &beta));
-  TRY(scale_of(op, in, &scale, &zero));
-  bool image = tf_follows_images(op, 1);
-  tf_multiplier(fmin(beta * scale * (1 << 26), 2147483647.0), &multiplier, &shift);
-  if (shift < 0) return tf_refuse(op, "with a scale of %g", scale);
-  double radius = floor(31.0 * (1 << 26) / ldexp(1, shift));
-  for (int d = 0; d < TABLE && d <= radius; d++)
-    entries[d] = fixed_exp_of_negative(fixed_rescale(-d, multiplier, shift));
-  TRY(tf_read(op, in, image, &x));
-  TRY(make_numbers(op->make, HONE_I32, &shape, entries, &table));
-  TRY(make_node(op->make, OP_TableSoftmax, VALUES(x, table),
-                ARGS(INT_ARG("axis", image ? 1 : -1), INT_ARG("to", (int64_t)out->dtype)), &y));
-  return tf_write(op, 0, image, y);
 }
 
 /* -- reductions, concatenation, resizing ---- */
@@ -402,8 +268,8 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   struct value *x, *list, *y;
   TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
-  TRY(scale_of(op, in, &from, &from_zero));
-  TRY(scale_of(op, out, &to, &to_zero));
+  TRY(tf_one_scale(op, in, &from, &from_zero));
+  TRY(tf_one_scale(op, out, &to, &to_zero));
   TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &axis_count));
   bool image = in->image && !in->value && keep;
   TRY(tf_read(op, in, image, &x));
@@ -430,7 +296,7 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   double m = multiplier, s = shift, low, high;
   struct shape scalar = {.rank = 0};
   struct value *multipliers, *shifts;
-  type_range(out->dtype, &low, &high);
+  tf_type_range(out->dtype, &low, &high);
   TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
   TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
   TRY(make_node(op->make, OP_Requantize, VALUES(y, multipliers, shifts),
@@ -445,8 +311,8 @@ static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool imag
                                struct value **out) {
   double from, to;
   int64_t from_zero, to_zero;
-  TRY(scale_of(op, in, &from, &from_zero));
-  TRY(scale_of(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_one_scale(op, in, &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   TRY(tf_read(op, in, image, out));
   if (from == to && from_zero == to_zero) return HONE_OK;
   float inverse = 1.0f / (float)to, scale = (float)from * inverse;
@@ -455,7 +321,7 @@ static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool imag
   struct shape shape = {.rank = 1, .dims = {TABLE}};
   struct value *table, *index;
   if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers of unequal scale");
-  type_range(in->dtype, &low, &high);
+  tf_type_range(in->dtype, &low, &high);
   for (int i = 0; i < TABLE; i++) {
     float x = (float)(in->dtype == HONE_I8 ? (int8_t)i : i);
     double y = round((double)(x * scale + bias)) + (double)to_zero;

@@ -1,52 +1,14 @@
-/* tflite_recurrent: LSTM, RNN (over a sequence, in one or both directions, or one step of it) and SVDF, in float; weights may be stored
+/* tflite_recurrent: LSTM (more in tflite_cell.c), RNN (over a sequence, in one or both directions, or one step of it) and SVDF, in float; weights may be stored
  * as integers. What the state tensors hold is an input and an output of the model. */
-#include "tflite.h"
+#include "tflite_recurrent.h"
 
-/* Operands of an LSTM, or of one direction of it; gates are input, forget, cell, output. */
-struct lstm {
-  size_t w, r, peephole, bias, projection, h, c;
-  const char *direction;
-};
-static const struct lstm forward = {1, 5, 9, 12, 16, 18, 19, "forward"},
-                         both_forward = {1, 5, 9, 12, 16, 35, 36, "forward"},
-                         both_backward = {18, 22, 26, 29, 33, 37, 38, "reverse"};
-enum { LSTM_NORM = 20, LSTM_INPUTS = 24, BOTH_AUX = 39, BOTH_INPUTS = 48, GATES = 4 };
-enum { INPUT_GATE, FORGET_GATE, CELL_GATE, OUTPUT_GATE };
-/* ONNX has them as input, output, forget, cell. */
-static const int in_onnx_order[GATES] = {INPUT_GATE, OUTPUT_GATE, FORGET_GATE, CELL_GATE};
-
+enum { LSTM_NORM = 20, LSTM_INPUTS = 24, BOTH_AUX = 39, BOTH_INPUTS = 48 };
+static const struct lstm forward = {1, 5, 9, 12, 16, 18, 19, LSTM_NORM, "forward"},
+                         both_forward = {1, 5, 9, 12, 16, 35, 36, 0, "forward"},
+                         both_backward = {18, 22, 26, 29, 33, 37, 38, 0, "reverse"};
 /* ActivationFunctionType to the name of ONNX. */
 static const char *activation_name(int64_t kind) {
   return kind == 1 ? "Relu" : kind == 4 ? "Tanh" : NULL;
-}
-
-/* [n] or [n, m] as [1, n, m]; nothing else. */
-static hone_status as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
-                            struct value **out) {
-  const int64_t dims[] = {1, rows, columns};
-  int64_t count = 0;
-  if (!shape_count(&x->shape, &count) || count != rows * columns)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
-  return make_reshape(op->make, x, dims, 3, out);
-}
-
-/* Rows of gate weights one under the other, in ONNX's order: [1, 4 * rows, columns]; absent input gate: 1 less
-   the forget gate, whose weights are its with the other sign. */
-static hone_status stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t columns,
-                               struct value **out) {
-  struct value *parts[GATES];
-  for (int g = 0; g < GATES; g++) {
-    struct tf_tensor *tensor = tf_in(op, first + (size_t)in_onnx_order[g]);
-    const bool is_coupled = !tensor && in_onnx_order[g] == INPUT_GATE;
-    if (is_coupled) tensor = tf_in(op, first + FORGET_GATE);
-    if (!tensor)
-      return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
-                  op->kind->name);
-    TRY(tf_dequantised(op, tensor, &parts[g]));
-    TRY(as_slice(op, parts[g], rows, columns, &parts[g]));
-    if (is_coupled) TRY(make_node(op->make, OP_Neg, VALUES(parts[g]), NULL, &parts[g]));
-  }
-  return make_node(op->make, OP_Concat, parts, GATES, ARGS(INT_ARG("axis", 1)), out);
 }
 
 /* B of ONNX: [1, 8 * units], that of the recurrence is zero. */
@@ -55,7 +17,7 @@ static hone_status stack_biases(struct tf_op *op, size_t first, int64_t units, s
   struct value *zeros;
   struct shape shape = {2, {1, GATES * units}};
   struct tensor *tensor;
-  TRY(stack_gates(op, first, units, 1, out));
+  TRY(tf_stack_gates(op, first, units, 1, true, out));
   TRY(make_reshape(op->make, *out, whole, 2, out));
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &shape, &tensor));
   TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
@@ -75,59 +37,26 @@ static hone_status stack_peepholes(struct tf_op *op, size_t first, int64_t units
     if (!tensor && order[k] == 0) return tf_refuse(op, "peepholes beside coupled gates");
     if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a peephole is left out");
     TRY(tf_dequantised(op, tensor, &parts[k]));
-    TRY(as_slice(op, parts[k], units, 1, &parts[k]));
+    TRY(tf_as_slice(op, parts[k], units, 1, &parts[k]));
   }
   TRY(make_node(op->make, OP_Concat, parts, COUNT(parts), ARGS(INT_ARG("axis", 1)), out));
   return make_reshape(op->make, *out, whole, 2, out);
 }
 
-struct sequence {
-  struct value *x; /* [time, batch, input] */
-  int64_t batch, input;
-  bool is_step, is_time_major;
-};
-
-/* `major`: what is meant where the option is not stored. */
-static hone_status read_sequence(struct tf_op *op, unsigned major_option, int64_t major,
-                                 struct sequence *out) {
-  static const int64_t swap[] = {1, 0, 2};
-  *out = (struct sequence){.is_step = op->kind->parameter != 0};
-  if (!out->is_step) TRY(tf_option(op, major_option, FLAT_U8, major, &major));
-  out->is_time_major = out->is_step || major != 0;
+static hone_status read_floats(struct tf_op *op, unsigned major_option, int64_t major,
+                               struct sequence *out) {
   if (tf_is_quantised(tf_in(op, 0))) return tf_refuse(op, "of quantised numbers");
-  TRY(tf_value(op, tf_in(op, 0), &out->x));
-  if (out->x->shape.rank != (out->is_step ? 2 : 3) || out->x->dtype != HONE_F32)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of rank %d, or not of float32",
-                op->kind->name, out->x->shape.rank);
-  if (out->is_step) {
-    const int64_t dims[] = {1, out->x->shape.dims[0], out->x->shape.dims[1]};
-    TRY(make_reshape(op->make, out->x, dims, 3, &out->x));
-  }
-  if (!out->is_time_major) TRY(make_transpose(op->make, out->x, swap, &out->x));
-  out->batch = out->x->shape.dims[1];
-  out->input = out->x->shape.dims[2];
-  return HONE_OK;
-}
-
-/* y [time, 1, batch, units] in the order of the operator's output. */
-static hone_status order_sequence(struct tf_op *op, const struct sequence *s, struct value *y,
-                                  struct value **out) {
-  static const int64_t swap[] = {1, 0, 2};
-  const int64_t dims[] = {y->shape.dims[0], y->shape.dims[2], y->shape.dims[3]};
-  TRY(make_reshape(op->make, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3, out));
-  return s->is_time_major ? HONE_OK : make_transpose(op->make, *out, swap, out);
-}
-
-static hone_status write_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
-  TRY(order_sequence(op, s, y, &y));
-  return tf_write(op, 0, false, y);
+  TRY(tf_read_sequence(op, major_option, major, out));
+  if (out->x->dtype == HONE_F32) return HONE_OK;
+  return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s of %s", op->kind->name,
+              dtype_name(out->x->dtype));
 }
 
 /* Both directions, joined along the units or as two outputs. */
 static hone_status write_both(struct tf_op *op, const struct sequence *s, bool joined,
                               struct value *const *ys) {
   struct value *parts[2], *y;
-  for (size_t k = 0; k < 2; k++) TRY(order_sequence(op, s, ys[k], &parts[k]));
+  for (size_t k = 0; k < 2; k++) TRY(tf_order_sequence(op, s, ys[k], &parts[k]));
   if (!joined) TRY(tf_write(op, 0, false, parts[0]));
   if (!joined) return tf_write(op, 1, false, parts[1]);
   TRY(make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", 2)), &y));
@@ -175,12 +104,8 @@ static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value 
 
 /* Options of all: activation, cell_clip, proj_clip. */
 static hone_status check_lstm(struct tf_op *op, const char **out_activation) {
-  double cell = 0, projection = 0;
   int64_t activation;
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
-  TRY(flat_float(&op->options, 1, 0, &cell));
-  TRY(flat_float(&op->options, 2, 0, &projection));
-  if (cell > 0 || projection > 0) return tf_refuse(op, "with a clipped cell or projection");
   *out_activation = activation_name(activation);
   if (*out_activation) return HONE_OK;
   return tf_refuse(op, "with activation %lld", (long long)activation);
@@ -198,7 +123,7 @@ static hone_status check_operands(struct tf_op *op, size_t least, size_t most, s
 static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struct sequence *s,
                             const char *activation, struct value **out) {
   struct value *inputs[8] = {NULL}, *outs[3], *some;
-  if (tf_in(op, at->projection)) return tf_refuse(op, "with a projection");
+  if (tf_is_special_lstm(op, at)) return tf_special_lstm(op, at, s, activation, out);
   if (!tf_in(op, at->w + FORGET_GATE))
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
                 op->kind->name);
@@ -206,8 +131,8 @@ static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struc
   const int64_t units = some->shape.rank ? some->shape.dims[0] : 0;
   const struct shape state = {2, {s->batch, units}};
   inputs[0] = s->x;
-  TRY(stack_gates(op, at->w, units, s->input, &inputs[1]));
-  TRY(stack_gates(op, at->r, units, units, &inputs[2]));
+  TRY(tf_stack_gates(op, at->w, units, s->input, true, &inputs[1]));
+  TRY(tf_stack_gates(op, at->r, units, units, true, &inputs[2]));
   TRY(stack_biases(op, at->bias, units, &inputs[3]));
   TRY(read_state(op, at->h, &state, &inputs[5]));
   TRY(read_state(op, at->c, &state, &inputs[6]));
@@ -237,11 +162,11 @@ hone_status tf_lstm(struct tf_op *op) {
   if (op->kind->parameter) TRY(tf_option(op, 3, FLAT_I8, 0, &kernel));
   if (kernel) return tf_refuse(op, "of the basic kernel");
   TRY(check_operands(op, forward.c + 1, LSTM_INPUTS, 1));
+  if (tf_is_quantised(tf_in(op, 0))) return tf_integer_lstm(op, &forward);
   TRY(check_lstm(op, &activation));
-  TRY(refuse_operands(op, LSTM_NORM, LSTM_INPUTS, "with layer normalisation"));
-  TRY(read_sequence(op, 3, 0, &s));
+  TRY(read_floats(op, 3, 0, &s));
   TRY(run_lstm(op, &forward, &s, activation, &y));
-  return write_sequence(op, &s, y);
+  return tf_write_sequence(op, &s, y);
 }
 
 /* BIDIRECTIONAL_SEQUENCE_LSTM: options merge_outputs and time_major (true by default) behind the common ones. */
@@ -254,7 +179,7 @@ hone_status tf_bidirectional_lstm(struct tf_op *op) {
   TRY(check_operands(op, both_backward.c + 1, BOTH_INPUTS, joined ? 1 : 2));
   TRY(check_lstm(op, &activation));
   TRY(refuse_operands(op, BOTH_AUX, BOTH_INPUTS, "with an auxiliary input"));
-  TRY(read_sequence(op, 4, 1, &s));
+  TRY(read_floats(op, 4, 1, &s));
   TRY(run_lstm(op, &both_forward, &s, activation, &ys[0]));
   TRY(run_lstm(op, &both_backward, &s, activation, &ys[1]));
   return write_both(op, &s, joined != 0, ys);
@@ -270,8 +195,8 @@ static hone_status run_rnn(struct tf_op *op, size_t first, const struct sequence
   TRY(tf_value(op, tf_in(op, first + 2), &b));
   const int64_t units = w->shape.rank ? w->shape.dims[0] : 0, bias[] = {1, units};
   const struct shape state = {2, {s->batch, units}}, row = {2, {1, units}};
-  TRY(as_slice(op, w, units, s->input, &w));
-  TRY(as_slice(op, r, units, units, &r));
+  TRY(tf_as_slice(op, w, units, s->input, &w));
+  TRY(tf_as_slice(op, r, units, units, &r));
   TRY(make_reshape(op->make, b, bias, 2, &b));
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &row, &tensor));
   TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
@@ -298,9 +223,9 @@ hone_status tf_rnn(struct tf_op *op) {
   const char *activation;
   TRY(tf_arity(op, 5, 5, 1));
   TRY(read_activation(op, op->kind->parameter ? 0 : 1, &activation));
-  TRY(read_sequence(op, 0, 0, &s));
+  TRY(read_floats(op, 0, 0, &s));
   TRY(run_rnn(op, 1, &s, activation, "forward", &y));
-  return write_sequence(op, &s, y);
+  return tf_write_sequence(op, &s, y);
 }
 
 /* BIDIRECTIONAL_SEQUENCE_RNN: options time_major, activation, merge_outputs. */
@@ -313,7 +238,7 @@ hone_status tf_bidirectional_rnn(struct tf_op *op) {
   TRY(tf_arity(op, 9, 12, joined ? 1 : 2));
   TRY(refuse_operands(op, 9, 12, "with an auxiliary input"));
   TRY(read_activation(op, 1, &activation));
-  TRY(read_sequence(op, 0, 0, &s));
+  TRY(read_floats(op, 0, 0, &s));
   TRY(run_rnn(op, 1, &s, activation, "forward", &ys[0]));
   TRY(run_rnn(op, 5, &s, activation, "reverse", &ys[1]));
   return write_both(op, &s, joined != 0, ys);

@@ -109,7 +109,7 @@ hone_status tf_l2_normalise(struct tf_op *op) {
   static const int64_t last[] = {-1};
   struct value *x, *axes, *length, *y;
   TRY(tf_arity(op, 1, 1, 1));
-  if (tf_is_quantised(tf_in(op, 0))) return tf_refuse(op, "of quantised numbers");
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_l2_normalise(op);
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(make_ints(op->make, last, 1, &axes));
   TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &length));

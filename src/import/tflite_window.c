@@ -289,9 +289,15 @@ static hone_status window_sums(struct tf_op *op, struct value *x, const struct w
     TRY(make_ints(make, (const int64_t[]){2, 3}, 2, &axes));
     return tf_quantised_total(op, x, 0, axes, w->kernel[0] * w->kernel[1], 1, out);
   }
-  TRY(make_scalar(make, HONE_I8, 1, &ones));
+  const bool is_word = x->dtype == HONE_I16; /* sums of up to 2^21 elements are exact in double */
+  TRY(make_scalar(make, is_word ? HONE_F64 : HONE_I8, 1, &ones));
   TRY(make_ints(make, dims, 4, &shape));
   TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &ones));
+  if (is_word) {
+    TRY(make_cast(make, x, HONE_F64, &x));
+    return make_node(make, OP_Conv, VALUES(x, ones),
+                     ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
+  }
   return make_node(make, OP_ConvInteger, VALUES(x, ones),
                    ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
 }
@@ -335,7 +341,8 @@ static hone_status quantised_average(struct tf_op *op, struct value *x, const st
   struct make *make = op->make;
   struct value *sums, *inverse, *half, *sign, *low, *high;
   hone_dtype to = x->dtype;
-  hone_dtype dtype = w->kernel[0] * w->kernel[1] <= MOST_IN_FLOAT ? HONE_F32 : HONE_F64;
+  hone_dtype dtype =
+      to != HONE_I16 && w->kernel[0] * w->kernel[1] <= MOST_IN_FLOAT ? HONE_F32 : HONE_F64;
   double least, most;
   TRY(window_sums(op, x, w, &sums));
   TRY(window_factors(op, sums, w, x->shape.dims + 2, dtype, &inverse, &half));
@@ -368,8 +375,6 @@ hone_status tf_pool(struct tf_op *op) {
   pad_window(&window, x->shape.dims + 2);
   bool quantised = tf_is_quantised(tf_in(op, 0));
   if (quantised && kind == POOL_L2) return tf_refuse(op, "of quantised numbers");
-  if (quantised && kind == POOL_AVERAGE && x->dtype == HONE_I16)
-    return tf_refuse(op, "of 16-bit numbers");
   if (quantised && kind == POOL_AVERAGE) {
     TRY(quantised_average(op, x, &window, &y));
     return tf_write(op, 0, true, y);

@@ -200,6 +200,7 @@ const struct plain_kernel plain_table[] = {
     {"NonMaxSuppression", "plain/NonMaxSuppression.c", NULL, units_one, where_depends,
      scratch_boxes},
     {"NonZero", "plain/NonZero.c", NULL, units_one, where_depends, NULL},
+    {"NormalizeBytes", "plain/NormalizeBytes.c", NULL, units_lines, NULL, NULL},
     {"NormalizeStrings", "plain/NormalizeStrings.c", NULL, units_one, where_depends, NULL},
     {"OneHot", "plain/OneHot.c", NULL, units_elements, NULL, NULL},
     {"Pad", "plain/Pad.c", NULL, units_rows, NULL, NULL},

@@ -1,5 +1,5 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, QuantizeAway, ByteTable.
+ * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, NormalizeBytes, QuantizeAway, ByteTable.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -8,10 +8,13 @@
  * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
  *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
  * ShiftRight: x / 2^bits of i32, rounded down; bits modulo 32, broadcast.
- * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31.
+ * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31. Of 16-bit numbers: that
+ *   in Q0.15, and input 2: 1 / (1 + x) for x in [0, 1), 513 samples (fixed_point.h).
+ * NormalizeBytes: x / |x| along `axis` of bytes less zero_point, to 1/128: i8 with zero point 0, u8 with 128.
  * QuantizeAway: QuantizeLinear with halves away from zero.
  * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type `to`.
  */
+#include "fixed_point.h"
 #include "quantize.h"
 
 hone_status infer_requantize(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -116,14 +119,25 @@ hone_status eval_requantize(struct ctx *ctx, struct arena *scratch, const struct
 
 /* -- TableSoftmax ---- */
 
+static bool is_list(const struct node *node, size_t k, hone_dtype dtype, int64_t count) {
+  const struct value *x = k < node->input_count ? node->inputs[k] : NULL;
+  return x && x->dtype == dtype && x->shape.rank == 1 && x->shape.dims[0] == count;
+}
+
 hone_status infer_table_softmax(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   int axis;
   hone_dtype to = (hone_dtype)node_int(node, "to", 0);
-  TRY(want_byte(ctx, node, 0));
   TRY(axis_attribute(ctx, node, "axis", -1, node->inputs[0]->shape.rank, &axis));
-  if (node->inputs[1]->dtype != HONE_I32 || node->inputs[1]->shape.rank != 1 ||
-      node->inputs[1]->shape.dims[0] != 256)
+  if (node->inputs[0]->dtype == HONE_I16) {
+    if (to != HONE_I16 || !is_list(node, 1, HONE_I16, 65536) ||
+        !is_list(node, 2, HONE_I16, CURVE_POINTS))
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "a softmax of i16 is to i16, with tables i16[65536] and i16[513]");
+    return set_output(ctx, node, 0, to, &node->inputs[0]->shape);
+  }
+  TRY(want_byte(ctx, node, 0));
+  if (!is_list(node, 1, HONE_I32, 256) || node->input_count > 2)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "the table is not i32[256]");
   if (to != HONE_I8 && to != HONE_U8 && to != HONE_I16)
     return fail(ctx, HONE_E_TYPE, node_place(node), "a softmax to %s", dtype_name(to));
@@ -134,25 +148,14 @@ static int64_t saturate_32(int64_t x) {
   return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x;
 }
 
-/* 1 / sum for a sum with 12 bits before the point, as scale * 2^(bits - 12 - 31). */
-static int64_t fixed_inverse(int64_t sum, int64_t *out_bits) {
-  int zeros = sum > 0 ? __builtin_clz((uint32_t)sum) : 0;
-  int64_t rest = (int32_t)(((uint32_t)sum << zeros) - (UINT32_C(1) << 31));
-  int64_t half = (rest + INT32_MAX + 1) / 2;
-  int64_t y = 1515870810 + rounded_product(half, -1010580540); /* 48/17 - 32/17 half, 2 bits */
-  for (int i = 0; i < 3; i++)
-    y += saturate_32(4 * rounded_product(y, (1 << 29) - rounded_product(half, y)));
-  *out_bits = 12 - zeros;
-  return saturate_32(2 * y);
-}
-
 struct softmax_row {
   const struct tensor *x, *table, *y;
   size_t at, step, count;
+  const struct tensor *inverses; /* of 16-bit numbers */
 };
 
 static void softmax_row(const struct softmax_row *r) {
-  int64_t most = INT64_MIN, sum = 0, bits, to_bits = r->y->dtype == HONE_I16 ? 16 : 8;
+  int64_t most = INT64_MIN, sum = 0, to_bits = r->y->dtype == HONE_I16 ? 16 : 8;
   int64_t low = r->y->dtype == HONE_U8 ? 0 : -(INT64_C(1) << (to_bits - 1));
   int64_t high = low + (INT64_C(1) << to_bits) - 1;
   for (size_t i = 0; i < r->count; i++) {
@@ -163,12 +166,37 @@ static void softmax_row(const struct softmax_row *r) {
     size_t distance = (size_t)(most - tensor_i64(r->x, r->at + i * r->step));
     sum += rounded_shift(tensor_i64(r->table, distance), 12);
   }
-  int64_t scale = fixed_inverse(sum, &bits), shift = bits + 31 - to_bits;
+  int bits;
+  int64_t scale = fixed_inverse((int32_t)(uint32_t)sum, 12, &bits), shift = bits + 31 - to_bits;
   for (size_t i = 0; i < r->count; i++) {
     size_t at = r->at + i * r->step;
     int64_t e = tensor_i64(r->table, (size_t)(most - tensor_i64(r->x, at)));
     int64_t y = rounded_shift(rounded_product(scale, e), shift < 0 ? 0 : shift) + low;
     tensor_set_i64(r->y, at, y < low ? low : y > high ? high : y);
+  }
+}
+
+/* The sum, in Q16.15, is brought to [1, 2) in Q1.16. */
+static void softmax_row_16(const struct softmax_row *r) {
+  int64_t most = INT64_MIN, sum = 0;
+  int bits = 2;
+  for (size_t i = 0; i < r->count; i++) {
+    int64_t x = tensor_i64(r->x, r->at + i * r->step);
+    if (x > most) most = x;
+  }
+  for (size_t i = 0; i < r->count; i++)
+    sum += tensor_i64(r->table, (size_t)(most - tensor_i64(r->x, r->at + i * r->step)));
+  while (bits < 31 && sum >> bits) bits++;
+  int64_t near = bits > 17 ? (sum + (INT64_C(1) << (bits - 18))) >> (bits - 17)
+                           : sum * (INT64_C(1) << (17 - bits));
+  near -= 3 << 15;
+  near = near < INT16_MIN ? INT16_MIN : near > INT16_MAX ? INT16_MAX : near;
+  const int64_t inverse = curve_at(r->inverses->data, (int)near);
+  for (size_t i = 0; i < r->count; i++) {
+    size_t at = r->at + i * r->step;
+    int64_t e = tensor_i64(r->table, (size_t)(most - tensor_i64(r->x, at)));
+    int64_t y = (e * inverse + (INT64_C(1) << (bits - 2))) >> (bits - 1);
+    tensor_set_i64(r->y, at, y < 0 ? 0 : y > INT16_MAX ? INT16_MAX : y);
   }
 }
 
@@ -182,9 +210,61 @@ hone_status eval_table_softmax(struct ctx *ctx, struct arena *scratch, const str
   size_t count = (size_t)shape->dims[axis], rows = tensor_count(in[0]);
   if (!count || !rows) return HONE_OK;
   for (size_t r = 0; r < rows / count; r++) {
-    struct softmax_row row = {in[0], in[1], out[0], r / inner * inner * count + r % inner,
-                              inner, count};
-    softmax_row(&row);
+    struct softmax_row row = {in[0],
+                              in[1],
+                              out[0],
+                              r / inner * inner * count + r % inner,
+                              inner,
+                              count,
+                              in[0]->dtype == HONE_I16 ? in[2] : NULL};
+    (row.inverses ? softmax_row_16 : softmax_row)(&row);
+  }
+  return HONE_OK;
+}
+
+/* -- NormalizeBytes ---- */
+
+hone_status infer_normalize_bytes(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  int axis;
+  int64_t zero = node_int(node, "zero_point", 0);
+  TRY(want_byte(ctx, node, 0));
+  TRY(axis_attribute(ctx, node, "axis", -1, node->inputs[0]->shape.rank, &axis));
+  if (zero < -128 || zero > 255)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "zero point %lld", (long long)zero);
+  return set_output(ctx, node, 0, node->inputs[0]->dtype, &node->inputs[0]->shape);
+}
+
+/* i8: shifted left before the product where that is the net shift; u8: seven bits before it, always. */
+static int64_t normal_byte(int64_t x, int32_t root, int right, bool is_signed) {
+  if (is_signed) return rescale_32(x, root, 7 - right);
+  return 128 + rounded_shift(rounded_product(x * 128, root), right);
+}
+
+hone_status eval_normalize_bytes(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                                 const struct tensor *const *in, struct tensor *const *out) {
+  (void)scratch;
+  int axis;
+  const struct shape *shape = &in[0]->shape;
+  const bool is_signed = in[0]->dtype == HONE_I8;
+  const int64_t zero = node_int(node, "zero_point", 0), low = is_signed ? -128 : 0;
+  TRY(axis_attribute(ctx, node, "axis", -1, shape->rank, &axis));
+  size_t inner = (size_t)dims_product(shape, axis + 1, shape->rank);
+  size_t count = (size_t)shape->dims[axis], all = tensor_count(in[0]);
+  for (size_t r = 0; count && r < all / count; r++) {
+    const size_t base = r / inner * inner * count + r % inner;
+    int64_t sum = 0;
+    int right;
+    for (size_t i = 0; i < count; i++) {
+      const int64_t x = tensor_i64(in[0], base + i * inner) - zero;
+      sum += x * x;
+    }
+    const int32_t root = fixed_inverse_root((int32_t)saturate_32(sum), &right);
+    for (size_t i = 0; i < count; i++) {
+      const size_t at = base + i * inner;
+      const int64_t y = normal_byte(tensor_i64(in[0], at) - zero, root, right, is_signed);
+      tensor_set_i64(out[0], at, y < low ? low : y > low + 255 ? low + 255 : y);
+    }
   }
   return HONE_OK;
 }

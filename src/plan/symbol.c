@@ -319,6 +319,7 @@ static const struct {
     {OP_LogSoftmax, carry_softmax},
     {OP_Hardmax, carry_softmax},
     {OP_TableSoftmax, carry_rows},
+    {OP_NormalizeBytes, carry_rows},
     {OP_LpNormalization, carry_rows},
     {OP_LayerNormalization, carry_rows},
     {OP_RMSNormalization, carry_rows},

@@ -150,6 +150,21 @@ def test_group_query_attention(name, tool, tmp_path):
     run("GroupQueryAttention", inputs, attributes, 3, tool, tmp_path, constant=(6, 7, 8), only=valid)
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("name", ["prompt", "next token", "rows"])
+def test_grouped_attention_with_a_length_of_the_run(name, tool, tmp_path):
+    """total_sequence_length is an input: the keys go into a cache that has room for all, behind what seqlens_k says."""
+    inputs = {"prompt": grouped(1, 4, 9, 4, [3], rotary=True), "next token": grouped(1, 1, 9, 6, [5], rotary=True),
+              "rows": grouped(2, 1, 9, 6, [3, 5], rotary=True)}[name]
+    def valid(k, x):
+        if k:
+            for row, last in enumerate(inputs[5]):
+                x[row, :, last + 1:] = 0
+        return x
+    run("GroupQueryAttention", inputs, {"num_heads": HEADS, "kv_num_heads": FEW, "do_rotary": 1}, 3, tool, tmp_path,
+        constant=(7, 8), only=valid)
+
+
 def codes(*shape, dtype=np.uint8):
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     return RANDOM.integers(low, high, shape, dtype=dtype, endpoint=True)

@@ -118,3 +118,87 @@ def test_what_is_compiled_writes_nothing(capfd):
         torch.testing.assert_close(hone.compile(module, (x,))(x), module(x))
         torch.testing.assert_close(torch.compile(module, backend="hone")(x), module(x))
     assert capfd.readouterr().out == ""
+
+
+def test_other_sizes_are_compiled_when_they_come(monkeypatch):
+    monkeypatch.setattr(hone.torch, "SIZES", 2)
+    torch._dynamo.reset()
+    hone.torch.stats.reset()
+    model = network()
+    run = torch.compile(model, backend="hone", dynamic=True)
+    with torch.no_grad():
+        for rows, fallbacks in ((3, 0), (5, 0), (3, 0), (7, 1), (7, 1)):
+            x = torch.randn(rows, 12)
+            torch.testing.assert_close(run(x), model(x), rtol=1e-4, atol=1e-5)
+            assert len(hone.torch.stats.fallbacks) == fallbacks
+    assert hone.torch.stats.graphs == hone.torch.stats.compiled == 1
+
+
+def test_a_study_counts_breaks_and_checks_outputs():
+    first, second = network(), torch.nn.Linear(4, 3).eval()
+
+    class Broken(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = first, second
+
+        def forward(self, x):
+            y = self.first(x)
+            torch._dynamo.graph_break()
+            return {"y": self.second(torch.relu(y))}
+
+    class Fallen(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigvals(x).real.sum()
+
+    done = hone.torch.study([("whole", first, (torch.randn(5, 12),)), ("broken", Broken(), (torch.randn(2, 12),)),
+                             ("fallen", Fallen(), (torch.randn(4, 4),))], backends=("eager", "hone"), rounds=3, min_time=0)
+    rows = {(row.model, row.backend): row for row in done.rows}
+    assert len(done) == 6 and all(row.status == "ok" and row.p50_ms > 0 for row in done.rows)
+    whole, broken, fallen = (rows[name, "hone"] for name in ("whole", "broken", "fallen"))
+    assert (whole.graphs, whole.breaks, whole.fallbacks) == (1, [], []) and whole.error < 1e-5
+    assert broken.graphs == 2 and len(broken.breaks) == 1 and not broken.fallbacks and broken.error < 1e-5
+    assert fallen.graphs == 1 and len(fallen.fallbacks) == 1 and fallen.error < 1e-5
+    assert rows["whole", "eager"].ratio > 0 and whole.ratio is None and done.reference == "hone"
+    assert done.to_markdown().count("\n") == 7 and done._repr_html_().count("<tr>") == 7
+
+
+def test_a_backend_that_fails_is_a_row():
+    def refuse(graph, inputs):
+        raise RuntimeError("no such luck")
+    torch._dynamo.register_backend(refuse, name="refuses")
+    done = hone.torch.study([("m", network(), (torch.randn(5, 12),))], backends=("eager", "refuses"), rounds=2, min_time=0)
+    assert done[0].status == "ok" and done[0].ratio is None
+    assert "no such luck" in done[1].status and done[1].p50_ms is None
+
+
+@pytest.mark.parametrize("kind, settings", [
+    ("bert", {"num_attention_heads": 2, "intermediate_size": 64}),
+    ("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 2}),
+    ("llama", {"num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 64}),
+    ("vit", {"num_attention_heads": 2, "intermediate_size": 64, "image_size": 32, "patch_size": 8}),
+])
+def test_models_of_transformers_are_one_graph(kind, settings):
+    pytest.importorskip("transformers")
+    from hone import _zoo
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 100}
+    if kind == "gpt2":
+        sizes = {"vocab_size": 100, "bos_token_id": 0, "eos_token_id": 0}
+    if kind == "vit":
+        del sizes["vocab_size"]
+    module, inputs = _zoo.build(f"transformers:{kind}", None, None, {**sizes, **settings}, 0)
+    done = hone.torch.study([(kind, module, inputs)], backends=("eager", "hone"), rounds=2, min_time=0)
+    assert done[1].status == "ok" and done[1].graphs == 1, done[1]
+    assert not done[1].breaks and not done[1].fallbacks and done[1].error < 1e-4, done[1]
+
+
+def test_the_command_measures_a_users_module(tmp_path):
+    (tmp_path / "mine.py").write_text("import torch\ndef get_model():\n    return torch.nn.Sequential(torch.nn.Linear(12, 4), torch.nn.ReLU())"
+                                      "\ndef get_dummy_input():\n    return torch.randn(2, 12)\n")
+    done = subprocess.run([sys.executable, "-m", "hone", "torch", "mine", "--zoo-dir", tmp_path, "--backend", "eager,hone",
+                           "--rounds", "2", "--min-time", "0", "--json", tmp_path / "rows.json"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    assert done.returncode == 0, done.stderr
+    import json
+    rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert [row["backend"] for row in rows] == ["eager", "hone"] and rows[1]["graphs"] == 1 and not rows[1]["fallbacks"]

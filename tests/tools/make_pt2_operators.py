@@ -385,10 +385,41 @@ def in_library_models():
     case("no_grad", None, rand(2, 3), rand(2, 3), module=Ungraded())
 
 
+class Mixer(nn.Module):
+    """What FNet has for attention: the real part of a transform over tokens and features."""
+
+    def forward(self, x):
+        return torch.fft.fftn(x, dim=(1, 2)).real
+
+
+def rotate(x, angles):
+    """Pairs of x turned in the complex plane, as Llama's first code has it."""
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def complex_numbers():
+    real, flat = torch.view_as_real, torch.fft
+    case("fft-mixer", None, rand(2, 6, 5), module=Mixer())
+    case("fft", lambda x: real(flat.fft(x)), rand(3, 7))
+    case("fft-length", lambda x: real(flat.fft(x, n=9, dim=0, norm="ortho")), rand(3, 7))
+    case("fft-short", lambda x: real(flat.fft(x, n=4, norm="forward")), rand(3, 7))
+    case("fft2", lambda x: flat.fft2(x, norm="ortho").imag, rand(2, 4, 5))
+    case("ifft-of-fft", lambda x: flat.ifft(flat.fft(x) * 2.0).real, rand(3, 6))
+    case("ifft2-forward", lambda x: flat.ifft2(x, norm="forward").abs(), rand(2, 4, 5))
+    case("rfft", lambda x: flat.rfft(x).abs(), rand(3, 8))
+    case("rfft2", lambda x: real(flat.rfft2(x)), rand(2, 4, 6))
+    case("irfft", lambda x: flat.irfft(flat.rfft(x)), rand(3, 8))
+    case("irfft-odd", lambda x, w: flat.irfft(flat.rfft(x, norm="ortho") * w, n=7, norm="ortho"), rand(3, 7), weights=[torch.rand(4)])
+    case("rotate", rotate, rand(2, 5, 3, 8), rand(5, 1, 4))
+    case("complex-product", lambda a, b, c, d: real(torch.complex(a, b) * torch.complex(c, d).conj()), *(rand(3, 4) for _ in range(4)))
+    case("complex-sum", lambda a, b: real(torch.complex(a, b) + torch.complex(b, a)), rand(3, 4), rand(3, 4))
+
+
 def main():
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models):
+                 in_library_models, complex_numbers):
         make()
     archive = {}
     for name, (module, inputs) in CASES.items():

@@ -110,7 +110,8 @@ class Model:
         low, high = (0, 256) if dtype == "uint8" else (-127, 128) if dtype == "int8" else (-3000, 3000)
         return self.constant(name, self.random.integers(low, high, shape), dtype, quant)
 
-    def operator(self, code, inputs, outputs, options=None, kind=None):
+    def operator(self, code, inputs, outputs, options=None, kind=None, between=()):
+        """between: tensors that only tell scales of what lies within the operator."""
         known = [c.builtinCode for c in self.model.operatorCodes]
         if CODES[code] not in known:
             entry = schema.OperatorCodeT()
@@ -122,6 +123,8 @@ class Model:
         operator.opcodeIndex = known.index(CODES[code])
         operator.inputs = [self.index[i] if i else -1 for i in inputs]
         operator.outputs = [self.index[o] for o in outputs]
+        if between:
+            operator.intermediates = [self.index[name] for name in between]
         if options is not None:
             table = getattr(schema, kind + "OptionsT")()
             for key, value in options.items():
@@ -857,6 +860,156 @@ def lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, 
     m.write()
 
 
+def special_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, peephole=False, norm=False, outputs=0,
+                 bias=False, clip=0.0, projection_clip=0.0, batch=2, time=5, features=3, units=4):
+    """With a projection to `outputs`, layer normalisation, clipped values."""
+    m = Model(name)
+    m.again = True
+    step = code == "LSTM"
+    m.input("x", (batch, features) if step else (time, batch, features) if major else (batch, time, features))
+    here = [None if coupled and g == "i" else g for g in ("i", "f", "c", "o")]
+    width = outputs or units
+    inputs = ["x"] + [g and m.weights(f"w{g}", (units, features)) for g in here]
+    inputs += [g and m.weights(f"r{g}", (units, width)) for g in here]
+    inputs += [m.weights(f"p{g}", (units,)) if peephole else None for g in ("i", "f", "o")]
+    inputs += [g and m.weights(f"b{g}", (units,)) for g in here]
+    inputs += [m.weights("projection", (outputs, units)) if outputs else None,
+               m.weights("projection_bias", (outputs,)) if bias else None]
+    for state, size in (("h", width), ("c", units)):
+        inputs.append(m.tensor(f"state_{state}", (batch, size), variable=True))
+    inputs += [m.constant(f"n{g}", m.random.uniform(0.3, 1, units)) if norm and g else None for g in here]
+    m.tensor("y", (batch, width) if step else (time, batch, width) if major else (batch, time, width))
+    options = {"fusedActivationFunction": 4, "cellClip": clip, "projClip": projection_clip}
+    if step:
+        m.operator(code, inputs, ["y"], options, "LSTM")
+    else:
+        m.operator(code, inputs, ["y"], {**options, "timeMajor": major}, "UnidirectionalSequenceLSTM")
+    m.output("y")
+    m.write()
+
+
+def byte_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, outputs=0, clip=0.0,
+              projection_clip=0.0, batch=2, time=5, features=7, units=6, cell=11, hidden=(0.007, 0)):
+    m = Model(name)
+    m.again = True
+    step = code == "LSTM"
+    m.input("x", (batch, features) if step else (time, batch, features) if major else (batch, time, features), "int8",
+            (0.031, -9))
+    here = [None if coupled and g == "i" else g for g in ("i", "f", "c", "o")]
+    width = outputs or units
+    scales = dict(zip("ifco", (0.006, 0.009, 0.011, 0.007)))
+    inputs = ["x"] + [g and m.weights(f"w{g}", (units, features), "int8", (scales[g], 0)) for g in here]
+    inputs += [g and m.weights(f"r{g}", (units, width), "int8", (scales[g] * 0.8, 0)) for g in here]
+    inputs += [None] * 3
+    inputs += [g and m.constant(f"b{g}", m.random.integers(-2000, 2000, units), "int32", (0.031 * scales[g], 0))
+               for g in here]
+    inputs += [m.weights("projection", (outputs, units), "int8", (0.008, 0)) if outputs else None,
+               m.constant("projection_bias", m.random.integers(-500, 500, outputs), "int32", (0.008 * 0.007, 0))
+               if outputs else None]
+    state = (0.0075, 5) if outputs else hidden
+    inputs.append(m.tensor("state_h", (batch, width), "int8", state, variable=True))
+    inputs.append(m.tensor("state_c", (batch, units), "int16", (2.0 ** -cell, 0), variable=True))
+    inputs += [None] * 4
+    m.tensor("y", (batch, width) if step else (time, batch, width) if major else (batch, time, width), "int8", state)
+    between = [m.tensor(f"between_{k}", (), quant=(2.0 ** -12, 0)) for k in range(4)]
+    between.append(m.tensor("between_4", (), "int8", hidden))
+    options = {"fusedActivationFunction": 4, "cellClip": clip, "projClip": projection_clip}
+    if not step:
+        options["timeMajor"] = major
+    m.operator(code, inputs, ["y"], options, "LSTM" if step else "UnidirectionalSequenceLSTM", between)
+    m.output("y")
+    m.write()
+
+
+def add_cells():
+    family("cell", [
+        ("projection", lambda n: special_lstm(n, outputs=3)),
+        ("projection-bias", lambda n: special_lstm(n, outputs=3, bias=True, major=True)),
+        ("projection-clip", lambda n: special_lstm(n, outputs=3, projection_clip=0.1)),
+        ("clip", lambda n: special_lstm(n, clip=0.2, peephole=True)),
+        ("norm", lambda n: special_lstm(n, norm=True)),
+        ("norm-coupled", lambda n: special_lstm(n, norm=True, coupled=True)),
+        ("norm-all", lambda n: special_lstm(n, norm=True, peephole=True, outputs=3, bias=True, clip=0.5,
+                                            projection_clip=0.6)),
+        ("long", lambda n: special_lstm(n, outputs=3, clip=0.6, time=40)),
+        ("step", lambda n: special_lstm(n, code="LSTM", outputs=5)),
+    ])
+    family("bytes-lstm", [
+        ("batch-major", byte_lstm), ("time-major", lambda n: byte_lstm(n, major=True)),
+        ("coupled", lambda n: byte_lstm(n, coupled=True)), ("clip", lambda n: byte_lstm(n, clip=0.3)),
+        ("projection", lambda n: byte_lstm(n, outputs=4)),
+        ("projection-clip", lambda n: byte_lstm(n, outputs=4, projection_clip=0.2, hidden=(0.007, 3))),
+        ("hidden-zero", lambda n: byte_lstm(n, hidden=(0.0078, -4))), ("cell-15", lambda n: byte_lstm(n, cell=15)),
+        ("cell-9", lambda n: byte_lstm(n, cell=9)), ("long", lambda n: byte_lstm(n, time=40)),
+        ("step", lambda n: byte_lstm(n, code="LSTM")),
+    ])
+
+
+def quotient(name, dtype, act=0, scales=((0.05, 3), (0.031, -9), (0.06, 5))):
+    """Every pair of bytes whose divisor is not zero and whose dividend is not near it: there the kernel shifts by more than 31
+    bits, which C leaves open."""
+    m = Model(name)
+    if dtype == "uint8":
+        scales = tuple((scale, zero + 128) for scale, zero in scales)
+    info = np.iinfo(dtype)
+    every = np.arange(info.min, info.max + 1)
+    large = every[abs(every - scales[0][1]) >= 8]
+    m.input("x", (len(large), 1), dtype, scales[0], data=large[:, None])
+    m.input("z", (1, 255), dtype, scales[1], data=every[every != scales[1][1]][None])
+    m.tensor("y", (len(large), 255), dtype, scales[2])
+    m.operator("DIV", ["x", "z"], ["y"], {"fusedActivationFunction": act}, "Div")
+    m.output("y")
+    m.write()
+
+
+def add_words():
+    """Functions of 16-bit numbers, and of bytes by fixed-point roots and inverses."""
+    some = np.concatenate([np.arange(-32768, 32768, 31), np.arange(-300, 300), [32767]])
+    for word, code, scale, to, low in [
+            ("logistic", "LOGISTIC", 2.0 ** -12, 2.0 ** -15, None), ("logistic-fine", "LOGISTIC", 0.0001, 2.0 ** -15, None),
+            ("logistic-wide", "LOGISTIC", 0.0007, 2.0 ** -15, None), ("tanh", "TANH", 2.0 ** -12, 2.0 ** -15, None),
+            ("tanh-twice", "TANH", 2.0 ** -11, 2.0 ** -15, None), ("tanh-fine", "TANH", 0.0001, 2.0 ** -15, None),
+            ("exp", "EXP", 0.0001, 0.0008, None), ("log", "LOG", 0.001, 0.0004, None),
+            ("rsqrt", "RSQRT", 0.01, 0.0003, 0), ("sqrt", "SQRT", 0.01, 0.0006, 0),
+            ("abs", "ABS", 0.01, 0.02, None), ("abs-same", "ABS", 0.01, 0.01, None)]:
+        data = some if low is None else some[some >= low]
+        CASES[f"words-{word}"] = (lambda name, code=code, scale=scale, to=to, data=data: one(
+            name, code, (1, len(data)), dtype="int16", quant=(scale, 0), out=(to, 0), data=data[None]))
+    CASES["words-leaky"] = lambda name: one(name, "LEAKY_RELU", (1, len(some)), {"alpha": 0.23}, "LeakyRelu", dtype="int16",
+                                            quant=(0.01, 0), out=(0.013, 0), data=some[None])
+    for scale, beta in ((0.0005, 1.0), (0.00003, 2.0), (0.01, 1.0)):
+        CASES[f"softmax-int16-{scale}"] = lambda name, scale=scale, beta=beta: one(
+            name, "SOFTMAX", (7, 40), {"beta": beta}, "Softmax", dtype="int16", quant=(scale, 0), out=(1 / 32768, 0))
+    CASES["softmax-int16-long"] = lambda name: one(name, "SOFTMAX", (2, 1000), {"beta": 1.0}, "Softmax", dtype="int16",
+                                                   quant=(0.00001, 0), out=(1 / 32768, 0))
+    for stride, same, size in ((1, True, (3, 2)), (2, False, (3, 2)), (1, False, (7, 9))):
+        out = tuple(-(-n // stride) if same else (n - k) // stride + 1 for n, k in zip((7, 9), size))
+        CASES[f"pool-average-int16-{stride}-{size[0]}"] = lambda name, stride=stride, same=same, size=size, out=out: one(
+            name, "AVERAGE_POOL_2D", (2, 7, 9, 3), {
+                "padding": 0 if same else 1, "strideW": stride, "strideH": stride, "filterWidth": size[1],
+                "filterHeight": size[0], "fusedActivationFunction": stride % 2}, "Pool2D", dtype="int16",
+            quant=(0.001, 0), out_shape=(2, *out, 3))
+    for dtype, every, middle in (("int8", np.arange(-128, 128), 0), ("uint8", np.arange(256), 128)):
+        low = int(every[0])
+        if dtype == "int8":
+            for word, scale, to, zero in (("", 0.02, 0.03, -128), ("-wide", 0.4, 0.001, -5), ("-zero", 0.05, 0.02, -128)):
+                CASES[f"table-rsqrt-int8{word}"] = lambda name, scale=scale, to=to, zero=zero, every=every: one(
+                    name, "RSQRT", (1, int((every >= zero).sum())), dtype="int8", quant=(scale, zero), out=(to, -128),
+                    data=every[every >= zero][None])
+            CASES["table-sqrt-int8"] = lambda name, every=every: one(
+                name, "SQRT", (1, 256), dtype="int8", quant=(0.05, -128), out=(0.02, -128), data=every[None])
+            for word, to in (("", (0.05, 3)), ("-other", (0.07, -100))):
+                CASES[f"table-abs-int8{word}"] = lambda name, to=to, every=every: one(
+                    name, "ABS", (1, 256), dtype="int8", quant=(0.05, 3), out=to, data=every[None])
+        for depth in (1, 5, 300):
+            CASES[f"l2-normalise-{dtype}-{depth}"] = lambda name, dtype=dtype, depth=depth, low=low, middle=middle: one(
+                name, "L2_NORMALIZATION", (9, depth), {}, "L2Norm", dtype=dtype, quant=(0.05, low + 100),
+                out=(1 / 128, middle))
+        CASES[f"quotient-{dtype}"] = lambda name, dtype=dtype: quotient(name, dtype)
+        CASES[f"quotient-{dtype}-relu"] = lambda name, dtype=dtype: quotient(
+            name, dtype, 1, ((0.02, -3), (0.2, 100), (0.004, -128)))
+
+
 def rnn(name, code="UNIDIRECTIONAL_SEQUENCE_RNN", major=False, activation=4, batch=2, time=5, features=3, units=4):
     m = Model(name)
     m.again = True
@@ -1197,7 +1350,7 @@ def add_choosing():
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
-    add_choosing(), add_curves()
+    add_choosing(), add_curves(), add_cells(), add_words()
     write_cases()
 
 

@@ -1,5 +1,5 @@
 /* TableSoftmax (hone): softmax of 8-bit numbers in fixed point; input 1 holds exp of each distance
- * from the largest. */
+ * from the largest. Of 16-bit numbers input 2 holds 513 samples of 1 / (1 + x). */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
@@ -15,6 +15,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   int64_t inner = 1;
   (void)scratch;
   for (int k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
+#ifdef IN2_T
+  const int16_t *words = in[1], *curve = in[2];
+#endif
 #define FIXED_MULTIPLY(a, b) (((a) * (b) + ((a) * (b) >= 0 ? half : 1 - half)) / ((int64_t)1 << 31))
 #define FIXED_SHIFT(a, mask, bits) (((a) >> (bits)) + (((a) & (mask)) > ((mask) >> 1) + ((a) < 0)))
   const int64_t blocks = (inner + PLAIN_LINES - 1) / PLAIN_LINES;
@@ -25,6 +28,24 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     int64_t most = x[base], sum = 0;
     for (int64_t i = 1; i < n; i++)
       if (x[base + i * inner] > most) most = x[base + i * inner];
+#ifdef IN2_T
+    for (int64_t i = 0; i < n; i++) sum += words[most - x[base + i * inner]];
+    int size = 2;
+    while (size < 31 && sum >> size) size++;
+    int64_t near = size > 17 ? (sum + ((int64_t)1 << (size - 18))) >> (size - 17)
+                             : sum * ((int64_t)1 << (17 - size));
+    near -= 3 << 15;
+    near = near < INT16_MIN ? INT16_MIN : near > INT16_MAX ? INT16_MAX : near;
+    const int64_t from = 256 + (near >> 7), part = near & 127;
+    const int16_t slope = (int16_t)(curve[from + 1] - curve[from]);
+    const int64_t inverse = (int16_t)(curve[from] + ((slope * part + 64) >> 7));
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t e = words[most - x[base + i * inner]];
+      const int64_t value = (e * inverse + ((int64_t)1 << (size - 2))) >> (size - 1);
+      y[base + i * inner] = (OUT0_T)(value < 0 ? 0 : value > INT16_MAX ? INT16_MAX : value);
+    }
+    continue;
+#endif
     for (int64_t i = 0; i < n; i++) {
       const int64_t e = table[most - x[base + i * inner]];
       sum += FIXED_SHIFT(e, 4095, 12);

@@ -1,0 +1,280 @@
+/* pt2_complex: ATen's complex numbers, as far as transforms and rotations need them. A complex tensor is a float tensor with a
+ * last axis of two, real and imaginary; its item says so, and what is not here refuses it. */
+#include "pt2.h"
+
+#include <math.h>
+
+static bool is_complex_dtype(int64_t dtype) { return dtype == 10; /* of the archive: complex64 */ }
+
+static hone_status with_part_axis(struct pt_op *op, struct value *x, struct value **out) {
+  static const int64_t last[] = {-1};
+  struct value *axes;
+  TRY(make_ints(op->make, last, 1, &axes));
+  return make_node(op->make, OP_Unsqueeze, VALUES(x, axes), NULL, out);
+}
+
+/* x [..., 2] at `part`, without that axis. */
+static hone_status part_of(struct pt_op *op, struct value *x, int64_t part, struct value **out) {
+  struct value *index;
+  TRY(make_scalar(op->make, HONE_I64, (double)part, &index));
+  return make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", -1)), out);
+}
+
+static hone_status joined(struct pt_op *op, struct value *re, struct value *im,
+                          struct value **out) {
+  TRY(with_part_axis(op, re, &re));
+  TRY(with_part_axis(op, im, &im));
+  return make_node(op->make, OP_Concat, VALUES(re, im), ARGS(INT_ARG("axis", -1)), out);
+}
+
+static hone_status float_operand(struct pt_op *op, const char *name, struct value **out) {
+  TRY(pt_need(op, name, out));
+  return dtype_is_float((*out)->dtype) ? HONE_OK : make_cast(op->make, *out, HONE_F32, out);
+}
+
+/* -- into complex numbers and out of them ---- */
+
+hone_status build_complex(struct pt_op *op) { /* complex; parameter 1: polar */
+  struct value *a, *b, *cosine, *y;
+  TRY(float_operand(op, op->parameter ? "abs" : "real", &a));
+  TRY(float_operand(op, op->parameter ? "angle" : "imag", &b));
+  if (op->parameter) {
+    TRY(make_node(op->make, OP_Cos, VALUES(b), NULL, &cosine));
+    TRY(make_node(op->make, OP_Sin, VALUES(b), NULL, &b));
+    TRY(make_node(op->make, OP_Mul, VALUES(a, b), NULL, &b));
+    TRY(make_node(op->make, OP_Mul, VALUES(a, cosine), NULL, &a));
+  }
+  if (!shape_equal(&a->shape, &b->shape)) return pt_refuse(op, "of parts of unequal shape");
+  TRY(joined(op, a, b, &y));
+  return pt_complex_result(op, y);
+}
+
+hone_status build_view_as_complex(struct pt_op *op) {
+  struct value *x;
+  TRY(pt_need(op, "self", &x));
+  if (!x->shape.rank || x->shape.dims[x->shape.rank - 1] != 2)
+    return pt_refuse(op, "of a last axis that is not of two");
+  return pt_complex_result(op, x);
+}
+
+hone_status build_view_as_real(struct pt_op *op) {
+  struct value *x, *y;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return pt_refuse(op, "of real numbers");
+  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* real: part 0, imag: part 1. The real part of what is real is itself. */
+hone_status build_complex_part(struct pt_op *op) {
+  struct value *x;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  if (is_complex)
+    TRY(part_of(op, x, op->parameter, &x));
+  else if (op->parameter)
+    return pt_refuse(op, "of real numbers");
+  else
+    TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
+  return pt_result(op, 0, x);
+}
+
+/* clone, resolve_conj: numbers are stored as what they are, so the second has nothing to do. */
+hone_status build_clone(struct pt_op *op) {
+  struct value *x;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return build_copy(op);
+  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
+  return pt_complex_result(op, x);
+}
+
+hone_status build_conjugate(struct pt_op *op) {
+  static const double signs[] = {1, -1};
+  const struct shape shape = {1, {2}};
+  struct value *x, *by;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return build_copy(op);
+  TRY(make_numbers(op->make, x->dtype, &shape, signs, &by));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, by), NULL, &x));
+  return pt_complex_result(op, x);
+}
+
+hone_status build_abs(struct pt_op *op) {
+  static const int64_t last[] = {-1};
+  struct value *x, *axes;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return build_unary(op);
+  TRY(make_ints(op->make, last, 1, &axes));
+  TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), &x));
+  return pt_result(op, 0, x);
+}
+
+hone_status build_to(struct pt_op *op) {
+  struct value *x, *zero;
+  int64_t dtype;
+  bool is_complex;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_int(op, "dtype", -1, &dtype));
+  if (!is_complex && !is_complex_dtype(dtype)) return build_cast(op);
+  if (is_complex && dtype >= 0 && !is_complex_dtype(dtype))
+    return pt_refuse(op, "of complex numbers to real ones");
+  if (!is_complex) {
+    TRY(make_cast(op->make, x, HONE_F32, &x));
+    TRY(make_with_scalar(op->make, OP_Mul, x, 0, &zero));
+    TRY(joined(op, x, zero, &x));
+  }
+  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
+  return pt_complex_result(op, x);
+}
+
+/* -- products and sums ---- */
+
+static hone_status complex_product(struct pt_op *op, struct value *x, struct value *y,
+                                   struct value **out) {
+  struct value *a[2], *b[2], *p, *q, *parts[2];
+  for (int64_t k = 0; k < 2; k++) {
+    TRY(part_of(op, x, k, &a[k]));
+    TRY(part_of(op, y, k, &b[k]));
+  }
+  for (size_t k = 0; k < 2; k++) {
+    TRY(make_node(op->make, OP_Mul, VALUES(a[0], b[k]), NULL, &p));
+    TRY(make_node(op->make, OP_Mul, VALUES(a[1], b[1 - k]), NULL, &q));
+    TRY(make_node(op->make, k ? OP_Add : OP_Sub, VALUES(p, q), NULL, &parts[k]));
+  }
+  return joined(op, parts[0], parts[1], out);
+}
+
+/* A real tensor beside a complex one. */
+static hone_status beside_complex(struct pt_op *op, struct value *x, struct value **out) {
+  TRY(make_cast(op->make, x, HONE_F32, &x));
+  return with_part_axis(op, x, out);
+}
+
+/* mul, add, sub: with complex operands, else as of any tensors. */
+hone_status build_arithmetic(struct pt_op *op) {
+  struct value *x, *y;
+  bool x_is, y_is;
+  double alpha;
+  TRY(pt_complex(op, "self", &x, &x_is));
+  TRY(pt_complex(op, "other", &y, &y_is));
+  if (!x_is && !y_is) return build_binary(op);
+  TRY(pt_float(op, "alpha", 1, &alpha));
+  const bool is_product = op->parameter == OP_Mul;
+  if (alpha != 1 || (!is_product && !(x_is && y_is)))
+    return pt_refuse(op, "of such complex numbers");
+  if (is_product && x_is && y_is) {
+    TRY(complex_product(op, x, y, &x));
+    return pt_complex_result(op, x);
+  }
+  if (!y) TRY(pt_operand(op, "other", x, &y));
+  if (!x_is) TRY(beside_complex(op, x, &x));
+  if (!y_is && y->shape.rank) TRY(beside_complex(op, y, &y));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, y), NULL, &x));
+  return pt_complex_result(op, x);
+}
+
+/* -- transforms ---- */
+
+struct fft {
+  int64_t axes[HONE_MAX_RANK], lengths[HONE_MAX_RANK]; /* length 0: as it is */
+  size_t count;
+  double scale; /* of the plain sum */
+  bool is_inverse;
+};
+
+static hone_status read_axes(struct pt_op *op, int rank, struct fft *f) {
+  static const int64_t two[] = {-2, -1};
+  const bool is_list = op->parameter & (FFT_MANY | FFT_CORE);
+  f->count = 0;
+  if (!is_list) {
+    TRY(pt_int(op, "dim", -1, &f->axes[0]));
+    TRY(pt_int(op, "n", 0, &f->lengths[0]));
+    f->count = 1;
+  } else {
+    if (pt_given(op, "dim")) TRY(pt_ints(op, "dim", HONE_MAX_RANK, f->axes, &f->count));
+    if (pt_given(op, "s")) return pt_refuse(op, "with sizes");
+  }
+  if (!f->count && (op->parameter & FFT_TWO)) memcpy(f->axes, two, sizeof two), f->count = 2;
+  if (!f->count)
+    for (; f->count < (size_t)rank; f->count++) f->axes[f->count] = (int64_t)f->count;
+  for (size_t k = 0; k < f->count; k++) TRY(pt_axis_of(op, f->axes[k], rank, &f->axes[k]));
+  return HONE_OK;
+}
+
+/* "backward": only the inverse is divided by the number of elements; "ortho": both by its root; "forward": only the other. The
+   core operators say 0: never, 1: by the root, 2: by the number. */
+static hone_status read_scale(struct pt_op *op, double count, struct fft *f) {
+  const char *norm;
+  int64_t kind = 0, forward = 1;
+  if (op->parameter & FFT_CORE) {
+    TRY(pt_int(op, "normalization", 0, &kind));
+    TRY(pt_int(op, "forward", 1, &forward));
+    f->is_inverse = !forward || (op->parameter & FFT_INVERSE);
+    f->scale = kind == 1 ? 1 / sqrt(count) : kind == 2 ? 1 / count : 1;
+    return HONE_OK;
+  }
+  TRY(pt_text(op, "norm", "backward", &norm));
+  f->is_inverse = op->parameter & FFT_INVERSE;
+  f->scale = !strcmp(norm, "ortho")                        ? 1 / sqrt(count)
+             : (!strcmp(norm, "forward")) == f->is_inverse ? 1
+                                                           : 1 / count;
+  return HONE_OK;
+}
+
+/* One axis. What comes out is complex, unless it is the half of an inverse. */
+static hone_status transform(struct pt_op *op, const struct fft *f, size_t k, bool is_half,
+                             struct value **x) {
+  struct value *axis, *length = NULL;
+  TRY(make_scalar(op->make, HONE_I64, (double)f->axes[k], &axis));
+  if (f->lengths[k]) TRY(make_scalar(op->make, HONE_I64, (double)f->lengths[k], &length));
+  return make_node(op->make, OP_DFT, VALUES(*x, length, axis),
+                   ARGS(INT_ARG("inverse", f->is_inverse), INT_ARG("onesided", is_half)), x);
+}
+
+/* The number of elements of a whole transform. */
+static hone_status count_elements(struct pt_op *op, const struct value *x, struct fft *f,
+                                  bool to_real, double *out) {
+  int64_t last = 0;
+  if (to_real) {
+    TRY(pt_int(op, op->parameter & FFT_CORE ? "last_dim_size" : "n", 0, &last));
+    if (!last) last = 2 * (x->shape.dims[f->axes[f->count - 1]] - 1);
+    f->lengths[f->count - 1] = last;
+  }
+  *out = 1;
+  for (size_t k = 0; k < f->count; k++)
+    *out *= (double)(f->lengths[k] ? f->lengths[k] : x->shape.dims[f->axes[k]]);
+  return *out >= 1 ? HONE_OK : pt_refuse(op, "of no elements");
+}
+
+hone_status build_fft(struct pt_op *op) {
+  struct fft f = {.scale = 1};
+  struct value *x;
+  bool is_complex;
+  double count;
+  int64_t half = (op->parameter & FFT_HALF) != 0;
+  TRY(pt_complex(op, "self", &x, &is_complex));
+  const int rank = x->shape.rank - is_complex;
+  const bool to_real = half && (op->parameter & FFT_INVERSE);
+  if (half && !to_real) TRY(pt_int(op, "onesided", 1, &half));
+  TRY(read_axes(op, rank, &f));
+  TRY(count_elements(op, x, &f, to_real, &count));
+  TRY(read_scale(op, count, &f));
+  if (half && to_real != is_complex) return pt_refuse(op, "of these numbers");
+  if (!is_complex) {
+    if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
+    TRY(with_part_axis(op, x, &x));
+  }
+  /* the half is of the last axis: of real numbers it comes first, to real ones last */
+  if (half && !to_real) TRY(transform(op, &f, f.count - 1, true, &x));
+  for (size_t k = 0; k + (size_t)(half != 0) < f.count; k++) TRY(transform(op, &f, k, false, &x));
+  if (to_real) TRY(transform(op, &f, f.count - 1, true, &x));
+  const double scale = f.scale * (f.is_inverse ? count : 1); /* ONNX's inverse divides already */
+  if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, x, scale, &x));
+  if (!to_real) return pt_complex_result(op, x);
+  TRY(part_of(op, x, 0, &x));
+  return pt_result(op, 0, x);
+}

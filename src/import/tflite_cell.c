@@ -1,0 +1,550 @@
+/* tflite_cell: LSTM that ONNX's operator does not describe, step by step: with a projection, layer normalisation or
+ * clipped values (Sak et al. 2014, "Long Short-Term Memory Recurrent Neural Network Architectures for Large Scale
+ * Acoustic Modeling"), and of bytes with a cell of 16 bits, whose results are those of the format's reference kernel, bit
+ * for bit. The products with the input are one, before the first step; few steps are written out, more are a Loop. */
+#include "../ops/fixed_point.h"
+#include "tflite_recurrent.h"
+
+#include <math.h>
+
+enum { WRITTEN_OUT = 16, WORDS = 65536 };
+struct cell;
+/* x [batch, gates * units], the input's part of one step; h and c of the last step become those of this one. */
+typedef hone_status step_fn(const struct cell *cell, struct value *x, struct value **h,
+                            struct value **c);
+struct cell {
+  struct tf_op *op;
+  step_fn *step;
+  struct value *x; /* [time, batch, gates * units] */
+  int64_t time, units;
+  bool is_reverse;
+  enum op_id activation;
+  struct value *r, *projection, *projection_bias; /* [outputs, gates * units], [units, outputs] */
+  /* float: peepholes of input, forget, output; scale and bias of the normalised gates in ONNX's order */
+  struct value *peephole[3], *norm[GATES], *bias[GATES];
+  double cell_clip, projection_clip; /* 0: none */
+  /* bytes */
+  struct value *logistic, *tanh_gate, *tanh_cell; /* tables */
+  bool is_coupled;
+  int64_t cell_bits; /* behind the cell's point, 9 to 15 */
+  double *r_scales, hidden_scale, projection_scale;
+  int64_t gates, h_zero, hidden_zero;
+};
+
+/* -- the sequence ---- */
+
+static hone_status at_time(const struct cell *cell, struct value *t, struct value **out) {
+  return make_node(cell->op->make, OP_Gather, VALUES(cell->x, t), ARGS(INT_ARG("axis", 0)), out);
+}
+
+static hone_status write_out(const struct cell *cell, struct value **h, struct value **c,
+                             struct value **y) {
+  static const int64_t first[] = {0};
+  struct make *make = cell->op->make;
+  struct value *axes, *t, *x, *rows[WRITTEN_OUT];
+  TRY(make_ints(make, first, 1, &axes));
+  for (int64_t i = 0; i < cell->time; i++) {
+    const int64_t at = cell->is_reverse ? cell->time - 1 - i : i;
+    TRY(make_scalar(make, HONE_I64, (double)at, &t));
+    TRY(at_time(cell, t, &x));
+    TRY(cell->step(cell, x, h, c));
+    TRY(make_node(make, OP_Unsqueeze, VALUES(*h, axes), NULL, &rows[at]));
+  }
+  return make_node(make, OP_Concat, rows, (size_t)cell->time, ARGS(INT_ARG("axis", 0)), y);
+}
+
+static hone_status end_body(const struct cell *cell, struct graph *body, struct value *x) {
+  const char *name;
+  struct make *make = cell->op->make;
+  TRY(arena_printf(cell->op->ctx, cell->op->tf->arena, &name, "%%%llu",
+                   (unsigned long long)body->fresh++));
+  return make_graph_output(make, x, name);
+}
+
+/* The body: iteration, condition, h, c -> condition, h, c, y. */
+static hone_status fill_body(const struct cell *cell, struct graph *body, struct value *h,
+                             struct value *c) {
+  static const struct shape scalar = {0};
+  struct make *make = cell->op->make;
+  struct ctx *ctx = cell->op->ctx;
+  struct value *t, *goes, *x;
+  TRY(graph_input(ctx, body, NULL, HONE_I64, &scalar, &t));
+  TRY(graph_input(ctx, body, NULL, HONE_BOOL, &scalar, &goes));
+  TRY(graph_input(ctx, body, NULL, h->dtype, &h->shape, &h));
+  TRY(graph_input(ctx, body, NULL, c->dtype, &c->shape, &c));
+  if (cell->is_reverse) {
+    struct value *last;
+    TRY(make_scalar(make, HONE_I64, (double)(cell->time - 1), &last));
+    TRY(make_node(make, OP_Sub, VALUES(last, t), NULL, &t));
+  }
+  TRY(at_time(cell, t, &x));
+  TRY(cell->step(cell, x, &h, &c));
+  TRY(end_body(cell, body, goes));
+  TRY(end_body(cell, body, h));
+  TRY(end_body(cell, body, c));
+  return end_body(cell, body, h);
+}
+
+static hone_status loop_over(const struct cell *cell, struct value **h, struct value **c,
+                             struct value **y) {
+  struct make *make = cell->op->make;
+  struct ctx *ctx = cell->op->ctx;
+  struct graph *outer = make->graph, *body;
+  struct node *node;
+  struct value *trip;
+  TRY(make_scalar(make, HONE_I64, (double)cell->time, &trip));
+  TRY(graph_create(ctx, cell->op->tf->arena, &body));
+  body->parent = outer;
+  body->fresh = outer->fresh;
+  make->graph = body;
+  const hone_status status = fill_body(cell, body, *h, *c);
+  make->graph = outer;
+  TRY(status);
+  outer->fresh = body->fresh;
+  const struct attribute attribute = {.name = "body", .kind = ATTRIBUTE_GRAPH, .graph = body};
+  TRY(graph_node(ctx, outer, &op_table[OP_Loop], (struct value *[]){trip, NULL, *h, *c}, 4, 3,
+                 &node));
+  node->index = make->index;
+  node->name = make->name;
+  TRY(node_set(ctx, outer, node, &attribute));
+  TRY(node_infer(ctx, outer, node));
+  *h = node->outputs[0], *c = node->outputs[1], *y = node->outputs[2];
+  if (!cell->is_reverse) return HONE_OK;
+  /* collected last step first */
+  static const int64_t from[] = {-1}, to[] = {INT64_MIN}, axis[] = {0}, by[] = {-1};
+  struct value *operands[5] = {*y};
+  const int64_t *const lists[] = {from, to, axis, by};
+  for (size_t k = 0; k < COUNT(lists); k++) TRY(make_ints(make, lists[k], 1, &operands[k + 1]));
+  return make_node(make, OP_Slice, operands, COUNT(operands), NULL, y);
+}
+
+/* y [time, 1, batch, outputs]; h and c as they are after the last step. */
+static hone_status run_cell(const struct cell *cell, struct value **h, struct value **c,
+                            struct value **y) {
+  TRY((cell->time <= WRITTEN_OUT ? write_out : loop_over)(cell, h, c, y));
+  const int64_t dims[] = {cell->time, 1, (*h)->shape.dims[0], (*h)->shape.dims[1]};
+  return make_reshape(cell->op->make, *y, dims, 4, y);
+}
+
+/* [n, m] of a list, or of [1, n, m]. */
+static hone_status as_matrix(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
+                             struct value **out) {
+  const int64_t dims[] = {rows, columns};
+  int64_t count = 0;
+  if (!shape_count(&x->shape, &count) || count != rows * columns)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+  return make_reshape(op->make, x, dims, 2, out);
+}
+
+/* Its columns, where [rows, columns] is stored. */
+static hone_status turned(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
+                          struct value **out) {
+  static const int64_t swap[] = {1, 0};
+  TRY(as_matrix(op, x, rows, columns, &x));
+  return make_transpose(op->make, x, swap, out);
+}
+
+/* `count` equal parts of the last axis of x [batch, count * units]. */
+static hone_status split_gates(const struct cell *cell, struct value *x, size_t count,
+                               struct value **out) {
+  int64_t sizes[GATES];
+  struct value *lengths;
+  for (size_t g = 0; g < count; g++) sizes[g] = cell->units;
+  TRY(make_ints(cell->op->make, sizes, count, &lengths));
+  return make_nodes(cell->op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", 1)), count,
+                    out);
+}
+
+static hone_status clip(const struct cell *cell, struct value *x, double low, double high,
+                        struct value **out) {
+  struct value *a, *b;
+  TRY(make_scalar(cell->op->make, x->dtype, low, &a));
+  TRY(make_scalar(cell->op->make, x->dtype, high, &b));
+  return make_node(cell->op->make, OP_Clip, VALUES(x, a, b), NULL, out);
+}
+
+/* -- float ---- */
+
+enum { IN, OUT, FORGET, CANDIDATE }; /* ONNX's order */
+
+static hone_status open_gate(const struct cell *cell, size_t g, struct value *peephole,
+                             struct value *c, struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *seen;
+  if (peephole) {
+    TRY(make_node(make, OP_Mul, VALUES(c, peephole), NULL, &seen));
+    TRY(make_node(make, OP_Add, VALUES(x, seen), NULL, &x));
+  }
+  if (cell->norm[g]) {
+    TRY(make_node(make, OP_LayerNormalization, VALUES(x, cell->norm[g], cell->bias[g]),
+                  ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", 1e-8)), &x));
+  }
+  return make_node(make, g == CANDIDATE ? cell->activation : OP_Sigmoid, VALUES(x), NULL, out);
+}
+
+static hone_status step_in_float(const struct cell *cell, struct value *x, struct value **h,
+                                 struct value **c) {
+  struct make *make = cell->op->make;
+  struct value *gates[GATES], *kept, *y;
+  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->r), NULL, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
+  TRY(split_gates(cell, y, GATES, gates));
+  TRY(open_gate(cell, IN, cell->peephole[0], *c, gates[IN], &gates[IN]));
+  TRY(open_gate(cell, FORGET, cell->peephole[1], *c, gates[FORGET], &gates[FORGET]));
+  TRY(open_gate(cell, CANDIDATE, NULL, *c, gates[CANDIDATE], &gates[CANDIDATE]));
+  TRY(make_node(make, OP_Mul, VALUES(gates[FORGET], *c), NULL, &kept));
+  TRY(make_node(make, OP_Mul, VALUES(gates[IN], gates[CANDIDATE]), NULL, c));
+  TRY(make_node(make, OP_Add, VALUES(kept, *c), NULL, c));
+  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  TRY(open_gate(cell, OUT, cell->peephole[2], *c, gates[OUT], &gates[OUT]));
+  TRY(make_node(make, cell->activation, VALUES(*c), NULL, &y));
+  TRY(make_node(make, OP_Mul, VALUES(gates[OUT], y), NULL, h));
+  if (!cell->projection) return HONE_OK;
+  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->projection), NULL, h));
+  if (cell->projection_bias)
+    TRY(make_node(make, OP_Add, VALUES(*h, cell->projection_bias), NULL, h));
+  return cell->projection_clip > 0
+             ? clip(cell, *h, -cell->projection_clip, cell->projection_clip, h)
+             : HONE_OK;
+}
+
+static hone_status read_clips(struct tf_op *op, double *out_cell, double *out_projection) {
+  TRY(flat_float(&op->options, 1, 0, out_cell));
+  return flat_float(&op->options, 2, 0, out_projection);
+}
+
+static struct tf_tensor *norm_of(const struct tf_op *op, const struct lstm *at, size_t gate) {
+  return at->norm ? tf_in(op, at->norm + gate) : NULL;
+}
+
+bool tf_is_special_lstm(const struct tf_op *op, const struct lstm *at) {
+  double cell = 0, projection = 0;
+  if (tf_in(op, at->projection) || norm_of(op, at, FORGET_GATE)) return true;
+  if (flat_float(&op->options, 1, 0, &cell) || flat_float(&op->options, 2, 0, &projection))
+    return true; /* which fails again where it is read */
+  return cell > 0;
+}
+
+/* Peepholes [units], as far as they are there. */
+static hone_status read_peepholes(struct cell *cell, const struct lstm *at) {
+  struct tf_op *op = cell->op;
+  for (size_t k = 0; k < 3; k++) {
+    if (!tf_in(op, at->peephole + k)) continue;
+    if (!tf_in(op, at->w)) return tf_refuse(op, "peepholes beside coupled gates");
+    TRY(tf_dequantised(op, tf_in(op, at->peephole + k), &cell->peephole[k]));
+    TRY(make_reshape(op->make, cell->peephole[k], &cell->units, 1, &cell->peephole[k]));
+  }
+  return HONE_OK;
+}
+
+/* The input's part of the gates with their biases, which are added behind the normalisation where there is one. */
+static hone_status input_part(struct cell *cell, const struct lstm *at, const struct sequence *s) {
+  struct tf_op *op = cell->op;
+  const int64_t all = GATES * cell->units;
+  struct value *w, *bias;
+  TRY(tf_stack_gates(op, at->w, cell->units, s->input, true, &w));
+  TRY(turned(op, w, all, s->input, &w));
+  TRY(make_node(op->make, OP_MatMul, VALUES(s->x, w), NULL, &cell->x));
+  TRY(tf_stack_gates(op, at->bias, cell->units, 1, true, &bias));
+  if (!norm_of(op, at, FORGET_GATE)) {
+    TRY(make_reshape(op->make, bias, &all, 1, &bias));
+    return make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x);
+  }
+  struct value *norm;
+  TRY(as_matrix(op, bias, 1, all, &bias));
+  TRY(split_gates(cell, bias, GATES, cell->bias));
+  TRY(tf_stack_gates(op, at->norm, cell->units, 1, false, &norm));
+  TRY(as_matrix(op, norm, 1, all, &norm));
+  TRY(split_gates(cell, norm, GATES, cell->norm));
+  for (size_t g = 0; g < GATES; g++) {
+    TRY(make_reshape(op->make, cell->norm[g], &cell->units, 1, &cell->norm[g]));
+    TRY(make_reshape(op->make, cell->bias[g], &cell->units, 1, &cell->bias[g]));
+  }
+  return HONE_OK;
+}
+
+/* States of the operator, and how many units and outputs it has, from the weights of the output gate. */
+struct sizes {
+  int64_t units, outputs;
+  struct shape h, c;
+};
+
+static hone_status read_sizes(struct tf_op *op, const struct lstm *at, const struct sequence *s,
+                              struct sizes *out) {
+  struct value *r;
+  if (!tf_in(op, at->r + OUTPUT_GATE) || !tf_in(op, at->h) || !tf_in(op, at->c))
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate or a state",
+                op->kind->name);
+  TRY(tf_value(op, tf_in(op, at->r + OUTPUT_GATE), &r));
+  if (r->shape.rank != 2)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+  out->units = r->shape.dims[0], out->outputs = r->shape.dims[1];
+  out->h = (struct shape){2, {s->batch, out->outputs}};
+  out->c = (struct shape){2, {s->batch, out->units}};
+  if (tf_in(op, at->projection) || out->units == out->outputs) return HONE_OK;
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of %lld units has %lld outputs",
+              op->kind->name, (long long)out->units, (long long)out->outputs);
+}
+
+hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struct sequence *s,
+                            const char *activation, struct value **out) {
+  struct cell cell = {.op = op, .step = step_in_float, .is_reverse = *at->direction == 'r'};
+  struct sizes sizes;
+  struct value *h, *c;
+  TRY(read_sizes(op, at, s, &sizes));
+  TRY(read_clips(op, &cell.cell_clip, &cell.projection_clip));
+  cell.time = s->x->shape.dims[0];
+  cell.units = sizes.units;
+  cell.activation = *activation == 'R' ? OP_Relu : OP_Tanh;
+  TRY(read_peepholes(&cell, at));
+  TRY(input_part(&cell, at, s));
+  TRY(tf_stack_gates(op, at->r, sizes.units, sizes.outputs, true, &cell.r));
+  TRY(turned(op, cell.r, GATES * sizes.units, sizes.outputs, &cell.r));
+  if (tf_in(op, at->projection)) {
+    TRY(tf_dequantised(op, tf_in(op, at->projection), &cell.projection));
+    TRY(turned(op, cell.projection, sizes.outputs, sizes.units, &cell.projection));
+    if (tf_in(op, at->projection + 1))
+      TRY(tf_value(op, tf_in(op, at->projection + 1), &cell.projection_bias));
+  }
+  TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
+  TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
+  TRY(run_cell(&cell, &h, &c, out));
+  TRY(tf_keep(op, tf_in(op, at->h), h));
+  return tf_keep(op, tf_in(op, at->c), c);
+}
+
+/* -- bytes; gates forget, cell, output, and input unless it is coupled. Numbers of 16 bits are kept in 32 ---- */
+
+enum { B_FORGET, B_CANDIDATE, B_OUT, B_IN };
+static const size_t byte_gates[GATES] = {FORGET_GATE, CELL_GATE, OUTPUT_GATE, INPUT_GATE};
+static const double gate_scale = 1.0 / 4096;
+
+static hone_status look_up(const struct cell *cell, struct value *table, struct value *x,
+                           struct value **out) {
+  struct make *make = cell->op->make;
+  TRY(make_with_scalar(make, OP_Add, x, -INT16_MIN, &x));
+  TRY(make_node(make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &x));
+  return make_cast(make, x, HONE_I32, out);
+}
+
+static hone_status rescaled(const struct cell *cell, struct value *x, const double *scales,
+                            size_t count, double low, double high, struct value **out) {
+  const struct tf_rescale how = {.scales = scales,
+                                 .count = count,
+                                 .axis = count > 1 ? x->shape.rank - 1 : 0,
+                                 .dtype = HONE_I32,
+                                 .low = low,
+                                 .high = high};
+  return tf_rescale(cell->op, x, &how, out);
+}
+
+/* a * b / 2^bits, halves away from zero: one bit more before the product with one half keeps that exact. */
+static hone_status scaled_product(const struct cell *cell, struct value *a, struct value *b,
+                                  int64_t bits, struct value **out) {
+  const double scale = ldexp(1, (int)-bits - 1);
+  const struct tf_rescale how = {.scales = &scale, .count = 1, .left_shift = 1, .dtype = HONE_I32};
+  TRY(make_node(cell->op->make, OP_Mul, VALUES(a, b), NULL, &a));
+  return tf_rescale(cell->op, a, &how, out);
+}
+
+static hone_status project(const struct cell *cell, struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *zero;
+  const double clip = cell->projection_clip;
+  const struct tf_rescale how = {.scales = &cell->projection_scale,
+                                 .count = 1,
+                                 .dtype = HONE_I8,
+                                 .zero_point = cell->h_zero,
+                                 .low = -128,
+                                 .high = 127};
+  TRY(make_scalar(make, HONE_I8, (double)cell->hidden_zero, &zero));
+  TRY(make_node(make, OP_MatMulInteger, VALUES(x, cell->projection, zero), NULL, &x));
+  if (cell->projection_bias)
+    TRY(make_node(make, OP_Add, VALUES(x, cell->projection_bias), NULL, &x));
+  TRY(tf_rescale(cell->op, x, &how, out));
+  if (!(clip > 0)) return HONE_OK;
+  struct value *a, *b;
+  TRY(make_scalar(make, HONE_I8, -clip, &a));
+  TRY(make_scalar(make, HONE_I8, clip, &b));
+  return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
+}
+
+static hone_status step_in_bytes(const struct cell *cell, struct value *x, struct value **h,
+                                 struct value **c) {
+  struct make *make = cell->op->make;
+  struct value *gates[GATES], *zero, *y;
+  TRY(make_scalar(make, HONE_I8, (double)cell->h_zero, &zero));
+  TRY(make_node(make, OP_MatMulInteger, VALUES(*h, cell->r, zero), NULL, &y));
+  TRY(rescaled(cell, y, cell->r_scales, (size_t)(cell->gates * cell->units), 0, 0, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
+  TRY(clip(cell, y, INT16_MIN, INT16_MAX, &y));
+  TRY(split_gates(cell, y, (size_t)cell->gates, gates));
+  for (int64_t g = 0; g < cell->gates; g++)
+    TRY(look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, gates[g], &gates[g]));
+  if (cell->is_coupled) {
+    TRY(make_scalar(make, HONE_I32, INT16_MAX, &y));
+    TRY(make_node(make, OP_Sub, VALUES(y, gates[B_FORGET]), NULL, &gates[B_IN]));
+  }
+  TRY(scaled_product(cell, gates[B_FORGET], *c, 15, &y));
+  TRY(scaled_product(cell, gates[B_IN], gates[B_CANDIDATE], 30 - cell->cell_bits, c));
+  TRY(make_node(make, OP_Add, VALUES(y, *c), NULL, c));
+  TRY(clip(cell, *c, INT16_MIN, INT16_MAX, c));
+  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  TRY(look_up(cell, cell->tanh_cell, *c, &y));
+  TRY(make_node(make, OP_Mul, VALUES(gates[B_OUT], y), NULL, &y));
+  const struct tf_rescale how = {.scales = &cell->hidden_scale,
+                                 .count = 1,
+                                 .dtype = HONE_I8,
+                                 .zero_point = cell->hidden_zero,
+                                 .low = -128,
+                                 .high = 127};
+  TRY(tf_rescale(cell->op, y, &how, h));
+  return cell->projection ? project(cell, *h, h) : HONE_OK;
+}
+
+static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
+  const struct shape shape = {.rank = 1, .dims = {WORDS}};
+  double *entries;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, entries, WORDS));
+  for (int i = 0; i < WORDS; i++) {
+    const int16_t x = (int16_t)(i + INT16_MIN);
+    entries[i] = digits < 0 ? fixed16_logistic(x) : fixed16_tanh(x, digits);
+  }
+  return make_numbers(op->make, HONE_I16, &shape, entries, out);
+}
+
+/* Weights of the gates one under the other, turned: [columns, gates * units] of i8; scales, a row each. */
+static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns, double from,
+                                struct value **out, double **out_scales) {
+  struct tf_op *op = cell->op;
+  struct value *parts[GATES];
+  double *scales, scale;
+  int64_t zero;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, scales, (size_t)(cell->gates * cell->units)));
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct tf_tensor *tensor = tf_in(op, first + byte_gates[g]);
+    TRY(tf_one_scale(op, tensor, &scale, &zero));
+    if (zero || tensor->dtype != HONE_I8) return tf_refuse(op, "of weights with a zero point");
+    TRY(tf_value(op, tensor, &parts[g]));
+    TRY(as_matrix(op, parts[g], cell->units, columns, &parts[g]));
+    for (int64_t i = 0; i < cell->units; i++)
+      scales[g * cell->units + i] = (double)((float)scale * (float)from / (float)gate_scale);
+  }
+  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), out));
+  *out_scales = scales;
+  return turned(op, *out, cell->gates * cell->units, columns, out);
+}
+
+static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
+                                   const struct sequence *s) {
+  struct tf_op *op = cell->op;
+  struct value *w, *zero, *parts[GATES], *bias;
+  double from, *scales;
+  int64_t from_zero;
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(byte_weights(cell, at->w, s->input, from, &w, &scales));
+  TRY(make_scalar(op->make, HONE_I8, (double)from_zero, &zero));
+  TRY(make_node(op->make, OP_MatMulInteger, VALUES(s->x, w, zero), NULL, &cell->x));
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct tf_tensor *tensor = tf_in(op, at->bias + byte_gates[g]);
+    if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a gate has no bias");
+    TRY(tf_value(op, tensor, &parts[g]));
+    TRY(make_reshape(op->make, parts[g], &cell->units, 1, &parts[g]));
+  }
+  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), &bias));
+  TRY(make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x));
+  return rescaled(cell, cell->x, scales, (size_t)(cell->gates * cell->units), INT16_MIN, INT16_MAX,
+                  &cell->x);
+}
+
+/* What lies between the operator's parts: intermediate 4 has the scale of the hidden state before the projection. */
+static hone_status read_hidden(struct cell *cell, const struct lstm *at, double h_scale) {
+  struct tf_op *op = cell->op;
+  const int32_t index = op->between.count > 4 ? flat_i32_at(&op->between, 4) : -1;
+  const struct tf_tensor *hidden = index < 0 ? NULL : &op->tf->graph.tensors[index];
+  double projection;
+  int64_t zero;
+  if (!hidden || hidden->quantisation.count != 1 || !(hidden->quantisation.scales[0] > 0))
+    return tf_refuse(op, "of bytes without the scale of its hidden state");
+  const double scale = hidden->quantisation.scales[0];
+  cell->hidden_zero = hidden->quantisation.zero_points[0];
+  cell->hidden_scale = (double)(float)(ldexp(1, -15) / scale * ldexp(1, -15));
+  if (cell->hidden_zero < -128 || cell->hidden_zero > 127)
+    return tf_refuse(op, "of a hidden state with zero point %lld", (long long)cell->hidden_zero);
+  if (!tf_in(op, at->projection)) return HONE_OK;
+  TRY(tf_one_scale(op, tf_in(op, at->projection), &projection, &zero));
+  if (zero) return tf_refuse(op, "of weights with a zero point");
+  cell->projection_scale = (double)((float)projection * (float)scale / (float)h_scale);
+  return HONE_OK;
+}
+
+/* Steps of 2^-9 to 2^-15. */
+static hone_status read_cell_scale(struct cell *cell, const struct tf_tensor *c) {
+  double scale;
+  int64_t zero;
+  int exponent;
+  TRY(tf_one_scale(cell->op, c, &scale, &zero));
+  const double half = frexp(scale, &exponent);
+  cell->cell_bits = 1 - exponent;
+  if (c->dtype != HONE_I16 || zero || half != 0.5 || cell->cell_bits < 9 || cell->cell_bits > 15)
+    return tf_refuse(cell->op, "of bytes with a cell of scale %g", scale);
+  if (cell->cell_clip > 0) cell->cell_clip = floor(fmin(cell->cell_clip / scale, INT16_MAX));
+  return HONE_OK;
+}
+
+static hone_status plan_bytes(struct cell *cell, const struct lstm *at, const struct sizes *sizes) {
+  struct tf_op *op = cell->op;
+  double h_scale;
+  TRY(read_clips(op, &cell->cell_clip, &cell->projection_clip));
+  TRY(tf_one_scale(op, tf_in(op, at->h), &h_scale, &cell->h_zero));
+  TRY(read_cell_scale(cell, tf_in(op, at->c)));
+  TRY(read_hidden(cell, at, h_scale));
+  if (cell->projection_clip > 0)
+    cell->projection_clip = floor(fmin(cell->projection_clip / h_scale, INT8_MAX));
+  TRY(byte_weights(cell, at->r, sizes->outputs, h_scale, &cell->r, &cell->r_scales));
+  TRY(word_table(op, -1, &cell->logistic));
+  TRY(word_table(op, 3, &cell->tanh_gate));
+  TRY(word_table(op, (int)(15 - cell->cell_bits), &cell->tanh_cell));
+  if (!tf_in(op, at->projection)) return HONE_OK;
+  TRY(tf_value(op, tf_in(op, at->projection), &cell->projection));
+  TRY(turned(op, cell->projection, sizes->outputs, sizes->units, &cell->projection));
+  return tf_in(op, at->projection + 1)
+             ? tf_value(op, tf_in(op, at->projection + 1), &cell->projection_bias)
+             : HONE_OK;
+}
+
+static hone_status check_bytes(struct tf_op *op, const struct lstm *at) {
+  int64_t activation;
+  TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
+  if (activation != 4) return tf_refuse(op, "of bytes with activation %lld", (long long)activation);
+  for (size_t g = 0; g < GATES; g++)
+    if (norm_of(op, at, g)) return tf_refuse(op, "of bytes with layer normalisation");
+  for (size_t k = 0; k < 3; k++)
+    if (tf_in(op, at->peephole + k)) return tf_refuse(op, "of bytes with peepholes");
+  if (tf_in(op, 0)->dtype == HONE_I8) return HONE_OK;
+  return tf_refuse(op, "of %s", dtype_name(tf_in(op, 0)->dtype));
+}
+
+hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
+  struct cell cell = {.op = op, .step = step_in_bytes};
+  struct sequence s;
+  struct sizes sizes;
+  struct value *h, *c, *y;
+  TRY(check_bytes(op, at));
+  TRY(tf_read_sequence(op, 3, 0, &s));
+  TRY(read_sizes(op, at, &s, &sizes));
+  cell.time = s.x->shape.dims[0];
+  cell.units = sizes.units;
+  cell.is_coupled = !tf_in(op, at->w);
+  cell.gates = cell.is_coupled ? GATES - 1 : GATES;
+  TRY(plan_bytes(&cell, at, &sizes));
+  TRY(byte_input_part(&cell, at, &s));
+  TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
+  TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
+  TRY(make_cast(op->make, c, HONE_I32, &c));
+  TRY(run_cell(&cell, &h, &c, &y));
+  TRY(make_cast(op->make, c, HONE_I16, &c));
+  TRY(tf_keep(op, tf_in(op, at->h), h));
+  TRY(tf_keep(op, tf_in(op, at->c), c));
+  return tf_write_sequence(op, &s, y);
+}
