@@ -140,13 +140,13 @@ static hone_status byte_entry(struct tf_op *op, const struct scales *t, int64_t 
       *out = (isnan(y) ? t->low : trunc((double)y)) + (double)t->to_zero;
       break;
     }
-    default: { /* the kernels' table of floats: times the inverse of the scale, which is not the quotient */
+    default: { /* the kernels' table of floats: times the inverse of the scale, which is not the quotient and may be infinite */
       int64_t approximate = 0;
       if (op->kind->code == GELU) TRY(tf_option(op, 0, FLAT_U8, 0, &approximate));
       const double y =
           in_float(op, approximate, (double)((float)t->from * (float)(x - t->from_zero)));
       const double steps = (double)((float)y * (1.0f / (float)t->to));
-      *out = isnan(y) ? t->low : round(steps) + (double)t->to_zero;
+      *out = isnan(steps) ? t->low : round(steps) + (double)t->to_zero;
     }
   }
   *out = fmin(fmax(*out, t->low), t->high);
