@@ -96,6 +96,8 @@ hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape
   for (size_t i = 0; i < count; i++) {
     if (dtype_is_float(dtype))
       tensor_set_f64(tensor, i, numbers[i]);
+    else if (!(numbers[i] >= -0x1p63 && numbers[i] < 0x1p63))
+      return fail(make->ctx, HONE_E_NUM, make_place(make), "%g as an integer", numbers[i]);
     else
       tensor_set_i64(tensor, i, (int64_t)numbers[i]);
   }

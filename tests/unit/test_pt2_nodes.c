@@ -151,6 +151,8 @@ static const struct row number_rows[] = {
      "shape [9223372036854775807]"},
     {X, "y = aten.full.default(size=[-9.25e18], fill_value=1.5)", "y", HONE_E_SHAPE,
      "-9223372036854775808"},
+    {X, "y = aten.full.default(size=[1], fill_value={\"as_float\": \"-Infinity\"}, dtype=5)", "y",
+     HONE_E_NUM, "-inf as an integer"},
     {X, "y = aten.full.default(size=[1e300], fill_value=1.5)", "y", HONE_E_UNSUP,
      "argument size holds 1e+300"},
     {X, "y = aten.full.default(size=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], fill_value=1.5)", "y",
