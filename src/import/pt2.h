@@ -139,6 +139,9 @@ MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **
 /* The same where complex numbers are welcome; others refuse them. NULL where it is a number or absent. */
 MUST_USE hone_status pt_complex(struct pt_op *op, const char *name, struct value **out,
                                 bool *out_is_complex);
+/* The same, E_FORMAT where it is absent. */
+MUST_USE hone_status pt_need_complex(struct pt_op *op, const char *name, struct value **out,
+                                     bool *out_is_complex);
 MUST_USE hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
                                 size_t *out_count);
 /* Some may be none: NULL. */

@@ -60,7 +60,7 @@ hone_status build_view_as_complex(struct pt_op *op) {
 hone_status build_view_as_real(struct pt_op *op) {
   struct value *x, *y;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return pt_refuse(op, "of real numbers");
   TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &y));
   return pt_result(op, 0, y);
@@ -70,7 +70,7 @@ hone_status build_view_as_real(struct pt_op *op) {
 hone_status build_complex_part(struct pt_op *op) {
   struct value *x;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (is_complex)
     TRY(part_of(op, x, op->parameter, &x));
   else if (op->parameter)
@@ -84,7 +84,7 @@ hone_status build_complex_part(struct pt_op *op) {
 hone_status build_clone(struct pt_op *op) {
   struct value *x;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_copy(op);
   TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
   return pt_complex_result(op, x);
@@ -95,7 +95,7 @@ hone_status build_conjugate(struct pt_op *op) {
   const struct shape shape = {1, {2}};
   struct value *x, *by;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_copy(op);
   TRY(make_numbers(op->make, x->dtype, &shape, signs, &by));
   TRY(make_node(op->make, OP_Mul, VALUES(x, by), NULL, &x));
@@ -106,7 +106,7 @@ hone_status build_abs(struct pt_op *op) {
   static const int64_t last[] = {-1};
   struct value *x, *axes;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_unary(op);
   TRY(make_ints(op->make, last, 1, &axes));
   TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), &x));
@@ -117,7 +117,7 @@ hone_status build_to(struct pt_op *op) {
   struct value *x, *zero;
   int64_t dtype;
   bool is_complex;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   TRY(pt_int(op, "dtype", -1, &dtype));
   if (!is_complex && !is_complex_dtype(dtype)) return build_cast(op);
   if (is_complex && dtype >= 0 && !is_complex_dtype(dtype))
@@ -170,6 +170,7 @@ hone_status build_arithmetic(struct pt_op *op) {
     TRY(complex_product(op, x, y, &x));
     return pt_complex_result(op, x);
   }
+  if (!x) TRY(pt_need(op, "self", &x));
   if (!y) TRY(pt_operand(op, "other", x, &y));
   if (!x_is) TRY(beside_complex(op, x, &x));
   if (!y_is && y->shape.rank) TRY(beside_complex(op, y, &y));
@@ -256,7 +257,7 @@ hone_status build_fft(struct pt_op *op) {
   bool is_complex;
   double count;
   int64_t half = (op->parameter & FFT_HALF) != 0;
-  TRY(pt_complex(op, "self", &x, &is_complex));
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
   const int rank = x->shape.rank - is_complex;
   const bool to_real = half && (op->parameter & FFT_INVERSE);
   if (half && !to_real) TRY(pt_int(op, "onesided", 1, &half));

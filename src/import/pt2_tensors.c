@@ -49,6 +49,12 @@ hone_status pt_need(struct pt_op *op, const char *name, struct value **out) {
   return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
 }
 
+hone_status pt_need_complex(struct pt_op *op, const char *name, struct value **out,
+                            bool *out_is_complex) {
+  TRY(pt_complex(op, name, out, out_is_complex));
+  return *out ? HONE_OK : pt_need(op, name, out);
+}
+
 hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
                        size_t *out_count) {
   const char *kind;

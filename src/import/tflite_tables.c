@@ -368,14 +368,34 @@ static hone_status softmax_bytes(struct tf_op *op, double scale, double beta, st
                    ARGS(INT_ARG("axis", axis), INT_ARG("to", (int64_t)tf_out(op, 0)->dtype)), out);
 }
 
+/* What the kernel writes are shares in steps that the format fixes, whatever the file says. */
+static hone_status check_share_scale(struct tf_op *op) {
+  static const struct {
+    enum hone_dtype in, out;
+    int64_t steps, zero;
+  } rows[] = {{HONE_I8, HONE_I8, 256, -128},
+              {HONE_U8, HONE_U8, 256, 0},
+              {HONE_I8, HONE_I16, 65536, -32768},
+              {HONE_I16, HONE_I16, 32768, 0}};
+  double scale;
+  int64_t zero;
+  TRY(tf_one_scale(op, tf_out(op, 0), &scale, &zero));
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    if (rows[i].in != tf_in(op, 0)->dtype || rows[i].out != tf_out(op, 0)->dtype) continue;
+    if (zero == rows[i].zero && fabs(scale * (double)rows[i].steps - 1) < 0.001) return HONE_OK;
+    return tf_refuse(op, "to a scale other than 1/%lld", (long long)rows[i].steps);
+  }
+  return tf_refuse(op, "of these numbers");
+}
+
 hone_status tf_quantised_softmax(struct tf_op *op) {
   double beta, scale;
   int64_t zero;
   struct value *x, *y;
   struct tf_tensor *in = tf_in(op, 0);
   const bool is_word = in->dtype == HONE_I16;
-  if (op->kind->parameter || (is_word && tf_out(op, 0)->dtype != HONE_I16))
-    return tf_refuse(op, "of these numbers");
+  if (op->kind->parameter) return tf_refuse(op, "of these numbers");
+  TRY(check_share_scale(op));
   TRY(flat_float(&op->options, 0, 0, &beta));
   TRY(tf_one_scale(op, in, &scale, &zero));
   bool image = tf_follows_images(op, 1);

@@ -59,6 +59,7 @@ static void put_leads(const struct page *page) {
     put_ratio(out, lead >= 1 ? lead : 1 / lead);
     text_puts(out, lead >= 1 ? " faster</b> than " : " slower</b> than ");
     html_text(page->html, engine_record(page, e)->cell.backend);
+    put_engine_options(page, e);
     if (groups < page->matrix->group_count)
       text_printf(out, " <span class=\"quiet\">(over %zu)</span>", groups);
     is_first = false;
@@ -85,7 +86,9 @@ static void put_sentence(const struct page *page) {
   }
   LITERAL(out, "<b>");
   html_text(page->html, engine_record(page, 0)->cell.backend);
-  text_printf(out, "</b> is first on <b>%zu of %zu %s</b>", best->wins, matrix->group_count, what);
+  LITERAL(out, "</b>");
+  put_engine_options(page, 0);
+  text_printf(out, " is first on <b>%zu of %zu %s</b>", best->wins, matrix->group_count, what);
   if (best->wins > alone && undecided == 0)
     text_printf(out, ", tied on %zu of them", best->wins - alone);
   LITERAL(out, ".");
@@ -193,7 +196,7 @@ static void put_cell(const struct page *page, size_t g, size_t e) {
     put_ranked_cell(page, g, e, i);
     return;
   }
-  begin_cell(page, e, "failed");
+  begin_cell(page, e, record->status == STATUS_interrupted ? "none" : "failed");
   LITERAL(page->html.out, " title=\"");
   html_attribute(page->html, record->reason[0] ? record->reason : status_help(record->status));
   LITERAL(page->html.out, "\">");

@@ -205,6 +205,13 @@ static void put_name_cell(struct html html, const struct group *group, size_t i)
   LITERAL(html.out, "\" aria-label=\"link to this row\">#</a></th>");
 }
 
+/* Why a row has no rank; what was not measured yet has not failed. */
+static void put_status_pill(struct html html, const struct record *record) {
+  text_printf(html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
+              record->status == STATUS_interrupted ? "undecided" : "bad",
+              status_help(record->status), status_text(record->status));
+}
+
 static void put_verdict_cell(struct html html, const struct group *group, size_t i) {
   const struct record *record = &group->summary->records[i];
   const struct comparison *comparison = find_comparison(group->summary, i, group->begin);
@@ -213,8 +220,7 @@ static void put_verdict_cell(struct html html, const struct group *group, size_t
              : record->rank && i == group->begin ? 1
                                                  : NAN);
   if (record->rank == 0) {
-    text_printf(html.out, "<span class=\"pill bad\" title=\"%s\">%s</span>",
-                status_help(record->status), status_text(record->status));
+    put_status_pill(html, record);
   } else if (record->rank == 1) {
     text_printf(html.out, "<span class=\"pill %s\">%s</span>",
                 is_decided(group->summary, i) ? "best" : "undecided",
@@ -439,9 +445,9 @@ static void put_failures(struct html html, const struct group *group) {
     }
     if (!is_open) LITERAL(html.out, "<h4>Not ranked</h4>\n<ul class=\"failures\">\n");
     is_open = true;
-    text_printf(html.out, "<li><span class=\"pill bad\" title=\"%s\">%s</span> ",
-                status_help(record->status), status_text(record->status));
-    LITERAL(html.out, "<b>");
+    LITERAL(html.out, "<li>");
+    put_status_pill(html, record);
+    LITERAL(html.out, " <b>");
     html_take(html, &names);
     LITERAL(html.out, "</b>");
     if (record->stage != STAGE_none)

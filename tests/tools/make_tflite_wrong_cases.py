@@ -136,26 +136,23 @@ def operands():
         quants=[(0.1, 0), (0.1, 3), (0.1, 0)])
     one("maximum-half", "UNSUP", "of quantised numbers", "MAXIMUM", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")],
         quants=[(0.1, 0), None, (0.1, 0)])
-    one("div-quantised", "UNSUP", "of quantised numbers", "DIV", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")], {},
-        "Div", quants=[(0.1, 0)] * 3)
     one("pow-quantised", "UNSUP", "of quantised numbers", "POW", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")], {},
         "Pow", quants=[(0.1, 0)] * 3)
     one("not-equal-unlike", "UNSUP", "of quantised numbers", "NOT_EQUAL", [((4,), "int8"), ((4,), "int8")],
         [((4,), "bool")], quants=[(0.1, 0), (0.2, 0)])
-    one("softmax-16", "UNSUP", "of these numbers", "SOFTMAX", [((4,), "int16")], [((4,), "int16")], {"beta": 1.0},
+    one("softmax-16", "UNSUP", "to a scale other than 1/32768", "SOFTMAX", [((4,), "int16")], [((4,), "int16")], {"beta": 1.0},
         "Softmax", quants=[(0.1, 0)] * 2)
     one("log-softmax-8", "UNSUP", "of these numbers", "LOG_SOFTMAX", [((4,), "int8")], [((4,), "int8")],
         quants=[(0.1, 0)] * 2)
-    one("tanh-16", "UNSUP", "of 16-bit numbers", "TANH", [((4,), "int16")], [((4,), "int16")], quants=[(0.1, 0)] * 2)
-    one("sqrt-8", "UNSUP", "of quantised numbers", "SQRT", [((4,), "int8")], [((4,), "int8")], quants=[(0.1, 0)] * 2)
+    one("tanh-16", "UNSUP", "to 16-bit numbers of a scale other", "TANH", [((4,), "int16")], [((4,), "int16")], quants=[(0.1, 0)] * 2)
     one("concat-16", "UNSUP", "of unequal scale", "CONCATENATION", [((4,), "int16"), ((4,), "int16")], [((8,), "int16")],
         {"axis": 0}, "Concatenation", quants=[(0.1, 0), (0.2, 0), (0.1, 0)])
     one("l2-pool-8", "UNSUP", "of quantised numbers", "L2_POOL_2D", [((1, 4, 4, 2), "int8")], [((1, 4, 4, 2), "int8")],
         {"padding": 1, "strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1}, "Pool2D", quants=[(0.1, 0)] * 2)
-    for name, code, options, kind in (("l2-8", "L2_NORMALIZATION", {}, "L2Norm"), ("rsqrt-8", "RSQRT", None, None),
-                                      ("square-8", "SQUARE", {}, "Square")):
-        one(name, "UNSUP", "of quantised numbers", code, [((4, 2), "int8")], [((4, 2), "int8")], options, kind,
-            quants=[(0.1, 0)] * 2)
+    one("l2-8", "UNSUP", "to another scale than 1/128", "L2_NORMALIZATION", [((4, 2), "int8")], [((4, 2), "int8")], {}, "L2Norm",
+        quants=[(0.1, 0)] * 2)
+    one("square-8", "UNSUP", "of quantised numbers", "SQUARE", [((4, 2), "int8")], [((4, 2), "int8")], {}, "Square",
+        quants=[(0.1, 0)] * 2)
 
 
 def tables():

@@ -249,6 +249,29 @@ static void an_interrupted_incarnation_does_not_spoil_a_resumed_cell(void **stat
   free_fixture(f);
 }
 
+/* What has not been measured yet has not failed: the page does not paint it so. */
+static void an_unmeasured_cell_is_no_failure(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(5, 1);
+  struct text page[2] = {{0}};
+  size_t failed[2] = {0};
+  for (int n = 0; n < 2; n++) {
+    if (n) f->data.cells[0].incarnation_count = f->data.cells[0].block_count = 0;
+    assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+    assert_int_equal(render_html(&f->ctx, &f->summary, NULL, &page[n]), HONE_OK);
+    assert_int_equal(text_finish(&f->ctx, &page[n]), HONE_OK);
+    for (const char *at = page[n].at; (at = strstr(at, "td class=\"failed\"")); at++) failed[n]++;
+  }
+  assert_true(failed[0] > 0);
+  assert_int_equal(failed[0], failed[1]);
+  assert_null(strstr(page[0].at, ">interrupted<"));
+  assert_non_null(strstr(page[1].at, ">interrupted</a></td>"));
+  assert_non_null(strstr(page[1].at, "pill undecided\" title=\"the user stopped the study"));
+  text_deinit(&page[0]);
+  text_deinit(&page[1]);
+  free_fixture(f);
+}
+
 /* 2, 3 and 2 mJ an inference in three processes: Student's interval over those. Rows without a meter have none. */
 static void energy_has_its_interval(void **state) {
   (void)state;
@@ -654,6 +677,7 @@ int main(void) {
       cmocka_unit_test(what_was_reached_is_possible),
       cmocka_unit_test(percentiles_need_their_samples),
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
+      cmocka_unit_test(an_unmeasured_cell_is_no_failure),
       cmocka_unit_test(energy_has_its_interval),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),
       cmocka_unit_test(an_empty_study_renders),

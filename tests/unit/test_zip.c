@@ -16,7 +16,7 @@ static uint32_t crc_of(const void *bytes, size_t n) {
 }
 
 static void put_number(struct buf *b, uint64_t x, int width) {
-  for (int i = 0; i < width; i++) put_raw(b, &(uint8_t){(uint8_t)(x >> (8 * i))}, 1);
+  for (int i = 0; i < width; i++, x >>= 8) put_raw(b, &(uint8_t){(uint8_t)(x & 255)}, 1);
 }
 
 /* What an archive is made of; an extra field and a comment may be any bytes. */
