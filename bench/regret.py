@@ -73,7 +73,8 @@ def judge(options, model, folder):
     done, quick_s = run(options, "recommend", model, "--budget", options.budget, "--json", "-", *store)
     advice = parsed(done)
     if not advice or not advice.get("choice"):
-        return [reason_of(done, "no choice")]
+        rows = advice["rows"] if advice else []
+        return [rows[0]["reason"] if rows else reason_of(done, "no choice")]
     chosen = next(r for r in advice["rows"] if r["cell"] == advice["choice"])
     done, full_s = run(options, "bench", model, "--json", "-", "--fail-on", "none", "--resume", "never", *options.full.split(), *store)
     study = parsed(done)
