@@ -52,6 +52,9 @@ struct term hlo_broadcast(struct hlo *h, struct term x, const struct shape *shap
 struct term hlo_broadcast_dims(struct hlo *h, struct term x, const int64_t *dims,
                                const struct shape *shape);
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order);
+/* x from `starts` to `limits` by `steps`, along every axis. */
+struct term hlo_range(struct hlo *h, struct term x, const int64_t *starts, const int64_t *limits,
+                      const int64_t *steps, const struct shape *shape);
 /* The first elements along every axis. */
 struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape);
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis);

@@ -68,24 +68,6 @@ static hone_status put_constant(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* starts, limits and steps along every axis. */
-static struct term put_range(struct hlo *h, struct term x, const int64_t *starts,
-                             const int64_t *limits, const int64_t *steps,
-                             const struct shape *shape) {
-  struct text attributes = {0};
-  text_puts(&attributes, "start_indices = ");
-  hlo_put_ints(&attributes, starts, x.shape.rank);
-  text_puts(&attributes, ", limit_indices = ");
-  hlo_put_ints(&attributes, limits, x.shape.rank);
-  text_puts(&attributes, ", strides = ");
-  hlo_put_ints(&attributes, steps, x.shape.rank);
-  const struct term result =
-      hlo_op(h, "stablehlo.slice", &x, 1, attributes.at ? attributes.at : "", NULL, x.dtype, shape);
-  if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
-  return result;
-}
-
 static hone_status put_split(struct hlo *h, const struct node *node) {
   struct term x;
   int axis;
@@ -99,7 +81,7 @@ static hone_status put_split(struct hlo *h, const struct node *node) {
       return fail(h->ctx, HONE_E_UNSUP, node_place(node), "an output of Split is left out");
     starts[axis] = limits[axis];
     limits[axis] += node->outputs[k]->shape.dims[axis];
-    hlo_bind(h, node, k, put_range(h, x, starts, limits, steps, &node->outputs[k]->shape));
+    hlo_bind(h, node, k, hlo_range(h, x, starts, limits, steps, &node->outputs[k]->shape));
   }
   return HONE_OK;
 }
@@ -137,7 +119,7 @@ static hone_status put_slice(struct hlo *h, const struct node *node) {
     if (limits[axis] < starts[axis]) limits[axis] = starts[axis];
     steps[axis] = step[i] < 0 ? -step[i] : step[i];
   }
-  hlo_bind(h, node, 0, put_range(h, x, starts, limits, steps, &node->outputs[0]->shape));
+  hlo_bind(h, node, 0, hlo_range(h, x, starts, limits, steps, &node->outputs[0]->shape));
   return HONE_OK;
 }
 

@@ -196,20 +196,25 @@ struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struc
   return put_splat(h, &element, shape);
 }
 
-struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape) {
-  const int64_t zeros[HONE_MAX_RANK] = {0}, ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+struct term hlo_range(struct hlo *h, struct term x, const int64_t *starts, const int64_t *limits,
+                      const int64_t *steps, const struct shape *shape) {
   struct text attributes = {0};
   text_puts(&attributes, "start_indices = ");
-  hlo_put_ints(&attributes, zeros, x.shape.rank);
+  hlo_put_ints(&attributes, starts, x.shape.rank);
   text_puts(&attributes, ", limit_indices = ");
-  hlo_put_ints(&attributes, shape->dims, x.shape.rank);
+  hlo_put_ints(&attributes, limits, x.shape.rank);
   text_puts(&attributes, ", strides = ");
-  hlo_put_ints(&attributes, ones, x.shape.rank);
+  hlo_put_ints(&attributes, steps, x.shape.rank);
   const struct term result =
       hlo_op(h, "stablehlo.slice", &x, 1, attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
   text_deinit(&attributes);
   return result;
+}
+
+struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape) {
+  const int64_t zeros[HONE_MAX_RANK] = {0}, ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  return hlo_range(h, x, zeros, shape->dims, ones, shape);
 }
 
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis) {

@@ -347,21 +347,26 @@ static hone_status scaled_product(const struct cell *cell, struct value *a, stru
   return tf_rescale(cell->op, a, &how, out);
 }
 
+static hone_status to_bytes(const struct cell *cell, struct value *x, const double *scale,
+                            int64_t zero_point, struct value **out) {
+  const struct tf_rescale how = {.scales = scale,
+                                 .count = 1,
+                                 .dtype = HONE_I8,
+                                 .zero_point = zero_point,
+                                 .low = -128,
+                                 .high = 127};
+  return tf_rescale(cell->op, x, &how, out);
+}
+
 static hone_status project(const struct cell *cell, struct value *x, struct value **out) {
   struct make *make = cell->op->make;
   struct value *zero;
   const double clip = cell->projection_clip;
-  const struct tf_rescale how = {.scales = &cell->projection_scale,
-                                 .count = 1,
-                                 .dtype = HONE_I8,
-                                 .zero_point = cell->h_zero,
-                                 .low = -128,
-                                 .high = 127};
   TRY(make_scalar(make, HONE_I8, (double)cell->hidden_zero, &zero));
   TRY(make_node(make, OP_MatMulInteger, VALUES(x, cell->projection, zero), NULL, &x));
   if (cell->projection_bias)
     TRY(make_node(make, OP_Add, VALUES(x, cell->projection_bias), NULL, &x));
-  TRY(tf_rescale(cell->op, x, &how, out));
+  TRY(to_bytes(cell, x, &cell->projection_scale, cell->h_zero, out));
   if (!(clip > 0)) return HONE_OK;
   struct value *a, *b;
   TRY(make_scalar(make, HONE_I8, -clip, &a));
@@ -392,13 +397,7 @@ static hone_status step_in_bytes(const struct cell *cell, struct value *x, struc
   if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
   TRY(look_up(cell, cell->tanh_cell, *c, &y));
   TRY(make_node(make, OP_Mul, VALUES(gates[B_OUT], y), NULL, &y));
-  const struct tf_rescale how = {.scales = &cell->hidden_scale,
-                                 .count = 1,
-                                 .dtype = HONE_I8,
-                                 .zero_point = cell->hidden_zero,
-                                 .low = -128,
-                                 .high = 127};
-  TRY(tf_rescale(cell->op, y, &how, h));
+  TRY(to_bytes(cell, y, &cell->hidden_scale, cell->hidden_zero, h));
   return cell->projection ? project(cell, *h, h) : HONE_OK;
 }
 
