@@ -69,6 +69,7 @@ struct kernel_alone {
   const struct kernel_target *target;
   const char *name, *epilogue; /* C of what is stored for the vector x; NULL: x */
   bool packs;
+  bool saturates; /* what is stored are integers that become the nearest bytes */
 };
 MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone,
                                        struct text *out);

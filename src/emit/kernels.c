@@ -182,6 +182,8 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   const struct problem *p = &step->problem;
   int64_t columns = p->kind == PROBLEM_gemm ? p->n : p->oc;
   size_t own = (size_t)epilogue->sums;
+  const bool is_done = program->count && program->result >= 0;
+  text_printf(out, "#define SATURATES %d\n", is_done && program->at[program->result].is_saturating);
   if (!own && program->result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
@@ -240,7 +242,8 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
   put_undefines(&d, &body);
   if (!packs)
     text_puts(&body,
-              "#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n#undef EPILOGUE_AT\n");
+              "#undef SATURATES\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n"
+              "#undef EPILOGUE_AT\n");
   if (!status)
     status = emit_shared(e, &body, FUNCTION_VECTORS, packs ? PACK_PARAMETERS : KERNEL_PARAMETERS,
                          out_number);
@@ -266,10 +269,11 @@ hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone,
   text_printf(out, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
               alone->epilogue != NULL, alone->epilogue ? alone->epilogue : "x");
   text_puts(out, "#define EPILOGUE_COLUMN(j, lanes)\n#define EPILOGUE_AT EPILOGUE\n");
+  text_printf(out, "#define SATURATES %d\n", alone->saturates);
   const hone_status status = emit_kernel_text(ctx, file, out);
   put_undefines(&d, out);
   text_puts(out,
-            "#undef NAME\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n#undef "
-            "EPILOGUE_AT\n");
+            "#undef NAME\n#undef SATURATES\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n"
+            "#undef EPILOGUE_COLUMN\n#undef EPILOGUE_AT\n");
   return status;
 }

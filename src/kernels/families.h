@@ -14,6 +14,7 @@ enum {
   FEATURE_AMX_INT8 = 1 << 10,
   FEATURE_AMX_BF16 = 1 << 11,
   FEATURE_AVX_VNNI = 1 << 12,
+  FEATURE_AVX512_VBMI = 1 << 14,
   FEATURE_NEON = 1 << 20,
   FEATURE_I8MM = 1 << 22
 };
@@ -55,6 +56,7 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
 PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
 PACKED_FAMILY(depthwise)
+PACKED_FAMILY(depthwise_dot)
 PACKED_FAMILY(winograd)
 PACKED_FAMILY(recurrent)
 PACKED_FAMILY(weights)

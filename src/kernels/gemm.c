@@ -295,7 +295,8 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   if (b_stays) blocks = max_i64(blocks, min_i64(t->tiles, ceil_div(2 * goal, others)));
   blocks = min_i64(blocks, t->tiles);
   tile->unit_tiles = ceil_div(t->tiles, blocks);
-  if (b_bytes > l2 / 2 && tile->unit_tiles > 1)
+  /* Weights of bytes stream by, too: those of a whole model are more than L2 holds from one run to the next. */
+  if ((b_bytes > l2 / 2 || t->group == 4) && tile->unit_tiles > 1)
     tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
   if (!b_stays) { /* some panels together, so that a's rows in L1 serve several */
     int64_t units = others * blocks;

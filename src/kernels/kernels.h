@@ -11,6 +11,7 @@
  *                             in the output, j = its column (channel), lanes = valid lanes (LANES
  *                             or fewer); e, the operands, must be in scope
  *   HAS_EPILOGUE              0 or 1
+ *   SATURATES                 1: the integers that it makes for bytes become the nearest ones; 0: their low bits
  * A pack_text gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
  * a (softmax, layernorm: a may be c). e[0] of layernorm is its bias.
  * And simd.h, which stands once at the top of every generated file.

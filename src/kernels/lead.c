@@ -10,9 +10,9 @@ bool kernel_lead(const struct problem *problem, const struct kernel_target *targ
                         : problem->rows;
   if (kernel->units == gemm_units || kernel->units == conv_units)
     return gemm_lead(problem, target, choice, in_batch, out);
-  bool is_outermost = kernel->units == depthwise_units || kernel->units == pool_units ||
-                      kernel->units == softmax_units || kernel->units == layernorm_units ||
-                      kernel->units == reduce_units;
+  bool is_outermost = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
+                      kernel->units == pool_units || kernel->units == softmax_units ||
+                      kernel->units == layernorm_units || kernel->units == reduce_units;
   if (!is_outermost || in_batch || leading < 1) return false;
   int64_t units = kernel->units(problem, target, choice);
   *out = (struct lead){units, units / leading, 1};

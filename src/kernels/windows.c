@@ -1,4 +1,5 @@
-/* Choices and packing of the kernels over windows of channels-last images: depthwise_f32, pool_f32.
+/* Choices and packing of the kernels over windows of channels-last images: depthwise_f32,
+ * depthwise_dot, pool_f32.
  */
 #include <string.h>
 
@@ -87,6 +88,66 @@ void depthwise_pack(const struct problem *problem, const struct kernel_target *t
     for (int64_t tap = 0; tap < taps; tap++)
       for (int64_t channel = first; channel < first + lanes; channel++)
         *to++ = channel < problem->ic ? weight_at(problem, b, channel * taps + tap) : 0.0f;
+}
+
+/* Of rows of taps: what a lane takes at once. */
+static int64_t dot_groups(const struct problem *p) { return ceil_div(p->kh, 4); }
+
+/* The weights of a window stay in registers. */
+bool depthwise_dot_accepts(const struct problem *problem, const struct kernel_target *target) {
+  return depthwise_accepts(problem, target) && problem->ic >= lanes_of(target) &&
+         !problem->b_zero && problem->kw * dot_groups(problem) <= 14;
+}
+
+/* block: accumulators beside the weights, a column of taps and four more; channels: as depthwise_enumerate. */
+bool depthwise_dot_enumerate(const struct problem *problem, const struct kernel_target *target,
+                             int index, struct choice *out) {
+  if (index) return false;
+  int64_t groups = dot_groups(problem), row_bytes = problem->kh * problem->iw;
+  int64_t most = min_i64(14, target->vector_registers - groups * (problem->kw + 1) - 4);
+  int64_t lanes = lanes_of(target);
+  out->value[0] = ceil_div(problem->ow, ceil_div(problem->ow, most));
+  int64_t channels = (int64_t)target->l1_bytes / 2 / row_bytes / lanes * lanes;
+  out->value[1] = min_i64(problem->ic, max_i64(lanes, channels));
+  return true;
+}
+
+bool depthwise_dot_fits(const struct problem *problem, const struct kernel_target *target,
+                        struct choice *choice) {
+  return depthwise_fits(problem, target, choice);
+}
+int depthwise_dot_defines(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice,
+                          struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  return depthwise_defines(problem, target, choice, defines);
+}
+int64_t depthwise_dot_units(const struct problem *problem, const struct kernel_target *target,
+                            const struct choice *choice) {
+  return depthwise_units(problem, target, choice);
+}
+
+size_t depthwise_dot_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                                  const struct choice *choice) {
+  (void)choice;
+  int64_t vectors = ceil_div(problem->ic, lanes_of(target));
+  return (size_t)(vectors * problem->kw * dot_groups(problem) * target->vector_bytes);
+}
+
+/* [channel][kh][kw] to [channel vector][kw][four of kh][lane][of kh]; the last vector ends with the channels. */
+void depthwise_dot_pack(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice, const void *b, void *packed) {
+  (void)choice;
+  const int8_t *from = b;
+  int8_t *to = packed;
+  int64_t lanes = lanes_of(target), kh = problem->kh, kw = problem->kw;
+  for (int64_t vector = 0; vector < problem->ic; vector += lanes) {
+    int64_t first = min_i64(vector, problem->ic - lanes);
+    for (int64_t tx = 0; tx < kw; tx++)
+      for (int64_t top = 0; top < kh; top += 4)
+        for (int64_t channel = first; channel < first + lanes; channel++)
+          for (int64_t ty = top; ty < top + 4; ty++)
+            *to++ = ty < kh ? from[(channel * kh + ty) * kw + tx] : 0;
+  }
 }
 
 bool pool_accepts(const struct problem *problem, const struct kernel_target *target) {

@@ -5,6 +5,8 @@ const struct pass pass_pipeline[] = {
     {"lower-composites", pass_lower_composites, PASS_REQUIRED,
      "first of all: no kernel knows them, and what they become is improved like anything else; "
      "before widen-types, since it computes in f32 throughout where it can"},
+    {"unsign-bytes", pass_unsign_bytes, PASS_OPTIONAL,
+     "before lower-quantised, which makes arithmetic of zero points"},
     {"lower-quantised", pass_lower_quantised, PASS_OPTIONAL,
      "before fold-constants, which would make floats of quantised weights"},
     {"keep-weights", pass_keep_weights, PASS_OPTIONAL,

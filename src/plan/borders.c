@@ -20,9 +20,12 @@ static uint32_t find(struct image *images, uint32_t i) {
 
 bool takes_strides(const struct group *g) {
   const struct node *node = g->node;
-  if (!node->inputs[0] || node->inputs[0]->shape.rank != 4 || !all_f32(g)) return false;
+  if (!node->inputs[0] || node->inputs[0]->shape.rank != 4) return false;
+  if (is_op(node, OP_ConvInteger)) return is_integer_contraction(node) && is_vector_program(g);
+  if (is_op(node, OP_MaxPool) && is_kernel_pool(node)) return true;
+  if (!all_f32(g)) return false;
   if (is_op(node, OP_Conv)) return node->inputs[1]->constant != NULL;
-  return (is_op(node, OP_MaxPool) || is_op(node, OP_AveragePool)) && is_kernel_pool(node);
+  return is_op(node, OP_AveragePool) && is_kernel_pool(node);
 }
 
 static hone_status look_at(struct builder *b, struct image *images, const struct group *g) {
@@ -31,7 +34,8 @@ static hone_status look_at(struct builder *b, struct image *images, const struct
   const struct value *x = node->inputs[0], *y = g->result;
   int64_t border = 0;
   images[y->index].is_written = true;
-  if (is_op(node, OP_Conv) && !computes_in_halves(b, g)) TRY(conv_border(b, g, &border));
+  const bool is_conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
+  if (is_conv && !computes_in_halves(b, g)) TRY(conv_border(b, g, &border));
   if (graph_owns(b->graph, x)) {
     images[x->index].reads++;
     if (border > images[x->index].border) images[x->index].border = border;

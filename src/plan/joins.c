@@ -17,7 +17,7 @@ static bool stores_strides(const struct finder *f, const struct value *value) {
   int64_t repeats[HONE_MAX_RANK];
   if (!g) return false;
   if (is_op(g->node, OP_Resize)) return !g->count && resize_repeats(f->b->ctx, g->node, repeats);
-  return takes_strides(g);
+  return all_f32(g) && takes_strides(g);
 }
 
 /* An image of several pixels and channels, so that only one order of it is channels last. */

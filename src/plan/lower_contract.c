@@ -84,9 +84,9 @@ hone_status conv_border(struct builder *b, const struct group *group, int64_t *o
   bool known;
   *out = 0;
   TRY(read_conv(b, group, &g, &known));
-  if (!known || group->node->inputs[0]->shape.rank != 4 ||
+  if (!known || group->node->inputs[0]->shape.rank != 4 || constant_zero(group->node) ||
       (g.groups == g.c && g.oc == g.c && g.c > 1))
-    return HONE_OK; /* depthwise kernels need none */
+    return HONE_OK; /* a border of another number is copied; depthwise kernels need none */
   int64_t below = (g.oh - 1) * g.sh + (g.kh - 1) * g.dh + 1 - g.pt - g.h;
   int64_t right = (g.ow - 1) * g.sw + (g.kw - 1) * g.dw + 1 - g.pl - g.w;
   const int64_t sides[] = {g.pt, g.pl, below, right};
@@ -207,10 +207,11 @@ static hone_status finish_conv(struct builder *b, const struct group *g,
   struct epilogue epilogue;
   struct step *step;
   constant_operand(node->inputs[1], &raw, &weights);
-  if (problem->types.b == TYPE_BF16)
-    TRY(half_constant(b, node->inputs[1], HONE_BF16, &raw.tensor));
-  else if (rounds_weights(b, g))
-    TRY(half_constant(b, node->inputs[1], HONE_F32, &raw.tensor));
+  if (problem->types.b == TYPE_BF16) {
+    struct tensor *halves;
+    TRY(half_constant(b, node->inputs[1], &halves));
+    raw.tensor = halves;
+  }
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
     TRY(make_integer_epilogue(b, g, choice->kernel, y, 1, &epilogue));
@@ -232,9 +233,9 @@ hone_status lower_depthwise(struct builder *b, const struct group *group, bool *
   struct problem problem = window_problem(&g);
   problem.kind = PROBLEM_depthwise;
   problem.types = g.types;
-  if (is_integer_contraction(node)) { /* few taps: their sum is exact in a float */
+  const bool is_integer = is_integer_contraction(node);
+  if (is_integer) {
     if (g.kh * g.kw > 256) return HONE_OK;
-    problem.types.acc = TYPE_F32;
     problem.a_zero = constant_zero(node);
     problem.b_zero = weights_zero(node);
   }
@@ -246,7 +247,12 @@ hone_status lower_depthwise(struct builder *b, const struct group *group, bool *
   problem.pl = g.pl;
   dense_strides(node, &problem);
   struct choice choice;
-  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
+  bool is_known = kernel_choose(&problem, &b->plan->kernel_target, &choice);
+  if (!is_known && is_integer) { /* few taps: their sum is exact in a float */
+    problem.types.acc = TYPE_F32;
+    is_known = kernel_choose(&problem, &b->plan->kernel_target, &choice);
+  }
+  if (!is_known) return HONE_OK;
   TRY(ensure_image(b, node->inputs[0], x.dtype, &x));
   TRY(conv_output(b, group->result, &problem, &y));
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
@@ -442,19 +448,13 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
 static hone_status half_operands(struct builder *b, const struct node *node, struct buffer *raw,
                                  struct view *a, struct view *bview) {
   const struct value *bv = node->inputs[1];
+  struct tensor *rounded;
   TRY(ensure_type(b, node->inputs[0], HONE_BF16, a));
   if (!bv->constant) return ensure_type(b, bv, HONE_BF16, bview);
   constant_operand(bv, raw, bview);
-  return half_constant(b, bv, HONE_BF16, &raw->tensor);
-}
-
-/* Operand 1 as it is; of a product that bf16 was asked for, rounded. */
-static hone_status float_operand(struct builder *b, const struct group *g, struct buffer *raw,
-                                 struct view *bview) {
-  const struct value *bv = g->node->inputs[1];
-  if (!bv->constant) return get_view(b, bv, bview);
-  constant_operand(bv, raw, bview);
-  return rounds_weights(b, g) ? half_constant(b, bv, HONE_F32, &raw->tensor) : HONE_OK;
+  TRY(half_constant(b, bv, &rounded));
+  raw->tensor = rounded;
+  return HONE_OK;
 }
 
 static struct problem_types half_types(const struct builder *b, const struct value *c) {
@@ -487,7 +487,10 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
     types = half_types(b, cv);
   } else {
     TRY(get_view(b, av, &a));
-    TRY(float_operand(b, g, &raw, &bview));
+    if (p.b_constant)
+      constant_operand(bv, &raw, &bview);
+    else
+      TRY(get_view(b, bv, &bview));
   }
   product_order(b, cv, &like);
   like.dtype = (hone_dtype)types.c;
@@ -535,7 +538,10 @@ hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done)
     if (p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
   } else {
     TRY(get_view(b, av, &p.a));
-    TRY(float_operand(b, g, &raw, &p.b));
+    if (p.b_constant)
+      constant_operand(bv, &raw, &p.b);
+    else
+      TRY(get_view(b, bv, &p.b));
   }
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {

@@ -66,6 +66,7 @@ struct operation {
   bool c_remainder;            /* Mod: with the sign of the dividend */
   bool is_stored_small;        /* a float of less than 32 bits in memory */
   bool is_rounding;            /* a cast to the nearest integer, ties to even; else towards zero */
+  bool is_saturating;          /* a cast to a byte, whose bounds the store of a kernel keeps */
   hone_dtype dtype;            /* of the result */
   const int64_t *table;        /* ByteTable: its entries */
 };

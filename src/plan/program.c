@@ -86,15 +86,30 @@ static hone_status push_fused(struct maker *m, size_t first_input) {
   return HONE_OK;
 }
 
-/* first_input: of the program, for the group's first operand. */
-static hone_status simplify(struct maker *m, size_t first_input) {
-  double *scalars;
-  TRY(NEW_ARRAY(m->b->ctx, m->b->arena, scalars, m->program->input_count));
-  for (size_t i = 0; i < m->program->input_count; i++) {
-    const struct value *x = i < first_input ? NULL : m->group->operands[i - first_input];
-    if (!constant_scalar(x, &scalars[i])) scalars[i] = NAN;
+/* What the elements of an operand may be. */
+static struct number_range operand_range(const struct value *x) {
+  const struct tensor *constant = x->constant;
+  struct number_range range = type_range(x->dtype);
+  const size_t count = constant ? tensor_count(constant) : 0;
+  if (!count || x->dtype == HONE_STRING) return range;
+  range = (struct number_range){INFINITY, -INFINITY};
+  for (size_t i = 0; i < count; i++) {
+    const double element = tensor_f64(constant, i);
+    if (isnan(element)) return type_range(x->dtype);
+    range.low = fmin(range.low, element);
+    range.high = fmax(range.high, element);
   }
-  return simplify_program(m->b, m->program, scalars);
+  return range;
+}
+
+/* first_input: of the program, for the group's first operand. */
+static hone_status simplify(struct maker *m, size_t first_input, bool is_epilogue) {
+  struct number_range *inputs;
+  TRY(NEW_ARRAY(m->b->ctx, m->b->arena, inputs, m->program->input_count));
+  for (size_t i = 0; i < m->program->input_count; i++)
+    inputs[i] =
+        i < first_input ? type_range(HONE_F32) : operand_range(m->group->operands[i - first_input]);
+  return simplify_program(m->b, m->program, inputs, is_epilogue);
 }
 
 hone_status make_program(struct builder *b, const struct group *g, struct program *out) {
@@ -110,7 +125,7 @@ hone_status make_program(struct builder *b, const struct group *g, struct progra
   out->rounding = !strcmp(mode, "up") ? TINY_UP : !strcmp(mode, "down") ? TINY_DOWN : TINY_NEAREST;
   TRY(push_own(&m, dtype));
   TRY(push_fused(&m, node->input_count));
-  return simplify(&m, node->input_count);
+  return simplify(&m, node->input_count, false);
 }
 
 hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
@@ -127,7 +142,7 @@ hone_status make_epilogue_program(struct builder *b, const struct group *g, bool
                                      .args = {PROGRAM_RAW, PROGRAM_INPUT(0)},
                                      .dtype = out->raw}));
   TRY(push_fused(&m, has_bias));
-  return simplify(&m, has_bias);
+  return simplify(&m, has_bias, true);
 }
 
 /* -- several groups ---------------------------------------------------------------------------- */

@@ -6,17 +6,111 @@
 
 struct simplifier {
   struct program *p;
-  const double *scalars; /* by input: its one constant number, else NaN */
-  int *uses;             /* by operation: by what leads to the result, and as the result */
-  bool *whole;           /* by operation: a float without a fraction */
+  const struct number_range *inputs;
+  int *uses;                   /* by operation: by what leads to the result, and as the result */
+  bool *whole;                 /* by operation: a float without a fraction */
+  struct number_range *ranges; /* by operation: what it may be, but for rounding */
 };
+
+static const struct number_range anything = {-INFINITY, INFINITY};
 
 static bool is_whole_number(double x) { return x == nearbyint(x) && fabs(x) <= 0x1p16; }
 
+/* Of an input that is one constant number: that one, else NaN. */
+static double scalar_of(const struct simplifier *s, int arg) {
+  if (arg >= PROGRAM_RAW) return NAN;
+  const struct number_range *range = &s->inputs[PROGRAM_INPUT_INDEX(arg)];
+  return range->low == range->high ? range->low : NAN;
+}
+
 static bool is_whole(const struct simplifier *s, int arg) {
   if (arg >= 0) return s->whole[arg];
-  return arg != PROGRAM_RAW && is_whole_number(s->scalars[PROGRAM_INPUT_INDEX(arg)]);
+  return arg != PROGRAM_RAW && is_whole_number(scalar_of(s, arg));
 }
+
+/* -- ranges ------------------------------------------------------------------------------------- */
+
+struct number_range type_range(hone_dtype dtype) {
+  switch (dtype) {
+    case HONE_U8:
+      return (struct number_range){0, 255};
+    case HONE_I8:
+      return (struct number_range){-128, 127};
+    case HONE_I32:
+      return (struct number_range){-0x1p31, 0x1p31 - 1};
+    default:
+      return anything;
+  }
+}
+
+static bool is_within(struct number_range x, struct number_range bounds) {
+  return x.low >= bounds.low && x.high <= bounds.high;
+}
+
+/* What int32 holds with room for rounding: such a float becomes the integer that it is. */
+static bool is_moderate(struct number_range x) {
+  return is_within(x, (struct number_range){-0x1p30, 0x1p30});
+}
+
+static struct number_range range_of(const struct simplifier *s, int arg) {
+  return arg == PROGRAM_RAW ? type_range(s->p->raw)
+         : arg >= 0         ? s->ranges[arg]
+                            : s->inputs[PROGRAM_INPUT_INDEX(arg)];
+}
+
+static struct number_range clamped(struct number_range x, double low, double high) {
+  return (struct number_range){fmin(fmax(x.low, low), high), fmin(fmax(x.high, low), high)};
+}
+
+static struct number_range product_range(struct number_range x, struct number_range y) {
+  const double a = x.low * y.low, b = x.low * y.high, c = x.high * y.low, d = x.high * y.high;
+  if (isnan(a + b + c + d)) return anything; /* of infinities */
+  return (struct number_range){fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
+}
+
+/* Shifted right with some rounding. */
+static struct number_range shifted(struct number_range x, struct number_range bits) {
+  const double factor = bits.low >= 0 && bits.low < 64 ? ldexp(1, -(int)bits.low) : 1;
+  return (struct number_range){floor(fmin(x.low, 0) * factor) - 1,
+                               ceil(fmax(x.high, 0) * factor) + 1};
+}
+
+/* args: what its arguments may be. */
+static struct number_range own_range(const struct operation *o, const struct number_range *args) {
+  const struct number_range x = args[0], y = args[1];
+  switch (o->op->id) {
+    case OP_Add:
+      return (struct number_range){x.low + y.low, x.high + y.high};
+    case OP_Sub:
+      return (struct number_range){x.low - y.high, x.high - y.low};
+    case OP_Mul:
+      return product_range(x, y);
+    case OP_Relu:
+      return clamped(x, 0, INFINITY);
+    case OP_Clip:
+      return o->alpha_input || o->beta_input ? anything : clamped(x, o->alpha, o->beta);
+    case OP_Round:
+      return (struct number_range){floor(x.low), ceil(x.high)};
+    case OP_Cast:
+      return x;
+    case OP_ShiftRight:
+      return shifted(x, y);
+    case OP_Rescale: /* by a multiplier below 1, and a shift */
+      return shifted(x, args[2]);
+    default:
+      return anything;
+  }
+}
+
+static struct number_range find_range(const struct simplifier *s, const struct operation *o) {
+  struct number_range args[] = {anything, anything, anything};
+  for (int k = 0; k < o->arg_count; k++) args[k] = range_of(s, o->args[k]);
+  const struct number_range range = own_range(o, args), type = type_range(o->dtype);
+  if (isnan(range.low) || isnan(range.high)) return type;
+  return is_within(range, type) ? range : type; /* integers wrap */
+}
+
+/* -- what is known of all operations ------------------------------------------------------------- */
 
 /* Sums of whole floats are whole, as rounding leaves no fraction where it rounds. */
 static void look(struct simplifier *s) {
@@ -35,6 +129,7 @@ static void look(struct simplifier *s) {
                        (id == OP_Clip && !o->alpha_input && !o->beta_input &&
                         is_whole_number(o->alpha) && is_whole_number(o->beta));
     s->whole[i] = (id == OP_Round && o->dtype == HONE_F32) || (keeps && whole);
+    s->ranges[i] = find_range(s, o);
   }
 }
 
@@ -73,7 +168,7 @@ static void drop_zero_point(struct simplifier *s, int at) {
   if (!sum || s->uses[clip->args[0]] != 1) return;
   const int k = sum->args[1] == off->args[1];
   if (sum->args[!k ? 0 : 1] != off->args[1] || !is_whole(s, sum->args[!k])) return;
-  const double zero = s->scalars[PROGRAM_INPUT_INDEX(off->args[1])];
+  const double zero = scalar_of(s, off->args[1]);
   clip->args[0] = sum->args[!k];
   clip->alpha -= zero;
   clip->beta -= zero;
@@ -93,6 +188,73 @@ static void round_by_cast(struct simplifier *s, int at) {
   look(s);
 }
 
+/* Rounded, a zero point added, clipped to a byte's bounds: the conversion rounds, and the store of a kernel clips
+   integers by itself. The float must be such that int32 holds it. */
+static void add_after_rounding(struct simplifier *s, struct operation *cast) {
+  struct operation *clip = operation_at(s, cast->args[0], OP_Clip), *sum, *round;
+  if (!clip || s->uses[cast->args[0]] != 1) return;
+  sum = operation_at(s, clip->args[0], OP_Add);
+  if (!sum || sum->dtype != HONE_F32 || s->uses[clip->args[0]] != 1) return;
+  const int k = sum->args[0] < PROGRAM_RAW, zero = sum->args[!k], rounded = sum->args[k];
+  round = operation_at(s, rounded, OP_Round);
+  if (!round || zero >= PROGRAM_RAW || !is_whole(s, zero) || s->uses[rounded] != 1 ||
+      !is_moderate(s->ranges[rounded]))
+    return;
+  const int from = round->args[0], sum_at = clip->args[0];
+  *clip = *sum;
+  clip->dtype = HONE_I32;
+  clip->args[0] = rounded;
+  clip->args[1] = sum_at;
+  *round = *sum = (struct operation){.op = &op_table[OP_Cast], .arg_count = 1, .dtype = HONE_I32};
+  round->args[0] = from;
+  round->is_rounding = true;
+  sum->args[0] = zero;
+  cast->is_saturating = true;
+  look(s);
+}
+
+/* Clipped to a byte's bounds, rounded by the cast: the same. */
+static void drop_clip(struct simplifier *s, struct operation *cast) {
+  const struct operation *clip = operation_at(s, cast->args[0], OP_Clip);
+  if (!clip || !cast->is_rounding || !is_moderate(range_of(s, clip->args[0]))) return;
+  cast->args[0] = clip->args[0];
+  cast->is_saturating = true;
+  look(s);
+}
+
+/* Int32 between the bounds of a byte, but for a zero point. */
+static void drop_integer_bounds(struct simplifier *s, struct operation *cast,
+                                struct number_range bounds) {
+  struct operation *sum = operation_at(s, cast->args[0], OP_Add);
+  const double zero = sum ? scalar_of(s, sum->args[1]) : 0;
+  int *const from = sum ? &sum->args[0] : &cast->args[0];
+  const struct operation *most = operation_at(s, *from, OP_Min);
+  const struct operation *least = most ? operation_at(s, most->args[0], OP_Max) : NULL;
+  if (!least || (sum && s->uses[cast->args[0]] != 1) || least->dtype != HONE_I32 ||
+      scalar_of(s, least->args[1]) + zero != bounds.low ||
+      scalar_of(s, most->args[1]) + zero != bounds.high)
+    return;
+  const struct number_range x = range_of(s, least->args[0]);
+  if (!is_within((struct number_range){x.low + zero, x.high + zero}, type_range(HONE_I32))) return;
+  *from = least->args[0];
+  cast->is_saturating = true;
+  look(s);
+}
+
+/* The result of a program whose bytes a kernel stores. */
+static void saturate(struct simplifier *s) {
+  struct operation *cast = operation_at(s, s->p->result, OP_Cast);
+  if (!cast || !dtype_is_byte(cast->dtype)) return;
+  const struct number_range bounds = type_range(cast->dtype);
+  const struct operation *clip = operation_at(s, cast->args[0], OP_Clip);
+  drop_integer_bounds(s, cast, bounds);
+  if (!clip || clip->dtype != HONE_F32 || clip->alpha_input || clip->beta_input ||
+      clip->alpha != bounds.low || clip->beta != bounds.high)
+    return;
+  add_after_rounding(s, cast);
+  drop_clip(s, cast);
+}
+
 static void drop_unused(struct simplifier *s, int *places) {
   struct program *p = s->p;
   size_t kept = 0;
@@ -108,12 +270,14 @@ static void drop_unused(struct simplifier *s, int *places) {
   p->count = kept;
 }
 
-hone_status simplify_program(struct builder *b, struct program *p, const double *scalars) {
-  struct simplifier s = {.p = p, .scalars = scalars};
+hone_status simplify_program(struct builder *b, struct program *p,
+                             const struct number_range *inputs, bool is_epilogue) {
+  struct simplifier s = {.p = p, .inputs = inputs};
   int *places;
   if (!p->count) return HONE_OK;
   TRY(NEW_ARRAY(b->ctx, b->arena, s.uses, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.whole, p->count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.ranges, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, places, p->count));
   look(&s);
   for (int i = 0; i < (int)p->count; i++) {
@@ -122,6 +286,7 @@ hone_status simplify_program(struct builder *b, struct program *p, const double 
   }
   for (int i = 0; i < (int)p->count; i++)
     if (s.uses[i]) round_by_cast(&s, i);
+  if (is_epilogue) saturate(&s);
   drop_unused(&s, places);
   return HONE_OK;
 }

@@ -16,7 +16,7 @@ struct isa {
   struct kernel_target target;
   const char *flags[16];
 };
-/* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512). Speeds as the levels of target.c. */
+/* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512, VNNI BF16 VBMI). Speeds as the levels of target.c. */
 #define SPEEDS(lanes, halves)                                                                \
   .l1_way_bytes = 4 << 10, .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (halves), \
   .i8_macs = 4 * (lanes), .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32,            \
@@ -29,15 +29,16 @@ static const struct isa isas[] = {
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma",
       "-mprefer-vector-width=512", NULL}},
     {"avx512bf16",
-     {64, 32, 48 << 10, 1 << 20, 0xef, 2, SPEEDS(16, 64)},
+     {64, 32, 48 << 10, 1 << 20, 0x40ef, 2, SPEEDS(16, 64)},
      {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mfma", "-mavx512vnni",
-      "-mavx512bf16", "-mprefer-vector-width=512", NULL}},
+      "-mavx512vbmi", "-mavx512bf16", "-mprefer-vector-width=512", NULL}},
 };
 enum { ISA_COUNT = sizeof isas / sizeof isas[0] };
 static inline bool isa_runs_here(const struct isa *isa) {
   __builtin_cpu_init();
   if (isa->target.features & 1 << 7)
-    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
+    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512bf16");
   if (isa->target.vector_bytes == 64) return __builtin_cpu_supports("avx512dq") != 0;
   if (isa->target.vector_bytes == 32)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -52,7 +53,8 @@ static inline void snippet_begin(struct text *text, const struct isa *isa) {
   if (emit_kernel_text(&ctx, "simd.h", text)) text_puts(text, "#error no simd.h\n");
 }
 
-/* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none. */
+/* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none; else integers that it
+   gives for bytes become the nearest ones. */
 static inline void snippet_add(struct text *text, const struct isa *isa,
                                const struct problem *problem, const struct choice *choice,
                                int index, const char *epilogue) {
@@ -62,7 +64,9 @@ static inline void snippet_add(struct text *text, const struct isa *isa,
     char name[32];
     ctx_init(&ctx);
     snprintf(name, sizeof name, packs ? "pack_%d" : "run_%d", index);
-    const struct kernel_alone alone = {problem, choice, &isa->target, name, epilogue, packs};
+    const bool saturates = epilogue && (problem->types.c == TYPE_U8 || problem->types.c == TYPE_I8);
+    const struct kernel_alone alone = {problem,  choice, &isa->target, name,
+                                       epilogue, packs,  saturates};
     if (emit_kernel_alone(&ctx, &alone, text)) text_printf(text, "#error %s\n", ctx.message);
   }
 }

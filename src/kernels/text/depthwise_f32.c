@@ -66,7 +66,14 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
   COLUMN(j, lanes)
   UNROLL for (int x = 0; x < columns; x++)
     result[x] = RESULT(acc[x], (o + x * O_PIXEL), j, lanes);
-  UNROLL for (int x = 0; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], lanes);
+#ifdef STORE_TWO
+  const int twos = lanes < LANES ? 0 : columns / 2 * 2;
+  UNROLL for (int x = 0; x < twos; x += 2)
+    STORE_TWO(c + o + x * O_PIXEL, result[x], c + o + (x + 1) * O_PIXEL, result[x + 1])
+#else
+  const int twos = 0;
+#endif
+  UNROLL for (int x = twos; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], lanes);
 }
 
 /* Channels [j, last) of one block of columns. */

@@ -83,18 +83,41 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
   const void *const *e = s->e;
   (void)e;
-  /* All results of a column before one is stored: operands of columns are read once. */
+  /* All results before one is stored: operands of columns are read once. */
+  RESULT_T result[TILE_ROWS][TILE_COLUMNS][VECTORS];
   UNROLL for (int v = 0; v < vectors; v++) {
     const long n = v == vectors - 1 ? lanes : LANES, j = s->column + v * LANES;
-    RESULT_T result[TILE_ROWS][TILE_COLUMNS];
-    (void)j;
+    (void)n, (void)j;
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
-        result[y][x] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
-    UNROLL for (int y = 0; y < rows; y++)
-      UNROLL for (int x = 0; x < columns; x++)
-        STORE_C(s->c + (o + y * C_Y + x * C_X + v * LANES), result[y][x], n);
+        result[y][x][v] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
   }
+#ifdef STORE_TWO /* neighbours in a row of c, else pixels */
+  const int in_pairs = (vectors - (lanes < LANES)) / 2 * 2;
+#else
+  const int in_pairs = 0;
+#endif
+#define AT_(y, x, v) s->c + (o + (y) * C_Y + (x) * C_X + (v) * LANES)
+#ifdef STORE_TWO
+  UNROLL for (int y = 0; y < rows; y++)
+    UNROLL for (int x = 0; x < columns; x++)
+      UNROLL for (int v = 0; v < in_pairs; v += 2)
+        STORE_TWO(AT_(y, x, v), result[y][x][v], AT_(y, x, v + 1), result[y][x][v + 1])
+#endif
+  UNROLL for (int v = in_pairs; v < vectors; v++) {
+    const long n = v == vectors - 1 ? lanes : LANES;
+    UNROLL for (int y = 0; y < rows; y++) {
+#ifdef STORE_TWO
+      const int twos = n < LANES ? 0 : columns / 2 * 2;
+      UNROLL for (int x = 0; x < twos; x += 2)
+        STORE_TWO(AT_(y, x, v), result[y][x][v], AT_(y, x + 1, v), result[y][x + 1][v])
+#else
+      const int twos = 0;
+#endif
+      UNROLL for (int x = twos; x < columns; x++) STORE_C(AT_(y, x, v), result[y][x][v], n);
+    }
+  }
+#undef AT_
 }
 
 #define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors, lanes)

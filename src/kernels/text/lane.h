@@ -95,6 +95,12 @@ INLINE_ veci smaller_(veci x, veci y) { return x < y ? x : y; }
 INLINE_ veci larger_(veci x, veci y) { return x > y ? x : y; }
 #define veci_min_(x, y, u) smaller_(x, y)
 #define veci_max_(x, y, u) larger_(x, y)
+INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
+  narrow_u8(p, smaller_(larger_(x, 0), 255), n);
+}
+INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
+  narrow_i8(p, smaller_(larger_(x, -128), 127), n);
+}
 /* The roundings of fixed-point requantisation: see int_rescale of ops. */
 INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
   const int64_t product = (int64_t)x * multiplier + ((int64_t)1 << 30);

@@ -289,6 +289,40 @@ INTEGER_2_(larger_, veci, "pmaxsd", ((x > y) & x) | (~(x > y) & y))
 /* Products of the even lanes in 64 bits. */
 INTEGER_2_(even_products_, vecq_, "pmuldq", ((vecq_)x << 32 >> 32) * ((vecq_)y << 32 >> 32))
 #undef INTEGER_2_
+/* The nearest bytes, n of them. On AVX-512 also two vectors at once, which costs less than two times one. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
+INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
+  x = larger_(x, splati_(0));
+  if (n >= LANES)
+    __asm__("vpmovusdb %1, %0" : "=m"(*(vecu_u8 *)p) : "v"(x));
+  else
+    __builtin_ia32_pmovusdb512mem_mask((void *)p, x, first_lanes_(n));
+}
+INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
+  if (n >= LANES)
+    __asm__("vpmovsdb %1, %0" : "=m"(*(vecu_i8 *)p) : "v"(x));
+  else
+    __builtin_ia32_pmovsdb512mem_mask((void *)p, x, first_lanes_(n));
+}
+/* Packing goes by quarters of a vector: four lanes of x, four of y, and the same again. */
+#define SATURATE_TWO_(instruction, p, x, q, y)                                                 \
+  {                                                                                            \
+    const veci in_turn_ = {0, 4, 8, 12, 1, 5, 9, 13};                                          \
+    veci two_;                                                                                 \
+    __asm__("vpackssdw %2, %1, %0" : "=v"(two_) : "v"(x), "v"(y));                             \
+    __asm__(instruction " %0, %0, %0" : "+v"(two_));                                           \
+    __asm__("vpermd %0, %1, %0" : "+v"(two_) : "v"(in_turn_));                                 \
+    __asm__("vmovdqu32 %x1, %0" : "=m"(*(vecu_u8 *)(p)) : "v"(two_));                          \
+    __asm__("vextracti32x4 $1, %t1, %0" : "=m"(*(vecu_u8 *)(q)) : "v"(two_));                  \
+  }
+#else
+INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
+  narrow_u8(p, smaller_(larger_(x, splati_(0)), splati_(255)), n);
+}
+INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
+  narrow_i8(p, smaller_(larger_(x, splati_(-128)), splati_(127)), n);
+}
+#endif
 INLINE_ veci veci_shift_right_(veci x, veci bits) { return x >> (bits & 31); }
 #define veci_min_(x, y, u) smaller_(x, y)
 #define veci_max_(x, y, u) larger_(x, y)

@@ -1,9 +1,11 @@
-/* Elements by their ONNX numbers A_TYPE and C_TYPE: how one vector of them is loaded and stored, and what
- * an epilogue makes for c (RESULT_T). */
+/* Elements by their ONNX numbers A_TYPE and C_TYPE: how one vector of them is loaded and stored, two at once
+ * (STORE_TWO, where that is cheaper), and what an epilogue makes for c (RESULT_T). SATURATES: bytes are made of
+ * int32 by the bounds of their type; else their low bits are. */
 #undef A_T
 #undef LOAD_A
 #undef C_T
 #undef STORE_C
+#undef STORE_TWO
 #undef RESULT_T
 #if A_TYPE == 1
 #define A_T float
@@ -23,16 +25,29 @@
 #define STORE_C store_lanes_
 #elif C_TYPE == 2
 #define C_T uint8_t
+#if SATURATES
+#define STORE_C saturate_u8
+#else
 #define STORE_C narrow_u8
+#endif
 #elif C_TYPE == 3
 #define C_T int8_t
+#if SATURATES
+#define STORE_C saturate_i8
+#else
 #define STORE_C narrow_i8
+#endif
 #elif C_TYPE == 6
 #define C_T int32_t
 #define STORE_C narrow_i32
 #else
 #define C_T uint16_t
 #define STORE_C store_bf16_
+#endif
+#if SATURATES && defined SATURATE_TWO_ && C_TYPE == 2
+#define STORE_TWO(p, x, q, y) SATURATE_TWO_("vpackuswb", p, x, q, y)
+#elif SATURATES && defined SATURATE_TWO_ && C_TYPE == 3
+#define STORE_TWO(p, x, q, y) SATURATE_TWO_("vpacksswb", p, x, q, y)
 #endif
 #if C_TYPE == 1 || C_TYPE == 16
 #define RESULT_T vec
