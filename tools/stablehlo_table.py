@@ -24,21 +24,25 @@ def rules():
     """The operators of the exporter's tables, and how many more are elementwise with an expression."""
     export, ops = ROOT / "src/export", ROOT / "src/ops"
     named = set()
-    for name in ("stablehlo_rules.c", "stablehlo_images.c"):
-        named |= set(re.findall(r"^    \{OP_(\w+), \w+\}", (export / name).read_text(), re.M))
+    for path in export.glob("stablehlo_*.c"):
+        named |= set(re.findall(r"\{OP_(\w+), (?:put|hlo)_\w+\}", path.read_text()))
     elementwise = {op for name in ("unary.def", "binary.def", "ternary.def")
                    for op in re.findall(r"^\w+\((\w+),", (ops / name).read_text(), re.M)}
     return sorted(named), sorted(elementwise - named)
 
 
-def export(hone, model):
-    """("", {}) where it is written; else the first words of the reason, and reasons by operator."""
+def export(hone, model, *shape):
+    """("", {}) where it is written, with the sizes that hone itself proposes for open ones; else the first words of the
+    reason, and reasons by operator."""
     with tempfile.TemporaryDirectory() as folder:
-        result = subprocess.run([hone, "export", model, "-o", f"{folder}/m.mlir"], capture_output=True, text=True,
+        result = subprocess.run([hone, "export", model, *shape, "-o", f"{folder}/m.mlir"], capture_output=True, text=True,
                                 timeout=600, check=False)
     if result.returncode == 0:
         return "", {}
     line = next((at for at in result.stderr.splitlines() if "E_" in at), result.stderr[:200])
+    proposed = re.search(r'--shape "([^"]+)"', line)
+    if proposed and not shape:
+        return export(hone, model, "--shape", proposed[1])
     missing = {}
     if "without a rule: " in line:
         for part in line.split("without a rule: ", 1)[1].split("; "):
@@ -90,7 +94,8 @@ def page(hone):
     others, counts = rows(hone, files())
     head = ["# What becomes StableHLO",
             "Made by `tools/stablehlo_table.py` from the exporter's tables and from what `hone export MODEL -o FILE.mlir` says of",
-            "each model: where an operator has no rule the command names all that are missing. Sizes must be fixed.", "",
+            "each model: where an operator has no rule the command names all that are missing. Sizes must be fixed; open ones are",
+            "the smallest here.", "",
             *operators(),
             "## Built-in models",
             f"In the smallest form that has every kind of layer (`tests/zoo/tiny.txt`): {'%d of %d' % written(own)}.", "",

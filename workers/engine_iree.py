@@ -16,14 +16,14 @@ class Engine:
         import onnx
         self.enter("import")
         start = time.perf_counter_ns()
-        path = protocol.fix_shapes(onnx, request)
         mlir, form = f"{request.folder}/model.mlir", "onnx"
         if request.route == "stablehlo-hone":
-            mlir, form = protocol.stablehlo_of(request), "stablehlo"
+            (mlir, inputs, outputs), form = protocol.stablehlo_of(request), "stablehlo"
         else:
+            path = protocol.fix_shapes(onnx, request)
             protocol.run_tool([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir])
-        model = onnx.load(path, load_external_data=False)
-        constants = {value.name for value in model.graph.initializer}
+            model = onnx.load(path, load_external_data=False)
+            inputs, outputs = protocol.io_of(model, request)[0], [v.name for v in model.graph.output]
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
@@ -50,8 +50,7 @@ class Engine:
         self.binary, self.folder = binary, request.folder
         return protocol.Facts(
             version=importlib.metadata.version("iree-base-runtime"),
-            inputs=[v.name for v in model.graph.input if v.name not in constants],
-            outputs=[v.name for v in model.graph.output], device=device, threads=request.threads,
+            inputs=inputs, outputs=outputs, device=device, threads=request.threads,
             compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=len(binary))
 
     def bind(self, k, inputs):

@@ -25,13 +25,14 @@ class Engine:
         self.numpy, self.sets, self.folder = numpy, {}, request.folder
         self.enter("import")
         start = time.perf_counter_ns()
-        path = protocol.fix_shapes(onnx, request)
-        model = onnx.load(path, load_external_data=False)
-        constants = {value.name for value in model.graph.initializer}
         if request.route == "stablehlo-hone":
-            with open(protocol.stablehlo_of(request)) as file:
+            path, inputs, outputs = protocol.stablehlo_of(request)
+            with open(path) as file:
                 text = file.read()
         else:
+            path = protocol.fix_shapes(onnx, request)
+            model = onnx.load(path, load_external_data=False)
+            inputs, outputs = protocol.io_of(model, request)[0], [v.name for v in model.graph.output]
             text = by_torch_mlir(path, request.folder)
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
@@ -53,9 +54,7 @@ class Engine:
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         return protocol.Facts(
             version=importlib.metadata.version("jaxlib"), threads=request.threads,
-            inputs=[v.name for v in model.graph.input if v.name not in constants],
-            outputs=[v.name for v in model.graph.output], compile_ms=compile_ms,
-            import_ms=import_ms)
+            inputs=inputs, outputs=outputs, compile_ms=compile_ms, import_ms=import_ms)
 
     def bind(self, k, inputs):
         self.sets[k] = [self.put(x, self.device) for x in inputs]

@@ -68,6 +68,8 @@ class Request:
     folder: str  # private to this worker
     route: str = "onnx"
     hone: str = ""  # the program, for models in other forms
+    inputs: tuple = ()  # names in the model's order, as hone writes it in another form
+    outputs: tuple = ()
 
 
 def resident():
@@ -204,7 +206,8 @@ def exported_by_hone(request, ending):
 
 
 def stablehlo_of(request):
-    return exported_by_hone(request, ".mlir")
+    """The file, and the names of what its function takes and gives."""
+    return exported_by_hone(request, ".mlir"), list(request.inputs), list(request.outputs)
 
 
 class Worker:
@@ -244,7 +247,8 @@ class Worker:
         request = Request(command["model"], parse_shapes(command.get("shapes", "")),
                           command["precision"], command["threads"],
                           parse_options(command.get("options", "")), self.folder,
-                          command.get("route", "onnx"), command.get("hone", ""))
+                          command.get("route", "onnx"), command.get("hone", ""),
+                          command.get("inputs", ()), command.get("outputs", ()))
         if request.precision not in ("fp32", "as-is"):
             raise Unsupported(f"precision {request.precision} is not asked of this engine")
         self.random.seed(command["seed"] ^ os.getpid())

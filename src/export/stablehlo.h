@@ -51,13 +51,21 @@ struct term hlo_broadcast(struct hlo *h, struct term x, const struct shape *shap
 /* Dimension d of x becomes dims[d] of the result. */
 struct term hlo_broadcast_dims(struct hlo *h, struct term x, const int64_t *dims,
                                const struct shape *shape);
+/* One number for all of the shape, or one for each place of an axis. */
+struct term hlo_spread(struct hlo *h, struct term x, int axis, const struct shape *shape);
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order);
 /* x from `starts` to `limits` by `steps`, along every axis. */
 struct term hlo_range(struct hlo *h, struct term x, const int64_t *starts, const int64_t *limits,
                       const int64_t *steps, const struct shape *shape);
+/* `size` elements of an axis. */
+struct term hlo_piece(struct hlo *h, struct term x, int axis, int64_t start, int64_t size);
+/* Index i of the first axis, which is gone. */
+struct term hlo_row(struct hlo *h, struct term x, int64_t i);
 /* The first elements along every axis. */
 struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape);
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis);
+/* Of each element its place along the axis. */
+struct term hlo_iota(struct hlo *h, int axis, hone_dtype dtype, const struct shape *shape);
 struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struct shape *shape);
 MUST_USE hone_status hlo_constant(struct hlo *h, const struct tensor *tensor, struct term *out);
 /* op: "stablehlo.add"; start: the value of an empty sum. The reduced axes are gone from the shape. */
@@ -78,20 +86,26 @@ MUST_USE hone_status hlo_elementwise(struct hlo *h, const struct node *node, str
 MUST_USE hone_status hlo_expression(struct hlo *h, const char *expression, const struct term *xyz,
                                     double alpha, double beta, struct term *out);
 
-/* -- stablehlo_rules.c, stablehlo_contract.c, stablehlo_images.c: one rule an operator */
+/* -- stablehlo_rules.c, _contract.c, _images.c, _quantised.c, _recurrent.c, _trees.c: one rule an operator */
 typedef hone_status hlo_rule(struct hlo *h, const struct node *node);
 hlo_rule hlo_conv, hlo_conv_transpose, hlo_gemm, hlo_matmul, hlo_max_pool, hlo_average_pool,
-    hlo_gather, hlo_scatter_elements;
+    hlo_gather, hlo_gather_elements, hlo_gather_nd, hlo_scatter_elements, hlo_scatter_nd;
 /* A sum of products: the first `batch` dimensions of both are one another's; a's dimension `ka` meets b's `kb`. */
 struct term hlo_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb);
+/* What Conv and MatMul say of the node, of these operands in place of its own. */
+MUST_USE hone_status hlo_convolve(struct hlo *h, const struct node *node, struct term x,
+                                  struct term w, struct term *out);
+MUST_USE hone_status hlo_multiply(struct hlo *h, const struct node *node, struct term a,
+                                  struct term b, struct term *out);
 /* Elements of x along an axis, at places that are all inside. */
 struct term hlo_take(struct hlo *h, struct term x, struct term places, int axis,
                      const struct shape *shape);
-/* stablehlo_images.c */
-extern const struct hlo_row {
+/* The tables; a row without a rule ends each. */
+struct hlo_row {
   enum op_id op;
   hlo_rule *rule;
-} hlo_image_rules[];
-extern const size_t hlo_image_rule_count;
+};
+extern const struct hlo_row hlo_image_rules[], hlo_quantised_rules[], hlo_recurrent_rules[],
+    hlo_trees_rules[];
 MUST_USE hone_status hlo_node(struct hlo *h, const struct node *node);
 #endif

@@ -50,11 +50,9 @@ hone_status hlo_gemm(struct hlo *h, const struct node *node) {
 }
 
 /* The leading dimensions are broadcast to common ones; a weight without any stays one matrix. */
-hone_status hlo_matmul(struct hlo *h, const struct node *node) {
-  struct term a, b;
+hone_status hlo_multiply(struct hlo *h, const struct node *node, struct term a, struct term b,
+                         struct term *out) {
   struct matmul_plan plan;
-  TRY(hlo_input(h, node, 0, &a));
-  TRY(hlo_input(h, node, 1, &b));
   TRY(matmul_plan(h->ctx, node, &a.shape, &b.shape, &plan));
   if (a.shape.rank == 1) a = hlo_reshape(h, a, &(struct shape){2, {1, a.shape.dims[0]}});
   if (b.shape.rank == 1) b = hlo_reshape(h, b, &(struct shape){2, {b.shape.dims[0], 1}});
@@ -72,7 +70,16 @@ hone_status hlo_matmul(struct hlo *h, const struct node *node) {
     b = hlo_broadcast(h, b, &shape);
     y = hlo_dot(h, a, b, plan.batch.rank, shape.rank - 1, shape.rank - 2);
   }
-  hlo_bind(h, node, 0, hlo_reshape(h, y, &node->outputs[0]->shape));
+  *out = hlo_reshape(h, y, &node->outputs[0]->shape);
+  return HONE_OK;
+}
+
+hone_status hlo_matmul(struct hlo *h, const struct node *node) {
+  struct term a, b, y;
+  TRY(hlo_input(h, node, 0, &a));
+  TRY(hlo_input(h, node, 1, &b));
+  TRY(hlo_multiply(h, node, a, b, &y));
+  hlo_bind(h, node, 0, y);
   return HONE_OK;
 }
 
@@ -146,17 +153,23 @@ static hone_status bind_with_bias(struct hlo *h, const struct node *node, struct
   return HONE_OK;
 }
 
-hone_status hlo_conv(struct hlo *h, const struct node *node) {
-  struct term x, w;
+hone_status hlo_convolve(struct hlo *h, const struct node *node, struct term x, struct term w,
+                         struct term *out) {
   struct window window;
   const int64_t ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  TRY(hlo_input(h, node, 0, &x));
-  TRY(hlo_input(h, node, 1, &w));
   TRY(window_plan(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
   fit_padding(&window);
-  return bind_with_bias(
-      h, node,
-      put_conv(h, x, w, &window, ones, "oi", node_int(node, "group", 1), &node->outputs[0]->shape));
+  *out =
+      put_conv(h, x, w, &window, ones, "oi", node_int(node, "group", 1), &node->outputs[0]->shape);
+  return HONE_OK;
+}
+
+hone_status hlo_conv(struct hlo *h, const struct node *node) {
+  struct term x, w, y;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &w));
+  TRY(hlo_convolve(h, node, x, w, &y));
+  return bind_with_bias(h, node, y);
 }
 
 /* Weights [in, out / groups, ..] as [in / groups, out, ..]. */
@@ -319,19 +332,16 @@ static struct term put_index_vectors(struct hlo *h, struct term at, int axis) {
   char attributes[64];
   column.dims[column.rank++] = 1;
   all.dims[all.rank++] = at.shape.rank;
-  for (int d = 0; d < at.shape.rank; d++) {
-    snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", d);
-    const struct term place =
-        d == axis ? at
-                  : hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, at.dtype, &at.shape);
-    parts[d] = hlo_reshape(h, place, &column);
-  }
+  for (int d = 0; d < at.shape.rank; d++)
+    parts[d] = hlo_reshape(h, d == axis ? at : hlo_iota(h, d, at.dtype, &at.shape), &column);
   snprintf(attributes, sizeof attributes, "dimension = %d : i64", at.shape.rank);
   return hlo_op(h, "stablehlo.concatenate", parts, (size_t)at.shape.rank, attributes, NULL,
                 at.dtype, &all);
 }
 
-hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
+/* at [.., length]: where each update goes, along the first `length` axes of x; it has all of the others. */
+static hone_status put_scatter(struct hlo *h, const struct node *node, struct term x,
+                               struct term at, struct term updates) {
   static const struct {
     const char *reduction, *op;
   } ways[] = {{"none", NULL},
@@ -339,26 +349,22 @@ hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
               {"mul", "stablehlo.multiply"},
               {"max", "stablehlo.maximum"},
               {"min", "stablehlo.minimum"}};
-  struct term x, at, updates;
-  int axis;
+  const int rows = at.shape.rank - 1, length = (int)at.shape.dims[rows];
   size_t way = 0;
-  TRY(hlo_input(h, node, 0, &x));
-  TRY(hlo_input(h, node, 1, &at));
-  TRY(hlo_input(h, node, 2, &updates));
-  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
   while (way < COUNT(ways) && strcmp(ways[way].reduction, node_string(node, "reduction", "none")))
     way++;
-  if (way == COUNT(ways) || x.shape.rank >= HONE_MAX_RANK)
+  if (way == COUNT(ways))
     return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: this reduction has no rule");
-  at = put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis);
   struct text attributes = {0}, region = {0};
-  text_puts(&attributes, "scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [");
-  put_run(&attributes, 0, x.shape.rank);
+  text_puts(&attributes, "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [");
+  put_run(&attributes, rows, updates.shape.rank);
+  text_puts(&attributes, "], inserted_window_dims = [");
+  put_run(&attributes, 0, length);
   text_puts(&attributes, "], scatter_dims_to_operand_dims = [");
-  put_run(&attributes, 0, x.shape.rank);
+  put_run(&attributes, 0, length);
   text_printf(&attributes,
               "], index_vector_dim = %d>, indices_are_sorted = false, unique_indices = false",
-              x.shape.rank);
+              rows);
   hlo_put_region(&region, ways[way].op, x.dtype);
   hlo_bind(
       h, node, 0,
@@ -367,5 +373,87 @@ hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
   if (attributes.failed || region.failed) h->out->failed = true;
   text_deinit(&attributes);
   text_deinit(&region);
+  return HONE_OK;
+}
+
+hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
+  struct term x, at, updates;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &at));
+  TRY(hlo_input(h, node, 2, &updates));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  if (x.shape.rank >= HONE_MAX_RANK)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+  at = put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis);
+  return put_scatter(h, node, x, at, updates);
+}
+
+/* Input 1 as addresses [.., length] in x; negative entries count from the end of their axis. */
+static hone_status put_addresses(struct hlo *h, const struct node *node, const struct shape *x,
+                                 struct term *out) {
+  struct term at, sizes;
+  struct tensor *dims;
+  TRY(hlo_input(h, node, 1, &at));
+  const int64_t length = at.shape.dims[at.shape.rank - 1];
+  TRY(tensor_create(h->ctx, h->arena, at.dtype, &(struct shape){1, {length}}, &dims));
+  for (int64_t d = 0; d < length; d++) tensor_set_i64(dims, (size_t)d, x->dims[d]);
+  TRY(hlo_constant(h, dims, &sizes));
+  const struct term zero = hlo_splat(h, 0, at.dtype, &at.shape);
+  const struct term moved = hlo_binary(h, "stablehlo.add", at, hlo_broadcast(h, sizes, &at.shape));
+  *out = hlo_select(h, hlo_compare(h, "LT", at, zero), moved, at);
+  return HONE_OK;
+}
+
+hone_status hlo_scatter_nd(struct hlo *h, const struct node *node) {
+  struct term x, at, updates;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 2, &updates));
+  TRY(put_addresses(h, node, &x.shape, &at));
+  return put_scatter(h, node, x, at, updates);
+}
+
+/* What stands at the addresses [.., length]: all of the axes behind the first `length`. */
+static void put_gather(struct hlo *h, const struct node *node, struct term x, struct term at) {
+  const int rows = at.shape.rank - 1, length = (int)at.shape.dims[rows];
+  const struct shape *shape = &node->outputs[0]->shape;
+  struct text attributes = {0};
+  int64_t sizes[HONE_MAX_RANK];
+  for (int d = 0; d < x.shape.rank; d++) sizes[d] = d < length ? 1 : x.shape.dims[d];
+  text_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
+  put_run(&attributes, rows, shape->rank);
+  text_puts(&attributes, "], collapsed_slice_dims = [");
+  put_run(&attributes, 0, length);
+  text_puts(&attributes, "], start_index_map = [");
+  put_run(&attributes, 0, length);
+  text_printf(&attributes, "], index_vector_dim = %d>, slice_sizes = ", rows);
+  hlo_put_ints(&attributes, sizes, x.shape.rank);
+  text_puts(&attributes, ", indices_are_sorted = false");
+  hlo_bind(h, node, 0,
+           hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
+                  attributes.at ? attributes.at : "", NULL, x.dtype, shape));
+  if (attributes.failed) h->out->failed = true;
+  text_deinit(&attributes);
+}
+
+hone_status hlo_gather_elements(struct hlo *h, const struct node *node) {
+  struct term x, at;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(hlo_input(h, node, 1, &at));
+  TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
+  if (x.shape.rank >= HONE_MAX_RANK)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+  put_gather(h, node, x, put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis));
+  return HONE_OK;
+}
+
+hone_status hlo_gather_nd(struct hlo *h, const struct node *node) {
+  struct term x, at;
+  TRY(hlo_input(h, node, 0, &x));
+  if (node_int(node, "batch_dims", 0))
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: GatherND with batch_dims");
+  TRY(put_addresses(h, node, &x.shape, &at));
+  put_gather(h, node, x, at);
   return HONE_OK;
 }

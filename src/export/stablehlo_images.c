@@ -1,4 +1,4 @@
-/* Rules that move or weigh places: Resize, DepthToSpace, Tile, ArgMax, and numbers of few bits to and from floats. */
+/* Rules that move or weigh places: Resize, DepthToSpace, Tile, ArgMax. */
 #include "../ops/ops_internal.h"
 #include "stablehlo.h"
 
@@ -101,7 +101,6 @@ static hone_status put_tile(struct hlo *h, const struct node *node) {
 static hone_status put_arg(struct hlo *h, const struct node *node) {
   const bool is_max = is_op(node, OP_ArgMax), is_last = node_int(node, "select_last_index", 0) != 0;
   bool axes[HONE_MAX_RANK] = {false};
-  char attributes[64];
   struct term x;
   int axis;
   TRY(hlo_input(h, node, 0, &x));
@@ -122,9 +121,7 @@ static hone_status put_arg(struct hlo *h, const struct node *node) {
   const struct term extreme =
       hlo_reduce_back(h, takes_largest ? "stablehlo.maximum" : "stablehlo.minimum",
                       takes_largest ? lowest : INFINITY, x, axes);
-  snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
-  const struct term places =
-      hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, HONE_I64, &x.shape);
+  const struct term places = hlo_iota(h, axis, HONE_I64, &x.shape);
   const struct term found = hlo_select(h, hlo_compare(h, "EQ", x, extreme), places,
                                        hlo_splat(h, none, HONE_I64, &x.shape));
   const struct term y =
@@ -140,7 +137,6 @@ static hone_status put_one_hot(struct hlo *h, const struct node *node) {
   struct term at;
   int axis;
   int64_t dims[HONE_MAX_RANK];
-  char attributes[64];
   TRY(hlo_input(h, node, 0, &at));
   TRY(axis_attribute(h->ctx, node, "axis", -1, result->shape.rank, &axis));
   if (!values || tensor_count(values) != 2 || result->dtype == HONE_BOOL)
@@ -151,9 +147,7 @@ static hone_status put_one_hot(struct hlo *h, const struct node *node) {
   const struct term behind =
       hlo_binary(h, "stablehlo.add", at, hlo_splat(h, size, HONE_I64, &at.shape));
   at = hlo_select(h, hlo_compare(h, "LT", at, hlo_splat(h, 0, HONE_I64, &at.shape)), behind, at);
-  snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
-  const struct term places =
-      hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, HONE_I64, &result->shape);
+  const struct term places = hlo_iota(h, axis, HONE_I64, &result->shape);
   const struct term is_there =
       hlo_compare(h, "EQ", places, hlo_broadcast_dims(h, at, dims, &result->shape));
   hlo_bind(
@@ -163,115 +157,11 @@ static hone_status put_one_hot(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* -- numbers of few bits ---------------------------------------------------------------------------
- */
-
-/* Input k; constants of 4 bits as bytes, which the text has a form for. */
-static hone_status input_of_bits(struct hlo *h, const struct node *node, size_t k,
-                                 struct term *out) {
-  const struct value *value = node_input(node, k);
-  const struct tensor *from = value ? value->constant : NULL;
-  struct tensor *to;
-  if (!from || (from->dtype != HONE_I4 && from->dtype != HONE_U4))
-    return hlo_input(h, node, k, out);
-  TRY(tensor_create(h->ctx, h->arena, from->dtype == HONE_I4 ? HONE_I8 : HONE_U8, &from->shape,
-                    &to));
-  for (size_t i = 0; i < tensor_count(to); i++) tensor_set_i64(to, i, tensor_i64(from, i));
-  return hlo_constant(h, to, out);
-}
-
-/* One for each block of `size` elements along an axis, of which the last may be cut off. */
-static struct term spread_blocks(struct hlo *h, struct term x, int axis, int64_t size,
-                                 const struct shape *shape) {
-  struct shape wide = {.rank = x.shape.rank + 1}, joined = *shape;
-  int64_t places[HONE_MAX_RANK];
-  for (int d = 0, at = 0; d < x.shape.rank; d++) {
-    places[d] = at;
-    wide.dims[at++] = x.shape.dims[d];
-    if (d == axis) wide.dims[at++] = size;
-  }
-  joined.dims[axis] = x.shape.dims[axis] * size;
-  x = hlo_reshape(h, hlo_broadcast_dims(h, x, places, &wide), &joined);
-  return joined.dims[axis] == shape->dims[axis] ? x : hlo_head(h, x, shape);
-}
-
-/* A scale or zero point for every element of x: one number, one along the axis, or one a block. */
-static hone_status spread_operand(struct hlo *h, const struct node *node, size_t k,
-                                  const struct shape *shape, hone_dtype dtype, struct term *out) {
-  int axis;
-  int64_t place;
-  const int64_t block = node_int(node, "block_size", 0);
-  TRY(input_of_bits(h, node, k, out));
-  *out = hlo_convert(h, *out, dtype);
-  if (block > 0 && out->shape.rank == shape->rank && shape->rank < HONE_MAX_RANK) {
-    TRY(axis_attribute(h->ctx, node, "axis", 1, shape->rank, &axis));
-    *out = spread_blocks(h, *out, axis, block, shape);
-    return HONE_OK;
-  }
-  if (!out->shape.rank || (out->shape.rank == 1 && out->shape.dims[0] == 1)) {
-    *out = hlo_broadcast(h, hlo_reshape(h, *out, &(struct shape){0}), shape);
-    return HONE_OK;
-  }
-  if (out->shape.rank != 1)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: %s by block", node->op->name);
-  TRY(axis_attribute(h->ctx, node, "axis", 1, shape->rank, &axis));
-  place = axis;
-  *out = hlo_broadcast_dims(h, *out, &place, shape);
-  return HONE_OK;
-}
-
-static hone_status put_dequantize(struct hlo *h, const struct node *node) {
-  const hone_dtype dtype = node->outputs[0]->dtype;
-  struct term x, scale, zero;
-  TRY(input_of_bits(h, node, 0, &x));
-  TRY(spread_operand(h, node, 1, &x.shape, dtype, &scale));
-  x = hlo_convert(h, x, dtype);
-  if (node_input(node, 2)) {
-    TRY(spread_operand(h, node, 2, &x.shape, dtype, &zero));
-    x = hlo_binary(h, "stablehlo.subtract", x, zero);
-  }
-  hlo_bind(h, node, 0, hlo_binary(h, "stablehlo.multiply", x, scale));
-  return HONE_OK;
-}
-
-static hone_status put_quantize(struct hlo *h, const struct node *node) {
-  static const struct {
-    hone_dtype dtype;
-    double low, high;
-  } ranges[] = {
-      {HONE_U8, 0, 255}, {HONE_I8, -128, 127}, {HONE_U16, 0, 65535}, {HONE_I16, -32768, 32767}};
-  const hone_dtype to = node->outputs[0]->dtype;
-  struct term x, scale, zero;
-  size_t r = 0;
-  while (r < COUNT(ranges) && ranges[r].dtype != to) r++;
-  if (r == COUNT(ranges))
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: QuantizeLinear to %s",
-                dtype_name(to));
-  TRY(hlo_input(h, node, 0, &x));
-  TRY(spread_operand(h, node, 1, &x.shape, x.dtype, &scale));
-  x = hlo_unary(h, "stablehlo.round_nearest_even", hlo_binary(h, "stablehlo.divide", x, scale));
-  if (node_input(node, 2)) {
-    TRY(spread_operand(h, node, 2, &x.shape, x.dtype, &zero));
-    x = hlo_binary(h, "stablehlo.add", x, zero);
-  }
-  x = hlo_binary(h, "stablehlo.maximum", x, hlo_splat(h, ranges[r].low, x.dtype, &x.shape));
-  x = hlo_binary(h, "stablehlo.minimum", x, hlo_splat(h, ranges[r].high, x.dtype, &x.shape));
-  hlo_bind(h, node, 0, hlo_convert(h, x, to));
-  return HONE_OK;
-}
-
 /* -- the table -------------------------------------------------------------------------------------
  */
 
 const struct hlo_row hlo_image_rules[] = {
-    {OP_ArgMax, put_arg},
-    {OP_ArgMin, put_arg},
-    {OP_DepthToSpace, put_depth_to_space},
-    {OP_DequantizeLinear, put_dequantize},
-    {OP_OneHot, put_one_hot},
-    {OP_QuantizeLinear, put_quantize},
-    {OP_Resize, put_resize},
-    {OP_SpaceToDepth, put_space_to_depth},
-    {OP_Tile, put_tile},
+    {OP_ArgMax, put_arg},     {OP_ArgMin, put_arg},    {OP_DepthToSpace, put_depth_to_space},
+    {OP_OneHot, put_one_hot}, {OP_Resize, put_resize}, {OP_SpaceToDepth, put_space_to_depth},
+    {OP_Tile, put_tile},      {.rule = NULL},
 };
-const size_t hlo_image_rule_count = COUNT(hlo_image_rules);

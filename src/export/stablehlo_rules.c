@@ -385,6 +385,8 @@ static const struct hlo_row rules[] = {
     {OP_Expand, put_expand},
     {OP_Flatten, put_reshape},
     {OP_Gather, hlo_gather},
+    {OP_GatherElements, hlo_gather_elements},
+    {OP_GatherND, hlo_gather_nd},
     {OP_Gemm, hlo_gemm},
     {OP_GlobalAveragePool, put_global_pool},
     {OP_GlobalMaxPool, put_global_pool},
@@ -407,6 +409,7 @@ static const struct hlo_row rules[] = {
     {OP_ReduceSumSquare, put_reduce},
     {OP_Reshape, put_reshape},
     {OP_ScatterElements, hlo_scatter_elements},
+    {OP_ScatterND, hlo_scatter_nd},
     {OP_Shape, put_constant},
     {OP_Slice, put_slice},
     {OP_Softmax, put_softmax},
@@ -414,14 +417,16 @@ static const struct hlo_row rules[] = {
     {OP_Squeeze, put_reshape},
     {OP_Transpose, put_transpose},
     {OP_Unsqueeze, put_reshape},
+    {.rule = NULL},
 };
+static const struct hlo_row *const tables[] = {rules, hlo_image_rules, hlo_quantised_rules,
+                                               hlo_recurrent_rules, hlo_trees_rules};
 
 hone_status hlo_node(struct hlo *h, const struct node *node) {
   if (node_is_known(node)) return HONE_OK; /* written where it is read */
-  for (size_t i = 0; i < COUNT(rules); i++)
-    if (is_op(node, rules[i].op)) return rules[i].rule(h, node);
-  for (size_t i = 0; i < hlo_image_rule_count; i++)
-    if (is_op(node, hlo_image_rules[i].op)) return hlo_image_rules[i].rule(h, node);
+  for (size_t t = 0; t < COUNT(tables); t++)
+    for (const struct hlo_row *row = tables[t]; row->rule; row++)
+      if (is_op(node, row->op)) return row->rule(h, node);
   struct term term;
   TRY(hlo_elementwise(h, node, &term));
   hlo_bind(h, node, 0, term);

@@ -123,6 +123,13 @@ struct term hlo_broadcast(struct hlo *h, struct term x, const struct shape *shap
   return hlo_broadcast_dims(h, x, dims, shape);
 }
 
+struct term hlo_spread(struct hlo *h, struct term x, int axis, const struct shape *shape) {
+  const int64_t place = axis;
+  int64_t count;
+  if (!shape_count(&x.shape, &count) || count != 1) return hlo_broadcast_dims(h, x, &place, shape);
+  return hlo_broadcast(h, hlo_reshape(h, x, &(struct shape){0}), shape);
+}
+
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order) {
   struct text attributes = {0};
   struct shape shape = {.rank = x.shape.rank};
@@ -215,6 +222,30 @@ struct term hlo_range(struct hlo *h, struct term x, const int64_t *starts, const
 struct term hlo_head(struct hlo *h, struct term x, const struct shape *shape) {
   const int64_t zeros[HONE_MAX_RANK] = {0}, ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   return hlo_range(h, x, zeros, shape->dims, ones, shape);
+}
+
+struct term hlo_piece(struct hlo *h, struct term x, int axis, int64_t start, int64_t size) {
+  int64_t starts[HONE_MAX_RANK] = {0}, limits[HONE_MAX_RANK];
+  const int64_t ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  struct shape shape = x.shape;
+  if (x.shape.dims[axis] == size) return x;
+  memcpy(limits, x.shape.dims, sizeof limits);
+  shape.dims[axis] = size;
+  starts[axis] = start;
+  limits[axis] = start + size;
+  return hlo_range(h, x, starts, limits, ones, &shape);
+}
+
+struct term hlo_row(struct hlo *h, struct term x, int64_t i) {
+  struct shape shape = {.rank = x.shape.rank - 1};
+  memcpy(shape.dims, x.shape.dims + 1, (size_t)shape.rank * sizeof *shape.dims);
+  return hlo_reshape(h, hlo_piece(h, x, 0, i, 1), &shape);
+}
+
+struct term hlo_iota(struct hlo *h, int axis, hone_dtype dtype, const struct shape *shape) {
+  char attributes[64];
+  snprintf(attributes, sizeof attributes, "iota_dimension = %d : i64", axis);
+  return hlo_op(h, "stablehlo.iota", NULL, 0, attributes, NULL, dtype, shape);
 }
 
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis) {
