@@ -538,6 +538,13 @@ struct neighbours {
   int count; /* that were started; they stand still but between _run and _rest */
   int pids[BENCH_MAX_LOAD];
 };
+/* How long a cell takes: before it was measured as engines of its kind did elsewhere, then as its own processes do. */
+struct pace {
+  double expected_s; /* of one process */
+  double ended_s;    /* of those that ended in this run, */
+  int ended, left;   /* how many they are, and those to come, with the one that goes on */
+  double current_s;  /* what that one has taken */
+};
 /* A study while it runs: shared by the files of this folder but the worker's. */
 struct bench {
   struct ctx *ctx;
@@ -559,7 +566,7 @@ struct bench {
   double *floors;              /* ns, by cell; NaN: not measured */
   struct bench_case *identity; /* what floors are measured with; NULL until then */
   size_t step, step_count;
-  uint64_t start_ns;
+  struct pace *paces; /* by cell */
 };
 /* options.c: names and files that do not exist, and defaults in place of zeros. */
 MUST_USE hone_status options_check(struct bench *bench);
@@ -567,7 +574,7 @@ void options_set_defaults(struct bench_options *options, struct harness *harness
 /* cells.c */
 MUST_USE hone_status study_expand(struct bench *bench);
 MUST_USE hone_status study_key(struct bench *bench);
-void study_estimate(struct bench *bench); /* of time, memory and disk */
+MUST_USE hone_status study_estimate(struct bench *bench); /* of time, memory and disk */
 /* cases.c: one case from a model and a batch; a failure to prepare is in its status, not returned.
  */
 MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
@@ -685,6 +692,12 @@ void neighbours_rest(struct bench *bench);
 void neighbours_end(struct bench *bench);
 /* progress.c */
 bool bench_is_interrupted(const struct bench *bench);
+/* Before the first: what each cell will take. The sum of it. */
+MUST_USE hone_status pace_expect(struct bench *bench, double *out_seconds);
+/* Since then the cell's process took time; it ended; so many are still to do. */
+void pace_add(struct bench *bench, size_t cell, uint64_t since_ns);
+void pace_end(struct bench *bench, size_t cell, bool has_failed, int left);
+double pace_seconds_left(const struct bench *bench);
 void bench_report(struct bench *bench, const struct cell *cell, const char *model,
                   const char *phase);
 

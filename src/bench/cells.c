@@ -260,20 +260,19 @@ static double case_memory(const struct bench_study *study, size_t index) {
   return steady + extra;
 }
 
-/* Rough, from the work: 2 s to start and warm a worker, the slices, the reference at 1 GFLOP/s. */
-void study_estimate(struct bench *bench) {
+/* Rough, from the work: the reference at 1 GFLOP/s and core, and what pace_expect says of each cell. */
+hone_status study_estimate(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_estimate *e = &bench->study.estimate;
   *e = (struct bench_estimate){.cells = bench->study.cell_count,
                                .workers = bench->study.cell_count * (size_t)o->incarnations};
+  TRY(pace_expect(bench, &e->seconds));
   for (size_t c = 0; c < bench->study.case_count; c++) {
     const struct bench_case *one = &bench->study.cases[c];
     if (isfinite(one->flops)) e->seconds += one->flops / 1e9 * BENCH_SETS / usable_core_count();
     e->disk_bytes += (uint64_t)one->value_bytes * BENCH_SETS;
     e->memory_bytes = (uint64_t)fmax((double)e->memory_bytes, case_memory(&bench->study, c));
   }
-  e->seconds +=
-      (double)e->workers * 2 + (double)e->cells * (o->min_time_s + schedule_round_total(o) * 0.015);
-  int per_incarnation = schedule_rounds(o, 0);
-  bench->step_count = e->workers * (size_t)(1 + per_incarnation);
+  bench->step_count = e->workers * (size_t)(1 + schedule_rounds(o, 0));
+  return HONE_OK;
 }

@@ -185,8 +185,11 @@ static bool check_format(struct member *member, const struct bench_case *one,
       route_is_hones(member->cell->route))
     return true;
   struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_import, .rel_l2 = NAN};
-  snprintf(end.reason, sizeof end.reason, "%s reads %s; this model is %s", backend->title,
-           backend->formats, one->format);
+  const char *last = backend->routes ? strrchr(backend->routes, ' ') : NULL;
+  const bool has_other = last && route_is_hones(last + 1);
+  snprintf(end.reason, sizeof end.reason, "%s reads %s; this model is %s%s%s%s", backend->title,
+           backend->formats, one->format, has_other ? ": --route" : "", has_other ? last : "",
+           has_other ? " hands it what hone writes" : "");
   take_end(member, &end);
   return false;
 }
@@ -577,9 +580,11 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
     shuffle(&bench->random, order, count);
     for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
       struct member *member = &members[order[i]];
+      const uint64_t begin = clock_ns();
       bench->step++;
       if (member->is_live && schedule_takes_part(member->wanted_rounds, rounds, round))
         status = member_slice(bench, member, round);
+      if (!member->is_anchor) pace_add(bench, member->progress->cell, begin);
     }
   }
   free(order);
@@ -601,7 +606,9 @@ static hone_status open_group(struct bench *bench, struct cell_run *const *cells
   for (size_t opened = 0; *at < count && !bench_is_interrupted(bench); opened++) {
     if (opened && sum + largest > budget) break;
     struct member *member = &members[*out_count];
+    const uint64_t begin = clock_ns();
     TRY(member_open(bench, cells[(*at)++], number, false, member));
+    pace_add(bench, member->progress->cell, begin);
     (*out_count)++;
     bench->step++;
     sum += member->is_live ? member->rss : 0;
@@ -664,12 +671,19 @@ static hone_status open_undisputed(struct bench *bench, struct cell_run *const *
   return open_group(bench, cells, count, at, members, out_count);
 }
 
+static int left_of(const struct cell_run *progress) {
+  const int left = progress->wanted - progress->complete;
+  return progress->has_failed || left < 0 ? 0 : left;
+}
+
 static hone_status run_group(struct bench *bench, struct cell_run *const *cells, size_t count,
                              size_t *at, struct member *members) {
   size_t opened = 0;
   hone_status status = open_undisputed(bench, cells, count, at, members, &opened);
   if (!status) status = run_rounds(bench, members, opened);
   for (size_t i = 0; i < opened; i++) {
+    const struct cell_run *progress = members[i].progress;
+    const uint64_t begin = clock_ns();
     if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns))
       status = member_floor(bench, &members[i]);
     if (members[i].is_live && bench_is_interrupted(bench)) {
@@ -678,6 +692,9 @@ static hone_status run_group(struct bench *bench, struct cell_run *const *cells,
     }
     hone_status closed = member_close(bench, &members[i]);
     if (!status) status = closed;
+    if (members[i].is_anchor) continue;
+    pace_add(bench, progress->cell, begin);
+    pace_end(bench, progress->cell, progress->has_failed, left_of(progress));
   }
   return status;
 }
@@ -752,6 +769,8 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct cel
                                    .next_number = done.next_number,
                                    .largest_batch = -1,
                                    .has_failed = done.has_failed};
+    bench->paces[i].left =
+        bench->study.cases[case_index].status == STATUS_ok ? left_of(&out[count]) : 0;
     for (size_t k = 0; k < done.slice_count; k++)
       VEC_PUSH(bench->ctx, bench->arena, &out[count].slices, done.slices[k]);
     count++;

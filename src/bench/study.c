@@ -42,10 +42,9 @@ static hone_status run_study(struct bench *bench) {
   TRY(given_check_cases(bench));
   TRY(study_expand(bench));
   TRY(study_key(bench));
-  study_estimate(bench);
+  TRY(study_estimate(bench));
   if (bench->callbacks->begin) TRY(bench->callbacks->begin(bench->callbacks->user, &bench->study));
   if (bench->options.is_dry_run) return HONE_OK;
-  bench->start_ns = clock_ns();
   return measure(bench);
 }
 
@@ -77,7 +76,6 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     bench->arena = arena;
     bench->options = *options;
     bench->callbacks = callbacks;
-    bench->start_ns = clock_ns();
     options_set_defaults(&bench->options, &bench->harness);
     random_init(&bench->random, bench->options.seed);
     if (options->cache_dir)

@@ -153,12 +153,37 @@ static void rounds_follow_the_speed_and_spread_evenly(void **state) {
     }
 }
 
+/* Three cells; the first turns out five times as slow as was expected, the last fails. */
+static void the_time_left_follows_what_was_seen(void **state) {
+  (void)state;
+  struct pace paces[] = {
+      {.expected_s = 2, .left = 3}, {.expected_s = 2, .left = 3}, {.expected_s = 4, .left = 3}};
+  struct bench bench = {.study = {.cell_count = COUNT(paces)}, .paces = paces};
+  assert_float_equal(pace_seconds_left(&bench), 24, 1e-9);
+  paces[0].current_s = 1;
+  assert_float_equal(pace_seconds_left(&bench), 23, 1e-9);
+  paces[0].current_s = 10; /* more than was expected: nothing of this process is left */
+  assert_float_equal(pace_seconds_left(&bench), 22, 1e-9);
+  pace_end(&bench, 0, false, 2); /* 2 * 10; the others, by the same factor, 3 * 10 and 3 * 20 */
+  assert_float_equal(pace_seconds_left(&bench), 110, 1e-9);
+  paces[1].current_s = 2;
+  pace_end(&bench, 1, false, 2); /* its own time from now on; the last by 12 / 4 */
+  assert_float_equal(pace_seconds_left(&bench), 20 + 4 + 36, 1e-9);
+  paces[2].current_s = 1000;
+  pace_end(&bench, 2, true, 0); /* nothing is to come of it, and it says nothing of the others */
+  assert_float_equal(pace_seconds_left(&bench), 20 + 4, 1e-9);
+  pace_end(&bench, 1, false, 0);
+  paces[0].current_s = 4;
+  assert_float_equal(pace_seconds_left(&bench), 6 + 10, 1e-9);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(intervals_hold_the_truth),
       cmocka_unit_test(the_stopping_rule_keeps_the_error_rate),
       cmocka_unit_test(only_what_both_have_is_compared),
       cmocka_unit_test(rounds_follow_the_speed_and_spread_evenly),
+      cmocka_unit_test(the_time_left_follows_what_was_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
