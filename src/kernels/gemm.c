@@ -275,7 +275,9 @@ static void choose_blocks(struct layout *t, const struct kernel_target *target) 
   }
 }
 
-/* Units: what one thread does at a time. The larger operand is read once, the other stays in L2. */
+/* Units: what one thread does at a time. The larger operand is read once, the other stays in L2. Where that is b, a unit is
+   as few tiles as share L1 with a panel, and all panels: a's rows come from L2 once, whole rows of c are written, and
+   threads have rows of their own from one step to the next. Not measured on AMX, and no gain for bytes. */
 static void choose_units(struct layout *t, const struct kernel_target *target) {
   struct tile *tile = &t->tile;
   int64_t l2 = (int64_t)target->l2_bytes, threads = max_i64(1, target->threads);
@@ -285,14 +287,18 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
           b_bytes = t->k_all * t->panel_width * t->panels * 4;
   int64_t goal = 4 * threads;
   int64_t fit_tiles = max_i64(1, l2 / 2 / a_tile_bytes);
+  const int64_t near_tiles = max_i64(1, (int64_t)target->l1_bytes / 3 / a_tile_bytes);
+  const bool by_rows = !t->amx && t->group < 4;
   /* Panels share out evenly and all of a stays in L2: one panel a unit. */
   bool a_stays = fit_tiles >= t->tiles && t->outer * t->inner * t->panels % threads == 0;
-  bool b_stays = b_bytes <= l2 / 2 && t->tiles >= goal && !a_stays;
+  bool b_stays = t->tiles >= goal && b_bytes <= (by_rows && threads > 1 ? l2 / 8 * 5 : l2 / 2) &&
+                 (by_rows || !a_stays);
   tile->unit_panels = b_stays ? t->panels : 1;
   int64_t blocks = ceil_div(t->tiles, fit_tiles);
   int64_t others = t->outer * t->inner * ceil_div(t->panels, tile->unit_panels);
   if (others % threads && others < 2 * goal) blocks = max_i64(blocks, ceil_div(2 * goal, others));
   if (b_stays) blocks = max_i64(blocks, min_i64(t->tiles, ceil_div(2 * goal, others)));
+  if (b_stays && by_rows && t->panels > 1) blocks = max_i64(blocks, ceil_div(t->tiles, near_tiles));
   blocks = min_i64(blocks, t->tiles);
   tile->unit_tiles = ceil_div(t->tiles, blocks);
   /* Weights of bytes stream by, too: those of a whole model are more than L2 holds from one run to the next. */

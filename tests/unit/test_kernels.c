@@ -444,6 +444,37 @@ static void test_costs(void **state) {
   }
 }
 
+/* Weights that L2 holds: each few rows meet all panels. Others: a panel meets all rows. */
+static void test_rows_meet_weights_in_l2(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    int64_t panels, least_tiles, most_tiles; /* of a unit */
+  } cases[] = {
+      {"gemm f32 m256 n1024 k256 batch01 batch11 a_row256 b_row1024 b_column1 b_batches1 c_row1024",
+       32, 1, 1},
+      {"conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
+       "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256",
+       8, 2, 6},
+      {"gemm f32 m197 n3072 k768 batch01 batch11 a_row768 b_row3072 b_column1 b_batches1 c_row3072",
+       1, 14, 16},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct kernel_target target = isas[2].target;
+    struct problem p;
+    struct choice chosen;
+    target.l1_bytes = 48 << 10;
+    target.l2_bytes = 2 << 20;
+    target.threads = 2;
+    assert_true(problem_parse(cases[i].line, &p));
+    assert_true(kernel_choose_in(kernel_find(p.kind == PROBLEM_gemm ? "gemm_f32" : "conv_f32"), &p,
+                                 &target, &chosen));
+    assert_int_equal(choice_value(&chosen, "unit_panels", 0), cases[i].panels);
+    assert_in_range(choice_value(&chosen, "unit_tiles", 0), cases[i].least_tiles,
+                    cases[i].most_tiles);
+  }
+}
+
 /* Rows of a that are whole pages apart meet in one set of L1: tiles of no more of them than it holds, where more would
    be as good by themselves. */
 static void test_tiles_stay_in_a_set(void **state) {
@@ -640,6 +671,7 @@ int main(void) {
       cmocka_unit_test(test_unfitting_choices),
       cmocka_unit_test(test_costs),
       cmocka_unit_test(test_tiles_stay_in_a_set),
+      cmocka_unit_test(test_rows_meet_weights_in_l2),
       cmocka_unit_test(test_rows_are_covered),
       cmocka_unit_test(test_simd),
       cmocka_unit_test(test_sse2),
