@@ -59,6 +59,7 @@ void describe_backend(struct ctx *ctx, const struct backend *backend, const char
     snprintf(out->reason, sizeof out->reason, "no memory to ask it");
     return;
   }
+  fflush(NULL); /* what the child ends with is not written twice */
   const pid_t pid = fork();
   if (pid == 0) ask(ctx, backend, engine_path, answer);
   if (pid > 0)

@@ -32,7 +32,7 @@ BROKEN = {
     "cut off": ("int whole = 1;", "crashed", "SIG"),
     "another library": ("int something_else(void) { return 1; }", "unsupported", "libonnxruntime|libopenvino"),
     "needs another": ("extern int gone(void); int f(void) { return gone(); }", "not_installed", "libgone.so"),
-    "exits when loaded": ("#include <unistd.h>\n__attribute__((constructor)) void f(void) { _exit(7); }", "error", "code 7"),
+    "exits when loaded": ("#include <stdlib.h>\n__attribute__((constructor)) void f(void) { exit(7); }", "error", "code 7"),
     "dies when loaded": ("__attribute__((constructor)) void f(void) { *(volatile int *)0 = 1; }", "crashed", "SIG"),
     "hangs when loaded": ("#include <unistd.h>\n__attribute__((constructor)) void f(void) { for (;;) pause(); }", "timeout",
                           "--timeout"),
@@ -107,6 +107,7 @@ def test_the_list_of_engines_survives_one(hone, tmp_path, how):
     result = hone("backends", "--engine", f"onnxruntime={folder}")
     lines = {line.split()[0]: line for line in result.text.splitlines()}
     assert result.code == 0 and lines["native"].split()[1] == "ready", result
+    assert not re.search(r"native +ready", result.errors), "the engine wrote out what this process had not yet written"
     assert "loading it ended the process: " + ("exit code 7" if "exits" in how else "SIGSEGV") in lines["onnxruntime"], result
 
 
