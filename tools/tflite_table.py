@@ -15,6 +15,7 @@ def page():
     schema = dict(line.split() for line in (ROOT / "tests/cases/tflite/builtin-operators.txt").read_text().splitlines())
     kinds = (ROOT / "src/import/tflite_kinds.c").read_text()
     read = set(re.findall(r'^    \{(\d+), "[A-Z0-9_]+", tf_', kinds, re.M))
+    customs = re.findall(r'^    \{32, "(\w+)", tf_', kinds, re.M)
     why = {}  # a row may be broken over two lines
     for first, last, reason in re.findall(r'\{(\d+), (\d+), "[^"]+",\s*"([^"]+)"\}', kinds):
         why.update({str(code): reason for code in range(int(first), int(last) + 1)})
@@ -38,7 +39,8 @@ def page():
         "- **LSTM** of floats with projections, layer normalisation and clipped values; of bytes with a cell of 16 bits (8x8_16),",
         "  without layer normalisation and peepholes, bit for bit.",
         "- **Sparse** constants are read with all their zeros; **composites** are what their own graph says.",
-        "- **Custom operators** are refused by name: their code is not in the file.",
+        f"- **Custom operators** that LiteRT brings are read ({', '.join(f'`{name}`' for name in customs)}, fast and regular); others are",
+        "  refused by name: their code is not in the file.",
         "",
         "| not read | why |", "|---|---|"]
     lines += [f"| {', '.join(names_of)} | {reason} |" for reason, names_of in sorted(missing.items())]

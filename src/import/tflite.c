@@ -33,6 +33,7 @@ enum {
   OPERATOR_INPUTS,
   OPERATOR_OUTPUTS,
   OPERATOR_OPTIONS = 4,
+  OPERATOR_CUSTOM,
   OPERATOR_BETWEEN = 8,
   OPERATOR_OPTIONS_2 = 12 /* of operators since 162 */
 };
@@ -399,7 +400,10 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   TRY(flat_text(&opcode, OPCODE_CUSTOM, tf->arena, "an operator's name", &custom));
   if (old > code) code = old; /* files from before operator 127 */
   struct place at = {PLACE_NODE, (int64_t)index, ""};
-  if (code == CODE_CUSTOM) return fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", custom);
+  if (code == CODE_CUSTOM) {
+    *out = tf_custom_find(custom);
+    return *out ? HONE_OK : fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", custom);
+  }
   const char *name, *why;
   *out = tf_kind_find(code < 0 ? -1 : (int)code, &name, &why);
   if (*out) return HONE_OK;
@@ -415,6 +419,7 @@ hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op) {
   TRY(flat_list(&table, OPERATOR_OUTPUTS, 4, &op->outputs));
   TRY(flat_child(&table, op->kind->code < CODE_OPTIONS_2 ? OPERATOR_OPTIONS : OPERATOR_OPTIONS_2,
                  &op->options));
+  TRY(flat_list(&table, OPERATOR_CUSTOM, 1, &op->custom));
   TRY(flat_list(&table, OPERATOR_BETWEEN, 4, &op->between));
   TRY(check_indices(tf, &op->inputs, &tf->graph, true, "an input"));
   TRY(check_indices(tf, &op->between, &tf->graph, true, "an intermediate"));

@@ -85,6 +85,7 @@ struct tf_op {
   struct flat_vector
       between; /* tensors that only tell the scales of what lies within the operator */
   struct flat_table options;
+  struct flat_vector custom; /* bytes: options of an operator that the schema does not know */
 };
 
 /* -- tflite.c ---- */
@@ -106,7 +107,7 @@ tf_build_fn tf_if, tf_while, tf_call_once, tf_composite, tf_var_handle, tf_read_
 MUST_USE hone_status tf_leave(struct tf *tf);
 /* The file's graph `index`, its tensors not bound to anything yet. */
 MUST_USE hone_status tf_graph_open(struct tf *tf, size_t index, struct tf_graph *out);
-/* Finds which variables the model's own graph assigns: what they hold is an input and an output then. */
+/* Finds which variables the model's own graph or a branch of an IF assigns: what they hold is an input and an output. */
 MUST_USE hone_status tf_find_assigned(struct tf *tf);
 /* What a tensor that keeps its content from run to run holds when the run begins; zero at first. */
 MUST_USE hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const struct shape *shape,
@@ -217,7 +218,12 @@ MUST_USE hone_status tf_sparse_constant(struct tf *tf, const struct flat_table *
                                         struct tensor *out);
 tf_build_fn tf_densify;
 
+/* -- tflite_detection.c ---- */
+tf_build_fn tf_detections;
+
 /* -- tflite_kinds.c ---- */
+/* A custom operator by its name; NULL: its code is not in the file. */
+const struct tf_kind *tf_custom_find(const char *name);
 /* NULL: not read; *out_name and *out_why then say what it is and why, NULL for a code of no operator. */
 const struct tf_kind *tf_kind_find(int code, const char **out_name, const char **out_why);
 

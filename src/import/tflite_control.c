@@ -18,6 +18,8 @@ struct tf_call {
   struct tf_tensor *given;  /* of a WHILE before the first round */
   struct value *condition;  /* of the first round */
   size_t rounds, nodes;     /* nodes of the caller's graph before the first round */
+  VEC(struct value *)
+  before, then; /* what each variable held in front of an IF, behind its first branch */
 };
 
 /* -- calls ---- */
@@ -93,6 +95,7 @@ static hone_status new_graph(struct tf *tf, struct graph **out) {
 static hone_status end_graph(struct tf *tf, struct graph *made, struct value *value) {
   const char *name;
   struct graph *outer = tf->make.graph;
+  if (made->fresh < outer->fresh) made->fresh = outer->fresh;
   tf->make.graph = made;
   if (!graph_owns(made, value)) TRY(make_node(&tf->make, OP_Identity, VALUES(value), NULL, &value));
   TRY(arena_printf(tf->ctx, tf->arena, &name, "%%%llu", (unsigned long long)made->fresh++));
@@ -145,9 +148,22 @@ static hone_status make_holder(struct tf_call *call, enum op_id id, struct value
 
 /* -- IF: options are the graphs for true and false; input 0 is the condition ---- */
 
+/* Content of variable i at an earlier time; NULL: nobody had asked for it yet. */
+static struct value *held(const struct tf *tf, struct value *const *values, size_t count,
+                          size_t i) {
+  return i < count && values[i] ? values[i] : tf->variables.at[i]->input;
+}
+
 static hone_status enter_branch(struct tf *tf, struct tf_call *call, enum stage stage) {
   size_t k = stage == ELSE;
   call->stage = stage;
+  for (size_t i = 0; i < tf->variables.count; i++) {
+    struct tf_variable *variable = tf->variables.at[i];
+    if (stage == THEN) VEC_PUSH(tf->ctx, tf->arena, &call->before, variable->now);
+    if (stage == THEN) continue;
+    VEC_PUSH(tf->ctx, tf->arena, &call->then, variable->now);
+    if (variable->is_assigned) variable->now = held(tf, call->before.at, call->before.count, i);
+  }
   TRY(new_graph(tf, &call->made[k]));
   return push(tf, call, call->graphs[k], call->made[k], call->values, call->count);
 }
@@ -167,20 +183,50 @@ hone_status tf_if(struct tf_op *op) {
   return push(op->tf, call, call->graphs[!taken], op->make->graph, call->values, call->count);
 }
 
+static hone_status state_input(struct tf_op *op, struct tf_variable *variable, hone_dtype dtype,
+                               const struct shape *shape);
+
+/* What a branch leaves in a variable, or what that held, is a result of the IF. A variable that only one of them assigns
+   is an input, if nobody had read it yet. */
+static hone_status end_variables(struct tf *tf, struct tf_call *call, bool *is_joined) {
+  for (size_t i = 0; i < tf->variables.count; i++) {
+    struct tf_variable *variable = tf->variables.at[i];
+    struct value *was = held(tf, call->before.at, call->before.count, i);
+    struct value *then = i < call->then.count && call->then.at[i] ? call->then.at[i] : was;
+    struct value *other = variable->now ? variable->now : was, *some = then ? then : other;
+    is_joined[i] = variable->is_assigned && (then != was || other != was);
+    if (!is_joined[i]) continue;
+    if (!then || !other) TRY(state_input(&call->op, variable, some->dtype, &some->shape));
+    if (!then) then = variable->input;
+    if (!other) other = variable->input;
+    if (then->dtype != other->dtype || !shape_equal(&then->shape, &other->shape) ||
+        (variable->initial && !shape_equal(&variable->initial->shape, &then->shape)))
+      return tf_refuse(&call->op, "whose branches leave other types or shapes in a variable");
+    TRY(end_graph(tf, call->made[0], then));
+    TRY(end_graph(tf, call->made[1], other));
+  }
+  return HONE_OK;
+}
+
 static hone_status join_branches(struct tf *tf, struct tf_call *call, struct tf_tensor *results,
                                  size_t count) {
   static const char *const names[] = {"then_branch", "else_branch"};
   struct node *node;
   struct value **shaped;
+  bool *is_joined;
   size_t k = 0;
   if (call->made[0]->outputs.count != call->made[1]->outputs.count)
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&call->op),
                 "the branches of IF have %zu and %zu results", call->made[0]->outputs.count,
                 call->made[1]->outputs.count);
+  TRY(NEW_ARRAY(tf->ctx, tf->arena, is_joined, tf->variables.count));
+  TRY(end_variables(tf, call, is_joined));
   TRY(make_holder(call, OP_If, &call->condition, 1, names, 2, call->made[0]->outputs.count, &node));
   shaped = node->outputs;
   for (size_t i = 0; i < count; i++)
     if (!results[i].resource) results[i].value = shaped[k++];
+  for (size_t i = 0; i < tf->variables.count; i++)
+    if (is_joined[i]) tf->variables.at[i]->now = shaped[k++];
   return write_results(call, results, count);
 }
 
@@ -379,22 +425,69 @@ hone_status tf_var_handle(struct tf_op *op) {
                       *container ? "/" : "", name);
 }
 
-enum { CODE_VAR_HANDLE = 142, CODE_ASSIGN_VARIABLE = 144 };
+enum { CODE_IF = 118, CODE_VAR_HANDLE = 142, CODE_ASSIGN_VARIABLE = 144 };
+struct branch {
+  int64_t index;
+  size_t count;
+  const char **handles; /* of its inputs */
+};
+struct search { /* graphs to look through: the branches of IF, each once */
+  VEC(struct branch) left;
+  bool *is_seen;
+};
 
-/* Handles that the graph makes itself and assigns through: a variable assigned within IF or WHILE is refused
-   where that happens. */
-hone_status tf_find_assigned(struct tf *tf) {
-  struct tf_graph *graph = &tf->graph;
-  for (size_t i = 0; i < graph->operators.count; i++) {
+static hone_status add_branches(struct tf_op *op, struct search *search) {
+  struct tf *tf = op->tf;
+  struct branch branch = {.count = op->inputs.count ? op->inputs.count - 1 : 0};
+  TRY(NEW_ARRAY(op->ctx, tf->arena, branch.handles, branch.count + 1));
+  for (size_t k = 0; k < branch.count; k++)
+    branch.handles[k] = tf_in(op, k + 1) ? tf_in(op, k + 1)->resource : NULL;
+  for (unsigned i = 0; i < 2; i++) {
+    TRY(tf_option(op, i, FLAT_I32, 0, &branch.index));
+    if (branch.index < 0 || (uint64_t)branch.index >= tf->subgraphs.count) continue;
+    if (search->is_seen[branch.index]) continue;
+    search->is_seen[branch.index] = true;
+    VEC_PUSH(op->ctx, tf->arena, &search->left, branch);
+  }
+  return HONE_OK;
+}
+
+/* Handles that a graph makes itself, or is given, and assigns through. */
+static hone_status search_graph(struct tf *tf, struct search *search) {
+  for (size_t i = 0; i < tf->graph.operators.count; i++) {
     struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
     struct tf_variable *variable;
     TRY(tf_operator_open(tf, i, &op));
     if (op.kind->code == CODE_VAR_HANDLE) TRY(tf_var_handle(&op));
+    if (op.kind->code == CODE_IF) TRY(add_branches(&op, search));
     const struct tf_tensor *handle = op.kind->code == CODE_ASSIGN_VARIABLE ? tf_in(&op, 0) : NULL;
     if (!handle || !handle->resource) continue;
     TRY(find_variable(tf, handle->resource, &variable));
     variable->is_assigned = true;
   }
+  return HONE_OK;
+}
+
+static hone_status search_branch(struct tf *tf, const struct branch *branch,
+                                 struct search *search) {
+  TRY(tf_graph_open(tf, (size_t)branch->index, &tf->graph));
+  tf->flat.tables_left += OPENED_PER_OPERATOR * tf->graph.operators.count;
+  for (size_t k = 0; k < branch->count && k < tf->graph.inputs.count; k++)
+    tf->graph.tensors[flat_i32_at(&tf->graph.inputs, k)].resource = branch->handles[k];
+  return search_graph(tf, search);
+}
+
+/* A variable that is assigned elsewhere is refused where that happens. */
+hone_status tf_find_assigned(struct tf *tf) {
+  const struct tf_graph own = tf->graph;
+  struct search search = {.is_seen = NULL};
+  TRY(NEW_ARRAY(tf->ctx, tf->arena, search.is_seen, tf->subgraphs.count));
+  TRY(search_graph(tf, &search));
+  for (size_t i = 0; i < search.left.count; i++) {
+    const struct branch branch = search.left.at[i];
+    TRY(search_branch(tf, &branch, &search));
+  }
+  tf->graph = own;
   return HONE_OK;
 }
 
@@ -443,7 +536,11 @@ hone_status tf_assign_variable(struct tf_op *op) {
     variable->initial = x->constant;
     return HONE_OK;
   }
-  if (op->tf->frames.count) return tf_refuse(op, "within IF or WHILE");
+  for (size_t i = 0; i < op->tf->frames.count; i++) {
+    const enum stage stage = op->tf->frames.at[i].call->stage;
+    if (stage != TAKEN && stage != THEN && stage != ELSE) return tf_refuse(op, "within WHILE");
+  }
+  if (!variable->is_assigned) return tf_refuse(op, "in a graph that another operator calls");
   if (variable->input &&
       (variable->input->dtype != x->dtype || !shape_equal(&variable->input->shape, &x->shape)))
     return tf_refuse(op, "of another type or shape than the variable had");

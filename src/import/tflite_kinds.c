@@ -180,6 +180,17 @@ static const struct {
      "StableHLO within TFLite, which converters lower to the operators above"},
 };
 
+/* Operators that the schema does not know, but every LiteRT does. */
+static const struct tf_kind customs[] = {
+    {32, "TFLite_Detection_PostProcess", tf_detections, 0},
+};
+
+const struct tf_kind *tf_custom_find(const char *name) {
+  for (size_t i = 0; i < COUNT(customs); i++)
+    if (!strcmp(customs[i].name, name)) return &customs[i];
+  return NULL;
+}
+
 const struct tf_kind *tf_kind_find(int code, const char **out_name, const char **out_why) {
   size_t low = 0, high = COUNT(kinds);
   *out_name = *out_why = NULL;

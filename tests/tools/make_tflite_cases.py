@@ -13,6 +13,7 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from flatbuffers import flexbuffers
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite"
 TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 1,
@@ -109,6 +110,19 @@ class Model:
             return self.constant(name, self.random.normal(0, 0.5, shape), dtype)
         low, high = (0, 256) if dtype == "uint8" else (-127, 128) if dtype == "int8" else (-3000, 3000)
         return self.constant(name, self.random.integers(low, high, shape), dtype, quant)
+
+    def custom(self, name, inputs, outputs, options):
+        """An operator that the schema does not know, with a map of options, or their bytes."""
+        packed = options if isinstance(options, bytes) else bytes(flexbuffers.Dumps(options))
+        entry = schema.OperatorCodeT()
+        entry.builtinCode, entry.deprecatedBuiltinCode, entry.customCode, entry.version = 32, 32, name, 1
+        self.model.operatorCodes.append(entry)
+        operator = schema.OperatorT()
+        operator.opcodeIndex = len(self.model.operatorCodes) - 1
+        operator.inputs = [self.index[i] for i in inputs]
+        operator.outputs = [self.index[o] for o in outputs]
+        operator.customOptions = np.frombuffer(packed, np.uint8)
+        self.graph.operators.append(operator)
 
     def operator(self, code, inputs, outputs, options=None, kind=None, between=()):
         """between: tensors that only tell scales of what lies within the operator."""
@@ -835,6 +849,42 @@ def variable_ring(name):
     m.write()
 
 
+def variable_branches(name, given):
+    """One branch adds to a variable that it is handed, the other one assigns another variable, by a handle of its own."""
+    m = Model(name)
+    m.again = True
+    shape = (1, 3)
+    m.input("x", shape)
+    m.input("c", (), "bool", data=given)
+    initialise(m, total=[[1.0, 2.0, 3.0]], last=[[0.5, 0.25, 0.125]])
+    handle(m, "total"), handle(m, "last")
+    graphs = []
+    for adds in (True, False):
+        graphs.append(m.begin())
+        m.argument("sum", (), "resource")
+        m.argument("a", shape)
+        m.tensor("b", shape)
+        if adds:
+            m.tensor("old", shape)
+            m.operator("READ_VARIABLE", ["sum"], ["old"], {}, "ReadVariable")
+            m.operator("ADD", ["old", "a"], ["b"], {}, "Add")
+            m.operator("ASSIGN_VARIABLE", ["sum", "b"], [], {}, "AssignVariable")
+        else:
+            handle(m, "last")
+            m.operator("SQUARE", ["a"], ["b"])
+            m.operator("ASSIGN_VARIABLE", ["last", "b"], [], {}, "AssignVariable")
+        m.output("b")
+        m.end()
+    chain(m, ("IF", ["c", "total", "x"], "y", shape, "float32",
+              {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If"))
+    for shared in ("total", "last"):
+        m.tensor(f"{shared}_read", shape)
+        m.operator("READ_VARIABLE", [shared], [f"{shared}_read"], {}, "ReadVariable")
+    chain(m, ("SUB", ["total_read", "last_read"], "z", shape, "float32", {}, "Sub"))
+    m.output("y", "z")
+    m.write()
+
+
 def lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, peephole=False, batch=2, time=5,
          features=3, units=4):
     m = Model(name)
@@ -919,6 +969,41 @@ def byte_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=Fa
     m.operator(code, inputs, ["y"], options, "LSTM" if step else "UnidirectionalSequenceLSTM", between)
     m.output("y")
     m.write()
+
+
+def detections(name, stored="float32", background=1, each=1, anchors=60, classes=5, most=10, **options):
+    """Boxes by their anchors, sometimes many on one place."""
+    m = Model(name)
+    random = m.random
+    quants = ((0.04, 128), (1 / 256, 0)) if stored == "uint8" else (None, None)
+    spread = random.integers(0, 256, (1, anchors, 4)) if stored == "uint8" else random.normal(0, 1.5, (1, anchors, 4))
+    scores = random.permutation(anchors * (classes + background)).reshape(1, anchors, classes + background)
+    m.input("encodings", (1, anchors, 4), stored, quants[0], data=spread)
+    m.input("predictions", scores.shape, stored, quants[1],
+            data=scores % 256 if stored == "uint8" else scores / scores.size)
+    places = np.concatenate([random.uniform(0.2, 0.8, (anchors, 2)), random.uniform(0.1, 0.5, (anchors, 2))], 1)
+    if stored == "uint8":
+        m.constant("anchors", np.round(places * 255), "uint8", (1 / 255, 0))
+    else:
+        m.constant("anchors", places)
+    shapes = {"boxes": (1, most * each, 4), "classes": (1, most * each), "scores": (1, most * each), "count": (1,)}
+    for output, shape in shapes.items():
+        m.tensor(output, shape)
+    m.custom("TFLite_Detection_PostProcess", ["encodings", "predictions", "anchors"], list(shapes),
+             {"max_detections": most, "max_classes_per_detection": each, "num_classes": classes, "nms_iou_threshold": 0.5,
+              "nms_score_threshold": 1e-8, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0, **options})
+    m.output(*shapes)
+    m.write()
+
+
+def add_detections():
+    family("detections", [
+        ("fast", detections), ("plain-classes", lambda n: detections(n, background=0)),
+        ("two-classes", lambda n: detections(n, each=2)), ("wide", lambda n: detections(n, h_scale=2.5, w_scale=2.0)),
+        ("regular", lambda n: detections(n, use_regular_nms=True, detections_per_class=4)),
+        ("regular-few", lambda n: detections(n, use_regular_nms=True, most=30, nms_score_threshold=0.93)),
+        ("bytes", lambda n: detections(n, stored="uint8", anchors=25, classes=3)),
+    ])
 
 
 def add_cells():
@@ -1069,6 +1154,8 @@ def add_called():
         ("while-known", lambda n: loop(n, 5, False)), ("while-many", lambda n: loop(n, 200, False)),
         ("while-given", lambda n: loop(n, 7, True)), ("while-never", lambda n: loop(n, 0, True)),
     ])
+    family("variable-branches", [("then", lambda n: variable_branches(n, True)),
+                                 ("else", lambda n: variable_branches(n, False))])
     family("lstm", [
         ("batch-major", lstm), ("time-major", lambda n: lstm(n, major=True)),
         ("coupled", lambda n: lstm(n, coupled=True)), ("peephole", lambda n: lstm(n, peephole=True)),
@@ -1350,7 +1437,7 @@ def add_choosing():
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
-    add_choosing(), add_curves(), add_cells(), add_words()
+    add_choosing(), add_curves(), add_cells(), add_words(), add_detections()
     write_cases()
 
 

@@ -5,6 +5,7 @@ what the message holds. Needs what make_tflite_cases.py needs; no engine runs th
 """
 import flatbuffers
 import numpy as np
+from flatbuffers import flexbuffers
 
 from make_tflite_cases import FOLDER, Model, chain, schema
 
@@ -286,7 +287,30 @@ def calls():
     save(m, "UNSUP", "a body that exchanges variables")
 
 
+def customs():
+    """Of detectors: options that are no map, or say what cannot be; operands that do not fit; another operator."""
+    good = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_iou_threshold": 0.5,
+            "nms_score_threshold": 0.1, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
+    packed = bytes(flexbuffers.Dumps(good))
+    for name, options, status, says, *more in [
+            ("empty", b"", "FORMAT", "are no map"), ("list", bytes(flexbuffers.Dumps([1, 2])), "FORMAT", "are no map"),
+            ("cut", packed[40:], "UNSUP", "with max_detections nan"), ("far", packed[:-3] + b"\xff" + packed[-2:], "FORMAT", "are no map"),
+            ("text", {**good, "max_detections": "many"}, "FORMAT", "max_detections is no number"),
+            ("lacks", {k: v for k, v in good.items() if k != "num_classes"}, "UNSUP", "with num_classes nan"),
+            ("overlap", {**good, "nms_iou_threshold": 2.0}, "UNSUP", "an overlap of 2"),
+            ("scale", {**good, "h_scale": 0.0}, "UNSUP", "with h_scale 0"),
+            ("both", {**good, "use_regular_nms": True, "max_classes_per_detection": 2}, "UNSUP", "class by class"),
+            ("anchors", good, "SHAPE", "does not fit", 5), ("unknown", good, "UNSUP", 'custom operator "Mine"', 4, "Mine")]:
+        m = Model(f"detections-{name}")
+        m.input("e", (1, 4, 4)), m.input("p", (1, 4, 3))
+        m.weights("a", (more[0] if more else 4, 4))
+        made = [m.tensor(f"y{k}", shape) for k, shape in enumerate([(1, 3, 4), (1, 3), (1, 3), (1,)])]
+        m.custom(more[1] if more[1:] else "TFLite_Detection_PostProcess", ["e", "p", "a"], made, options)
+        m.output(*made)
+        save(m, status, says)
+
+
 if __name__ == "__main__":
     WRONG.mkdir(parents=True, exist_ok=True)
-    complex_numbers(), high_ranks(), operands(), tables(), calls()
+    complex_numbers(), high_ranks(), operands(), tables(), calls(), customs()
     (WRONG / "expected.txt").write_text("\n".join(sorted(ROWS)) + "\n")
