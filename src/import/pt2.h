@@ -177,6 +177,12 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
 pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,
     build_index, build_index_put, build_topk, build_nonzero, build_diagonal, build_unfold;
 
+/* -- pt2_sets.c ---- */
+pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_triangle_places,
+    build_one_hot, build_search, build_count, build_distances, build_cosine, build_cross,
+    build_embedding_bag, build_affine_grid, build_roi_align, build_deform_conv,
+    build_quantize, build_dequantize;
+
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
     build_adaptive_pool, build_reduce, build_arg, build_baddbmm, build_outer, build_einsum,

@@ -1,6 +1,8 @@
 /* pt2_index: ATen operators that read or write elements by index, sort or search. */
 #include "pt2.h"
 
+#include <math.h>
+
 hone_status build_index_select(struct pt_op *op) {
   struct value *x, *index, *y;
   int64_t axis;
@@ -33,29 +35,68 @@ hone_status build_gather(struct pt_op *op) {
 /* -- scatters ---- */
 
 static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
-                           struct value *updates, const char *reduction) {
-  struct value *y;
+                           struct value *updates, const char *reduction, struct value **out) {
   if (updates->shape.rank != index->shape.rank) return pt_refuse(op, "of unequal ranks");
   /* only the part of src that the indices cover */
   for (int d = 0; d < index->shape.rank; d++)
     if (updates->shape.dims[d] > index->shape.dims[d])
       TRY(pt_slice(op, updates, d, 0, index->shape.dims[d], 1, &updates));
-  TRY(make_node(op->make, OP_ScatterElements, VALUES(x, index, updates),
-                ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction)), &y));
+  return make_node(op->make, OP_ScatterElements, VALUES(x, index, updates),
+                   ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction)), out);
+}
+
+/* One number, as often as `like` has elements. */
+static hone_status repeated(struct pt_op *op, hone_dtype dtype, double number,
+                            const struct value *like, struct value **out) {
+  struct value *shape;
+  TRY(make_scalar(op->make, dtype, number, out));
+  TRY(make_ints(op->make, like->shape.dims, (size_t)like->shape.rank, &shape));
+  return make_node(op->make, OP_Expand, VALUES(*out, shape), NULL, out);
+}
+
+/* scatter_reduce; without include_self what is written begins anew, from the number that changes nothing. */
+static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
+                               struct value *updates) {
+  static const struct {
+    const char *name, *reduction;
+    double neutral;
+  } rows[] = {{"sum", "add", 0},
+              {"mean", "add", 0},
+              {"prod", "mul", 1},
+              {"amax", "max", -(double)INFINITY},
+              {"amin", "min", (double)INFINITY}};
+  struct value *neutral, *counts, *ones, *y = x;
+  const char *name;
+  int64_t include;
+  size_t k = 0;
+  TRY(pt_text(op, "reduce", "", &name));
+  TRY(pt_int(op, "include_self", 1, &include));
+  while (k < COUNT(rows) && strcmp(name, rows[k].name)) k++;
+  const bool is_mean = k < COUNT(rows) && !strcmp(name, "mean");
+  if (k == COUNT(rows) || (!dtype_is_float(x->dtype) && (is_mean || (!include && k > 2))))
+    return pt_refuse(op, "reduce %s of %s", name, dtype_name(x->dtype));
+  if (!include) {
+    TRY(repeated(op, x->dtype, rows[k].neutral, index, &neutral));
+    TRY(scatter(op, y, axis, index, neutral, "none", &y));
+  }
+  TRY(scatter(op, y, axis, index, updates, rows[k].reduction, &y));
+  if (!is_mean) return pt_result(op, 0, y);
+  TRY(repeated(op, x->dtype, include != 0, x, &counts));
+  TRY(repeated(op, x->dtype, 1, index, &ones));
+  TRY(scatter(op, counts, axis, index, ones, "add", &counts));
+  TRY(make_with_scalar(op->make, OP_Max, counts, 1, &counts));
+  TRY(make_node(op->make, OP_Div, VALUES(y, counts), NULL, &y));
   return pt_result(op, 0, y);
 }
 
 hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
-  static const char *const ours[][2] = {
-      {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
-  struct value *x, *index, *updates, *shape;
-  const char *name, *reduction = op->parameter ? "add" : "none";
-  int64_t axis, include;
+  struct value *x, *index, *updates, *y;
+  int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "index", &index));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  TRY(pt_int(op, "include_self", 1, &include));
   if (pt_given(op, "value")) {
+    struct value *shape;
     TRY(pt_operand(op, "value", x, &updates));
     TRY(make_cast(op->make, updates, x->dtype, &updates));
     TRY(make_ints(op->make, index->shape.dims, (size_t)index->shape.rank, &shape));
@@ -63,15 +104,9 @@ hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
   } else {
     TRY(pt_need(op, "src", &updates));
   }
-  if (op->parameter == 2) {
-    TRY(pt_text(op, "reduce", "", &name));
-    reduction = NULL;
-    for (size_t i = 0; i < COUNT(ours); i++)
-      if (!strcmp(name, ours[i][0])) reduction = ours[i][1];
-    if (!reduction || !include)
-      return pt_refuse(op, "reduce %s%s", name, include ? "" : ", afresh");
-  }
-  return scatter(op, x, axis, index, updates, reduction);
+  if (op->parameter == 2) return reduce_into(op, x, axis, index, updates);
+  TRY(scatter(op, x, axis, index, updates, op->parameter ? "add" : "none", &y));
+  return pt_result(op, 0, y);
 }
 
 hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatter */

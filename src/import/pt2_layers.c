@@ -187,7 +187,11 @@ static hone_status read_size(struct pt_op *op, const struct value *x, struct val
 
 /* parameter: 0 nearest, 1 linear, 2 cubic; 3: nearest with centres */
 hone_status build_upsample(struct pt_op *op) {
-  static const char *const modes[] = {"nearest", "linear", "cubic", "nearest"};
+  enum {
+    ANTIALIASED = 4
+  }; /* and what follows: PyTorch's filters, which leave out what lies outside */
+  static const char *const modes[] = {"nearest", "linear", "cubic", "nearest", "linear", "cubic"};
+  const bool is_filter = op->parameter >= ANTIALIASED;
   struct value *x, *scales, *sizes, *y;
   int64_t align;
   TRY(pt_tensor(op, "input", &x));
@@ -200,7 +204,8 @@ hone_status build_upsample(struct pt_op *op) {
                 ARGS(STRING_ARG("mode", modes[op->parameter]),
                      STRING_ARG("coordinate_transformation_mode", where),
                      STRING_ARG("nearest_mode", op->parameter ? "round_prefer_ceil" : "floor"),
-                     FLOAT_ARG("cubic_coeff_a", -0.75)),
+                     FLOAT_ARG("cubic_coeff_a", is_filter ? -0.5 : -0.75),
+                     INT_ARG("antialias", is_filter), INT_ARG("exclude_outside", is_filter)),
                 &y));
   return pt_result(op, 0, y);
 }
@@ -381,13 +386,13 @@ static hone_status run_layers(struct pt_op *op, struct recurrent *r, struct valu
 
 /* lstm.input and gru.input: layers of torch's order of gates, from packed lists. */
 hone_status build_recurrent(struct pt_op *op) {
-  static const int lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}; /* i o f c; z r h */
+  static const int lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}, rnn[] = {0}; /* i o f c; z r h */
   static const int64_t turn[] = {1, 0, 2};
   struct recurrent r = {.states = op->parameter == OP_LSTM ? 2 : 1};
   struct value *x, *last[2][64], *all;
   size_t given = 0;
-  r.order = op->parameter == OP_LSTM ? lstm : gru;
-  r.gates = op->parameter == OP_LSTM ? 4 : 3;
+  r.order = op->parameter == OP_LSTM ? lstm : op->parameter == OP_GRU ? gru : rnn;
+  r.gates = op->parameter == OP_LSTM ? 4 : op->parameter == OP_GRU ? 3 : 1;
   TRY(pt_need(op, "input", &x));
   if (op->parameter == OP_LSTM) {
     TRY(pt_tensors(op, "hx", 2, r.state, &given));

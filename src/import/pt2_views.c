@@ -14,6 +14,7 @@ static const struct {
   enum pt_view view;
 } views[] = {
     {"alias", VIEW_SAME},
+    {"broadcast_to", VIEW_OTHER},
     {"chunk", VIEW_OTHER},
     {"contiguous", VIEW_SAME},
     {"detach", VIEW_SAME},
@@ -23,9 +24,11 @@ static const struct {
     {"expand_as", VIEW_OTHER},
     {"flatten", VIEW_RESHAPE},
     {"lift_fresh", VIEW_SAME},
+    {"moveaxis", VIEW_OTHER},
     {"movedim", VIEW_OTHER},
     {"narrow", VIEW_OTHER},
     {"permute", VIEW_PERMUTE},
+    {"ravel", VIEW_RESHAPE},
     {"reshape", VIEW_RESHAPE},
     {"reshape_as", VIEW_RESHAPE},
     {"select", VIEW_SELECT},

@@ -271,6 +271,70 @@ def layers():
     module("multihead", Attend(), rand(2, 5, 8))
 
 
+def sets():
+    index = torch.tensor([2, 0, 2])
+    case("index_add", lambda x, s: x.index_add(0, torch.tensor([2, 0, 2]), s, alpha=2), rand(3, 4), rand(3, 4))
+    case("index_add-graph", lambda i, s: torch.zeros(5, 4).index_add(0, i, s), index, rand(3, 4))
+    case("index_copy", lambda x, i, s: x.index_copy(1, i, s), rand(2, 4), torch.tensor([3, 0]), rand(2, 2))
+    case("index_fill", lambda x, i: x.index_fill(1, i, -1.5), rand(2, 4), torch.tensor([3, 0]))
+    case("masked_scatter", lambda x, m, s: x.masked_scatter(m, s), rand(2, 4), torch.tensor([[1, 0, 0, 1], [0, 1, 1, 0]]).bool(), rand(6))
+    case("masked_scatter-rows", lambda x, m, s: x.masked_scatter(m, s), rand(4, 3), torch.tensor([[0], [1], [0], [1]]).bool(), rand(2, 3))
+    case("take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), rand(3, 4), torch.tensor([[3, 0]]))
+    for name, function in (("tril", torch.tril_indices), ("triu", torch.triu_indices)):
+        case(f"{name}_indices", lambda x, f=function: x[f(4, 5, -1)[0], f(4, 5, -1)[1]], rand(4, 5))
+    case("one_hot", lambda i: F.one_hot(i, 4), index)
+    edges = torch.tensor([-1.0, 0.0, 0.5, 2.0])
+    for right in (False, True):
+        case(f"bucketize-{right}", lambda x, e, r=right: torch.bucketize(x, e, right=r), torch.tensor([[-2.0, 0.0, 0.25], [2.0, 0.5, 9.0]]), edges)
+    case("searchsorted", lambda e, x: torch.searchsorted(e, x, side="right"), edges.repeat(2, 1), torch.tensor([[-2.0, 0.0], [2.0, 9.0]]))
+    case("count_nonzero", lambda x: torch.count_nonzero(x, 1), ints(3, 5, high=2))
+    for order in (1.0, 2.0, 3.0, math.inf):
+        case(f"cdist-{order}", lambda a, b, p=order: torch.cdist(a, b, p), rand(2, 3, 4), rand(5, 4))
+    case("cosine", lambda a, b: F.cosine_similarity(a, b, dim=-1), rand(2, 3, 4), rand(3, 4))
+    case("cross", lambda a, b: torch.cross(a, b, dim=1), rand(4, 3), rand(4, 3))
+    case("linalg_cross", torch.linalg.cross, rand(4, 3), rand(1, 3))
+    for mode in ("sum", "mean", "max"):
+        case(f"embedding_bag-{mode}", None, ints(3, 4, high=6), module=nn.EmbeddingBag(6, 5, mode=mode))
+    case("affine_grid", lambda t: F.affine_grid(t, (2, 3, 4, 5), align_corners=False), rand(2, 2, 3))
+    for reduce in ("sum", "mean", "prod", "amax", "amin"):
+        for own in (True, False):
+            case(f"scatter_reduce-{reduce}-{own}", lambda x, s, r=reduce, o=own: x.scatter_reduce(0, torch.tensor([[0, 1, 0], [0, 0, 1]]), s, r, include_self=o),
+                 rand(4, 3), rand(2, 3))
+    for mode in ("bilinear", "bicubic"):
+        case(f"upsample-{mode}-filtered", lambda x, m=mode: F.interpolate(x, (4, 9), mode=m, antialias=True), rand(1, 2, 9, 6))
+    case("rnn", None, rand(2, 5, 3), module=nn.RNN(3, 4, 2, batch_first=True, bidirectional=True))
+    case("synonyms", lambda x, y: (torch.clip(torch.multiply(x, y), -1, 1), torch.divide(torch.subtract(x, y), 2), torch.greater(x, y),
+                                   torch.less_equal(x, 0), torch.negative(torch.absolute(x)), torch.special.expit(x), torch.ravel(x),
+                                   torch.arctan(x), torch.true_divide(x, 3), torch.broadcast_to(y[:1], (2, 3, 5)), torch.argwhere(torch.ones(2, 2))),
+         rand(3, 5), rand(3, 5))
+
+
+def pictures():
+    """Operators of torchvision, where that is installed."""
+    import torchvision.ops as ops
+    rois = torch.tensor([[0.0, 0.5, 1.0, 3.5, 4.0], [1.0, -1.0, 0.0, 2.0, 6.5]])
+    for aligned in (True, False):
+        case(f"roi_align-{aligned}", lambda x, r, a=aligned: ops.roi_align(x, r, (2, 3), 0.5, 2, a), rand(2, 3, 6, 7), rois)
+    case("deform_conv2d", lambda x, o, w, b, m: ops.deform_conv2d(x, o, w, b, padding=1, mask=m), rand(1, 2, 5, 6), rand(1, 18, 5, 6),
+         rand(3, 2, 3, 3), rand(3), rand(1, 9, 5, 6))
+
+
+def quantisers():
+    """What PyTorch's own quantisation leaves in a graph."""
+    from torch.ao.quantization.fx import _decomposed  # noqa: F401  registers the operators
+    q = torch.ops.quantized_decomposed
+
+    def tensor(x, least, most, dtype):
+        stored = q.quantize_per_tensor(x, 0.05, 3, least, most, dtype)
+        return stored, q.dequantize_per_tensor(stored, 0.05, 3, least, most, dtype)
+    case("quantize-int8", lambda x: tensor(x, -128, 127, torch.int8), rand(4, 6) * 4)
+    case("quantize-narrow", lambda x: tensor(x, -127, 127, torch.int8), rand(4, 6) * 4)
+    case("quantize-uint8", lambda x: tensor(x, 0, 255, torch.uint8), rand(4, 6) * 4)
+    case("quantize-channels", lambda x, s, z: q.dequantize_per_channel(
+        q.quantize_per_channel(x, s, z, 1, -127, 127, torch.int8), s, z, 1, -127, 127, torch.int8),
+        rand(4, 3) * 4, torch.tensor([0.05, 0.02, 0.1]), torch.zeros(3, dtype=torch.int64))
+
+
 class Attend(nn.Module):
     def __init__(self):
         super().__init__()
@@ -419,7 +483,7 @@ def complex_numbers():
 def main():
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers):
+                 in_library_models, complex_numbers, sets, pictures, quantisers):
         make()
     archive = {}
     for name, (module, inputs) in CASES.items():
