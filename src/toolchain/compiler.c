@@ -149,15 +149,9 @@ void compiler_start(const struct compiler *compiler, struct arguments *out) {
 
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
                     enum unit_kind kind, struct arguments *out) {
-  /* FMA is asked for, not left to a default; errno and traps would keep libm calls and reorderings
-     out; hidden symbols bind at once */
-  static const char *const always[] = {"-pipe",
-                                       "-fvisibility=hidden",
-                                       "-ffp-contract=fast",
-                                       "-fno-math-errno",
-                                       "-fno-trapping-math",
-                                       "-Wno-psabi",
-                                       NULL};
+  /* errno and traps would keep libm calls and reorderings out; hidden symbols bind at once */
+  static const char *const always[] = {
+      "-pipe", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", NULL};
   static const char *const library[] = {"-fPIC", "-fno-semantic-interposition", NULL};
   /* what a program does not use is left out of it; how deep the stack goes is said */
   static const char *const bare[] = {"-ffunction-sections", "-fdata-sections", "-fstack-usage",
@@ -172,6 +166,8 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
   compiler_start(compiler, out);
   argument(out, target->is_portable ? "-std=c11" : "-std=gnu11");
   arguments_add(out, always);
+  /* FMA is asked for, not left to a default; clang's "fast" would fuse where a text forbids it as well */
+  argument(out, compiler->is_clang ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=fast");
   arguments_add(out, target->is_bare ? bare : library);
   arguments_add(out, debug ? slow : levels[kind]);
   arguments_add(out, target->flags);
