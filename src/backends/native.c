@@ -39,6 +39,27 @@ static hone_status artifact_path(struct ctx *ctx, const struct backend_request *
   return fail(ctx, HONE_E_PATH, place_file(request->work_dir), "the path is too long");
 }
 
+static bool is_option(const char *key) {
+  static const char *const known[] = {"alias", "cpu", "passes", "pin", "prefer", "tuned"};
+  for (size_t i = 0; i < COUNT(known); i++)
+    if (!strcmp(known[i], key)) return true;
+  return false;
+}
+
+/* alias=INPUT=OUTPUT, as often as there are states. Every set keeps memory of its own for both, so that its output
+   can be compared again. */
+static hone_status apply_aliases(struct ctx *ctx, const char *options, struct graph *graph) {
+  char key[64], value[256];
+  for (const char *at = options; option_next(&at, key, value);) {
+    char *const equals = strchr(value, '=');
+    if (strcmp(key, "alias")) continue;
+    if (!equals) return fail(ctx, HONE_E_USAGE, place_name(value), "is not INPUT=OUTPUT");
+    *equals = 0;
+    TRY(graph_alias(ctx, graph, value, equals + 1));
+  }
+  return HONE_OK;
+}
+
 static hone_status read_options(struct ctx *ctx, const struct backend_request *request,
                                 struct compile_options *out, char level[256]) {
   out->bf16 = !strcmp(request->precision, "bf16");
@@ -47,10 +68,9 @@ static hone_status read_options(struct ctx *ctx, const struct backend_request *r
                 "hone is asked for as-is, fp32 or bf16");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
-    if (strcmp(key, "cpu") && strcmp(key, "passes") && strcmp(key, "pin") && strcmp(key, "tuned") &&
-        strcmp(key, "prefer"))
+    if (!is_option(key))
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "is no option of native; it has cpu, passes, pin, prefer and tuned");
+                  "is no option of native; it has alias, cpu, passes, pin, prefer and tuned");
   if (!option_get(request->options, "cpu", level)) snprintf(level, 256, "host");
   out->no_passes = option_get(request->options, "passes", value) && !strcmp(value, "0");
   out->untuned = option_get(request->options, "tuned", value) && !strcmp(value, "0");
@@ -99,7 +119,8 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   facts->import_ms = (double)(clock_ns() - start) / 1e6;
   facts->rss_import = resident_bytes();
   struct compile_report report = {0};
-  hone_status status = compile_model(ctx, &model, &options, path, &report);
+  hone_status status = apply_aliases(ctx, request->options, model.graph);
+  if (!status) status = compile_model(ctx, &model, &options, path, &report);
   model_unload(&model);
   TRY(status);
   facts->from_cache = report.from_cache;

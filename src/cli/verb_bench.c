@@ -24,7 +24,7 @@ struct lists {
   const char *precisions[8];
   int batches[64], threads[64], loads[16];
   struct bench_pair engines[REPEATS], backend_options[REPEATS], inputs[REPEATS];
-  char texts[3 * REPEATS][512];
+  char texts[4 * REPEATS][512];
   size_t text_count;
   char backend_text[1024], precision_text[64], device_text[1024], cache_text[256],
       scenario_text[256], route_text[256];
@@ -71,6 +71,23 @@ static hone_status pairs(struct ctx *ctx, const struct args *args, enum flag_id 
     out[i] = (struct bench_pair){copy, cut + 1};
   }
   *out_count = given->count;
+  return HONE_OK;
+}
+
+/* States are hone's own matter: an option of native. */
+static hone_status add_aliases(struct ctx *ctx, const struct args *args, struct lists *lists,
+                               size_t *count) {
+  const struct repeated *given = &args->repeated[FLAG_alias];
+  size_t used = 0;
+  for (size_t i = 0; i < given->count; i++) {
+    char *text = lists->texts[lists->text_count++];
+    used += strlen(given->at[i]) + sizeof "alias=;";
+    if (*count == REPEATS || used > 400 || strchr(given->at[i], ';'))
+      return fail(ctx, HONE_E_USAGE, place_name("--alias"),
+                  "\"%.200s\": a study takes 400 characters of them, without \";\"", given->at[i]);
+    snprintf(text, sizeof lists->texts[0], "alias=%s", given->at[i]);
+    lists->backend_options[(*count)++] = (struct bench_pair){"native", text};
+  }
   return HONE_OK;
 }
 
@@ -232,6 +249,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(pairs(ctx, args, FLAG_engine, '=', lists, lists->engines, &out->engine_count));
   TRY(pairs(ctx, args, FLAG_backend_option, '.', lists, lists->backend_options,
             &out->backend_option_count));
+  TRY(add_aliases(ctx, args, lists, &out->backend_option_count));
   TRY(pairs(ctx, args, FLAG_input, '=', lists, lists->inputs, &out->input_count));
   TRY(int_of(ctx, args, FLAG_min_samples, 1, 1000000000, 0, &number));
   out->min_samples = (int)number;

@@ -1,5 +1,6 @@
 """--alias: an output that lies in the memory of the input which it is in the next run."""
 
+import json
 import subprocess
 
 import numpy as np
@@ -47,3 +48,17 @@ def test_what_does_not_fit_is_refused(shared_hone, exchange):
                         (["a=next_a", "--alias", "a=next_b"], b"state already")):
         refused = shared_hone("verify", path, "--alias", *words)
         assert refused.code == 2 and said in refused.err
+
+
+def test_a_study_compiles_with_the_states(hone, exchange):
+    """bench --alias is an option of native; the sets keep their own memory, so outputs are checked as ever."""
+    path, _ = exchange
+    quick = ["--backend", "native", "--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--min-time", "0.01",
+             "--min-samples", "5", "--no-measure", "--threads", "1", "--json", "-"]
+
+    def row(*words):
+        return json.loads(hone("bench", path, *words, *quick).text)["records"][0]
+    both = row("--alias", "a=next_a", "--alias", "b=next_b")
+    assert both["status"] == "ok" and both["rel_l2"] == 0, both
+    assert "native.alias=a=next_a" in both["repeat"] and "native.alias=b=next_b" in both["repeat"]
+    assert "no such output" in row("--alias", "a=nothing")["reason"]
