@@ -539,9 +539,11 @@ bool contrib_name(struct raw_node *node) {
   } names[] = {{"Attention", "MsAttention", false},
                {"DequantizeLinear", "DequantizeLinear", true},
                {"Gelu", "Gelu", true},
+               {"Pad", "Pad", true},
                {"QuantizeLinear", "QuantizeLinear", true},
                {"RotaryEmbedding", "MsRotaryEmbedding", false},
-               {"TransposeMatMul", "FusedMatMul", false}};
+               {"TransposeMatMul", "FusedMatMul", false},
+               {"Trilu", "Trilu", true}};
   if (strcmp(node->domain, "com.microsoft")) return false;
   for (size_t i = 0; i < COUNT(names); i++) {
     if (strcmp(node->op_type, names[i].from)) continue;

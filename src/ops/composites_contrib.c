@@ -37,6 +37,18 @@ void expand_fused_matmul(struct expansion *e) {
   x_out(e, 0, alpha == 1 ? y : x_2(e, OP_Mul, y, x_scalar(e, y->dtype, alpha)));
 }
 
+/* Distances, or their squares, of the rows of one operand to those of the other. */
+void expand_cdist(struct expansion *e) {
+  if (x_in(e, 0)->shape.rank != 2 || x_in(e, 1)->shape.rank != 2) {
+    x_fail(e, HONE_E_SHAPE, "CDist of ranks %d and %d", x_in(e, 0)->shape.rank,
+           x_in(e, 1)->shape.rank);
+    return;
+  }
+  struct value *d = x_2(e, OP_Sub, x_unsqueeze(e, x_in(e, 0), 1), x_unsqueeze(e, x_in(e, 1), 0));
+  const bool is_root = x_is(e, "metric", "sqeuclidean", "euclidean");
+  x_out(e, 0, x_reduce(e, is_root ? OP_ReduceL2 : OP_ReduceSumSquare, d, (int64_t[]){2}, 1, false));
+}
+
 /* -- FusedConv ------------------------------------------------------------------------------------ */
 
 static struct value *activated(struct expansion *e, struct value *x) {

@@ -247,10 +247,11 @@ static void read_places(struct expansion *e, struct grouped *g) {
     return;
   }
   struct shape each = {1, {g->batch}};
-  if (g->known_before >= 0) {
-    g->before = x_expand(e, x_scalar(e, HONE_I64, (double)g->known_before), &each);
+  if (g->known_before == 0) {
+    g->before = x_expand(e, x_scalar(e, HONE_I64, 0), &each);
     return;
   }
+  /* from the operand also where the sizes would tell: a cache whose length stays open is one artifact then */
   g->before = x_cast(e, x_reshape(e, last, each.dims, 1), HONE_I64);
   g->before = x_2(e, OP_Sub, g->before, x_scalar(e, HONE_I64, (double)(g->rows - 1)));
   if (g->total < 0) { /* the first call of a sequence fills a cache from its beginning */
@@ -318,6 +319,19 @@ static void read_grouped(struct expansion *e, struct grouped *g) {
   g->batch = q->shape.dims[0], g->rows = q->shape.dims[1];
 }
 
+/* True where a key lies behind the query's own place, or too far in front of it; NULL: a single query behind all. */
+static struct value *hidden_keys(struct expansion *e, const struct grouped *g, struct value *own,
+                                 int64_t keys) {
+  int64_t window = x_int(e, "local_window_size", -1);
+  if (g->rows == 1 && g->known_before == keys - 1 && window < 0) return NULL;
+  struct value *j = x_range(e, HONE_I64, keys, 0, 1);
+  struct value *i = x_reshape(e, own, (int64_t[]){g->batch, 1, g->rows, 1}, 4);
+  struct value *hidden = x_2(e, OP_Greater, j, i);
+  if (window < 0) return hidden;
+  struct value *from = x_2(e, OP_Sub, i, x_scalar(e, HONE_I64, (double)window));
+  return x_2(e, OP_Or, hidden, x_2(e, OP_LessOrEqual, j, from));
+}
+
 /* query, key, value, past key, past value, last place of each row, keys in all, cos, sin, places, bias,
    sink */
 void expand_group_query_attention(struct expansion *e) {
@@ -335,14 +349,7 @@ void expand_group_query_attention(struct expansion *e) {
   x_out(e, 1, g.k);
   x_out(e, 2, g.v);
   if (e->status) return;
-  int64_t keys = g.k->shape.dims[2], window = x_int(e, "local_window_size", -1);
-  struct value *j = x_range(e, HONE_I64, keys, 0, 1);
-  struct value *i = x_reshape(e, own, (int64_t[]){g.batch, 1, g.rows, 1}, 4);
-  struct value *hidden = x_2(e, OP_Greater, j, i);
-  if (window >= 0) {
-    struct value *from = x_2(e, OP_Sub, i, x_scalar(e, HONE_I64, (double)window));
-    hidden = x_2(e, OP_Or, hidden, x_2(e, OP_LessOrEqual, j, from));
-  }
+  struct value *hidden = hidden_keys(e, &g, own, g.k->shape.dims[2]);
   struct scores s = {g.q,
                      g.k,
                      g.v,

@@ -47,6 +47,9 @@ CASES = {
         {"epsilon": 1e-5},
         2,
     ),
+    "CDist": ([floats(5, 4), floats(3, 4)], {"metric": "euclidean"}, 1),
+    "Pad": ([floats(3, 4), np.array([1, 0, 0, 2], np.int64), scale(1.5)], {}, 1),
+    "Trilu": ([floats(4, 5), np.array(1, np.int64)], {"upper": 0}, 1),
     "FastGelu": ([floats(2, 8), floats(8)], {}, 1),
     "FusedConv": (
         [floats(1, 3, 6, 6), floats(4, 3, 3, 3), floats(4)],
@@ -116,7 +119,7 @@ CASES = {
     "SkipSimplifiedLayerNormalization": ([floats(2, 3, 8), floats(2, 3, 8), floats(8)], {}, 1),
 }
 # The second input onwards are weights in every export; here they stay inputs where a kernel allows it.
-CONSTANT = {"MatMulNBits": (1, 2, 3), "FusedConv": (1, 2), "DynamicQuantizeMatMul": (1, 2, 3, 4),
+CONSTANT = {"MatMulNBits": (1, 2, 3), "Pad": (1, 2), "Trilu": (1,), "FusedConv": (1, 2), "DynamicQuantizeMatMul": (1, 2, 3, 4),
             "MatMulIntegerToFloat": (1, 3, 5), "QGemm": (1, 2, 3, 4, 5, 6, 7, 8), "QLinearSoftmax": (1, 2, 3, 4)}
 
 

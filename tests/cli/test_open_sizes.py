@@ -107,7 +107,37 @@ def edges():
         "from[E<=40],to[E,1],weight[E,1]", 40
 
 
-CASES = [mlp, convolutions, attention, tokens, cache, edges]
+def grouped(rows):
+    """GroupQueryAttention as decoders of com.microsoft are written: lengths from a mask, keys turned by their places."""
+    turns = np.arange(64)[:, None] * 0.4 ** np.arange(8)[None]
+    nodes = [node("Mul", "mask none", "m0"), node("Add", "m0 one", "m1"), node("Concat", "m1 new", "all_mask", axis=1),
+             node("ReduceSum", "all_mask one", "seen", keepdims=0), node("Sub", "seen one", "last"),
+             node("Cast", "last", "lasts", to=TensorProto.INT32), node("Shape", "all_mask", "sizes"),
+             node("Gather", "sizes uno", "all"), node("Cast", "all", "total", to=TensorProto.INT32),
+             node("MatMul", "x wq", "q"), node("MatMul", "x wk", "k"), node("MatMul", "x wv", "v"),
+             node("GroupQueryAttention", "q k v past_k past_v lasts total cos sin", "a present_k present_v",
+                  domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1),
+             node("MatMul", "a wo", "y")]
+    cache = [1, 2, "t", 16]
+    made = model(nodes, [("x", FLOAT, [1, rows, 16]), ("past_k", FLOAT, [1, 2, "p", 16]), ("past_v", FLOAT, [1, 2, "p", 16]),
+                         ("mask", INT64, [1, "p"])],
+                 [("y", FLOAT, [1, rows, 16]), ("present_k", FLOAT, cache), ("present_v", FLOAT, cache)],
+                 weights(wq=floats(16, 64), wk=floats(16, 32), wv=floats(16, 32), wo=floats(64, 16), none=ints(0), one=ints(1),
+                         new=np.ones((1, rows), np.int64), uno=np.array(1, np.int64), cos=np.cos(turns).astype(np.float32),
+                         sin=np.sin(turns).astype(np.float32)))
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return made, f"x[1,{rows},16],past_k[1,2,P<=17,16],past_v[1,2,P,16],mask[1,P]", 17
+
+
+def one_token():
+    return grouped(1)
+
+
+def three_tokens():
+    return grouped(3)
+
+
+CASES = [mlp, convolutions, attention, tokens, cache, edges, one_token, three_tokens]
 
 
 # -- several open sizes ---------------------------------------------------------------------------------------------
