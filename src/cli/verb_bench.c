@@ -75,10 +75,11 @@ static hone_status pairs(struct ctx *ctx, const struct args *args, enum flag_id 
 }
 
 /* States are hone's own matter: an option of native. */
-static hone_status add_aliases(struct ctx *ctx, const struct args *args, struct lists *lists,
-                               size_t *count) {
+static hone_status read_backend_options(struct ctx *ctx, const struct args *args,
+                                        struct lists *lists, size_t *count) {
   const struct repeated *given = &args->repeated[FLAG_alias];
   size_t used = 0;
+  TRY(pairs(ctx, args, FLAG_backend_option, '.', lists, lists->backend_options, count));
   for (size_t i = 0; i < given->count; i++) {
     char *text = lists->texts[lists->text_count++];
     used += strlen(given->at[i]) + sizeof "alias=;";
@@ -247,9 +248,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(ints_of(ctx, args, FLAG_load, 0, BENCH_MAX_LOAD, lists->loads, COUNT(lists->loads),
               &out->load_count));
   TRY(pairs(ctx, args, FLAG_engine, '=', lists, lists->engines, &out->engine_count));
-  TRY(pairs(ctx, args, FLAG_backend_option, '.', lists, lists->backend_options,
-            &out->backend_option_count));
-  TRY(add_aliases(ctx, args, lists, &out->backend_option_count));
+  TRY(read_backend_options(ctx, args, lists, &out->backend_option_count));
   TRY(pairs(ctx, args, FLAG_input, '=', lists, lists->inputs, &out->input_count));
   TRY(int_of(ctx, args, FLAG_min_samples, 1, 1000000000, 0, &number));
   out->min_samples = (int)number;
