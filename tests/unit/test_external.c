@@ -281,6 +281,63 @@ static void row_19_offsets_and_keys(void **state) {
   free(many);
 }
 
+/* Entries and fields that are not what they should be, byte by byte behind a tensor's name. */
+static void row_19_malformed_entries(void **state) {
+#define LOCATION "\x0a\x08location\x12\x0bweights.bin"
+  static const struct {
+    int dtype;
+    const char *bytes;
+    size_t length;
+    const char *says; /* NULL: read */
+  } rows[] = {
+#define ROW(dtype, bytes, says) {dtype, bytes, sizeof bytes - 1, says}
+      ROW(1, "\x70\x01\x6a\x17" LOCATION, NULL),
+      ROW(1, "\x70\x01\x6a\x19" LOCATION "\x18\x01", NULL), /* a field that nobody asks for */
+      ROW(1, "\x68\x01", "external_data (field 13) has wire type"),
+      ROW(1, "\x6a\x02\x08\x01", "a key or value of external_data"),
+      ROW(1, "\x6a\x06\x0a\x01k\x0a\x01k", "duplicate key or value"),
+      ROW(1, "\x6a\x03\x12\x01v", "unknown key"),
+      ROW(1, "\x6a\x0a\x0a\x08location", "unknown key"),
+      ROW(1,
+          "\x6a\x0c\x0a\x06offset\x12\x02"
+          "1\0",
+          "is not a number of bytes"),
+      ROW(1,
+          "\x6a\x24\x0a\x06offset\x12\x1a"
+          "11111111111111111111111111",
+          "is not a number of bytes"),
+      ROW(1, "\x70\x01\x70\x01", "duplicate data_location"),
+      ROW(1, "\x72\x01x", "data_location (field 14) has wire type"),
+      ROW(1, "\x70\x01\x6a\x17" LOCATION "\x4a\x01x", "values in two places"),
+      ROW(1,
+          "\x70\x01\x6a\x17" LOCATION "\x22\x04"
+          "1234",
+          "values in two places"),
+      ROW(1,
+          "\x4a\x01x\x22\x04"
+          "1234",
+          "values in two places"),
+      ROW(8, "\x4a\x01x", "a string tensor in raw_data"),
+      ROW(8, "\x70\x01\x6a\x17" LOCATION, "a string tensor in a side file"),
+#undef ROW
+  };
+#undef LOCATION
+  (void)state;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    struct buf graph = {0}, t = tensor_head("w", rows[i].dtype, (int64_t[]){4}, 1);
+    put_raw(&t, rows[i].bytes, rows[i].length);
+    put_msg(&graph, 5, &t);
+    put_node(&graph, "Identity", "w", "y", NULL);
+    put_output(&graph, "y");
+    struct buf model = model_of(13, &graph);
+    struct loaded l = load_from_folder(&model);
+    if (!l.status == !!rows[i].says || (rows[i].says && !strstr(l.ctx.message, rows[i].says)))
+      print_error("row %zu: %s\n", i, l.status ? l.ctx.message : "was read");
+    assert_true(rows[i].says ? strstr(l.ctx.message, rows[i].says) != NULL : !l.status);
+    unload(&l);
+  }
+}
+
 static void row_20_sparse_goes_through_the_same_door(void **state) {
   (void)state;
   for (int as_constant = 0; as_constant < 2; as_constant++) {
@@ -503,6 +560,7 @@ int main(void) {
       cmocka_unit_test(folders_that_are_not),
       cmocka_unit_test(row_18_race),
       cmocka_unit_test(row_19_offsets_and_keys),
+      cmocka_unit_test(row_19_malformed_entries),
       cmocka_unit_test(row_20_sparse_goes_through_the_same_door),
       cmocka_unit_test(row_21_shared_bytes),
       cmocka_unit_test(row_22_weights_are_part_of_the_hash),
