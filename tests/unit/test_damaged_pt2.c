@@ -67,7 +67,8 @@ static bool is_refused(const char *target, const char *what, bool must_be) {
   all.refused += refused;
   bool sound =
       l.status != HONE_E_INTERNAL && (refused || !must_be) &&
-      (!refused || strstr(l.ctx.message, " at ") || strstr(l.ctx.message, "memory of one phase"));
+      (!refused || strstr(l.ctx.message, " at ") || strstr(l.ctx.message, "memory of one phase") ||
+       strstr(l.ctx.message, "bytes overflow"));
   if (!sound)
     print_error("%.*s, %s, %s: %s\n", (int)all.module_length, all.module, target, what,
                 refused ? l.ctx.message : "was read");
