@@ -1,6 +1,6 @@
 /* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
  * machine's measured peaks at the same thread count and of the precision asked for, so the same formula
- * holds for every backend.
+ * holds for every backend. Numbers of bf16 are floats: the higher of the two peaks is theirs.
  */
 #include "bench.h"
 
@@ -14,7 +14,8 @@ static double move_s(const struct peaks *peaks, double bytes) {
 
 static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd,
                        bool halves) {
-  const double peak = halves ? peaks->bf16_flops : peaks->f32_flops, size = halves ? 0.5 : 1;
+  const double peak = halves ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
+  const double size = halves ? 0.5 : 1;
   if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peak > 0)) return NAN;
   double sum_s = 0;
   for (size_t i = 0; i < one->contraction_count; i++) {

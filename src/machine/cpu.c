@@ -53,6 +53,19 @@ static bool amx_permitted(void) {
   return !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM_, XTILEDATA);
 }
 
+void processor_read(struct processor *out) {
+  uint32_t a = 0, b = 0, c = 0, d = 0, words[3];
+  *out = (struct processor){0};
+  if (!__get_cpuid(0, &a, &b, &c, &d) || a < 1) return;
+  words[0] = b, words[1] = d, words[2] = c;
+  memcpy(out->vendor, words, sizeof words);
+  __get_cpuid(1, &a, &b, &c, &d);
+  out->family = (int)(a >> 8 & 15);
+  out->model = (int)(a >> 4 & 15);
+  if (out->family == 6 || out->family == 15) out->model += (int)(a >> 16 & 15) << 4;
+  if (out->family == 15) out->family += (int)(a >> 20 & 255);
+}
+
 uint32_t cpu_features(void) {
   uint32_t r[REGISTER_COUNT] = {0}, a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
@@ -98,6 +111,8 @@ void hypervisor_name(char *out, size_t size) {
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
+void processor_read(struct processor *out) { *out = (struct processor){0}; }
+
 uint32_t cpu_features(void) {
   unsigned long has = getauxval(AT_HWCAP), has2 = getauxval(AT_HWCAP2);
   uint32_t features = CPU_NEON;
@@ -111,6 +126,7 @@ void hypervisor_name(char *out, size_t size) { snprintf(out, size, "n/a"); }
 
 #else
 
+void processor_read(struct processor *out) { *out = (struct processor){0}; }
 uint32_t cpu_features(void) { return 0; }
 void hypervisor_name(char *out, size_t size) { snprintf(out, size, "n/a"); }
 

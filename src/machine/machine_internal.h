@@ -12,6 +12,17 @@ void features_print(uint32_t features, char *out, size_t size);
 /* "kvm", "none"; "" if the processor does not say. */
 void hypervisor_name(char *out, size_t size);
 
+/* What cpuid calls it, extensions of family and model added in; "" and 0 where there is no cpuid. */
+struct processor {
+  char vendor[13];
+  int family, model;
+};
+void processor_read(struct processor *out);
+
+/* target.c */
+/* The speeds of that processor with code of the level, where they are known to differ from the level's; or NULL. */
+const struct speeds *processor_speeds(const struct processor *processor, const char *level);
+
 /* cores.c */
 /* The n-th CPU of this thread's affinity mask, counted round; -1 if unknown. */
 int allowed_cpu(int n);

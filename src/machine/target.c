@@ -3,7 +3,8 @@
  * the same level gives the same code wherever it is compiled.
  *
  * "host" is the last row of this architecture whose features both cpuid and the OS (XCR0, AMX
- * permission) grant. Cache sizes come from this machine when no triple is given, else from the row. A way of
+ * permission) grant. Cache sizes, and speeds of processors that are known, come from this machine when no triple is
+ * given, else from the row. A way of
  * x86's L1 is a page: its sets are found by the offset in a page (Intel SDM 3A, 11.5.1), whatever its size.
  */
 #include "machine_internal.h"
@@ -27,6 +28,7 @@ static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
                            speeds_avx512 = {3.8, 32, 16, 64, 4, 2, 32, 9, 1.5},
                            speeds_vnni = {3.8, 32, 16, 128, 4, 2, 32, 9, 1.5},
                            speeds_bf16 = {3.8, 32, 64, 128, 4, 2, 32, 9, 1.5},
+                           speeds_golden_cove = {3.0, 32, 16, 128, 4, 2, 48, 4, 1.8},
                            speeds_amx = {3.0, 32, 512, 1024, 4, 2, 32, 9, 1.5},
                            speeds_neon = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
                            speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5},
@@ -232,6 +234,27 @@ static const struct level {
     {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, 4 << 10, &speeds_lane, {NULL}},
 };
 
+/* Processors known to do otherwise, by level. Golden Cove starts two FMA of 512 bits in a cycle, vdpbf16ps in two: half as
+   many products of bf16 as of floats. */
+static const struct {
+  const char *vendor;
+  int family, model;
+  const char *level;
+  const struct speeds *speeds;
+} processors[] = {
+    {"GenuineIntel", 6, 143, "avx512bf16", &speeds_golden_cove}, /* Sapphire Rapids */
+    {"GenuineIntel", 6, 207, "avx512bf16", &speeds_golden_cove}, /* Emerald Rapids */
+};
+
+const struct speeds *processor_speeds(const struct processor *processor, const char *level) {
+  for (size_t i = 0; i < COUNT(processors); i++)
+    if (!strcmp(processors[i].vendor, processor->vendor) &&
+        processors[i].family == processor->family && processors[i].model == processor->model &&
+        !strcmp(processors[i].level, level))
+      return processors[i].speeds;
+  return NULL;
+}
+
 /* Triples by architecture; bare: without an operating system. */
 static const struct {
   const char *arch, *triple;
@@ -338,6 +361,15 @@ static void collect_flags(const struct level *level, struct target *out) {
     if (n + 1 < COUNT(out->flags)) out->flags[n++] = level->flags[j];
 }
 
+/* What this machine says of itself. */
+static void read_here(struct target *out) {
+  struct processor processor;
+  processor_read(&processor);
+  const struct speeds *speeds = processor_speeds(&processor, out->level);
+  if (speeds) out->speeds = *speeds;
+  caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
+}
+
 hone_status target_init(struct ctx *ctx, const char *triple, const char *name, struct target *out) {
   memset(out, 0, sizeof *out);
   const char *arch = host_arch();
@@ -359,7 +391,7 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   out->l3_bytes = level->l3_bytes;
   out->l1_way_bytes = level->l1_way_bytes;
   out->speeds = *level->speeds;
-  if (!triple && !out->is_portable) caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
+  if (!triple && !out->is_portable) read_here(out);
   collect_flags(level, out);
   return HONE_OK;
 }

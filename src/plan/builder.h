@@ -61,6 +61,7 @@ struct builder {
   bool is_open;       /* the node being lowered has sizes that follow symbols */
   bool fills;         /* what lies behind them is filled: copies made now keep it */
   bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
+  bool weights_stay;  /* L2 holds most of the constants */
 };
 
 /* -- attention.c --------------------------------------------------------------------------------- */
@@ -260,10 +261,13 @@ MUST_USE hone_status find_halves(struct builder *b);
 hone_dtype storage_of(const struct builder *b, const struct value *value);
 /* The element type of a view for a problem line; 0 where kernels do not know it. */
 uint8_t problem_type(hone_dtype dtype);
-/* Whether the options ask for it and the contraction can: floats. */
+/* Whether the options ask for it, the contraction can (floats) and the target does not do better with floats. */
 bool computes_in_halves(const struct builder *b, const struct group *g);
-MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
-                                   struct tensor **out);
+/* The options ask for bf16 and the target does better with floats: they are the weights rounded to bf16. */
+bool rounds_weights(const struct builder *b, const struct group *g);
+/* A constant rounded to bf16: stored so, or as HONE_F32. */
+MUST_USE hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
+                                   const struct tensor **out);
 /* -- lower_plain.c ------------------------------------------------------------------------------- */
 /* Whether a recurrent node has the activations that ONNX defines as default. */
 bool default_activations(const struct node *node);

@@ -2,11 +2,113 @@
  * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
  * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
  * logit is one of a percent of a probability; and what attention in one step reads, as it computes in f32. */
+#include "../ops/window.h"
 #include "builder.h"
 
-bool computes_in_halves(const struct builder *b, const struct group *g) {
-  return b->options->bf16 && all_f32(g);
+/* -- which products --------------------------------------------------------------------------------
+ */
+
+/* The problem as far as shapes say it; images lie densely. False: no convolution that kernels take. */
+static bool conv_sizes(const struct builder *b, const struct node *node, struct problem *out) {
+  const struct shape *x = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
+  const struct shape *y = &node->outputs[0]->shape;
+  struct window window;
+  if ((x->rank != 3 && x->rank != 4) || window_plan(b->ctx, node, x, w->dims + 2, &window))
+    return false;
+  const int last = window.rank - 1;
+  const int64_t groups = node_int(node, "group", 1);
+  if (groups > 1 && groups == x->dims[1] && groups == y->dims[1]) return false; /* depthwise */
+  *out = (struct problem){.kind = PROBLEM_conv,
+                          .images = x->dims[0],
+                          .ic = x->dims[1],
+                          .oc = y->dims[1],
+                          .oh = last ? window.out[0] : 1,
+                          .ow = window.out[last],
+                          .kh = last ? window.kernel[0] : 1,
+                          .kw = window.kernel[last],
+                          .sh = last ? window.stride[0] : 1,
+                          .sw = window.stride[last],
+                          .dh = last ? window.dilation[0] : 1,
+                          .dw = window.dilation[last],
+                          .groups = groups};
+  out->ih = (out->oh - 1) * out->sh + (out->kh - 1) * out->dh + 1;
+  out->iw = (out->ow - 1) * out->sw + (out->kw - 1) * out->dw + 1;
+  out->i_pixel = out->ic;
+  out->i_row = out->iw * out->i_pixel;
+  out->i_image = out->ih * out->i_row;
+  out->o_pixel = out->oc;
+  out->o_row = out->ow * out->o_pixel;
+  out->o_image = out->oh * out->o_row;
+  return true;
 }
+
+/* The same of a matrix product: b of all batches, or of each. */
+static bool product_sizes(const struct node *node, struct problem *out) {
+  const struct shape *a = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
+  const struct shape *c = &node->outputs[0]->shape;
+  int64_t rows = 1;
+  if (a->rank < 2 || w->rank < 2 || c->rank < 2) return false;
+  const bool turned = is_op(node, OP_Gemm) && node_int(node, "transA", 0);
+  for (int d = 0; d + 1 < c->rank; d++) rows *= c->dims[d];
+  *out = (struct problem){.kind = PROBLEM_gemm,
+                          .n = c->dims[c->rank - 1],
+                          .m = w->rank > 2 ? c->dims[c->rank - 2] : rows,
+                          .k = a->dims[a->rank - (turned ? 2 : 1)],
+                          .batch0 = 1,
+                          .b_column = 1};
+  out->batch1 = out->m > 0 ? rows / out->m : 1;
+  out->b_batches = out->batch1;
+  out->a_row = out->k;
+  out->b_row = out->c_row = out->n;
+  out->a_batch1 = out->m * out->k;
+  out->b_batch1 = out->b_batches > 1 ? out->k * out->n : 0;
+  out->c_batch1 = out->m * out->n;
+  return true;
+}
+
+/* Another precision takes conversions around it: it has to be better by a tenth. */
+#define BETTER 0.9
+
+/* Where products of bf16 take longer than those of floats, as vdpbf16ps on Intel's cores, only what waits for its
+   weights is computed in bf16: half as many bytes. The others multiply weights rounded to bf16 as floats. What has no
+   instruction for bf16 shows what other processors do, and small constants stay small. */
+static bool is_faster_in_floats(const struct builder *b, const struct group *g) {
+  struct kernel_target target = b->plan->kernel_target;
+  struct problem problem = {.m = 0};
+  struct choice floats, halves;
+  const uint32_t has = CPU_AVX512_BF16 | CPU_AMX_BF16 | CPU_BF16;
+  if (target.bf16_macs >= target.f32_macs || !(target.features & has) || target.prefers_size)
+    return false;
+  const bool is_product = is_op(g->node, OP_MatMul) || is_op(g->node, OP_Gemm);
+  if (is_product ? !product_sizes(g->node, &problem)
+                 : !is_op(g->node, OP_Conv) || !conv_sizes(b, g->node, &problem))
+    return false;
+  if (b->weights_stay) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
+  problem.types = (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, TYPE_F32};
+  const bool has_halves = kernel_choose(&problem, &target, &halves);
+  problem.types = SAME_TYPES(TYPE_F32);
+  return kernel_choose(&problem, &target, &floats) &&
+         !(has_halves && halves.cost < BETTER * floats.cost);
+}
+
+bool computes_in_halves(const struct builder *b, const struct group *g) {
+  return b->options->bf16 && all_f32(g) && !is_faster_in_floats(b, g);
+}
+
+bool rounds_weights(const struct builder *b, const struct group *g) {
+  return b->options->bf16 && all_f32(g) && is_faster_in_floats(b, g);
+}
+
+/* Whether a core has most of the constants in L2 from one run to the next. */
+static bool weights_stay(const struct builder *b) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < b->graph->values.count; i++)
+    if (b->graph->values.at[i]->constant) bytes += b->graph->values.at[i]->constant->bytes;
+  return bytes <= b->plan->kernel_target.l2_bytes / 2 * 3;
+}
+
+/* -- what lies in bf16 ------------------------------------------------------------------------------
+ */
 
 hone_dtype storage_of(const struct builder *b, const struct value *value) {
   return graph_owns(b->graph, value) && b->lies_in_half[value->index] ? HONE_BF16 : value->dtype;
@@ -43,7 +145,8 @@ static bool reads_stored(const struct builder *b, const struct group *g, size_t 
     case OP_Conv:
     case OP_Gemm:
     case OP_MatMul:
-      return all_f32(g) && node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+      return (input > 1 ? all_f32(g) : computes_in_halves(b, g)) &&
+             node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
     case OP_Concat:
       return b->lies_in_half[node->outputs[0]->index];
     case OP_LayerNormalization:
@@ -63,6 +166,7 @@ hone_status find_halves(struct builder *b) {
   uint32_t *reads;
   bool *unrounded; /* by value index: attention reads it */
   TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
+  b->weights_stay = weights_stay(b);
   if (!b->options->bf16 || b->options->plain) return HONE_OK;
   if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
   TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
@@ -80,8 +184,9 @@ hone_status find_halves(struct builder *b) {
       const struct value *value = group_output(g, k);
       if (!value || value->dtype != HONE_F32 || value->is_output) continue;
       /* all uses are reads that take it: none by a graph inside this one, none as an output */
-      b->lies_in_half[value->index] =
-          b->uses[value->index] && reads[value->index] == b->uses[value->index];
+      b->lies_in_half[value->index] = b->uses[value->index] &&
+                                      reads[value->index] == b->uses[value->index] &&
+                                      !rounds_weights(b, g);
     }
     for (size_t i = 0; i < group_input_count(g); i++) {
       const struct value *input = group_input(g, i);
@@ -92,9 +197,21 @@ hone_status find_halves(struct builder *b) {
   return HONE_OK;
 }
 
-hone_status half_constant(struct builder *b, const struct value *value, struct tensor **out) {
-  TRY(tensor_create(b->ctx, b->arena, HONE_BF16, &value->shape, out));
-  size_t count = tensor_count(value->constant);
-  for (size_t i = 0; i < count; i++) tensor_set_f64(*out, i, tensor_f64(value->constant, i));
+hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
+                          const struct tensor **out) {
+  struct tensor *made;
+  TRY(tensor_create(b->ctx, b->arena, dtype, &value->shape, &made));
+  const size_t count = tensor_count(value->constant);
+  const float *from = value->constant->data;
+  char *to = (char *)(uintptr_t)made->data;
+  for (size_t i = 0; i < count; i++) {
+    const uint16_t half = f32_to_bf16(from[i]);
+    const float whole = bf16_to_f32(half);
+    if (dtype == HONE_BF16)
+      memcpy(to + i * sizeof half, &half, sizeof half);
+    else
+      memcpy(to + i * sizeof whole, &whole, sizeof whole);
+  }
+  *out = made;
   return HONE_OK;
 }

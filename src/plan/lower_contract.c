@@ -207,11 +207,10 @@ static hone_status finish_conv(struct builder *b, const struct group *g,
   struct epilogue epilogue;
   struct step *step;
   constant_operand(node->inputs[1], &raw, &weights);
-  if (problem->types.b == TYPE_BF16) {
-    struct tensor *halves;
-    TRY(half_constant(b, node->inputs[1], &halves));
-    raw.tensor = halves;
-  }
+  if (problem->types.b == TYPE_BF16)
+    TRY(half_constant(b, node->inputs[1], HONE_BF16, &raw.tensor));
+  else if (rounds_weights(b, g))
+    TRY(half_constant(b, node->inputs[1], HONE_F32, &raw.tensor));
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
     TRY(make_integer_epilogue(b, g, choice->kernel, y, 1, &epilogue));
@@ -448,13 +447,19 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
 static hone_status half_operands(struct builder *b, const struct node *node, struct buffer *raw,
                                  struct view *a, struct view *bview) {
   const struct value *bv = node->inputs[1];
-  struct tensor *rounded;
   TRY(ensure_type(b, node->inputs[0], HONE_BF16, a));
   if (!bv->constant) return ensure_type(b, bv, HONE_BF16, bview);
   constant_operand(bv, raw, bview);
-  TRY(half_constant(b, bv, &rounded));
-  raw->tensor = rounded;
-  return HONE_OK;
+  return half_constant(b, bv, HONE_BF16, &raw->tensor);
+}
+
+/* Operand 1 as it is; of a product that bf16 was asked for, rounded. */
+static hone_status float_operand(struct builder *b, const struct group *g, struct buffer *raw,
+                                 struct view *bview) {
+  const struct value *bv = g->node->inputs[1];
+  if (!bv->constant) return get_view(b, bv, bview);
+  constant_operand(bv, raw, bview);
+  return rounds_weights(b, g) ? half_constant(b, bv, HONE_F32, &raw->tensor) : HONE_OK;
 }
 
 static struct problem_types half_types(const struct builder *b, const struct value *c) {
@@ -487,10 +492,7 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
     types = half_types(b, cv);
   } else {
     TRY(get_view(b, av, &a));
-    if (p.b_constant)
-      constant_operand(bv, &raw, &bview);
-    else
-      TRY(get_view(b, bv, &bview));
+    TRY(float_operand(b, g, &raw, &bview));
   }
   product_order(b, cv, &like);
   like.dtype = (hone_dtype)types.c;
@@ -538,10 +540,7 @@ hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done)
     if (p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
   } else {
     TRY(get_view(b, av, &p.a));
-    if (p.b_constant)
-      constant_operand(bv, &raw, &p.b);
-    else
-      TRY(get_view(b, bv, &p.b));
+    TRY(float_operand(b, g, &raw, &p.b));
   }
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {

@@ -125,8 +125,11 @@ hone_status profile_measure(struct ctx *ctx, struct arena *arena, const struct l
 
 /* -- against the machine ------------------------------------------------------------------------- */
 
+/* Of products of that type: as measured where the probe took the target's instruction, else by the target's speeds. */
 static double peak_of(const struct profile *p, hone_dtype dtype) {
   const struct speeds *speeds = &p->target.speeds;
+  const uint32_t probed = cpu_features() & CPU_AMX_BF16 ? CPU_AMX_BF16 : CPU_AVX512_BF16;
+  if (dtype == HONE_BF16 && p->target.features & probed) return p->peaks->bf16_flops;
   double macs = dtype == HONE_I8     ? speeds->i8_macs
                 : dtype == HONE_BF16 ? speeds->bf16_macs
                                      : speeds->f32_macs;

@@ -84,6 +84,25 @@ static void host_runs_here(void **state) {
   assert_false(target_runs_here(&foreign));
 }
 
+/* Speeds are a processor's own where they are known and of the level where they are not. */
+static void speeds_of_processors(void **state) {
+  (void)state;
+  const struct processor emerald = {"GenuineIntel", 6, 207}, genoa = {"AuthenticAMD", 25, 17};
+  const struct speeds *speeds = processor_speeds(&emerald, "avx512bf16");
+  assert_non_null(speeds);
+  assert_true(speeds->bf16_macs < speeds->f32_macs);
+  assert_null(processor_speeds(&emerald, "amx"));
+  assert_null(processor_speeds(&emerald, "avx2"));
+  assert_null(processor_speeds(&genoa, "avx512bf16"));
+  struct processor own;
+  processor_read(&own);
+#if defined(__x86_64__)
+  assert_true(strlen(own.vendor) > 0 && own.family > 0);
+#else
+  assert_string_equal(own.vendor, "");
+#endif
+}
+
 /* Both compilers know every flag of every x86 level. */
 static void compilers_accept_flags(void **state) {
   (void)state;
@@ -352,6 +371,7 @@ int main(void) {
       cmocka_unit_test(levels_are_known),
       cmocka_unit_test(unknown_targets),
       cmocka_unit_test(host_runs_here),
+      cmocka_unit_test(speeds_of_processors),
       cmocka_unit_test(compilers_accept_flags),
       cmocka_unit_test(missing_features_are_named),
       cmocka_unit_test(features_equal_cpuinfo),

@@ -6,15 +6,19 @@
 
 #include <time.h>
 
-static struct plan *make_plan_in(struct fixture *f, bool bf16) {
-  struct target target;
+static struct plan *make_plan_for(struct fixture *f, const struct target *target, bool bf16) {
   struct plan *plan;
-  assert_int_equal(target_init(&f->ctx, NULL, "baseline", &target), HONE_OK);
-  struct plan_options options = {.target = &target, .threads = 2, .bf16 = bf16};
+  struct plan_options options = {.target = target, .threads = 2, .bf16 = bf16};
   hone_status status = plan_build(&f->ctx, f->arena, f->graph, &options, &plan);
   if (status) print_error("%s\n", hone_context_message(&f->ctx));
   assert_int_equal(status, HONE_OK);
   return plan;
+}
+
+static struct plan *make_plan_in(struct fixture *f, bool bf16) {
+  struct target target;
+  assert_int_equal(target_init(&f->ctx, NULL, "baseline", &target), HONE_OK);
+  return make_plan_for(f, &target, bf16);
 }
 
 static struct plan *make_plan(struct fixture *f) { return make_plan_in(f, false); }
@@ -240,6 +244,61 @@ static void attention_in_bf16_converts_nothing(void **state) {
   assert_int_equal(plan->steps.at[2]->outputs[0].dtype, HONE_BF16);
 }
 
+/* The kernels of the plan in their order, with spaces between them. */
+static const char *kernels_of(const struct plan *plan, char *out, size_t size) {
+  size_t n = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < plan->steps.count; i++)
+    if (plan->steps.at[i]->kind == STEP_KERNEL && n < size)
+      n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "",
+                            plan->steps.at[i]->choice.kernel->name);
+  return out;
+}
+
+/* Where a target multiplies floats faster than bf16, what waits for its weights takes bf16, all else floats whose weights
+   are rounded; where it does not, all takes bf16. */
+static void bf16_takes_the_faster_products(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *text, *kernels[2]; /* where bf16 is faster, where it is slower */
+  } cases[] = {{"graph(x: f32[128,768], v: f32[1,4096], i: f32[1,64,28,28]) -> (y, z, c) {\n"
+                "  w = const f32[768,768] seed=1\n"
+                "  u = const f32[4096,1024] seed=2\n"
+                "  k = const f32[256,64,1,1] seed=3\n"
+                "  y = MatMul(x, w)\n"
+                "  z = MatMul(v, u)\n"
+                "  c = Conv(i, k)\n"
+                "}\n",
+                {"gemm_bf16 gemm_bf16 conv_bf16", "gemm_f32 gemm_bf16 conv_f32"}},
+               /* few weights: they are in L2 */
+               {"graph(v: f32[4,512]) -> (z) {\n"
+                "  u = const f32[512,512] seed=2\n"
+                "  z = MatMul(v, u)\n"
+                "}\n",
+                {"gemm_bf16", "gemm_f32"}}};
+  struct target target;
+  char names[256];
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    const char *text = cases[c].text;
+    assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph),
+                     HONE_OK);
+    assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+    assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512bf16", &target), HONE_OK);
+    for (int slow = 0; slow < 2; slow++) {
+      if (slow) target.speeds.bf16_macs = target.speeds.f32_macs / 2;
+      const struct plan *plan = make_plan_for(f, &target, true);
+      assert_string_equal(kernels_of(plan, names, sizeof names), cases[c].kernels[slow]);
+      for (size_t i = 0; slow && i < plan->steps.count; i++) {
+        const struct step *step = plan->steps.at[i];
+        if (step->kind != STEP_KERNEL || step->problem.types.b != TYPE_F32) continue;
+        const struct tensor *weights = step->inputs[1].buffer->tensor;
+        const uint32_t *bits = weights->data;
+        for (size_t k = 0; k < weights->bytes / 4; k++) assert_int_equal(bits[k] & 0xffff, 0);
+      }
+    }
+  }
+}
+
 /* -- size ---------------------------------------------------------------------------------------- */
 
 static struct value *input(struct fixture *f, const char *name) {
@@ -330,6 +389,7 @@ int main(void) {
       TEST(results_take_the_place_of_what_dies),
       TEST(images_are_written_into_their_concat),
       TEST(attention_in_bf16_converts_nothing),
+      TEST(bf16_takes_the_faster_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

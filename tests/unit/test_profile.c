@@ -1,0 +1,25 @@
+/* profile: limits of steps from measured peaks. */
+#include "profile/profile.h"
+#include "unit.h"
+
+#include <math.h>
+
+/* Products of bf16 are held against their own measured peak, whatever the level's common processor does. */
+static void limits_by_type(void **state) {
+  (void)state;
+  struct profiled_step steps[2] = {{.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}},
+                                   {.work = {.algorithm_flops = 1e6, .dtype = HONE_BF16}}};
+  struct peaks peaks = {.f32_flops = 200e9, .bf16_flops = 50e9};
+  struct profile profile = {.plan = {.steps = steps, .step_count = 2}, .peaks = &peaks};
+  profile.target.features = CPU_AVX512_BF16 | CPU_AMX_BF16;
+  profile.target.speeds = (struct speeds){.f32_macs = 32, .bf16_macs = 64};
+  assert_true(fabs(profile_limit_ns(&profile, 0) - 5000) < 1e-6);
+  assert_true(fabs(profile_limit_ns(&profile, 1) - 20000) < 1e-6);
+  profile.target.features = 0; /* no probe took what it has */
+  assert_true(fabs(profile_limit_ns(&profile, 1) - 2500) < 1e-6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(limits_by_type)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
