@@ -3,13 +3,15 @@
     regret.py --hone build/hone [--models DIR] [--only WORD] [--budget 60s] [--backend native,onnxruntime,openvino]
               [--threads 1,2] [--full="--max-time 5"] [--state FILE] [--minutes N] [--out docs/regret.md] [MODEL...]
 
-Each model (MODELs, else the zoo's and every float ONNX and TFLite file of DIR, a collection with a manifest.json) is given to
+Each model (MODELs, else the zoo's and every ONNX, TFLite and .pt2 file of DIR, a collection with a manifest.json) is given to
 `hone recommend` with the budget, and then to `hone bench` with its full defaults on the same candidates, both in a store of their
 own, so that nothing is known of the model beforehand. Regret is the exhaustive median of the choice by the smallest
 exhaustive median, less 1; where the interval of that ratio holds 1 the exhaustive study ties them too, and the table says so.
+A model that leaves dimensions open gets those of the first of its samples that the manifest names, with
+their values; its row says which.
 Models of which nothing runs are listed with the reason. --full gives the exhaustive study other words than its defaults.
---state FILE keeps every model as a line of JSON and goes on where it ended, as long as build and options are the same; --minutes
-ends before the next model once so long has passed, and the page says how many are missing. Exit 1 if the median regret is above 0.5 % or the 95th percentile above
+--state FILE keeps every model as a line of JSON and goes on where it ended, as long as build and options are the same; what had no
+choice is tried again; --minutes ends before the next model once so long has passed, and the page says how many are missing. Exit 1 if the median regret is above 0.5 % or the 95th percentile above
 5 %.
 """
 import argparse
@@ -24,6 +26,7 @@ import tempfile
 import time
 
 LARGE = 80e6  # parameters
+SUFFIXES = (".onnx", ".tflite", ".pt2")
 UNIT = {"K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -59,22 +62,48 @@ def list_models(options):
     rows = [line for line in done.stdout.splitlines() if line.startswith("zoo:")]
     found = [(4 * parameters_of(line), line.split()[0]) for line in rows if options.large or parameters_of(line) < LARGE]
     if options.models:
-        found += [(p.stat().st_size, str(p)) for p in pathlib.Path(options.models).rglob("*") if p.suffix in (".onnx", ".tflite")]
+        found += [(p.stat().st_size, str(p)) for p in pathlib.Path(options.models).rglob("*") if p.suffix in SUFFIXES]
     return [m for _, m in sorted(found) if not options.only or options.only in m]
+
+
+def sample_of(options, model):
+    """Words that give a collection's model the sizes and values of its first sample, and the sizes; none where all is fixed."""
+    root = pathlib.Path(options.models or "/nonexistent")
+    entries = json.loads((root / "manifest.json").read_text()) if (root / "manifest.json").exists() else []
+    for entry, variant in ((e, v) for e in entries for v in e["variants"] if pathlib.Path(model) == root / e["id"] / v["file"]):
+        is_open = [any(not isinstance(d, int) for d in one[2]) for one in variant.get("inputs", [])]
+        if not any(is_open):
+            continue
+        case, about = min(entry["cases"][variant["io"]].items())
+        given = list(zip(is_open, [one[0] for one in variant["inputs"]], about["inputs"]))
+        shapes = ",".join(f"{name}[{','.join(map(str, x['shape']))}]" for open_one, name, x in given if open_one)
+        folder = root / entry["id"] / variant["io"] / case
+        return ["--shape", shapes, *(f"--input={name}={folder / x['file']}" for _, name, x in given)], shapes
+    return [], ""
 
 
 def key(row):
     return row["backend"], row["variant"], row["precision"], row["threads"], row["batch"]
 
 
-def judge(options, model, folder):
-    """(choice, best, regret, interval of the ratio or None, seconds of both), or the reason why there is none."""
-    store = ["--store", str(folder / "store.db"), "--backend", options.backend, "--threads", options.threads, "-q"]
-    done, quick_s = run(options, "recommend", model, "--budget", options.budget, "--json", "-", *store)
+def recommended(options, model, store, words):
+    """(answer with a choice or None, why there is none, seconds)."""
+    done, seconds = run(options, "recommend", model, "--budget", options.budget, "--json", "-", *store, *words)
     advice = parsed(done)
-    if not advice or not advice.get("choice"):
-        rows = advice["rows"] if advice else []
-        return [rows[0]["reason"] if rows else reason_of(done, "no choice")]
+    if advice and advice.get("choice"):
+        return advice, "", seconds
+    rows = advice["rows"] if advice else []
+    return None, rows[0]["reason"] if rows else reason_of(done, "no choice"), seconds
+
+
+def judge(options, model, folder):
+    """(choice, best, regret, interval of the ratio or None, seconds of both, open sizes), or the reason why there is none."""
+    store = ["--store", str(folder / "store.db"), "--backend", options.backend, "--threads", options.threads, "-q"]
+    words, shapes = sample_of(options, model)
+    advice, reason, quick_s = recommended(options, model, store, words)
+    if not advice:
+        return [reason]
+    store += words
     chosen = next(r for r in advice["rows"] if r["cell"] == advice["choice"])
     done, full_s = run(options, "bench", model, "--json", "-", "--fail-on", "none", "--resume", "never", *options.full.split(), *store)
     study = parsed(done)
@@ -91,7 +120,7 @@ def judge(options, model, folder):
     for c in study["comparisons"]:
         if (c["a"], c["b"]) == (here["cell"], best["cell"]):
             interval = c["ci"]
-    return here, best, here["latency_ms"]["p50"] / best["latency_ms"]["p50"] - 1, interval, quick_s, full_s
+    return here, best, here["latency_ms"]["p50"] / best["latency_ms"]["p50"] - 1, interval, quick_s, full_s, shapes
 
 
 def title(row):
@@ -121,7 +150,8 @@ def report(rows, failed, missing, options):
              "| model | choice | fastest | regret | told apart |", "|:--|:--|:--|--:|:--|"]
     for r in sorted(rows, key=lambda r: -r["regret"]):
         told = "-" if r["choice"] == r["best"] else "no" if is_tied(r) else "yes"
-        lines.append(f"| {r['model']} | {r['choice']} | {r['best']} | {r['regret']:.2%} | {told} |")
+        name = f"{r['model']} at {r['shapes']}" if r.get("shapes") else r["model"]
+        lines.append(f"| {name} | {r['choice']} | {r['best']} | {r['regret']:.2%} | {told} |")
     if failed:
         lines += ["", "Without a choice:", ""] + [f"- {r['model']}: {r['reason']}" for r in failed]
     return "\n".join(lines) + "\n", quantile(regrets, 0.5), quantile(within, 0.95)
@@ -133,7 +163,8 @@ def is_tied(row):
 
 
 def resumed(options):
-    """Rows of the state file by model; it is begun anew where it was made of another build or with other options."""
+    """Rows of the state file that have a choice, by model; it is begun anew where it was made of another build or with other
+    options."""
     if not options.state:
         return {}
     about = {"hone": hashlib.sha256(pathlib.Path(options.hone).read_bytes()).hexdigest(), "budget": options.budget,
@@ -142,7 +173,7 @@ def resumed(options):
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     if lines[:1] != [about]:
         path.write_text(json.dumps(about) + "\n")
-    return {row["model"]: row for row in lines[1:]} if lines[:1] == [about] else {}
+    return {row["model"]: row for row in lines[1:] if "reason" not in row} if lines[:1] == [about] else {}
 
 
 def measured(options, model, name):
@@ -151,9 +182,9 @@ def measured(options, model, name):
         found = judge(options, model, pathlib.Path(folder))
     if len(found) == 1:
         return {"model": name, "reason": found[0][:160]}
-    here, best, regret, interval, quick_s, full_s = found
+    here, best, regret, interval, quick_s, full_s, shapes = found
     return {"model": name, "choice": title(here), "best": title(best), "regret": regret, "interval": interval, "quick_s": quick_s,
-            "full_s": full_s, "load": load}
+            "full_s": full_s, "load": load, "shapes": shapes}
 
 
 def main():

@@ -216,14 +216,16 @@ static json_t *hand_overs_json(const struct proposing *p) {
 
 static hone_status put_json(const struct proposing *p, struct text *out) {
   struct text parts = {0};
+  char path[4200]; /* a file's name need not be UTF-8 */
   json_t *cuts = json_array();
   TRY(parts_of(p, &parts));
+  safe_copy(path, sizeof path, p->path);
   for (size_t k = 0; k < p->study.cut_count; k++)
     json_array_append_new(
         cuts, json_pack("{s:I, s:f, s:I}", "node", (json_int_t)p->study.cuts[k].position, "bytes",
                         p->study.cuts[k].bytes, "values", (json_int_t)p->study.cuts[k].values));
   json_t *json = json_pack(
-      "{s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", p->path, "threads",
+      "{s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", path, "threads",
       p->options.threads, "complete", p->study.stretches == p->study.stretch_count, "cuts", cuts,
       "stretches", stretches_json(p), "hand_overs", hand_overs_json(p), "single",
       p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
@@ -232,12 +234,13 @@ static hone_status put_json(const struct proposing *p, struct text *out) {
       is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
       is_split(p) ? number(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
-  text_puts(out, dumped ? dumped : "{}");
-  text_puts(out, "\n");
+  if (dumped) text_printf(out, "%s\n", dumped);
+  const hone_status status =
+      dumped ? HONE_OK : fail(p->ctx, HONE_E_OOM, place_none(), "no memory for JSON");
   free(dumped);
   json_decref(json);
   text_deinit(&parts);
-  return HONE_OK;
+  return status;
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {

@@ -46,8 +46,8 @@ class Server:
         self.run("pg_ctl", "-D", self.data, "-l", log, "-w", "-t", "100", "-o",
                  f"-k {self.folder} -c listen_addresses='' -c fsync={self.fsync}", "start")
 
-    def stop(self):
-        self.run("pg_ctl", "-D", self.data, "-w", "-m", "fast", "stop")
+    def stop(self, how="fast"):
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", how, "stop")
 
     def sql(self, text, database="postgres"):
         done = subprocess.run([f"{BIN}/psql", "-XAtq", "-h", self.folder, "-U", "hone", "-d", database, "-c", text],

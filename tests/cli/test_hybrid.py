@@ -4,6 +4,7 @@ timed, and recommend takes parts only where pairs prove them."""
 import itertools
 import json
 import math
+import os
 import pathlib
 
 import pytest
@@ -57,6 +58,15 @@ def test_a_budget_ends_the_timing_not_the_proposal(shared_hone):
     assert found["complete"] is False and found["single_ms"] > 0
     timed = {(s["from"], s["to"]) for s in found["stretches"] if s["ms"] is not None}
     assert timed == {(0, max(s["to"] for s in found["stretches"]))}
+
+
+def test_a_file_whose_name_is_no_utf_8(shared_hone):
+    name = shared_hone.folder / os.fsdecode(b"\xff.onnx")
+    sound(shared_hone("zoo", "write", "mlp", "-o", name))
+    result = shared_hone("hybrid", name, "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "1", "--min-time", "0.01",
+                         "--json", "-", "--quiet", *ENGINE)
+    sound(result)
+    assert json.loads(result.text)["stretches"]
 
 
 def test_nobody_gets_it_unasked(shared_hone):

@@ -10,7 +10,7 @@ import pytest
 
 import hostile
 import postgres
-from hone import ROOT, refused, sound
+from hone import ROOT, nothing_left, refused, sound
 
 STORE = ROOT / "tests/cases/store"
 SHORT = ["--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
@@ -71,6 +71,41 @@ def test_a_study_is_measured_into_it(hone, url, tmp_path):
     assert [r["status"] for r in json.loads(rows.text)["records"]] == ["ok"], rows
 
 
+ROWS = "select incarnation, round, md5(samples), started_unix_ms from block order by incarnation, round"
+
+
+def some_rows(server, database, child):
+    """The rows of a study that runs, as soon as there are three of them."""
+    before, deadline = [], time.monotonic() + 240
+    while len(before) < 3 and child.poll() is None and time.monotonic() < deadline:
+        if server.sql("select to_regclass('block') is not null", database) == "t":
+            before = server.sql(ROWS, database).splitlines()
+    assert len(before) >= 3, before
+    return before
+
+
+def test_a_server_that_dies_under_a_study_ends_it_and_keeps_what_it_acknowledged(hone, tmp_path):
+    own = postgres.Server()
+    try:
+        model = tmp_path / "m.onnx"
+        model.write_bytes(hostile.identity().SerializeToString())
+        words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--incarnations", "2", "--min-samples", "5",
+                 "--min-time", "10", "--warmup", "0.01", "-q", "--store", own.url]
+        child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL)
+        before = some_rows(own, "postgres", child)
+        own.stop("immediate")
+        said = child.communicate(timeout=600)[1].decode()
+        assert child.returncode == 74 and "E_IO" in said and "acknowledged is kept" in said, said
+        nothing_left(tmp_path)
+        own.start()
+        sound(hone(*words, env={"HONE_TESTING": "1"}))
+        after = own.sql(ROWS).splitlines()
+        assert set(before) <= set(after) and len({tuple(row.split("|")[:2]) for row in after}) == len(after)
+        assert len(hone("studies", "--store", own.url).text.splitlines()) == 1
+    finally:
+        own.close()
+
+
 def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
     """Every block that the server acknowledged is there as it was, the study is the same one, and no round is there twice."""
     database = url.split("/")[3].split("?")[0]
@@ -78,18 +113,14 @@ def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
     model.write_bytes(hostile.identity().SerializeToString())
     words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--incarnations", "2", "--min-samples", "5",
              "--min-time", "10", "--warmup", "0.01", "-q", "--store", url]
-    rows = "select incarnation, round, md5(samples), started_unix_ms from block order by incarnation, round"
     child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    before, deadline = [], time.monotonic() + 240
-    while len(before) < 3 and child.poll() is None and time.monotonic() < deadline:
-        if server.sql("select to_regclass('block') is not null", database) == "t":
-            before = server.sql(rows, database).splitlines()
+    some_rows(server, database, child)
     child.kill()
     child.wait()
-    before = server.sql(rows, database).splitlines()
+    before = server.sql(ROWS, database).splitlines()
     assert 3 <= len(before) < 40, before
     sound(hone(*words, env={"HONE_TESTING": "1"}))
-    after = server.sql(rows, database).splitlines()
+    after = server.sql(ROWS, database).splitlines()
     assert set(before) <= set(after)
     assert len({tuple(row.split("|")[:2]) for row in after}) == len(after)
     assert len(hone("studies", "--store", url).text.splitlines()) == 1

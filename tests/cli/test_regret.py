@@ -1,8 +1,13 @@
 """bench/regret.py: its arithmetic and its page over one model and one candidate, whose regret is none."""
 
+import json
 import os
 import subprocess
 import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from hone import HONE, ROOT
 
@@ -15,3 +20,23 @@ def test_one_candidate_has_no_regret(hone, tmp_path):
     page = (tmp_path / "page.md").read_text()
     assert "1 models: median 0.00%" in page and "| zoo:mlp | native, 1 thread | native, 1 thread | 0.00% | - |" in page
     assert "Without a choice:" in page and "zoo:nothing" in page
+
+
+def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path):
+    place = tmp_path / "models/one"
+    (place / "io/s0").mkdir(parents=True)
+    onnx.save(helper.make_model(helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, "T"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, "T"])]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        place / "m.onnx")
+    np.save(place / "io/s0/in_0.npy", np.ones((1, 5), np.float32))
+    manifest = [{"id": "one", "variants": [{"file": "m.onnx", "io": "io", "inputs": [["x", "float", [1, "T"]]]}],
+                 "cases": {"io": {"s0": {"inputs": [{"file": "in_0.npy", "shape": [1, 5]}]}}}}]
+    (tmp_path / "models/manifest.json").write_text(json.dumps(manifest))
+    done = subprocess.run([sys.executable, ROOT / "bench" / "regret.py", "--hone", HONE, "--budget", "2s", "--backend", "native",
+                           "--threads", "1", "--models", tmp_path / "models", "--only", "one/m.onnx", "--out", tmp_path / "page.md",
+                           "--full=--rounds 3 --incarnations 1 --min-time 0.02 --min-samples 5 --warmup 0.02"],
+                          capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **hone.env})
+    assert done.returncode == 0, done
+    page = (tmp_path / "page.md").read_text()
+    assert "| one/m.onnx at x[1,5] | native, 1 thread |" in page, page
