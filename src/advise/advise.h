@@ -53,6 +53,10 @@ struct advice {
      others; DEMAND_COUNT: no single bound is to blame */
   enum demand_id binding;
   double needed;
+  /* without a single one: the row that misses its worst bound by the smallest factor, and its figures where it misses
+     (NaN: not missed); SIZE_MAX: no row has a figure for every bound */
+  size_t nearest;
+  double needs[DEMAND_COUNT];
 };
 /* Rows of --aa copies and of test backends are left out. */
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,

@@ -181,6 +181,7 @@ static void find_binding(const struct summary *s, const struct demands *d, struc
     for (size_t i = 0; i < s->record_count; i++) {
       enum demand_id unused;
       if (!is_candidate(&s->records[i]) || check_all(&s->records[i], &without, &unused)) continue;
+      if (!check_bound(&s->records[i], d, (enum demand_id)id)) continue; /* it is not in the way */
       const struct interval range = range_of(&s->records[i], (enum demand_id)id);
       const double x = demand_kinds[id].is_more_better ? range.low : range.high;
       if (isnan(x)) continue;
@@ -191,13 +192,43 @@ static void find_binding(const struct summary *s, const struct demands *d, struc
   }
 }
 
+/* By what factor a row misses a bound, and the figure that would have to be allowed; 1: it holds it. */
+static double missed_by(const struct record *r, const struct demands *d, enum demand_id id,
+                        double *out_figure) {
+  const struct interval range = range_of(r, id);
+  const bool is_more_better = demand_kinds[id].is_more_better;
+  const double bound = d->bound[id], x = is_more_better ? range.low : range.high;
+  const double least = 1e-12; /* a bound or a figure of 0 is missed by much, not by infinity */
+  *out_figure = x;
+  if (isnan(bound)) return 1;
+  if (isnan(x)) return INFINITY;
+  return fmax(1, is_more_better ? bound / fmax(x, least) : x / fmax(bound, least));
+}
+
+/* Where several bounds are in the way together: the row that is nearest to holding them. */
+static void find_nearest(const struct summary *s, const struct demands *d, struct advice *a) {
+  double best = INFINITY, figure;
+  for (size_t i = 0; i < s->record_count; i++) {
+    double worst = 1;
+    if (!is_candidate(&s->records[i])) continue;
+    for (int id = 0; id < DEMAND_COUNT; id++)
+      worst = fmax(worst, missed_by(&s->records[i], d, (enum demand_id)id, &figure));
+    if (worst < best) best = worst, a->nearest = i;
+  }
+  for (int id = 0; id < DEMAND_COUNT && a->nearest != SIZE_MAX; id++)
+    if (missed_by(&s->records[a->nearest], d, (enum demand_id)id, &figure) > 1)
+      a->needs[id] = figure;
+}
+
 hone_status advise_choose(struct ctx *ctx, struct arena *arena, const struct summary *summary,
                           const struct demands *demands, struct advice *out) {
   *out = (struct advice){.record_count = summary->record_count,
                          .choice = SIZE_MAX,
                          .runner_up = SIZE_MAX,
                          .binding = DEMAND_COUNT,
-                         .needed = NAN};
+                         .needed = NAN,
+                         .nearest = SIZE_MAX};
+  for (int id = 0; id < DEMAND_COUNT; id++) out->needs[id] = NAN;
   TRY(NEW_ARRAY(ctx, arena, out->at, summary->record_count));
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *r = &summary->records[i];
@@ -211,5 +242,6 @@ hone_status advise_choose(struct ctx *ctx, struct arena *arena, const struct sum
   }
   settle(summary, demands, out);
   if (out->choice == SIZE_MAX) find_binding(summary, demands, out);
+  if (out->choice == SIZE_MAX && out->binding == DEMAND_COUNT) find_nearest(summary, demands, out);
   return HONE_OK;
 }

@@ -85,19 +85,48 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
 static const char *const standing_words[] = {"chosen",   "runner-up", "behind", "tied",
                                              "unproven", "out",       "unsure", "invalid"};
 
+static void put_need(struct text *out, const struct demands *d, enum demand_id id, double needed) {
+  put_amount(out, id, needed);
+  text_puts(out, " instead of ");
+  put_amount(out, id, d->bound[id]);
+}
+
+/* What is in the way, and what would be needed. */
+static void put_no_choice(struct text *out, const struct summary *s, const struct demands *d,
+                          const struct advice *a) {
+  bool has_run = false, misses = false;
+  for (size_t i = 0; i < a->record_count; i++) has_run |= a->at[i].standing != STANDING_invalid;
+  for (int id = 0; id < DEMAND_COUNT; id++) misses |= !isnan(a->needs[id]);
+  if (!has_run) {
+    text_puts(out, "nothing ran as it should: each row says why\n");
+  } else if (a->binding != DEMAND_COUNT) {
+    text_printf(out, "nothing holds every bound: what stands in the way is %s; with ",
+                demand_kinds[a->binding].title);
+    put_need(out, d, a->binding, a->needed);
+    text_puts(out, " there is one\n");
+  } else if (misses) {
+    const char *between = ": ";
+    text_puts(out, "nothing holds every bound, and no single bound is to blame; nearest is ");
+    advise_name(out, s, a->nearest);
+    for (int id = 0; id < DEMAND_COUNT; id++) {
+      if (isnan(a->needs[id])) continue;
+      text_printf(out, "%s%s ", between, demand_kinds[id].title);
+      put_need(out, d, (enum demand_id)id, a->needs[id]);
+      between = ", ";
+    }
+    text_puts(out, "\n");
+  } else if (a->nearest != SIZE_MAX && a->at[a->nearest].standing == STANDING_unproven) {
+    text_puts(out, "parts on several engines are not proven faster than one engine alone\n");
+  } else {
+    text_printf(out, "nothing that ran has a figure for %s\n",
+                a->nearest == SIZE_MAX ? "every bound" : demand_kinds[d->objective].title);
+  }
+}
+
 static void put_conclusion(struct text *out, const struct summary *s, const struct demands *d,
                            const struct advice *a) {
   if (a->choice == SIZE_MAX) {
-    text_puts(out, "nothing holds every bound");
-    if (a->binding == DEMAND_COUNT) {
-      text_puts(out, "; no single bound is to blame\n");
-      return;
-    }
-    text_printf(out, ": what stands in the way is %s; with ", demand_kinds[a->binding].title);
-    put_amount(out, a->binding, a->needed);
-    text_puts(out, " instead of ");
-    put_amount(out, a->binding, d->bound[a->binding]);
-    text_puts(out, " there is one\n");
+    put_no_choice(out, s, d, a);
     return;
   }
   advise_name(out, s, a->choice);
@@ -150,7 +179,7 @@ static json_t *row_json(const struct summary *s, const struct demands *d, const 
 
 hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct demands *d,
                         const struct advice *a, struct text *out) {
-  json_t *rows = json_array(), *bounds = json_object();
+  json_t *rows = json_array(), *bounds = json_object(), *needs = json_object();
   struct text conclusion = {0};
   put_conclusion(&conclusion, s, d, a);
   if (conclusion.length) conclusion.at[conclusion.length - 1] = 0;
@@ -158,14 +187,18 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct d
   for (int id = 0; id < DEMAND_COUNT; id++)
     if (!isnan(d->bound[id]))
       json_object_set_new(bounds, demand_kinds[id].name, number(d->bound[id]));
+  for (int id = 0; id < DEMAND_COUNT; id++)
+    if (!isnan(a->needs[id]))
+      json_object_set_new(needs, demand_kinds[id].name, number(a->needs[id]));
   json_t *json = json_pack(
-      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:s*, s:o, s:o}", "study", s->study.key,
-      "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion", conclusion.at,
-      "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key, "runner_up",
-      a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key, "is_decided",
-      a->is_decided, "ratio", number(a->ratio.value), number(a->ratio.low), number(a->ratio.high),
-      "binding", a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
-      number(a->needed), "rows", rows);
+      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:s*, s:o, s:o, s:o}", "study",
+      s->study.key, "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion",
+      conclusion.at, "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key,
+      "runner_up", a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key,
+      "is_decided", a->is_decided, "ratio", number(a->ratio.value), number(a->ratio.low),
+      number(a->ratio.high), "binding",
+      a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
+      number(a->needed), "needs", needs, "rows", rows);
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_deinit(&conclusion);
   json_decref(json);

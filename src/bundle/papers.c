@@ -192,14 +192,51 @@ static void put_build(struct text *out, const struct bundle *b) {
   text_puts(out, "$cc -std=gnu11 -O2 -s src/selftest.c -o \"$out/selftest\" -ldl -lm -pthread\n");
 }
 
-static void put_docker(struct text *out, const struct bundle *b) {
-  if (!b->engine_count)
+/* KEY=VALUE of os-release(5), plain letters alone; "" where there is none. */
+static void release_fact(const char *text, const char *key, char out[32]) {
+  const size_t n = strlen(key);
+  out[0] = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    if (strncmp(line, key, n) || line[n] != '=') continue;
+    const char *value = line + n + 1 + strspn(line + n + 1, "\"'");
+    snprintf(out, 32, "%.*s", (int)strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789."), value);
+  }
+}
+
+/* The programs need a C library as new as the one they were linked with: the image is the system that they were made on. */
+static void put_image(struct bundle *b, struct text *out) {
+  static const struct { const char *id, *small; } images[] = {{"debian", "-slim"}, {"ubuntu", ""}};
+  char id[32] = "", version[32] = "";
+  struct ctx attempt = *b->ctx;
+  struct mapping map;
+  struct text facts = {0};
+  if (!file_map(&attempt, "/etc/os-release", &map)) {
+    text_append(&facts, (const char *)map.data, map.size);
+    file_unmap(&map);
+  }
+  release_fact(facts.at ? facts.at : "", "ID", id);
+  release_fact(facts.at ? facts.at : "", "VERSION_ID", version);
+  text_deinit(&facts);
+  for (size_t i = 0; i < COUNT(images); i++)
+    if (!strcmp(id, images[i].id) && version[0]) {
+      text_printf(out, "FROM %s:%s%s\n", id, version, images[i].small);
+      return;
+    }
+  text_puts(out,
+            "# Made on another system: if the self-test asks for a newer GLIBC, name a newer image."
+            "\nFROM debian:12-slim\n");
+}
+
+static void put_docker(struct bundle *b, struct text *out) {
+  text_puts(out, b->engine_count ? "# The model and its engine, pinned.\n"
+                                 : "# The model alone: libc and nothing else.\n");
+  put_image(b, out);
+  if (b->engine_count)
     text_puts(out,
-              "# The model alone: libc and nothing else.\nFROM debian:12-slim\nCOPY . /model\n");
-  else
-    text_puts(out,
-              "# The model and its engine, pinned.\nFROM python:3.11-slim-bookworm\nCOPY . /model\n"
-              "RUN pip install --no-cache-dir -r /model/requirements.txt\n");
+              "RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm "
+              "-rf /var/lib/apt/lists/*\n");
+  text_puts(out, "COPY . /model\n");
+  if (b->engine_count) text_puts(out, "RUN sh /model/install-engine.sh\n");
   text_puts(out, "RUN /model/selftest\nENTRYPOINT [\"/model/run\"]\n");
 }
 
@@ -291,7 +328,7 @@ hone_status bundle_make_papers(struct bundle *b) {
   }
   put_readme(&readme, b);
   TRY(bundle_put_text(b, "README.md", &readme, 0644));
-  put_docker(&docker, b);
+  put_docker(b, &docker);
   TRY(bundle_put_text(b, "Dockerfile", &docker, 0644));
   put_build(&build, b);
   return bundle_put_text(b, "src/build.sh", &build, 0755);

@@ -155,20 +155,21 @@ hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engin
   return bundle_put_text(b, name, &out, 0644);
 }
 
-/* The user's own bytes where one file holds all; a built-in model, or one with weights beside it, is written anew. */
+/* The user's own bytes where one file holds all that the engine read; a built-in model, one with weights beside it, or one
+   that hone wrote for the engine in the study too, is written anew. */
 static hone_status put_model_file(struct bundle *b) {
   const struct model_file *file = &b->model.file;
   const bool is_zoo = !strncmp(b->request->model_path, "zoo:", 4);
   struct text bytes = {0};
-  if (!is_zoo && !file->sides.count) {
+  if (!is_zoo && !file->sides.count && !route_is_hones(b->request->choice->cell.route)) {
     const bool is_tflite = file->main.size > 8 && !memcmp(file->main.data + 4, "TFL3", 4);
     b->model_file = is_tflite ? "model.tflite" : "model.onnx";
     b->route = "the file as it was given";
     return bundle_put(b, b->model_file, (const char *)file->main.data, file->main.size, 0644);
   }
   b->model_file = "model.onnx";
-  b->route =
-      is_zoo ? "built by hone, written as ONNX" : "written anew by hone with its weights inside";
+  b->route = is_zoo ? "built by hone, written as ONNX"
+                    : "written anew by hone as ONNX with its weights inside";
   TRY(export_onnx(b->ctx, b->model.graph, export_opset(b->model.graph), &bytes));
   return bundle_put_text(b, b->model_file, &bytes, 0644);
 }

@@ -176,6 +176,8 @@ MUST_USE hone_status command_add_flag(struct ctx *ctx, struct command *command, 
 MUST_USE hone_status command_add_given(struct ctx *ctx, const struct args *args,
                                        const enum flag_id *flags, size_t count,
                                        struct command *command);
+/* What --backend calls a row's engine: "openvino", and with the variant that was named "openvino:async". */
+const char *backend_word(const struct cell *cell, char out[64]);
 /* `hone bench` with these words; its JSON, in the folder `dir`, comes back as records. E_MISSING with its words where
    it wrote none. */
 MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,

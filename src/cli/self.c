@@ -34,6 +34,17 @@ hone_status command_add_given(struct ctx *ctx, const struct args *args, const en
   return HONE_OK;
 }
 
+const char *backend_word(const struct cell *cell, char out[64]) {
+  const struct backend *backend = backend_find(cell->backend);
+  const size_t n =
+      strcspn(cell->variant, " "); /* "async num_streams=2": behind it stand --backend-option's */
+  snprintf(out, 64, "%s", cell->backend);
+  for (const struct backend_variant *v = backend ? backend->variants : NULL; v && v->name; v++)
+    if (strlen(v->name) == n && !memcmp(v->name, cell->variant, n))
+      snprintf(out, 64, "%s:%s", cell->backend, v->name);
+  return out;
+}
+
 hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,
                        const char *dir, struct summary *out) {
   struct command command = {.count = 0};

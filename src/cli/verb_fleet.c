@@ -183,18 +183,46 @@ static hone_status write_fleet(struct fleet *fleet, bool is_slurm) {
 
 /* -- merging -------------------------------------------------------------------------------------- */
 
-static hone_status merge_file(struct fleet *fleet, struct store *store, const char *path) {
+/* What is wrong with the file itself, and not with the store that it goes into. */
+static bool is_its_fault(hone_status status) {
+  static const hone_status faults[] = {HONE_E_FORMAT, HONE_E_NOFILE, HONE_E_USAGE,
+                                       HONE_E_LIMIT,  HONE_E_TYPE,   HONE_E_NUM};
+  for (size_t i = 0; i < COUNT(faults); i++)
+    if (faults[i] == status) return true;
+  return false;
+}
+
+static hone_status merge_studies(struct fleet *fleet, struct store *store, struct store *other) {
   struct study_row *rows;
   struct arena *arena;
-  struct store *other;
-  size_t count;
-  TRY(store_open(fleet->ctx, path, false, &other));
-  hone_status status = arena_create(fleet->ctx, 0, &arena);
-  if (!status) status = store_list_studies(fleet->ctx, other, arena, &rows, &count);
+  size_t count = 0;
+  TRY(arena_create(fleet->ctx, 0, &arena));
+  hone_status status = store_list_studies(fleet->ctx, other, arena, &rows, &count);
+  if (!status && !count)
+    status = fail(fleet->ctx, HONE_E_FORMAT, place_none(), "no study is in it");
   for (size_t i = 0; !status && i < count; i++)
     status = store_copy_study(fleet->ctx, other, store, rows[i].key);
   arena_destroy(arena);
+  return status;
+}
+
+/* By a copy on this machine's own disk, opened for writing, so that its pages are looked at: the folder is one that many
+   nodes see, and on a network file system a store cannot be opened at all. */
+static hone_status merge_file(struct fleet *fleet, struct store *store, const char *path,
+                              const char *copy, bool *out_is_left) {
+  struct mapping map;
+  struct store *other = NULL;
+  *out_is_left = true;
+  TRY(file_map(fleet->ctx, path, &map));
+  *out_is_left = false;
+  hone_status status = file_write_atomic(fleet->ctx, copy, map.data, map.size, 0600);
+  file_unmap(&map);
+  if (!status) status = store_open(fleet->ctx, copy, true, &other);
+  *out_is_left = is_its_fault(status);
+  TRY(status);
+  status = merge_studies(fleet, store, other);
   store_close(other);
+  *out_is_left = is_its_fault(status);
   return status;
 }
 
@@ -204,39 +232,54 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
 static int is_job(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
 /* A half or damaged file is said and left where it is; the others still come in. */
+static hone_status merge_job(struct fleet *fleet, struct store *store, const char *folder,
+                             const char *dir, const char *job, bool *out_is_merged) {
+  char path[4096], copy[4200];
+  bool is_left;
+  *out_is_merged = false;
+  snprintf(path, sizeof path, "%.3800s/spool/%.64s.db", folder, job);
+  snprintf(copy, sizeof copy, "%s/%.64s.db", dir, job);
+  if (access(path, F_OK)) return HONE_OK;
+  const hone_status status = merge_file(fleet, store, path, copy, &is_left);
+  unlink(copy);
+  *out_is_merged = !status;
+  if (!status || !is_left) return status;
+  char name[300];
+  safe_copy(name, sizeof name, path);
+  fprintf(stderr, "left where it is: %s: %s\n", name, fleet->ctx->message);
+  ctx_clear(fleet->ctx);
+  return HONE_OK;
+}
+
+static hone_status merge_jobs(struct fleet *fleet, const char *folder, struct dirent **jobs,
+                              int count, size_t *out_merged) {
+  struct store *store;
+  char dir[4096];
+  TRY(dir_temporary(fleet->ctx, dir));
+  hone_status status =
+      store_open(fleet->ctx, value_of(fleet->args, FLAG_store, NULL), true, &store);
+  for (int i = 0; !status && i < count; i++) {
+    bool is_merged;
+    status = merge_job(fleet, store, folder, dir, jobs[i]->d_name, &is_merged);
+    *out_merged += is_merged;
+  }
+  store_close(store);
+  dir_remove_tree(dir);
+  return status;
+}
+
 static hone_status merge(struct fleet *fleet, const char *folder, size_t *out_missing) {
   struct dirent **jobs = NULL;
-  struct store *store;
   char path[4096];
   size_t merged = 0;
   snprintf(path, sizeof path, "%.3800s/jobs", folder);
   const int count = scandir(path, &jobs, is_job, by_name);
   if (count < 0)
     return fail(fleet->ctx, HONE_E_NOFILE, place_file(folder), "is no fleet: %s", strerror(errno));
-  hone_status status =
-      store_open(fleet->ctx, value_of(fleet->args, FLAG_store, NULL), true, &store);
-  for (int i = 0; i < count; i++) {
-    snprintf(path, sizeof path, "%.3800s/spool/%.64s.db", folder, jobs[i]->d_name);
-    if (status || access(path, F_OK)) {
-      free(jobs[i]);
-      continue;
-    }
-    const hone_status one = merge_file(fleet, store, path);
-    merged += !one;
-    if (one == HONE_E_FORMAT || one == HONE_E_NOFILE) {
-      fprintf(stderr, "left where it is: %s\n", fleet->ctx->message);
-      ctx_clear(fleet->ctx);
-    } else {
-      status = one;
-    }
-    free(jobs[i]);
-  }
+  const hone_status status = merge_jobs(fleet, folder, jobs, count, &merged);
+  for (int i = 0; i < count; i++) free(jobs[i]);
   free(jobs);
-  if (status) {
-    store_close(store);
-    return status;
-  }
-  store_close(store);
+  TRY(status);
   *out_missing = (size_t)count - merged;
   fprintf(stderr, "%zu of %d jobs are in the store\n", merged, count);
   return HONE_OK;

@@ -32,7 +32,9 @@ struct gating {
 
 static void say(void *user, const char *line) {
   const struct gating *g = user;
-  if (!has(g->args, FLAG_quiet)) fprintf(stderr, "%s\n", line);
+  char shown[600]; /* a baseline names models */
+  safe_copy(shown, sizeof shown, line);
+  if (!has(g->args, FLAG_quiet)) fprintf(stderr, "%s\n", shown);
 }
 
 /* Models of the command line, else those of the baseline's native rows. */
@@ -48,8 +50,14 @@ static hone_status add_cell(struct gating *g, const struct duel_cell *cell, stru
   return HONE_OK;
 }
 
-static const char *path_of_record(const struct record *r) {
-  return r->cell.model_path[0] ? r->cell.model_path : r->cell.model;
+/* A word of a command line of ours that is a model whatever it begins with: a baseline is a file from elsewhere. */
+static hone_status model_word(struct gating *g, const char *path, const char **out) {
+  *out = path;
+  return path[0] == '-' ? arena_printf(g->ctx, g->arena, out, "./%s", path) : HONE_OK;
+}
+
+static hone_status model_of_record(struct gating *g, const struct record *r, const char **out) {
+  return model_word(g, r->cell.model_path[0] ? r->cell.model_path : r->cell.model, out);
 }
 
 static hone_status list_cells(struct gating *g, struct duel_cell *cells, size_t *count) {
@@ -59,18 +67,21 @@ static hone_status list_cells(struct gating *g, struct duel_cell *cells, size_t 
   TRY(ints_of(g->ctx, g->args, FLAG_batch, 1, 1 << 20, batches, COUNT(batches), &batch_count));
   if (!thread_count) threads[thread_count++] = usable_core_count();
   if (!batch_count) batches[batch_count++] = 0;
-  for (size_t m = 0; m < g->args->word_count; m++)
+  for (size_t m = 0; m < g->args->word_count; m++) {
+    const char *model;
+    TRY(model_word(g, g->args->words[m], &model));
     for (size_t b = 0; b < batch_count; b++)
       for (size_t t = 0; t < thread_count; t++) {
-        const struct duel_cell cell = {g->args->words[m], threads[t], batches[b],
+        const struct duel_cell cell = {model, threads[t], batches[b],
                                        value_of(g->args, FLAG_precision, "as-is")};
         TRY(add_cell(g, &cell, cells, count));
       }
+  }
   if (g->args->word_count) return HONE_OK;
   for (size_t i = 0; i < g->baseline.record_count; i++) {
     const struct record *r = &g->baseline.records[i];
-    const struct duel_cell cell = {path_of_record(r), r->cell.threads, r->cell.batch,
-                                   r->cell.precision};
+    struct duel_cell cell = {NULL, r->cell.threads, r->cell.batch, r->cell.precision};
+    TRY(model_of_record(g, r, &cell.model));
     if (!strcmp(r->cell.backend, "native") && r->status == STATUS_ok)
       TRY(add_cell(g, &cell, cells, count));
   }
@@ -126,28 +137,37 @@ static void add_once(char list[LIST], const char *word) {
   if (used + n + 2 < LIST) snprintf(list + used, LIST - used, "%s%s", used ? "," : "", word);
 }
 
+static bool has_word(const struct command *command, const char *word) {
+  for (size_t i = 0; i < command->count; i++)
+    if (!strcmp(command->at[i], word)) return true;
+  return false;
+}
+
 /* What a study of these rows needs; the cells are the product of the lists, so it may hold a few more. */
 static hone_status add_rows(struct gating *g, const struct summary *rows, const bool *wanted,
                             struct command *how) {
-  static char backends[LIST], threads[LIST], batches[LIST], precisions[LIST], models[LIST];
-  backends[0] = threads[0] = batches[0] = precisions[0] = models[0] = 0;
+  static char backends[LIST], threads[LIST], batches[LIST], precisions[LIST];
+  backends[0] = threads[0] = batches[0] = precisions[0] = 0;
   for (size_t i = 0; i < rows->record_count; i++) {
     const struct cell *cell = &rows->records[i].cell;
-    char number[16];
+    char number[16], word[64];
     if ((wanted && !wanted[i]) || cell->label || rows->records[i].status == STATUS_not_installed)
       continue;
-    const char *path = path_of_record(&rows->records[i]);
-    const size_t used = strlen(models);
-    add_once(models, path);
-    if (strlen(models) != used && !g->args->word_count) TRY(command_add(g->ctx, how, path));
-    add_once(backends, cell->backend);
+    const char *path;
+    TRY(model_of_record(g, &rows->records[i], &path));
+    if (!g->args->word_count && !has_word(how, path)) TRY(command_add(g->ctx, how, path));
+    add_once(backends, backend_word(cell, word));
     add_once(precisions, cell->precision);
     snprintf(number, sizeof number, "%d", cell->threads);
     add_once(threads, number);
     snprintf(number, sizeof number, "%d", cell->batch);
     add_once(batches, number);
   }
-  for (size_t i = 0; i < g->args->word_count; i++) TRY(command_add(g->ctx, how, g->args->words[i]));
+  for (size_t i = 0; i < g->args->word_count; i++) {
+    const char *model;
+    TRY(model_word(g, g->args->words[i], &model));
+    TRY(command_add(g->ctx, how, model));
+  }
   if (!backends[0])
     return fail(g->ctx, HONE_E_USAGE, place_none(), "the baseline has no row that ran");
   TRY(command_add_flag(g->ctx, how, FLAG_backend, value_of(g->args, FLAG_backend, backends)));
@@ -199,12 +219,22 @@ static hone_status look_again(struct gating *g) {
   return HONE_OK;
 }
 
+/* Figures of two machines are shown, and no verdict of any of them: not in JUnit or a comment either. */
+static void decide_nothing(struct changes *changes) {
+  for (size_t i = 0; i < changes->count; i++) {
+    changes->at[i].is_slower = changes->at[i].is_broken = false;
+    changes->at[i].verdict = VERDICT_undecided;
+  }
+  changes->slower = changes->broken = changes->decided = 0;
+}
+
 static hone_status compare_studies(struct gating *g) {
   TRY(dir_temporary(g->ctx, g->dir));
   TRY(study(g, &g->baseline, NULL, "gate: a new study", &g->first));
   TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->first, g->budget, &g->changes));
   g->is_elsewhere = changes_differ_in_machine(&g->changes);
-  return g->changes.slower && !g->is_elsewhere ? look_again(g) : HONE_OK;
+  if (g->is_elsewhere) decide_nothing(&g->changes);
+  return g->changes.slower ? look_again(g) : HONE_OK;
 }
 
 /* -- what it says -------------------------------------------------------------------------------- */
@@ -230,8 +260,9 @@ static void put_method(struct text *out, const struct gating *g) {
 static hone_status put_comment(struct ctx *ctx, const struct gating *g, struct text *out) {
   struct text all = {0};
   const struct markdown markdown = {out};
-  text_puts(out,
-            g->changes.slower + g->changes.broken ? "### Slower\n\n" : "### No regression\n\n");
+  text_puts(out, g->changes.slower + g->changes.broken ? "### Slower\n\n"
+                 : g->changes.decided                  ? "### No regression\n\n"
+                                                       : "### Nothing could be decided\n\n");
   put_changes_sentence(out, &g->changes);
   text_puts(out, "\n\n");
   for (size_t i = 0; i < g->changes.count; i++) {
@@ -314,7 +345,7 @@ int verb_gate(struct ctx *ctx, struct args *args) {
   if (!code && !g.sinks.takes_stdout) code = sinks_write(ctx, &terminal, render, &g);
   if (!code) code = sinks_write(ctx, &g.sinks, render, &g);
   if (!code && append_summary(&g)) code = report_failure(ctx);
-  if (!code) code = g.is_elsewhere ? 5 : changes_exit_code(&g.changes);
+  if (!code) code = changes_exit_code(&g.changes);
   if (g.dir[0]) dir_remove_tree(g.dir);
   arena_destroy(g.arena);
   return code;

@@ -225,8 +225,9 @@ static hone_status next_look(struct race *race, bool *out_done) {
   for (size_t i = 0; i < last->summary.record_count; i++) {
     const struct cell *cell = &last->summary.records[i].cell;
     const bool is_in = stays(race, last, i);
+    char word[64];
     if (is_in) race->is_left[place_of(race, cell->model)] = true;
-    add_candidate(backends, threads, cell->backend, cell->threads, is_in);
+    add_candidate(backends, threads, backend_word(cell, word), cell->threads, is_in);
     cells += is_in;
   }
   if (race->look_count == 1 && race->split.parts[0]) {
@@ -250,11 +251,14 @@ static hone_status next_look(struct race *race, bool *out_done) {
               &how);
 }
 
-/* Whether the time may not reach for a look at everything: reading what records of other models say takes some. */
+/* Whether the time may not reach for a look at everything: reading what records of other models say takes some. Of an
+   engine's variants nothing is predicted: where one is named, all that are named are looked at. */
 static bool wants_forecast(const struct race *race) {
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   const char *threads = value_of(race->args, FLAG_threads, NULL);
   size_t named = 0, counts = 1, forms = 1;
+  for (size_t i = 0; i < backends->count; i++)
+    if (strchr(backends->at[i], ':')) return false;
   for (size_t i = 0; i < backends->count; i++, named++)
     for (const char *at = backends->at[i]; *at; at++) named += *at == ',';
   for (const char *at = threads ? threads : ""; *at; at++) counts += *at == ',';

@@ -5,11 +5,12 @@
 enum { SLICE_BYTES = 8 << 20 }; /* packed at a time: several threads work on one tensor */
 
 /* Panels lie one behind the other, whatever the row, and some of them are a problem of fewer columns. How
-   many columns a panel has; 0: the buffer is packed as a whole. */
+   many columns a panel has; 0: the buffer is packed as a whole, as weights in blocks are, whose scales lie
+   behind the last column. */
 static int64_t sliced_columns(const struct buffer *b, const struct kernel_target *target,
                               int64_t *out_columns, int64_t *out_stride) {
   const struct problem *p = &b->problem;
-  bool gemm = p->kind == PROBLEM_gemm && p->b_batches <= 1 && !p->block; /* scales lie behind */
+  bool gemm = p->kind == PROBLEM_gemm && p->b_batches <= 1 && !p->block;
   bool conv = p->kind == PROBLEM_conv && p->groups <= 1;
   *out_columns = gemm ? p->n : p->oc;
   *out_stride = gemm ? p->b_column : p->ic * p->kh * p->kw;

@@ -121,7 +121,7 @@ static int open_blob(int folder, int ups, const char *hash) {
   }
   int snapshots = at >= 0 ? open_folder(at, "snapshots") : -1;
   int blobs = at >= 0 ? open_folder(at, "blobs") : -1;
-  if (ups >= 2 && snapshots >= 0 && blobs >= 0 && below >= 0 && same_file(snapshots, below))
+  if (ups >= 2 && snapshots >= 0 && blobs >= 0 && same_file(snapshots, below))
     fd = openat(blobs, hash, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   int used[] = {below, at, snapshots, blobs};
   for (size_t i = 0; i < COUNT(used); i++)
@@ -245,16 +245,16 @@ static hone_status find_side(struct ctx *ctx, struct side_files *sides, const ch
 }
 
 hone_status side_files_read(struct ctx *ctx, struct side_files *sides, const char *location,
-                            size_t location_length, int64_t offset, int64_t length, size_t bytes,
+                            size_t location_length, uint64_t offset, int64_t length, size_t bytes,
                             struct place at, const uint8_t **out) {
   TRY(check_location(ctx, location, location_length));
   size_t index = 0;
   TRY(find_side(ctx, sides, location, &index));
   const struct mapping *side = &sides->file->sides.at[index];
-  if (offset < 0 || (uint64_t)offset > side->size || bytes > side->size - (size_t)offset)
+  if (offset > side->size || bytes > side->size - (size_t)offset)
     return fail(ctx, HONE_E_FORMAT, at,
-                "external data: %zu bytes at offset %lld of a file of %zu bytes", bytes,
-                (long long)offset, side->size);
+                "external data: %zu bytes at offset %llu of a file of %zu bytes", bytes,
+                (unsigned long long)offset, side->size);
   if (length >= 0 && (uint64_t)length != bytes)
     return fail(ctx, HONE_E_FORMAT, at,
                 "external data: length is %lld bytes, the tensor's shape needs %zu",

@@ -101,7 +101,7 @@ MUST_USE hone_status side_files_open(struct ctx *ctx, struct arena *arena, const
 void side_files_close(struct side_files *sides);
 /* Bytes [offset, offset + bytes) of the file at `location`; length < 0: not stated in the model. */
 MUST_USE hone_status side_files_read(struct ctx *ctx, struct side_files *sides,
-                                     const char *location, size_t location_length, int64_t offset,
+                                     const char *location, size_t location_length, uint64_t offset,
                                      int64_t length, size_t bytes, struct place at,
                                      const uint8_t **out);
 

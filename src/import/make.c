@@ -36,11 +36,14 @@ static hone_status set_args(struct make *make, struct node *node, const struct a
   return HONE_OK;
 }
 
+int64_t make_elements(const struct value *x) {
+  int64_t count = 0;
+  return shape_count(&x->shape, &count) ? count : 0;
+}
+
 static bool is_small(struct value *const *outs, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    int64_t elements = 0;
-    if (!shape_count(&outs[i]->shape, &elements) || elements > FOLD_ELEMENTS) return false;
-  }
+  for (size_t i = 0; i < count; i++)
+    if (make_elements(outs[i]) > FOLD_ELEMENTS) return false;
   return true;
 }
 

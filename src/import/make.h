@@ -50,6 +50,8 @@ MUST_USE hone_status make_scalar(struct make *make, hone_dtype dtype, double x, 
 /* Numbers of a type other than float64 and of a shape. */
 MUST_USE hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape *shape,
                                   const double *numbers, struct value **out);
+/* How many elements a value has; what is made was counted. */
+int64_t make_elements(const struct value *x);
 MUST_USE hone_status make_transpose(struct make *make, struct value *x, const int64_t *perm,
                                     struct value **out);
 MUST_USE hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims,

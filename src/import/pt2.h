@@ -129,8 +129,9 @@ MUST_USE hone_status pt_note_view(struct pt_op *op, const char *result, const ch
                                   enum pt_view view);
 /* Makes a view again whose storage was written. */
 MUST_USE hone_status pt_refresh(struct pt_op *op, struct pt_item *item);
-/* The tensor called `name`, and all that it is a view of, have this content from now on. */
-MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct value *value);
+/* The tensor called `name`, and all that it is a view of, have the content of `made` from now on, in their type and
+   shape; `made` becomes that. */
+MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct pt_item *made);
 
 /* -- pt2_tensors.c ---- */
 /* As pt_int, of tensors. */

@@ -259,6 +259,7 @@ hone_status build_fft(struct pt_op *op) {
   int64_t half = (op->parameter & FFT_HALF) != 0;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   const int rank = x->shape.rank - is_complex;
+  if (!rank) return pt_refuse(op, "of rank 0");
   const bool to_real = half && (op->parameter & FFT_INVERSE);
   if (half && !to_real) TRY(pt_int(op, "onesided", 1, &half));
   TRY(read_axes(op, rank, &f));

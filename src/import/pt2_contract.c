@@ -185,7 +185,9 @@ static hone_status read_padding(struct pt_op *op, const struct value *w, const i
   if (strcmp(word, "same") && strcmp(word, "valid"))
     return pt_refuse(op, "argument padding is \"%.32s\"", word);
   for (size_t i = 0; i < n; i++) {
-    int64_t total = !strcmp(word, "same") ? (w->shape.dims[2 + i] - 1) * dilations[i] : 0;
+    int64_t total = 0;
+    if (*word == 's' && !checked_mul(w->shape.dims[2 + i] - 1, dilations[i], &total))
+      return pt_refuse(op, "dilation of %lld", (long long)dilations[i]);
     pads[i] = total / 2;
     pads[n + i] = total - total / 2;
   }
@@ -335,7 +337,7 @@ static hone_status read_axes(struct pt_op *op, const struct value *x, struct val
     TRY(pt_axis_of(op, list[i], x->shape.rank, &list[i]));
     if (x->shape.rank && !checked_mul(elements, x->shape.dims[list[i]], &elements)) elements = 0;
   }
-  if (!count && !shape_count(&x->shape, &elements)) elements = 0;
+  if (!count) elements = make_elements(x);
   if (!x->shape.rank) count = 0;
   if (out_elements) *out_elements = elements;
   return make_ints(op->make, list, count, out);
@@ -460,12 +462,12 @@ hone_status build_cumulative(struct pt_op *op) {
 /* Without dim: of the flat tensor. */
 hone_status build_arg(struct pt_op *op) {
   struct value *x, *y;
-  int64_t axis = 0, keep, all = 0;
+  int64_t axis = 0, keep;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
   bool flat = !pt_given(op, "dim") || !x->shape.rank;
   int rank = x->shape.rank;
-  if (!shape_count(&x->shape, &all)) return pt_refuse(op, "of this size");
+  const int64_t all = make_elements(x);
   if (flat)
     TRY(make_reshape(op->make, x, &all, 1, &x));
   else

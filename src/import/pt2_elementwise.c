@@ -171,8 +171,7 @@ hone_status build_prelu(struct pt_op *op) {
   int64_t dims[HONE_MAX_RANK];
   TRY(need_float(op, &x));
   TRY(pt_need(op, "weight", &slope));
-  int64_t count = 0;
-  if (!shape_count(&slope->shape, &count)) return pt_refuse(op, "of too many slopes");
+  const int64_t count = make_elements(slope);
   size_t rank = x->shape.rank > 1 ? (size_t)x->shape.rank - 1 : 1;
   for (size_t d = 0; d < rank; d++) dims[d] = d || x->shape.rank < 2 ? 1 : count;
   TRY(make_reshape(op->make, slope, dims, rank, &slope));

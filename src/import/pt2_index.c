@@ -122,10 +122,10 @@ hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatt
   TRY(pt_int(op, "step", 1, &step));
   start = start < 0 ? start + dim : start;
   end = end < 0 ? end + dim : end > dim ? dim : end;
-  if (op->parameter) end = start + 1;
   memcpy(dims, x->shape.dims, sizeof dims);
-  if (step < 1 || start < 0 || start > dim || end > dim) return pt_refuse(op, "of these bounds");
-  dims[axis] = end > start ? (end - start + step - 1) / step : 0;
+  if (step < 1 || start < 0 || start > dim - op->parameter) return pt_refuse(op, "of these bounds");
+  if (op->parameter) end = start + 1;
+  dims[axis] = end > start ? (end - start - 1) / step + 1 : 0;
   TRY(make_reshape(op->make, part, dims, (size_t)x->shape.rank, &part));
   TRY(pt_put_slice(op, x, part, axis, start, step, &y));
   return pt_result(op, 0, y);
@@ -236,9 +236,10 @@ hone_status build_index(struct pt_op *op) {
 /* One number where the mask is true. */
 static hone_status put_by_mask(struct pt_op *op, struct value *mask, struct value *values) {
   struct value *x, *y;
-  int64_t dims[HONE_MAX_RANK], count = 0;
+  int64_t dims[HONE_MAX_RANK];
+  const int64_t count = make_elements(values);
   TRY(pt_need(op, "self", &x));
-  if (!shape_count(&values->shape, &count) || count != 1 || mask->shape.rank > x->shape.rank)
+  if (count != 1 || mask->shape.rank > x->shape.rank)
     return pt_refuse(op, "a mask and %lld values", (long long)count);
   TRY(make_cast(op->make, values, x->dtype, &values));
   TRY(make_reshape(op->make, values, NULL, 0, &values));
@@ -252,7 +253,7 @@ hone_status build_index_put(struct pt_op *op) {
   struct value *mask, *values, *shape, *y;
   struct indexed in;
   struct shape all;
-  int64_t add, perm[HONE_MAX_RANK], back[HONE_MAX_RANK], dims[HONE_MAX_RANK];
+  int64_t add, perm[HONE_MAX_RANK], back[HONE_MAX_RANK] = {0}, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "values", &values));
   TRY(pt_int(op, "accumulate", 0, &add));
   TRY(lone_mask(op, &mask));
@@ -318,9 +319,10 @@ hone_status build_diagonal(struct pt_op *op) {
   TRY(pt_axis(op, "dim2", 1, rank, &b));
   if (rank < 2 || a == b) return pt_refuse(op, "of rank %d", rank);
   int64_t rows = x->shape.dims[a], columns = x->shape.dims[b];
+  if (offset < -rows) offset = -rows; /* none of it, as at the very corner */
+  if (offset > columns) offset = columns;
   int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
   int64_t n = rows - row < columns - column ? rows - row : columns - column;
-  if (offset < -rows || offset > columns || n < 0) n = 0;
   for (int d = 0; d < rank; d++)
     if (d != a && d != b) {
       dims[at] = x->shape.dims[d];

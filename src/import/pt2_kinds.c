@@ -537,26 +537,26 @@ const char *pt_self(const json_t *node) {
   return strcmp(kind, "as_tensor") ? "" : pt_words(json_object_get(tensor, "name"));
 }
 
+/* What an in-place operator made is what it wrote to from now on, and its result is another name for that. */
+static hone_status write_through(struct pt_op *op, const char *result, const char *self) {
+  struct pt_item *made;
+  TRY(pt_find(op->pt, pt_place(op), result, &made));
+  TRY(pt_write(op, self, made));
+  return pt_note_view(op, result, self, VIEW_SAME);
+}
+
 /* Results of a view share the storage of what it views; an in-place operator writes to it. */
 static hone_status note_storage(struct pt_op *op, const char *plain) {
   const char *self = pt_self(op->node);
   json_t *result = NULL;
-  struct pt_item *item;
   for (size_t i = 0; i < json_array_size(op->outputs); i++) {
     const char *kind = pt_variant(json_array_get(op->outputs, i), &result);
     size_t count = !strcmp(kind, "as_tensors") ? json_array_size(result) : 1;
     for (size_t k = 0; k < count; k++) {
       const json_t *one = !strcmp(kind, "as_tensors") ? json_array_get(result, k) : result;
       const char *name = pt_words(json_object_get(one, "name"));
-      if (!*name || !*self) continue;
-      if (plain) {
-        TRY(pt_find(op->pt, pt_place(op), name, &item));
-        TRY(pt_write(op, self, item->value));
-        TRY(pt_find(op->pt, pt_place(op), self, &item));
-        struct pt_item *written = names_find(&op->pt->items, name);
-        if (written) written->value = item->value;
-        return pt_note_view(op, name, self, VIEW_SAME);
-      }
+      if (!*name) continue;
+      if (plain) return write_through(op, name, self);
       TRY(pt_note_view(op, name, self, pt_view_of(op->target)));
     }
   }

@@ -342,6 +342,7 @@ static hone_status layer_weights(struct pt_op *op, struct recurrent *r, size_t l
     TRY(reorder_gates(op, p[1], hidden, r->order, r->gates, &part[1][k]));
     part[2][k] = NULL;
     if (!r->has_biases) continue;
+    if (p[2]->shape.rank != 1 || p[3]->shape.rank != 1) return pt_refuse(op, "with these biases");
     for (size_t i = 0; i < 2; i++)
       TRY(reorder_gates(op, p[2 + i], hidden, r->order, r->gates, &biases[i]));
     TRY(make_node(op->make, OP_Concat, biases, 2, ARGS(INT_ARG("axis", 1)), &part[2][k]));

@@ -103,10 +103,8 @@ hone_status build_sym_size(struct pt_op *op) {
 /* How many elements. */
 hone_status build_sym_numel(struct pt_op *op) {
   struct value *x;
-  int64_t count = 0;
   TRY(pt_need(op, "self", &x));
-  if (!shape_count(&x->shape, &count)) return pt_refuse(op, "of this size");
-  return pt_number(op, count);
+  return pt_number(op, make_elements(x));
 }
 
 /* A check that makes nothing. */
@@ -151,7 +149,7 @@ hone_status build_number(struct pt_op *op) {
       break;
     default:
       fits = b > 0;
-      if (fits) y = op->parameter == '%' ? (a % b + b) % b : a / b - (a % b < 0);
+      if (fits) y = op->parameter == '%' ? a % b + (a % b < 0 ? b : 0) : a / b - (a % b < 0);
   }
   if (!fits) return pt_refuse(op, "of %lld and %lld", (long long)a, (long long)b);
   return pt_number(op, y);
@@ -239,6 +237,7 @@ hone_status build_split(struct pt_op *op) { /* parameter 1: with sizes; 2: chunk
   } else {
     size = (dim + (int64_t)count - 1) / (int64_t)count;
     if (op->parameter == 0) TRY(pt_int(op, "split_size", size, &size));
+    if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu", count);
     for (size_t i = 0; i < count; i++, dim -= size) sizes[i] = dim < size ? dim : size;
   }
   TRY(make_ints(op->make, sizes, count, &lengths));
@@ -447,13 +446,13 @@ hone_status build_flip(struct pt_op *op) {
 /* Without dims the flat tensor is rolled. */
 hone_status build_roll(struct pt_op *op) {
   struct value *x, *parts[2], *y;
-  int64_t shifts[HONE_MAX_RANK], axes[HONE_MAX_RANK] = {0}, axis, total = 0;
+  int64_t shifts[HONE_MAX_RANK], axes[HONE_MAX_RANK] = {0}, axis;
   size_t count, given;
   TRY(pt_need(op, "self", &x));
   TRY(pt_ints(op, "shifts", HONE_MAX_RANK, shifts, &count));
   TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &given));
   if (given ? given != count : count != 1) return pt_refuse(op, "%zu shifts", count);
-  if (!shape_count(&x->shape, &total)) return pt_refuse(op, "of this size");
+  const int64_t total = make_elements(x);
   y = x;
   if (!given) TRY(make_reshape(op->make, x, &total, 1, &y));
   for (size_t i = 0; i < count; i++) {

@@ -99,7 +99,7 @@ static hone_status view_again(struct pt_op *op, struct pt_item *item) {
 /* The base with this view's new content. */
 static hone_status put_back(struct pt_op *op, const struct pt_item *item, struct value **out) {
   struct value *x = item->base->value, *y = item->value;
-  int64_t dims[HONE_MAX_RANK], back[HONE_MAX_RANK];
+  int64_t dims[HONE_MAX_RANK], back[HONE_MAX_RANK] = {0};
   switch (item->view) {
     case VIEW_SAME:
       *out = y;
@@ -132,11 +132,7 @@ static hone_status chain_of(struct pt_op *op, struct pt_item *item, struct pt_it
   return HONE_OK;
 }
 
-hone_status pt_refresh(struct pt_op *op, struct pt_item *item) {
-  struct pt_item *chain[MOST_VIEWS];
-  size_t count = 0;
-  if (!item->base) return HONE_OK;
-  TRY(chain_of(op, item, chain, &count));
+static hone_status refresh_chain(struct pt_op *op, struct pt_item *const *chain, size_t count) {
   for (size_t i = count - 1; i-- > 0;) {
     if (chain[i]->version == chain[count - 1]->version) continue;
     TRY(view_again(op, chain[i]));
@@ -145,18 +141,35 @@ hone_status pt_refresh(struct pt_op *op, struct pt_item *item) {
   return HONE_OK;
 }
 
-hone_status pt_write(struct pt_op *op, const char *name, struct value *value) {
-  struct pt_item *chain[MOST_VIEWS], *item = names_find(&op->pt->items, name);
+hone_status pt_refresh(struct pt_op *op, struct pt_item *item) {
+  struct pt_item *chain[MOST_VIEWS];
+  size_t count = 0;
+  TRY(chain_of(op, item, chain, &count));
+  return refresh_chain(op, chain, count);
+}
+
+/* What is written in the type and shape of what it is written to. */
+static hone_status fit(struct pt_op *op, const struct value *to, struct value **value) {
   struct value *shape;
+  TRY(make_cast(op->make, *value, to->dtype, value));
+  if (shape_equal(&(*value)->shape, &to->shape)) return HONE_OK;
+  TRY(make_ints(op->make, to->shape.dims, (size_t)to->shape.rank, &shape));
+  TRY(make_node(op->make, OP_Expand, VALUES(*value, shape), NULL, value));
+  if (shape_equal(&(*value)->shape, &to->shape)) return HONE_OK;
+  return pt_refuse(op, "writes a tensor of a larger shape");
+}
+
+hone_status pt_write(struct pt_op *op, const char *name, struct pt_item *made) {
+  struct pt_item *chain[MOST_VIEWS], *item = names_find(&op->pt->items, name);
+  struct value *value = made->value;
   size_t count = 0;
   if (!item || !item->value) return pt_refuse(op, "writes to what is no tensor");
-  TRY(pt_refresh(op, item));
-  TRY(make_cast(op->make, value, item->value->dtype, &value));
-  if (!shape_equal(&value->shape, &item->value->shape)) {
-    TRY(make_ints(op->make, item->value->shape.dims, (size_t)item->value->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(value, shape), NULL, &value));
-  }
+  if (!value || made->is_complex != item->is_complex)
+    return pt_refuse(op, "writes numbers of another kind");
   TRY(chain_of(op, item, chain, &count));
+  TRY(refresh_chain(op, chain, count));
+  TRY(fit(op, item->value, &value));
+  made->value = value;
   for (size_t i = 0; i + 1 < count; i++) {
     chain[i]->value = value;
     TRY(put_back(op, chain[i], &value));

@@ -47,7 +47,7 @@ struct found {
 };
 
 static struct place at_of(const struct found *found) {
-  return found->name && *found->name ? place_name(found->name) : place_offset(found->offset);
+  return *found->name ? place_name(found->name) : place_offset(found->offset);
 }
 
 /* -- first pass: what is there ---- */
@@ -295,7 +295,7 @@ static hone_status read_side_file(struct ctx *ctx, struct arena *arena, struct s
   const char *location;
   TRY(arena_string(ctx, arena, (const char *)external->location.at, length, &location));
   const uint8_t *bytes;
-  TRY(side_files_read(ctx, sides, location, length, external->offset, external->length,
+  TRY(side_files_read(ctx, sides, location, length, (uint64_t)external->offset, external->length,
                       found->tensor.bytes, at_of(found), &bytes));
   return payload_use(ctx, arena, bytes, &found->tensor);
 }

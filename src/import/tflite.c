@@ -281,7 +281,8 @@ static hone_status fresh_name(struct tf *tf, struct names *names, const char **n
 static hone_status add_outputs(struct tf *tf, struct names *names) {
   struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
   if (!tf->graph.outputs.count)
-    return fail(tf->ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
+    return fail(tf->ctx, HONE_E_FORMAT, place_offset(tf->graph.table.at),
+                "a graph without outputs");
   tf->make.index = -1;
   for (size_t i = 0; i < tf->graph.outputs.count; i++) {
     struct tf_tensor *tensor = &tf->graph.tensors[flat_i32_at(&tf->graph.outputs, i)];

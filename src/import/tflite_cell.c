@@ -130,8 +130,7 @@ static hone_status run_cell(const struct cell *cell, struct value **h, struct va
 static hone_status as_matrix(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
                              struct value **out) {
   const int64_t dims[] = {rows, columns};
-  int64_t count = 0;
-  if (!shape_count(&x->shape, &count) || count != rows * columns)
+  if (make_elements(x) != rows * columns)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
   return make_reshape(op->make, x, dims, 2, out);
 }

@@ -121,8 +121,7 @@ static hone_status write_results(struct tf_call *call, const struct tf_tensor *r
 
 static hone_status read_condition(struct tf_op *op, const struct value *value, bool *out_known,
                                   bool *out) {
-  int64_t count = 0;
-  if (value->dtype != HONE_BOOL || !shape_count(&value->shape, &count) || count != 1)
+  if (value->dtype != HONE_BOOL || make_elements(value) != 1)
     return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s: the condition is not one bool",
                 op->kind->name);
   *out_known = value->constant != NULL;
@@ -390,10 +389,9 @@ hone_status tf_leave(struct tf *tf) {
     case ROUND:
     case BODY:
       return end_body(tf, call, results, count);
-    case INITIAL:
+    default: /* INITIAL */
       return HONE_OK;
   }
-  return HONE_OK;
 }
 
 /* -- variables ---- */

@@ -50,10 +50,9 @@ enum { NMS_BOXES, NMS_SCORES, NMS_MOST, NMS_OVERLAP, NMS_SCORE, NMS_SIGMA };
 
 static hone_status constant_float(struct tf_op *op, size_t k, float *out) {
   struct value *x;
-  int64_t count = 0;
   TRY(tf_value(op, tf_in(op, k), &x));
   if (!x->constant || x->dtype != HONE_F32) return tf_refuse(op, "input %zu is not known", k);
-  if (!shape_count(&x->shape, &count) || count != 1)
+  if (make_elements(x) != 1)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input %zu is not one number",
                 op->kind->name, k);
   *out = (float)tensor_f64(x->constant, 0);
@@ -145,7 +144,7 @@ hone_status tf_segment(struct tf_op *op) {
   struct value *data, *ids, *first, *below, *beyond, *y;
   bool sorted = op->kind->code == 125;
   struct shape shape = {0};
-  int64_t count = 1, elements = 0;
+  int64_t count = 0;
   size_t one = 1;
   TRY(tf_arity(op, sorted ? 2 : 3, sorted ? 2 : 3, 1));
   TRY(tf_value(op, tf_in(op, 0), &data));
@@ -153,10 +152,12 @@ hone_status tf_segment(struct tf_op *op) {
   if (sorted && !ids->constant)
     return tf_refuse(op, "by numbers that are not known before the run");
   int lead = ids->shape.rank;
-  bool fits = lead > 0 && lead <= data->shape.rank && shape_count(&ids->shape, &elements);
+  bool fits = lead > 0 && lead <= data->shape.rank;
+  const int64_t elements = make_elements(ids);
   for (int d = 0; fits && d < lead; d++) fits = ids->shape.dims[d] == data->shape.dims[d];
   if (!sorted) TRY(tf_ints(op, 2, 1, &count, &one));
-  if (sorted) count = elements ? tensor_i64(ids->constant, (size_t)elements - 1) + 1 : 0;
+  if (sorted && elements) count = tensor_i64(ids->constant, (size_t)elements - 1);
+  if (sorted && elements) count += count < INT64_MAX; /* what is too large is refused below */
   if (!fits || count < 0 || one != 1 || count > INT32_MAX)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: numbers that do not fit the data",
                 op->kind->name);

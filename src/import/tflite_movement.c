@@ -250,8 +250,8 @@ hone_status tf_slice(struct tf_op *op) {
   for (size_t d = 0; d < count; d++)
     dims[d] = x->shape.dims[image ? tf_image_axis((int64_t)d) : (int64_t)d];
   for (size_t d = 0; d < count; d++) {
-    int64_t begin = slice.starts[d], room = dims[d] - begin;
-    if (begin < 0 || room < 0 || sizes[d] < -1 || sizes[d] > room)
+    int64_t begin = slice.starts[d], room = begin < 0 ? -1 : dims[d] - begin;
+    if (room < 0 || sizes[d] < -1 || sizes[d] > room)
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op),
                   "SLICE takes %lld from %lld of axis %zu, which has %lld", (long long)sizes[d],
                   (long long)begin, d, (long long)dims[d]);
@@ -287,7 +287,7 @@ static hone_status slice_axis(struct tf_op *op, const struct masks *m, int64_t b
                               int64_t begin, int64_t end, int64_t step, int d,
                               struct slice *slice) {
   if (!step) return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "STRIDED_SLICE with stride 0");
-  if (m->offset) end += begin;
+  if (m->offset && !checked_add(end, begin, &end)) return tf_refuse(op, "of these offsets");
   if (m->shrink & bit) {
     int64_t at = begin < 0 ? begin + dim : begin;
     if (at < 0 || at >= dim)
@@ -323,7 +323,8 @@ hone_status tf_strided_slice(struct tf_op *op) {
   int rank = x->shape.rank, d = 0, taken = 0;
   size_t out = 0;
   bool keep[HONE_MAX_RANK];
-  size_t fresh[HONE_MAX_RANK + 1] = {0}; /* new axes before axis d */
+  size_t fresh[HONE_MAX_RANK + 1] = {0};   /* new axes before axis d */
+  m.ellipsis &= (INT64_C(1) << count) - 1; /* bits of no entry say nothing */
   for (size_t i = 0; i < count; i++) taken += !(m.new_axis >> i & 1) && !(m.ellipsis >> i & 1);
   if (taken > rank)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "STRIDED_SLICE of %d axes of rank %d", taken,

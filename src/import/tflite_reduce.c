@@ -43,9 +43,8 @@ hone_status tf_reduce(struct tf_op *op) {
       gone[list[i]] = true;
     }
     if ((gone[1] && gone[2]) || gone[3]) {
-      TRY(tf_image(op, tf_in(op, 0), &x));
       TRY(read_axes(op, true, &axes));
-      TRY(make_node(op->make, id, VALUES(x, axes),
+      TRY(make_node(op->make, id, VALUES(tf_in(op, 0)->image, axes),
                     ARGS(INT_ARG("keepdims", 0), INT_ARG("noop_with_empty_axes", 1)), &y));
       return tf_write(op, 0, false, y);
     }

@@ -8,8 +8,7 @@ static const int in_onnx_order[GATES] = {INPUT_GATE, OUTPUT_GATE, FORGET_GATE, C
 hone_status tf_as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
                         struct value **out) {
   const int64_t dims[] = {1, rows, columns};
-  int64_t count = 0;
-  if (!shape_count(&x->shape, &count) || count != rows * columns)
+  if (make_elements(x) != rows * columns)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
   return make_reshape(op->make, x, dims, 3, out);
 }

@@ -91,11 +91,11 @@ hone_status tf_conv_3d_transpose(struct tf_op *op) {
   for (int d = 0; d < SPATIAL; d++) {
     int64_t reach =
         (x->shape.dims[2 + d] - 1) * v.strides[d] + (w->shape.dims[2 + d] - 1) * v.dilations[d] + 1;
-    int64_t wanted = count == RANK ? shape[1 + d] : -1;
+    int64_t wanted = count == RANK && shape[1 + d] >= 0 ? shape[1 + d] : -1;
     int64_t total = v.same && reach > wanted ? reach - wanted : 0;
     halve(&v, d, total);
-    outside[d] = wanted - (reach - total);
-    if (wanted < 0 || outside[d] < 0 || outside[d] >= v.strides[d])
+    if (wanted < 0 || !checked_sub(wanted, reach - total, &outside[d]) || outside[d] < 0 ||
+        outside[d] >= v.strides[d])
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "CONV_3D_TRANSPOSE to size %lld from %lld",
                   (long long)wanted, (long long)x->shape.dims[2 + d]);
   }

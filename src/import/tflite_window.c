@@ -207,11 +207,12 @@ hone_status tf_transpose_conv(struct tf_op *op) {
   TRY(make_transpose(op->make, w, perm, &w));
   for (int d = 0; d < 2; d++) {
     int64_t reach = (x->shape.dims[2 + d] - 1) * window.strides[d] + w->shape.dims[2 + d];
-    int64_t total = window.same && reach > shape[1 + d] ? reach - shape[1 + d] : 0;
+    int64_t wanted = shape[1 + d] < 0 ? -1 : shape[1 + d];
+    int64_t total = window.same && reach > wanted ? reach - wanted : 0;
     window.pads[d] = total / 2;
     window.pads[2 + d] = total - total / 2;
-    outside[d] = shape[1 + d] - (reach - total);
-    if (outside[d] < 0 || outside[d] >= window.strides[d])
+    if (wanted < 0 || !checked_sub(wanted, reach - total, &outside[d]) || outside[d] < 0 ||
+        outside[d] >= window.strides[d])
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "TRANSPOSE_CONV to size %lld from %lld",
                   (long long)shape[1 + d], (long long)x->shape.dims[2 + d]);
   }
@@ -392,8 +393,9 @@ hone_status tf_pool(struct tf_op *op) {
 /* [.., k] to [rows, k], and the shape of the result. */
 static hone_status flatten_rows(struct tf_op *op, struct value *x, int64_t k, int64_t n,
                                 bool keep_dims, struct value **out, int64_t *dims, size_t *rank) {
-  int64_t elements, flat[2] = {0, k};
-  if (k < 1 || !shape_count(&x->shape, &elements) || elements % k)
+  const int64_t elements = make_elements(x);
+  int64_t flat[2] = {0, k};
+  if (k < 1 || elements % k)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op),
                 "FULLY_CONNECTED: the weights expect %lld elements a row", (long long)k);
   flat[0] = elements / k;

@@ -54,6 +54,29 @@ static void put_header(struct csv *csv) {
   csv_end_line(csv);
 }
 
+/* Behind what an absolute path begins: blanks, quotes, "NAME=" and the like, and the two strokes of "file://". */
+static bool begins_path(const char *text, const char *at) {
+  static const char before[] = " \t\n\"'`=:;,([{<>|";
+  if (*at != '/' || !at[1] || strchr(" /", at[1])) return false;
+  if (at >= text + 2 && at[-1] == '/' && at[-2] == '/') return at >= text + 3 && at[-3] == ':';
+  return at == text || strchr(before, at[-1]);
+}
+
+/* An engine's words and options name the user's folders; one in quotes ends with them. */
+static void put_without_paths(const char *text, struct text *out) {
+  for (const char *at = text; *at; at++) {
+    if (!begins_path(text, at)) {
+      text_append(out, at, 1);
+      continue;
+    }
+    const char quote = at > text && strchr("\"'`", at[-1]) ? at[-1] : 0;
+    const char *end = quote ? strchr(at, quote) : NULL;
+    if (!end) end = at + strcspn(at, " \t\n\"'`;,)]}<>|");
+    text_puts(out, "PATH");
+    at = end - 1;
+  }
+}
+
 static hone_status put_row(void *user, const struct row_seen *row) {
   struct exporting *e = user;
   const struct study_row *study = &row->summary->study;
@@ -63,15 +86,18 @@ static hone_status put_row(void *user, const struct row_seen *row) {
   csv_number(&e->csv, (double)study->started_unix_ms);
   csv_text(&e->csv, study->fingerprint);
   for (size_t c = 0; c < column_count; c++) {
-    struct text value = {0};
+    struct text value = {0}, plain = {0};
     if (!is_published(&columns[c])) continue;
     if (column_is_number(&columns[c])) {
       csv_number(&e->csv, column_number(row->record, &columns[c]));
       continue;
     }
     column_format(row->record, &columns[c], &value);
-    csv_text(&e->csv, value.at ? value.at : "");
+    put_without_paths(value.at ? value.at : "", &plain);
+    csv_text(&e->csv, plain.at ? plain.at : "");
+    if (value.failed || plain.failed) e->csv.out->failed = true;
     text_deinit(&value);
+    text_deinit(&plain);
   }
   for (size_t f = 0; f < FEATURE_COUNT; f++)
     csv_number(&e->csv, row->x ? (double)row->x[f] : (double)NAN);
@@ -147,8 +173,10 @@ void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct te
               "rounds and processes, not another day. Models are those that somebody chose to "
               "measure; no population stands behind "
               "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
-              "name, no path: `model` is a file's "
-              "name, the commands are left out. The models themselves are not in it; `model_hash` "
+              "name, no path: `model` is a file's name (with its folder where two have the same), "
+              "an absolute path in an "
+              "engine's words is `PATH`, the commands are left out. The models themselves are not "
+              "in it; `model_hash` "
               "is XXH3-128 of their bytes.\n\n"
               "## Columns\n",
               HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",

@@ -18,7 +18,8 @@ static const struct demand {
     {"budget", "--budget", "time to measure", "60s"},
     {"threads", "--threads", "threads", "1,4"},
 };
-static const char *const objectives[] = {"latency", "throughput", "memory", "size", "start"};
+static const char *const objectives[] = {"latency", "throughput", "memory",
+                                         "size",    "start",      "energy"};
 
 /* -- reading ------------------------------------------------------------------------------------- */
 

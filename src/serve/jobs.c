@@ -2,7 +2,7 @@
  *
  * A job is a folder FOLDER/ID with model/NAME, job.json, log.txt, answer.json and bundle/. An upload has no name until
  * it is whole: killed on the way it leaves nothing. The folder is made aside as .ID and renamed, so that a job is there
- * whole or not at all; what starts with a dot is removed at the next start. One thread runs the queue, since two
+ * whole or not at all; what is called .ID is removed at the next start. One thread runs the queue, since two
  * measurements at once would measure each other; the child dies with it. One server a folder, by flock.
  */
 #include "serve.h"
@@ -121,16 +121,18 @@ static int by_age(const void *a, const void *b) {
          (x->job.created_unix_ms < y->job.created_unix_ms);
 }
 
-/* What an ended server left: its unfinished jobs are over, its half-made folders go. */
+static bool is_id(const char *name) {
+  return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
+}
+
+/* What an ended server left: its unfinished jobs are over, its half-made folders go. Whatever else lies there is not ours. */
 static void read_jobs(struct ctx *ctx, struct jobs *jobs) {
   DIR *dir = opendir(jobs->folder);
   for (const struct dirent *at; dir && (at = readdir(dir));) {
     char path[ROOM];
-    const size_t n = strlen(at->d_name);
     path_of(jobs, at->d_name, "", path);
-    if (n == 17 && at->d_name[0] == '.') dir_remove_tree(path);
-    if (n != 16 || strspn(at->d_name, "0123456789abcdef") != 16 || jobs->count == JOBS_MOST)
-      continue;
+    if (at->d_name[0] == '.' && is_id(at->d_name + 1)) dir_remove_tree(path);
+    if (!is_id(at->d_name) || jobs->count == JOBS_MOST) continue;
     struct entry *entry = &jobs->at[jobs->count];
     if (!read_job(jobs, at->d_name, &entry->job)) continue;
     jobs->count++;

@@ -115,10 +115,13 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
   struct fact *facts;
   size_t count;
   TRY(facts_read(&request->ctx, request->arena, machine->newest[0]->machine_json, &facts, &count));
-  text_printf(html.out,
-              "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><a "
-              "href=\"/matrix?machine=%.32s\">%.8s</a></th>",
-              machine->fingerprint, machine->fingerprint);
+  LITERAL(html.out,
+          "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><a "
+          "href=\"/matrix?machine=");
+  html_attribute(html, machine->fingerprint);
+  LITERAL(html.out, "\">");
+  put_short(html, machine->fingerprint, 8);
+  LITERAL(html.out, "</a></th>");
   put_fact(html, "processor", fact_find(facts, count, "cpu"));
   put_fact(html, "cores", fact_find(facts, count, "cores_usable"));
   put_fact(html, "kernel", fact_find(facts, count, "kernel"));
@@ -135,9 +138,11 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
 static void put_choice(struct html html, const struct machine *machines, size_t count,
                        const char *name, size_t chosen) {
   text_printf(html.out, "<label>%s <select name=\"%s\">", name, name);
-  for (size_t i = 0; i < count; i++)
-    text_printf(html.out, "<option%s>%.32s</option>", i == chosen ? " selected" : "",
-                machines[i].fingerprint);
+  for (size_t i = 0; i < count; i++) {
+    text_puts(html.out, i == chosen ? "<option selected>" : "<option>");
+    html_text(html, machines[i].fingerprint);
+    LITERAL(html.out, "</option>");
+  }
   LITERAL(html.out, "</select></label>");
 }
 

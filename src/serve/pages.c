@@ -37,6 +37,12 @@ hone_status open_store(struct request *request, struct store **out) {
   return HONE_OK;
 }
 
+void put_short(struct html html, const char *text, int most) {
+  char begin[40];
+  snprintf(begin, sizeof begin, "%.*s", most, text);
+  html_text(html, begin);
+}
+
 void put_study_link(struct html html, const struct study_row *study) {
   LITERAL(html.out, "<a href=\"/study/");
   html_attribute(html, study->key);
@@ -44,7 +50,7 @@ void put_study_link(struct html html, const struct study_row *study) {
   if (study->name[0])
     html_text(html, study->name);
   else
-    text_printf(html.out, "%.12s", study->key);
+    put_short(html, study->key, 12);
   LITERAL(html.out, "</a>");
 }
 
@@ -286,8 +292,9 @@ static void put_machine_choice(struct html html, const struct study_row *rows, s
     if (k < i || machines++ > 20) continue;
     LITERAL(html.out, "<a href=\"/matrix?machine=");
     html_attribute(html, rows[i].fingerprint);
-    text_printf(html.out, "\"%s>%.8s</a> ", strcmp(rows[i].fingerprint, chosen) ? "" : HERE,
-                rows[i].fingerprint);
+    text_puts(html.out, strcmp(rows[i].fingerprint, chosen) ? "\">" : "\"" HERE ">");
+    put_short(html, rows[i].fingerprint, 8);
+    LITERAL(html.out, "</a> ");
   }
   LITERAL(html.out, "</p>\n");
 }

@@ -98,6 +98,8 @@ struct html_frame page_frame(const char *section);
 /* *out NULL: there is no store yet. */
 MUST_USE hone_status open_store(struct request *request, struct store **out);
 void put_study_link(struct html html, const struct study_row *study);
+/* The beginning of a key or a fingerprint: they come from the store, and what is in a store may be anyone's. */
+void put_short(struct html html, const char *text, int most);
 
 /* state.c */
 struct server_facts {

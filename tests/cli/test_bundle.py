@@ -58,6 +58,11 @@ def test_it_holds_what_it_promises(native):
     assert json.loads((folder / "recommendation.json").read_text())["choice"]
     assert "Apache License" in (folder / "licences/hone-LICENSE").read_text()
     assert "tested by its own selftest" in result.errors
+    image = (folder / "Dockerfile").read_text().splitlines()
+    release = pathlib.Path("/etc/os-release").read_text()
+    if "ID=debian\n" in release and 'VERSION_ID="12"' in release:
+        assert image[1] == "FROM debian:12-slim"
+    assert image[-3:] == ["COPY . /model", "RUN /model/selftest", 'ENTRYPOINT ["/model/run"]']
 
 
 def test_it_passes_moved_and_bare(native, tmp_path):
@@ -145,6 +150,22 @@ def test_a_missing_file_fails_it(native, tmp_path):
     assert "changed" in selftest(moved).stderr
 
 
+def test_what_is_no_file_fails_it_and_keeps_nobody_waiting(native, tmp_path):
+    moved = copy(native[0], tmp_path)
+    aside = tmp_path / "aside"
+    for name in ("README.md", "vectors/0/in_0.npy"):
+        for put in (os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path), lambda path: os.symlink("nowhere", path)):
+            (moved / name).rename(aside)
+            put(moved / name)
+            assert selftest(moved).returncode != 0, name
+            shutil.rmtree(moved / name) if (moved / name).is_dir() else (moved / name).unlink()
+            aside.rename(moved / name)
+    (moved / "README.md").rename(aside)
+    (moved / "README.md").symlink_to(aside)  # what is linked has the bytes
+    (moved / "added").write_text("not looked at")
+    assert selftest(moved).returncode == 0
+
+
 def test_the_programs_give_what_the_vectors_say(native, tmp_path):
     folder = native[0]
     want = np.load(folder / "vectors/0/out_0.npy")
@@ -183,6 +204,7 @@ def test_a_bundle_of_an_engine(engine, tmp_path):
     env = {**BARE, "ENGINE_LIBRARY": str(library)}
     assert (folder / "requirements.txt").read_text() == f"{engine}=={package.__version__.split('-')[0]}\n"
     assert (folder / "model.onnx").stat().st_size and any((folder / "licences").glob(f"{engine}-*"))
+    assert "RUN sh /model/install-engine.sh" in (folder / "Dockerfile").read_text().splitlines()
     done = selftest(folder, env)
     assert done.returncode == 0, done
     want = np.load(folder / "vectors/0/out_0.npy")
@@ -193,3 +215,16 @@ def test_a_bundle_of_an_engine(engine, tmp_path):
     assert nowhere.returncode != 0
     flip(folder / "model.onnx", 1000)
     assert selftest(folder, env).returncode != 0
+
+
+def test_a_file_that_the_engine_cannot_read_is_in_the_bundle_as_it_was_measured(tmp_path):
+    """ONNX Runtime measured what hone wrote of a .pt2: that is what ships, under its own name."""
+    package = pytest.importorskip("onnxruntime")
+    site = pathlib.Path(package.__file__).parents[1]
+    box = command.Sandbox(tmp_path)
+    folder, _ = make(box, "onnxruntime", command.ROOT / "tests/cases/pt2/small.pt2", "--engine", f"onnxruntime={site}")
+    library = next(iter(sorted((site / "onnxruntime").rglob("libonnxruntime*.so*"))))
+    assert (folder / "model.onnx").read_bytes()[:2] != b"PK"
+    assert "written anew" in json.loads((folder / "provenance.json").read_text())["model"]["route"]
+    done = selftest(folder, {**BARE, "ENGINE_LIBRARY": str(library)})
+    assert done.returncode == 0, done

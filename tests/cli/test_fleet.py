@@ -75,6 +75,53 @@ def test_a_job_array(hone, fleet, tmp_path):
         assert counts(tmp_path / "all.db") == [4, 4, 8]
 
 
+def test_a_bad_spool_file_keeps_no_other_out(hone, fleet, tmp_path):
+    """Damaged, of another machine, empty, no file at all: each is named and left, whatever comes behind it is taken in."""
+    finish([run(hone, fleet, "000004")])
+    merge = ["fleet", "merge", fleet, "--store", tmp_path / "all.db"]
+    assert "1 of 4 jobs" in hone(*merge).errors
+    whole = (fleet / "spool/000004.db").read_bytes()
+    (fleet / "spool/000001.db").write_bytes(whole)
+    with sqlite3.connect(fleet / "spool/000001.db") as file:
+        file.execute("update study set fingerprint = ?", ("f" * 32,))
+    page = bytearray(whole)
+    page[4096 * 3:4096 * 3 + 64] = bytes(range(64))
+    (fleet / "spool/000002.db").write_bytes(bytes(page))
+    (fleet / "spool/000003.db").touch()
+    for bad in ("an empty file", "a pipe"):
+        result = hone(*merge)
+        assert result.code == 1 and "1 of 4 jobs" in result.errors, (bad, result)
+        assert result.errors.count("left where it is") == 3, (bad, result)
+        (fleet / "spool/000003.db").unlink(missing_ok=True)
+        os.mkfifo(fleet / "spool/000003.db")
+    assert not list(pathlib.Path(hone.env["TMPDIR"]).iterdir())
+
+
+STATFS = """
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+int statfs(const char *path, struct statfs *out) {
+  long code = syscall(SYS_statfs, path, out);
+  if (!code && strstr(path, "/spool")) out->f_type = 0x6969;
+  return (int)code;
+}
+"""
+
+
+def test_the_folder_may_lie_on_a_network_file_system(hone, fleet, tmp_path):
+    """Where no store can be opened: what was measured elsewhere is taken in all the same."""
+    finish([run(hone, fleet, "000001")])
+    (tmp_path / "nfs.c").write_text(STATFS)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "nfs.so", tmp_path / "nfs.c"], check=True, timeout=600)
+    env = {"LD_PRELOAD": str(tmp_path / "nfs.so")}
+    refused(hone("studies", "--store", fleet / "spool/000001.db", env=env), "E_UNSUP", "network file system")
+    result = hone("fleet", "merge", fleet, "--store", tmp_path / "all.db", env=env)
+    assert "1 of 4 jobs" in result.errors and counts(tmp_path / "all.db")[0] == 1, result
+
+
 def test_a_job_that_dies_leaves_nothing_half(hone, fleet):
     child = run(hone, fleet, "000001", HONE="/bin/false")
     child.communicate(timeout=600)

@@ -117,8 +117,31 @@ def test_a_study_against_a_baseline(hone, tmp_path):
     assert result.code == 1 and "measured twice" in result.text and "again" in result.errors, result
     study["fingerprint"] = study["study"]["fingerprint"] = "0" * 32
     (hone.folder / "elsewhere.json").write_text(json.dumps(study))
-    result = hone("gate", model, "--baseline", "elsewhere.json", "--budget", "5%", *QUICK, env=env)
-    assert result.code == 5 and "another machine" in result.text, result
+    result = hone("gate", model, "--baseline", "elsewhere.json", "--budget", "5%", "--junit", "e.xml", "--comment", "e.md", *QUICK,
+                  env=env)
+    assert result.code == 5 and "another machine" in result.text and "0 regressions" in result.text, result
+    suite = xml.parse(hone.folder / "e.xml").getroot().find("testsuite")
+    assert suite.get("failures") == "0" and suite.get("skipped") == suite.get("tests") != "0"
+    assert (hone.folder / "e.md").read_text().startswith("### Nothing could be decided")
+
+
+def test_a_baseline_is_no_command_line(hone, tmp_path):
+    """Its models' names are names, whatever they begin with; an engine's variant is measured as that."""
+    env = {"HONE_TESTING": "1"}
+    sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *QUICK,
+               "--no-measure", "--resume", "never", env=env))
+    result = hone("gate", "--baseline", "main.json", "--budget", "10000%", "--json", "g.json", *QUICK, env=env)
+    sound(result)
+    rows = json.loads((hone.folder / "g.json").read_text())["changes"]
+    assert [(r["model"], r["variant"], r["status_after"]) for r in rows] == \
+        [(m, "unpinned", "ok") for m in ("zoo:mlp", "zoo:conv")]
+    study = json.loads((hone.folder / "main.json").read_text())
+    study["records"][1]["model"] = "--html=owned.html\x1b[31m"
+    (hone.folder / "evil.json").write_text(json.dumps(study))
+    for more in ([], ["--base-build", HONE]):
+        result = hone("gate", "--baseline", "evil.json", *more, *QUICK, env=env)
+        assert result.code not in (0, 1) and "./--html=owned.html" in result.errors and "\x1b" not in result.errors, result
+    assert not list(hone.folder.glob("owned*"))
 
 
 # -- bisect ---------------------------------------------------------------------------------------------

@@ -93,6 +93,19 @@ def test_the_dataset(box):
     refused(box("dataset", "export", "-o", "mine"), "E_PATH")
 
 
+def test_the_dataset_names_no_folder_of_the_users(box):
+    """What an engine said, and options, hold paths: they stay in the store."""
+    place = "/nowhere/secret place/site"
+    box("bench", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={place}", "--threads", "1", "--rounds", "2",
+        "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--store", "paths.db",
+        "--fail-on", "none")
+    assert place in box("report", "last", "--json", "-", "--store", "paths.db").text
+    sound(box("dataset", "export", "-o", "clean", "--store", "paths.db"))
+    rows = list(csv.DictReader(io.StringIO((box.folder / "clean" / "records.csv").read_text())))
+    assert len(rows) == 2 and any("PATH" in r["reason"] for r in rows), rows
+    assert not any("/nowhere" in value or "secret" in value for r in rows for value in r.values()), rows
+
+
 def test_parquet_holds_the_same(box):
     if not importlib.util.find_spec("duckdb"):
         pytest.skip("needs duckdb in the tests' Python")

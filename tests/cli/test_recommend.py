@@ -47,6 +47,24 @@ def test_a_bound_that_nothing_holds_names_what_is_needed(shared_hone):
     assert "memory while running" in result.text and "most is" in result.text
 
 
+def test_a_variant_stays_what_was_asked_for(shared_hone):
+    """Every look measures the variant that was named, not the engine's default."""
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native:unpinned", "--threads", "1", "--budget", "4", "--json",
+                         "-", "--quiet")
+    sound(result)
+    answer = json.loads(result.text)
+    assert [(row["backend"], row["variant"]) for row in answer["rows"]] == [("native", "unpinned")]
+
+
+def test_several_bounds_that_nothing_holds_are_all_named(shared_hone):
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--budget", "1", "--max-memory",
+                         "1kB", "--max-latency", "0.000001ms", "--json", "-", "--quiet")
+    assert result.code == 1, result
+    answer = json.loads(result.text)
+    assert set(answer["needs"]) == {"latency", "memory"} and "binding" not in answer, answer
+    assert answer["needs"]["memory"] > 1000 and "nearest is native" in answer["conclusion"]
+
+
 def test_usage(shared_hone):
     refused(shared_hone("recommend"), "E_USAGE", "model")
     refused(shared_hone("recommend", "zoo:mlp", "--objective", "beauty"), "E_USAGE", "throughput")

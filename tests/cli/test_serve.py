@@ -207,6 +207,40 @@ def test_a_new_user_has_no_store(hone):
     assert not (hone.folder / "none.db").exists()
 
 
+TEXTS = {"study": "plan fingerprint name command options_json", "cell": "model model_path shapes backend variant options route "
+         "device precision scenario cache_state open_dimensions", "incarnation": "reason engine_version effective_device "
+         "effective_precision output_hash"}
+
+
+def test_what_a_store_holds_is_text(home):
+    """Studies come from other machines' files: markup in any of their texts, in keys too, is shown and never is markup."""
+    path = home.folder / "markup.db"
+    path.write_bytes((home.folder / "s.db").read_bytes())
+    clone(path, 4, machines=2)
+    evil = "\"'><b x=y>&"
+    base = sqlite3.connect(path)
+    whole = [row[0] for row in base.execute("select key from study order by started_unix_ms desc")][:2]
+    for table, columns in TEXTS.items():
+        for column in columns.split():
+            base.execute(f"update {table} set {column} = ? || substr({column}, 1, 2)", (evil,))
+    base.execute("update study set machine_json = replace(machine_json, 'CPU ', ?)", (evil.replace('"', "'"),))
+    base.execute("update study set name = ''")
+    for table, column in (("study", "key"), ("cell", "study"), ("incarnation", "study"), ("block", "study")):
+        base.execute(f"update {table} set {column} = ? || substr({column}, 1, 12) where {column} not in (?, ?)", (evil, *whole))
+    cell, = base.execute("select key from cell limit 1").fetchone()
+    base.commit()
+    base.close()
+    server = Server(home, store="markup.db", folder="markup")
+    pages = ["/", "/matrix", "/trends", "/machines", f"/trend/{cell}", f"/compare?before={whole[1]}&after={whole[0]}",
+             *(f"/study/{key}" for key in whole), "/matrix?machine=" + urllib.parse.quote(evil)]
+    for where in pages:
+        reply = server.ask(where)
+        assert reply.status in (200, 404), (where, reply.text[-300:])
+        assert "<b x" not in reply.text, (where, reply.text[max(0, reply.text.index("<b x") - 200):][:300])
+        assert reply.status == 404 or "&lt;b x=y" in reply.text, where
+    assert server.stop() == 0
+
+
 def trend_of(home, name, **how):
     path = home.folder / f"{name}.db"
     path.write_bytes((home.folder / "s.db").read_bytes())
@@ -369,8 +403,11 @@ def test_a_kill_during_an_upload_leaves_nothing(home):
     # what a kill between two steps of keeping it may leave goes with the next start
     (server.folder / ".0123456789abcdef" / "model").mkdir(parents=True)
     (server.folder / ".0123456789abcdef" / "model" / "m.onnx").write_bytes(b"x")
+    (server.folder / ".config-of-theirs").mkdir()  # 17 letters as well: --folder named a folder of the user's
+    (server.folder / ".config-of-theirs" / "precious").write_bytes(b"x")
     again = Server(home, folder="killed")
-    assert [p.name for p in again.folder.iterdir()] == ["lock"]
+    assert sorted(p.name for p in again.folder.iterdir()) == [".config-of-theirs", "lock"]
+    assert (again.folder / ".config-of-theirs" / "precious").exists()
     assert "nothing yet" in again.ask("/jobs").text
     refused(home("serve", "--port", "0", "--folder", again.folder), "E_BUSY", "another hone serve")
     assert again.stop() == 0

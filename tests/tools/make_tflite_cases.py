@@ -34,6 +34,7 @@ class Model:
         self.model.subgraphs = [self.graph]
         self.index, self.data, self.signed = {}, {}, {}
         self.again = False  # the model keeps state: a second run is stored as well
+        self.resolver = OpResolverType.BUILTIN_REF
 
     def begin(self):
         """Another graph, called by its number; what is added now belongs to it until end()."""
@@ -175,7 +176,7 @@ class Model:
         builder.Finish(self.model.Pack(builder), b"TFL3")
         path = FOLDER / f"{self.name}.tflite"
         path.write_bytes(bytes(builder.Output()))
-        engine = Interpreter(str(path), experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        engine = Interpreter(str(path), experimental_op_resolver_type=self.resolver)
         engine.allocate_tensors()
         for about in engine.get_input_details():
             engine.set_tensor(about["index"], self.data[about["name"]])
@@ -789,21 +790,140 @@ def control_if_within_while(name):
     m.write()
 
 
-def initialise(m, **content):
+@case
+def control_while_vector(name):
+    """The condition is a list of one; x is halved n times."""
+    m = Model(name)
+    m.input("n", (1,), "int32", data=[3])
+    m.input("x", (4,))
+    graphs = []
+    for is_body in (False, True):
+        graphs.append(m.begin())
+        m.argument("n", (1,), "int32")
+        m.argument("x", (4,))
+        m.constant("bound", [1 if is_body else 0], "int32")
+        if is_body:
+            m.constant("half", [0.5])
+            chain(m, ("SUB", ["n", "bound"], "m", (1,), "int32", {}, "Sub"),
+                  ("MUL", ["x", "half"], "y", (4,), "float32", {}, "Mul"))
+            m.output("m", "y")
+        else:
+            chain(m, ("GREATER", ["n", "bound"], "goes", (1,), "bool", {}, "Greater"))
+            m.output("goes")
+        m.end()
+    m.tensor("left", (1,), "int32")
+    m.tensor("y", (4,))
+    m.operator("WHILE", ["n", "x"], ["left", "y"], {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
+    m.output("left", "y")
+    m.write()
+
+
+def while_variable(name, given):
+    """x is multiplied n times by a variable, whose handle goes round with it."""
+    m = Model(name)
+    m.input("x", (4,))
+    m.input("n", (), "int32", data=3) if given else m.constant("n", 3, "int32")
+    initialise(m, "box", gain=[0.5])
+    handle(m, "gain", "box")
+    graphs = []
+    for is_body in (False, True):
+        graphs.append(m.begin())
+        m.argument("gain", (), "resource")
+        m.argument("n", (), "int32")
+        m.argument("x", (4,))
+        m.constant("bound", 1 if is_body else 0, "int32")
+        if is_body:
+            m.tensor("k", (1,))
+            m.operator("READ_VARIABLE", ["gain"], ["k"], {}, "ReadVariable")
+            chain(m, ("SUB", ["n", "bound"], "m", (), "int32", {}, "Sub"),
+                  ("MUL", ["x", "k"], "y", (4,), "float32", {}, "Mul"))
+            m.output("gain", "m", "y")
+        else:
+            chain(m, ("GREATER", ["n", "bound"], "goes", (), "bool", {}, "Greater"))
+            m.output("goes")
+        m.end()
+    m.tensor("gain_end", (), "resource")
+    m.tensor("left", (), "int32")
+    m.tensor("y", (4,))
+    m.operator("WHILE", ["gain", "n", "x"], ["gain_end", "left", "y"],
+               {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
+    m.output("y")
+    m.write()
+
+
+def if_variable(name, constant):
+    """A branch gives the handle back beside its result; behind the IF the variable is read through that."""
+    m = Model(name)
+    m.input("x", (2, 3))
+    m.constant("condition", True, "bool") if constant else m.input("condition", (), "bool", data=True)
+    initialise(m, "box", gain=[3.0])
+    handle(m, "gain", "box")
+    graphs = []
+    for code in ("ABS", "NEG"):
+        graphs.append(m.begin())
+        m.argument("gain", (), "resource")
+        m.argument("a", (2, 3))
+        chain(m, (code, ["a"], "b", (2, 3), "float32"))
+        m.output("gain", "b")
+        m.end()
+    m.tensor("same", (), "resource")
+    m.tensor("z", (2, 3))
+    m.operator("IF", ["condition", "gain", "x"], ["same", "z"],
+               {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If")
+    m.tensor("k", (1,))
+    m.operator("READ_VARIABLE", ["same"], ["k"], {}, "ReadVariable")
+    chain(m, ("MUL", ["z", "k"], "y", (2, 3), "float32", {}, "Mul"))
+    m.output("y")
+    m.write()
+
+
+@case
+def image_called(name):
+    """An image goes into a branch and comes out of it."""
+    m = Model(name)
+    m.input("x", (1, 4, 4, 2))
+    m.input("condition", (), "bool", data=True)
+    m.constant("size", [2, 2], "int32")
+    chain(m, ("RESIZE_NEAREST_NEIGHBOR", ["x", "size"], "small", (1, 2, 2, 2), "float32", {}, "ResizeNearestNeighbor"))
+    graph = m.begin()
+    m.argument("a", (1, 2, 2, 2))
+    m.constant("size", [4, 4], "int32")
+    chain(m, ("RESIZE_NEAREST_NEIGHBOR", ["a", "size"], "b", (1, 4, 4, 2), "float32", {}, "ResizeNearestNeighbor"))
+    m.output("b")
+    m.end()
+    m.tensor("y", (1, 4, 4, 2))
+    m.operator("IF", ["condition", "small"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+    m.output("y")
+    m.write()
+
+
+@case
+def image_normalised(name):
+    """LiteRT's reference kernel leaves the last element of the window out, its fast one is TensorFlow's."""
+    m = Model(name)
+    m.resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    m.input("x", (1, 2, 3, 8))
+    chain(m, ("LOCAL_RESPONSE_NORMALIZATION", ["x"], "y", (1, 2, 3, 8), "float32",
+              {"radius": 2, "bias": 1.5, "alpha": 0.3, "beta": 0.5}, "LocalResponseNormalization"))
+    m.output("y")
+    m.write()
+
+
+def initialise(m, container="", **content):
     """CALL_ONCE of a graph that assigns the variables."""
     graph = m.begin()
     for shared, data in content.items():
         m.tensor(f"{shared}_handle", (), "resource")
-        m.operator("VAR_HANDLE", [], [f"{shared}_handle"], {"container": "", "sharedName": shared}, "VarHandle")
+        m.operator("VAR_HANDLE", [], [f"{shared}_handle"], {"container": container, "sharedName": shared}, "VarHandle")
         m.constant(f"{shared}_begin", data)
         m.operator("ASSIGN_VARIABLE", [f"{shared}_handle", f"{shared}_begin"], [], {}, "AssignVariable")
     m.end()
     m.operator("CALL_ONCE", [], [], {"initSubgraphIndex": graph}, "CallOnce")
 
 
-def handle(m, shared):
+def handle(m, shared, container=""):
     m.tensor(shared, (), "resource")
-    m.operator("VAR_HANDLE", [], [shared], {"container": "", "sharedName": shared}, "VarHandle")
+    m.operator("VAR_HANDLE", [], [shared], {"container": container, "sharedName": shared}, "VarHandle")
     return shared
 
 
@@ -1153,6 +1273,9 @@ def add_called():
         ("if-known", lambda n: conditional(n, False, constant=True)),
         ("while-known", lambda n: loop(n, 5, False)), ("while-many", lambda n: loop(n, 200, False)),
         ("while-given", lambda n: loop(n, 7, True)), ("while-never", lambda n: loop(n, 0, True)),
+        ("while-variable-given", lambda n: while_variable(n, True)),
+        ("while-variable-known", lambda n: while_variable(n, False)),
+        ("if-variable-given", lambda n: if_variable(n, False)), ("if-variable-known", lambda n: if_variable(n, True)),
     ])
     family("variable-branches", [("then", lambda n: variable_branches(n, True)),
                                  ("else", lambda n: variable_branches(n, False))])

@@ -7,7 +7,7 @@ import flatbuffers
 import numpy as np
 from flatbuffers import flexbuffers
 
-from make_tflite_cases import FOLDER, Model, chain, schema
+from make_tflite_cases import FOLDER, Model, chain, handle, schema
 
 WRONG = FOLDER.parent / "tflite-wrong"
 ROWS = []
@@ -216,6 +216,15 @@ def tables():
         m.model.signatureDefs[0].subgraphIndex = graph
         m.model.signatureDefs[0].outputs[0].tensorIndex = tensor
         save(m, "FORMAT", says)
+    for name, keys, status, says in (("signature-none", (), "USAGE", "the model has: none"),
+                                     ("signature-many", [f"s{k}" for k in range(20)], "USAGE", "the model has: s0, s1"),
+                                     ("signature-empty-name", ["run"], "FORMAT", "a graph without outputs")):
+        m = Model(name)
+        m.input("x", (2,))
+        chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+        for key in keys:
+            m.signature(key, 0, {"": "x"}, {"": "y"})
+        save(m, status, says)
 
 
 def calls():
@@ -285,6 +294,187 @@ def calls():
     m.operator("WHILE", ["a", "b", "n"], made, {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
     m.output("y2")
     save(m, "UNSUP", "a body that exchanges variables")
+    loops(), variables()
+
+
+def while_of(name, status, says, carried, condition, body, results=None):
+    """carried: name, shape, type of each value; condition, body: write a graph and say what it gives."""
+    m = Model(name)
+    for value, shape, dtype in carried:
+        handle(m, value) if dtype == "resource" else m.input(value, shape, dtype)
+    graphs = []
+    for write in (condition, body):
+        graphs.append(m.begin())
+        for value, shape, dtype in carried:
+            m.argument(value, shape, dtype)
+        m.output(*write(m))
+        m.end()
+    made = [m.tensor(f"y{k}", shape, dtype) for k, (_, shape, dtype) in enumerate(results or carried)]
+    m.operator("WHILE", [value for value, _, _ in carried], made,
+               {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
+    m.output(made[-1])
+    save(m, status, says)
+
+
+def loops():
+    def positive(m):
+        m.constant("zero", 0, "int32")
+        chain(m, ("GREATER", ["n", "zero"], "goes", (), "bool", {}, "Greater"))
+        return ("goes",)
+
+    def less(m):
+        m.constant("one", 1, "int32")
+        chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
+        return ("m",)
+
+    n, v = ("n", (), "int32"), ("v", (), "resource")
+    while_of("condition-two", "FORMAT", "a condition with 2 results", [n], lambda m: positive(m) * 2, less)
+    while_of("condition-resource", "UNSUP", "a condition that is a resource", [v, n], lambda m: ("v",),
+             lambda m: ("v", *less(m)))
+    while_of("condition-number", "TYPE", "the condition is not one bool", [n], lambda m: ("n",), less)
+    while_of("body-more", "FORMAT", "WHILE carries 1 values, its body gives 2", [n], positive, lambda m: less(m) * 2)
+    while_of("body-for-variable", "UNSUP", "a body that exchanges variables", [v, n], positive, lambda m: (*less(m), "n"))
+    while_of("body-variable", "UNSUP", "a body that exchanges variables", [v, n], positive, lambda m: ("v", "v"))
+    while_of("loop-gives-less", "FORMAT", "WHILE has 1 outputs, the called graph 2", [v, n], positive,
+             lambda m: ("v", *less(m)), [n])
+    m = Model("called-constant")
+    m.input("x", (2,))
+    m.input("c", (), "bool")
+    graph = m.begin()
+    m.constant("a", [1.0, 2.0])
+    m.graph.inputs.append(0)
+    chain(m, ("ABS", ["a"], "b", (2,), "float32"))
+    m.output("b")
+    m.end()
+    m.tensor("y", (2,))
+    m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+    m.output("y")
+    save(m, "TYPE", "input 0 of the called graph does not fit")
+    m = Model("call-once-input")
+    m.input("x", (2,))
+    graph = m.begin()
+    m.end()
+    m.operator("CALL_ONCE", ["x"], [], {"initSubgraphIndex": graph}, "CallOnce")
+    m.output("x")
+    save(m, "FORMAT", "CALL_ONCE has 1 inputs")
+
+
+def variables():
+    def read(name, status, says, shape=(2,), signature=None, begin=lambda m: None, write=lambda m: None):
+        """y = abs(the variable v), which `begin` and `write` may assign."""
+        m = Model(name)
+        m.input("x", (2,))
+        begin(m)
+        handle(m, "v")
+        m.tensor("old", shape)
+        m.graph.tensors[m.index["old"]].shapeSignature = signature
+        m.operator("READ_VARIABLE", ["v"], ["old"], {}, "ReadVariable")
+        chain(m, ("ABS", ["old"], "y", shape, "float32"))
+        write(m)
+        m.output("y")
+        save(m, status, says)
+
+    def assign(m, value="x"):
+        m.operator("ASSIGN_VARIABLE", ["v", value], [], {}, "AssignVariable")
+
+    def assign_longer(m):
+        m.constant("long", [1.0, 2.0, 3.0])
+        assign(m, "long")
+
+    def assign_whole(m):
+        m.constant("whole", [1, 2], "int32")
+        assign(m, "whole")
+
+    def initialise_computed(m):
+        graph = m.begin()
+        handle(m, "v")
+        m.constant("c", np.ones(5000))
+        chain(m, ("ABS", ["c"], "d", (5000,), "float32"))
+        assign(m, "d")
+        m.end()
+        m.operator("CALL_ONCE", [], [], {"initSubgraphIndex": graph}, "CallOnce")
+
+    def assign_within(m):
+        m.input("c", (), "bool")
+        graph = m.begin()
+        m.argument("v", (), "resource")
+        m.argument("a", (2,))
+        assign(m, "a")
+        m.output("a")
+        m.end()
+        m.tensor("z", (2,))
+        m.operator("IF", ["c", "v", "x"], ["z"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+
+    read("variable-unassigned", "UNSUP", "of a variable that nothing is assigned to")
+    read("variable-open", "UNSUP", "of a variable whose shape is not known", signature=[-1], write=assign)
+    read("variable-huge", "LIMIT", "", (2 ** 31 - 1,) * 2, write=assign)
+    read("variable-longer", "UNSUP", "of another type or shape than the variable had", write=assign_longer)
+    read("variable-whole", "UNSUP", "of another type or shape than the variable had", write=assign_whole)
+    read("variable-computed", "UNSUP", "of what is not known before the first run", begin=initialise_computed)
+    m = Model("assign-within")
+    m.input("x", (2,))
+    handle(m, "v", "box")
+    assign_within(m)
+    m.output("z")
+    save(m, "UNSUP", "within IF or WHILE")
+    m = Model("state-within")
+    m.input("x", (1, 3))
+    m.input("c", (), "bool")
+    graph = m.begin()
+    m.argument("a", (1, 3))
+    for word, shape in (("features", (2, 3)), ("times", (2, 5))):
+        m.constant(word, np.ones(shape))
+    m.tensor("state", (1, 10), variable=True)
+    m.tensor("b", (1, 2))
+    m.operator("SVDF", ["a", "features", "times", None, "state"], ["b"], {"rank": 1, "fusedActivationFunction": 0}, "SVDF")
+    m.output("b")
+    m.end()
+    m.tensor("y", (1, 2))
+    m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+    m.output("y")
+    save(m, "UNSUP", "in a called graph")
+
+
+def names():
+    """Names that are no UTF-8, wherever a file has one."""
+    wrong = b"\xff\xfe"
+    for word in ("graph", "tensor", "custom", "signature-key", "signature-input", "container", "variable"):
+        m = Model(f"name-of-{word}")
+        m.input("x", (2,))
+        if word in ("container", "variable"):
+            m.tensor("v", (), "resource")
+            m.operator("VAR_HANDLE", [], ["v"], {"container": wrong if word == "container" else "",
+                                                "sharedName": wrong if word == "variable" else ""}, "VarHandle")
+        chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+        m.output("y")
+        m.signature("run", 0, {"a": "x"}, {"b": "y"})
+        signature = m.model.signatureDefs[0]
+        if word == "graph":
+            m.graph.name = wrong
+        elif word == "tensor":
+            m.graph.tensors[0].name = wrong
+        elif word == "custom":
+            m.model.operatorCodes[0].customCode = wrong
+        elif word == "signature-key":
+            signature.signatureKey = wrong
+        elif word == "signature-input":
+            signature.inputs[0].name = wrong
+        save(m, "FORMAT", "UTF-8")
+
+
+def sizes():
+    m = Model("input-huge")
+    m.input("x", (0,))
+    m.graph.tensors[0].shape = [2 ** 31 - 1] * 2
+    chain(m, ("ABS", ["x"], "y", (2,), "float32"))
+    m.output("y")
+    save(m, "LIMIT", "")
+    m = Model("nothing-at-all")
+    save(m, "FORMAT", "a graph without outputs")
+    one("fourier-wide", "LIMIT", "", "RFFT2D", [((1, 1, 1 << 14), "float32"), ((1, 1 << 24), "int32", True)],
+        [((1, 1, (1 << 23) + 1), "complex64")], {}, "Rfft2d")
+    one("segments-last", "SHAPE", "numbers that do not fit", "SEGMENT_SUM",
+        [((3, 2), "float32"), ((0, 1, 2 ** 63 - 1), "int64", True)], [((2, 2), "float32")], {}, "SegmentSum")
 
 
 def customs():
@@ -312,5 +502,5 @@ def customs():
 
 if __name__ == "__main__":
     WRONG.mkdir(parents=True, exist_ok=True)
-    complex_numbers(), high_ranks(), operands(), tables(), calls(), customs()
+    complex_numbers(), high_ranks(), operands(), tables(), calls(), customs(), names(), sizes()
     (WRONG / "expected.txt").write_text("\n".join(sorted(ROWS)) + "\n")

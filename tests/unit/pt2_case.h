@@ -25,7 +25,7 @@ static inline size_t argument_length(const char *p) {
 }
 
 static inline json_t *argument_of(const char *p, size_t n) {
-  char text[1024];
+  char text[4096];
   assert_true(n < sizeof text);
   memcpy(text, p, n);
   text[n] = 0;
@@ -95,7 +95,7 @@ static inline json_t *results_of(const char *p, size_t n) {
 
 /* "x = aten.relu.default(self=@y)" */
 static inline json_t *node_of(const char *text, size_t n) {
-  char line[4096];
+  char line[8192];
   assert_true(n < sizeof line);
   memcpy(line, text, n);
   line[n] = 0;

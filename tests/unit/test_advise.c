@@ -188,7 +188,50 @@ static void what_is_not_known_holds_no_bound(void **state) {
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_int_equal(s.advice.binding, DEMAND_COUNT);
-  assert_true(says(&s, "no single bound is to blame"));
+  assert_true(says(&s, "nothing that ran has a figure for every bound"));
+  end(&s);
+}
+
+/* Two bounds that nothing holds: what the row nearest to both would need. */
+static void several_bounds_in_the_way_are_all_named(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .1, 100);
+  add(&s, "openvino", 2, .1, 400);
+  s.demands.bound[DEMAND_latency] = 1;
+  s.demands.bound[DEMAND_memory] = 50e6;
+  s.demands.bound[DEMAND_start] = 100; /* held */
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_int_equal(s.advice.binding, DEMAND_COUNT);
+  assert_int_equal(s.advice.nearest, 0); /* 4.1 times and twice, the other 8 times */
+  assert_true(isnan(s.advice.needs[DEMAND_start]));
+  assert_true(says(&s,
+                   "no single bound is to blame; nearest is native, fp32, 1 thread: median latency "
+                   "4.10 ms instead of 1.00 ms, memory while running 100 MB instead of 50.0 MB\n"));
+  struct text json = {0};
+  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
+  assert_non_null(strstr(json.at, "\"needs\": {\n    \"latency\": 4.1,"));
+  text_deinit(&json);
+  end(&s);
+}
+
+/* Without a bound there is none to blame. */
+static void what_did_not_run_is_said_to_be_so(void **state) {
+  (void)state;
+  struct scene s;
+  begin(&s);
+  add(&s, "native", 4, .1, 100)->status = STATUS_crashed;
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_true(says(&s, "nothing ran as it should: each row says why\n"));
+  s.records[0].status = STATUS_ok;
+  s.demands.objective = DEMAND_energy;
+  s.records[0].energy_mj = NAN;
+  choose(&s);
+  assert_int_equal(s.advice.choice, SIZE_MAX);
+  assert_true(says(&s, "nothing that ran has a figure for energy of an inference\n"));
   end(&s);
 }
 
@@ -264,6 +307,7 @@ static void parts_alone_hold_a_bound(void **state) {
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_int_equal(s.advice.at[0].standing, STANDING_unproven);
+  assert_true(says(&s, "are not proven faster than one engine alone\n"));
   end(&s);
 }
 
@@ -274,6 +318,8 @@ int main(void) {
                                      cmocka_unit_test(bounds_hold_by_the_interval),
                                      cmocka_unit_test(more_is_better_where_it_is),
                                      cmocka_unit_test(what_is_not_known_holds_no_bound),
+                                     cmocka_unit_test(several_bounds_in_the_way_are_all_named),
+                                     cmocka_unit_test(what_did_not_run_is_said_to_be_so),
                                      cmocka_unit_test(the_thriftiest_that_is_known),
                                      cmocka_unit_test(parts_stand_back_until_they_are_proven),
                                      cmocka_unit_test(parts_alone_hold_a_bound)};

@@ -1,6 +1,7 @@
 /* Every TFLite model of tests/cases, damaged where its meaning lies: operands left out or fewer, options with other
  * numbers, tensors of other types, shapes, scales and contents; fields, tables and lists that lie elsewhere. What is refused is refused with its place and without
- * an internal error, what no operator can do without is always refused, and nothing is lost or read outside. The
+ * an internal error, what no operator can do without is always refused, and nothing is lost or read outside. An operator
+ * is damaged once: where an earlier model had it on operands of the same types, ranks and makers, it is passed over. The
  * walker below knows FlatBuffers by their definition and shares no code with src/import. */
 #include "import_case.h"
 
@@ -24,7 +25,8 @@ enum {
   ZERO_POINTS = 3,
   BUFFERS = 4
 };
-enum { LONGEST_CONTENT = 64 };
+enum { CODES = 1, OPCODE = 0, OLD_CODE = 0, CODE = 3, VARIABLE = 5, SPARSITY = 6 };
+enum { LONGEST_CONTENT = 64, MOST_KINDS = 4096, MOST_TENSORS = 512, MOST_ITEMS = 64 };
 
 static struct {
   uint8_t *at;
@@ -33,6 +35,11 @@ static struct {
   bool is_called; /* a graph that others call: it is read only where it is taken */
   size_t attempts, refused, without_place;
 } file;
+
+static struct {
+  char *kinds[MOST_KINDS]; /* operators on their operands */
+  size_t kind_count;
+} seen;
 
 static uint32_t u32(size_t at) {
   uint32_t x;
@@ -100,10 +107,84 @@ static bool with_u32(size_t at, uint32_t x, bool must_be, const char *what) {
 }
 static void with_byte(size_t at, uint8_t x, const char *what) { with(at, &x, 1, false, what); }
 
+/* The list that a link leads to is another one for one attempt; it stands behind the file. */
+static void with_list(size_t link, const uint32_t *items, size_t count, const char *what) {
+  const size_t n = file.n, at = (n + 3) / 4 * 4;
+  const uint32_t before = u32(link), to = (uint32_t)(at - link), size = (uint32_t)count;
+  memcpy(file.at + at, &size, 4);
+  memcpy(file.at + at + 4, items, 4 * count);
+  memcpy(file.at + link, &to, 4);
+  file.n = at + 4 + 4 * count;
+  is_refused(false, what);
+  memcpy(file.at + link, &before, 4);
+  file.n = n;
+}
+
 /* Field k of a table is left out; the vtable may be another table's too. */
 static void without_field(size_t table, unsigned k, const char *what) {
   size_t vtable = (size_t)((int64_t)table - (int32_t)u32(table));
   if (field(table, k)) with(vtable + 4 + 2 * k, "\0", 2, false, what);
+}
+
+/* -- what was damaged before ---- */
+
+static unsigned code_of(size_t model, size_t operator) {
+  size_t index = field(operator, OPCODE), code = item(child(model, CODES), index ? u32(index) : 0);
+  size_t now = field(code, CODE), old = field(code, OLD_CODE);
+  unsigned of_now = now ? u32(now) : 0, of_old = old ? file.at[old] : 0;
+  return of_now > of_old ? of_now : of_old;
+}
+
+/* The operator that makes each tensor; 0: none, and the first of the schema. */
+static void find_makers(size_t model, size_t graph, unsigned makers[MOST_TENSORS]) {
+  size_t operators = child(graph, OPERATORS);
+  assert_true(length(child(graph, TENSORS)) <= MOST_TENSORS);
+  memset(makers, 0, MOST_TENSORS * sizeof *makers);
+  for (size_t i = 0; i < length(operators); i++) {
+    size_t outputs = child(item(operators, i), OUTPUTS);
+    for (size_t k = 0; k < length(outputs); k++)
+      if (u32(outputs + 4 + 4 * k) < MOST_TENSORS)
+        makers[u32(outputs + 4 + 4 * k)] = code_of(model, item(operators, i));
+  }
+}
+
+/* Type, rank, how many scales, whether it is a constant, keeps its content, is stored sparsely. Bytes are alike. */
+static int describe(size_t tensor, size_t buffers, char *out, size_t size) {
+  enum { UINT8 = 3, INT8 = 9 };
+  size_t type = field(tensor, TYPE), buffer = field(tensor, BUFFER),
+         scales =
+             length(child(tensor, QUANTISATION) ? child(child(tensor, QUANTISATION), SCALES) : 0);
+  unsigned kind = type ? file.at[type] : 0;
+  bool has_data = buffer && length(child(item(buffers, u32(buffer)), 0));
+  return snprintf(out, size, " %u.%zu.%d%d%d%d", kind == UINT8 ? INT8 : kind,
+                  length(child(tensor, SHAPE)), scales > 1 ? 2 : scales == 1, has_data,
+                  field(tensor, VARIABLE) != 0, child(tensor, SPARSITY) != 0);
+}
+
+static bool is_new(size_t model, size_t graph, size_t operator, const unsigned * makers) {
+  static const unsigned lists[] = {INPUTS, OUTPUTS};
+  char kind[2048];
+  size_t n = (size_t)snprintf(kind, sizeof kind, "%u", code_of(model, operator));
+  for (size_t l = 0; l < COUNT(lists); l++) {
+    size_t list = child(operator, lists[l]), tensors = child(graph, TENSORS);
+    for (size_t k = 0; k < length(list); k++) {
+      uint32_t index = u32(list + 4 + 4 * k);
+      assert_true(n + 64 < sizeof kind);
+      if (index >= length(tensors)) {
+        n += (size_t)snprintf(kind + n, sizeof kind - n, " -");
+        continue;
+      }
+      n += (size_t)describe(item(tensors, index), child(model, BUFFERS), kind + n, sizeof kind - n);
+      if (lists[l] == INPUTS)
+        n += (size_t)snprintf(kind + n, sizeof kind - n, "<%u", makers[index]);
+    }
+    n += (size_t)snprintf(kind + n, sizeof kind - n, " >");
+  }
+  for (size_t i = 0; i < seen.kind_count; i++)
+    if (!strcmp(seen.kinds[i], kind)) return false;
+  assert_true(seen.kind_count < MOST_KINDS);
+  seen.kinds[seen.kind_count++] = strdup(kind);
+  return true;
 }
 
 /* -- where tables, vectors and fields lie ---- */
@@ -180,6 +261,19 @@ static void damage_content(size_t buffer) {
   with_u32(data, (uint32_t)count - 1, false, "a shorter constant");
 }
 
+/* Tensor `index`, a constant, is one more input of its graph. */
+static void give_constant(size_t graph, uint32_t index, size_t tensor, size_t buffers) {
+  size_t list = child(graph, INPUTS), count = length(list), buffer = field(tensor, BUFFER);
+  uint32_t items[MOST_ITEMS], content = buffer ? u32(buffer) : 0;
+  if (!list || !buffer || !length(child(item(buffers, content), 0))) return;
+  assert_true(count < MOST_ITEMS);
+  memcpy(items, file.at + list + 4, 4 * count);
+  items[count] = index;
+  memcpy(file.at + buffer, "\0\0\0", 4);
+  with_list(field(graph, INPUTS), items, count + 1, "a constant that is an input");
+  memcpy(file.at + buffer, &content, 4);
+}
+
 static void damage_tensor(size_t tensor, size_t buffers) {
   static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 17, 18, 19, 0xff};
   size_t shape = child(tensor, SHAPE), rank = length(shape),
@@ -210,6 +304,8 @@ static void damage_tensor(size_t tensor, size_t buffers) {
   with_u32(scales + 4, 0x7f000000, false, "a huge scale");
   with_u32(scales + 4, 0x00800000, false, "a tiny scale");
   with_u32(scales, 0, false, "no scales");
+  with_list(field(quantisation, SCALES), (const uint32_t[]){u32(scales + 4), 0x3f000000}, 2,
+            "two scales");
   if (length(points)) {
     with_u32(points + 4, 5, false, "a zero point");
     with_u32(points + 4, 1u << 20, true, "a zero point of no type");
@@ -218,10 +314,17 @@ static void damage_tensor(size_t tensor, size_t buffers) {
   without_field(tensor, QUANTISATION, "not quantised");
 }
 
-static void damage_graph(size_t graph, size_t buffers) {
+static void damage_graph(size_t model, size_t graph) {
   size_t tensors = child(graph, TENSORS), operators = child(graph, OPERATORS);
+  unsigned makers[MOST_TENSORS];
+  bool is_used[MOST_TENSORS] = {false}; /* by an operator that is damaged */
+  find_makers(model, graph, makers);
   for (size_t i = 0; i < length(operators); i++) {
     size_t operator= item(operators, i);
+    if (!is_new(model, graph, operator, makers)) continue;
+    for (unsigned l = INPUTS; l <= OUTPUTS; l++)
+      for (size_t k = 0, list = child(operator, l); k < length(list); k++)
+        if (u32(list + 4 + 4 * k) < MOST_TENSORS) is_used[u32(list + 4 + 4 * k)] = true;
     damage_operands(operator, INPUTS, length(tensors));
     damage_operands(operator, OUTPUTS, length(tensors));
     damage_options(operator, OPTIONS);
@@ -229,7 +332,11 @@ static void damage_graph(size_t graph, size_t buffers) {
     for (unsigned k = OPTIONS; k <= NEWER_OPTIONS; k += NEWER_OPTIONS - OPTIONS)
       if (child(operator, k)) damage_layout(child(operator, k), 0);
   }
-  for (size_t i = 0; i < length(tensors); i++) damage_tensor(item(tensors, i), buffers);
+  for (size_t i = 0; i < length(tensors); i++) {
+    if (!is_used[i]) continue;
+    damage_tensor(item(tensors, i), child(model, BUFFERS));
+    give_constant(graph, (uint32_t)i, item(tensors, i), child(model, BUFFERS));
+  }
   with_u32(operators, (uint32_t)length(operators) - 1, false, "fewer operators");
 }
 
@@ -281,7 +388,7 @@ static void damage_sparsity(size_t table) {
 }
 
 static void damage_container(size_t model) {
-  enum { CODES = 1, METADATA = 6, SIGNATURES = 7, SPARSITY = 6 };
+  enum { METADATA = 6, SIGNATURES = 7 };
   damage_link(0, true);
   damage_layout(model,
                 1u << CODES | 1u << GRAPHS | 1u << BUFFERS | 1u << METADATA | 1u << SIGNATURES);
@@ -310,7 +417,7 @@ static void damage_file(const char *path, bool whole) {
   struct mapping map;
   ctx_init(&ctx);
   assert_int_equal(file_map(&ctx, path, &map), HONE_OK);
-  file.at = malloc(map.size);
+  file.at = malloc(map.size + 4 * (MOST_ITEMS + 2));
   assert_non_null(file.at);
   memcpy(file.at, map.data, map.size);
   file.n = map.size;
@@ -320,7 +427,7 @@ static void damage_file(const char *path, bool whole) {
   assert_true(length(graphs) > 0);
   for (size_t g = 0; g < length(graphs); g++) {
     file.is_called = g > 0;
-    damage_graph(item(graphs, g), child(model, BUFFERS));
+    damage_graph(model, item(graphs, g));
   }
   file.is_called = true; /* nor is a table that nobody reads */
   if (whole) damage_container(model);
@@ -347,8 +454,9 @@ static void every_operator_damaged(void **state) {
   assert_int_equal(glob(own ? own : "tests/cases/tflite/*.tflite", 0, NULL, &found), 0);
   for (size_t i = 0; i < found.gl_pathc; i++)
     damage_file(found.gl_pathv[i], i % 8 == 0 || is_special(found.gl_pathv[i]));
-  print_message("%zu models, %zu attempts, %zu refused\n", found.gl_pathc, file.attempts,
-                file.refused);
+  print_message("%zu models, %zu operators, %zu attempts, %zu refused\n", found.gl_pathc,
+                seen.kind_count, file.attempts, file.refused);
+  for (size_t i = 0; i < seen.kind_count; i++) free(seen.kinds[i]);
   globfree(&found);
   assert_int_equal(file.without_place, 0);
   assert_true(file.refused > file.attempts / 4);

@@ -1,12 +1,52 @@
 /* Side files: what may be read, and every way out of the model's folder (rows 16 to 22). */
 #include "import_case.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char folder[4096];
+
+/* -- calls of the kernel and of libcrypto: the one that is refused, of those that the importer makes ---- */
+
+static struct {
+  bool armed;
+  int left; /* calls before it */
+} refusal;
+
+static bool is_refused(void) {
+  if (!refusal.armed || refusal.left-- != 0) return false;
+  errno = EIO;
+  return true;
+}
+
+/* These stand in front of libc's own, which they call by other names. */
+int dup(int fd) { return is_refused() ? -1 : fcntl(fd, F_DUPFD, 0); }
+int fstat(int fd, struct stat *out) {
+  return is_refused() ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
+}
+int openat(int at, const char *path, int flags, ...) {
+  return is_refused() ? -1 : (int)syscall(SYS_openat, at, path, flags, 0600);
+}
+int open(const char *path, int flags, ...) {
+  return is_refused() ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+}
+ssize_t readlinkat(int at, const char *restrict path, char *restrict out, size_t size) {
+  return is_refused() ? -1 : syscall(SYS_readlinkat, at, path, out, size);
+}
+int EVP_Digest(const void *bytes, size_t n, unsigned char *out, unsigned *out_n, const EVP_MD *how,
+               ENGINE *engine) {
+  EVP_MD_CTX *digest = is_refused() ? NULL : EVP_MD_CTX_new();
+  int done = digest && EVP_DigestInit_ex(digest, how, engine) &&
+             EVP_DigestUpdate(digest, bytes, n) && EVP_DigestFinal_ex(digest, out, out_n);
+  EVP_MD_CTX_free(digest);
+  return done;
+}
 
 static const char *path_of(const char *name) {
   static char path[8][8192];
@@ -68,6 +108,19 @@ static struct loaded load_path(const char *path, const struct import_options *op
   assert_int_equal(arena_create(&l.ctx, 0, &l.arena), HONE_OK);
   l.status = import_model(&l.ctx, l.arena, path, options, &l.file, &l.graph);
   return l;
+}
+
+/* The names of its side files, as many as there are up to two; added up. */
+static struct buf model_of_files(const char *const *names) {
+  struct buf graph = {0};
+  for (int i = 0; i < 2; i++) {
+    struct buf t = tensor_head(i ? "v" : "w", 1, (int64_t[]){4}, 1);
+    put_external(&t, &(struct entry){"location", names[names[1] ? i : 0], 0}, 1);
+    put_msg(&graph, 5, &t);
+  }
+  put_node(&graph, "Add", "w,v", "y", NULL);
+  put_output(&graph, "y");
+  return model_of(13, &graph);
 }
 
 static struct loaded load_from_folder(struct buf *model) {
@@ -436,6 +489,7 @@ static void other_formats_by_content(void **state) {
 
 /* Links whose text is nearly that of the cache. */
 static void links_that_are_no_cache(void **state) {
+  static char long_target[4096];
   static const char *const targets[] = {
       "../blobs/",
       "../blobs/0123456789abcdef",
@@ -446,9 +500,11 @@ static void links_that_are_no_cache(void **state) {
       "../../../../../../../../../../../../../../../../../../../../../../../../../blobs/" HASH,
       "../blobs/" HASH,
       "../../blobs/" HASH,
+      long_target,
   };
   (void)state;
   assert_int_equal(mkdir(path_of("alone"), 0700), 0);
+  memset(long_target, 'a', sizeof long_target - 1); /* as long as a link can be */
   for (size_t i = 0; i < COUNT(targets); i++) {
     char location[64];
     snprintf(location, sizeof location, "alone/link%zu.bin", i);
@@ -547,6 +603,52 @@ static void folders_that_are_not(void **state) {
   }
 }
 
+static int open_descriptors(void) {
+  int count = 0;
+  DIR *dir = opendir("/proc/self/fd");
+  while (readdir(dir)) count++;
+  closedir(dir);
+  return count;
+}
+
+/* Every call of the kernel and every allocation that a model with side files needs is refused once: the import says so,
+   or what is wrong with the file, and keeps nothing open. */
+static void what_is_refused(void **state) {
+  static const struct {
+    const char *model, *files[2];
+    hone_status status;
+  } rows[] = {{"refused.onnx", {"real/w.bin", "weights.bin"}, HONE_OK},
+              {"repo/snapshots/main/refused.onnx", {"w.bin", NULL}, HONE_OK},
+              {"refused.onnx", {"absent/w.bin", NULL}, HONE_E_NOFILE},
+              {"refused.onnx", {".", NULL}, HONE_E_PATH}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    struct buf model = model_of_files(rows[i].files);
+    const int open_before = open_descriptors();
+    const char *path = path_of(rows[i].model);
+    bool was_reached = true;
+    write_file(rows[i].model, model.at, model.n);
+    free(model.at);
+    for (int n = 0; was_reached; n++) {
+      assert_true(n < 100);
+      refusal.left = n;
+      refusal.armed = true;
+      struct loaded l = load_path(path, NULL);
+      refusal.armed = false;
+      was_reached = refusal.left < 0;
+      if (!was_reached) assert_int_equal(l.status, rows[i].status);
+      if (was_reached) assert_int_not_equal(l.status, HONE_OK);
+      if (was_reached && l.status == HONE_E_INTERNAL)
+        assert_non_null(strstr(l.ctx.message, "SHA-256"));
+      unload(&l);
+      assert_int_equal(open_descriptors(), open_before);
+      assert_true(was_reached || n > 3);
+    }
+    refuse_allocations(path, NULL, rows[i].status);
+    assert_int_equal(open_descriptors(), open_before);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_read_in_place),
@@ -566,6 +668,7 @@ int main(void) {
       cmocka_unit_test(row_22_weights_are_part_of_the_hash),
       cmocka_unit_test(another_folder_on_request),
       cmocka_unit_test(other_formats_by_content),
+      cmocka_unit_test(what_is_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -319,6 +319,45 @@ static void row_46_strided_slice(void **state) {
   s = make_sample(STRIDED_SLICE, operands, 4, &empty, 63);
   set_u32(&s.b, s.options.field[4], 2); /* shrink an axis at 5 of 3 */
   expect(&s.b, NULL, HONE_E_SHAPE, "element 5 of 3");
+  /* an ellipsis of no entry of the lists is none: the last axis is taken whole */
+  const struct operand deep = {"x", 3, {2, 9, 4}, F32, NULL, 0},
+                       y = {"y", 3, {1, 4, 4}, F32, NULL, 0};
+  operands[0] = deep;
+  s = make_sample(STRIDED_SLICE, operands, 4, &y, 63);
+  set_u32(&s.b, s.options.field[2], 32);
+  l = load(&s.b, NULL);
+  assert_ok(&l);
+  assert_int_equal(l.graph->outputs.at[0]->shape.dims[2], 4);
+  unload(&l);
+}
+
+/* Lists of 64 bits whose ends cannot be counted with. */
+static void numbers_without_room(void **state) {
+  enum { SLICE = 65, TRANSPOSE_CONV = 67, CONV_3D_TRANSPOSE = 141, I64 = 4 };
+  static const int64_t least[] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN},
+                       most[] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+                       one[] = {1, 1}, ends[] = {INT64_MAX, 2};
+  static const float data[8];
+  const struct operand sliced[] = {x23, {"b", 1, {2}, I64, least, 16}, {"s", 1, {2}, I64, one, 16}};
+  struct sample s = make_sample(SLICE, sliced, 3, &y23, 0);
+  (void)state;
+  expect(&s.b, NULL, HONE_E_SHAPE, "SLICE takes 1 from");
+  const struct operand strided[] = {
+      x23, {"b", 1, {2}, I64, one, 16}, {"e", 1, {2}, I64, ends, 16}, {"s", 1, {2}, I64, one, 16}};
+  s = make_sample(STRIDED_SLICE, strided, 4, &y23, 63);
+  s.b.at[s.options.field[5]] = 1; /* ends count from begins */
+  expect(&s.b, NULL, HONE_E_UNSUP, "of these offsets");
+  for (int i = 0; i < 4; i++) {
+    const int is_3d = i / 2, rank = 4 + is_3d;
+    const struct operand turned[] = {
+        {"o", 1, {rank}, I64, i % 2 ? most : least, 8 * (size_t)rank},
+        {"w", rank, {1, 2, 2, is_3d ? 2 : 1, 1}, F32, data, is_3d ? 32 : 16},
+        {"x", rank, {1, i % 2 ? 0 : 2, 2, is_3d ? 2 : 1, 1}, F32, NULL, 0}};
+    s = make_sample(is_3d ? CONV_3D_TRANSPOSE : TRANSPOSE_CONV, turned, 3, &turned[2], 0xff);
+    for (unsigned k = 1; k < 8; k++) set_u32(&s.b, s.options.field[k], INT32_MAX);
+    set_u32(&s.b, s.options.field[is_3d ? 4 : 3], 0);
+    expect(&s.b, NULL, HONE_E_SHAPE, "TRANSPOSE");
+  }
 }
 
 /* Row 47: what hone does not know is named. */
@@ -443,12 +482,12 @@ static void every_byte_replaced(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_sample_is_right),       cmocka_unit_test(row_40_offsets),
-      cmocka_unit_test(row_41_tensor_indices),     cmocka_unit_test(row_42_buffers),
-      cmocka_unit_test(row_44_shared_tables),      cmocka_unit_test(row_45_shapes),
-      cmocka_unit_test(row_46_strided_slice),      cmocka_unit_test(row_47_operators),
-      cmocka_unit_test(content_behind_the_tables), cmocka_unit_test(models_that_are_refused),
-      cmocka_unit_test(every_byte_replaced),
+      cmocka_unit_test(the_sample_is_right),     cmocka_unit_test(row_40_offsets),
+      cmocka_unit_test(row_41_tensor_indices),   cmocka_unit_test(row_42_buffers),
+      cmocka_unit_test(row_44_shared_tables),    cmocka_unit_test(row_45_shapes),
+      cmocka_unit_test(row_46_strided_slice),    cmocka_unit_test(numbers_without_room),
+      cmocka_unit_test(row_47_operators),        cmocka_unit_test(content_behind_the_tables),
+      cmocka_unit_test(models_that_are_refused), cmocka_unit_test(every_byte_replaced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,19 @@ static void too_many_dimensions(void **state) {
   put_output(&graph, "y");
   struct buf model = model_of(13, &graph);
   expect(&model, NULL, HONE_E_LIMIT, "more than 16");
+  /* a shape holds no more, whatever the limit says */
+  static const int64_t ones[17] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  struct buf t = tensor_head("x", HONE_F32, ones, COUNT(ones));
+  put_f32(&t, 4, 1);
+  graph = (struct buf){0};
+  put_msg(&graph, 5, &t);
+  put_node(&graph, "Relu", "x", "y", NULL);
+  put_output(&graph, "y");
+  model = model_of(13, &graph);
+  struct loaded l = load_within(&model, NULL, LIMIT_rank, 100);
+  assert_int_equal(l.status, HONE_E_LIMIT);
+  assert_non_null(strstr(l.ctx.message, "more than 16 dims"));
+  unload(&l);
 }
 
 static void fixed_inputs_of_a_body(void **state) {

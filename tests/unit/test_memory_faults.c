@@ -1,11 +1,9 @@
 /* Allocation faults, one by one (once, and from then on for ever): every operation of the compiler
  * answers E_OOM or succeeds with the result that it has without the fault, never crashes, and leaves
  * nothing allocated. This program's malloc stands in front of glibc's own. */
-#include "unit.h"
+#include "onnx_bytes.h"
 #include "compile/compile.h"
 #include "export/export.h"
-
-#include <stdlib.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -33,6 +31,9 @@ void *calloc(size_t count, size_t size) {
 void *realloc(void *pointer, size_t size) {
   if (must_fail()) return NULL;
   return pointer ? __libc_realloc(pointer, size) : counted(__libc_malloc(size));
+}
+void *reallocarray(void *pointer, size_t count, size_t size) {
+  return __builtin_mul_overflow(count, size, &size) ? NULL : realloc(pointer, size);
 }
 void free(void *pointer) {
   faults.live -= pointer != NULL;
@@ -108,16 +109,50 @@ static hone_status do_export(struct ctx *ctx, struct arena *arena) {
   return status;
 }
 
-static hone_status do_import(struct ctx *ctx, struct arena *arena) {
-  struct import_options options = {0};
+static hone_status read_bytes(struct ctx *ctx, struct arena *arena, const void *bytes, size_t size,
+                              const char *side_files_from) {
+  struct import_options options = {.side_files_from = side_files_from};
   struct model_file file;
   struct graph *graph;
   memset(&file, 0, sizeof file);
-  hone_status status = import_bytes(ctx, arena, (const uint8_t *)model_bytes.at, model_bytes.length,
-                                    &options, &file, &graph);
+  hone_status status = import_bytes(ctx, arena, bytes, size, &options, &file, &graph);
   if (!status) status = put_graph(ctx, graph);
   model_file_close(&file);
   return status;
+}
+
+static hone_status do_import(struct ctx *ctx, struct arena *arena) {
+  return read_bytes(ctx, arena, model_bytes.at, model_bytes.length, NULL);
+}
+
+/* y = w + v, each in a file of its own */
+static char folder[4096];
+static struct buf side_model;
+
+static void make_side_files(struct ctx *ctx) {
+  static const char *const names[] = {"w", "v"};
+  static const float content[4] = {1, 2, 3, 4};
+  struct buf graph = {0};
+  assert_int_equal(dir_temporary(ctx, folder), HONE_OK);
+  for (size_t i = 0; i < COUNT(names); i++) {
+    struct buf t = tensor_head(names[i], 1, (int64_t[]){4}, 1);
+    char path[sizeof folder + 8];
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, sizeof content, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    put_int(&t, 14, 1);
+    external_entry(&t, "location", names[i], 1);
+    put_msg(&graph, 5, &t);
+  }
+  put_node(&graph, "Add", "w,v", "y", NULL);
+  put_output(&graph, "y");
+  side_model = model_of(13, &graph);
+}
+
+static hone_status do_side_files(struct ctx *ctx, struct arena *arena) {
+  return read_bytes(ctx, arena, side_model.at, side_model.n, folder);
 }
 
 static hone_status do_reference(struct ctx *ctx, struct arena *arena) {
@@ -179,7 +214,8 @@ static void survive(operation *run, bool for_ever) {
 }
 
 static void every_operation_survives(void **state) {
-  static operation *const operations[] = {do_compile, do_export, do_import, do_reference};
+  static operation *const operations[] = {do_compile, do_export, do_import, do_side_files,
+                                          do_reference};
   (void)state;
   struct ctx ctx;
   struct arena *arena;
@@ -190,11 +226,14 @@ static void every_operation_survives(void **state) {
   assert_int_equal(target_init(&ctx, NULL, "baseline", &target), HONE_OK);
   assert_int_equal(export_onnx(&ctx, graph, 17, &model_bytes), HONE_OK);
   arena_destroy(arena);
+  make_side_files(&ctx);
   for (size_t i = 0; i < COUNT(operations); i++) {
     survive(operations[i], false);
     survive(operations[i], true);
   }
   text_deinit(&model_bytes);
+  free(side_model.at);
+  dir_remove_tree(folder);
 }
 
 int main(void) {
