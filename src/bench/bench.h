@@ -3,7 +3,8 @@
  *
  *   study.c     the entry point: options.c -> cases.c (models prepared) -> cells.c -> rounds.c
  *   schedule.c  how often a cell is measured, and when that is enough
- *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close
+ *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close;
+ *               member.h lists the files of one cell
  *   harness.c   conversation with one worker: start, ask, stop, continue, end; every end a status;
  *               transport.h lists the files by which it is reached
  *   worker.c    the other side: one process, one backend, one cell (or one model to prepare);

@@ -1,5 +1,5 @@
 /* ONNX: protobuf messages to a graph. wire.c reads the bytes, proto.c and tensor.c the messages,
- * onnx_scope.c holds versions and names, onnx_build.c makes the graph of them, upgrade.c brings old opsets to HONE_OPSET. */
+ * onnx_scope.c holds versions and names, onnx_build.c makes a graph of them, onnx_model.c all, upgrade.c brings old opsets to HONE_OPSET. */
 #ifndef HONE_IMPORT_ONNX_H
 #define HONE_IMPORT_ONNX_H
 
@@ -156,7 +156,9 @@ struct builder {
   VEC(struct fixup) fixups;
   struct raw_graph main; /* what the file declares of the main graph */
 };
-MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);
+/* One graph of the model into scope->graph. */
+MUST_USE hone_status build_graph(struct builder *builder, struct wire message, int depth,
+                                 struct scope *scope);
 /* A constant from the one attribute of a Constant node. */
 MUST_USE hone_status constant_of(struct builder *builder, const struct raw_node *node,
                                  const struct tensor **out);
@@ -186,15 +188,17 @@ MUST_USE hone_status build_node(struct builder *builder, struct graph *graph,
    another kind than the specification gives it: reading on would take the default in its place. */
 MUST_USE hone_status check_attributes(struct ctx *ctx, const struct raw_node *node);
 
-/* -- functions.c ----------------------------------------------------------------------------------
+/* -- onnx_model.c ---------------------------------------------------------------------------------
+ */
+MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);
+
+/* -- onnx_calls.c ---------------------------------------------------------------------------------
  */
 MUST_USE hone_status read_functions(struct builder *builder);
 /* The function that a node calls, NULL if none. */
 const struct raw_function *function_of(const struct builder *builder, const struct raw_node *node);
 MUST_USE hone_status note_call(struct builder *builder, const struct raw_function *function,
                                const struct scope *scope, const struct raw_node *node);
-/* Expands the next call that was noted. */
-MUST_USE hone_status expand_call(struct builder *builder);
 /* What is read from now on belongs to this call (NULL: to the model's graphs). */
 void enter_call(struct builder *builder, const struct call *call);
 /* Stands for an optional argument left out; only its address is used. */

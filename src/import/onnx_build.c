@@ -329,8 +329,8 @@ void adopt_pending(struct builder *builder, size_t first_pending, struct scope *
   }
 }
 
-static hone_status build_graph(struct builder *builder, struct wire message, int depth,
-                               struct scope *scope) {
+hone_status build_graph(struct builder *builder, struct wire message, int depth,
+                        struct scope *scope) {
   struct reader *reader = &builder->reader;
   struct raw_graph raw;
   size_t first_pending = reader->pending.count;
@@ -345,73 +345,4 @@ static hone_status build_graph(struct builder *builder, struct wire message, int
   for (size_t i = 0; i < raw.nodes.count; i++)
     if (!is_constant_node(&raw.nodes.at[i])) TRY(add_node(builder, scope, &raw.nodes.at[i]));
   return add_outputs(builder, scope, &raw);
-}
-
-static hone_status start_graph(struct builder *builder, struct scope *parent, struct graph *graph,
-                               struct wire message, int depth) {
-  struct reader *reader = &builder->reader;
-  struct scope *scope;
-  TRY(NEW(reader->ctx, reader->arena, scope));
-  *scope = (struct scope){.parent = parent, .graph = graph, .depth = depth};
-  names_init(&scope->names, reader->arena);
-  VEC_PUSH(reader->ctx, reader->arena, &builder->graphs, graph);
-  return build_graph(builder, message, depth, scope);
-}
-
-static hone_status sort_graphs(struct builder *builder) {
-  struct ctx *ctx = builder->reader.ctx;
-  for (size_t i = 0; i < builder->graphs.count; i++) {
-    struct graph *graph = builder->graphs.at[i];
-    bool was_sorted = true;
-    TRY(graph_sort(ctx, graph, &was_sorted));
-    if (was_sorted || builder->calls.count) continue; /* calls are expanded at the end */
-    if (builder->options->strict)
-      return fail(ctx, HONE_E_FORMAT, place_name(graph->name), "the nodes are not in order");
-    warn(ctx, "the nodes of graph \"%s\" are not in order, sorted", graph->name);
-  }
-  return HONE_OK;
-}
-
-/* -- optional outputs that nobody reads ---- */
-
-static void leave_out(struct node *node, const uint32_t *uses) {
-  if (node->op->max_outputs < 0) return; /* the number of outputs has a meaning */
-  for (size_t k = 1; k < node->output_count; k++)
-    if (node->outputs[k] && !uses[node->outputs[k]->index]) {
-      node->outputs[k]->producer = NULL;
-      node->outputs[k] = NULL;
-    }
-  while (node->output_count > 1 && !node->outputs[node->output_count - 1]) node->output_count--;
-}
-
-/* Outputs after the first that nothing reads are marked as not asked for. */
-static hone_status drop_unread(struct builder *builder) {
-  for (size_t g = 0; g < builder->graphs.count; g++) {
-    const struct graph *graph = builder->graphs.at[g];
-    uint32_t *uses;
-    TRY(graph_uses(builder->reader.ctx, builder->reader.arena, graph, &uses));
-    for (size_t n = 0; n < graph->nodes.count; n++) leave_out(graph->nodes.at[n], uses);
-  }
-  return HONE_OK;
-}
-
-hone_status build_model(struct builder *builder, struct wire message, struct graph **out) {
-  struct reader *reader = &builder->reader;
-  builder->file_bytes = (size_t)(message.end - message.at);
-  TRY(read_model(reader, message, &builder->model));
-  TRY(check_versions(builder));
-  TRY(read_functions(builder));
-  TRY(graph_create(reader->ctx, reader->arena, out));
-  TRY(start_graph(builder, NULL, *out, builder->model.graph, 1));
-  for (size_t i = 0; i < reader->pending.count || builder->next_call < builder->calls.count;) {
-    if (builder->next_call < builder->calls.count) {
-      TRY(expand_call(builder));
-      continue;
-    }
-    struct pending_graph next = reader->pending.at[i++];
-    enter_call(builder, next.call);
-    TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
-  }
-  TRY(drop_unread(builder));
-  return sort_graphs(builder);
 }

@@ -1,5 +1,5 @@
-/* TFLite: a model's tables to a graph. tflite.c reads tables and tensors and walks the operators;
- * tflite_layout.c keeps images in ONNX order; the other tflite_*.c translate operators.
+/* TFLite: a model's tables to a graph. tflite_tensors.c reads tensors, tflite.c the model, and
+ * walks the operators; tflite_layout.c keeps images in ONNX order; the other tflite_*.c translate operators.
  *
  * A tensor's value is in the file's order. An image (rank 4) may have a second value with channels
  * in second place: operators that work on images read and write that one, elementwise operators and
@@ -88,9 +88,17 @@ struct tf_op {
   struct flat_vector custom; /* bytes: options of an operator that the schema does not know */
 };
 
-/* -- tflite.c ---- */
-/* Operator `index` of the graph that is read. */
-MUST_USE hone_status tf_operator_open(struct tf *tf, size_t index, struct tf_op *op);
+enum { OPENED_PER_OPERATOR = 8 }; /* tables of the file, at most */
+
+/* -- tflite_tensors.c ---- */
+/* The file's graph `index`, its tensors not bound to anything yet. */
+MUST_USE hone_status tf_graph_open(struct tf *tf, size_t index, struct tf_graph *out);
+/* Every entry names a tensor; -1 (left out) only where `optional`. */
+MUST_USE hone_status tf_check_indices(struct tf *tf, const struct flat_vector *list,
+                                      const struct tf_graph *graph, bool optional,
+                                      const char *what);
+
+/* -- tflite_operands.c ---- */
 struct place tf_place(const struct tf_op *op);
 /* Tensor of operand k; NULL where it is left out or there is none. */
 struct tf_tensor *tf_in(const struct tf_op *op, size_t k);
@@ -105,10 +113,8 @@ tf_build_fn tf_if, tf_while, tf_call_once, tf_composite, tf_var_handle, tf_read_
     tf_assign_variable;
 /* The called graph is at its end: its results go to the operator that called it. */
 MUST_USE hone_status tf_leave(struct tf *tf);
-/* The file's graph `index`, its tensors not bound to anything yet. */
-MUST_USE hone_status tf_graph_open(struct tf *tf, size_t index, struct tf_graph *out);
-/* Finds which variables the model's own graph or a branch of an IF assigns: what they hold is an input and an output. */
-MUST_USE hone_status tf_find_assigned(struct tf *tf);
+/* The variable of that name, made where there is none. */
+MUST_USE hone_status tf_variable_find(struct tf *tf, const char *name, struct tf_variable **out);
 /* What a tensor that keeps its content from run to run holds when the run begins; zero at first. */
 MUST_USE hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const struct shape *shape,
                               struct value **out);

@@ -5,7 +5,7 @@
  * WHILE whose condition follows from constants is written out, as long as that is short. */
 #include "tflite.h"
 
-enum { UNROLLED = 64, OPENED_PER_OPERATOR = 8 };
+enum { UNROLLED = 64 };
 enum stage { TAKEN, THEN, ELSE, FIRST_CONDITION, ROUND, CONDITION, BODY, LAST_CONDITION, INITIAL };
 
 struct tf_call {
@@ -402,7 +402,7 @@ static bool is_initialising(const struct tf *tf) {
   return false;
 }
 
-static hone_status find_variable(struct tf *tf, const char *name, struct tf_variable **out) {
+hone_status tf_variable_find(struct tf *tf, const char *name, struct tf_variable **out) {
   for (size_t i = 0; i < tf->variables.count; i++) {
     *out = tf->variables.at[i];
     if (!strcmp((*out)->name, name)) return HONE_OK;
@@ -423,77 +423,11 @@ hone_status tf_var_handle(struct tf_op *op) {
                       *container ? "/" : "", name);
 }
 
-enum { CODE_IF = 118, CODE_VAR_HANDLE = 142, CODE_ASSIGN_VARIABLE = 144 };
-struct branch {
-  int64_t index;
-  size_t count;
-  const char **handles; /* of its inputs */
-};
-struct search { /* graphs to look through: the branches of IF, each once */
-  VEC(struct branch) left;
-  bool *is_seen;
-};
-
-static hone_status add_branches(struct tf_op *op, struct search *search) {
-  struct tf *tf = op->tf;
-  struct branch branch = {.count = op->inputs.count ? op->inputs.count - 1 : 0};
-  TRY(NEW_ARRAY(op->ctx, tf->arena, branch.handles, branch.count + 1));
-  for (size_t k = 0; k < branch.count; k++)
-    branch.handles[k] = tf_in(op, k + 1) ? tf_in(op, k + 1)->resource : NULL;
-  for (unsigned i = 0; i < 2; i++) {
-    TRY(tf_option(op, i, FLAT_I32, 0, &branch.index));
-    if (branch.index < 0 || (uint64_t)branch.index >= tf->subgraphs.count) continue;
-    if (search->is_seen[branch.index]) continue;
-    search->is_seen[branch.index] = true;
-    VEC_PUSH(op->ctx, tf->arena, &search->left, branch);
-  }
-  return HONE_OK;
-}
-
-/* Handles that a graph makes itself, or is given, and assigns through. */
-static hone_status search_graph(struct tf *tf, struct search *search) {
-  for (size_t i = 0; i < tf->graph.operators.count; i++) {
-    struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
-    struct tf_variable *variable;
-    TRY(tf_operator_open(tf, i, &op));
-    if (op.kind->code == CODE_VAR_HANDLE) TRY(tf_var_handle(&op));
-    if (op.kind->code == CODE_IF) TRY(add_branches(&op, search));
-    const struct tf_tensor *handle = op.kind->code == CODE_ASSIGN_VARIABLE ? tf_in(&op, 0) : NULL;
-    if (!handle || !handle->resource) continue;
-    TRY(find_variable(tf, handle->resource, &variable));
-    variable->is_assigned = true;
-  }
-  return HONE_OK;
-}
-
-static hone_status search_branch(struct tf *tf, const struct branch *branch,
-                                 struct search *search) {
-  TRY(tf_graph_open(tf, (size_t)branch->index, &tf->graph));
-  tf->flat.tables_left += OPENED_PER_OPERATOR * tf->graph.operators.count;
-  for (size_t k = 0; k < branch->count && k < tf->graph.inputs.count; k++)
-    tf->graph.tensors[flat_i32_at(&tf->graph.inputs, k)].resource = branch->handles[k];
-  return search_graph(tf, search);
-}
-
-/* A variable that is assigned elsewhere is refused where that happens. */
-hone_status tf_find_assigned(struct tf *tf) {
-  const struct tf_graph own = tf->graph;
-  struct search search = {.is_seen = NULL};
-  TRY(NEW_ARRAY(tf->ctx, tf->arena, search.is_seen, tf->subgraphs.count));
-  TRY(search_graph(tf, &search));
-  for (size_t i = 0; i < search.left.count; i++) {
-    const struct branch branch = search.left.at[i];
-    TRY(search_branch(tf, &branch, &search));
-  }
-  tf->graph = own;
-  return HONE_OK;
-}
-
 static hone_status handle_of(struct tf_op *op, struct tf_variable **out) {
   const struct tf_tensor *handle = tf_in(op, 0);
   if (!handle || !handle->resource)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of what is no variable", op->kind->name);
-  return find_variable(op->tf, handle->resource, out);
+  return tf_variable_find(op->tf, handle->resource, out);
 }
 
 static hone_status state_input(struct tf_op *op, struct tf_variable *variable, hone_dtype dtype,
@@ -551,7 +485,7 @@ static hone_status variable_of(struct tf_op *op, const struct tf_tensor *tensor,
                                struct tf_variable **out) {
   if (op->tf->frames.count)
     return tf_refuse(op, "with a tensor that keeps its content, in a called graph");
-  return find_variable(op->tf, tensor->name, out);
+  return tf_variable_find(op->tf, tensor->name, out);
 }
 
 /* Bytes begin as what stands for zero; NULL: as zeros. */

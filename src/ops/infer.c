@@ -1,145 +1,9 @@
-/* infer: dtype and shape of every value, in node order, and the folding that this needs. Extents
- * are checked against the limits as soon as they are known, before anything of that size is
- * allocated.
- */
+/* infer: dtype and shape of every value of a graph, in node order, and the folding that this needs. */
 #include "control.h"
 #include "expand.h"
 
 /* Results of at most this many elements are folded during inference: shapes, axes, scales. */
 #define FOLD_ELEMENTS 1024
-
-/* Their result depends on the input's shape alone. */
-static const char *const shape_only[] = {"Shape", "Size"};
-
-static bool is_named(const struct node *node, const char *const *names, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(node->op->name, names[i]) == 0) return true;
-  return false;
-}
-
-/* -- one node ------------------------------------------------------------------------------------
- */
-
-static hone_status check_arity(struct ctx *ctx, const struct node *node, size_t inputs) {
-  const struct op *op = node->op;
-  if (inputs < (size_t)op->min_inputs || (op->max_inputs >= 0 && inputs > (size_t)op->max_inputs))
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "%s has %zu inputs, expected %d to %d",
-                op->name, inputs, op->min_inputs, op->max_inputs);
-  if (op->max_outputs >= 0 && node->output_count > (size_t)op->max_outputs)
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "%s has %zu outputs, expected at most %d",
-                op->name, node->output_count, op->max_outputs);
-  for (size_t k = 0; k < node->input_count; k++) {
-    const struct value *value = node->inputs[k];
-    if (!value && k < (size_t)op->min_inputs)
-      return fail(ctx, HONE_E_FORMAT, node_place(node), "%s lacks input %zu", op->name, k);
-    if (value && !value->list && (!value->has_shape || value->dtype == HONE_UNDEFINED))
-      return fail(ctx, HONE_E_SHAPE, node_place(node),
-                  "type or shape of input %zu \"%s\" is not known", k, value->name);
-  }
-  return HONE_OK;
-}
-
-static hone_status output_bytes(struct ctx *ctx, const struct node *node, size_t *out_bytes) {
-  *out_bytes = 0;
-  for (size_t k = 0; k < node->output_count; k++) {
-    const struct value *value = node->outputs[k];
-    if (!value) continue;
-    if (!value->has_shape || value->dtype == HONE_UNDEFINED)
-      return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s left output %zu without a shape",
-                  node->op->name, k);
-    /* a string takes two words, whatever it holds */
-    hone_dtype dtype = value->dtype == HONE_STRING ? HONE_U64 : value->dtype;
-    int64_t elements = 0;
-    size_t bytes = 0;
-    TRY(extent(ctx, node_place(node), dtype, &value->shape, &elements, &bytes));
-    if (!checked_add(*out_bytes, bytes, out_bytes)) *out_bytes = SIZE_MAX;
-  }
-  return HONE_OK;
-}
-
-static hone_status infer_own(struct ctx *ctx, struct graph *graph, struct node *node,
-                             size_t *out_bytes) {
-  TRY(check_arity(ctx, node, node->input_count));
-  TRY(node->op->infer(ctx, graph, node));
-  TRY(infer_extents(ctx, graph, node));
-  return output_bytes(ctx, node, out_bytes);
-}
-
-hone_status node_infer(struct ctx *ctx, struct graph *graph, struct node *node) {
-  size_t bytes = 0;
-  return infer_own(ctx, graph, node, &bytes);
-}
-
-/* -- folding
- * --------------------------------------------------------------------------------------- */
-
-static bool has_graph_attribute(const struct node *node) {
-  for (size_t i = 0; i < node->attribute_count; i++)
-    if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return true;
-  return false;
-}
-
-static bool is_foldable(struct ctx *ctx, const struct node *node) {
-  if (has_graph_attribute(node)) return false;
-  bool by_shape = is_named(node, shape_only, COUNT(shape_only));
-  for (size_t k = 0; k < node->input_count; k++) {
-    const struct value *value = node->inputs[k];
-    if (value && !value->constant && !(by_shape && value->has_shape && !value_is_open(value)))
-      return false;
-  }
-  size_t bytes = 0;
-  for (size_t k = 0; k < node->output_count; k++) {
-    const struct value *value = node->outputs[k];
-    if (!value) continue;
-    int64_t elements = 0;
-    /* graph outputs stay computed: a run has to write them somewhere anyway */
-    if (!value->has_shape || value->is_output || value->dtype == HONE_STRING) return false;
-    if (!shape_count(&value->shape, &elements)) return false;
-    size_t size = 0;
-    if (!checked_mul((size_t)elements, (size_t)dtype_bits(value->dtype), &size)) return false;
-    if (!checked_add(bytes, size / 8, &bytes)) return false;
-  }
-  return bytes <= (uint64_t)ctx->limits[LIMIT_fold_bytes];
-}
-
-static hone_status fold_into(struct ctx *ctx, struct arena *scratch, struct graph *graph,
-                             struct node *node) {
-  const struct tensor **in;
-  struct tensor **out;
-  TRY(NEW_ARRAY(ctx, scratch, in, node->input_count + 1));
-  TRY(NEW_ARRAY(ctx, scratch, out, node->output_count + 1));
-  for (size_t k = 0; k < node->input_count; k++) {
-    struct value *value = node->inputs[k];
-    if (!value) continue;
-    struct tensor *shape;
-    TRY(NEW(ctx, scratch, shape));
-    *shape = (struct tensor){.dtype = value->dtype, .shape = value->shape};
-    in[k] = value->constant ? value->constant : shape;
-  }
-  for (size_t k = 0; k < node->output_count; k++) {
-    struct value *value = node->outputs[k];
-    if (value) TRY(tensor_create(ctx, graph->arena, value->dtype, &value->shape, &out[k]));
-  }
-  TRY(node_evaluate(ctx, scratch, node, in, out));
-  for (size_t k = 0; k < node->output_count; k++) {
-    if (!node->outputs[k]) continue;
-    node->outputs[k]->constant = out[k];
-    node->outputs[k]->producer = NULL;
-    node->outputs[k] = NULL;
-  }
-  return HONE_OK;
-}
-
-hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, bool *out_folded) {
-  *out_folded = false;
-  if (!is_foldable(ctx, node)) return HONE_OK;
-  struct arena *scratch;
-  TRY(arena_create(ctx, 0, &scratch));
-  hone_status status = fold_into(ctx, scratch, graph, node);
-  arena_destroy(scratch);
-  *out_folded = status == HONE_OK;
-  return status;
-}
 
 static bool is_small(const struct node *node) {
   /* quantised weights are for a pass that keeps them bytes */
@@ -214,10 +78,10 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   bool folded = false;
   TRY(list_refuse(f->ctx, node));
   if (expand_find(node)) {
-    TRY(check_arity(f->ctx, node, node->input_count));
+    TRY(node_arity(f->ctx, node));
     TRY(expand_in_place(f->ctx, frame->graph, node, &bytes));
   } else {
-    TRY(infer_own(f->ctx, frame->graph, node, &bytes));
+    TRY(node_infer_bytes(f->ctx, frame->graph, node, &bytes));
     if (is_small(node)) TRY(node_fold(f->ctx, frame->graph, node, &folded));
     if (!folded) VEC_PUSH(f->ctx, frame->graph->arena, &frame->graph->nodes, node);
   }
@@ -231,7 +95,7 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
 static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
   bool known = false, taken = false;
   struct graph *branch;
-  if (!task.stage) TRY(check_arity(f->ctx, task.node, task.node->input_count));
+  if (!task.stage) TRY(node_arity(f->ctx, task.node));
   if (!task.stage) TRY(control_condition(f->ctx, task.node, &known, &taken));
   if (known) {
     struct node_list nodes = {0};
@@ -265,7 +129,7 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
   bool done;
   if (task.stage) return infer_open_loop(f, frame, task);
   if (!task.unroll) {
-    TRY(check_arity(f->ctx, task.node, task.node->input_count));
+    TRY(node_arity(f->ctx, task.node));
     if (is_batched_scan(task.node)) {
       TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
       return wait_for(f, frame, &nodes);
@@ -284,7 +148,7 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
 static hone_status infer_list_node(struct inference *f, struct frame *frame,
                                    const struct node *node) {
   struct node_list nodes = {0};
-  TRY(check_arity(f->ctx, node, node->input_count));
+  TRY(node_arity(f->ctx, node));
   TRY(list_resolve(f->ctx, frame->graph, node, &nodes));
   return wait_for(f, frame, &nodes);
 }

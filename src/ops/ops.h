@@ -63,7 +63,7 @@ MUST_USE hone_status recurrent_activations(struct ctx *ctx, struct arena *arena,
                                            double **out_alphas, double **out_betas,
                                            size_t *out_count);
 
-/* -- infer.c ---------------------------------------------------------------------------------- */
+/* -- infer.c, infer_node.c, fold.c, lower.c ---------------------------------------------------- */
 /* Infers every node in order; folds nodes whose inputs are constant as far as later inference needs
    them (small integer results), so that Shape -> Gather -> Concat -> Reshape resolves. Checks each
    extent against the limits before anything is allocated. */

@@ -110,12 +110,10 @@ void html_foot(struct html html) {
  */
 
 /* A file of the same figures that the page carries in itself. */
-static MUST_USE hone_status put_download(struct ctx *ctx, const struct page *page, const char *form,
-                                         const char *type) {
-  const struct renderer *renderer = renderer_find(form);
+static MUST_USE hone_status put_download(struct ctx *ctx, const struct page *page,
+                                         renderer_fn *render, const char *form, const char *type) {
   struct text text = {0};
-  if (!renderer) return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such renderer");
-  hone_status status = renderer->render(ctx, page->summary, NULL, &text);
+  hone_status status = render(ctx, page->summary, NULL, &text);
   if (!status) {
     text_printf(page->html.out,
                 "<a class=\"download\" download=\"hone-%.12s.%s\" href=\"data:%s;base64,",
@@ -155,8 +153,8 @@ static MUST_USE hone_status put_banner(struct ctx *ctx, const struct page *page,
   text_printf(html.out,
               "<span>%zu model%s</span><span>%zu samples</span><span class=\"downloads\">", models,
               models == 1 ? "" : "s", samples);
-  TRY(put_download(ctx, page, "json", "application/json"));
-  TRY(put_download(ctx, page, "csv", "text/csv"));
+  TRY(put_download(ctx, page, render_json, "json", "application/json"));
+  TRY(put_download(ctx, page, render_csv, "csv", "text/csv"));
   LITERAL(html.out, "</span></p>\n");
   if (!summary->study.finished)
     LITERAL(html.out,

@@ -39,11 +39,12 @@ struct render_options {
 };
 /* E_USAGE with the nearest name where one is unknown; to be asked before the work. */
 MUST_USE hone_status table_columns_check(struct ctx *ctx, const char *list);
+typedef hone_status renderer_fn(struct ctx *ctx, const struct summary *summary,
+                                const struct render_options *options, struct text *out);
 struct renderer {
   const char *name;   /* "table", "csv", "json", "md", "html" */
   const char *suffix; /* ".csv" */
-  hone_status (*render)(struct ctx *ctx, const struct summary *summary,
-                        const struct render_options *options, struct text *out);
+  renderer_fn *render;
 };
 extern const struct renderer renderers[];
 extern const size_t renderer_count;
@@ -196,22 +197,8 @@ void tty_text(struct tty tty, const char *untrusted, size_t max);
 size_t shown_width(const char *text);
 
 /* one file each */
-hone_status render_table(struct ctx *ctx, const struct summary *summary,
-                         const struct render_options *options, struct text *out);
-hone_status render_csv(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out);
-hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
-                               const struct render_options *options, struct text *out);
-hone_status render_json(struct ctx *ctx, const struct summary *summary,
-                        const struct render_options *options, struct text *out);
-hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
-                            const struct render_options *options, struct text *out);
-hone_status render_html(struct ctx *ctx, const struct summary *summary,
-                        const struct render_options *options, struct text *out);
-hone_status render_svg(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out);
-hone_status render_png(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out);
+renderer_fn render_table, render_csv, render_latency_csv, render_json, render_markdown, render_html,
+    render_svg, render_png;
 /* png.c: E_MISSING where librsvg is not installed. scale: pixels a unit of the drawing. */
 MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct text *svg, double scale,
                                 struct text *out);

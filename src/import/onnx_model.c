@@ -1,4 +1,4 @@
-/* functions: calls of model-local functions, written out where they are called.
+/* onnx_model: a model's graphs, and its calls of model-local functions written out where they are called.
  *
  * A function sees its arguments and nothing else, so a call is a scope of its own whose values live
  * in the caller's graph under fresh names. Calls wait in a list and are expanded one after another:
@@ -6,74 +6,6 @@
  * itself is an error.
  */
 #include "onnx.h"
-
-const struct value absent_value = {.name = ""};
-
-static hone_status key_of(struct builder *builder, const char *domain, const char *name,
-                          const char *overload, const char **out) {
-  return arena_printf(builder->reader.ctx, builder->reader.arena, out, "%s:%s:%s", domain, name,
-                      overload);
-}
-
-hone_status read_functions(struct builder *builder) {
-  struct reader *reader = &builder->reader;
-  names_init(&builder->functions, reader->arena);
-  for (size_t i = 0; i < builder->model.functions.count; i++) {
-    struct raw_function *function;
-    const char *key;
-    bool fresh;
-    TRY(NEW(reader->ctx, reader->arena, function));
-    TRY(read_function(reader, builder->model.functions.at[i], function));
-    for (size_t k = 0; k < function->opsets.count; k++)
-      TRY(check_opset_version(reader->ctx, &function->opsets.at[k]));
-    TRY(key_of(builder, function->domain, function->name, function->overload, &key));
-    TRY(names_add(reader->ctx, &builder->functions, key, function, &fresh));
-    if (!fresh)
-      return fail(reader->ctx, HONE_E_FORMAT, place_name(function->name),
-                  "duplicate function of domain \"%s\"", function->domain);
-  }
-  return HONE_OK;
-}
-
-const struct raw_function *function_of(const struct builder *builder, const struct raw_node *node) {
-  char key[512];
-  if (!builder->functions.count) return NULL;
-  int length = snprintf(key, sizeof key, "%s:%s:%s", node->domain, node->op_type, node->overload);
-  return length > 0 && (size_t)length < sizeof key ? names_find(&builder->functions, key) : NULL;
-}
-
-void enter_call(struct builder *builder, const struct call *call) {
-  builder->reader.call = call;
-  builder->opset = opset_of(builder, "");
-}
-
-hone_status note_call(struct builder *builder, const struct raw_function *function,
-                      const struct scope *scope, const struct raw_node *node) {
-  struct reader *reader = &builder->reader;
-  const struct call *outer = reader->call;
-  for (const struct call *c = outer; c; c = c->outer)
-    if (c->function == function)
-      return fail(reader->ctx, HONE_E_FORMAT, place_raw(node),
-                  "recursion: function \"%s\" comes back to itself through \"%s\"", function->name,
-                  outer->function->name);
-  int depth = scope->depth + 1;
-  if (depth > reader->ctx->limits[LIMIT_depth])
-    return fail(reader->ctx, HONE_E_LIMIT, place_raw(node),
-                "functions call each other more than %lld deep (limit depth)",
-                (long long)reader->ctx->limits[LIMIT_depth]);
-  if (node->inputs.count > function->inputs.count || node->outputs.count > function->outputs.count)
-    return fail(reader->ctx, HONE_E_FORMAT, place_raw(node),
-                "function \"%s\" has %zu inputs and %zu outputs, the call %zu and %zu",
-                function->name, function->inputs.count, function->outputs.count, node->inputs.count,
-                node->outputs.count);
-  struct call *call;
-  TRY(NEW(reader->ctx, reader->arena, call));
-  *call = (struct call){function, node, outer, scope->graph, depth};
-  VEC_PUSH(reader->ctx, reader->arena, &builder->calls, call);
-  return HONE_OK;
-}
-
-/* -- one call ---- */
 
 static hone_status define(struct builder *builder, struct scope *scope, const char *name,
                           const struct value *value) {
@@ -153,7 +85,7 @@ static hone_status count_work(struct builder *builder, const struct call *call) 
               "function calls expand to more than %d times the file", WORK_PER_BYTE);
 }
 
-hone_status expand_call(struct builder *builder) {
+static hone_status expand_call(struct builder *builder) {
   struct reader *reader = &builder->reader;
   const struct call *call = builder->calls.at[builder->next_call++];
   TRY(count_work(builder, call));
@@ -173,4 +105,75 @@ hone_status expand_call(struct builder *builder) {
   for (size_t i = 0; i < body.nodes.count; i++)
     if (!is_constant_node(&body.nodes.at[i])) TRY(add_node(builder, scope, &body.nodes.at[i]));
   return HONE_OK;
+}
+
+/* -- all graphs ---- */
+
+static hone_status start_graph(struct builder *builder, struct scope *parent, struct graph *graph,
+                               struct wire message, int depth) {
+  struct reader *reader = &builder->reader;
+  struct scope *scope;
+  TRY(NEW(reader->ctx, reader->arena, scope));
+  *scope = (struct scope){.parent = parent, .graph = graph, .depth = depth};
+  names_init(&scope->names, reader->arena);
+  VEC_PUSH(reader->ctx, reader->arena, &builder->graphs, graph);
+  return build_graph(builder, message, depth, scope);
+}
+
+static hone_status sort_graphs(struct builder *builder) {
+  struct ctx *ctx = builder->reader.ctx;
+  for (size_t i = 0; i < builder->graphs.count; i++) {
+    struct graph *graph = builder->graphs.at[i];
+    bool was_sorted = true;
+    TRY(graph_sort(ctx, graph, &was_sorted));
+    if (was_sorted || builder->calls.count) continue; /* calls are expanded at the end */
+    if (builder->options->strict)
+      return fail(ctx, HONE_E_FORMAT, place_name(graph->name), "the nodes are not in order");
+    warn(ctx, "the nodes of graph \"%s\" are not in order, sorted", graph->name);
+  }
+  return HONE_OK;
+}
+
+/* -- optional outputs that nobody reads ---- */
+
+static void leave_out(struct node *node, const uint32_t *uses) {
+  if (node->op->max_outputs < 0) return; /* the number of outputs has a meaning */
+  for (size_t k = 1; k < node->output_count; k++)
+    if (node->outputs[k] && !uses[node->outputs[k]->index]) {
+      node->outputs[k]->producer = NULL;
+      node->outputs[k] = NULL;
+    }
+  while (node->output_count > 1 && !node->outputs[node->output_count - 1]) node->output_count--;
+}
+
+/* Outputs after the first that nothing reads are marked as not asked for. */
+static hone_status drop_unread(struct builder *builder) {
+  for (size_t g = 0; g < builder->graphs.count; g++) {
+    const struct graph *graph = builder->graphs.at[g];
+    uint32_t *uses;
+    TRY(graph_uses(builder->reader.ctx, builder->reader.arena, graph, &uses));
+    for (size_t n = 0; n < graph->nodes.count; n++) leave_out(graph->nodes.at[n], uses);
+  }
+  return HONE_OK;
+}
+
+hone_status build_model(struct builder *builder, struct wire message, struct graph **out) {
+  struct reader *reader = &builder->reader;
+  builder->file_bytes = (size_t)(message.end - message.at);
+  TRY(read_model(reader, message, &builder->model));
+  TRY(check_versions(builder));
+  TRY(read_functions(builder));
+  TRY(graph_create(reader->ctx, reader->arena, out));
+  TRY(start_graph(builder, NULL, *out, builder->model.graph, 1));
+  for (size_t i = 0; i < reader->pending.count || builder->next_call < builder->calls.count;) {
+    if (builder->next_call < builder->calls.count) {
+      TRY(expand_call(builder));
+      continue;
+    }
+    struct pending_graph next = reader->pending.at[i++];
+    enter_call(builder, next.call);
+    TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
+  }
+  TRY(drop_unread(builder));
+  return sort_graphs(builder);
 }

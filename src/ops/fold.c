@@ -1,0 +1,79 @@
+/* fold: a node whose operands are known becomes constants. */
+#include "ops_internal.h"
+
+/* Their result depends on the input's shape alone. */
+static const char *const shape_only[] = {"Shape", "Size"};
+
+static bool is_named(const struct node *node, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(node->op->name, names[i]) == 0) return true;
+  return false;
+}
+
+static bool has_graph_attribute(const struct node *node) {
+  for (size_t i = 0; i < node->attribute_count; i++)
+    if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return true;
+  return false;
+}
+
+static bool is_foldable(struct ctx *ctx, const struct node *node) {
+  if (has_graph_attribute(node)) return false;
+  bool by_shape = is_named(node, shape_only, COUNT(shape_only));
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *value = node->inputs[k];
+    if (value && !value->constant && !(by_shape && value->has_shape && !value_is_open(value)))
+      return false;
+  }
+  size_t bytes = 0;
+  for (size_t k = 0; k < node->output_count; k++) {
+    const struct value *value = node->outputs[k];
+    if (!value) continue;
+    int64_t elements = 0;
+    /* graph outputs stay computed: a run has to write them somewhere anyway */
+    if (!value->has_shape || value->is_output || value->dtype == HONE_STRING) return false;
+    if (!shape_count(&value->shape, &elements)) return false;
+    size_t size = 0;
+    if (!checked_mul((size_t)elements, (size_t)dtype_bits(value->dtype), &size)) return false;
+    if (!checked_add(bytes, size / 8, &bytes)) return false;
+  }
+  return bytes <= (uint64_t)ctx->limits[LIMIT_fold_bytes];
+}
+
+static hone_status fold_into(struct ctx *ctx, struct arena *scratch, struct graph *graph,
+                             struct node *node) {
+  const struct tensor **in;
+  struct tensor **out;
+  TRY(NEW_ARRAY(ctx, scratch, in, node->input_count + 1));
+  TRY(NEW_ARRAY(ctx, scratch, out, node->output_count + 1));
+  for (size_t k = 0; k < node->input_count; k++) {
+    struct value *value = node->inputs[k];
+    if (!value) continue;
+    struct tensor *shape;
+    TRY(NEW(ctx, scratch, shape));
+    *shape = (struct tensor){.dtype = value->dtype, .shape = value->shape};
+    in[k] = value->constant ? value->constant : shape;
+  }
+  for (size_t k = 0; k < node->output_count; k++) {
+    struct value *value = node->outputs[k];
+    if (value) TRY(tensor_create(ctx, graph->arena, value->dtype, &value->shape, &out[k]));
+  }
+  TRY(node_evaluate(ctx, scratch, node, in, out));
+  for (size_t k = 0; k < node->output_count; k++) {
+    if (!node->outputs[k]) continue;
+    node->outputs[k]->constant = out[k];
+    node->outputs[k]->producer = NULL;
+    node->outputs[k] = NULL;
+  }
+  return HONE_OK;
+}
+
+hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, bool *out_folded) {
+  *out_folded = false;
+  if (!is_foldable(ctx, node)) return HONE_OK;
+  struct arena *scratch;
+  TRY(arena_create(ctx, 0, &scratch));
+  hone_status status = fold_into(ctx, scratch, graph, node);
+  arena_destroy(scratch);
+  *out_folded = status == HONE_OK;
+  return status;
+}
