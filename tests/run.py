@@ -89,6 +89,7 @@ def environment(build, python):
     env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
+    env.pop("COLUMNS", None)  # of this terminal
     return env
 
 

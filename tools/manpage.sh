@@ -2,15 +2,17 @@
 # The manual page, made from the command's own help, so that both say the same: manpage.sh HONE >hone.1
 set -eu
 hone=$1
+COLUMNS=72 # of a page that is 80 wide
+export COLUMNS
 escape() { sed 's/\\/\\e/g; s/^\([.'"'"']\)/\\\&\1/; s/-/\\-/g'; }
 
 printf '.\\" Made by tools/manpage.sh from `hone help`.\n'
 printf '.TH HONE 1 "" "%s" "User Commands"\n' "$("$hone" --version)"
-printf '.SH NAME\nhone \\- measure machine\\-learning compilers side by side, and compile ONNX to C\n'
+printf '.SH NAME\nhone \\- measure machine\\-learning compilers side by side, and compile models to C\n'
 printf '.SH SYNOPSIS\n.B hone\n.I VERB\n[...]\n'
 printf '.SH DESCRIPTION\n'
 printf 'hone answers with evidence: what is the fastest correct way to run this model on this machine?\n'
-printf 'A model is an ONNX file or a built\\-in one, zoo:NAME.\n'
+printf 'A model is a file, ONNX, TFLite or torch.export, or a built\\-in one, zoo:NAME.\n'
 printf '.SH VERBS\n'
 "$hone" list verbs | while read -r verb rest; do
   printf '.SS %s\n.nf\n' "$verb"

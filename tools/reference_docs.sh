@@ -2,6 +2,7 @@
 # docs/reference/ from hone's own tables: reference_docs.sh HONE [--check]; --check fails where a page is not current.
 set -eu
 hone=$1
+unset COLUMNS # lines are as long as they are
 check=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

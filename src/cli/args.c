@@ -195,25 +195,25 @@ hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
   return HONE_OK;
 }
 
-static void print_flag(FILE *out, int flag) {
+static void print_flag(int flag) {
   char spelling[64], head[128];
   flag_spelling((enum flag_id)flag, spelling);
-  snprintf(head, sizeof head, "%c%c%s%s%s%s", flags[flag].letter ? '-' : ' ',
+  snprintf(head, sizeof head, "  %c%c%s%s%s%s", flags[flag].letter ? '-' : ' ',
            flags[flag].letter ? flags[flag].letter : ' ', flags[flag].letter ? ", " : "  ",
            spelling, flags[flag].argument ? " " : "",
            flags[flag].argument ? flags[flag].argument : "");
-  fprintf(out, "  %-34s %s\n", head, flags[flag].help);
+  print_beside(head, 37, flags[flag].help);
 }
 
 /* A title stands only where a flag of the verb follows. */
-void print_flags(FILE *out, const char *verb) {
+void print_flags(const char *verb) {
   const char *title = NULL;
   for (size_t i = 0; i < COUNT(help_lines); i++) {
     if (help_lines[i].title) title = help_lines[i].title;
     if (help_lines[i].flag < 0 || !takes(&flags[help_lines[i].flag], verb)) continue;
-    if (title) fprintf(out, "\n%s:\n", title);
+    if (title) printf("\n%s:\n", title);
     title = NULL;
-    print_flag(out, help_lines[i].flag);
+    print_flag(help_lines[i].flag);
   }
 }
 

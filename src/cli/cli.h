@@ -69,7 +69,7 @@ char flag_letter(enum flag_id flag);          /* 0: none */
 const char *flag_help_text(enum flag_id flag);
 /* E_USAGE for a backend that does not exist, with the nearest one. */
 MUST_USE hone_status unknown_backend(struct ctx *ctx, const char *word);
-void print_flags(FILE *out, const char *verb);
+void print_flags(const char *verb);
 /* Exactly one word, or E_USAGE. */
 MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
                               const char **out);
@@ -161,6 +161,19 @@ void format_count(char out[32], double count);
 /* describe.c: `describe` of a backend in a child, so that a broken library ends no command. */
 void describe_backend(struct ctx *ctx, const struct backend *backend, const char *engine_path,
                       struct backend_info *out);
+/* -- terminal.c */
+/* COLUMNS where that is a number, else the descriptor's own; 0: it has none. */
+int terminal_width(int fd);
+/* `head`, and from column `indent` on `text` in lines that the terminal holds; a terminal too narrow for both
+   has the text below. */
+void print_beside(const char *head, size_t indent, const char *text);
+/* A line of stderr that is written over again, cut where the terminal ends. */
+struct progress_line {
+  size_t width; /* of what stands there */
+};
+void progress_put(struct progress_line *line, const char *text);
+void progress_clear(struct progress_line *line);
+
 /* -- self.c: this program as its own child */
 enum { COMMAND_WORDS = 240 };
 struct command {

@@ -2,12 +2,6 @@
 #include "cli.h"
 
 #include <stdlib.h>
-#include <sys/ioctl.h>
-
-static int terminal_width(void) {
-  struct winsize size;
-  return !ioctl(1, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 0;
-}
 
 struct shown {
   const struct summary *summary;
@@ -85,7 +79,7 @@ static int show_summary(struct ctx *ctx, const struct args *args, const struct s
                         const struct summary *summary) {
   struct shown shown = {summary,
                         {.color = wants_color(args),
-                         .width = terminal_width(),
+                         .width = terminal_width(1),
                          .columns = value_of(args, FLAG_columns, NULL)}};
   static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render_form, &shown);

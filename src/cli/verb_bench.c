@@ -43,7 +43,7 @@ struct session_state {
   struct study_peaks peaks;
   struct fingerprint print;
   bool resumes, shows_progress;
-  int line_width;
+  struct progress_line line;
   struct phase_time { /* where the time went, for --verbose */
     char name[16];
     uint64_t ns;
@@ -319,11 +319,6 @@ static void enter_phase(struct session_state *state, const char *name) {
   snprintf(state->phases[state->phase_count++].name, sizeof state->phases[0].name, "%s", name);
 }
 
-static void clear_line(struct session_state *state) {
-  if (state->line_width) fprintf(stderr, "\r%*s\r", state->line_width, "");
-  state->line_width = 0;
-}
-
 /* A model that could not be described adds nothing to an estimate: that is said. */
 static void print_unknown(const struct bench_study *study) {
   for (size_t c = 0; c < study->case_count; c++) {
@@ -470,7 +465,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     TRY(study_peaks_measure(state->ctx, state->arena, study, &state->peaks));
   describe_study(state, study, &print);
   TRY(begin_study(state));
-  clear_line(state);
+  progress_clear(&state->line);
   if (!has(state->args, FLAG_quiet))
     fprintf(stderr, "%s study %.12s: %zu cells, about %.1f minutes\n",
             state->resumes ? "resuming" : "new", state->row.key, study->cell_count,
@@ -546,12 +541,7 @@ static void on_progress(void *user, const struct bench_progress *progress) {
   if (progress->seconds_left > 0)
     text_printf(&line, ", %d:%02d left", (int)(progress->seconds_left / 60),
                 (int)progress->seconds_left % 60);
-  int width = (int)line.length;
-  if (line.at)
-    fprintf(stderr, "\r%s%*s", line.at, state->line_width > width ? state->line_width - width : 0,
-            "");
-  fflush(stderr);
-  state->line_width = width;
+  if (line.at) progress_put(&state->line, line.at);
   text_deinit(&line);
 }
 
@@ -595,7 +585,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   sigaction(SIGINT, &old_int, NULL);
   sigaction(SIGTERM, &old_term, NULL);
   sigaction(SIGHUP, &old_hup, NULL);
-  clear_line(state);
+  progress_clear(&state->line);
   print_phases(state);
   if (!status && !options->is_dry_run) status = store_limits(state);
   if (!status && !options->is_dry_run)

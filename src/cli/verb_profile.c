@@ -1,6 +1,5 @@
 /* hone profile: a model compiled with a clock around every step, run a while, and each step's time set
  * against what the machine allows. */
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../profile/profile.h"
@@ -70,11 +69,10 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
                {"svg", profile_svg},
                {"html", profile_html}};
   const struct profiler *p = user;
-  struct winsize size;
   for (size_t i = 0; i < COUNT(forms); i++)
     if (!strcmp(forms[i].form, form)) return forms[i].render(ctx, &p->profile, out);
-  int width = !ioctl(1, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 160;
-  return profile_table(ctx, &p->profile, width, out);
+  const int width = terminal_width(1);
+  return profile_table(ctx, &p->profile, width ? width : 160, out);
 }
 
 int verb_profile(struct ctx *ctx, struct args *args) {

@@ -27,7 +27,7 @@ struct quantising {
   struct graph *graph;
   size_t weights;       /* that became narrower */
   size_t before, after; /* bytes of the files */
-  int line_width;
+  struct progress_line line;
   int64_t *labels; /* by sample, -1 unknown; NULL: --labels was not given */
   size_t right_before, right_after, labelled;
 };
@@ -275,10 +275,10 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
 
 static void show_progress(void *user, const char *what, size_t step, size_t steps) {
   struct quantising *q = user;
-  int width = fprintf(stderr, "\r[%zu/%zu] %s", step, steps, what) - 1;
-  if (width < q->line_width) fprintf(stderr, "%*s", q->line_width - width, "");
-  q->line_width = width;
-  fflush(stderr);
+  struct text line = {0};
+  text_printf(&line, "[%zu/%zu] %s", step, steps, what);
+  if (line.at) progress_put(&q->line, line.at);
+  text_deinit(&line);
 }
 
 enum { LABEL_STEPS = 8 };
@@ -367,7 +367,7 @@ static hone_status run(struct quantising *q, struct sinks *sinks) {
   if (set)
     TRY(agreement_set_write(q->ctx, q->arena, q->model.graph, &q->compile, &q->samples, set));
   hone_status status = quantise_by_labels(q);
-  if (q->line_width) fprintf(stderr, "\r%*s\r", q->line_width, "");
+  progress_clear(&q->line);
   TRY(about_model(q->ctx, status));
   return write_model(q, value_of(q->args, FLAG_output, NULL));
 }

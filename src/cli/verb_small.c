@@ -160,10 +160,14 @@ int verb_explain(struct ctx *ctx, struct args *args) {
 static void print_exits(const char *verb) {
   bool has_any = false;
   for (size_t i = 0; i < COUNT(exits); i++) {
+    char code[16];
     if (strcmp(exits[i].verbs, verb)) continue;
-    if (!has_any) printf("\nExit codes, besides those of failures ('hone list errors'):\n");
+    if (!has_any) printf("\n");
+    if (!has_any)
+      print_beside("", 0, "Exit codes, besides those of failures ('hone list errors'):");
     has_any = true;
-    printf("  %-3d %s\n", exits[i].code, exits[i].meaning);
+    snprintf(code, sizeof code, "  %d", exits[i].code);
+    print_beside(code, 6, exits[i].meaning);
   }
 }
 
@@ -182,7 +186,8 @@ static void print_examples(const char *verb) {
     if (strncmp(own, verb, n) || (own[n] && own[n] != ' ')) continue;
     if (!has_any) printf("\nExamples:\n");
     has_any = true;
-    printf("  %s\n      %s\n", examples[i].command, examples[i].what);
+    printf("  %s\n", examples[i].command); /* one line, to be copied */
+    print_beside("", 6, examples[i].what);
   }
 }
 
@@ -196,17 +201,27 @@ int verb_help(struct ctx *ctx, struct args *args) {
     return report_failure(ctx);
   }
   if (verb) {
-    printf("hone %s %s\n  %s\n", verb->name, verb->usage, verb->help);
-    print_flags(stdout, verb->name);
+    char name[64];
+    snprintf(name, sizeof name, "hone %s", verb->name);
+    print_beside(name, 6, verb->usage);
+    print_beside("", 2, verb->help);
+    print_flags(verb->name);
     print_examples(verb->name);
     print_exits(verb->name);
     return 0;
   }
-  printf("hone %s: the fastest correct way to run a model on this machine, with evidence\n\n",
-         HONE_VERSION);
-  for (size_t i = 0; i < verb_count; i++) printf("  hone %-10s %s\n", verbs[i].name, verbs[i].help);
-  printf(
-      "\n'hone help VERB' shows its flags. A model is an ONNX file or zoo:NAME ('hone zoo "
-      "list').\n");
+  print_beside("hone " HONE_VERSION ":", 0,
+               "the fastest correct way to run a model on this machine, with evidence");
+  printf("\n");
+  for (size_t i = 0; i < verb_count; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "  hone %s", verbs[i].name);
+    print_beside(name, 18, verbs[i].help);
+  }
+  printf("\n");
+  print_beside("", 0,
+               "'hone help VERB' shows its flags. A model is a file, ONNX, TFLite or "
+               "torch.export's .pt2, or zoo:NAME "
+               "('hone zoo list').");
   return 0;
 }

@@ -62,7 +62,7 @@ class Sandbox:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.env = {k: v for k, v in os.environ.items()
-                    if not k.startswith(("HONE", "XDG_", "LC_", "LANG"))}
+                    if not k.startswith(("HONE", "XDG_", "LC_", "LANG", "COLUMNS"))}
         for name, key in (("data", "XDG_DATA_HOME"), ("cache", "XDG_CACHE_HOME"),
                           ("tmp", "TMPDIR")):
             (self.folder / name).mkdir(parents=True, exist_ok=True)

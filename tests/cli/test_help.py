@@ -51,6 +51,9 @@ def test_manual(hone, tmp_path):
     assert "\\&.fi" not in page and "\\&.SH" not in page and "\\&.nf" not in page
     for title in ("EXAMPLES", "FILES", "EXIT STATUS", "ERRORS"):
         assert f".SH {title}\n" in page
+    verbs = page.partition(".SH VERBS\n")[2].partition(".SH ERRORS\n")[0].replace("\\-", "-")
+    too_wide = [line for line in verbs.splitlines() if len(line) > 72 and not line.startswith(("  hone ", "hone list "))]
+    assert not too_wide, too_wide  # 80 columns with the page's own indentation
     if not shutil.which("groff"):
         pytest.skip("groff is not installed")
     shown = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True)
