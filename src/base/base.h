@@ -187,6 +187,8 @@ MUST_USE hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, stru
 void file_unmap(struct mapping *mapping);
 /* mkdir -p with mode 0700 for new folders. */
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
+/* Where results of the user's go: open to whom the umask says. */
+MUST_USE hone_status dir_output(struct ctx *ctx, const char *path);
 /* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */
 MUST_USE hone_status dir_temporary(struct ctx *ctx, char out[4096]);
 void dir_remove_tree(const char *path);

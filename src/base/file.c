@@ -48,7 +48,7 @@ void file_unmap(struct mapping *mapping) {
   memset(mapping, 0, sizeof *mapping);
 }
 
-hone_status dir_create(struct ctx *ctx, const char *path) {
+static hone_status create_folders(struct ctx *ctx, const char *path, mode_t mode) {
   char part[4096];
   size_t length = strlen(path);
   if (!length || length >= sizeof part)
@@ -58,7 +58,7 @@ hone_status dir_create(struct ctx *ctx, const char *path) {
     if (part[i] != '/' && part[i]) continue;
     char kept = part[i];
     part[i] = 0;
-    if (mkdir(part, 0700) && errno != EEXIST)
+    if (mkdir(part, mode) && errno != EEXIST)
       return fail(ctx, HONE_E_WRITE, place_file(part), "cannot create folder: %s", strerror(errno));
     part[i] = kept;
   }
@@ -66,6 +66,14 @@ hone_status dir_create(struct ctx *ctx, const char *path) {
   if (stat(path, &status) || !S_ISDIR(status.st_mode))
     return fail(ctx, HONE_E_WRITE, place_file(path), "not a folder");
   return HONE_OK;
+}
+
+hone_status dir_create(struct ctx *ctx, const char *path) {
+  return create_folders(ctx, path, 0700);
+}
+
+hone_status dir_output(struct ctx *ctx, const char *path) {
+  return create_folders(ctx, path, 0777);
 }
 
 hone_status dir_temporary(struct ctx *ctx, char out[4096]) {

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -91,8 +92,11 @@ static hone_status split_path(struct ctx *ctx, const char *path, char dir[4096],
   const char *slash = strrchr(path, '/');
   size_t length = slash ? (size_t)(slash - path) : 0;
   *out_base = slash ? slash + 1 : path;
-  if (length >= 4096 || strlen(*out_base) > 240 || !**out_base)
-    return fail(ctx, HONE_E_PATH, place_file(path), "not a usable file name");
+  const char *why = !**out_base                    ? "names a folder, not a file"
+                    : strlen(*out_base) > NAME_MAX ? "its name is longer than 255 bytes"
+                    : length >= 4096               ? "its path is longer than 4095 bytes"
+                                                   : NULL;
+  if (why) return fail(ctx, HONE_E_PATH, place_file(path), "%s", why);
   if (!slash)
     memcpy(dir, ".", 2);
   else if (!length)
@@ -162,7 +166,7 @@ static hone_status create_regular(struct ctx *ctx, const char *path, unsigned mo
   out->fd = -1;
   TRY(split_path(ctx, path, dir, &base));
   if (strlen(path) >= sizeof out->path)
-    return fail(ctx, HONE_E_PATH, place_file(path), "not a usable file name");
+    return fail(ctx, HONE_E_PATH, place_file(path), "its path is longer than 4095 bytes");
   memcpy(out->path, path, strlen(path) + 1);
   out->fd = create_beside(dir, base, mode, out->temporary, sizeof out->temporary);
   if (out->fd < 0)
@@ -256,7 +260,7 @@ hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *dat
 
 static bool is_text(const unsigned char *head, size_t length) {
   for (size_t i = 0; i < length; i++)
-    if (head[i] < 0x20 && !strchr("\t\n\r\f", head[i])) return false;
+    if (head[i] < 0x20 && !memchr("\t\n\r\f", head[i], 4)) return false;
   return true;
 }
 

@@ -58,7 +58,7 @@ static hone_status cell_dir(struct bench *bench, const struct cell *cell, char o
       snprintf(out, 4096, "%s/%s/%.48s-%.8s", bench->options.keep_dir, engine, model, cell->key);
   if (n >= 4096)
     return fail(bench->ctx, HONE_E_PATH, place_file(bench->options.keep_dir), "is too long");
-  return dir_create(bench->ctx, out);
+  return dir_output(bench->ctx, out);
 }
 
 /* Takes the list. */

@@ -47,7 +47,7 @@ static hone_status begin_folder(struct bundle *b, const char *dir) {
   char *slash = strrchr(parent, '/');
   if (slash && slash != parent) {
     *slash = 0;
-    TRY(dir_create(b->ctx, parent));
+    TRY(dir_output(b->ctx, parent));
   }
   if (snprintf(b->dir, sizeof b->dir, "%s.new-%d", trimmed, (int)getpid()) >= (int)sizeof b->dir)
     return fail(b->ctx, HONE_E_PATH, place_file(dir), "the path is too long");

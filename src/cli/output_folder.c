@@ -42,7 +42,7 @@ hone_status output_folder_expand(struct ctx *ctx, struct arena *arena, struct ar
   const char *folder;
   TRY(take_folder(ctx, args, &folder));
   if (!folder || has(args, FLAG_dry_run)) return HONE_OK;
-  TRY(dir_create(ctx, folder));
+  TRY(dir_output(ctx, folder));
   for (size_t i = 0; i < COUNT(files); i++) {
     struct repeated *given = &args->repeated[files[i].flag];
     const bool ends = folder[strlen(folder) - 1] == '/';

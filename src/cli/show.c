@@ -55,7 +55,7 @@ static hone_status write_model_csv(struct ctx *ctx, const char *dir, const struc
 }
 
 static hone_status write_models(struct ctx *ctx, const char *dir, const struct summary *summary) {
-  TRY(dir_create(ctx, dir));
+  TRY(dir_output(ctx, dir));
   for (size_t i = 0; i < summary->record_count; i++) {
     bool is_new = true;
     size_t number = 1;

@@ -34,12 +34,23 @@ static hone_status write_parquet(struct ctx *ctx, const struct args *args, const
   return status;
 }
 
-static hone_status put(struct ctx *ctx, const char *dir, const char *name, enum output_kind kind,
+/* What lies in the folder: somebody else's README.md stays. */
+static const struct file {
+  const char *name;
+  enum output_kind kind;
+} records_file = {"records.csv", OUTPUT_DATASET}, card_file = {"README.md", OUTPUT_CARD};
+
+static hone_status check(struct ctx *ctx, const char *dir, const struct file *file,
+                         char path[4200]) {
+  snprintf(path, 4200, "%.4000s/%s", dir, file->name);
+  return output_check(ctx, path, file->kind, NULL, 0);
+}
+
+static hone_status put(struct ctx *ctx, const char *dir, const struct file *file,
                        struct text *text) {
   char path[4200];
-  snprintf(path, sizeof path, "%s/%s", dir, name);
   hone_status status = text_finish(ctx, text);
-  if (!status) status = output_check(ctx, path, kind, NULL, 0);
+  if (!status) status = check(ctx, dir, file, path);
   if (!status) status = file_write_atomic(ctx, path, text->at ? text->at : "", text->length, 0644);
   text_deinit(text);
   return status;
@@ -50,12 +61,15 @@ static hone_status export(struct ctx *ctx, const struct args *args, struct arena
   const char *dir = value_of(args, FLAG_output, NULL);
   struct text csv = {0}, card = {0};
   struct dataset_facts facts;
+  char path[4200];
+  TRY(dir_output(ctx, dir));
+  TRY(check(ctx, dir, &records_file, path));
+  TRY(check(ctx, dir, &card_file, path));
   TRY(dataset_csv(ctx, arena, store, &csv, &facts));
-  TRY(dir_create(ctx, dir));
-  TRY(put(ctx, dir, "records.csv", OUTPUT_DATASET, &csv));
+  TRY(put(ctx, dir, &records_file, &csv));
   if (has(args, FLAG_parquet)) TRY(write_parquet(ctx, args, dir));
   dataset_card(&facts, has(args, FLAG_parquet), &card);
-  TRY(put(ctx, dir, "README.md", OUTPUT_MARKDOWN, &card));
+  TRY(put(ctx, dir, &card_file, &card));
   if (!has(args, FLAG_quiet))
     fprintf(stderr, "%s: %zu rows of %zu studies, %zu models, %zu machines\n", dir, facts.rows,
             facts.studies, facts.models, facts.machines);

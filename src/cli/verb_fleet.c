@@ -152,6 +152,7 @@ static hone_status write_slurm(struct fleet *fleet) {
 
 static hone_status make_folder(struct fleet *fleet) {
   static const char *const parts[] = {"jobs", "spool", "log", "taken"};
+  static const char *const written[] = {"jobs", "job.sh", "fleet.sbatch", "ssh.sh"};
   const char *folder = value_of(fleet->args, FLAG_output, NULL);
   char path[4096];
   struct stat facts;
@@ -159,13 +160,15 @@ static hone_status make_folder(struct fleet *fleet) {
     return fail(fleet->ctx, HONE_E_USAGE, place_none(),
                 "-o DIR is missing: a folder that all nodes see");
   snprintf(fleet->folder, sizeof fleet->folder, "%s", folder);
-  snprintf(path, sizeof path, "%s/jobs", folder);
-  if (!stat(path, &facts))
-    return fail(fleet->ctx, HONE_E_PATH, place_file(folder),
-                "there is a fleet already; name another folder");
+  for (size_t i = 0; i < COUNT(written); i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, written[i]);
+    if (!lstat(path, &facts))
+      return fail(fleet->ctx, HONE_E_PATH, place_file(path),
+                  "is of a fleet already, or somebody's own; name another folder");
+  }
   for (size_t i = 0; i < COUNT(parts); i++) {
     snprintf(path, sizeof path, "%s/%s", folder, parts[i]);
-    TRY(dir_create(fleet->ctx, path));
+    TRY(dir_output(fleet->ctx, path));
   }
   return HONE_OK;
 }
@@ -173,7 +176,13 @@ static hone_status make_folder(struct fleet *fleet) {
 static hone_status write_fleet(struct fleet *fleet, bool is_slurm) {
   TRY(read_words(fleet));
   TRY(make_folder(fleet));
-  TRY(write_cells(fleet));
+  const hone_status status = write_cells(fleet);
+  if (status) { /* the next try finds no fleet there */
+    char jobs[4200];
+    snprintf(jobs, sizeof jobs, "%s/jobs", fleet->folder);
+    dir_remove_tree(jobs);
+    return status;
+  }
   TRY(write_embedded(fleet, "job.sh", "cli/fleet_job.sh"));
   TRY(is_slurm ? write_slurm(fleet) : write_embedded(fleet, "ssh.sh", "cli/fleet_ssh.sh"));
   fprintf(stderr, "%zu jobs in %s: %s; then 'hone fleet merge DIR'\n", fleet->jobs, fleet->folder,

@@ -145,7 +145,7 @@ static hone_status check_outputs(struct runner *r) {
                              "the model has %zu outputs: name a folder", count);
   if (!stat(dir, &info) && !S_ISDIR(info.st_mode))
     return fail(r->ctx, HONE_E_PATH, place_file(dir), "is not a folder, which -o is for run");
-  TRY(dir_create(r->ctx, dir));
+  TRY(dir_output(r->ctx, dir));
   inputs_of_command(r->args, &seen);
   inputs_of_model(&r->model, &seen);
   for (size_t i = 0; i < count; i++) {

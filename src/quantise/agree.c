@@ -2,12 +2,15 @@
  * a smaller model can be held against it. */
 #include "quantise_internal.h"
 
+#include <unistd.h>
+
 static hone_status write_tensors(struct ctx *ctx, const char *dir, const char *kind,
                                  const hone_tensor *at, size_t count) {
-  TRY(dir_create(ctx, dir));
+  TRY(dir_output(ctx, dir));
   for (size_t i = 0; i < count; i++) {
     char path[4096 + 64];
     snprintf(path, sizeof path, "%.4000s/%.8s_%zu.npy", dir, kind, i);
+    TRY(output_check(ctx, path, OUTPUT_NPY, NULL, 0));
     TRY(npy_write(ctx, path, &at[i]));
   }
   return HONE_OK;
@@ -45,6 +48,18 @@ static hone_status write_labels(struct ctx *ctx, const char *dir, size_t count) 
   return status;
 }
 
+/* Labels that somebody gave are not replaced; those of a set that was written here are. */
+static hone_status check_labels(struct ctx *ctx, const char *dir) {
+  char labels[4096 + 64], expected[4096 + 64];
+  snprintf(labels, sizeof labels, "%.4000s/labels.json", dir);
+  snprintf(expected, sizeof expected, "%.4000s/.expected", dir);
+  if (access(labels, F_OK) || !access(expected, F_OK)) return HONE_OK;
+  return advise(ctx,
+                fail(ctx, HONE_E_PATH, place_file(labels),
+                     "is there and not of such a set; it was left as it is"),
+                "name another folder");
+}
+
 hone_status agreement_set_write(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct compile_options *options,
                                 const struct samples *samples, const char *dir) {
@@ -55,7 +70,8 @@ hone_status agreement_set_write(struct ctx *ctx, struct arena *arena, const stru
       return fail(ctx, HONE_E_UNSUP, place_name(graph->outputs.at[i]->name),
                   "an output of text has no agreement");
   TRY(NEW_ARRAY(ctx, arena, outputs, graph->outputs.count));
-  TRY(dir_create(ctx, dir));
+  TRY(check_labels(ctx, dir));
+  TRY(dir_output(ctx, dir));
   hone_status status = executor_open(ctx, graph, options, &e);
   for (size_t s = 0; !status && s < samples->count; s++) {
     status = executor_run(&e, samples->at[s]);

@@ -114,7 +114,7 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   const struct build_input *input = build->input;
   const char *folder = build->options->keep;
   if (!folder) return HONE_OK;
-  TRY(dir_create(ctx, folder));
+  TRY(dir_output(ctx, folder));
   for (size_t i = 0; i < input->unit_count; i++) {
     char path[4200];
     snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);

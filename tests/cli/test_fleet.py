@@ -175,11 +175,16 @@ def test_usage(hone, tmp_path):
     refused(hone("fleet", "slurm", "zoo:mlp", "-o", tmp_path / "f"), "E_USAGE", "--backend")
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native"), "E_USAGE", "-o DIR")
     refused(hone("fleet", "slurm", "nothing.onnx", "--backend", "native", "-o", tmp_path / "g"), "E_NOFILE")
+    sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
     refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "no fleet")
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"))
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"), "E_PATH", "a fleet already")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/job.sh").write_text("my own")
+    refused(hone("fleet", "ssh", "zoo:mlp", "--backend", "native", "-o", tmp_path / "own"), "E_PATH", "job.sh")
+    assert (tmp_path / "own/job.sh").read_text() == "my own"
 
 
 @pytest.mark.skipif(not postgres.BIN, reason="no PostgreSQL server here (apt-get install postgresql)")

@@ -134,11 +134,25 @@ def test_permissions_are_the_users(hone, tmp_path):
         try:
             sound(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", *WORDS))
             sound(hone("compile", "zoo:mlp", "-o", tmp_path / "m", *WORDS))
+            folder = tmp_path / f"{umask:o}" / "within"
+            sound(hone("run", "zoo:mlp", "-o", folder, "-q"))
         finally:
             os.umask(old)
+        for place in (folder.parent, folder):
+            assert place.stat().st_mode & 0o777 == 0o777 & ~umask
         assert (tmp_path / "m.so").stat().st_mode & 0o666 == mode
         assert (tmp_path / "m").stat().st_mode & 0o777 & ~umask == (tmp_path / "m").stat().st_mode & 0o777
         assert os.access(tmp_path / "m", os.X_OK)
+
+
+def test_names_as_long_as_they_may_be(hone, tmp_path):
+    """255 bytes are a name; what is longer is told so, before the work."""
+    name = "é" * 125
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{'é' * 123}.c", "-q"))  # and its .weights
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}ab.so", "-q"))
+    assert len(os.fsencode(f"{name}ab.so")) == 255 and (tmp_path / f"{name}ab.h").exists()
+    refused(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}abc.so", "-q"), "E_PATH", "255 bytes")
+    refused(hone("compile", "zoo:mlp", "-o", f"{tmp_path}/none/", "-q"), "E_PATH E_USAGE E_WRITE")
 
 
 # -- row 55: the C compiler ---------------------------------------------------------------------------

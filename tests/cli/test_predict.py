@@ -89,8 +89,11 @@ def test_the_dataset(box):
         assert f"| {column} |" in card
     sound(box("dataset", "export", "-o", "set"))  # again: its own files may be replaced
     (box.folder / "mine").mkdir()
-    (box.folder / "mine" / "records.csv").write_text("a,b\n1,2\n")
-    refused(box("dataset", "export", "-o", "mine"), "E_PATH")
+    for name, text in (("records.csv", "a,b\n1,2\n"), ("README.md", "# My project\n")):
+        (box.folder / "mine" / name).write_text(text)
+        refused(box("dataset", "export", "-o", "mine"), "E_PATH", name)
+        assert [(p.name, p.read_text()) for p in (box.folder / "mine").iterdir()] == [(name, text)]
+        (box.folder / "mine" / name).unlink()
 
 
 def test_the_dataset_names_no_folder_of_the_users(box):

@@ -238,6 +238,12 @@ def test_a_labelled_set_of_the_float_models_outputs(hone, work, tmp_path):
         assert np.allclose(run(work / "model.onnx", [x])[0], y, rtol=1e-4, atol=1e-4)
     refused(hone("quantise", work / "model.onnx", "--generate", "3", "--calibrate", work / "samples", "-o", tmp_path / "q.onnx"),
             "E_USAGE", "--calibrate")
+    again = ["quantise", work / "model.onnx", "--to", "fp32", "--generate", "1", "-o", tmp_path / "g.onnx", "--labelled-set"]
+    sound(hone(*again, tmp_path / "set"))  # its own is replaced, what somebody labelled is not
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/labels.json").write_text("[]")
+    refused(hone(*again, tmp_path / "own"), "E_PATH", "labels.json")
+    assert [p.name for p in (tmp_path / "own").iterdir()] == ["labels.json"]
 
 
 def test_a_mean_whose_empty_axes_would_be_none(hone, tmp_path):

@@ -190,7 +190,7 @@ def test_sinks_never_replace(report, tmp_path, flag):
         result = report(flag, path)
         refused(result, "E_WRITE" if name in ("folder", "full") else "E_PATH")
         assert kinds_of(tmp_path) == before, name
-    for data in (b"my words", b"\x7fELF", b"\x93NUMPY"):
+    for data in (b"my words", b"\x7fELF", b"\x93NUMPY", b"{\0\0\0", b"#\0\0", b"<\0"):
         (tmp_path / "other").write_bytes(data)
         refused(report(flag, tmp_path / "other"), "E_PATH")
         assert (tmp_path / "other").read_bytes() == data
