@@ -42,12 +42,6 @@ const char *zoo_name(struct builder *b, const char *format, ...) {
   return name;
 }
 
-static struct shape shape_of(int rank, const int64_t *dims) {
-  struct shape shape = {.rank = rank};
-  for (int i = 0; i < rank; i++) shape.dims[i] = dims[i];
-  return shape;
-}
-
 struct value *zoo_input(struct builder *b, const char *name, hone_dtype dtype, int rank,
                         const int64_t *dims) {
   struct value *value = NULL;

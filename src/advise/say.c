@@ -159,8 +159,6 @@ void advise_table(const struct summary *s, const struct demands *d, const struct
 
 /* -- JSON ---------------------------------------------------------------------------------------- */
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *row_json(const struct summary *s, const struct demands *d, const struct advice *a,
                         size_t i) {
   const struct record *r = &s->records[i];
@@ -173,7 +171,7 @@ static json_t *row_json(const struct summary *s, const struct demands *d, const 
                 standing_words[a->at[i].standing], "reason", reason.at);
   text_deinit(&reason);
   for (int id = 0; row && id < DEMAND_COUNT; id++)
-    json_object_set_new(row, demand_kinds[id].name, number(demand_kinds[id].value(r)));
+    json_object_set_new(row, demand_kinds[id].name, json_finite(demand_kinds[id].value(r)));
   return row;
 }
 
@@ -186,19 +184,19 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct d
   for (size_t i = 0; i < s->record_count; i++) json_array_append_new(rows, row_json(s, d, a, i));
   for (int id = 0; id < DEMAND_COUNT; id++)
     if (!isnan(d->bound[id]))
-      json_object_set_new(bounds, demand_kinds[id].name, number(d->bound[id]));
+      json_object_set_new(bounds, demand_kinds[id].name, json_finite(d->bound[id]));
   for (int id = 0; id < DEMAND_COUNT; id++)
     if (!isnan(a->needs[id]))
-      json_object_set_new(needs, demand_kinds[id].name, number(a->needs[id]));
+      json_object_set_new(needs, demand_kinds[id].name, json_finite(a->needs[id]));
   json_t *json = json_pack(
       "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:s*, s:o, s:o, s:o}", "study",
       s->study.key, "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion",
       conclusion.at, "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key,
       "runner_up", a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key,
-      "is_decided", a->is_decided, "ratio", number(a->ratio.value), number(a->ratio.low),
-      number(a->ratio.high), "binding",
+      "is_decided", a->is_decided, "ratio", json_finite(a->ratio.value), json_finite(a->ratio.low),
+      json_finite(a->ratio.high), "binding",
       a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
-      number(a->needed), "needs", needs, "rows", rows);
+      json_finite(a->needed), "needs", needs, "rows", rows);
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_deinit(&conclusion);
   json_decref(json);

@@ -158,9 +158,12 @@ unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bo
   return t->specials == UNSIGNED && !bits ? 0 : sign | bits;
 }
 
+bool dtype_is_wide_float(hone_dtype dtype) {
+  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
+}
+
 bool dtype_is_float(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16 ||
-         dtype_is_tiny_float(dtype);
+  return dtype_is_wide_float(dtype) || dtype_is_tiny_float(dtype);
 }
 
 bool dtype_is_integer(hone_dtype dtype) {

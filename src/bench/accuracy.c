@@ -193,3 +193,8 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
   }
   accuracy_merge(accuracy, &one);
 }
+
+bool same_form(const hone_tensor *a, const hone_tensor *b) {
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
+}

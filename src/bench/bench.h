@@ -380,6 +380,8 @@ struct accuracy {
   bool is_within;                                          /* tolerance of DESIGN.md, contract 17 */
   char where[512]; /* the first output that is not, with its figures */
 };
+/* The same type and shape. */
+bool same_form(const hone_tensor *a, const hone_tensor *b);
 void accuracy_init(struct accuracy *accuracy);
 /* What an output is measured by. */
 struct yardstick {
@@ -682,6 +684,7 @@ bool send_case(struct worker *worker, const struct bench_case *one, json_t *comm
 json_t *open_command(const struct bench *bench, const struct cell *cell,
                      const struct bench_case *one, bool use_cache);
 /* The user's own input files, added to a command whose worker makes inputs. */
+json_t *names_of(const struct backend_tensor *tensors, size_t count);
 void add_given_inputs(const struct bench *bench, json_t *command);
 /* priority.c: other programs of this machine take less of the CPU from what is measured, where we may
    ask for that. Workers inherit it. */

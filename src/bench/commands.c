@@ -112,7 +112,7 @@ void budget_begin(struct bench *bench) {
 }
 void budget_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
 
-static json_t *names_of(const struct backend_tensor *tensors, size_t count) {
+json_t *names_of(const struct backend_tensor *tensors, size_t count) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) json_array_append_new(list, json_string(tensors[i].name));
   return list;

@@ -40,10 +40,6 @@ static void move(void *data, hone_dtype dtype, size_t count, struct random *rand
   for (size_t i = 0; i < count; i++) move_bits(data, dtype, i, random_u64(random));
 }
 
-static bool is_movable(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
-}
-
 /* Copies of the inputs, the float ones moved. */
 static hone_status move_inputs(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                const hone_tensor *inputs, struct random *random, hone_tensor **out,
@@ -53,7 +49,7 @@ static hone_status move_inputs(struct ctx *ctx, struct arena *arena, const struc
   for (size_t i = 0; i < graph->inputs.count; i++) {
     hone_tensor *moved = &(*out)[i];
     *moved = inputs[i];
-    if (!is_movable(inputs[i].dtype)) continue;
+    if (!dtype_is_wide_float(inputs[i].dtype)) continue;
     const size_t count = tensor_elements(&inputs[i]), size = dtype_bits(inputs[i].dtype) / 8;
     TRY(arena_alloc(ctx, arena, count, size, &moved->data));
     memcpy(moved->data, inputs[i].data, count * size);
@@ -71,13 +67,14 @@ static hone_status move_constants(struct ctx *ctx, struct arena *arena, struct g
   size_t sum = 0;
   for (size_t i = 0; i < graph->values.count; i++) {
     const struct tensor *constant = graph->values.at[i]->constant;
-    if (constant && is_movable(constant->dtype) && !checked_add(sum, constant->bytes, &sum))
+    if (constant && dtype_is_wide_float(constant->dtype) &&
+        !checked_add(sum, constant->bytes, &sum))
       sum = SIZE_MAX;
   }
   *out_moved = sum && sum <= MOVED_CONSTANTS_MAX;
   for (size_t i = 0; *out_moved && i < graph->values.count; i++) {
     struct value *value = graph->values.at[i];
-    if (!value->constant || !is_movable(value->constant->dtype)) continue;
+    if (!value->constant || !dtype_is_wide_float(value->constant->dtype)) continue;
     struct tensor *moved;
     TRY(tensor_create(ctx, arena, value->dtype, &value->constant->shape, &moved));
     void *data = (void *)(uintptr_t)moved->data;
@@ -144,7 +141,7 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
     struct accuracy accuracy;
     accuracy_init(&accuracy);
     const bool is_byte = dtype_is_byte(outputs[i].dtype);
-    if (!is_movable(outputs[i].dtype) && !(is_byte && quantised)) continue;
+    if (!dtype_is_wide_float(outputs[i].dtype) && !(is_byte && quantised)) continue;
     if (memcmp(moved[i].shape, outputs[i].shape, sizeof moved[i].shape)) continue;
     accuracy_add(&accuracy, "", &outputs[i], moved[i].data, &(struct yardstick){.precision = ""});
     if (isfinite(accuracy.rel_l2)) out[i][0] = fmax(out[i][0], accuracy.rel_l2);

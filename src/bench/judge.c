@@ -18,11 +18,6 @@ static bool is_plain_name(const char *name) {
   return length > 0 && length <= 40;
 }
 
-static bool same_form(const hone_tensor *a, const hone_tensor *b) {
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
-}
-
 static void differ(struct accuracy *out, const char *name) {
   char shown[128];
   safe_copy(shown, sizeof shown, name);

@@ -96,12 +96,6 @@ hone_status case_label(struct bench *bench, struct bench_case *one) {
   return HONE_OK;
 }
 
-static json_t *names_of(const struct backend_tensor *tensors, size_t count) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(list, json_string(tensors[i].name));
-  return list;
-}
-
 static bool take_samples(struct bench *bench, const struct bench_case *one, struct worker *worker,
                          struct score *score) {
   struct ctx ctx;

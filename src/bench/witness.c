@@ -10,11 +10,6 @@ void witness_dir(const struct bench *bench, struct bench_case *one, char out[409
            one->witness_count++);
 }
 
-static bool same_form(const hone_tensor *a, const hone_tensor *b) {
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
-}
-
 /* Adds one output of one set; false if a file is missing, damaged or of another form. */
 static bool compare_output(const struct bench_case *one, const char *dir_a, const char *dir_b,
                            int set, size_t i, const char *precision, struct accuracy *accuracy) {

@@ -64,11 +64,6 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
   return HONE_OK;
 }
 
-static bool same_form(const hone_tensor *a, const hone_tensor *b) {
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
-}
-
 static size_t output_place(const struct state *state, const json_t *command, size_t index) {
   return find_named(json_object_get(command, "outputs"), state->io.outputs[index].name, index);
 }

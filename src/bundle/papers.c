@@ -96,15 +96,13 @@ static hone_status copy_model_licences(struct bundle *b) {
 
 /* -- provenance ---------------------------------------------------------------------------------- */
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *measured_json(const struct record *r) {
   return json_pack("{s:o, s:[o,o], s:o, s:I, s:I, s:o, s:o, s:i, s:i, s:I}", "latency_ms_p50",
-                   number(r->p50_ms), "latency_ms_p50_ci", number(r->p50_lo_ms),
-                   number(r->p50_hi_ms), "throughput_per_s", number(r->throughput_per_s),
+                   json_finite(r->p50_ms), "latency_ms_p50_ci", json_finite(r->p50_lo_ms),
+                   json_finite(r->p50_hi_ms), "throughput_per_s", json_finite(r->throughput_per_s),
                    "memory_bytes", (json_int_t)r->worst.rss_steady, "artifact_size_bytes",
-                   (json_int_t)r->worst.artifact_bytes, "load_ms", number(r->worst.load_ms),
-                   "first_inference_ms", number(r->worst.first_inference_ms), "processes",
+                   (json_int_t)r->worst.artifact_bytes, "load_ms", json_finite(r->worst.load_ms),
+                   "first_inference_ms", json_finite(r->worst.first_inference_ms), "processes",
                    r->incarnations, "rounds", r->rounds, "samples", (json_int_t)r->sample_count);
 }
 

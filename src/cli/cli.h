@@ -157,6 +157,8 @@ MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
 MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
                                   hone_tensor *out);
 void format_count(char out[32], double count);
+/* Adds a word to a list with commas unless it is there or does not fit. */
+void list_add(char *list, size_t size, const char *word);
 
 /* describe.c: `describe` of a backend in a child, so that a broken library ends no command. */
 void describe_backend(struct ctx *ctx, const struct backend *backend, const char *engine_path,

@@ -130,13 +130,6 @@ static hone_status compare_builds(struct gating *g) {
 
 /* -- a study against the baseline ---------------------------------------------------------------- */
 
-static void add_once(char list[LIST], const char *word) {
-  const size_t n = strlen(word), used = strlen(list);
-  for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-    if (!strncmp(p, word, n) && (p[n] == ',' || !p[n])) return;
-  if (used + n + 2 < LIST) snprintf(list + used, LIST - used, "%s%s", used ? "," : "", word);
-}
-
 static bool has_word(const struct command *command, const char *word) {
   for (size_t i = 0; i < command->count; i++)
     if (!strcmp(command->at[i], word)) return true;
@@ -156,12 +149,12 @@ static hone_status add_rows(struct gating *g, const struct summary *rows, const 
     const char *path;
     TRY(model_of_record(g, &rows->records[i], &path));
     if (!g->args->word_count && !has_word(how, path)) TRY(command_add(g->ctx, how, path));
-    add_once(backends, backend_word(cell, word));
-    add_once(precisions, cell->precision);
+    list_add(backends, LIST, backend_word(cell, word));
+    list_add(precisions, LIST, cell->precision);
     snprintf(number, sizeof number, "%d", cell->threads);
-    add_once(threads, number);
+    list_add(threads, LIST, number);
     snprintf(number, sizeof number, "%d", cell->batch);
-    add_once(batches, number);
+    list_add(batches, LIST, number);
   }
   for (size_t i = 0; i < g->args->word_count; i++) {
     const char *model;

@@ -185,8 +185,6 @@ static hone_status put_table(const struct proposing *p, struct text *out) {
   return status;
 }
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *stretches_json(const struct proposing *p) {
   json_t *all = json_array();
   for (size_t from = 0; from <= p->study.cut_count; from++)
@@ -195,7 +193,7 @@ static json_t *stretches_json(const struct proposing *p) {
         json_array_append_new(
             all, json_pack("{s:I, s:I, s:s, s:o}", "from", (json_int_t)place_node(p, from), "to",
                            (json_int_t)place_node(p, to), "backend", p->engines[e].backend->name,
-                           "ms", number(p->study.times.stretch[from][to][e])));
+                           "ms", json_finite(p->study.times.stretch[from][to][e])));
   return all;
 }
 
@@ -230,9 +228,9 @@ static hone_status put_json(const struct proposing *p, struct text *out) {
       "stretches", stretches_json(p), "hand_overs", hand_overs_json(p), "single",
       p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
                                   : json_null(),
-      "single_ms", number(p->study.single_ms), "parts",
+      "single_ms", json_finite(p->study.single_ms), "parts",
       is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
-      is_split(p) ? number(p->study.path.ms) : json_null());
+      is_split(p) ? json_finite(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   if (dumped) text_printf(out, "%s\n", dumped);
   const hone_status status =

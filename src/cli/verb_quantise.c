@@ -187,12 +187,10 @@ static hone_status read_samples(struct quantising *q) {
 
 /* -- what came of it ---------------------------------------------------------------------------- */
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *error_json(const struct quantise_error *e) {
   return json_pack("{s:I, s:o, s:o, s:o}", "samples", (json_int_t)e->samples, "relative_l2",
-                   number(e->relative_l2), "cosine", number(e->cosine), "agreement",
-                   number(e->agreement));
+                   json_finite(e->relative_l2), "cosine", json_finite(e->cosine), "agreement",
+                   json_finite(e->agreement));
 }
 
 static json_t *report_json(const struct quantising *q) {
@@ -211,7 +209,7 @@ static json_t *report_json(const struct quantising *q) {
   json_t *kept = json_array();
   for (size_t i = 0; i < r->kept.count; i++)
     json_array_append_new(kept, json_pack("{s:s, s:o}", "node", r->kept.at[i].name, "error",
-                                          number(r->kept.at[i].error)));
+                                          json_finite(r->kept.at[i].error)));
   json_object_update_new(
       json,
       json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "range",

@@ -126,21 +126,13 @@ static hone_status study(struct race *race, const char *title, const struct comm
   return forms_judge(race->ctx, &race->forms, race->args, out);
 }
 
-/* Adds a word to a list with commas unless it is there. */
-static void add_once(char list[LIST], const char *word) {
-  const size_t n = strlen(word), used = strlen(list);
-  for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-    if (!strncmp(p, word, n) && (p[n] == ',' || !p[n])) return;
-  if (used + n + 2 < LIST) snprintf(list + used, LIST - used, "%s%s", used ? "," : "", word);
-}
-
 static void add_candidate(char backends[LIST], char threads[LIST], const char *backend,
                           int thread_count, bool is_wanted) {
   char number[16];
   if (!is_wanted) return;
   snprintf(number, sizeof number, "%d", thread_count);
-  add_once(backends, backend);
-  add_once(threads, number);
+  list_add(backends, LIST, backend);
+  list_add(threads, LIST, number);
 }
 
 static hone_status look(struct race *race, const char *title, const struct command *how) {
@@ -231,7 +223,7 @@ static hone_status next_look(struct race *race, bool *out_done) {
     cells += is_in;
   }
   if (race->look_count == 1 && race->split.parts[0]) {
-    add_once(backends, "hybrid");
+    list_add(backends, LIST, "hybrid");
     cells++;
   }
   const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;

@@ -28,15 +28,6 @@ static bool read_window(struct lite *l, const struct node *node, const int64_t *
   return !l->status;
 }
 
-/* Padding behind as far as windows reach: ceil_mode may ask for more, other windows for less. */
-static void fit_padding(struct window *w) {
-  for (int d = 0; d < w->rank; d++) {
-    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
-    const int64_t end = reach - w->in[d] - w->pad_begin[d];
-    w->pad_end[d] = end > 0 ? end : 0;
-  }
-}
-
 static bool has_padding(const struct window *w) {
   return w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1];
 }
@@ -109,7 +100,7 @@ void lite_conv(struct lite *l, const struct node *node) {
   const int64_t groups = node_int(node, "group", 1), channels = x->shape.dims[1];
   const int64_t results = w->shape.dims[0];
   const bool is_depthwise = groups == channels && groups > 1 && w->shape.dims[1] == 1;
-  fit_padding(&window);
+  window_fit_padding(&window);
   const int32_t image = pad_for(l, lite_input_image(l, node, 0), &window, 0, &padding);
   const int32_t turned = weights_of(l, node, is_depthwise ? depthwise : plain);
   const int32_t weights = lite_weights(l, node, turned, is_depthwise ? 3 : 0);
@@ -215,7 +206,7 @@ void lite_pool(struct lite *l, const struct node *node) {
   if (window.dilation[0] != 1 || window.dilation[1] != 1) return lite_refuse(l, node, "dilated");
   if (counts_padding && node_int(node, "ceil_mode", 0))
     return lite_refuse(l, node, "with ceil_mode and count_include_pad");
-  fit_padding(&window);
+  window_fit_padding(&window);
   const struct shape shape = result_shape(node);
   int32_t x = lite_input_image(l, node, 0);
   /* the format's own average leaves padding out */

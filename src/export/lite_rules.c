@@ -128,11 +128,6 @@ static void put_split(struct lite *l, const struct node *node) {
   }
 }
 
-static int64_t hold(int64_t at, int64_t size, int64_t low, int64_t high) {
-  if (at < 0) at += size;
-  return at < low ? low : at > high ? high : at;
-}
-
 static bool ints_of(struct lite *l, const struct node *node, size_t k, const char *what,
                     int64_t *out, size_t *count) {
   if (!l->status) l->status = want_ints(l->ctx, node, k, what, HONE_MAX_RANK, out, count);
@@ -157,8 +152,8 @@ static void put_slice(struct lite *l, const struct node *node) {
     l->status = axis_normalise(l->ctx, node, "axes", axes[i], x->shape.rank, &axis);
     const int64_t size = x->shape.dims[axis];
     if (by[i] < 0) return lite_refuse(l, node, "with a negative step");
-    begin[axis] = hold(from[i], size, 0, size);
-    end[axis] = hold(to[i], size, 0, size);
+    begin[axis] = hold_index(from[i], size, 0, size);
+    end[axis] = hold_index(to[i], size, 0, size);
     if (end[axis] < begin[axis]) end[axis] = begin[axis];
     step[axis] = by[i];
   }

@@ -102,16 +102,6 @@ static void put_layout(struct text *out, const char *first, const char *second, 
   text_puts(out, "]");
 }
 
-/* Padding behind as far as windows reach: ceil_mode may ask for more, and IREE 3.13 takes no convolution with
-   padding that no window reads. */
-static void fit_padding(struct window *w) {
-  for (int d = 0; d < w->rank; d++) {
-    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
-    const int64_t end = reach - w->in[d] - w->pad_begin[d];
-    w->pad_end[d] = end > 0 ? end : 0;
-  }
-}
-
 /* Strides, padding and dilations are the window's; each element of x stands lhs_dilation apart. kernel: the order of
    the weights' first two dimensions, "oi" or "io". */
 static struct term put_conv(struct hlo *h, struct term x, struct term w,
@@ -158,7 +148,7 @@ hone_status hlo_convolve(struct hlo *h, const struct node *node, struct term x, 
   struct window window;
   const int64_t ones[HONE_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   TRY(window_plan(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
-  fit_padding(&window);
+  window_fit_padding(&window);
   *out =
       put_conv(h, x, w, &window, ones, "oi", node_int(node, "group", 1), &node->outputs[0]->shape);
   return HONE_OK;
@@ -251,7 +241,7 @@ hone_status hlo_max_pool(struct hlo *h, const struct node *node) {
   if (node->output_count > 1 && node->outputs[1])
     return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: MaxPool's places have no rule");
   TRY(window_plan(h->ctx, node, &x.shape, NULL, &window));
-  fit_padding(&window);
+  window_fit_padding(&window);
   hlo_bind(h, node, 0,
            put_window(h, x, &window, "stablehlo.maximum", -INFINITY, &node->outputs[0]->shape));
   return HONE_OK;
@@ -268,7 +258,7 @@ hone_status hlo_average_pool(struct hlo *h, const struct node *node) {
   if (counts_padding && node_int(node, "ceil_mode", 0))
     return fail(h->ctx, HONE_E_UNSUP, node_place(node),
                 "StableHLO: AveragePool with ceil_mode and count_include_pad has no rule");
-  fit_padding(&window);
+  window_fit_padding(&window);
   const struct term sum = put_window(h, x, &window, "stablehlo.add", 0, shape);
   struct term count = hlo_splat(h, (double)window_kernel_count(&window), x.dtype, shape);
   if (!counts_padding)

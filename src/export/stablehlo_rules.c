@@ -86,12 +86,6 @@ static hone_status put_split(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* What ONNX says of a start or an end: negative counts from the end, then it is held in the axis. */
-static int64_t hold(int64_t at, int64_t size, int64_t low, int64_t high) {
-  if (at < 0) at += size;
-  return at < low ? low : at > high ? high : at;
-}
-
 static hone_status put_slice(struct hlo *h, const struct node *node) {
   struct term x;
   int64_t begin[HONE_MAX_RANK], end[HONE_MAX_RANK], axes[HONE_MAX_RANK], step[HONE_MAX_RANK];
@@ -110,11 +104,11 @@ static hone_status put_slice(struct hlo *h, const struct node *node) {
     const int64_t size = x.shape.dims[axis];
     if (step[i] < 0) {
       x = hlo_reverse(h, x, axis);
-      starts[axis] = size - 1 - hold(begin[i], size, 0, size - 1);
-      limits[axis] = size - 1 - (end[i] < -size ? -1 : hold(end[i], size, -1, size - 1));
+      starts[axis] = size - 1 - hold_index(begin[i], size, 0, size - 1);
+      limits[axis] = size - 1 - (end[i] < -size ? -1 : hold_index(end[i], size, -1, size - 1));
     } else {
-      starts[axis] = hold(begin[i], size, 0, size);
-      limits[axis] = hold(end[i], size, 0, size);
+      starts[axis] = hold_index(begin[i], size, 0, size);
+      limits[axis] = hold_index(end[i], size, 0, size);
     }
     if (limits[axis] < starts[axis]) limits[axis] = starts[axis];
     steps[axis] = step[i] < 0 ? -step[i] : step[i];

@@ -146,17 +146,13 @@ struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order) {
 /* -- constants -------------------------------------------------------------------------------------
  */
 
-static bool is_float(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
-}
-
 /* Floats by their bits, so that nothing is rounded on the way. */
 static void put_number(struct text *out, const struct tensor *tensor, size_t i) {
   const size_t size = dtype_bits(tensor->dtype) / 8;
   uint64_t bits = 0;
   if (tensor->dtype == HONE_BOOL) {
     text_puts(out, tensor_i64(tensor, i) ? "true" : "false");
-  } else if (is_float(tensor->dtype)) {
+  } else if (dtype_is_wide_float(tensor->dtype)) {
     memcpy(&bits, (const char *)tensor->data + i * size, size);
     text_printf(out, "0x%0*llX", (int)(2 * size), (unsigned long long)bits);
   } else if (tensor->dtype == HONE_U64) {
@@ -196,7 +192,7 @@ static int64_t held(double value, hone_dtype dtype) {
 struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struct shape *shape) {
   uint64_t bits = 0;
   const struct tensor element = {dtype, {0}, &bits, sizeof bits};
-  if (is_float(dtype))
+  if (dtype_is_wide_float(dtype))
     tensor_set_f64(&element, 0, value);
   else
     tensor_set_i64(&element, 0, held(value, dtype));

@@ -158,6 +158,7 @@ struct graph_list {
 };
 
 /* -- shape.c ---------------------------------------------------------------------------------- */
+struct shape shape_of(int rank, const int64_t *dims);
 MUST_USE bool shape_count(const struct shape *shape, int64_t *out_elements);
 bool shape_equal(const struct shape *a, const struct shape *b);
 /* NumPy broadcasting; false if they do not fit. */

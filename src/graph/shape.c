@@ -2,6 +2,12 @@
  * Every product is checked; a shape with an extent of 0 holds no elements. */
 #include "graph.h"
 
+struct shape shape_of(int rank, const int64_t *dims) {
+  struct shape shape = {.rank = rank};
+  for (int i = 0; i < rank; i++) shape.dims[i] = dims[i];
+  return shape;
+}
+
 bool shape_count(const struct shape *shape, int64_t *out_elements) {
   int64_t count = 1;
   bool is_empty = false;

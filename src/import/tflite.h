@@ -134,10 +134,15 @@ MUST_USE hone_status tf_read(struct tf_op *op, struct tf_tensor *tensor, bool im
 bool tf_follows_images(const struct tf_op *op, size_t count);
 /* What output k is; checks the element type. */
 MUST_USE hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value);
+static inline int tf_rank_of(const struct tf_tensor *tensor) {
+  return tensor->value ? tensor->value->shape.rank : tensor->image->shape.rank;
+}
 /* Position of the file's axis in an image. */
 static inline int64_t tf_image_axis(int64_t axis) {
   return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1;
 }
+/* Input k, in the file's order, in i64. */
+MUST_USE hone_status tf_read_i64(struct tf_op *op, size_t k, struct value **out);
 /* Input k as constant integers. */
 MUST_USE hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out,
                              size_t *out_count);

@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static hone_status read_i64(struct tf_op *op, size_t k, struct value **out) {
-  TRY(tf_value(op, tf_in(op, k), out));
-  return make_cast(op->make, *out, HONE_I64, out);
-}
-
 static hone_status scalar_of(struct tf_op *op, struct value *x, struct value **out) {
   *out = x;
   return x->shape.rank ? make_reshape(op->make, x, NULL, 0, out) : HONE_OK;
@@ -109,8 +104,8 @@ hone_status tf_sparse_to_dense(struct tf_op *op) {
   struct value *indices, *shape, *values, *otherwise, *y;
   int64_t dims[2] = {1, 1};
   TRY(tf_arity(op, 4, 4, 1));
-  TRY(read_i64(op, 0, &indices));
-  TRY(read_i64(op, 1, &shape));
+  TRY(tf_read_i64(op, 0, &indices));
+  TRY(tf_read_i64(op, 1, &shape));
   TRY(tf_value(op, tf_in(op, 2), &values));
   TRY(tf_value(op, tf_in(op, 3), &otherwise));
   int rank = indices->shape.rank;
@@ -148,7 +143,7 @@ hone_status tf_segment(struct tf_op *op) {
   size_t one = 1;
   TRY(tf_arity(op, sorted ? 2 : 3, sorted ? 2 : 3, 1));
   TRY(tf_value(op, tf_in(op, 0), &data));
-  TRY(read_i64(op, 1, &ids));
+  TRY(tf_read_i64(op, 1, &ids));
   if (sorted && !ids->constant)
     return tf_refuse(op, "by numbers that are not known before the run");
   int lead = ids->shape.rank;
@@ -318,7 +313,7 @@ hone_status tf_dynamic_update_slice(struct tf_op *op) {
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_value(op, tf_in(op, 1), &block));
-  TRY(read_i64(op, 2, &start));
+  TRY(tf_read_i64(op, 2, &start));
   const int rank = x->shape.rank;
   bool fits = block->shape.rank == rank && start->shape.rank == 1 && start->shape.dims[0] == rank;
   for (int d = 0; fits && d < rank; d++) {

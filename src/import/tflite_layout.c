@@ -13,10 +13,6 @@ hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **
   return HONE_OK;
 }
 
-static int rank_of(const struct tf_tensor *tensor) {
-  return tensor->value ? tensor->value->shape.rank : tensor->image->shape.rank;
-}
-
 hone_status tf_image(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
   if (!tensor->image && tensor->value->shape.rank != 4)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of \"%s\", which has %d dimensions",
@@ -41,7 +37,7 @@ static hone_status raise_rank(struct tf_op *op, struct value *x, struct value **
 
 hone_status tf_read(struct tf_op *op, struct tf_tensor *tensor, bool image, struct value **out) {
   if (!image) return tf_value(op, tensor, out);
-  int rank = rank_of(tensor);
+  int rank = tf_rank_of(tensor);
   if (rank == 4) return tf_image(op, tensor, out);
   if (rank) return raise_rank(op, tensor->value, out);
   *out = tensor->value;
@@ -53,7 +49,7 @@ bool tf_follows_images(const struct tf_op *op, size_t count) {
   for (size_t k = 0; k < count; k++) {
     const struct tf_tensor *tensor = tf_in(op, k);
     if (!tensor) return false;
-    int rank = rank_of(tensor);
+    int rank = tf_rank_of(tensor);
     if (rank > 4) return false;
     found = found || (tensor->image && !tensor->value);
   }
@@ -127,4 +123,9 @@ hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x, struc
     default:
       return tf_refuse(op, "fused activation %lld", (long long)kind);
   }
+}
+
+hone_status tf_read_i64(struct tf_op *op, size_t k, struct value **out) {
+  TRY(tf_value(op, tf_in(op, k), out));
+  return make_cast(op->make, *out, HONE_I64, out);
 }

@@ -4,10 +4,6 @@
 
 enum { MOST_INTS = HONE_MAX_RANK * 2 };
 
-static int rank_of(const struct tf_tensor *tensor) {
-  return tensor->value ? tensor->value->shape.rank : tensor->image->shape.rank;
-}
-
 static int64_t mapped(bool image, int64_t axis) { return image ? tf_image_axis(axis) : axis; }
 
 /* The list with entry i at the place of axis i. */
@@ -115,7 +111,7 @@ hone_status tf_concat(struct tf_op *op) {
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_concat(op);
   bool image = tf_follows_images(op, count);
   TRY(tf_option(op, 0, FLAT_I32, 0, &axis));
-  TRY(tf_axis(op, axis, rank_of(tf_in(op, 0)), &axis));
+  TRY(tf_axis(op, axis, tf_rank_of(tf_in(op, 0)), &axis));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   for (size_t k = 0; k < count; k++) TRY(tf_read(op, tf_in(op, k), image, &parts[k]));
   TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", mapped(image, axis))), &y));
@@ -380,7 +376,7 @@ hone_status tf_split(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, count));
   TRY(tf_ints(op, 0, 1, &axis, &one));
   struct tf_tensor *in = tf_in(op, 1);
-  TRY(tf_axis(op, axis, rank_of(in), &axis));
+  TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   struct value *x;
   TRY(tf_read(op, in, in->image && !in->value, &x));
   int64_t dim = x->shape.dims[mapped(in->image && !in->value, axis)];
@@ -401,7 +397,7 @@ hone_status tf_split_v(struct tf_op *op) {
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, sizes, count + 1));
   TRY(tf_ints(op, 1, count, sizes, &found));
   struct tf_tensor *in = tf_in(op, 0);
-  TRY(tf_axis(op, axis, rank_of(in), &axis));
+  TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   struct value *x;
   TRY(tf_read(op, in, in->image && !in->value, &x));
   rest = x->shape.dims[mapped(in->image && !in->value, axis)];
@@ -467,17 +463,12 @@ hone_status tf_unpack(struct tf_op *op) {
 
 /* -- operators with an ONNX operator of the same meaning, integer operands widened ---- */
 
-static hone_status read_i64(struct tf_op *op, size_t k, struct value **out) {
-  TRY(tf_value(op, tf_in(op, k), out));
-  return make_cast(op->make, *out, HONE_I64, out);
-}
-
 /* TILE, BROADCAST_TO: parameter is the operator. */
 hone_status tf_tile(struct tf_op *op) {
   struct value *x, *counts, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(read_i64(op, 1, &counts));
+  TRY(tf_read_i64(op, 1, &counts));
   TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, counts), NULL, &y));
   return tf_write(op, 0, false, y);
 }
@@ -486,7 +477,7 @@ hone_status tf_tile(struct tf_op *op) {
 hone_status tf_fill(struct tf_op *op) {
   struct value *x, *dims, *y;
   TRY(tf_arity(op, 2, 2, 1));
-  TRY(read_i64(op, 0, &dims));
+  TRY(tf_read_i64(op, 0, &dims));
   TRY(tf_value(op, tf_in(op, 1), &x));
   TRY(make_node(op->make, OP_Expand, VALUES(x, dims), NULL, &y));
   return tf_write(op, 0, false, y);
@@ -504,7 +495,7 @@ hone_status tf_shape(struct tf_op *op) {
 hone_status tf_rank(struct tf_op *op) {
   struct value *y;
   TRY(tf_arity(op, 1, 1, 1));
-  TRY(make_scalar(op->make, HONE_I32, rank_of(tf_in(op, 0)), &y));
+  TRY(make_scalar(op->make, HONE_I32, tf_rank_of(tf_in(op, 0)), &y));
   return tf_write(op, 0, false, y);
 }
 
@@ -570,7 +561,7 @@ hone_status tf_gather_nd(struct tf_op *op) {
   struct value *x, *indices, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(read_i64(op, 1, &indices));
+  TRY(tf_read_i64(op, 1, &indices));
   TRY(make_node(op->make, OP_GatherND, VALUES(x, indices), NULL, &y));
   return tf_write(op, 0, false, y);
 }
@@ -579,9 +570,9 @@ hone_status tf_gather_nd(struct tf_op *op) {
 hone_status tf_scatter_nd(struct tf_op *op) {
   struct value *indices, *updates, *shape, *zero, *y;
   TRY(tf_arity(op, 3, 3, 1));
-  TRY(read_i64(op, 0, &indices));
+  TRY(tf_read_i64(op, 0, &indices));
   TRY(tf_value(op, tf_in(op, 1), &updates));
-  TRY(read_i64(op, 2, &shape));
+  TRY(tf_read_i64(op, 2, &shape));
   TRY(make_scalar(op->make, updates->dtype, 0, &zero));
   TRY(make_node(op->make, OP_Expand, VALUES(zero, shape), NULL, &y));
   TRY(make_node(op->make, OP_ScatterND, VALUES(y, indices, updates),
@@ -633,7 +624,7 @@ hone_status tf_reverse_sequence(struct tf_op *op) {
   if (time == batch)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "REVERSE_SEQUENCE of axis %lld along itself",
                 (long long)time);
-  TRY(read_i64(op, 1, &lengths));
+  TRY(tf_read_i64(op, 1, &lengths));
   perm[0] = batch, perm[1] = time;
   for (int d = 0, n = 2; d < rank; d++)
     if (d != batch && d != time) perm[n++] = d;
@@ -765,7 +756,7 @@ hone_status tf_one_hot(struct tf_op *op) {
   TRY(tf_arity(op, 4, 4, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &axis));
   TRY(tf_value(op, tf_in(op, 0), &indices));
-  TRY(read_i64(op, 1, &depth));
+  TRY(tf_read_i64(op, 1, &depth));
   TRY(tf_value(op, tf_in(op, 2), &on));
   TRY(tf_value(op, tf_in(op, 3), &off));
   TRY(make_reshape(op->make, on, one, 1, &on));
@@ -786,7 +777,7 @@ hone_status tf_topk(struct tf_op *op) {
   static const int64_t one[] = {1};
   TRY(tf_arity(op, 2, 2, 2));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(read_i64(op, 1, &k));
+  TRY(tf_read_i64(op, 1, &k));
   TRY(make_reshape(op->make, k, one, 1, &k));
   TRY(make_nodes(op->make, OP_TopK, VALUES(x, k), ARGS(INT_ARG("axis", -1)), 2, outs));
   TRY(make_cast(op->make, outs[1], tf_out(op, 1)->dtype, &outs[1]));

@@ -4,17 +4,13 @@
 
 #include <math.h>
 
-static int rank_of(const struct tf_tensor *tensor) {
-  return tensor->value ? tensor->value->shape.rank : tensor->image->shape.rank;
-}
-
 /* Axes of input 1 in the order that `image` says. */
 static hone_status read_axes(struct tf_op *op, bool image, struct value **out) {
   int64_t axes[HONE_MAX_RANK];
   size_t count;
   TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &count));
   for (size_t i = 0; i < count; i++) {
-    TRY(tf_axis(op, axes[i], rank_of(tf_in(op, 0)), &axes[i]));
+    TRY(tf_axis(op, axes[i], tf_rank_of(tf_in(op, 0)), &axes[i]));
     if (image) axes[i] = tf_image_axis(axes[i]);
   }
   return make_ints(op->make, axes, count, out);
@@ -32,7 +28,7 @@ hone_status tf_reduce(struct tf_op *op) {
     if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
   }
   bool image = keep && tf_follows_images(op, 1);
-  if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value && rank_of(tf_in(op, 0)) == 4) {
+  if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value && tf_rank_of(tf_in(op, 0)) == 4) {
     /* the axes that stay are in order again if both spatial ones go */
     int64_t list[HONE_MAX_RANK];
     size_t count;
@@ -79,7 +75,7 @@ hone_status tf_arg(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_ints(op, 1, 1, &axis, &count));
   struct tf_tensor *in = tf_in(op, 0);
-  TRY(tf_axis(op, axis, rank_of(in), &axis));
+  TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   bool image = in->image && !in->value && axis == 3; /* what stays is in order */
   TRY(tf_read(op, in, image, &x));
   TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x),

@@ -9,12 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_real(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
-}
-
 static bool has_classes(const hone_tensor *t) {
-  return is_real(t->dtype) && (t->rank == 2 || t->rank == 3) && t->shape[t->rank - 1] > 1;
+  return dtype_is_wide_float(t->dtype) && (t->rank == 2 || t->rank == 3) &&
+         t->shape[t->rank - 1] > 1;
 }
 
 static double same_rows(const hone_tensor *a, const hone_tensor *b, size_t count) {
@@ -65,9 +62,9 @@ static MUST_USE hone_status add_output(struct ctx *ctx, struct score *score,
                 number);
   if (!count || expected->dtype == HONE_STRING) return HONE_OK;
   score->all++;
-  score->right += has_classes(expected)      ? same_rows(expected, found, count)
-                  : is_real(expected->dtype) ? cosine_of(expected, found, count)
-                                             : same_elements(expected, found, count);
+  score->right += has_classes(expected)                  ? same_rows(expected, found, count)
+                  : dtype_is_wide_float(expected->dtype) ? cosine_of(expected, found, count)
+                                                         : same_elements(expected, found, count);
   return HONE_OK;
 }
 

@@ -46,9 +46,16 @@ MUST_USE hone_status want_ints(struct ctx *ctx, const struct node *node, size_t 
 /* The number of dims given by `attribute`; E_SHAPE if present with another count. false: absent. */
 MUST_USE hone_status ints_attribute(struct ctx *ctx, const struct node *node, const char *name,
                                     size_t count, int64_t otherwise, int64_t *out, bool *out_given);
+/* Which of the words the attribute is, the first where it is absent; E_UNSUP if none. */
+MUST_USE hone_status word_attribute(struct ctx *ctx, const struct node *node, const char *name,
+                                    const char *const *words, size_t count, int *out);
+/* A start or an end as ONNX says it: negative counts from the end, then it is held within. */
+static inline int64_t hold_index(int64_t at, int64_t size, int64_t low, int64_t high) {
+  if (at < 0) at += size;
+  return at < low ? low : at > high ? high : at;
+}
 /* Product of dims [from, to). Dims were checked when the value was inferred. */
 int64_t dims_product(const struct shape *shape, int from, int to);
-struct shape shape_of(int rank, const int64_t *dims);
 /* Does input k exist? */
 static inline bool has_input(const struct node *node, size_t k) { return node_input(node, k); }
 

@@ -28,17 +28,6 @@ struct resize {
   double roi_start[HONE_MAX_RANK], roi_end[HONE_MAX_RANK];
 };
 
-static hone_status word(struct ctx *ctx, const struct node *node, const char *name,
-                        const char *const *words, size_t count, int *out) {
-  const char *value = node_string(node, name, words[0]);
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(value, words[i]) != 0) continue;
-    *out = (int)i;
-    return HONE_OK;
-  }
-  return fail(ctx, HONE_E_UNSUP, node_place(node), "%s has an unknown value", name);
-}
-
 static hone_status read_modes(struct ctx *ctx, const struct node *node, struct resize *r) {
   static const char *const modes[] = {"nearest", "linear", "cubic"};
   static const char *const transforms[] = {
@@ -47,9 +36,10 @@ static hone_status read_modes(struct ctx *ctx, const struct node *node, struct r
   static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                           "ceil"};
   int mode = 0, transform = 0, rounding = 0;
-  TRY(word(ctx, node, "mode", modes, COUNT(modes), &mode));
-  TRY(word(ctx, node, "coordinate_transformation_mode", transforms, COUNT(transforms), &transform));
-  TRY(word(ctx, node, "nearest_mode", roundings, COUNT(roundings), &rounding));
+  TRY(word_attribute(ctx, node, "mode", modes, COUNT(modes), &mode));
+  TRY(word_attribute(ctx, node, "coordinate_transformation_mode", transforms, COUNT(transforms),
+                     &transform));
+  TRY(word_attribute(ctx, node, "nearest_mode", roundings, COUNT(roundings), &rounding));
   r->mode = (enum mode)mode, r->transform = (enum transform)transform;
   r->rounding = (enum rounding)rounding;
   r->antialias = node_int(node, "antialias", 0) != 0;
@@ -113,7 +103,7 @@ static hone_status by_sizes(struct ctx *ctx, const struct node *node, const stru
   size_t found = 0;
   int policy = 0;
   double common = 0;
-  TRY(word(ctx, node, "keep_aspect_ratio_policy", policies, COUNT(policies), &policy));
+  TRY(word_attribute(ctx, node, "keep_aspect_ratio_policy", policies, COUNT(policies), &policy));
   if (!tensor_read_ints(sizes, HONE_MAX_RANK, wanted, &found) || found != count)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "sizes is not a list of %zu integers", count);
   for (size_t i = 0; i < count; i++) {

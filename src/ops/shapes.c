@@ -96,8 +96,13 @@ int64_t dims_product(const struct shape *shape, int from, int to) {
   return product;
 }
 
-struct shape shape_of(int rank, const int64_t *dims) {
-  struct shape shape = {.rank = rank};
-  for (int i = 0; i < rank; i++) shape.dims[i] = dims[i];
-  return shape;
+hone_status word_attribute(struct ctx *ctx, const struct node *node, const char *name,
+                           const char *const *words, size_t count, int *out) {
+  const char *value = node_string(node, name, words[0]);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(value, words[i]) != 0) continue;
+    *out = (int)i;
+    return HONE_OK;
+  }
+  return fail(ctx, HONE_E_UNSUP, node_place(node), "%s has an unknown value", name);
 }

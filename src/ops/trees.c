@@ -134,21 +134,10 @@ static void transform_scores(enum transform how, double *x, int64_t count) {
   for (int64_t i = 0; i < count && sum > 0; i++) x[i] /= sum;
 }
 
-static hone_status word(struct ctx *ctx, const struct node *node, const char *name,
-                        const char *const *words, size_t count, int *out) {
-  const char *value = node_string(node, name, words[0]);
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(value, words[i]) != 0) continue;
-    *out = (int)i;
-    return HONE_OK;
-  }
-  return fail(ctx, HONE_E_UNSUP, node_place(node), "%s has an unknown value", name);
-}
-
 static hone_status read_transform(struct ctx *ctx, const struct node *node, enum transform *out) {
   static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   int which = 0;
-  TRY(word(ctx, node, "post_transform", names, COUNT(names), &which));
+  TRY(word_attribute(ctx, node, "post_transform", names, COUNT(names), &which));
   *out = (enum transform)which;
   return HONE_OK;
 }
@@ -227,7 +216,7 @@ hone_status eval_tree_regressor(struct ctx *ctx, struct arena *scratch, const st
   static const char *const names[] = {"SUM", "AVERAGE", "MIN", "MAX"};
   struct work w;
   int how = 0;
-  TRY(word(ctx, node, "aggregate_function", names, COUNT(names), &how));
+  TRY(word_attribute(ctx, node, "aggregate_function", names, COUNT(names), &how));
   TRY(prepare(ctx, scratch, node, in[0], false, &w));
   int64_t targets = w.forest.l.classes;
   for (int64_t row = 0; row < w.rows; row++) {

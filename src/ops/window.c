@@ -197,3 +197,11 @@ void index_of(int rank, const int64_t *dims, int64_t position, int64_t *index) {
     position /= dims[i];
   }
 }
+
+void window_fit_padding(struct window *w) {
+  for (int d = 0; d < w->rank; d++) {
+    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
+    const int64_t end = reach - w->in[d] - w->pad_begin[d];
+    w->pad_end[d] = end > 0 ? end : 0;
+  }
+}

@@ -34,5 +34,8 @@ int64_t window_offset_transposed(const struct window *window, const int64_t *o, 
 struct shape window_shape(const struct window *window, int64_t n, int64_t c);
 /* Splits a dense position into an index. */
 void index_of(int rank, const int64_t *dims, int64_t position, int64_t *index);
+/* Padding behind as far as windows reach: ceil_mode may ask for more, other windows for less, and IREE 3.13 takes
+   no convolution with padding that no window reads. */
+void window_fit_padding(struct window *window);
 
 #endif

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../report/report.h"
 #include "profile.h"
-
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 /* Names of a model may be no UTF-8. */
 static json_t *untrusted(const char *text) {
@@ -45,20 +44,20 @@ static json_t *step_json(const struct profile *p, size_t i) {
                            step->kind, "op", step->op, "shape", step->shape, "problem",
                            step->problem, "choice", step->choice, "serial", (int)step->serial);
   if (!json) return NULL;
-  json_object_set_new(json, "ns", number(time->ns));
-  json_object_set_new(json, "least_ns", number(time->least_ns));
-  json_object_set_new(json, "balance", number(time->balance));
-  json_object_set_new(json, "share", number(time->ns / p->total_ns));
-  json_object_set_new(json, "flops", number(work->flops));
-  json_object_set_new(json, "algorithm_flops", number(work->algorithm_flops));
-  json_object_set_new(json, "weight_bytes", number(work->weight_bytes));
-  json_object_set_new(json, "value_bytes", number(work->value_bytes));
+  json_object_set_new(json, "ns", json_finite(time->ns));
+  json_object_set_new(json, "least_ns", json_finite(time->least_ns));
+  json_object_set_new(json, "balance", json_finite(time->balance));
+  json_object_set_new(json, "share", json_finite(time->ns / p->total_ns));
+  json_object_set_new(json, "flops", json_finite(work->flops));
+  json_object_set_new(json, "algorithm_flops", json_finite(work->algorithm_flops));
+  json_object_set_new(json, "weight_bytes", json_finite(work->weight_bytes));
+  json_object_set_new(json, "value_bytes", json_finite(work->value_bytes));
   json_object_set_new(json, "products", json_string(dtype_name(work->dtype)));
-  json_object_set_new(json, "gflops", number(work->flops / time->ns));
+  json_object_set_new(json, "gflops", json_finite(work->flops / time->ns));
   json_object_set_new(json, "gb_per_s",
-                      number((work->weight_bytes + work->value_bytes) / time->ns));
-  json_object_set_new(json, "limit_ns", number(limit));
-  json_object_set_new(json, "limit_share", number(limit / time->ns));
+                      json_finite((work->weight_bytes + work->value_bytes) / time->ns));
+  json_object_set_new(json, "limit_ns", json_finite(limit));
+  json_object_set_new(json, "limit_share", json_finite(limit / time->ns));
   json_object_set_new(json, "nodes", nodes_json(step));
   return json;
 }
@@ -69,11 +68,11 @@ hone_status profile_json(struct ctx *ctx, const struct profile *p, struct text *
                 p->precision, "threads", p->plan.threads, "runs", (json_int_t)p->run_count);
   json_t *steps = json_array();
   if (!json) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  json_object_set_new(json, "total_ns", number(p->total_ns));
-  json_object_set_new(json, "waiting_ns", number(p->waiting_ns));
-  json_object_set_new(json, "f32_flops", p->peaks ? number(p->peaks->f32_flops) : json_null());
-  json_object_set_new(json, "weights_bytes", number(p->plan.weights_bytes));
-  json_object_set_new(json, "arena_bytes", number(p->plan.arena_bytes));
+  json_object_set_new(json, "total_ns", json_finite(p->total_ns));
+  json_object_set_new(json, "waiting_ns", json_finite(p->waiting_ns));
+  json_object_set_new(json, "f32_flops", p->peaks ? json_finite(p->peaks->f32_flops) : json_null());
+  json_object_set_new(json, "weights_bytes", json_finite(p->plan.weights_bytes));
+  json_object_set_new(json, "arena_bytes", json_finite(p->plan.arena_bytes));
   for (size_t i = 0; i < p->plan.step_count; i++)
     if (p->times[i].ns > 0) json_array_append_new(steps, step_json(p, i));
   json_object_set_new(json, "steps", steps);
@@ -102,7 +101,7 @@ static json_t *event(const struct profile *p, size_t i, int thread, uint64_t ori
       json, "args",
       json_pack("{s:I, s:s, s:s, s:s, s:o, s:I}", "step", (json_int_t)i, "shape", step->shape,
                 "problem", step->problem, "choice", step->choice, "limit_us",
-                number(profile_limit_ns(p, i) / 1e3), "calls", (json_int_t)e->calls));
+                json_finite(profile_limit_ns(p, i) / 1e3), "calls", (json_int_t)e->calls));
   return json;
 }
 

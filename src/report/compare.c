@@ -153,12 +153,6 @@ static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct change
 /* -- Markdown: as a step's summary or a comment ---------------------------------------------------
  */
 
-static void markdown_take(struct markdown markdown, struct text *text) {
-  if (text->failed) markdown.out->failed = true;
-  markdown_text(markdown, text->at ? text->at : "");
-  text_deinit(text);
-}
-
 static void put_markdown_row(struct markdown markdown, const struct changes *changes,
                              const struct change *change) {
   const struct record *record = change_record(changes, change);

@@ -4,16 +4,10 @@
 
 #include <math.h>
 
-static void put_untrusted(struct markdown markdown, struct text *text) {
-  if (text->failed) markdown.out->failed = true;
-  markdown_text(markdown, text->at ? text->at : "");
-  text_deinit(text);
-}
-
 static void put_name(struct markdown markdown, const struct record *record) {
   struct text name = {0};
   put_row_name(&name, record);
-  put_untrusted(markdown, &name);
+  markdown_take(markdown, &name);
 }
 
 static void put_row(struct markdown markdown, const struct summary *summary, size_t i, size_t best,
@@ -56,7 +50,7 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   put_scientific(out, record->worst.rel_l2);
   LITERAL(out, " | ");
   flags_format(record->flags, &flags);
-  put_untrusted(markdown, &flags);
+  markdown_take(markdown, &flags);
   LITERAL(out, " |\n");
 }
 
@@ -70,7 +64,7 @@ static void put_tasks(struct markdown markdown, const struct summary *summary, s
     LITERAL(markdown.out, ": ");
     struct text task = {0};
     put_task(&task, &summary->records[i]);
-    put_untrusted(markdown, &task);
+    markdown_take(markdown, &task);
     LITERAL(markdown.out, " of the reference\n");
   }
 }
@@ -93,11 +87,11 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   markdown_text(markdown, summary->records[begin].cell.model);
   LITERAL(markdown.out, "\n\n");
   put_group_facts(&facts, &summary->records[begin]);
-  put_untrusted(markdown, &facts);
+  markdown_take(markdown, &facts);
   struct text open = {0};
   put_open_dimensions(&open, &summary->records[begin]);
   if (open.length) LITERAL(markdown.out, "\n\n");
-  put_untrusted(markdown, &open);
+  markdown_take(markdown, &open);
   const bool generates = cell_generates(&summary->records[begin].cell);
   LITERAL(markdown.out, "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | ");
   if (generates) LITERAL(markdown.out, "first token | ");
@@ -240,7 +234,7 @@ static void put_winners(struct markdown markdown, const struct summary *summary,
       struct text text = {0};
       put_winner(&text, summary, &winner, c);
       LITERAL(markdown.out, "| ");
-      put_untrusted(markdown, &text);
+      markdown_take(markdown, &text);
       LITERAL(markdown.out, " ");
     }
     LITERAL(markdown.out, "|\n");

@@ -187,11 +187,13 @@ struct tty {
 void html_text(struct html html, const char *untrusted);
 void html_attribute(struct html html, const char *untrusted); /* between double quotes */
 void markdown_text(struct markdown markdown, const char *untrusted);
+void markdown_take(struct markdown markdown, struct text *untrusted); /* and its end */
 void csv_text(struct csv *csv, const char *untrusted);
 void csv_number(struct csv *csv, double x); /* empty for NaN */
 void csv_end_line(struct csv *csv);
 void json_text(struct json_writer json, const char *untrusted);
 void json_number(struct json_writer json, double x); /* null for NaN */
+struct json_t *json_finite(double x);                /* the same of jansson's */
 void tty_text(struct tty tty, const char *untrusted, size_t max);
 /* Columns that a terminal needs for UTF-8 text that was made safe. */
 size_t shown_width(const char *text);

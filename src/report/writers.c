@@ -186,6 +186,8 @@ void json_number(struct json_writer json, double x) {
   text_puts(json.out, number);
 }
 
+json_t *json_finite(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
 void tty_text(struct tty tty, const char *untrusted, size_t max) {
   text_put_safe(tty.out, untrusted, max);
 }
@@ -220,4 +222,10 @@ size_t shown_width(const char *text) {
     if ((s[1] & 0xc0) != 0x80) width += width_of(c);
   }
   return width;
+}
+
+void markdown_take(struct markdown markdown, struct text *text) {
+  if (text->failed) markdown.out->failed = true;
+  markdown_text(markdown, text->at ? text->at : "");
+  text_deinit(text);
 }
