@@ -21,19 +21,19 @@ static const struct {
 
 bool zoo_is_spec(const char *path) { return strncmp(path, "zoo:", 4) == 0; }
 
+static const char *const list_hint = "'hone zoo list' names the built-in models and their options";
+
 static hone_status find_model(struct ctx *ctx, const char *name, size_t *out) {
-  size_t nearest = 0, best = SIZE_MAX;
-  for (size_t i = 0; i < zoo_model_count; i++) {
-    size_t distance = edit_distance(name, zoo_models[i].name);
-    if (distance < best) {
-      best = distance;
-      nearest = i;
-    }
+  const char *names[COUNT(zoo_models)];
+  for (*out = 0; *out < COUNT(zoo_models); ++*out) {
+    names[*out] = zoo_models[*out].name;
+    if (!strcmp(name, names[*out])) return HONE_OK;
   }
-  *out = nearest;
-  if (best == 0) return HONE_OK;
-  return fail(ctx, HONE_E_NOFILE, place_name(name), "there is no such model; did you mean \"%s\"?",
-              zoo_models[nearest].name);
+  const char *best = nearest_name(name, names, COUNT(names));
+  return advise(ctx,
+                fail(ctx, HONE_E_NOFILE, place_name(name), "there is no such model%s%s%s",
+                     best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : ""),
+                "%s", list_hint);
 }
 
 static int64_t *option_field(struct zoo_options *options, const char *name) {
@@ -59,7 +59,9 @@ static hone_status read_option(struct ctx *ctx, const char *spec, const char **a
   int64_t *field = option_field(options, name), parsed;
   const bool opens = !strcmp(name, "past") && !strcmp(number, "open");
   if (!field || (!is_default && !*field))
-    return fail(ctx, HONE_E_USAGE, place_name(spec), "the model has no option \"%s\"", name);
+    return advise(ctx,
+                  fail(ctx, HONE_E_USAGE, place_name(spec), "the model has no option \"%s\"", name),
+                  "%s", list_hint);
   if (opens) options->is_open = true;
   if (!opens && !parse_i64(number, 1, LARGEST_OPTION, &parsed))
     return fail(ctx, HONE_E_USAGE, place_name(spec), "%s must be a number from 1 to %d", name,

@@ -16,7 +16,9 @@ static const uint8_t nothing[1];
 hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, struct mapping *out) {
   struct stat before, after;
   if (fstat(fd, &before)) return fail(ctx, HONE_E_IO, place_file(name), "%s", strerror(errno));
-  if (!S_ISREG(before.st_mode)) return fail(ctx, HONE_E_IO, place_file(name), "not a regular file");
+  if (!S_ISREG(before.st_mode))
+    return fail(ctx, HONE_E_IO, place_file(name), "%snot a regular file",
+                S_ISDIR(before.st_mode) ? "a folder, " : "");
   if (before.st_size > ctx->limits[LIMIT_file_bytes])
     return fail(ctx, HONE_E_LIMIT, place_file(name), "%lld bytes, limit file_bytes is %lld",
                 (long long)before.st_size, (long long)ctx->limits[LIMIT_file_bytes]);

@@ -136,10 +136,12 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
   size_t least = 4;
   for (size_t i = 0; i < count; i++) {
     size_t distance = edit_distance(word, names[i]);
-    if (distance >= least || distance >= strlen(names[i])) continue;
+    if (distance >= least || distance >= strlen(names[i]) || distance >= strlen(word)) continue;
     least = distance;
     best = names[i];
   }
+  for (size_t i = 0; least > 1 && strlen(word) > 2 && i < count; i++) /* its beginning */
+    if (!strncmp(word, names[i], strlen(word))) return names[i];
   return best;
 }
 

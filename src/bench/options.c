@@ -67,6 +67,32 @@ static hone_status check_cache_states(struct ctx *ctx, const struct bench_option
   return HONE_OK;
 }
 
+/* What none of the scenarios asks for would be left aside without a word. */
+static hone_status check_scenario_flags(const struct bench *bench) {
+  const struct bench_options *o = &bench->options;
+  bool is_multi = false, has_arrivals = false, generates = false;
+  for (size_t i = 0; i < bench->scenario_count; i++) {
+    is_multi |= bench->scenarios[i].kind == SCENARIO_multi;
+    has_arrivals |= scenario_has_arrivals(&bench->scenarios[i]);
+    generates |= bench->scenarios[i].kind == SCENARIO_generate;
+  }
+  const struct {
+    const char *flag, *scenarios;
+    bool is_given, is_used;
+  } rows[] = {
+      {"--streams", "multi", o->streams > 0, is_multi},
+      {"--rate", "server or rate", o->rate_per_s > 0 || o->finds_rate, has_arrivals},
+      {"--latency-bound", "server or rate", o->bound_ms > 0, has_arrivals},
+      {"--prompt", "generate", o->prompt_tokens || o->prompt_file, generates},
+      {"--new-tokens", "generate", o->new_tokens > 0, generates},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++)
+    if (rows[i].is_given && !rows[i].is_used)
+      return fail(bench->ctx, HONE_E_USAGE, place_name(rows[i].flag), "goes with --scenario %s",
+                  rows[i].scenarios);
+  return HONE_OK;
+}
+
 static hone_status make_scenarios(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   static const char *const usual[] = {"single"};
@@ -75,7 +101,7 @@ static hone_status make_scenarios(struct bench *bench) {
   TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->scenarios, bench->scenario_count));
   for (size_t i = 0; i < bench->scenario_count; i++)
     TRY(scenario_make(bench->ctx, names[i], o, &bench->scenarios[i]));
-  return HONE_OK;
+  return check_scenario_flags(bench);
 }
 
 static hone_status parse_devices(struct bench *bench) {

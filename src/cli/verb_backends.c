@@ -164,6 +164,10 @@ int verb_doctor(struct ctx *ctx, struct args *args) {
   static struct fingerprint print;
   struct target target;
   bool healthy = true;
+  if (args->word_count) {
+    REFUSE(ctx, HONE_E_USAGE, place_name(args->words[0]), "'hone doctor' takes no word");
+    return report_failure(ctx);
+  }
   hone_status status = toolchain_describe(ctx, NULL, NULL, compiler);
   doctor_line("C compiler", !status,
               status ? "needed to compile, not to run: apt-get install gcc" : compiler);

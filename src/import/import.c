@@ -43,6 +43,7 @@ static hone_status run_import(struct ctx *ctx, struct arena *arena, const char *
   source->sides = &sides;
   hone_status status = read(ctx, arena, source, out_graph);
   side_files_close(&sides);
+  if (read == read_onnx) status = format_explain(ctx, source, status);
   if (!status) status = graph_verify(ctx, *out_graph);
   if (status || source->options->is_probe) return status;
   return hash_files(ctx, file, source->bytes, source->size);

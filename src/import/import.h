@@ -62,6 +62,9 @@ read_format_fn read_pt2;    /* pt2.c; pt2.h */
    hone reads: E_FORMAT "looks like a zip archive", E_TRUST if it carries code. */
 MUST_USE hone_status format_find(struct ctx *ctx, const struct source *source,
                                  read_format_fn **out_read);
+/* A status of read_onnx; where it is E_FORMAT and the bytes are text, that is what is said. */
+MUST_USE hone_status format_explain(struct ctx *ctx, const struct source *source,
+                                    hone_status status);
 
 /* -- names.c: name -> pointer, seeded so that a model cannot aim at one bucket -------------------
  */

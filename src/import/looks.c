@@ -6,6 +6,9 @@
  */
 #include "import.h"
 
+#define CONVERT \
+  "hone reads ONNX, TFLite and torch.export's .pt2: export or convert the model to one of them"
+
 static const struct {
   size_t at, length;
   const char *magic;
@@ -66,10 +69,23 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
     return advise(ctx,
                   fail(ctx, HONE_E_FORMAT, place_file(source->path),
                        "no model that hone reads: looks like %s", formats[i].name),
-                  is_pointer ? "'git lfs pull' fetches the file itself"
-                             : "hone reads ONNX, TFLite and torch.export's .pt2: export or convert "
-                               "the model to one of them");
+                  is_pointer ? "'git lfs pull' fetches the file itself" : CONVERT);
   }
   *out_read = read_onnx;
   return HONE_OK;
+}
+
+/* Text has no magic either: only what could not be read is called that. */
+hone_status format_explain(struct ctx *ctx, const struct source *source, hone_status status) {
+  const size_t count = source->size < 512 ? source->size : 512;
+  size_t text = 0;
+  while (text < count && (source->bytes[text] >= 0x20 ||
+                          (source->bytes[text] && strchr("\t\n\r\f", source->bytes[text]))))
+    text++;
+  if (status != HONE_E_FORMAT || !count || text < count) return status;
+  ctx_clear(ctx);
+  return advise(ctx,
+                fail(ctx, HONE_E_FORMAT, place_file(source->path),
+                     "no model that hone reads: looks like text"),
+                CONVERT);
 }

@@ -91,6 +91,16 @@ def test_hints_fit_their_cause(hone, tmp_path):
     result = hone("inspect", tmp_path / "m.pt", "--no-measure")
     refused(result, "E_TRUST", "export")
     assert "--trust" not in result.errors
+    (tmp_path / "notes.onnx").write_text("What the model is for.\nA line more, and öne.\n")
+    result = hone("inspect", tmp_path / "notes.onnx", "--no-measure")
+    refused(result, "E_FORMAT", "looks like text")
+    assert "export" in hint(result)
+    assert "a folder" in hone("inspect", tmp_path).errors
+    for spec, near in (("bert", "bert_base"), ("mpl", "mlp"), ("foo", None), ("", None)):
+        result = hone("bench", f"zoo:{spec}", "--backend", "native")
+        assert ("did you mean" in result.errors) == bool(near) and (near or "") in result.errors and "zoo list" in hint(result), result
+    assert "zoo list" in hint(hone("inspect", "zoo:mlp,colour=1"))
+    refused(hone("doctor", "zoo:mlp"), "E_USAGE")
     (tmp_path / "up.onnx").write_bytes(hostile.external("../w.bin").SerializeToString())
     assert "--side-files-from" in hint(hone("inspect", tmp_path / "up.onnx"))
     (tmp_path / "words").write_text("words")

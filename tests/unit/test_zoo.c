@@ -112,7 +112,7 @@ static void bad_specifications(void **state) {
     hone_status status;
     const char *says;
   } cases[] = {{"zoo:resnet51", HONE_E_NOFILE, "resnet50"},
-               {"zoo:", HONE_E_NOFILE, "did you mean"},
+               {"zoo:", HONE_E_NOFILE, "no such model"},
                {"zoo:yolov8n,size=100", HONE_E_USAGE, "multiples of 32"},
                {"zoo:whisper,size=3002", HONE_E_USAGE, "3000 frames"},
                {"zoo:clip,sequence=78", HONE_E_USAGE, "fewer positions"},
