@@ -187,6 +187,16 @@ hone_status ints_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
   return HONE_OK;
 }
 
+hone_status flags_need(struct ctx *ctx, const struct args *args, const enum flag_id *given,
+                       size_t count, bool is_there, const char *what) {
+  char spelling[64];
+  for (size_t i = 0; i < count && !is_there; i++)
+    if (has(args, given[i]))
+      return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(given[i], spelling)), "goes with %s",
+                  what);
+  return HONE_OK;
+}
+
 hone_status one_word(struct ctx *ctx, const struct args *args, const char *what, const char **out) {
   if (args->word_count != 1)
     return fail(ctx, HONE_E_USAGE, place_none(), "'hone %s' needs one %s, got %zu", args->verb,

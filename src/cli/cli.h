@@ -70,6 +70,9 @@ const char *flag_help_text(enum flag_id flag);
 /* E_USAGE for a backend that does not exist, with the nearest one. */
 MUST_USE hone_status unknown_backend(struct ctx *ctx, const char *word);
 void print_flags(const char *verb);
+/* E_USAGE where one of them was given without what it goes with: it would be left aside without a word. */
+MUST_USE hone_status flags_need(struct ctx *ctx, const struct args *args, const enum flag_id *given,
+                                size_t count, bool is_there, const char *what);
 /* Exactly one word, or E_USAGE. */
 MUST_USE hone_status one_word(struct ctx *ctx, const struct args *args, const char *what,
                               const char **out);

@@ -279,6 +279,8 @@ static hone_status run(struct bisect *b) {
   char dir[4096];
   TRY(arena_create(b->ctx, 0, &b->arena));
   TRY(sinks_read_flags(b->ctx, b->args, &b->sinks));
+  static const enum flag_id of_gate[] = {FLAG_threads, FLAG_budget, FLAG_pairs, FLAG_turn};
+  TRY(flags_need(b->ctx, b->args, of_gate, COUNT(of_gate), !has(b->args, FLAG_run), "--on MODEL"));
   TRY(read_states(b));
   TRY(find_program(b));
   TRY(amount_of(b->ctx, b->args, FLAG_error_share, AMOUNT_PERCENT, 0, 0.4, ERROR_SHARE, &error));

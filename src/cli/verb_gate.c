@@ -321,8 +321,14 @@ static hone_status run(struct gating *g) {
   if (!baseline && !is_paired)
     return fail(g->ctx, HONE_E_USAGE, place_none(),
                 "--baseline FILE.json, --base-build PROGRAM or both");
-  if (has(g->args, FLAG_new_build) && !is_paired)
-    return fail(g->ctx, HONE_E_USAGE, place_name("--new-build"), "goes with --base-build");
+  static const enum flag_id of_pairs[] = {FLAG_new_build, FLAG_pairs, FLAG_turn, FLAG_false_alarms,
+                                          FLAG_same_too};
+  static const enum flag_id of_study[] = {FLAG_backend,     FLAG_min_samples, FLAG_min_time,
+                                          FLAG_max_time,    FLAG_warmup,      FLAG_rounds,
+                                          FLAG_incarnations};
+  TRY(flags_need(g->ctx, g->args, of_pairs, COUNT(of_pairs), is_paired, "--base-build"));
+  TRY(flags_need(g->ctx, g->args, of_study, COUNT(of_study), !is_paired,
+                 "--baseline alone: builds take turns on hone's own programs"));
   TRY(amount_of(g->ctx, g->args, FLAG_budget, AMOUNT_PERCENT, 0, 100, 0.05, &g->budget));
   TRY(sinks_read(g->ctx, g->args, &g->sinks));
   TRY(arena_create(g->ctx, (size_t)64 << 30, &g->arena));

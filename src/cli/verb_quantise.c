@@ -34,12 +34,20 @@ struct quantising {
 
 /* -- what was asked for ------------------------------------------------------------------------ */
 
+static hone_status check_flags(const struct quantising *q) {
+  static const enum flag_id of_int8[] = {FLAG_recipe, FLAG_max_error, FLAG_min_agreement};
+  static const enum flag_id of_int4[] = {FLAG_block};
+  TRY(flags_need(q->ctx, q->args, of_int8, COUNT(of_int8), q->to == TO_INT8, "--to int8"));
+  return flags_need(q->ctx, q->args, of_int4, COUNT(of_int4), q->to == TO_INT4_WEIGHTS,
+                    "--to int4-weights");
+}
+
 static hone_status read_form(struct quantising *q) {
   const char *word = value_of(q->args, FLAG_to, "int8");
   for (int i = 0; i < TO_COUNT; i++)
     if (!strcmp(word, form_names[i])) {
       q->to = (enum target_form)i;
-      return HONE_OK;
+      return check_flags(q);
     }
   return fail(q->ctx, HONE_E_USAGE, place_name("--to"),
               "\"%s\" is none of int8, fp32, fp16, bf16, int4-weights", word);

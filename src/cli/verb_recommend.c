@@ -355,6 +355,9 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(check_meter(race));
   TRY(amount_of(race->ctx, race->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, BUDGET_S,
                 &race->budget_s));
+  static const enum flag_id of_forms[] = {FLAG_calibrate, FLAG_labels};
+  TRY(flags_need(race->ctx, race->args, of_forms, COUNT(of_forms),
+                 has(race->args, FLAG_min_accuracy), "--min-accuracy"));
   TRY(sinks_read(race->ctx, race->args, sinks));
   TRY(bundle_folder_check(race->ctx, race->args));
   TRY(arena_create(race->ctx, 0, &race->arena));

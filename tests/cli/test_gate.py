@@ -92,6 +92,10 @@ def test_usage(hone, tmp_path):
     refused(hone("gate", "--base-build", HONE), "E_USAGE", "no model")
     refused(hone("gate", "zoo:mlp", "--base-build", HONE, "--budget", "much"), "E_USAGE", "per cent")
     refused(hone("gate", "zoo:mlp", "--baseline", "x.json", "--new-build", HONE), "E_USAGE", "--base-build")
+    for words in (["--pairs", "20"], ["--same-too"], ["--false-alarms", "1%"]):
+        refused(hone("gate", "zoo:mlp", "--baseline", "x.json", *words), "E_USAGE", "goes with --base-build")
+    refused(hone("gate", "zoo:mlp", "--base-build", HONE, "--rounds", "9"), "E_USAGE", "goes with --baseline")
+    refused(hone("bisect", "a", "b", "--run", HONE, "--budget", "5%"), "E_USAGE", "goes with --on")
     refused(hone("bisect", "a", "b"), "E_USAGE", "--on")
     refused(hone("bisect", "a..b", "--repository", tmp_path, "--run", HONE), "E_USAGE", "git")
 

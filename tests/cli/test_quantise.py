@@ -192,6 +192,9 @@ def test_what_it_refuses(shared_hone, work, tmp_path, best):
     refused(shared_hone("quantise", model, "--calibrate", str(tmp_path / "none"), "-o", out), "E_NOFILE")
     refused(shared_hone("quantise", model, "--calibrate", samples, "-o", out, "--to", "int3"), "E_USAGE", "int4-weights")
     refused(shared_hone("quantise", model, "--calibrate", samples, "-o", out, "--recipe", "entropy"), "E_USAGE", "mse")
+    for words in (["--to", "fp16", "--max-error", "0.1"], ["--to", "bf16", "--min-agreement", "0.9"], ["--to", "fp32", "--recipe", "mse"],
+                  ["--calibrate", samples, "--block", "64"]):
+        refused(shared_hone("quantise", model, "-o", out, *words), "E_USAGE", "goes with --to int")
     (tmp_path / "wrong").mkdir()
     np.save(tmp_path / "wrong" / "in_0.npy", np.zeros((1, 3, 8, 8), np.float32))
     refused(shared_hone("quantise", model, "--calibrate", str(tmp_path / "wrong"), "-o", out), "E_SHAPE")

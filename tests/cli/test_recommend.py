@@ -219,3 +219,4 @@ def test_a_form_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
     for form in ("int8", "fp16", "bf16"):
         assert f"dropped    {form}: E_UNSUP" in result.text, result.text
     refused(hone("recommend", "zoo:mlp", "--min-accuracy", "0.9", "--labels", tmp_path / "l"), "E_USAGE", "--calibrate")
+    refused(hone("recommend", "zoo:mlp", "--calibrate", tmp_path), "E_USAGE", "goes with --min-accuracy")
