@@ -120,7 +120,7 @@ struct worker_end {
 
 /* One model at one batch: what every backend gets. */
 struct bench_case {
-  char model[256];    /* as the user wrote it */
+  const char *model;  /* as the user wrote it; theirs */
   char path[4096];    /* the ONNX file that engines read */
   char hash[33];      /* of the model's bytes and side files */
   const char *shapes; /* of every input, "x[1,3,224,224],..."; "" unknown; in the study's arena */

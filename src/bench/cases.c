@@ -75,8 +75,13 @@ static hone_status check_command(struct bench *bench, const char *model,
   static const hone_status ids[] = {HONE_E_USAGE, HONE_E_NOFILE};
   for (size_t i = 0; i < COUNT(ids); i++) {
     const char *name = hone_status_name(ids[i]), *colon = strstr(end->reason, ": ");
-    if (end->stage == STAGE_import && !strncmp(end->reason, name, strlen(name)))
-      return fail(bench->ctx, ids[i], place_name(model), "%s", colon ? colon + 2 : end->reason);
+    if (end->stage != STAGE_import || strncmp(end->reason, name, strlen(name)) != 0) continue;
+    const hone_status status =
+        fail(bench->ctx, ids[i], place_name(model), "%s", colon ? colon + 2 : end->reason);
+    return strncmp(model, "zoo:", 4)
+               ? status
+               : advise(bench->ctx, status,
+                        "'hone zoo list' names the built-in models and their options");
   }
   return HONE_OK;
 }
@@ -94,9 +99,12 @@ static void find_format(const char *path, char out[8]) {
 
 static MUST_USE hone_status begin_case(struct bench *bench, const char *model, int batch,
                                        struct bench_case *out) {
-  *out = (struct bench_case){
-      .shapes = "", .open_dimensions = "", .batch = batch ? batch : 1, .flops = NAN, .bytes = NAN};
-  snprintf(out->model, sizeof out->model, "%s", model);
+  *out = (struct bench_case){.model = model,
+                             .shapes = "",
+                             .open_dimensions = "",
+                             .batch = batch ? batch : 1,
+                             .flops = NAN,
+                             .bytes = NAN};
   hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
   bool is_file = strncmp(model, "zoo:", 4) != 0;
   if (is_file && !realpath(model, out->path)) /* a worker has another current folder */

@@ -38,10 +38,10 @@ static hone_status write_data(struct ctx *ctx, const char *dir) {
 }
 
 static hone_status make_case(struct bench *bench, struct bench_case *out) {
-  *out = (struct bench_case){.batch = 1, .is_described = true, .input_count = 1, .output_count = 1};
+  *out = (struct bench_case){
+      .model = "identity", .batch = 1, .is_described = true, .input_count = 1, .output_count = 1};
   TRY(NEW(bench->ctx, bench->arena, out->inputs));
   TRY(NEW(bench->ctx, bench->arena, out->outputs));
-  snprintf(out->model, sizeof out->model, "identity");
   out->shapes = "x[4]";
   out->open_dimensions = "";
   snprintf(out->data_dir, sizeof out->data_dir, "%.4000s/floor", bench->dir);

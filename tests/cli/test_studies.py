@@ -63,6 +63,15 @@ def test_files_with_equal_bytes_are_both_shown(hone, tmp_path, identity):
     assert "other.onnx" in result.text and "b/identity.onnx" in result.text
 
 
+@pytest.mark.parametrize("name", ["net.onnx", "ö b'\" $x.onnx", "-m.onnx", "x" * 250 + ".onnx"], ids=["plain", "odd", "dash", "long"])
+def test_a_row_has_its_models_name_however_long_the_path(hone, tmp_path, identity, name):
+    folder = tmp_path / ("d" * 200) / ("é" * 100)
+    folder.mkdir(parents=True)
+    shutil.copy(identity, folder / name)
+    result, rows = records(hone, "--backend", "native", "--largest-batch", "2", "--model", folder / name)
+    sound(result)
+    assert [(r["model"], r["status"]) for r in rows] == [(name, "ok")]
+
 
 def test_fail_on(hone, identity):
     """A failed cell is not a plain 0; --fail-on chooses."""
