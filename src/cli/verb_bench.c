@@ -61,14 +61,14 @@ static hone_status pairs(struct ctx *ctx, const struct args *args, enum flag_id 
   const struct repeated *given = &args->repeated[flag];
   char spelling[64];
   for (size_t i = 0; i < given->count; i++) {
-    char *copy = lists->texts[lists->text_count++];
-    snprintf(copy, sizeof lists->texts[0], "%s", given->at[i]);
-    char *cut = strchr(copy, separator);
-    if (!cut || cut == copy || !cut[1] || strlen(given->at[i]) >= sizeof lists->texts[0])
+    char *name = lists->texts[lists->text_count++];
+    const char *cut = strchr(given->at[i], separator);
+    const size_t n = cut ? (size_t)(cut - given->at[i]) : 0;
+    if (!n || !cut[1] || n >= sizeof lists->texts[0])
       return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)),
                   "\"%s\" is not NAME%cVALUE", given->at[i], separator);
-    *cut = 0;
-    out[i] = (struct bench_pair){copy, cut + 1};
+    snprintf(name, sizeof lists->texts[0], "%.*s", (int)n, given->at[i]);
+    out[i] = (struct bench_pair){name, cut + 1};
   }
   *out_count = given->count;
   return HONE_OK;
@@ -88,29 +88,6 @@ static hone_status read_backend_options(struct ctx *ctx, const struct args *args
                   "\"%.200s\": a study takes 400 characters of them, without \";\"", given->at[i]);
     snprintf(text, sizeof lists->texts[0], "alias=%s", given->at[i]);
     lists->backend_options[(*count)++] = (struct bench_pair){"native", text};
-  }
-  return HONE_OK;
-}
-
-static hone_status split_backends(struct ctx *ctx, const struct args *args, struct lists *lists,
-                                  size_t *out_count) {
-  *out_count = 0;
-  for (size_t r = 0; r < args->repeated[FLAG_backend].count; r++) {
-    size_t used = strlen(lists->backend_text);
-    snprintf(lists->backend_text + used, sizeof lists->backend_text - used, "%s%s", used ? "," : "",
-             args->repeated[FLAG_backend].at[r]);
-  }
-  for (char *p = lists->backend_text; *p;) {
-    size_t n = strcspn(p, ",");
-    bool last = !p[n];
-    p[n] = 0;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ":"), p);
-    if (!backend_find(name)) return unknown_backend(ctx, name);
-    if (*out_count == COUNT(lists->backends))
-      return fail(ctx, HONE_E_USAGE, place_none(), "too many backends");
-    lists->backends[(*out_count)++] = p;
-    p += n + !last;
   }
   return HONE_OK;
 }
@@ -138,6 +115,18 @@ static hone_status split_words(struct ctx *ctx, const struct args *args, enum fl
       return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)), "too long a list");
     if (*p) out[(*out_count)++] = p;
     p += n + !is_last;
+  }
+  return HONE_OK;
+}
+
+static hone_status split_backends(struct ctx *ctx, const struct args *args, struct lists *lists,
+                                  size_t *out_count) {
+  TRY(split_words(ctx, args, FLAG_backend, lists->backend_text, sizeof lists->backend_text,
+                  lists->backends, out_count));
+  for (size_t i = 0; i < *out_count; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(lists->backends[i], ":"), lists->backends[i]);
+    if (!backend_find(name)) return unknown_backend(ctx, name);
   }
   return HONE_OK;
 }

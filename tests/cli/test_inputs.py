@@ -95,6 +95,16 @@ def test_a_missing_one_is_told(hone, model, tmp_path, verb):
     assert "model/b" in result.errors and "seeded" in result.errors, result
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_file_far_down(hone, model, tmp_path, verb):
+    far = tmp_path / ("d" * 200) / ("é" * 100) / ("with = and , " * 15)
+    far.mkdir(parents=True)
+    np.save(far / "x.npy", X)
+    result = hone(*words_of(verb), model, "--input", f"a={far}/x.npy", "--input", f"model/b={far}/x.npy")
+    sound(result)
+    assert "seeded" not in result.errors, result
+
+
 def many(count):
     names = [f"x{i}" for i in range(count)]
     nodes = [helper.make_node("Neg", [name], [f"y{i}"]) for i, name in enumerate(names)]
