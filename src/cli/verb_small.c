@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 static void list_ops(void) {
   static const char *const classes[] = {"elementwise", "contraction", "reduction", "movement",
@@ -141,19 +142,37 @@ static bool explain_code(const char *word) {
   return found;
 }
 
-int verb_explain(struct ctx *ctx, struct args *args) {
-  const char *what;
-  if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
-  if (explain_code(what)) return 0;
+/* How a row ended, or a mark beside it. */
+static bool explain_row(const char *word) {
+  for (int i = 0; i < STATUS_COUNT; i++)
+    if (!strcmp(status_text((enum record_status)i), word))
+      return printf("a row that is %s: %s\n", word, status_help((enum record_status)i)) > 0;
+  for (int i = 0; i < FLAG_BIT_COUNT; i++)
+    if (!strcmp(flag_text((enum record_flag)i), word))
+      return printf("a row with the mark %s: %s\n", word, flag_help((enum record_flag)i)) > 0;
+  return false;
+}
+
+/* "E_SHAPE", and "shape" as well. */
+static bool explain_error(const char *word) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++) {
     const char *name = hone_status_name((hone_status)i);
-    if (strcmp(name, what) && strcmp(name + 2, what)) continue;
+    if (strcasecmp(name, word) != 0 && strcasecmp(name + 2, word) != 0) continue;
     printf("%s (exit code %d): %s\n", name, status_exit_code((hone_status)i),
            status_meaning((hone_status)i));
     if (*status_remedy((hone_status)i)) printf("  %s\n", status_remedy((hone_status)i));
-    return 0;
+    return true;
   }
-  REFUSE(ctx, HONE_E_USAGE, place_name(what), "no such error; 'hone list errors' shows them");
+  return false;
+}
+
+int verb_explain(struct ctx *ctx, struct args *args) {
+  const char *what;
+  if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
+  if (explain_code(what) || explain_row(what) || explain_error(what)) return 0;
+  REFUSE(ctx, HONE_E_USAGE, place_name(what),
+         "no such error and no such end of a row; 'hone list errors' and 'hone list statuses' show "
+         "them");
   return report_failure(ctx);
 }
 

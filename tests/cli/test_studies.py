@@ -104,6 +104,10 @@ def test_exit_codes_are_explained(hone):
         assert "bench" in hone("explain", str(code)).text
     assert "E_FORMAT" in hone("explain", "65").text
     refused(hone("explain", "200"), "E_USAGE")
+    for line in hone("list", "statuses").text.splitlines():  # what stands in a table too
+        word, meaning = line.split(maxsplit=1)
+        assert meaning.removeprefix("mark: ") in hone("explain", word).text, line
+    assert hone("explain", "shape").text == hone("explain", "E_SHAPE").text
 
 
 def test_studies_come_and_go(hone, tmp_path):
