@@ -316,12 +316,13 @@ def while_of(name, status, says, carried, condition, body, results=None):
     save(m, status, says)
 
 
-def loops():
-    def positive(m):
-        m.constant("zero", 0, "int32")
-        chain(m, ("GREATER", ["n", "zero"], "goes", (), "bool", {}, "Greater"))
-        return ("goes",)
+def positive(m):
+    m.constant("zero", 0, "int32")
+    chain(m, ("GREATER", ["n", "zero"], "goes", (), "bool", {}, "Greater"))
+    return ("goes",)
 
+
+def loops():
     def less(m):
         m.constant("one", 1, "int32")
         chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
@@ -395,15 +396,8 @@ def variables():
         m.operator("CALL_ONCE", [], [], {"initSubgraphIndex": graph}, "CallOnce")
 
     def assign_within(m):
-        m.input("c", (), "bool")
-        graph = m.begin()
-        m.argument("v", (), "resource")
-        m.argument("a", (2,))
-        assign(m, "a")
-        m.output("a")
-        m.end()
-        m.tensor("z", (2,))
-        m.operator("IF", ["c", "v", "x"], ["z"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+        assign(m, "n")
+        return "v", "n"
 
     read("variable-unassigned", "UNSUP", "of a variable that nothing is assigned to")
     read("variable-open", "UNSUP", "of a variable whose shape is not known", signature=[-1], write=assign)
@@ -411,12 +405,7 @@ def variables():
     read("variable-longer", "UNSUP", "of another type or shape than the variable had", write=assign_longer)
     read("variable-whole", "UNSUP", "of another type or shape than the variable had", write=assign_whole)
     read("variable-computed", "UNSUP", "of what is not known before the first run", begin=initialise_computed)
-    m = Model("assign-within")
-    m.input("x", (2,))
-    handle(m, "v", "box")
-    assign_within(m)
-    m.output("z")
-    save(m, "UNSUP", "within IF or WHILE")
+    while_of("assign-within", "UNSUP", "within WHILE", [("v", (), "resource"), ("n", (), "int32")], positive, assign_within)
     m = Model("state-within")
     m.input("x", (1, 3))
     m.input("c", (), "bool")

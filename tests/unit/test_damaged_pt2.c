@@ -11,22 +11,36 @@
 enum { LONGEST_MODEL = 30000, MOST_PAIRS = 8192, MOST_MEMBERS = 64 };
 
 /* How PyTorch stores and computes, not what; what only training needs. */
-static const char *const ignored[] = {
-    "device",        "layout",    "pin_memory", "memory_format", "half_to_float", "cudnn_enable",
-    "cudnn_enabled", "dropout_p", "momentum",   "train",         "training"};
+static const char *const ignored[] = {"device",        "layout",        "pin_memory",
+                                      "memory_format", "half_to_float", "cudnn_enable",
+                                      "cudnn_enabled", "dropout_p",     "momentum",
+                                      "train",         "training",      "scale_grad_by_freq",
+                                      "sparse"};
 /* Where hone has no use for the rest: what is known from another argument, from the results, or with a mode. */
-static const char *const ignored_there[] = {"torch.ops.aten._assert_tensor_metadata.default a",
-                                            "torch.ops.aten._assert_tensor_metadata.default size",
-                                            "torch.ops.aten._assert_tensor_metadata.default stride",
-                                            "torch.ops.aten._assert_tensor_metadata.default dtype",
-                                            "torch.ops.aten.chunk.default chunks",
-                                            "torch.ops.aten.dropout.default p",
-                                            "torch.ops.aten.instance_norm.default running_mean",
-                                            "torch.ops.aten.instance_norm.default running_var",
-                                            "torch.ops.aten.native_group_norm.default N",
-                                            "torch.ops.aten.native_group_norm.default C",
-                                            "torch.ops.aten.native_group_norm.default HxW",
-                                            "torch.ops.aten.upsample_linear1d.vec output_size"};
+static const char *const ignored_there[] = {
+    "torch.ops.aten._assert_tensor_metadata.default a",
+    "torch.ops.aten._assert_tensor_metadata.default size",
+    "torch.ops.aten._assert_tensor_metadata.default stride",
+    "torch.ops.aten._assert_tensor_metadata.default dtype",
+    "torch.ops.aten.chunk.default chunks",
+    "torch.ops.aten.dropout.default p",
+    "torch.ops.aten.instance_norm.default running_mean",
+    "torch.ops.aten.instance_norm.default running_var",
+    "torch.ops.aten.native_group_norm.default N",
+    "torch.ops.aten.native_group_norm.default C",
+    "torch.ops.aten.native_group_norm.default HxW",
+    "torch.ops.aten.upsample_linear1d.vec output_size",
+    "torch.ops.aten._cdist_forward.default compute_mode",
+    "torch.ops.aten._assert_async.msg self",
+    "torch.ops.aten._assert_async.msg assert_msg",
+    "torch.ops.quantized_decomposed.dequantize_per_channel.default quant_min",
+    "torch.ops.quantized_decomposed.dequantize_per_channel.default quant_max",
+    "torch.ops.quantized_decomposed.dequantize_per_channel.default dtype",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.default quant_min",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.default quant_max",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.default dtype",
+    "torch.ops.aten._assert_scalar.default self",
+    "torch.ops.aten._assert_scalar.default assert_msg"};
 
 static struct {
   struct ctx ctx;

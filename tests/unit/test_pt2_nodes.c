@@ -700,10 +700,10 @@ static const struct row layer_rows[] = {
     {"x:7:3 i:5:2 s:7:2",
      "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='sum', "
      "include_self=false)",
-     "y", HONE_E_UNSUP, "reduce sum"},
+     "y", HONE_OK, "[3] 0 1 2"},
     {"x:7:3 i:5:2 s:7:2",
-     "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='mean')", "y",
-     HONE_E_UNSUP, "reduce mean"},
+     "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='mean')", "y", HONE_OK,
+     "[3] 0 1 2"},
     {"x:7:3 i:5:2 s:7:2",
      "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='amax')", "y", HONE_OK,
      "[3] 0 1 2"},
