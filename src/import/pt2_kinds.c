@@ -238,6 +238,7 @@ static const struct {
     {"aten.hardsigmoid.default", build_hard_sigmoid, 0},
     {"aten.hardswish.default", build_unary, OP_HardSwish},
     {"aten.hardtanh.default", build_clamp, 1},
+    {"aten.histc.default", build_histogram, 0},
     {"aten.im2col.default", build_im2col, 0},
     {"aten.imag.default", build_complex_part, 1},
     {"aten.index.Tensor", build_index, 0},

@@ -180,6 +180,47 @@ hone_status build_search(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* histc: how many elements lie in each of `bins` equal parts of [min, max]. One on a border belongs to the upper part, max
+   itself to the last. */
+hone_status build_histogram(struct pt_op *op) {
+  enum { MOST = 1 << 16 };
+  static const int64_t flat[] = {-1, 1};
+  struct value *x, *low, *high, *above, *below, *outside, *parts, *y;
+  int64_t bins;
+  double least, most;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "bins", 100, &bins));
+  TRY(pt_float(op, "min", 0, &least));
+  TRY(pt_float(op, "max", 0, &most));
+  if (bins < 1 || bins > MOST) return pt_refuse(op, "of %lld parts", (long long)bins);
+  if (!(least < most)) return pt_refuse(op, "between the data's own least and largest");
+  const hone_dtype dtype = x->dtype;
+  const struct shape list = {1, {bins}};
+  double *numbers;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)bins));
+  for (int64_t i = 0; i < bins; i++) numbers[i] = (double)i;
+  TRY(make_numbers(op->make, HONE_F32, &list, numbers, &parts));
+  TRY(make_cast(op->make, x, HONE_F32, &x));
+  TRY(make_reshape(op->make, x, flat, 2, &x));
+  TRY(make_scalar(op->make, HONE_F32, least, &low));
+  TRY(make_scalar(op->make, HONE_F32, most, &high));
+  TRY(make_scalar(op->make, HONE_F32, -1, &outside));
+  TRY(make_node(op->make, OP_GreaterOrEqual, VALUES(x, low), NULL, &above));
+  TRY(make_node(op->make, OP_LessOrEqual, VALUES(x, high), NULL, &below));
+  TRY(make_node(op->make, OP_And, VALUES(above, below), NULL, &above));
+  TRY(make_with_scalar(op->make, OP_Sub, x, least, &y));
+  TRY(make_with_scalar(op->make, OP_Div, y, most - least, &y));
+  TRY(make_with_scalar(op->make, OP_Mul, y, (double)bins, &y));
+  TRY(make_node(op->make, OP_Floor, VALUES(y), NULL, &y));
+  TRY(make_with_scalar(op->make, OP_Min, y, (double)(bins - 1), &y));
+  TRY(make_node(op->make, OP_Where, VALUES(above, y, outside), NULL, &y));
+  TRY(make_node(op->make, OP_Equal, VALUES(y, parts), NULL, &y));
+  TRY(make_cast(op->make, y, HONE_F32, &y));
+  TRY(total(op, OP_ReduceSum, y, 0, &y));
+  TRY(make_cast(op->make, y, dtype, &y));
+  return pt_result(op, 0, y);
+}
+
 hone_status build_count(struct pt_op *op) {
   struct value *x, *axes = NULL, *y;
   int64_t list[HONE_MAX_RANK];

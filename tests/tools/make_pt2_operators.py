@@ -288,6 +288,9 @@ def sets():
         case(f"bucketize-{right}", lambda x, e, r=right: torch.bucketize(x, e, right=r), torch.tensor([[-2.0, 0.0, 0.25], [2.0, 0.5, 9.0]]), edges)
     case("searchsorted", lambda e, x: torch.searchsorted(e, x, side="right"), edges.repeat(2, 1), torch.tensor([[-2.0, 0.0], [2.0, 9.0]]))
     case("count_nonzero", lambda x: torch.count_nonzero(x, 1), ints(3, 5, high=2))
+    counted = torch.tensor([[-1.0, 0.0, 0.3, 1.0, 1.7], [2.0, 3.0, 2.999, 3.5, -0.0]])
+    case("histc", lambda x: torch.histc(x, bins=6, min=0, max=3), counted)
+    case("histc-experts", lambda i: torch.histc(i.float(), bins=4, min=0, max=3), ints(3, 4, high=4))
     for order in (1.0, 2.0, 3.0, math.inf):
         case(f"cdist-{order}", lambda a, b, p=order: torch.cdist(a, b, p), rand(2, 3, 4), rand(5, 4))
     case("cosine", lambda a, b: F.cosine_similarity(a, b, dim=-1), rand(2, 3, 4), rand(3, 4))
