@@ -180,9 +180,9 @@ pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, bu
 
 /* -- pt2_sets.c ---- */
 pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_triangle_places,
-    build_one_hot, build_search, build_histogram, build_count, build_distances, build_cosine,
-    build_cross, build_embedding_bag, build_affine_grid, build_roi_align, build_deform_conv,
-    build_quantize, build_dequantize;
+    build_one_hot, build_search, build_histogram, build_grouped_product, build_count,
+    build_distances, build_cosine, build_cross, build_embedding_bag, build_affine_grid,
+    build_roi_align, build_deform_conv, build_quantize, build_dequantize;
 
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,

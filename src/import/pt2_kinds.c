@@ -40,6 +40,7 @@ static const struct {
     {"aten._fft_c2c.default", build_fft, FFT_CORE},
     {"aten._fft_c2r.default", build_fft, FFT_CORE | FFT_HALF | FFT_INVERSE},
     {"aten._fft_r2c.default", build_fft, FFT_CORE | FFT_HALF},
+    {"aten._grouped_mm.default", build_grouped_product, 1},
     {"aten._log_softmax.default", build_softmax, OP_LogSoftmax},
     {"aten._native_batch_norm_legit.no_stats", build_batch_norm_fresh, 0},
     {"aten._native_batch_norm_legit_no_training.default", build_batch_norm, 0},
@@ -498,6 +499,7 @@ static const struct {
     {"quantized_decomposed.quantize_per_tensor.default", build_quantize, 0},
     {"torchvision.deform_conv2d.default", build_deform_conv, 0},
     {"torchvision.roi_align.default", build_roi_align, 0},
+    {"transformers.grouped_mm_fallback.default", build_grouped_product, 0},
 };
 
 static bool find_kind(struct pt_op *op, const char *target, pt_build_fn **out) {

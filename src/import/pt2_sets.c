@@ -221,6 +221,43 @@ hone_status build_histogram(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* grouped_mm_fallback of transformers, _grouped_mm (parameter 1): rows up to offs[g] of x, and not up to offs[g - 1], times
+   matrix g; rows behind the last are zero. Which rows those are is known at run time, so every row meets every matrix, with
+   zeros where it is not its own: one product. */
+hone_status build_grouped_product(struct pt_op *op) {
+  struct value *x, *w, *end, *begin, *zero, *row, *own, *other, *y;
+  int64_t *list;
+  TRY(pt_need(op, op->parameter ? "self" : "input", &x));
+  TRY(pt_need(op, op->parameter ? "mat2" : "weight", &w));
+  TRY(pt_need(op, "offs", &end));
+  if (op->parameter && pt_given(op, "bias")) return pt_refuse(op, "with a bias");
+  int64_t all = 0;
+  const int64_t rows = x->shape.dims[0], k = x->shape.dims[1], groups = w->shape.dims[0];
+  if (x->shape.rank != 2 || w->shape.rank != 3 || end->shape.rank != 1 || w->shape.dims[1] != k ||
+      end->shape.dims[0] != groups || groups < 1 || !shape_count(&x->shape, &all) ||
+      !checked_mul(groups, k, &all))
+    return pt_refuse(op, "of these shapes");
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)rows + 1));
+  for (int64_t i = 0; i < rows; i++) list[i] = i;
+  TRY(make_ints(op->make, list, (size_t)rows, &row));
+  TRY(make_reshape(op->make, row, (const int64_t[]){rows, 1}, 2, &row));
+  TRY(make_cast(op->make, end, HONE_I64, &end));
+  TRY(make_ints(op->make, (const int64_t[]){0}, 1, &zero));
+  TRY(pt_slice(op, end, 0, 0, groups - 1, 1, &begin));
+  TRY(make_node(op->make, OP_Concat, VALUES(zero, begin), ARGS(INT_ARG("axis", 0)), &begin));
+  TRY(make_node(op->make, OP_GreaterOrEqual, VALUES(row, begin), NULL, &own));
+  TRY(make_node(op->make, OP_Less, VALUES(row, end), NULL, &other));
+  TRY(make_node(op->make, OP_And, VALUES(own, other), NULL, &own));
+  TRY(make_reshape(op->make, own, (const int64_t[]){rows, groups, 1}, 3, &own));
+  TRY(make_reshape(op->make, x, (const int64_t[]){rows, 1, k}, 3, &x));
+  TRY(make_scalar(op->make, x->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_Where, VALUES(own, x, zero), NULL, &x));
+  TRY(make_reshape(op->make, x, (const int64_t[]){rows, all}, 2, &x));
+  TRY(make_reshape(op->make, w, (const int64_t[]){all, w->shape.dims[2]}, 2, &w));
+  TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
 hone_status build_count(struct pt_op *op) {
   struct value *x, *axes = NULL, *y;
   int64_t list[HONE_MAX_RANK];

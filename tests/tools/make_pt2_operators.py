@@ -49,6 +49,19 @@ def case(name, function, *inputs, weights=(), module=None):
     CASES[name] = (module or Call(function, weights), inputs)
 
 
+@torch.library.custom_op("transformers::grouped_mm_fallback", mutates_args=(), schema="(Tensor input, Tensor weight, Tensor offs) -> Tensor")
+def grouped_fallback(input, weight, offs):
+    """As that library says it: rows up to each end by the next matrix, zeros behind the last."""
+    begin, out = 0, torch.zeros(input.size(0), weight.size(2))
+    for matrix, end in zip(weight, offs.tolist()):
+        out[begin:end] = input[begin:end] @ matrix
+        begin = end
+    return out
+
+
+grouped_fallback.register_fake(lambda input, weight, offs: torch.empty(input.size(0), weight.size(2)))
+
+
 def unary():
     for name in ("abs ceil floor round neg sign relu sigmoid tanh exp erf sin cos tan atan sinh cosh asinh expm1 trunc "
                  "square isnan isinf isfinite frac exp2 selu").split():
@@ -291,6 +304,9 @@ def sets():
     counted = torch.tensor([[-1.0, 0.0, 0.3, 1.0, 1.7], [2.0, 3.0, 2.999, 3.5, -0.0]])
     case("histc", lambda x: torch.histc(x, bins=6, min=0, max=3), counted)
     case("histc-experts", lambda i: torch.histc(i.float(), bins=4, min=0, max=3), ints(3, 4, high=4))
+    ends = torch.tensor([2, 2, 5], dtype=torch.int32)
+    for name, function in (("fallback", grouped_fallback), ("mm", F.grouped_mm)):
+        case(f"grouped-{name}", lambda x, w, o, f=function: f(x, w, offs=o), rand(6, 4)[:6 if name == "fallback" else 5], rand(3, 4, 8), ends)
     for order in (1.0, 2.0, 3.0, math.inf):
         case(f"cdist-{order}", lambda a, b, p=order: torch.cdist(a, b, p), rand(2, 3, 4), rand(5, 4))
     case("cosine", lambda a, b: F.cosine_similarity(a, b, dim=-1), rand(2, 3, 4), rand(3, 4))
