@@ -176,7 +176,7 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     assert "\x1b" not in rows["iree"]["reason"]
     assert rows["null"]["status"] == "ok", "the next cell was affected"
     if status == "ok":
-        assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] == 1
+        assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] >= 1
         assert rows["iree"]["latency_ms"]["p50"] > 0 and rows["iree"]["rel_l2"] == 0
 
 
