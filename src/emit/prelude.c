@@ -34,7 +34,8 @@ void emit_prelude(const struct plan *plan, struct text *out) {
       plan->target.level, plan_preference(plan));
   emit_requirements(plan, out);
   text_puts(out,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+            "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n");
   text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
   if (plan->target.is_portable) text_puts(out, "#define HONE_PORTABLE 1\n");
   const char *const texts[] = {plan->target.vector_bytes == 4 ? "kernels/lane.h" : "kernels/simd.h",

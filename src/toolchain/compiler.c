@@ -166,8 +166,9 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
   compiler_start(compiler, out);
   argument(out, target->is_portable ? "-std=c11" : "-std=gnu11");
   arguments_add(out, always);
-  /* FMA is asked for, not left to a default; clang's "fast" would fuse where a text forbids it as well */
-  argument(out, compiler->is_clang ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=fast");
+  /* FMA is asked for, not left to a default. clang's "fast" fuses where a text forbids it as well: "on" leaves it to
+     the text, which begins with contract(fast) */
+  argument(out, compiler->is_clang ? "-ffp-contract=on" : "-ffp-contract=fast");
   arguments_add(out, target->is_bare ? bare : library);
   arguments_add(out, debug ? slow : levels[kind]);
   arguments_add(out, target->flags);

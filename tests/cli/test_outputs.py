@@ -5,10 +5,13 @@ import hashlib
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import hostile
 from hone import ROOT, catches, nothing_left, refused, sound, until
@@ -339,7 +342,26 @@ def test_prefix_must_be_a_name(hone, tmp_path, prefix):
 def test_generated_c_is_clean(hone, tmp_path):
     sound(hone("compile", "zoo:conv", "-o", tmp_path / "m.c", "--cpu", "baseline", *WORDS))
     for compiler in ("gcc", "clang"):
-        if subprocess.run(["which", compiler], capture_output=True).returncode == 0:
+        if shutil.which(compiler):
             done = subprocess.run([compiler, "-O1", "-Wall", "-Wextra", "-Wno-psabi", "-c", tmp_path / "m.c", "-o",
                                    tmp_path / "m.o"], capture_output=True, text=True)
             assert done.returncode == 0 and not done.stderr, done.stderr[:800]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_products_that_are_rounded_first_are_not_fused(hone, tmp_path, compiler):
+    """A tenth of the way between two bytes: many sums are halves, which a fused product misses."""
+    shutil.which(compiler) or pytest.skip(f"no {compiler}")
+    at = np.maximum((np.arange(120) + 0.5) * 0.1 - 0.5, 0)
+    low = np.int32(at)
+    places, part = np.stack([low, np.minimum(low + 1, 11)]), np.float32(at - low)
+    nodes = [helper.make_node("Interpolate", ["x", "places", "weights", "places", "weights"], ["y"], domain="hone")]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 3, 12, 12])],
+                              [helper.make_tensor_value_info("y", TensorProto.UINT8, [1, 3, 120, 120])],
+                              [numpy_helper.from_array(places, "places"),
+                               numpy_helper.from_array(np.stack([1 - part, part]), "weights")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("hone", 1)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    result = hone("verify", tmp_path / "m.onnx", "--cc", compiler)
+    sound(result)
+    assert result.text.count("max abs 0 ") == 2, result

@@ -21,11 +21,12 @@ ENGINE = """
     import os, signal, sys, time
     sys.argv = sys.argv[1:]  # as the interpreter would have it
     sys.path.insert(0, os.getcwd())
-    import numpy as np
     import protocol
 
     class Engine:
         def open(self, request):
+            global np
+            import numpy as np  # not before the worker is confined: OpenBLAS makes a thread for each processor it sees
             self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
             self.act("load")
             return protocol.Facts(version="9.9", inputs=["x"], outputs=["y"])
@@ -176,7 +177,7 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     assert "\x1b" not in rows["iree"]["reason"]
     assert rows["null"]["status"] == "ok", "the next cell was affected"
     if status == "ok":
-        assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] >= 1
+        assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] == 1
         assert rows["iree"]["latency_ms"]["p50"] > 0 and rows["iree"]["rel_l2"] == 0
 
 
