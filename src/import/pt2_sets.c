@@ -28,6 +28,14 @@ static hone_status total(struct pt_op *op, enum op_id id, struct value *x, int64
   return make_node(op->make, id, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), out);
 }
 
+/* The list 0, 1, .. count - 1. */
+static hone_status counted(struct pt_op *op, int64_t count, struct value **out) {
+  int64_t *list;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count + 1));
+  for (int64_t i = 0; i < count; i++) list[i] = i;
+  return make_ints(op->make, list, (size_t)count, out);
+}
+
 /* A list of indices along `axis` for every place of `shape`. */
 static hone_status along(struct pt_op *op, struct value *index, int64_t axis,
                          const struct shape *shape, struct value **out) {
@@ -142,13 +150,11 @@ hone_status build_triangle_places(struct pt_op *op) {
 
 hone_status build_one_hot(struct pt_op *op) {
   struct value *x, *y;
-  int64_t classes, *list;
+  int64_t classes;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "num_classes", -1, &classes));
   if (classes < 1 || classes > 1 << 24) return pt_refuse(op, "of %lld classes", (long long)classes);
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)classes));
-  for (int64_t i = 0; i < classes; i++) list[i] = i;
-  TRY(make_ints(op->make, list, (size_t)classes, &y));
+  TRY(counted(op, classes, &y));
   TRY(opened(op, x, x->shape.rank, &x));
   TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &y));
   TRY(make_cast(op->make, y, HONE_I64, &y));
@@ -195,11 +201,8 @@ hone_status build_histogram(struct pt_op *op) {
   if (bins < 1 || bins > MOST) return pt_refuse(op, "of %lld parts", (long long)bins);
   if (!(least < most)) return pt_refuse(op, "between the data's own least and largest");
   const hone_dtype dtype = x->dtype;
-  const struct shape list = {1, {bins}};
-  double *numbers;
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)bins));
-  for (int64_t i = 0; i < bins; i++) numbers[i] = (double)i;
-  TRY(make_numbers(op->make, HONE_F32, &list, numbers, &parts));
+  TRY(counted(op, bins, &parts));
+  TRY(make_cast(op->make, parts, HONE_F32, &parts));
   TRY(make_cast(op->make, x, HONE_F32, &x));
   TRY(make_reshape(op->make, x, flat, 2, &x));
   TRY(make_scalar(op->make, HONE_F32, least, &low));
@@ -226,20 +229,18 @@ hone_status build_histogram(struct pt_op *op) {
    zeros where it is not its own: one product. */
 hone_status build_grouped_product(struct pt_op *op) {
   struct value *x, *w, *end, *begin, *zero, *row, *own, *other, *y;
-  int64_t *list;
   TRY(pt_need(op, op->parameter ? "self" : "input", &x));
   TRY(pt_need(op, op->parameter ? "mat2" : "weight", &w));
   TRY(pt_need(op, "offs", &end));
   if (op->parameter && pt_given(op, "bias")) return pt_refuse(op, "with a bias");
+  if (x->shape.rank != 2 || w->shape.rank != 3 || end->shape.rank != 1)
+    return pt_refuse(op, "of these ranks");
   int64_t all = 0;
   const int64_t rows = x->shape.dims[0], k = x->shape.dims[1], groups = w->shape.dims[0];
-  if (x->shape.rank != 2 || w->shape.rank != 3 || end->shape.rank != 1 || w->shape.dims[1] != k ||
-      end->shape.dims[0] != groups || groups < 1 || !shape_count(&x->shape, &all) ||
-      !checked_mul(groups, k, &all))
+  if (w->shape.dims[1] != k || end->shape.dims[0] != groups || groups < 1 ||
+      !shape_count(&x->shape, &all) || !checked_mul(groups, k, &all))
     return pt_refuse(op, "of these shapes");
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)rows + 1));
-  for (int64_t i = 0; i < rows; i++) list[i] = i;
-  TRY(make_ints(op->make, list, (size_t)rows, &row));
+  TRY(counted(op, rows, &row));
   TRY(make_reshape(op->make, row, (const int64_t[]){rows, 1}, 2, &row));
   TRY(make_cast(op->make, end, HONE_I64, &end));
   TRY(make_ints(op->make, (const int64_t[]){0}, 1, &zero));

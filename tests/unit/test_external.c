@@ -1,7 +1,6 @@
 /* Side files: what may be read, and every way out of the model's folder (rows 16 to 22). */
 #include "import_case.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -601,14 +600,6 @@ static void folders_that_are_not(void **state) {
     assert_int_equal(l.status, HONE_E_NOFILE);
     unload(&l);
   }
-}
-
-static int open_descriptors(void) {
-  int count = 0;
-  DIR *dir = opendir("/proc/self/fd");
-  while (readdir(dir)) count++;
-  closedir(dir);
-  return count;
 }
 
 /* Every call of the kernel and every allocation that a model with side files needs is refused once: the import says so,

@@ -116,14 +116,6 @@ static const struct incarnation *end_of(const struct outcome *outcome, const cha
   return found;
 }
 
-static int open_descriptors(void) {
-  int count = 0;
-  DIR *dir = opendir("/proc/self/fd");
-  while (readdir(dir)) count++;
-  closedir(dir);
-  return count;
-}
-
 /* Processes that run this program as a worker: all of ours are gone when a study is over. */
 static int living_workers(void) {
   char self[4096];
