@@ -80,7 +80,8 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
 }
 
 /* Before any work: the artifact, its header and its weights may be written there. */
-static hone_status check_outputs(struct ctx *ctx, const struct model *model, const char *path) {
+static hone_status check_outputs(struct ctx *ctx, const struct model *model,
+                                 const struct compile_options *options, const char *path) {
   static const enum output_kind kinds[] = {[ARTIFACT_C] = OUTPUT_C,
                                            [ARTIFACT_SO] = OUTPUT_LIBRARY,
                                            [ARTIFACT_A] = OUTPUT_ARCHIVE,
@@ -98,7 +99,7 @@ static hone_status check_outputs(struct ctx *ctx, const struct model *model, con
   TRY(output_check(ctx, path, kinds[kind], inputs, count));
   TRY(artifact_beside(ctx, path, "h", beside));
   if (!output_is_stream(path)) TRY(output_check(ctx, beside, OUTPUT_C, inputs, count));
-  if (kind != ARTIFACT_C) return HONE_OK;
+  if (kind != ARTIFACT_C || options->embeds) return HONE_OK;
   TRY(artifact_beside(ctx, path, "weights", beside));
   return output_check(ctx, beside, OUTPUT_WEIGHTS, inputs, count);
 }
@@ -109,7 +110,7 @@ hone_status compile_model(struct ctx *ctx, const struct model *model,
   struct compile_report unused, *report = out_report ? out_report : &unused;
   struct run run = {.ctx = ctx, .options = options, .report = report};
   memset(report, 0, sizeof *report);
-  if (strcmp(path, "-")) TRY(check_outputs(ctx, model, path));
+  if (strcmp(path, "-")) TRY(check_outputs(ctx, model, options, path));
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = compile_in(&run, model, path);
   arena_destroy(run.arena);

@@ -155,6 +155,8 @@ def test_names_as_long_as_they_may_be(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}ab.so", "-q"))
     assert len(os.fsencode(f"{name}ab.so")) == 255 and (tmp_path / f"{name}ab.h").exists()
     refused(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}abc.so", "-q"), "E_PATH", "255 bytes")
+    refused(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}abc.c", "-q"), "E_PATH", "255 bytes")
+    sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}abc.c", "-q", "--embed"))  # has no .weights
     refused(hone("compile", "zoo:mlp", "-o", f"{tmp_path}/none/", "-q"), "E_PATH E_USAGE E_WRITE")
 
 
