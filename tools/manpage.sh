@@ -4,29 +4,43 @@ set -eu
 hone=$1
 COLUMNS=72 # of a page that is 80 wide
 export COLUMNS
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 escape() { sed 's/\\/\\e/g; s/^\([.'"'"']\)/\\\&\1/; s/-/\\-/g'; }
+# Into a file and not into a pipe, which would hide that it does not run.
+said() { # ARGUMENT...
+  "$hone" "$@" >"$work/said"
+}
 
+version=$("$hone" --version)
+"$hone" list verbs >"$work/verbs"
 printf '.\\" Made by tools/manpage.sh from `hone help`.\n'
-printf '.TH HONE 1 "" "%s" "User Commands"\n' "$("$hone" --version)"
+printf '.TH HONE 1 "" "%s" "User Commands"\n' "$version"
 printf '.SH NAME\nhone \\- measure machine\\-learning compilers side by side, and compile models to C\n'
 printf '.SH SYNOPSIS\n.B hone\n.I VERB\n[...]\n'
 printf '.SH DESCRIPTION\n'
 printf 'hone answers with evidence: what is the fastest correct way to run this model on this machine?\n'
 printf 'A model is a file, ONNX, TFLite or torch.export, or a built\\-in one, zoo:NAME.\n'
 printf '.SH VERBS\n'
-"$hone" list verbs | while read -r verb rest; do
+while read -r verb rest; do
+  said help "$verb"
   printf '.SS %s\n.nf\n' "$verb"
-  "$hone" help "$verb" | escape
+  escape <"$work/said"
+  sed -n '/^Examples:/,/^$/p' "$work/said" | sed 1d >>"$work/examples"
   printf '.fi\n'
-done
+done <"$work/verbs"
 printf '.SH ERRORS\nEvery failure has an id, a place and a remedy; these are the ids and exit codes.\n.nf\n'
-"$hone" list errors | escape
+said list errors
+escape <"$work/said"
 printf '.fi\n'
 printf '.SH EXIT STATUS\nThese, and those of errors above.\n.nf\n'
-for code in 0 1 3 4; do "$hone" explain "$code" | grep ' of ' | escape; done
+for code in 0 1 3 4; do
+  said explain "$code"
+  grep ' of ' "$work/said" | escape
+done
 printf '.fi\n'
 printf '.SH EXAMPLES\n.nf\n'
-"$hone" list verbs | while read -r verb rest; do "$hone" help "$verb" | sed -n '/^Examples:/,/^$/p' | sed 1d; done | escape
+escape <"$work/examples"
 printf '.fi\n'
 printf '.SH FILES\n.nf\n'
 {

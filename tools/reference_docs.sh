@@ -7,10 +7,16 @@ check=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# Into a file and not into a pipe, which would hide that it does not run.
+said() { # ARGUMENT...
+  "$hone" "$@" >"$work/said"
+}
+
 page() { # NAME TITLE
+  said list "$1"
   {
     printf '# %s\nMade by `make docs` from `hone list %s`; the source is the table, not this page.\n\n```\n' "$2" "$1"
-    "$hone" list "$1" | sed 's/ *$//'
+    sed 's/ *$//' "$work/said"
     printf '```\n'
   } >"$work/$1.md"
 }
@@ -22,13 +28,15 @@ page engines "Engines, as they describe themselves"
 page errors "Errors, exit codes, remedies"
 page limits "Limits on what a model may ask for"
 page columns "Columns of a result"
+"$hone" list verbs >"$work/verbs"
 {
   printf '# Verbs and flags\nMade by `make docs` from `hone help`; the source is `src/cli/verbs.def` and `flags.def`.\n'
-  "$hone" list verbs | while read -r verb rest; do
+  while read -r verb rest; do
+    said help "$verb"
     printf '\n## %s\n```\n' "$verb"
-    "$hone" help "$verb" | sed 's/ *$//'
+    sed 's/ *$//' "$work/said"
     printf '```\n'
-  done
+  done <"$work/verbs"
 } >"$work/verbs.md"
 
 for made in "$work"/*.md; do

@@ -60,6 +60,16 @@ def test_manual(hone, tmp_path):
     assert not shown.stderr, shown.stderr
 
 
+@pytest.mark.parametrize("script", ["manpage.sh", "reference_docs.sh"])
+@pytest.mark.parametrize("broken", ["list verbs", "help bench", "list errors"])
+def test_pages_are_not_made_of_a_program_that_fails(hone, tmp_path, script, broken):
+    program = tmp_path / "broken"
+    program.write_text(f'#!/bin/sh\n[ "$*" != "{broken}" ] || exit 1\nexec "{HONE}" "$@"\n')
+    program.chmod(0o755)
+    made = subprocess.run([ROOT / "tools" / script, program], cwd=tmp_path, env=hone.env, capture_output=True, check=False)
+    assert made.returncode != 0 and not (tmp_path / "docs").exists(), made
+
+
 def complete(script, words):
     """What bash offers for the last of the words."""
     line = " ".join(f"'{w}'" for w in words)
