@@ -273,35 +273,14 @@ def calls():
     save(m, "UNSUP", "of a tensor that keeps its content")
     m = Model("body-exchanges")
     m.input("n", (), "int32")
-    for shared in ("a", "b"):
-        m.tensor(shared, (), "resource")
-        m.operator("VAR_HANDLE", [], [shared], {"container": "", "sharedName": shared}, "VarHandle")
-    graphs = []
-    for is_body in (False, True):
-        graphs.append(m.begin())
-        for name in ("a", "b"):
-            m.argument(name, (), "resource")
-        m.argument("n", (), "int32")
-        m.constant("one", 1, "int32")
-        if is_body:
-            chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
-            m.output("b", "a", "m")
-        else:
-            chain(m, ("GREATER", ["n", "one"], "goes", (), "bool", {}, "Greater"))
-            m.output("goes")
-        m.end()
-    made = [m.tensor(f"y{k}", (), dtype) for k, dtype in enumerate(("resource", "resource", "int32"))]
-    m.operator("WHILE", ["a", "b", "n"], made, {"condSubgraphIndex": graphs[0], "bodySubgraphIndex": graphs[1]}, "While")
-    m.output("y2")
-    save(m, "UNSUP", "a body that exchanges variables")
+    handle(m, "a"), handle(m, "b")
+    loop(m, "UNSUP", "a body that exchanges variables", [("a", (), "resource"), ("b", (), "resource"), ("n", (), "int32")],
+         above_one, lambda m: ("b", "a", *less(m)))
     loops(), variables()
 
 
-def while_of(name, status, says, carried, condition, body, results=None):
-    """carried: name, shape, type of each value; condition, body: write a graph and say what it gives."""
-    m = Model(name)
-    for value, shape, dtype in carried:
-        handle(m, value) if dtype == "resource" else m.input(value, shape, dtype)
+def loop(m, status, says, carried, condition, body, results=None):
+    """A WHILE over what m has. carried: name, shape, type of each value; condition, body: write a graph and say what it gives."""
     graphs = []
     for write in (condition, body):
         graphs.append(m.begin())
@@ -316,18 +295,32 @@ def while_of(name, status, says, carried, condition, body, results=None):
     save(m, status, says)
 
 
-def positive(m):
-    m.constant("zero", 0, "int32")
-    chain(m, ("GREATER", ["n", "zero"], "goes", (), "bool", {}, "Greater"))
-    return ("goes",)
+def while_of(name, status, says, carried, *rest):
+    """The same over values that are inputs or variables."""
+    m = Model(name)
+    for value, shape, dtype in carried:
+        handle(m, value) if dtype == "resource" else m.input(value, shape, dtype)
+    loop(m, status, says, carried, *rest)
+
+
+def above(name, bound):
+    def write(m):
+        m.constant(name, bound, "int32")
+        chain(m, ("GREATER", ["n", name], "goes", (), "bool", {}, "Greater"))
+        return ("goes",)
+    return write
+
+
+positive, above_one = above("zero", 0), above("one", 1)
+
+
+def less(m):
+    m.constant("one", 1, "int32")
+    chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
+    return ("m",)
 
 
 def loops():
-    def less(m):
-        m.constant("one", 1, "int32")
-        chain(m, ("SUB", ["n", "one"], "m", (), "int32", {}, "Sub"))
-        return ("m",)
-
     n, v = ("n", (), "int32"), ("v", (), "resource")
     while_of("condition-two", "FORMAT", "a condition with 2 results", [n], lambda m: positive(m) * 2, less)
     while_of("condition-resource", "UNSUP", "a condition that is a resource", [v, n], lambda m: ("v",),
