@@ -1,17 +1,21 @@
 """The documents are true: every ```sh block marked runnable runs, every file they name is there, every commit
-they point at exists.   docs.py [BUILD] [FILE.md ...]
+they point at exists, and so do the verb and each flag of every `hone ...` and the targets of every `make ...`.
+docs.py [BUILD] [FILE.md ...]
 
 A block is runnable when the line before it is `<!-- run -->`. All blocks of a document run in order in one scratch
 folder that looks like the repository's root, with scratch XDG folders; engines installed here are seen.
 """
+import functools
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+INTERNAL = ("worker", "agent")  # verbs that hone calls itself with
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 FILE_ROOTS = ("src/", "tests/", "tools/", "docs/", "make/", "zoo/", "bench/", "examples/", "include/", ".ci/")
 
@@ -78,9 +82,56 @@ def dead_references(page):
         if name.startswith(FILE_ROOTS) and "*" not in name and not (ROOT / name).exists():
             yield f"{page}: names {name}, which is not there"
     is_whole = git("rev-parse", "--is-shallow-repository") == "false"
-    for commit in re.findall(r"[Cc]ommit `([0-9a-f]{7,40})`", prose) if is_whole else ():
+    for commit in re.findall(r"\b(?:[Cc]ommit|at) `?([0-9a-f]{7,40})\b", prose) if is_whole else ():
         if git("cat-file", "-t", commit) != "commit":
             yield f"{page}: points at commit {commit}, which is not there"
+
+
+def commands(text):
+    """The words of each command that a page shows, in a line or in a block."""
+    shown = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
+        shown += block.replace("\\\n", " ").splitlines()
+    for line in shown:
+        for part in re.split(r"&&| \| ", line):
+            try:
+                yield shlex.split(part, comments=True)
+            except ValueError:
+                pass  # no command: a quotation mark of prose
+
+
+@functools.cache
+def flags_of(build, verb):
+    """What `hone help VERB` lists; None where there is no such verb."""
+    done = subprocess.run([ROOT / build / "hone", "help", verb], capture_output=True, text=True, check=False)
+    return set(re.findall(r"^  .{4}(--[a-z-]+)", done.stdout, re.M)) if not done.returncode else None
+
+
+@functools.cache
+def make_targets():
+    """By make's own list; what make is asked for has no recipe."""
+    done = subprocess.run(["make", "-np", "FORCE"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return set(re.findall(r"^([\w-]+):", done.stdout, re.M))
+
+
+def unknown_commands(page, build):
+    for words in commands((ROOT / page).read_text()):
+        while words and re.match(r"[A-Z_]+=", words[0]):
+            del words[0]
+        if len(words) < 2:
+            continue
+        text, (program, *words) = " ".join(words), words
+        if program == "make":
+            wanted = [w for w in words if re.fullmatch(r"[a-z][a-z-]*", w)]
+            yield from (f"{page}: {text}: no target {w}" for w in wanted if w not in make_targets())
+        if pathlib.Path(program).name != "hone" or not re.fullmatch(r"[a-z]+", words[0]) or words[0] in INTERNAL:
+            continue
+        known = flags_of(build, words[0])
+        if known is None:
+            yield f"{page}: {text}: no verb {words[0]}"
+            continue
+        flags = {w.split("=")[0] for w in words if re.match(r"--[a-z]", w)}
+        yield from (f"{page}: {text}: {words[0]} has no {flag}" for flag in sorted(flags - known))
 
 
 def main():
@@ -88,7 +139,7 @@ def main():
     pages = sys.argv[2:] or PAGES + sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))
     passed = failed = 0
     for page in pages:
-        dead = list(dead_references(page))
+        dead = [*dead_references(page), *unknown_commands(page, build)]
         print("".join(line + "\n" for line in dead), end="")
         count, bad = run_blocks(page, build)
         passed += count - bad + (not dead)
