@@ -16,16 +16,20 @@ static int64_t batches_of(const struct problem *p) {
   return at_least_1(p->batch0) * at_least_1(p->batch1);
 }
 
+/* Few rows read b and v no more often than packing them would. */
+static bool is_direct(const struct problem *p) { return p->m < 4; }
+
 /* Packed b and v, and the scores of one block. */
 static int64_t scratch_floats(const struct problem *p, const struct kernel_target *target,
                               const struct tile *tile) {
   int64_t width = tile->vectors * lanes_of(target), panels = ceil_div(p->n, width);
+  if (is_direct(p)) return tile->rows * panels * width;
   return panels * p->k * width + ceil_div(p->columns, width) * p->n * width +
          tile->rows * panels * width;
 }
 
 static struct tile usual_tile(const struct problem *p, const struct kernel_target *target) {
-  struct tile tile = {.vectors = 2};
+  struct tile tile = {.vectors = is_direct(p) ? 4 : 2};
   int64_t blocks = ceil_div(p->m, tile_capacity(tile.vectors, target));
   int64_t threads = max_i64(1, target->threads), batches = batches_of(p), units = 1;
   tile.rows = ceil_div(p->m, blocks);
@@ -37,7 +41,7 @@ static struct tile usual_tile(const struct problem *p, const struct kernel_targe
 }
 
 bool attention_accepts(const struct problem *p, const struct kernel_target *target) {
-  if (p->m < 4 || p->n < 1 || p->k < 1 || p->columns < 1) return false;
+  if (p->m < 1 || p->n < 1 || p->k < 1 || p->columns < 1) return false;
   if (p->n > 1 << 16 || p->k > 4096 || p->columns > 4096) return false;
   struct tile tile = usual_tile(p, target);
   return scratch_floats(p, target, &tile) * 4 <= MOST_SCRATCH;
@@ -75,6 +79,7 @@ int attention_defines(const struct problem *problem, const struct kernel_target 
                                       {"BLOCKS", blocks},
                                       {"WIDE_BLOCKS", blocks - (blocks * tile.rows - problem->m)},
                                       {"UNIT_BLOCKS", tile.unit_blocks},
+                                      {"IS_DIRECT", is_direct(problem)},
                                       {"A_TYPE", problem->types.a},
                                       {"C_TYPE", problem->types.c}};
   for (int i = 0; i < COUNT(all); i++) defines[i] = all[i];

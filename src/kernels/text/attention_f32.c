@@ -5,14 +5,24 @@
  * A unit is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less). Before the
  * first block of a batch b is packed in panels [N / NR][K][NR], v in [COLUMNS / NR][N][NR], NR = VECTORS
  * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
- * From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS C_TYPE (what is not f32 is rounded when stored). */
+ * Where IS_DIRECT, for few rows, nothing is packed: b and v are read once, where they are. From defines(): VECTORS ROWS
+ * BLOCKS WIDE_BLOCKS UNIT_BLOCKS IS_DIRECT C_TYPE (what is not f32 is rounded when stored). */
 #include "types.h"
 #define NR (VECTORS * LANES)
 #define PANELS ((N + NR - 1) / NR)
 #define WIDTH (PANELS * NR) /* of a row of scores */
 #define V_PANELS ((COLUMNS + NR - 1) / NR)
+/* Panels of b and v: where one begins, how far its rows are apart, columns that may be read. */
+#if IS_DIRECT
+#define B_PANEL(b, panel) ((b) + (panel) * NR), B_ROW, N - (panel) * NR
+#define V_PANEL(v, panel) ((v) + (panel) * NR), V_ROW, COLUMNS - (panel) * NR
+#else
+#define B_PANEL(b, panel) ((b) + (panel) * K * NR), NR, NR
+#define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
+#endif
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
 
+#if !IS_DIRECT
 #if B_COLUMN != 1 && B_ROW == 1
 /* to[i][j] = from[j][i]; rows of `from` are B_COLUMN apart, of `to` NR: halves of vectors are
    interleaved as often as the lanes have bits. */
@@ -58,14 +68,20 @@ INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
   }
 }
 
+#endif
+
 /* One panel of a product in registers. */
-#define PRODUCT_(acc, rows, a, a_row, b, depth)                                            \
+#define PRODUCT_(acc, rows, a, a_row, panel, depth) PRODUCT_OF_(acc, rows, a, a_row, panel, depth)
+#define PRODUCT_OF_(acc, rows, a, a_row, b, b_row, columns, depth)                         \
   do {                                                                                     \
     UNROLL for (int y = 0; y < rows; y++)                                                  \
       UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] = (vec){0};                       \
     for (long k = 0; k < depth; k++) {                                                     \
       vec w[VECTORS];                                                                      \
-      UNROLL for (int x = 0; x < VECTORS; x++) w[x] = loadu_((b) + k * NR + x * LANES);    \
+      UNROLL for (int x = 0; x < VECTORS; x++) {                                           \
+        const long left = (columns) - x * LANES;                                           \
+        w[x] = left > 0 ? load_lanes_((b) + k * (b_row) + x * LANES, left) : (vec){0};     \
+      }                                                                                    \
       UNROLL for (int y = 0; y < rows; y++) {                                              \
         float t = (a)[y * (a_row) + k];                                                    \
         UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] += t * w[x];                    \
@@ -73,17 +89,56 @@ INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
     }                                                                                      \
   } while (0)
 
+#if IS_DIRECT && B_COLUMN != 1
+/* a's row times each column of b: LANES columns at once, whose sums are folded into one vector. */
+INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
+  for (long n = 0; n < N; n += LANES) {
+#if B_ROW == 1 && LANES > 1
+    vec acc[LANES];
+    const float *column[LANES]; /* behind the last column, that one again */
+    long k = 0;
+    UNROLL for (int i = 0; i < LANES; i++) {
+      acc[i] = (vec){0};
+      column[i] = b + (n + i < N ? n + i : N - 1) * B_COLUMN;
+    }
+    for (; k + LANES <= K; k += LANES) {
+      const vec t = loadu_(a + k);
+      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * loadu_(column[i] + k);
+    }
+    if (k < K) {
+      const vec t = load_lanes_(a + k, K - k);
+      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * load_lanes_(column[i] + k, K - k);
+    }
+    UNROLL for (int half = LANES / 2; half; half /= 2)
+      UNROLL for (int i = 0; i < half; i++)
+        acc[i] = INTERLEAVE_LOW_(acc[i], acc[i + half]) + INTERLEAVE_HIGH_(acc[i], acc[i + half]);
+    storeu_(s + n, acc[0]);
+#else
+    for (long j = n; j < N && j < n + LANES; j++) {
+      float sum = 0;
+      for (long k = 0; k < K; k++) sum += a[k] * b[k * B_ROW + j * B_COLUMN];
+      s[j] = sum;
+    }
+#endif
+  }
+}
+#endif
+
 /* Scores of a block; -Inf behind the last of a row. */
 INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const void *const *e,
                                   long line, const int rows) {
   (void)e, (void)line;
+#if IS_DIRECT && B_COLUMN != 1
+  for (int y = 0; y < rows; y++) PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH);
+#else
   for (long panel = 0; panel < PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, a, A_ROW, b + panel * K * NR, K);
+    PRODUCT_(acc, rows, a, A_ROW, B_PANEL(b, panel), K);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++)
         storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
   }
+#endif
 #if HAS_EPILOGUE
   for (int y = 0; y < rows; y++)
     for (long j = 0; j < N; j += LANES) {
@@ -131,7 +186,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, 
   for (int y = 0; y < rows; y++) scale[y] = PASTE_(NAME, weights)(s + y * WIDTH);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, s, WIDTH, v + panel * N * NR, N);
+    PRODUCT_(acc, rows, s, WIDTH, V_PANEL(v, panel), N);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
@@ -143,18 +198,27 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, 
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
+#if IS_DIRECT
+  float *s = scratch;
+#else
   float *b = scratch, *v = b + PANELS * K * NR, *s = v + V_PANELS * N * NR;
   long packed = -1;
+#endif
   for (long u = begin; u < end; u++) {
     const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
     C_T *c = (C_T *)c_ + batch0 * C_BATCH0 + batch1 * C_BATCH1;
+    const float *b_batch = (const float *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1;
+    const float *v_batch = (const float *)e[V_OPERAND] + batch0 * V_BATCH0 + batch1 * V_BATCH1;
+#if IS_DIRECT
+    const float *b = b_batch, *v = v_batch;
+#else
     if (packed != batch) {
-      PASTE_(NAME, pack_b)((const float *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1, b);
-      PASTE_(NAME, pack_v)
-      ((const float *)e[V_OPERAND] + batch0 * V_BATCH0 + batch1 * V_BATCH1, v);
+      PASTE_(NAME, pack_b)(b_batch, b);
+      PASTE_(NAME, pack_v)(v_batch, v);
       packed = batch;
     }
+#endif
     const long first = u % BATCH_UNITS * UNIT_BLOCKS;
     const long last = first + UNIT_BLOCKS < BLOCKS ? first + UNIT_BLOCKS : BLOCKS;
     for (long block = first; block < last; block++) {
@@ -176,4 +240,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef WIDTH
 #undef V_PANELS
 #undef BATCH_UNITS
+#undef B_PANEL
+#undef V_PANEL
 #undef PRODUCT_
+#undef PRODUCT_OF_
