@@ -77,6 +77,7 @@ size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);
 size_t softmax_scratch_bytes(ON, const struct choice *choice);
+size_t weights_scratch_bytes(ON, const struct choice *choice);
 #undef PACKED_FAMILY
 #undef FAMILY
 #undef ON

@@ -69,6 +69,10 @@ static const char *const lines[] = {
     GEMM("f32*u4:f32:f32", 5, 33, 75, 80, 35) " block16 b_zeros1",
     GEMM("f32*i8:f32:f32", 3, 70, 65, 65, 70) " block65",
     GEMM("f32*u8:f32:f32", 16, 47, 64, 64, 47) " block16 b_zeros1",
+    GEMM("f32*i8:f32:f32", 2, 70, 600, 601, 70) " block600",
+    GEMM("f32*u4:f32:f32", 1, 130, 1024, 1024, 130) " block512 b_zeros1",
+    GEMM("f32*i4:f32:f32", 7, 40, 301, 304, 41) " block301",
+    GEMM("f32*i8:f32:f32", 4, 20, 774, 774, 20) " block387",
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
@@ -333,6 +337,33 @@ static void spread_sizes(struct sums *s, int64_t count, double times) {
   for (int64_t o = 0; o < count; o++) s->size[o] = most * times;
 }
 
+/* Small weights: a times 2^100 gives the sums times 2^100, and what is not finite in a row counts in all sums of that row
+   and in no other. */
+static void check_extremes(const struct isa *isa, const char *line, const struct problem *p,
+                           kernel_function *run, int64_t units, char *a, const char *b,
+                           const char *c, size_t bytes, void *scratch) {
+  char *again = malloc(bytes);
+  assert_non_null(again);
+  for (int64_t i = 0; i < p->m * p->a_row - (p->a_row - p->k); i++) {
+    const float x = (float)(element_at(a, TYPE_F32, i) * 0x1p100);
+    memcpy(a + 4 * i, &x, 4);
+  }
+  for (int turn = 0; turn < 2; turn++) {
+    const float odd = INFINITY;
+    if (turn) memcpy(a + 4 * (p->k / 2), &odd, 4);
+    run(a, b, again, NULL, scratch, 0, units);
+    for (int64_t m = 0; m < p->m; m++)
+      for (int64_t n = 0; n < p->n; n++) {
+        const double got = element_at(again, TYPE_F32, m * p->c_row + n);
+        const bool is_lost = turn && !m;
+        if (is_lost ? isfinite(got) : got != element_at(c, TYPE_F32, m * p->c_row + n) * 0x1p100)
+          fail_with("%s: %s: extremes %d: element %lld,%lld is %.9g", isa->name, line, turn,
+                    (long long)m, (long long)n, got);
+      }
+  }
+  free(again);
+}
+
 static void run_job(const struct isa *isa, void *library, int index, const struct job *job) {
   const struct problem *p = &job->p;
   const struct kernel *kernel = job->choice.kernel;
@@ -380,6 +411,9 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   if (strstr(kernel->name, "winograd"))
     spread_sizes(&s, n.c, choice_value(&job->choice, "halves", 0) ? 0x1p8 : 1);
   compare(isa, lines[index], p, &s, c.at, n.c);
+  if (p->block)
+    check_extremes(isa, lines[index], p, run, kernel->units(p, &isa->target, &job->choice), a.at,
+                   packed.at, c.at, (size_t)n.c * 4, scratch.at);
   free(s.value), free(s.size), free(s.there), free(s.read);
   struct guarded *all[] = {&a, &b, &c, &packed, &scratch};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);

@@ -25,8 +25,6 @@ INLINE_ vec nibbles_(vec middle, veci x) {
 #endif
 
 #define NR (VECTORS * LANES)
-#define PANELS ((N + NR - 1) / NR)
-#define TAIL (N % NR)
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
 #if B_BITS == 4
 #define PAIR 2 /* rows of b that one byte holds */
@@ -77,13 +75,9 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
 #endif
 }
 
-/* Rows of one panel at a, results at element o of c. */
-INLINE_ void PASTE_(NAME, rows)(const float *a, const uint8_t *panel, float *c,
-                                const void *const *e, long o, long j, long columns,
+/* Sums of `rows` rows of a by one panel. */
+INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TILE_ROWS][VECTORS],
                                 const int rows) {
-  vec acc[TILE_ROWS][VECTORS];
-  UNROLL for (int r = 0; r < rows; r++)
-    UNROLL for (int v = 0; v < VECTORS; v++) acc[r][v] = (vec){0};
   for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {
     vec sum[2][TILE_ROWS][VECTORS];
     const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
@@ -114,39 +108,12 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const uint8_t *panel, float *c,
       }
     }
   }
-  (void)e, (void)j;
-  UNROLL for (int r = 0; r < rows; r++)
-    UNROLL for (int v = 0; v < VECTORS; v++) {
-      const long at = o + r * C_ROW + v * LANES, left = columns - v * LANES;
-      const long lanes = left < LANES ? left : LANES;
-      if (lanes > 0) store_lanes_(c + at, EPILOGUE(acc[r][v], at, (j + v * LANES), lanes), lanes);
-    }
 }
 
-void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
-  const float *a = a_;
-  const uint8_t *b = b_;
-  float *c = c_;
-  (void)scratch;
-  for (long u = begin; u < end; u++) {
-    const long last = (u + 1) * UNIT_PANELS < PANELS ? (u + 1) * UNIT_PANELS : PANELS;
-    for (long panel = u * UNIT_PANELS; panel < last; panel++) {
-      const long j = panel * NR, columns = N - j < NR ? N - j : NR;
-      const uint8_t *p = b + panel * PANEL_BYTES;
-      long m = 0;
-      for (; m + TILE_ROWS <= M; m += TILE_ROWS)
-        PASTE_(NAME, rows)(a + m * A_ROW, p, c, e, m * C_ROW + j, j, columns, TILE_ROWS);
-#if M % TILE_ROWS
-      PASTE_(NAME, rows)(a + m * A_ROW, p, c, e, m * C_ROW + j, j, columns, M % TILE_ROWS);
-#endif
-    }
-  }
-}
-#undef NR
-#undef PANELS
-#undef TAIL
+#define ROW_T float
+#define ROW_STEP A_ROW
+#define ROWS_ ((const float *)a_)
+#include "weights_walk.h"
 #undef BLOCKS_
 #undef PAIR
 #undef BLOCK_BYTES
-#undef PANEL_BYTES
