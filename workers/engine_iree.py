@@ -1,11 +1,19 @@
 """IREE: ONNX -> torch-mlir's ONNX dialect -> iree-compile for llvm-cpu -> local-sync or local-task.
 
-Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread)."""
+Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread); target=cuda|rocm|vulkan
+compiles for such a device (chip=NAME: which one) and runs where one is."""
 
 import sys
 import time
 
 import protocol
+
+
+# By the word of the option: iree-compile's name, the runtime's, the flag for the chip and what it says by itself.
+TARGETS = {"cpu": ("llvm-cpu", "", "--iree-llvmcpu-target-cpu=", "host"),
+           "cuda": ("cuda", "cuda", "--iree-cuda-target=", "sm_80"),
+           "rocm": ("rocm", "hip", "--iree-rocm-target=", "gfx942"),
+           "vulkan": ("vulkan-spirv", "vulkan", "--iree-vulkan-target=", "vp_android_baseline_2022")}
 
 
 class Engine:
@@ -27,20 +35,30 @@ class Engine:
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
-        flags = ["--iree-llvmcpu-target-cpu=host"]
+        target = request.options.get("target", "cpu")
+        if target not in TARGETS:
+            raise protocol.Unsupported(f"target is one of {' '.join(TARGETS)}")
+        backend, driver, flag, chip = TARGETS[target]
+        flags = [flag + request.options.get("chip", chip)]
         if request.options.get("data_tiling", "1") == "1":
             flags.append("--iree-opt-data-tiling")
         try:
-            binary = compiler.compile_file(mlir, input_type=form, target_backends=["llvm-cpu"],
+            binary = compiler.compile_file(mlir, input_type=form, target_backends=[backend],
                                            extra_args=flags)
         except compiler.CompilerToolError as error:
             raise protocol.Unsupported(protocol.last_error(str(error)))
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("load")
-        device = request.options.get("device", "local-task" if request.threads > 1 else "local-sync")
+        device = driver or request.options.get("device", "local-task" if request.threads > 1 else "local-sync")
         if device == "local-task":
             runtime.flags.parse_flags(f"--task_topology_group_count={request.threads}")
-        self.config = runtime.Config(device)
+        try:
+            self.config = runtime.Config(device)
+        except Exception as error:
+            if not driver:
+                raise
+            raise protocol.Unsupported(f"compiled for {target} in {compile_ms / 1e3:.1f} s, {len(binary)} bytes; no such device "
+                                       f"here: {(str(error).splitlines() or ['no reason given'])[0]}")
         context = runtime.SystemContext(config=self.config)
         module = runtime.VmModule.copy_buffer(context.instance, binary)
         context.add_vm_module(module)

@@ -5,6 +5,9 @@ static const struct backend_variant variants[] = {
     {"local-sync", "device=local-sync", "in the caller's thread, without a pool"},
     {"local-task", "device=local-task", "with its thread pool, for one thread too"},
     {"untiled", "data_tiling=0", "without data tiling"},
+    {"cuda", "target=cuda", "compiled for CUDA; runs where such a device is"},
+    {"rocm", "target=rocm", "compiled for ROCm; runs where such a device is"},
+    {"vulkan", "target=vulkan", "compiled for Vulkan; runs where such a device is"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_iree = {

@@ -77,7 +77,9 @@ static void take_block(struct member *member, const json_t *reply, const struct 
   member_accuracy(reply, &member->record);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
-  snprintf(end.reason, sizeof end.reason, "inside the timed run: %s", message_text(reply, "where"));
+  snprintf(end.reason, sizeof end.reason,
+           "inside the timed run, behind a right first inference: %s",
+           message_text(reply, "where"));
   member_end(member, &end);
 }
 

@@ -65,6 +65,7 @@ enum lite_code {
   LITE_LOG = 73,
   LITE_SUM = 74,
   LITE_SQRT = 75,
+  LITE_RSQRT = 76,
   LITE_POW = 78,
   LITE_ARG_MIN = 79,
   LITE_REDUCE_PROD = 81,

@@ -163,6 +163,35 @@ static bool fuse_activation(struct lite *l, const struct node *node, int activat
   return true;
 }
 
+/* The product with constant weights that is operand k of an Add and can add the other operand itself, as its bias. */
+static struct lite_operator *unbiased_product(struct lite *l, const struct node *node, size_t k) {
+  const struct value *from = node->inputs[k], *bias = node->inputs[1 - k];
+  const struct lite_value *v = &l->values[from->index];
+  const struct shape *shape = &from->shape;
+  int64_t count;
+  if (!v->plain || v->image || l->uses[from->index] != 1 || !shape->rank) return NULL;
+  if (!bias->constant || !bias->shape.rank || !shape_count(&bias->shape, &count)) return NULL;
+  if (bias->shape.dims[bias->shape.rank - 1] != count || shape->dims[shape->rank - 1] != count ||
+      !shape_equal(shape, &node->outputs[0]->shape))
+    return NULL;
+  const int64_t producer = l->tensors.at[v->plain - 1].producer;
+  struct lite_operator *op = producer < 0 ? NULL : &l->operators.at[producer];
+  return op && op->code == LITE_FULLY_CONNECTED && op->inputs[2] < 0 ? op : NULL;
+}
+
+static bool fuse_bias(struct lite *l, const struct node *node) {
+  for (size_t k = 0; k < 2 && !l->quantiser && !l->status; k++) {
+    struct lite_operator *op = unbiased_product(l, node, k);
+    if (!op) continue;
+    const struct shape row = {
+        1, {lite_shape(l, op->outputs[0])->dims[node->outputs[0]->shape.rank - 1]}};
+    op->inputs[2] = lite_reshape(l, lite_plain(l, node->inputs[1 - k]), &row);
+    lite_bind(l, node, 0, op->outputs[0], false);
+    return true;
+  }
+  return false;
+}
+
 static bool is_relu(const struct node *node, const double *bounds) {
   return is_op(node, OP_Relu) ||
          (is_op(node, OP_Clip) && bounds[0] == 0 && bounds[1] >= (double)3e38f);
@@ -233,6 +262,7 @@ void lite_elementwise(struct lite *l, const struct node *node) {
       fuse_activation(l, node, LITE_FUSED_RELU6, is_image))
     return;
   if (is_op(node, OP_Clip)) return put_clip(l, node, parameters, is_image);
+  if (is_op(node, OP_Add) && fuse_bias(l, node)) return;
   if (put_special(l, node, parameters, is_image)) return;
   for (size_t k = 0; k < operands && k < 3; k++) xyz[k] = lite_operand(l, node, k, is_image);
   const hone_dtype dtype = lite_dtype(l, xyz[0]);

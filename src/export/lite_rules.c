@@ -343,13 +343,13 @@ static void put_cumsum(struct lite *l, const struct node *node) {
 
 /* -- normalisations ---- */
 
-/* (x - mean) / sqrt(variance + epsilon) over the axes. */
+/* (x - mean) / sqrt(variance + epsilon) over the axes: a root for each row, and products. */
 static int32_t normalised(struct lite *l, int32_t x, const bool *axes, double epsilon,
                           bool centres) {
   if (centres) x = lite_binary(l, LITE_SUB, x, lite_reduce(l, LITE_MEAN, x, axes, true));
   const int32_t variance = lite_reduce(l, LITE_MEAN, lite_binary(l, LITE_MUL, x, x), axes, true);
   const int32_t inside = lite_binary(l, LITE_ADD, variance, lite_number(l, HONE_F32, epsilon));
-  return lite_binary(l, LITE_DIV, x, lite_unary(l, LITE_SQRT, inside));
+  return lite_binary(l, LITE_MUL, x, lite_unary(l, LITE_RSQRT, inside));
 }
 
 static void put_layer_norm(struct lite *l, const struct node *node) {

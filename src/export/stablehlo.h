@@ -15,12 +15,22 @@ struct term {
   hone_dtype dtype; /* HONE_BOOL is i1 */
   struct shape shape;
 };
+/* A graph that is being written: the whole one, or the body of a control operator, which reads from those outside. */
+struct hlo_scope {
+  const struct hlo_scope *outer;
+  const struct graph *graph;
+  struct term *terms; /* by value->index */
+};
+struct hlo;
+/* Writes a node. */
+typedef hone_status hlo_rule(struct hlo *h, const struct node *node);
 struct hlo {
   struct ctx *ctx;
   struct arena *arena;
   struct text *out;
   uint32_t fresh;
-  struct term *terms; /* by value->index */
+  const struct hlo_scope *scope; /* the innermost */
+  hlo_rule *rule;                /* any operator's: hlo_node */
   struct hlo_missing {
     const struct node *first;
     size_t count;
@@ -39,6 +49,16 @@ void hlo_put_ints(struct text *out, const int64_t *ints, int count);
 struct term hlo_op(struct hlo *h, const char *name, const struct term *operands, size_t count,
                    const char *attributes, const char *region, hone_dtype dtype,
                    const struct shape *shape);
+/* The same of several results, whose types are there and whose numbers it gives. */
+void hlo_op_into(struct hlo *h, const char *name, const struct term *operands, size_t count,
+                 const char *attributes, const char *region, struct term *results,
+                 size_t result_count);
+/* "%t1: tensor<..>, %t2: .." without its parts where they are not asked for. */
+void hlo_put_terms(struct text *out, const struct term *terms, size_t count, bool names,
+                   bool types);
+void hlo_rename(struct hlo *h, struct term *terms, size_t count);
+/* Side by side along an axis. */
+struct term hlo_join(struct hlo *h, const struct term *parts, size_t count, int axis);
 struct term hlo_unary(struct hlo *h, const char *name, struct term x);
 /* Operands of one type and shape; the result has it, or is bool where is_predicate. */
 struct term hlo_binary(struct hlo *h, const char *name, struct term x, struct term y);
@@ -76,9 +96,33 @@ struct term hlo_reduce_back(struct hlo *h, const char *op, double start, struct 
                             const bool axes[HONE_MAX_RANK]);
 /* A region of two scalars: op of them, or the second alone for op NULL. */
 void hlo_put_region(struct text *out, const char *op, hone_dtype dtype);
+/* Where a value's term is kept; NULL: it is of no graph that is being written. */
+struct term *hlo_term(struct hlo *h, const struct value *value);
+MUST_USE hone_status hlo_value(struct hlo *h, const struct value *value, struct term *out);
 /* The term of input k; E_UNSUP where there is none. */
 MUST_USE hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out);
 void hlo_bind(struct hlo *h, const struct node *node, size_t output, struct term term);
+
+/* -- stablehlo_control.c */
+/* E_UNSUP: a type or size that is not written. */
+MUST_USE hone_status hlo_check(struct hlo *h, const struct value *value);
+/* A graph to be written, within h->scope; it is the innermost from now on. */
+MUST_USE hone_status hlo_enter(struct hlo *h, const struct graph *graph);
+/* The nodes of the innermost graph; those without a rule are noted in h->missing. */
+MUST_USE hone_status hlo_nodes(struct hlo *h);
+/* A loop over `terms`: what it begins with, then what each turn is given, then what is left after the last. */
+struct hlo_while {
+  struct term *terms;
+  size_t count;
+  uint32_t results; /* the number before the first of them */
+};
+void hlo_while_condition(struct hlo *h, struct hlo_while *w);
+void hlo_while_body(struct hlo *h, struct hlo_while *w, struct term goes_on);
+void hlo_while_end(struct hlo *h, struct hlo_while *w);
+/* "stablehlo.return" of a region. */
+void hlo_return(struct hlo *h, const struct term *terms, size_t count);
+/* y with x [..] at place `at` of its first axis. */
+struct term hlo_collect(struct hlo *h, struct term y, struct term x, struct term at);
 
 /* -- stablehlo_elementwise.c: any row of unary.def, binary.def, ternary.def by its expression */
 MUST_USE hone_status hlo_elementwise(struct hlo *h, const struct node *node, struct term *out);
@@ -86,8 +130,8 @@ MUST_USE hone_status hlo_elementwise(struct hlo *h, const struct node *node, str
 MUST_USE hone_status hlo_expression(struct hlo *h, const char *expression, const struct term *xyz,
                                     double alpha, double beta, struct term *out);
 
-/* -- stablehlo_rules.c, _contract.c, _images.c, _quantised.c, _recurrent.c, _trees.c: one rule an operator */
-typedef hone_status hlo_rule(struct hlo *h, const struct node *node);
+/* -- stablehlo_rules.c, _contract.c, _images.c, _quantised.c, _recurrent.c, _trees.c, _control.c, _order.c: one rule an
+   operator */
 hlo_rule hlo_conv, hlo_conv_transpose, hlo_gemm, hlo_matmul, hlo_max_pool, hlo_average_pool,
     hlo_gather, hlo_gather_elements, hlo_gather_nd, hlo_scatter_elements, hlo_scatter_nd;
 /* A sum of products: the first `batch` dimensions of both are one another's; a's dimension `ka` meets b's `kb`. */
@@ -106,6 +150,6 @@ struct hlo_row {
   hlo_rule *rule;
 };
 extern const struct hlo_row hlo_image_rules[], hlo_quantised_rules[], hlo_recurrent_rules[],
-    hlo_trees_rules[];
-MUST_USE hone_status hlo_node(struct hlo *h, const struct node *node);
+    hlo_trees_rules[], hlo_control_rules[], hlo_order_rules[];
+hlo_rule hlo_node;
 #endif

@@ -315,18 +315,21 @@ hone_status hlo_gather(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
+/* Of each element its place along an axis, as a column behind the shape. */
+static struct term column_of(struct hlo *h, int axis, hone_dtype dtype, const struct shape *shape) {
+  struct shape column = *shape;
+  column.dims[column.rank++] = 1;
+  return hlo_reshape(h, hlo_iota(h, axis, dtype, shape), &column);
+}
+
 /* Each update's whole index: its own position, with the given place along the axis. */
 static struct term put_index_vectors(struct hlo *h, struct term at, int axis) {
-  struct shape column = at.shape, all = at.shape;
+  struct shape column = at.shape;
   struct term parts[HONE_MAX_RANK];
-  char attributes[64];
   column.dims[column.rank++] = 1;
-  all.dims[all.rank++] = at.shape.rank;
   for (int d = 0; d < at.shape.rank; d++)
-    parts[d] = hlo_reshape(h, d == axis ? at : hlo_iota(h, d, at.dtype, &at.shape), &column);
-  snprintf(attributes, sizeof attributes, "dimension = %d : i64", at.shape.rank);
-  return hlo_op(h, "stablehlo.concatenate", parts, (size_t)at.shape.rank, attributes, NULL,
-                at.dtype, &all);
+    parts[d] = d == axis ? hlo_reshape(h, at, &column) : column_of(h, d, at.dtype, &at.shape);
+  return hlo_join(h, parts, (size_t)at.shape.rank, at.shape.rank);
 }
 
 /* at [.., length]: where each update goes, along the first `length` axes of x; it has all of the others. */
@@ -379,19 +382,26 @@ hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
   return put_scatter(h, node, x, at, updates);
 }
 
-/* Input 1 as addresses [.., length] in x; negative entries count from the end of their axis. */
+/* Input 1 as addresses [.., length] in x behind its first `batch` axes, along which each has its own place; negative
+   entries count from the end of their axis. */
 static hone_status put_addresses(struct hlo *h, const struct node *node, const struct shape *x,
-                                 struct term *out) {
-  struct term at, sizes;
+                                 int batch, struct term *out) {
+  struct term at, sizes, parts[HONE_MAX_RANK + 1];
   struct tensor *dims;
   TRY(hlo_input(h, node, 1, &at));
-  const int64_t length = at.shape.dims[at.shape.rank - 1];
+  const int last = at.shape.rank - 1;
+  const int64_t length = at.shape.dims[last];
   TRY(tensor_create(h->ctx, h->arena, at.dtype, &(struct shape){1, {length}}, &dims));
-  for (int64_t d = 0; d < length; d++) tensor_set_i64(dims, (size_t)d, x->dims[d]);
+  for (int64_t d = 0; d < length; d++) tensor_set_i64(dims, (size_t)d, x->dims[batch + d]);
   TRY(hlo_constant(h, dims, &sizes));
   const struct term zero = hlo_splat(h, 0, at.dtype, &at.shape);
   const struct term moved = hlo_binary(h, "stablehlo.add", at, hlo_broadcast(h, sizes, &at.shape));
-  *out = hlo_select(h, hlo_compare(h, "LT", at, zero), moved, at);
+  at = hlo_select(h, hlo_compare(h, "LT", at, zero), moved, at);
+  struct shape rows = at.shape;
+  rows.rank--;
+  for (int d = 0; d < batch; d++) parts[d] = column_of(h, d, at.dtype, &rows);
+  parts[batch] = at;
+  *out = batch ? hlo_join(h, parts, (size_t)batch + 1, last) : at;
   return HONE_OK;
 }
 
@@ -399,7 +409,7 @@ hone_status hlo_scatter_nd(struct hlo *h, const struct node *node) {
   struct term x, at, updates;
   TRY(hlo_input(h, node, 0, &x));
   TRY(hlo_input(h, node, 2, &updates));
-  TRY(put_addresses(h, node, &x.shape, &at));
+  TRY(put_addresses(h, node, &x.shape, 0, &at));
   return put_scatter(h, node, x, at, updates);
 }
 
@@ -441,9 +451,7 @@ hone_status hlo_gather_elements(struct hlo *h, const struct node *node) {
 hone_status hlo_gather_nd(struct hlo *h, const struct node *node) {
   struct term x, at;
   TRY(hlo_input(h, node, 0, &x));
-  if (node_int(node, "batch_dims", 0))
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: GatherND with batch_dims");
-  TRY(put_addresses(h, node, &x.shape, &at));
+  TRY(put_addresses(h, node, &x.shape, (int)node_int(node, "batch_dims", 0), &at));
   put_gather(h, node, x, at);
   return HONE_OK;
 }

@@ -143,36 +143,6 @@ static const struct kind *kind_of(const struct node *node) {
 /* -- the loop --------------------------------------------------------------------------------------
  */
 
-/* "%t1: tensor<..>, %t2: .." without its parts where they are not asked for. */
-static void put_terms(struct text *out, const struct term *terms, int count, bool names,
-                      bool types) {
-  for (int i = 0; i < count; i++) {
-    if (i) text_puts(out, ", ");
-    if (names) text_printf(out, "%%t%u", terms[i].number);
-    if (names && types) text_puts(out, ": ");
-    if (types) hlo_put_type(out, terms[i].dtype, &terms[i].shape);
-  }
-}
-
-static void rename_terms(struct hlo *h, struct term *terms, int count) {
-  for (int i = 0; i < count; i++) terms[i].number = ++h->fresh;
-}
-
-static void put_block(struct hlo *h, const char *before, struct term *terms, int count) {
-  rename_terms(h, terms, count);
-  text_printf(h->out, "%s\n    ^bb0(", before);
-  put_terms(h->out, terms, count, true, true);
-  text_puts(h->out, "):\n");
-}
-
-static void put_return(struct hlo *h, const struct term *terms, int count) {
-  text_puts(h->out, "    \"stablehlo.return\"(");
-  put_terms(h->out, terms, count, true, false);
-  text_puts(h->out, ") : (");
-  put_terms(h->out, terms, count, false, true);
-  text_puts(h->out, ") -> ()\n");
-}
-
 /* state: h, c, and behind them y of all steps; at: of the step. */
 static hone_status put_step(struct hlo *h, const struct cell *cell, struct term at,
                             struct term *state) {
@@ -180,7 +150,7 @@ static hone_status put_step(struct hlo *h, const struct cell *cell, struct term 
   const struct term zero = hlo_splat(h, 0, HONE_I64, &(struct shape){0});
   struct term *y = &state[kind->states];
   struct text sizes = {0};
-  struct shape row = cell->x.shape, wide = state[0].shape;
+  struct shape row = cell->x.shape;
   row.dims[0] = 1;
   text_puts(&sizes, "slice_sizes = ");
   hlo_put_ints(&sizes, row.dims, row.rank);
@@ -190,46 +160,28 @@ static hone_status put_step(struct hlo *h, const struct cell *cell, struct term 
   text_deinit(&sizes);
   x = hlo_reshape(h, x, &(struct shape){2, {row.dims[1], row.dims[2]}});
   TRY(kind->step(h, cell, x, state));
-  wide.rank = 3;
-  memmove(wide.dims + 1, state[0].shape.dims, 2 * sizeof *wide.dims);
-  wide.dims[0] = 1;
-  const struct term last = hlo_reshape(h, state[0], &wide);
-  *y = hlo_op(h, "stablehlo.dynamic_update_slice", (struct term[]){*y, last, at, zero, zero}, 5,
-              NULL, NULL, y->dtype, &y->shape);
+  *y = hlo_collect(h, *y, state[0], at);
   return HONE_OK;
 }
 
 /* All steps; state becomes what is left after the last. */
 static hone_status put_loop(struct hlo *h, const struct cell *cell, struct term *state, int count) {
   const struct shape scalar = {0};
-  struct term in[1 + STATE] = {{0}}, results[1 + STATE], at;
-  in[0] = hlo_splat(h, 0, HONE_I64, &scalar);
-  memcpy(in + 1, state, (size_t)count * sizeof *state);
-  memcpy(results, in, sizeof in);
-  count++;
-  rename_terms(h, results, count);
-  text_puts(h->out, "    ");
-  put_terms(h->out, results, count, true, false);
-  text_puts(h->out, " = \"stablehlo.while\"(");
-  put_terms(h->out, in, count, true, false);
-  put_block(h, ") ({", in, count);
+  struct term terms[1 + STATE] = {{0}}, at;
+  struct hlo_while loop = {terms, (size_t)count + 1, 0};
+  terms[0] = hlo_splat(h, 0, HONE_I64, &scalar);
+  memcpy(terms + 1, state, (size_t)count * sizeof *state);
+  hlo_while_condition(h, &loop);
   const struct term all = hlo_splat(h, (double)cell->steps, HONE_I64, &scalar);
-  const struct term goes_on = hlo_compare(h, "LT", in[0], all);
-  put_return(h, &goes_on, 1);
-  put_block(h, "    }, {", in, count);
-  at = in[0];
-  in[0] = plus(h, at, hlo_splat(h, 1, HONE_I64, &scalar));
+  hlo_while_body(h, &loop, hlo_compare(h, "LT", terms[0], all));
+  at = terms[0];
+  terms[0] = plus(h, at, hlo_splat(h, 1, HONE_I64, &scalar));
   if (cell->is_backwards)
     at = hlo_binary(h, "stablehlo.subtract",
                     hlo_splat(h, (double)(cell->steps - 1), HONE_I64, &scalar), at);
-  TRY(put_step(h, cell, at, in + 1));
-  put_return(h, in, count);
-  text_puts(h->out, "    }) : (");
-  put_terms(h->out, results, count, false, true);
-  text_puts(h->out, ") -> (");
-  put_terms(h->out, results, count, false, true);
-  text_puts(h->out, ")\n");
-  memcpy(state, results + 1, (size_t)(count - 1) * sizeof *state);
+  TRY(put_step(h, cell, at, terms + 1));
+  hlo_while_end(h, &loop);
+  memcpy(state, terms + 1, (size_t)count * sizeof *state);
   return HONE_OK;
 }
 
@@ -290,16 +242,12 @@ static hone_status open_direction(struct hlo *h, const struct node *node, struct
 
 /* [batch, hidden] or [steps, batch, hidden] of each direction as one, with that axis at `axis`. */
 static struct term put_together(struct hlo *h, struct term *parts, int count, int axis) {
-  char attributes[64];
   struct shape shape = parts[0].shape;
   shape.rank++;
   for (int d = shape.rank - 1; d > axis; d--) shape.dims[d] = shape.dims[d - 1];
   shape.dims[axis] = 1;
   for (int i = 0; i < count; i++) parts[i] = hlo_reshape(h, parts[i], &shape);
-  shape.dims[axis] = count;
-  snprintf(attributes, sizeof attributes, "dimension = %d : i64", axis);
-  return hlo_op(h, "stablehlo.concatenate", parts, (size_t)count, attributes, NULL, parts[0].dtype,
-                &shape);
+  return hlo_join(h, parts, (size_t)count, axis);
 }
 
 static hone_status put_recurrent(struct hlo *h, const struct node *node) {

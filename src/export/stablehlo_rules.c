@@ -27,15 +27,11 @@ static hone_status put_transpose(struct hlo *h, const struct node *node) {
 
 static hone_status put_concat(struct hlo *h, const struct node *node) {
   struct term *parts;
-  char attributes[64];
   int axis;
   TRY(axis_attribute(h->ctx, node, "axis", 0, node->outputs[0]->shape.rank, &axis));
   TRY(NEW_ARRAY(h->ctx, h->arena, parts, node->input_count));
   for (size_t k = 0; k < node->input_count; k++) TRY(hlo_input(h, node, k, &parts[k]));
-  snprintf(attributes, sizeof attributes, "dimension = %d : i64", axis);
-  hlo_bind(h, node, 0,
-           hlo_op(h, "stablehlo.concatenate", parts, node->input_count, attributes, NULL,
-                  node->outputs[0]->dtype, &node->outputs[0]->shape));
+  hlo_bind(h, node, 0, hlo_join(h, parts, node->input_count, axis));
   return HONE_OK;
 }
 
@@ -206,16 +202,10 @@ static struct term divided(struct hlo *h, struct term x, double by) {
   return hlo_binary(h, "stablehlo.divide", x, hlo_splat(h, by, x.dtype, &x.shape));
 }
 
-static double lowest_of(hone_dtype dtype) {
-  return dtype == HONE_I32 ? INT32_MIN : dtype == HONE_I64 ? (double)INT64_MIN : -INFINITY;
-}
-
-static hone_status put_reduce(struct hlo *h, const struct node *node) {
-  struct term x;
-  bool axes[HONE_MAX_RANK] = {false};
+static hone_status reduced_axes(struct hlo *h, const struct node *node, int rank,
+                                bool axes[HONE_MAX_RANK]) {
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
-  TRY(hlo_input(h, node, 0, &x));
   const int64_t *given = node_ints(node, "axes", &count);
   if (given) memcpy(list, given, count * sizeof *list);
   if (node_input(node, 1) && node_input(node, 1)->shape.rank == 1 &&
@@ -223,29 +213,53 @@ static hone_status put_reduce(struct hlo *h, const struct node *node) {
     TRY(want_ints(h->ctx, node, 1, "axes", HONE_MAX_RANK, list, &count));
   for (size_t i = 0; i < count; i++) {
     int axis;
-    TRY(axis_normalise(h->ctx, node, "axes", list[i], x.shape.rank, &axis));
+    TRY(axis_normalise(h->ctx, node, "axes", list[i], rank, &axis));
     axes[axis] = true;
   }
-  for (int d = 0; !count && d < x.shape.rank && !node_int(node, "noop_with_empty_axes", 0); d++)
+  for (int d = 0; !count && d < rank && !node_int(node, "noop_with_empty_axes", 0); d++)
     axes[d] = true;
+  return HONE_OK;
+}
+
+/* The largest along the axes, which an exponential loses first; 0 where it is none. */
+static struct term exponent_of(struct hlo *h, struct term x, const bool axes[HONE_MAX_RANK]) {
+  const struct term most = hlo_reduce_back(h, "stablehlo.maximum", -INFINITY, x, axes);
+  const struct term far = hlo_splat(h, INFINITY, x.dtype, &x.shape);
+  return hlo_select(h, hlo_compare(h, "LT", hlo_unary(h, "stablehlo.abs", most), far), most,
+                    hlo_splat(h, 0, x.dtype, &x.shape));
+}
+
+static hone_status put_reduce(struct hlo *h, const struct node *node) {
+  static const struct {
+    enum op_id op;
+    const char *name;
+    double start;
+  } others[] = {{OP_ReduceMax, "stablehlo.maximum", -INFINITY},
+                {OP_ReduceMin, "stablehlo.minimum", INFINITY},
+                {OP_ReduceProd, "stablehlo.multiply", 1}};
+  const bool is_l2 = is_op(node, OP_ReduceL2), is_exp = is_op(node, OP_ReduceLogSumExp);
+  const char *name = "stablehlo.add";
+  double start = 0;
+  bool axes[HONE_MAX_RANK] = {false};
+  struct term x, exponent = {0};
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(reduced_axes(h, node, x.shape.rank, axes));
+  for (size_t i = 0; i < COUNT(others); i++)
+    if (is_op(node, others[i].op)) name = others[i].name, start = others[i].start;
   if (is_op(node, OP_ReduceL1)) x = hlo_unary(h, "stablehlo.abs", x);
-  const bool is_max = is_op(node, OP_ReduceMax), is_min = is_op(node, OP_ReduceMin);
-  const bool is_product = is_op(node, OP_ReduceProd), is_l2 = is_op(node, OP_ReduceL2);
-  if (is_min && x.dtype != HONE_F32 && x.dtype != HONE_F64)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: ReduceMin of floats only");
   if (is_l2 || is_op(node, OP_ReduceSumSquare)) x = hlo_binary(h, "stablehlo.multiply", x, x);
-  struct term sum = hlo_reduce(h,
-                               is_max       ? "stablehlo.maximum"
-                               : is_min     ? "stablehlo.minimum"
-                               : is_product ? "stablehlo.multiply"
-                                            : "stablehlo.add",
-                               is_max       ? lowest_of(x.dtype)
-                               : is_min     ? INFINITY
-                               : is_product ? 1
-                                            : 0,
-                               x, axes);
+  if (is_exp) {
+    exponent = exponent_of(h, x, axes);
+    x = hlo_unary(h, "stablehlo.exponential", hlo_binary(h, "stablehlo.subtract", x, exponent));
+  }
+  struct term sum = hlo_reduce(h, name, start, x, axes);
   if (is_op(node, OP_ReduceMean)) sum = divided(h, sum, count_of(&x.shape, axes));
   if (is_l2) sum = hlo_unary(h, "stablehlo.sqrt", sum);
+  if (is_exp || is_op(node, OP_ReduceLogSum)) sum = hlo_unary(h, "stablehlo.log", sum);
+  if (is_exp) {
+    exponent = hlo_reduce(h, "stablehlo.maximum", -INFINITY, exponent, axes);
+    sum = hlo_binary(h, "stablehlo.add", sum, exponent);
+  }
   hlo_bind(h, node, 0, hlo_reshape(h, sum, &node->outputs[0]->shape));
   return HONE_OK;
 }
@@ -349,6 +363,59 @@ static hone_status put_instance_norm(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
+/* The channels in groups, each normalised as a whole. */
+static hone_status put_group_norm(struct hlo *h, const struct node *node) {
+  struct term x, scale, bias;
+  const bool axes[HONE_MAX_RANK] = {false, false, true};
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(channel_input(h, node, 1, &x.shape, &scale));
+  TRY(channel_input(h, node, 2, &x.shape, &bias));
+  const struct shape shape = x.shape;
+  const int64_t groups = node_int(node, "num_groups", 1);
+  struct shape grouped = {3, {shape.dims[0], groups, shape.dims[1] / groups}};
+  for (int d = 2; d < shape.rank; d++) grouped.dims[2] *= shape.dims[d];
+  struct term y =
+      normalised(h, hlo_reshape(h, x, &grouped), axes, node_float(node, "epsilon", 1e-5), true);
+  y = hlo_binary(h, "stablehlo.multiply", hlo_reshape(h, y, &shape), scale);
+  hlo_bind(h, node, 0, hlo_binary(h, "stablehlo.add", y, bias));
+  return HONE_OK;
+}
+
+/* x / (bias + alpha / size * the squares of so many channels around it) ^ beta, the sum as one of moved pieces. */
+static hone_status put_lrn(struct hlo *h, const struct node *node) {
+  enum { CHANNEL = 1, WIDEST = 64 };
+  const int64_t size = node_int(node, "size", 1), before = (size - 1) / 2;
+  struct term x, parts[3];
+  size_t count = 0;
+  TRY(hlo_input(h, node, 0, &x));
+  if (size > WIDEST)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: LRN over more than %d channels",
+                WIDEST);
+  const struct term squares = hlo_binary(h, "stablehlo.multiply", x, x);
+  for (int side = 0; side < 3; side++) {
+    struct shape zeros = x.shape;
+    zeros.dims[CHANNEL] = side ? size - 1 - before : before;
+    if (side == 1)
+      parts[count++] = squares;
+    else if (zeros.dims[CHANNEL])
+      parts[count++] = hlo_splat(h, 0, x.dtype, &zeros);
+  }
+  const struct term padded = hlo_join(h, parts, count, CHANNEL);
+  const int64_t channels = x.shape.dims[CHANNEL];
+  struct term sum = hlo_piece(h, padded, CHANNEL, 0, channels);
+  for (int64_t k = 1; k < size; k++)
+    sum = hlo_binary(h, "stablehlo.add", sum, hlo_piece(h, padded, CHANNEL, k, channels));
+  const double alpha = node_float(node, "alpha", 1e-4) / (double)size;
+  const struct term scaled =
+      hlo_binary(h, "stablehlo.multiply", sum, hlo_splat(h, alpha, x.dtype, &x.shape));
+  const struct term base = hlo_binary(h, "stablehlo.add", scaled,
+                                      hlo_splat(h, node_float(node, "bias", 1), x.dtype, &x.shape));
+  const struct term power = hlo_binary(
+      h, "stablehlo.power", base, hlo_splat(h, node_float(node, "beta", 0.75), x.dtype, &x.shape));
+  hlo_bind(h, node, 0, hlo_binary(h, "stablehlo.divide", x, power));
+  return HONE_OK;
+}
+
 static hone_status put_global_pool(struct hlo *h, const struct node *node) {
   struct term x;
   bool axes[HONE_MAX_RANK] = {false};
@@ -384,8 +451,10 @@ static const struct hlo_row rules[] = {
     {OP_Gemm, hlo_gemm},
     {OP_GlobalAveragePool, put_global_pool},
     {OP_GlobalMaxPool, put_global_pool},
+    {OP_GroupNormalization, put_group_norm},
     {OP_Identity, put_reshape},
     {OP_InstanceNormalization, put_instance_norm},
+    {OP_LRN, put_lrn},
     {OP_LayerNormalization, put_layer_norm},
     {OP_LogSoftmax, put_softmax},
     {OP_MatMul, hlo_matmul},
@@ -395,6 +464,8 @@ static const struct hlo_row rules[] = {
     {OP_Range, put_constant},
     {OP_ReduceL1, put_reduce},
     {OP_ReduceL2, put_reduce},
+    {OP_ReduceLogSum, put_reduce},
+    {OP_ReduceLogSumExp, put_reduce},
     {OP_ReduceMax, put_reduce},
     {OP_ReduceMean, put_reduce},
     {OP_ReduceMin, put_reduce},
@@ -405,6 +476,7 @@ static const struct hlo_row rules[] = {
     {OP_ScatterElements, hlo_scatter_elements},
     {OP_ScatterND, hlo_scatter_nd},
     {OP_Shape, put_constant},
+    {OP_Size, put_constant},
     {OP_Slice, put_slice},
     {OP_Softmax, put_softmax},
     {OP_Split, put_split},
@@ -413,8 +485,9 @@ static const struct hlo_row rules[] = {
     {OP_Unsqueeze, put_reshape},
     {.rule = NULL},
 };
-static const struct hlo_row *const tables[] = {rules, hlo_image_rules, hlo_quantised_rules,
-                                               hlo_recurrent_rules, hlo_trees_rules};
+static const struct hlo_row *const tables[] = {
+    rules,           hlo_image_rules,   hlo_quantised_rules, hlo_recurrent_rules,
+    hlo_trees_rules, hlo_control_rules, hlo_order_rules};
 
 hone_status hlo_node(struct hlo *h, const struct node *node) {
   if (node_is_known(node)) return HONE_OK; /* written where it is read */

@@ -52,25 +52,52 @@ void hlo_put_ints(struct text *out, const int64_t *ints, int count) {
   text_puts(out, ">");
 }
 
-struct term hlo_op(struct hlo *h, const char *name, const struct term *operands, size_t count,
-                   const char *attributes, const char *region, hone_dtype dtype,
-                   const struct shape *shape) {
-  const struct term result = {++h->fresh, dtype, *shape};
-  text_printf(h->out, "    %%t%u = \"%s\"(", result.number, name);
-  for (size_t i = 0; i < count; i++)
-    text_printf(h->out, "%s%%t%u", i ? ", " : "", operands[i].number);
+void hlo_put_terms(struct text *out, const struct term *terms, size_t count, bool names,
+                   bool types) {
+  for (size_t i = 0; i < count; i++) {
+    if (i) text_puts(out, ", ");
+    if (names) text_printf(out, "%%t%u", terms[i].number);
+    if (names && types) text_puts(out, ": ");
+    if (types) hlo_put_type(out, terms[i].dtype, &terms[i].shape);
+  }
+}
+
+void hlo_rename(struct hlo *h, struct term *terms, size_t count) {
+  for (size_t i = 0; i < count; i++) terms[i].number = ++h->fresh;
+}
+
+void hlo_op_into(struct hlo *h, const char *name, const struct term *operands, size_t count,
+                 const char *attributes, const char *region, struct term *results,
+                 size_t result_count) {
+  hlo_rename(h, results, result_count);
+  text_puts(h->out, "    ");
+  hlo_put_terms(h->out, results, result_count, true, false);
+  text_printf(h->out, " = \"%s\"(", name);
+  hlo_put_terms(h->out, operands, count, true, false);
   text_puts(h->out, ")");
   if (attributes) text_printf(h->out, " <{%s}>", attributes);
   if (region) text_puts(h->out, region);
   text_puts(h->out, " : (");
-  for (size_t i = 0; i < count; i++) {
-    if (i) text_puts(h->out, ", ");
-    hlo_put_type(h->out, operands[i].dtype, &operands[i].shape);
-  }
-  text_puts(h->out, ") -> ");
-  hlo_put_type(h->out, dtype, shape);
-  text_puts(h->out, "\n");
+  hlo_put_terms(h->out, operands, count, false, true);
+  text_puts(h->out, result_count == 1 ? ") -> " : ") -> (");
+  hlo_put_terms(h->out, results, result_count, false, true);
+  text_puts(h->out, result_count == 1 ? "\n" : ")\n");
+}
+
+struct term hlo_op(struct hlo *h, const char *name, const struct term *operands, size_t count,
+                   const char *attributes, const char *region, hone_dtype dtype,
+                   const struct shape *shape) {
+  struct term result = {0, dtype, *shape};
+  hlo_op_into(h, name, operands, count, attributes, region, &result, 1);
   return result;
+}
+
+struct term hlo_join(struct hlo *h, const struct term *parts, size_t count, int axis) {
+  char attributes[64];
+  struct shape shape = parts[0].shape;
+  for (size_t i = 1; i < count; i++) shape.dims[axis] += parts[i].shape.dims[axis];
+  snprintf(attributes, sizeof attributes, "dimension = %d : i64", axis);
+  return hlo_op(h, "stablehlo.concatenate", parts, count, attributes, NULL, parts[0].dtype, &shape);
 }
 
 struct term hlo_unary(struct hlo *h, const char *name, struct term x) {
@@ -185,6 +212,7 @@ static int64_t held(double value, hone_dtype dtype) {
   const int digits = is_unsigned ? (bits > 62 ? 62 : bits) : bits - 1;
   const double high = ldexp(1, digits);
   const double low = is_unsigned ? 0 : -high;
+  if (dtype == HONE_U64 && value == INFINITY) return -1; /* all bits */
   if (!(value < high)) return digits >= 63 ? INT64_MAX : ((int64_t)1 << digits) - 1;
   return value <= low ? (is_unsigned ? 0 : INT64_MIN >> (64 - bits)) : (int64_t)value;
 }
@@ -347,19 +375,29 @@ struct term hlo_reduce_back(struct hlo *h, const char *op, double start, struct 
 /* -- values of the graph ---------------------------------------------------------------------------
  */
 
-hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out) {
-  const struct value *value = node_input(node, k);
-  if (!value || !value->has_shape)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "input %zu is left out or has no shape", k);
-  struct term *term = &h->terms[value->index];
-  if (!term->number && value->constant) TRY(hlo_constant(h, value->constant, term));
-  if (!term->number)
-    return fail(h->ctx, HONE_E_INTERNAL, node_place(node), "input %zu was not written", k);
+struct term *hlo_term(struct hlo *h, const struct value *value) {
+  const struct hlo_scope *scope = h->scope;
+  while (scope && !graph_owns(scope->graph, value)) scope = scope->outer;
+  return scope ? &scope->terms[value->index] : NULL;
+}
+
+hone_status hlo_value(struct hlo *h, const struct value *value, struct term *out) {
+  struct term *term = hlo_term(h, value);
+  if (term && !term->number && value->constant) TRY(hlo_constant(h, value->constant, term));
+  if (!term || !term->number)
+    return fail(h->ctx, HONE_E_INTERNAL, place_name(value->name), "was not written");
   *out = *term;
   return HONE_OK;
 }
 
+hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out) {
+  const struct value *value = node_input(node, k);
+  if (!value || !value->has_shape)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "input %zu is left out or has no shape", k);
+  return hlo_value(h, value, out);
+}
+
 void hlo_bind(struct hlo *h, const struct node *node, size_t output, struct term term) {
   if (output < node->output_count && node->outputs[output])
-    h->terms[node->outputs[output]->index] = term;
+    h->scope->terms[node->outputs[output]->index] = term;
 }

@@ -1,5 +1,6 @@
 /* recognise-layernorm: the operators that exporters write for layer normalisation,
  *     d = x - mean(x);  y = d / sqrt(mean(d * d) + epsilon) * scale + bias
+ * (or d times the inverse of the root)
  * over the last axes, become LayerNormalization (Ba et al. 2016). Mul and Add are taken
  * along where their constants fit. */
 #include "rewrite.h"
@@ -37,12 +38,29 @@ struct match {
   int axis;
 };
 
+/* The root that d is divided by, or by whose inverse it is multiplied; nobody else reads it. */
+static const struct node *root_of(const struct rewrite *r, const struct node *node,
+                                  const struct value **d) {
+  if (is_op(node, OP_Div)) {
+    *d = node->inputs[0];
+    return rewrite_single_use(r, node->inputs[1]) ? producer_of(node->inputs[1], OP_Sqrt) : NULL;
+  }
+  for (size_t k = 0; k < 2; k++) {
+    const struct node *inverse = producer_of(node->inputs[k], OP_Reciprocal);
+    if (!inverse || !rewrite_single_use(r, node->inputs[k])) continue;
+    *d = node->inputs[1 - k];
+    return rewrite_single_use(r, inverse->inputs[0]) ? producer_of(inverse->inputs[0], OP_Sqrt)
+                                                     : NULL;
+  }
+  return NULL;
+}
+
 /* d / sqrt(mean(d^2) + epsilon) with d = x - mean(x); nothing in between is used elsewhere. */
 static bool match_core(const struct rewrite *r, const struct node *div, struct match *m) {
   int axis;
-  const struct value *d = div->inputs[0];
-  const struct node *sub = producer_of(d, OP_Sub), *root = producer_of(div->inputs[1], OP_Sqrt);
-  if (!sub || !root || !rewrite_single_use(r, div->inputs[1])) return false;
+  const struct value *d = NULL;
+  const struct node *root = root_of(r, div, &d), *sub = producer_of(d, OP_Sub);
+  if (!sub || !root) return false;
   const struct node *add = producer_of(root->inputs[0], OP_Add);
   const struct value *variance = add ? other_input(add, &m->epsilon) : NULL;
   const struct node *mean_square = producer_of(variance, OP_ReduceMean);
@@ -128,11 +146,12 @@ static struct node *match_tail(const struct rewrite *r, const struct node *node,
   return NULL;
 }
 
-/* The Div becomes a normalisation with a scale of ones; Mul and Add behind it then find that. */
+/* The Div, or the first Mul, becomes a normalisation with a scale of ones; Mul and Add behind it then find that. */
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct match m = {0};
   struct value *constant;
-  if (is_op(node, OP_Div) && match_core(r, node, &m)) return build(r, node, &m, NULL, NULL);
+  if ((is_op(node, OP_Div) || is_op(node, OP_Mul)) && match_core(r, node, &m))
+    return build(r, node, &m, NULL, NULL);
   if (!is_op(node, OP_Mul) && !is_op(node, OP_Add)) return HONE_OK;
   const struct node *norm = match_tail(r, node, &m, &constant);
   if (!norm || node_input(norm, 2)) return HONE_OK;

@@ -137,7 +137,8 @@ void put_half_width(struct text *out, const struct record *record); /* "±0.3 %"
 /* Any column of columns.def in its unit; untrusted text. */
 void put_column(struct text *out, const struct record *record, const struct column *column);
 void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
-/* "native", "openvino 2024.6 (latency)", "native (again)"; untrusted text */
+/* "native", "torch:compile"; untrusted text */
+void put_engine_name(struct text *out, const struct cell *cell);
 /* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct text *out, const char *word);
 /* The backends of a group that ended as row i did, each once; false if an earlier row names it. */

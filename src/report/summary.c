@@ -464,15 +464,12 @@ static void put_backend_options(struct text *out, const struct cell *cell) {
   }
 }
 
-/* With its variant's name, where it has one: "default" and options have none. */
-static void put_backend_name(struct text *out, const struct cell *cell) {
-  char name[sizeof cell->backend + sizeof cell->variant + 2];
-  const size_t length = strcspn(cell->variant, " =");
-  const bool has_name =
-      length > 0 && cell->variant[length] != '=' && strcmp(cell->variant, "default") != 0;
-  snprintf(name, sizeof name, "%s%s%.*s", cell->backend, has_name ? ":" : "",
-           has_name ? (int)length : 0, cell->variant);
-  put_shell_word(out, name);
+static void put_backend_word(struct text *out, const struct cell *cell) {
+  struct text name = {0};
+  put_engine_name(&name, cell);
+  put_shell_word(out, name.at ? name.at : "");
+  if (name.failed) out->failed = true;
+  text_deinit(&name);
 }
 
 /* "multi:2" and "server:100/s:15ms" as the flags that made them. */
@@ -507,7 +504,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
   if (model[0] == '-') text_puts(&out, "./");
   put_shell_word(&out, model);
   text_puts(&out, " --backend ");
-  put_backend_name(&out, cell);
+  put_backend_word(&out, cell);
   put_backend_options(&out, cell);
   text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
   if (cell->load) text_printf(&out, " --load %d", cell->load);

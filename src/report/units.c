@@ -152,6 +152,24 @@ void put_column(struct text *out, const struct record *record, const struct colu
     column_format(record, column, out);
 }
 
+/* Of its variant's name: "default" and options are none. */
+static size_t variant_length(const struct cell *cell) {
+  const size_t length = strcspn(cell->variant, " =");
+  return cell->variant[length] == '=' || !strcmp(cell->variant, "default") ? 0 : length;
+}
+
+void put_engine_name(struct text *out, const struct cell *cell) {
+  const size_t length = variant_length(cell);
+  text_puts(out, cell->backend);
+  if (length) text_printf(out, ":%.*s", (int)length, cell->variant);
+}
+
+static bool same_engine_name(const struct cell *a, const struct cell *b) {
+  const size_t length = variant_length(a);
+  return !strcmp(a->backend, b->backend) && length == variant_length(b) &&
+         !strncmp(a->variant, b->variant, length);
+}
+
 static bool same_end(const struct record *a, const struct record *b) {
   return !a->rank && !b->rank && a->status == b->status && a->stage == b->stage &&
          !strcmp(a->reason, b->reason);
@@ -165,11 +183,11 @@ bool put_failed_names(struct text *out, const struct summary *summary, size_t be
   for (size_t k = i; k < end; k++) {
     bool is_new = same_end(&records[k], &records[i]);
     for (size_t j = i; is_new && j < k; j++)
-      is_new = strcmp(records[j].cell.backend, records[k].cell.backend) ||
+      is_new = !same_engine_name(&records[j].cell, &records[k].cell) ||
                !same_end(&records[j], &records[i]);
     if (!is_new) continue;
     if (out->length) LITERAL(out, ", ");
-    text_puts(out, records[k].cell.backend);
+    put_engine_name(out, &records[k].cell);
   }
   return true;
 }

@@ -58,8 +58,8 @@ def model_of(nodes, dims, constants=None, kind=1):
     from onnx import helper as h
     graph = h.make_graph(nodes, "g", [h.make_tensor_value_info("x", 1, dims)], [h.make_tensor_value_info("y", kind, None)],
                          [onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in (constants or {}).items()])
-    return h.make_model(graph, opset_imports=[h.make_opsetid("", 21), h.make_opsetid("ai.onnx.ml", 3), h.make_opsetid("hone", 1)],
-                        ir_version=10)
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 26), h.make_opsetid("ai.onnx.ml", 3), h.make_opsetid("hone", 1)],
+                        ir_version=11)
 
 
 def cases():
@@ -104,7 +104,71 @@ def cases():
                             {"at": np.array([[[2]], [[-4]]], np.int64), "by": weight(2, 1, 3)}),
         "gather_nd": ([n("GatherND", ["x", "at"], ["y"])], [4, 3, 2], {"at": np.array([[[-1, 0], [1, 2]]], np.int64)}),
         "gather_elements": ([n("GatherElements", ["x", "at"], ["y"], axis=1)], [4, 3], {"at": np.array([[-1, 0], [2, 1], [0, 0]], np.int64)}),
-        **recurrent(n, weight), **quantised(n, random), **trees(n),
+        "gather_nd_batches": ([n("GatherND", ["x", "at"], ["y"], batch_dims=1)], [2, 3, 4, 5],
+                              {"at": np.array([[[1], [-1]], [[0], [2]]], np.int64)}),
+        "reduce_min_integers": ([n("Cast", ["x"], ["i"], to=7), n("ReduceMin", ["i"], ["a"], keepdims=0), n("Cast", ["a"], ["y"], to=1)],
+                                [3, 20], {}),
+        "lrn": ([n("LRN", ["x"], ["y"], size=4, alpha=0.5, beta=0.6, bias=1.5)], [2, 7, 3, 2], {}),
+        "group_norm": ([n("GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2)], [2, 6, 3, 5], {"s": weight(6), "b": weight(6)}),
+        "log_sum_exp": ([n("Mul", ["x", "s"], ["b"]), n("ReduceLogSumExp", ["b", "axes"], ["y"])], [3, 4, 5],
+                        {"s": np.float32(200), "axes": np.array([0, 2], np.int64)}),
+        "log_sum": ([n("Abs", ["x"], ["a"]), n("ReduceLogSum", ["a", "axes"], ["y"], keepdims=0)], [3, 4, 5], {"axes": np.array([1], np.int64)}),
+        "trilu": ([n("Trilu", ["x", "k"], ["y"], upper=0)], [2, 4, 5], {"k": np.int64(1)}),
+        "bits": ([n("Mul", ["x", "s"], ["a"]), n("Cast", ["a"], ["i"], to=6), n("BitwiseNot", ["i"], ["j"]), n("BitwiseXor", ["j", "c"], ["k"]),
+                  n("BitwiseAnd", ["k", "m"], ["o"]), n("Cast", ["o"], ["y"], to=1)], [3, 20],
+                 {"s": np.float32(100), "c": np.int32(0x55), "m": np.full(20, 0x3F7, np.int32)}),
+        **recurrent(n, weight), **quantised(n, random), **trees(n), **ordered(n), **control(n, weight),
+    }
+
+
+def ordered(n):
+    import numpy as np
+    top = lambda dims, cast, **more: ([n("Round", ["x"], ["r"]), n("Cast", ["r"], ["i"], to=cast), n("TopK", ["i", "k"], ["v", "a"], **more),  # noqa: E731
+                                       n("Cast", ["v"], ["f"], to=1), n("Cast", ["a"], ["g"], to=1), n("Add", ["f", "g"], ["y"])],
+                                      dims, {"k": np.array([4], np.int64)})
+    along = lambda op, **more: ([n(op, ["x", "axis"], ["y"], **more)], [3, 7, 2], {"axis": np.int64(1)})  # noqa: E731
+    rest = lambda cast, divisors, **more: ([n("Mul", ["x", "s"], ["b"]), n("Cast", ["b"], ["i"], to=cast), n("Mod", ["i", "d"], ["r"], **more),  # noqa: E731
+                                            n("Cast", ["r"], ["y"], to=1)], [5, len(divisors)], {"s": np.float32(20), "d": divisors})
+    whole = np.array([3, -3, 7, -1, 0, 1], np.int32)
+    return {
+        "top_k": top([3, 9], 1), "top_k_smallest": top([3, 9, 2], 1, largest=0, axis=1), "top_k_integers": top([3, 9], 6, largest=0),
+        "cum_sum": along("CumSum"), "cum_sum_back": along("CumSum", exclusive=1, reverse=1), "cum_prod": along("CumProd", exclusive=1),
+        "mod": rest(6, whole), "mod_of_x": rest(6, whole, fmod=1), "mod_floats": rest(1, np.float32([3, -3, 2.5, 1]), fmod=1),
+    }
+
+
+def control(n, weight):
+    """The weight is read inside of a region and behind it; a condition and its opposite, so that each branch is taken once."""
+    import numpy as np
+    from onnx import helper as h
+    def branch(name, *nodes):
+        return h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(f"{name}_out")])
+    def body(dims, *nodes, collected=0):
+        state = [h.make_tensor_value_info("v", 1, dims)], [h.make_tensor_value_info("w", 1, dims)]
+        return h.make_graph(nodes, "body", [h.make_tensor_value_info("i", 7, []), h.make_tensor_value_info("go", 9, []), *state[0]],
+                            [h.make_tensor_value_info("next", 9, []), *state[1],
+                             *(h.make_empty_tensor_value_info(f"o{k}") for k in range(collected))])
+    def either(op):
+        return ([n("ReduceSum", ["x"], ["s"], keepdims=0), n(op, ["s", "zero"], ["c"]),
+                 n("If", ["c"], ["r"], then_branch=branch("t", n("MatMul", ["x", "m"], ["t_out"])),
+                   else_branch=branch("e", n("Sub", ["x", "m"], ["e0"]), n("Add", ["e0", "m"], ["e1"]), n("Mul", ["e1", "x"], ["e_out"]))),
+                 n("Add", ["r", "m"], ["y"])], [4, 4], {"zero": np.float32(0), "m": weight(4, 4)})
+    keep, trips = n("Identity", ["go"], ["next"]), [n("Abs", ["x"], ["a"]), n("ReduceMax", ["a"], ["b"], keepdims=0), n("Ceil", ["b"], ["d"]),
+                                                   n("Cast", ["d"], ["trip"], to=7)]
+    odd = n("If", ["is_odd"], ["w"], then_branch=branch("t", n("Add", ["v", "x"], ["t_out"])),
+            else_branch=branch("e", n("Mul", ["v", "half"], ["e_out"])))
+    return {
+        "if_less": either("Less"), "if_greater": either("Greater"),
+        "loop_counted_by_data": ([*trips, n("Loop", ["trip", "", "x"], ["l"], body=body(
+            [3, 4], keep, n("MatMul", ["v", "m"], ["w"]))), n("MatMul", ["l", "m"], ["y"])], [3, 4], {"m": weight(4, 4)}),
+        "loop_until": ([n("Loop", ["", "yes", "x"], ["y"], body=body(
+            [3, 4], n("Mul", ["v", "half"], ["w"]), n("Abs", ["w"], ["a"]), n("ReduceMax", ["a"], ["most"], keepdims=0),
+            n("Greater", ["most", "half"], ["next"])))], [3, 4], {"yes": np.array(True), "half": np.float32(0.5)}),
+        "loop_that_collects": ([n("Loop", ["trip", "", "x"], ["", "y"], body=body(
+            [4], keep, n("Sin", ["v"], ["w"]), n("Add", ["w", "x"], ["o0"]), collected=1))], [4], {"trip": np.int64(1100)}),
+        "if_in_a_loop": ([*trips, n("Loop", ["trip", "", "x"], ["y"], body=body(
+            [3, 4], keep, n("Mod", ["i", "two"], ["rest"]), n("Cast", ["rest"], ["is_odd"], to=9), odd))], [3, 4],
+            {"two": np.int64(2), "half": np.float32(0.5)}),
     }
 
 
@@ -208,7 +272,8 @@ def test_an_engine_takes_files_that_are_no_onnx(hone, tmp_path, name):
     import onnx
     root = pathlib.Path(__file__).resolve().parents[1] / "cases"
     paths = [root / f"tflite/{case}.tflite" for case in ("conv-int8-same", "softmax-int8-0.02", "quantised-add-int8-0")]
-    for case in ("lstm", "gru_linear", "trees_sum", "gather_nd", "requantize_wide"):
+    for case in ("lstm", "gru_linear", "trees_sum", "gather_nd_batches", "requantize_wide", "top_k", "cum_sum", "mod", "if_less",
+                 "loop_counted_by_data", "if_in_a_loop"):
         paths.append(tmp_path / f"{case}.onnx")
         onnx.save(model_of(*cases()[case]), paths[-1])
     hone("bench", *paths, "--backend", name, "--route", "stablehlo-hone", *QUICK, *environment(name), "--json", tmp_path / "s.json",
@@ -222,11 +287,14 @@ def test_an_engine_takes_files_that_are_no_onnx(hone, tmp_path, name):
 def test_all_that_has_no_rule_is_named(hone, tmp_path):
     import onnx
     from onnx import helper as h
-    onnx.save(model_of([h.make_node("TopK", ["x", "k"], ["t", "at"], axis=1), h.make_node("CumSum", ["t", "one"], ["y"])], [1, 4, 4],
-                       {"k": [4], "one": 1}), tmp_path / "r.onnx")
+    inside = h.make_graph([h.make_node("Hardmax", ["x"], ["t"])], "t", [], [h.make_empty_tensor_value_info("t")])
+    other = h.make_graph([h.make_node("Identity", ["x"], ["e"])], "e", [], [h.make_empty_tensor_value_info("e")])
+    onnx.save(model_of([h.make_node("ReverseSequence", ["x", "lengths"], ["r"]), h.make_node("ReduceSum", ["x"], ["s"], keepdims=0),
+                        h.make_node("Cast", ["s"], ["c"], to=9), h.make_node("If", ["c"], ["i"], then_branch=inside, else_branch=other),
+                        h.make_node("Add", ["r", "i"], ["y"])], [2, 3, 4, 4], {"lengths": [2, 1, 2]}), tmp_path / "r.onnx")
     result = hone("export", tmp_path / "r.onnx", "-o", tmp_path / "r.mlir")
-    refused(result, "E_UNSUP", "TopK (1): ")
-    assert "CumSum (1): " in result.errors
+    refused(result, "E_UNSUP", "ReverseSequence (1): ")
+    assert "Hardmax (1): " in result.errors
     assert not (tmp_path / "r.mlir").exists()
     refused(hone("export", "zoo:mlp", "-o", tmp_path / "m.txt"), "E_USAGE", "FILE.mlir")
 

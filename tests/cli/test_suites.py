@@ -70,6 +70,14 @@ def test_a_csv_for_each_model_holds_its_rows_alone(study):
     assert {row["model"] for row in rows} == {"zoo:mnist_cnn"} and len(rows) == 2
 
 
+def test_rows_that_ended_alike_are_named_with_their_variants(hone, tmp_path):
+    """On the terminal and on the page: which of an engine's ways did not run is what is asked."""
+    result = hone("bench", "zoo:mlp", "--backend", "torch:eager,torch:jit", "--engine", f"torch={tmp_path}", *FLAGS[2:],
+                  "--html", tmp_path / "s.html")
+    assert "torch:eager, torch:jit" in result.text, result
+    assert "<b>torch:eager, torch:jit</b>" in (tmp_path / "s.html").read_text()
+
+
 def test_portability_is_the_share_of_models_that_ran(study):
     result, folder = study
     rows = json.loads((folder / "s.json").read_text())["records"]

@@ -82,6 +82,8 @@ CASES = {
     "compare": ([2, 9], [N("Less", ["x", "c"], ["m"]), N("Where", ["m", "c", "x"], ["y"])], {"c": weight(9)}),
     "gather": ([3, 8], [N("Gather", ["x", "at"], ["y"], axis=1)], {"at": i64(-1, 0, 3)}),
     "largest": ([3, 8], [N("ArgMax", ["x"], ["a"], axis=1), N("Cast", ["a"], ["y"], to=1)], {}),
+    "product_and_bias": ([2, 3, 8], [N("MatMul", ["x", "w"], ["a"]), N("Add", ["b", "a"], ["c"]), N("Relu", ["c"], ["y"])],
+                         {"w": weight(8, 5), "b": weight(5)}),
     "matmul_batch": ([2, 3, 4, 5], [N("Transpose", ["x"], ["t"], perm=[0, 1, 3, 2]), N("MatMul", ["x", "t"], ["y"])],
                      {}),
     "gemm": ([3, 8], [N("Gemm", ["x", "w", "c"], ["y"], alpha=0.5, beta=2.0, transB=1)],
@@ -154,11 +156,31 @@ def imported(hone, path, tmp_path):
             if " = " in line and "(" in line.split(" = ", 1)[1]]
 
 
+def operators_of(path):
+    """How many operators the file's graph has."""
+    data = path.read_bytes()
+    def number(at, size=4, **how):
+        return int.from_bytes(data[at:at + size], "little", **how)
+    def field(table, k):
+        return table + number(table - number(table, signed=True) + 4 + 2 * k, 2)
+    def follow(at):
+        return at + number(at)
+    graphs = follow(field(follow(0), 2))
+    return number(follow(field(follow(graphs + 4), 3)))
+
+
 @pytest.mark.parametrize("name", ["gelu", "gelu_tanh"])
 def test_what_exporters_write_for_a_gelu_is_one_operator(hone, tmp_path, name):
     onnx.save(model_of(name), tmp_path / "m.onnx")
     sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
     assert imported(hone, tmp_path / "m.tflite", tmp_path) == ["Gelu"]
+
+
+def test_a_bias_behind_a_product_is_its_own(hone, tmp_path):
+    """As other converters write it: one FULLY_CONNECTED, with the activation."""
+    onnx.save(model_of("product_and_bias"), tmp_path / "m.onnx")
+    sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
+    assert operators_of(tmp_path / "m.tflite") == 1
 
 
 def test_weights_are_in_the_file_once(hone, tmp_path):

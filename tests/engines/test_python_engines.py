@@ -33,6 +33,16 @@ def test_an_engine_runs_and_is_right(tmp_path, name, option):
     assert rows[name]["engine_version"], rows[name]
 
 
+@pytest.mark.parametrize("target", ["cuda", "rocm", "vulkan"])
+def test_iree_compiles_for_what_is_not_here(tmp_path, target):
+    """The row says that it was compiled, and of the device what the runtime says; where one is it runs."""
+    if "iree" not in places():
+        pytest.skip("hone backends install iree")
+    rows = bench("zoo:mlp", "--backend", f"iree:{target}", "--threads", "1", "--store", tmp_path / "results.db", *engine_words("iree"))
+    row = rows["iree", 1]
+    assert row["status"] == "ok" or (row["status"] == "unsupported" and f"compiled for {target} in " in row["reason"]), row["reason"]
+
+
 def bench(path, *words):
     result = subprocess.run(
         [HONE, "bench", path, "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01",
