@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #define FALSE_ALARMS 0.01
-#define TURN_S 0.05
-enum { PAIRS = 40, MOST_CELLS = 256, LIST = 4096 };
+#define TURN_S 0.01
+enum { MOST_CELLS = 256, LIST = 4096 };
 
 struct gating {
   struct ctx *ctx;
@@ -112,7 +112,7 @@ static hone_status compare_builds(struct gating *g) {
     TRY(find_build(g, value_of(g->args, FLAG_new_build, ""), builds[1]));
   else
     TRY(self_path(g->ctx, builds[1]));
-  TRY(int_of(g->ctx, g->args, FLAG_pairs, DUEL_MIN_PAIRS, DUEL_MAX_PAIRS, PAIRS, &pairs));
+  TRY(int_of(g->ctx, g->args, FLAG_pairs, DUEL_MIN_PAIRS, DUEL_MAX_PAIRS, 0, &pairs));
   TRY(int_of(g->ctx, g->args, FLAG_seed, 0, INT64_MAX, 1, &seed));
   TRY(amount_of(g->ctx, g->args, FLAG_turn, AMOUNT_SECONDS, 1e-4, 60, TURN_S, &options.turn_s));
   TRY(amount_of(g->ctx, g->args, FLAG_false_alarms, AMOUNT_PERCENT, 1e-6, 0.5, FALSE_ALARMS,
@@ -221,7 +221,19 @@ static void decide_nothing(struct changes *changes) {
   changes->slower = changes->broken = changes->decided = 0;
 }
 
+#define ELSEWHERE                                                                        \
+  "The baseline comes from another machine or another system: nothing is decided. Give " \
+  "--base-build, or measure the baseline here."
+/* Before it is measured: that may take long. */
+static hone_status say_if_elsewhere(struct gating *g) {
+  static struct fingerprint here;
+  TRY(fingerprint_read(g->ctx, &here));
+  if (strcmp(here.key, g->baseline.study.fingerprint)) say(g, ELSEWHERE);
+  return HONE_OK;
+}
+
 static hone_status compare_studies(struct gating *g) {
+  TRY(say_if_elsewhere(g));
   TRY(dir_temporary(g->ctx, g->dir));
   TRY(study(g, &g->baseline, NULL, "gate: a new study", &g->first));
   TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->first, g->budget, &g->changes));
@@ -238,10 +250,7 @@ static void put_method(struct text *out, const struct gating *g) {
               "The two builds' programs took turns in random order; brackets: interval of the "
               "median ratio.\n");
   else if (g->is_elsewhere)
-    text_puts(out,
-              "The baseline comes from another machine or another system: nothing is decided. Give "
-              "--base-build, or "
-              "measure the baseline here.\n");
+    text_puts(out, ELSEWHERE "\n");
   else
     text_puts(out, "A new study against the baseline's; what looked slower was measured twice.\n");
   if (g->cleared)

@@ -1,8 +1,11 @@
-/* The turns of a duel. Programs are copied anew for every pair: where a file lies in memory is part of the noise, not a
- * constant difference of two copies. */
+/* The turns of a duel. Both turns of a pair are run from one file, the second program written over the first: page for
+ * page they lie in the same memory. Which pages those are decides how a program's lines meet in L2, 5 % of one whose
+ * weights just fit; between two places that is noise in every pair, here it is the same in both turns. Every pair has a
+ * place of its own. */
 #include "duel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,7 +13,8 @@
 
 #define COMPILE_NS 900000000000ull
 #define TURN_NS 600000000000ull
-enum { PROBE_RUNS = 3, MOST_RUNS = 100000 };
+#define USUAL_S 4.0 /* of the turns of a cell */
+enum { PROBE_RUNS = 3, MOST_RUNS = 100000, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
 struct fight {
   struct ctx *ctx;
@@ -18,6 +22,7 @@ struct fight {
   const struct duel_cell *cell;
   const struct duel_options *options;
   char dir[4096];
+  int pairs;
   size_t input_count;
   const char *inputs[DUEL_MAX_INPUTS];
   struct model model;
@@ -29,7 +34,7 @@ struct fight {
   bool lacks_base; /* the base build does not compile it */
 };
 
-/* Of one length: a program's own path lies on its stack and moves what lies below (Mytkowicz et al., ASPLOS 2009). */
+/* Of one length: a program's arguments lie on its stack and move what lies below (Mytkowicz et al., ASPLOS 2009). */
 static const char *const names[2] = {"base", "next"};
 
 static void tell(const struct fight *f, const char *format, ...) PRINTF(2, 3);
@@ -117,13 +122,13 @@ static hone_status write_inputs(struct fight *f) {
 
 /* -- turns --------------------------------------------------------------------------------------- */
 
-/* Fastest of `runs` in a new process of the program's copy. */
+/* Fastest of `runs` in a new process of the program that has the place. */
 static hone_status turn(struct fight *f, int which, int runs, double *out_ms) {
   const char *argv[DUEL_MAX_INPUTS + 8];
   char program[4200], out[4200], threads[16], repeat[16];
   struct process_result result;
   size_t n = 0;
-  snprintf(program, sizeof program, "%s/%s.turn", f->dir, names[which]);
+  snprintf(program, sizeof program, "%s/turn", f->dir);
   snprintf(out, sizeof out, "%s/out-%s", f->dir, names[which]);
   snprintf(threads, sizeof threads, "%d", f->cell->threads);
   snprintf(repeat, sizeof repeat, "%d", runs);
@@ -143,20 +148,26 @@ static hone_status turn(struct fight *f, int which, int runs, double *out_ms) {
   return HONE_OK;
 }
 
-static void drop_copy(struct fight *f, int which) {
-  char path[4300];
-  snprintf(path, sizeof path, "%s/%s.turn", f->dir, names[which]);
-  unlink(path);
+static bool fill_file(const char *path, const struct mapping *data) {
+  const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+  const bool is_full =
+      fd >= 0 && write_all(fd, data->data, data->size) && !ftruncate(fd, (off_t)data->size);
+  return (fd < 0 || !close(fd)) && is_full;
 }
 
-/* A copy of the program in pages of its own. */
-static hone_status copy_program(struct fight *f, int which) {
-  char from[4200], to[4300];
+/* Writes the program over the one that has the place, or to a new place: made beside the old one, whose pages it would
+   get back if they were free. */
+static hone_status take_place(struct fight *f, int which, bool is_new) {
+  char from[4200], place[4200], fresh[4200];
   struct mapping map;
   snprintf(from, sizeof from, "%s/%s", f->dir, names[which]);
-  snprintf(to, sizeof to, "%s.turn", from);
+  snprintf(place, sizeof place, "%s/turn", f->dir);
+  snprintf(fresh, sizeof fresh, "%s/fresh", f->dir);
   TRY(file_map(f->ctx, from, &map));
-  hone_status status = file_write_atomic(f->ctx, to, map.data, map.size, 0755);
+  const bool ok = fill_file(is_new ? fresh : place, &map) && !(is_new && rename(fresh, place));
+  const hone_status status =
+      ok ? HONE_OK
+         : fail(f->ctx, HONE_E_WRITE, place_file(place), "cannot be written: %s", strerror(errno));
   file_unmap(&map);
   return status;
 }
@@ -164,13 +175,10 @@ static hone_status copy_program(struct fight *f, int which) {
 static hone_status pair(struct fight *f, struct random *random, int runs, double *out_ratio) {
   const int first = (int)random_below(random, 2);
   double ms[2] = {NAN, NAN};
-  /* Which pages a program lies in decides how its lines meet in L2, 5 % of one whose weights just fit, and the file system
-     hands out first what was freed last. Both copies go before either is made, in random order: else a program got its own
-     pages back in every pair. */
-  const int first_copy = (int)random_below(random, 2);
-  for (int k = 0; k < 2; k++) drop_copy(f, first_copy ^ k);
-  for (int k = 0; k < 2; k++) TRY(copy_program(f, first_copy ^ k));
-  for (int k = 0; k < 2; k++) TRY(turn(f, first ^ k, runs, &ms[first ^ k]));
+  for (int k = 0; k < 2; k++) {
+    TRY(take_place(f, first ^ k, k == 0));
+    TRY(turn(f, first ^ k, runs, &ms[first ^ k]));
+  }
   for (int k = 0; k < 2; k++)
     if (ms[k] < f->best_ms[k]) f->best_ms[k] = ms[k];
   *out_ratio = ms[1] / ms[0];
@@ -189,13 +197,19 @@ struct interval duel_interval(double *ratios, size_t count, double error) {
   return out;
 }
 
+/* Processes of one program differ by more than the turns of one process: many short turns tell more than few long ones.
+   Fixed by the probe, before there is a pair. */
+static int pair_count(const struct fight *f, double turn_s) {
+  if (f->options->pairs) return f->options->pairs;
+  return (int)fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * turn_s)));
+}
+
 static hone_status fight_turns(struct fight *f, double error) {
   double probe[2], *ratios;
   struct random random;
   random_init(&random, f->options->seed ^ seed_of(f->cell->model));
-  TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->options->pairs));
   for (int k = 0; k < 2; k++) {
-    TRY(copy_program(f, k));
+    TRY(take_place(f, k, k == 0));
     TRY(turn(f, k, PROBE_RUNS, &probe[k]));
     if (isnan(probe[k])) {
       if (k) f->status = STATUS_crashed;
@@ -205,14 +219,16 @@ static hone_status fight_turns(struct fight *f, double error) {
   }
   const double fit = 1e3 * f->options->turn_s / probe[1];
   const int runs = fit < PROBE_RUNS ? PROBE_RUNS : fit > MOST_RUNS ? MOST_RUNS : (int)fit;
-  for (int i = 0; i < f->options->pairs; i++) {
+  f->pairs = pair_count(f, 1e-3 * runs * probe[1]);
+  TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->pairs));
+  for (int i = 0; i < f->pairs; i++) {
     TRY(pair(f, &random, runs, &ratios[i]));
     if (isnan(ratios[i])) {
       f->status = STATUS_crashed;
       return HONE_OK;
     }
   }
-  f->ratio = duel_interval(ratios, (size_t)f->options->pairs, error);
+  f->ratio = duel_interval(ratios, (size_t)f->pairs, error);
   return HONE_OK;
 }
 
@@ -297,8 +313,8 @@ static hone_status fight(struct fight *f, double error) {
 static void describe(const struct fight *f, struct record *r, int which) {
   const char *slash = strrchr(f->cell->model, '/');
   *r = (struct record){.status = which ? f->status : STATUS_ok,
-                       .incarnations = f->options->pairs,
-                       .rounds = f->options->pairs,
+                       .incarnations = f->pairs,
+                       .rounds = f->pairs,
                        .p50_ms = f->best_ms[which],
                        .p50_lo_ms = NAN,
                        .p50_hi_ms = NAN};

@@ -1,6 +1,6 @@
 /* duel: two builds of hone on the same models: which one's code is slower. Each build compiles the model to a program
- * that needs nothing else; a pair is a turn of each, one right after the other in random order, and a turn is the fastest
- * of the runs that fit in it.
+ * that needs nothing else; a pair is a turn of each in the same place in memory, one right after the other in random
+ * order, and a turn is the fastest of the runs that fit in it.
  *
  * Where both builds make the same code the two turns of a pair are exchangeable, whatever the machine does meanwhile, and
  * the order-statistics interval of the median ratio is exact (Conover 1999, 3.2): its error is the share of false alarms.
@@ -20,7 +20,7 @@ struct duel_cell {
 };
 struct duel_options {
   const char *builds[2]; /* programs: the base, the new one */
-  int pairs;
+  int pairs;             /* 0: as many as fit into about 4 s, 40 to 120 */
   double turn_s;
   double
       false_alarms; /* share of runs without a change that end in a verdict, over all cells together */

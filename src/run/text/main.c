@@ -460,7 +460,7 @@ static void execute(const struct hone_artifact_info *info, const struct hone_io 
   }
   qsort(times, (size_t)kept, sizeof *times, ascending);
   if (repeat > 1)
-    printf("%ld runs, %d threads: fastest %.4f ms, median %.4f ms\n", repeat,
+    printf("%ld runs, %d threads: fastest %.6f ms, median %.6f ms\n", repeat,
            (int)team->thread_count, times[0], times[kept / 2]);
   free(times);
   free(arena);
