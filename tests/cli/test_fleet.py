@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import stat
 import subprocess
 import threading
 
@@ -33,9 +34,9 @@ def environment(hone):
     return {**hone.env, "HONE": str(HONE), "HONE_TESTING": "1"}
 
 
-def run(hone, folder, job, **more):
+def run(hone, folder, job, umask=-1, **more):
     return subprocess.Popen([folder / "job.sh", job], env={**environment(hone), **more}, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, cwd=folder)
+                            stderr=subprocess.STDOUT, cwd=folder, umask=umask)
 
 
 def finish(children):
@@ -120,6 +121,13 @@ def test_the_folder_may_lie_on_a_network_file_system(hone, fleet, tmp_path):
     refused(hone("studies", "--store", fleet / "spool/000001.db", env=env), "E_UNSUP", "network file system")
     result = hone("fleet", "merge", fleet, "--store", tmp_path / "all.db", env=env)
     assert "1 of 4 jobs" in result.errors and counts(tmp_path / "all.db")[0] == 1, result
+
+
+def test_what_a_job_measured_is_as_readable_as_its_umask_says(hone, fleet):
+    """Another user may merge: mktemp's mode, the owner's alone, is not the spool file's."""
+    for job, umask, mode in (("000001", 0o022, 0o644), ("000002", 0o027, 0o640), ("000003", 0o077, 0o600)):
+        finish([run(hone, fleet, job, umask=umask)])
+        assert stat.S_IMODE((fleet / f"spool/{job}.db").stat().st_mode) == mode, job
 
 
 def test_a_job_that_dies_leaves_nothing_half(hone, fleet):

@@ -19,5 +19,6 @@ case $code in 0 | 1 | 3 | 4 | 5) ;; *) exit "$code" ;; esac # measured, whatever
 [ -s "$work/$id.db" ] || exit 1
 part=$(mktemp "$here/spool/.$id.XXXXXX")
 cp "$work/$id.db" "$part"
+chmod =rw "$part" # mktemp's is for its owner alone; who merges may be somebody else, as far as the umask allows
 sync "$part" 2>/dev/null || sync
 ln "$part" "$here/spool/$id.db" 2>/dev/null || [ -e "$here/spool/$id.db" ]
