@@ -130,8 +130,6 @@ static void emit_operand(struct text *out, const char *name, size_t k,
 /* Sums of bytes as the text makes them, to what they stand for. */
 static void emit_sums(struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
-  if (epilogue->sums == SUMS_ADDED)
-    text_puts(out, "    x += widen_i32((const int32_t *)e[0] + j, lanes);\n");
   if (epilogue->sums == SUMS_AT_RUN)
     text_printf(
         out, "    x -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1] + %d);\n",
@@ -184,6 +182,9 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   size_t own = (size_t)epilogue->sums;
   const bool is_done = program->count && program->result >= 0;
   text_printf(out, "#define SATURATES %d\n", is_done && program->at[program->result].is_saturating);
+  text_printf(out, "#define FIRST_SUMS(j, lanes) %s\n",
+              epilogue->sums == SUMS_FIRST ? "widen_i32((const int32_t *)e[0] + (j), lanes)"
+                                           : "splati_(0)");
   if (!own && program->result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
@@ -243,7 +244,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
   if (!packs)
     text_puts(&body,
               "#undef SATURATES\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n"
-              "#undef EPILOGUE_AT\n");
+              "#undef EPILOGUE_AT\n#undef FIRST_SUMS\n");
   if (!status)
     status = emit_shared(e, &body, FUNCTION_VECTORS, packs ? PACK_PARAMETERS : KERNEL_PARAMETERS,
                          out_number);
@@ -269,11 +270,12 @@ hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone,
   text_printf(out, "#define HAS_EPILOGUE %d\n#define EPILOGUE(x, o, j, lanes) (%s)\n",
               alone->epilogue != NULL, alone->epilogue ? alone->epilogue : "x");
   text_puts(out, "#define EPILOGUE_COLUMN(j, lanes)\n#define EPILOGUE_AT EPILOGUE\n");
-  text_printf(out, "#define SATURATES %d\n", alone->saturates);
+  text_printf(out, "#define SATURATES %d\n#define FIRST_SUMS(j, lanes) splati_(0)\n",
+              alone->saturates);
   const hone_status status = emit_kernel_text(ctx, file, out);
   put_undefines(&d, out);
   text_puts(out,
             "#undef NAME\n#undef SATURATES\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n"
-            "#undef EPILOGUE_COLUMN\n#undef EPILOGUE_AT\n");
+            "#undef EPILOGUE_COLUMN\n#undef EPILOGUE_AT\n#undef FIRST_SUMS\n");
   return status;
 }

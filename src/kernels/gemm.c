@@ -277,7 +277,7 @@ static void choose_blocks(struct layout *t, const struct kernel_target *target) 
 
 /* Units: what one thread does at a time. The larger operand is read once, the other stays in L2. Where that is b, a unit is
    as few tiles as share L1 with a panel, and all panels: a's rows come from L2 once, whole rows of c are written, and
-   threads have rows of their own from one step to the next. Not measured on AMX, and no gain for bytes. */
+   threads have rows of their own from one step to the next. Not measured on AMX, and no gain for bytes on one thread. */
 static void choose_units(struct layout *t, const struct kernel_target *target) {
   struct tile *tile = &t->tile;
   int64_t l2 = (int64_t)target->l2_bytes, threads = max_i64(1, target->threads);
@@ -288,7 +288,7 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   int64_t goal = 4 * threads;
   int64_t fit_tiles = max_i64(1, l2 / 2 / a_tile_bytes);
   const int64_t near_tiles = max_i64(1, (int64_t)target->l1_bytes / 3 / a_tile_bytes);
-  const bool by_rows = !t->amx && t->group < 4;
+  const bool by_rows = !t->amx && (t->group < 4 || threads > 1);
   /* Panels share out evenly and all of a stays in L2: one panel a unit. */
   bool a_stays = fit_tiles >= t->tiles && t->outer * t->inner * t->panels % threads == 0;
   bool b_stays = t->tiles >= goal && b_bytes <= (by_rows && threads > 1 ? l2 / 8 * 5 : l2 / 2) &&
@@ -505,6 +505,13 @@ static int64_t conv_source(const struct problem *p, const struct layout *t, int6
   return ((outer * t->columns + n) * ic + k % ic) * p->kh * p->kw + k / ic;
 }
 
+/* Bytes of k that the last group of a tap does not have: zeros in front of the others, as text/gemm_dot.c reads the end of
+   a row by a whole group. On AMX, of bf16 and where a row is shorter they come last. */
+static int64_t leading_zeros(const struct layout *t) {
+  bool reads_back = t->group == 4 && !t->amx && t->elements > t->group;
+  return reads_back ? t->depth * t->group - t->elements : 0;
+}
+
 /* [outer][panel][tap][group of k][column][element of the group], zeros where there is none. */
 static inline __attribute__((always_inline)) void pack_groups(const struct problem *problem,
                                                               const struct layout *t,
@@ -516,14 +523,16 @@ static inline __attribute__((always_inline)) void pack_groups(const struct probl
   for (int64_t outer = 0; outer < t->outer; outer++)
     for (int64_t panel = 0; panel < t->panels; panel++)
       for (int64_t tap = 0; tap < t->taps * t->taps_x; tap++)
-        for (int64_t k = 0; k < t->depth * t->group; k += t->group)
+        for (int64_t k = 0; k < t->depth * t->group; k += t->group) {
+          const int64_t zeros = k + t->group > t->elements ? leading_zeros(t) : 0;
           for (int64_t j = 0; j < t->panel_width; j++)
             for (int64_t i = 0; i < t->group; i++, to += size) {
-              int64_t n = panel * t->panel_width + j;
-              if (n >= t->columns || k + i >= t->elements) continue;
-              int64_t at = source(problem, t, outer, tap * t->elements + k + i, n);
+              int64_t n = panel * t->panel_width + j, from = k + i - zeros;
+              if (n >= t->columns || i < zeros || from >= t->elements) continue;
+              int64_t at = source(problem, t, outer, tap * t->elements + from, n);
               memcpy(to, (const char *)b + (size_t)at * size, size);
             }
+        }
 }
 
 /* One panel of floats, k from `first` on: to[k][j] = from[k * k_stride + j * n_stride], in squares that L1

@@ -96,6 +96,12 @@ static int64_t int_rescale_once(int64_t x, int64_t multiplier, int64_t bits) {
   if (shift > 62) shift = 62;
   return (x * multiplier + (INT64_C(1) << (shift - 1))) >> shift;
 }
+/* As int_rescale for bits of 1 to 31, but halves up twice, so one sum does both roundings; the same where x >= 0. */
+static int64_t int_rescale_up(int64_t x, int64_t multiplier, int64_t bits) {
+  const int64_t further = (bits - 1) & 31;
+  const uint64_t halves = (UINT64_C(1) << 30) + (UINT64_C(1) << (31 + further));
+  return (int64_t)((uint64_t)(x * multiplier) + halves) >> 32 >> further;
+}
 
 /* By bits modulo 32; the sign stays. */
 static int64_t int_shift_right(int64_t x, int64_t bits) { return x >> (bits & 31); }
@@ -114,6 +120,7 @@ static int64_t int_shift_right(int64_t x, int64_t bits) { return x >> (bits & 31
 #define shift_right_ int_shift_right
 #define rescale_ int_rescale
 #define rescale_once_ int_rescale_once
+#define rescale_up_ int_rescale_up
 #define INTEGER(name, text)                                             \
   static void i64_##name(const struct i64_block *block, int64_t *out) { \
     const bool u = block->u;                                            \

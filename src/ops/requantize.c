@@ -1,5 +1,5 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, ShiftRight, TableSoftmax, NormalizeBytes, QuantizeAway, ByteTable.
+ * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes, QuantizeAway, ByteTable.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -7,6 +7,7 @@
  *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
  * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
  *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
+ * RescaleUp: both roundings with halves up, by a shift of 1 to 31: Rescale of what is not below 0, in fewer instructions.
  * ShiftRight: x / 2^bits of i32, rounded down; bits modulo 32, broadcast.
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31. Of 16-bit numbers: that
  *   in Q0.15, and input 2: 1 / (1 + x) for x in [0, 1), 513 samples (fixed_point.h).

@@ -1,5 +1,6 @@
 /* lower-fixed-point: integer arithmetic of quantised files in the form that kernels know.
  *     Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
+ * (RescaleUp where what is below 0 becomes 0 or more: they differ there alone)
  * which fusion takes as the epilogue of the sums, or as one loop; and products with weights off zero:
  *     sum (a - za) (w - zw) = sum (a - za) w' + d sum (a - za),   w - zw = w' + d, w' in int8
  * where the last sum is a product with one column; and casts to bytes and back of what fits. The results are the
@@ -73,6 +74,13 @@ static bool read_requantize(struct node *node, struct requantize *q) {
          q->zero <= INT32_MAX;
 }
 
+static enum op_id rescale_of(const struct requantize *q) {
+  bool up = q->low >= q->zero;
+  if (q->once) return OP_RescaleOnce;
+  for (size_t i = 0; i < tensor_count(q->shifts); i++) up &= right_of(q, i) > 0;
+  return up ? OP_RescaleUp : OP_Rescale;
+}
+
 static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   struct requantize q;
   struct value *x = node->inputs[0], *in[3], *y;
@@ -93,7 +101,7 @@ static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   in[0] = x;
   TRY(operand(r, &q, multiplier_of, &in[1]));
   TRY(operand(r, &q, right_of, &in[2]));
-  TRY(rewrite_node(r, q.once ? OP_RescaleOnce : OP_Rescale, in, 3, &product));
+  TRY(rewrite_node(r, rescale_of(&q), in, 3, &product));
   TRY(node_infer(r->ctx, r->graph, product));
   x = product->outputs[0];
   if (q.low - q.zero > INT32_MIN) {

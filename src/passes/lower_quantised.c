@@ -469,43 +469,58 @@ static hone_status divided(struct rewrite *r, const struct value *from, double b
   return HONE_OK;
 }
 
-/* x / scale; where x is a scaled product (and its bias, and Relu) the scale goes into its constants. */
+/* What multiplies by constants and is read by nothing else, or NULL. */
+static const struct node *own_multiple(struct rewrite *r, const struct value *x) {
+  const struct node *mul = producer_of(x, OP_Mul);
+  return mul && mul->inputs[1]->constant && rewrite_single_use(r, x) ? mul : NULL;
+}
+
+/* x / scale for such a multiple or a constant. */
+static hone_status term_in_steps(struct rewrite *r, struct value *x, double scale,
+                                 struct value **out) {
+  const struct node *mul = producer_of(x, OP_Mul);
+  struct value *factor;
+  if (x->constant) return divided(r, x, scale, out);
+  TRY(divided(r, mul->inputs[1], scale, &factor));
+  return rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out);
+}
+
+/* x / scale; where x is a multiple (a product), a multiple and a constant (its bias) or two multiples (a residual), and
+   a Relu of it, the scale goes into their constants. */
 static hone_status in_steps(struct rewrite *r, struct value *x, double scale, struct value **out) {
   const struct node *relu = producer_of(x, OP_Relu);
-  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x;
+  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x, *factor;
   const struct node *add = producer_of(y, OP_Add);
-  bool has_bias = add && add->inputs[1]->constant && rewrite_single_use(r, y);
-  struct value *scaled = has_bias ? add->inputs[0] : y, *factor, *bias;
-  const struct node *mul = producer_of(scaled, OP_Mul);
-  const struct node *from = mul ? producer_of(mul->inputs[0], OP_Cast) : NULL;
-  bool product = from && from->inputs[0]->dtype == HONE_I32 && mul->inputs[1]->constant &&
-                 rewrite_single_use(r, scaled);
-  if (!product) {
+  const bool is_sum = add && rewrite_single_use(r, y);
+  struct value *terms[2] = {is_sum ? add->inputs[0] : y, is_sum ? add->inputs[1] : NULL};
+  bool known = own_multiple(r, terms[0]) != NULL;
+  if (is_sum) known &= terms[1]->constant || own_multiple(r, terms[1]);
+  if (!known) {
     TRY(float_scalar(r, scale, &factor));
     return rewrite_binary(r, OP_Div, x, factor, out);
   }
-  TRY(divided(r, mul->inputs[1], scale, &factor));
-  TRY(rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out));
-  if (has_bias) {
-    TRY(divided(r, add->inputs[1], scale, &bias));
-    TRY(rewrite_binary(r, OP_Add, *out, bias, out));
-  }
+  for (int k = 0; k < 1 + is_sum; k++) TRY(term_in_steps(r, terms[k], scale, &terms[k]));
+  *out = terms[0];
+  if (is_sum) TRY(rewrite_binary(r, OP_Add, *out, terms[1], out));
   return y != x ? unary(r, OP_Relu, *out, out) : HONE_OK;
 }
 
-static hone_status visit_rest(struct rewrite *r, struct node *node) {
+static hone_status visit_quantise_left(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct value *y;
+  if (!node->outputs[0] || !is_op(node, OP_QuantizeLinear) || node->inputs[0]->constant ||
+      node->inputs[0]->dtype != HONE_F32 ||
+      !read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &x))
+    return HONE_OK;
+  TRY(in_steps(r, node->inputs[0], x.scale, &y));
+  TRY(build_bytes(r, y, x.zero_point, node->outputs[0]->dtype, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+static hone_status visit_dequantise_left(struct rewrite *r, struct node *node) {
   struct quantised x;
   struct value *y, *constant;
-  if (!node->outputs[0]) return HONE_OK;
-  if (is_op(node, OP_QuantizeLinear)) {
-    bool known = node->inputs[0]->dtype == HONE_F32 && !node->inputs[0]->constant &&
-                 read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &x);
-    if (!known) return HONE_OK;
-    TRY(in_steps(r, node->inputs[0], x.scale, &y));
-    TRY(build_bytes(r, y, x.zero_point, node->outputs[0]->dtype, &y));
-    return rewrite_replace(r, node->outputs[0], y);
-  }
-  if (!dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
+  if (!node->outputs[0] || !dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
   TRY(rewrite_cast(r, x.q, HONE_F32, &y));
   if (x.zero_point != 0) {
     TRY(float_scalar(r, x.zero_point, &constant));
@@ -518,9 +533,13 @@ static hone_status visit_rest(struct rewrite *r, struct node *node) {
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
-  size_t more = 0;
-  TRY(rewrite_nodes(ctx, graph, visit_products, out_changes));
-  TRY(rewrite_nodes(ctx, graph, visit_rest, &more));
-  *out_changes += more;
+  /* one after the other: uses are counted in between */
+  static visit_fn *const visits[] = {visit_products, visit_dequantise_left, visit_quantise_left};
+  *out_changes = 0;
+  for (size_t i = 0; i < COUNT(visits); i++) {
+    size_t changes;
+    TRY(rewrite_nodes(ctx, graph, visits[i], &changes));
+    *out_changes += changes;
+  }
   return HONE_OK;
 }

@@ -28,12 +28,17 @@ int64_t weights_zero(const struct node *node) {
   return zero && tensor_count(zero->constant) ? tensor_i64(zero->constant, 0) : 0;
 }
 
-/* One element a column of the output, times `factor`, wrapping as int32 sums do. */
+static int64_t columns_of(const struct node *node) {
+  return node->inputs[1]->shape.dims[is_op(node, OP_ConvInteger) ? 0 : 1];
+}
+
+/* One element a column of the output: the sum of its weights times `factor`, and the bias (or NULL), wrapping as
+   int32 sums do. */
 static hone_status column_sums(struct builder *b, const struct node *node, int64_t factor,
-                               struct tensor **out) {
+                               const struct tensor *bias, struct tensor **out) {
   const struct tensor *w = node->inputs[1]->constant;
   bool conv = is_op(node, OP_ConvInteger); /* [oc, ...] there, [k, n] here */
-  size_t count = tensor_count(w), columns = (size_t)w->shape.dims[conv ? 0 : 1];
+  size_t count = tensor_count(w), columns = (size_t)columns_of(node);
   size_t rows = columns ? count / columns : 0;
   struct shape shape = {1, {(int64_t)columns}};
   TRY(tensor_create(b->ctx, b->arena, HONE_I32, &shape, out));
@@ -41,7 +46,9 @@ static hone_status column_sums(struct builder *b, const struct node *node, int64
   for (size_t j = 0; j < columns; j++) {
     int64_t sum = 0;
     for (size_t i = 0; i < rows; i++) sum += data[conv ? j * rows + i : i * columns + j];
-    tensor_set_i64(*out, j, (int32_t)(uint32_t)(uint64_t)(sum * factor));
+    sum *= factor;
+    if (bias) sum += tensor_i64(bias, tensor_count(bias) == 1 ? 0 : j);
+    tensor_set_i64(*out, j, (int32_t)(uint32_t)(uint64_t)sum);
   }
   return HONE_OK;
 }
@@ -55,6 +62,33 @@ static void push_front(struct epilogue *e, const struct view *view, enum operand
   e->operands[0] = *view;
   e->kinds[0] = kind;
   e->count++;
+}
+
+/* The constant that the program adds to the sums of a column before all else, or NULL. */
+static const struct tensor *bias_of(const struct group *g, const struct epilogue *program) {
+  const struct program *p = &program->program;
+  const struct operation *sum = p->at;
+  if (!p->count || sum->op->id != OP_Add || sum->dtype != HONE_I32) return NULL;
+  const int k = sum->args[0] == PROGRAM_RAW, other = sum->args[k];
+  if (sum->args[!k] != PROGRAM_RAW || other >= PROGRAM_RAW) return NULL;
+  for (size_t i = 1; i < p->count; i++) /* who else reads the sums */
+    for (int a = 0; a < p->at[i].arg_count; a++)
+      if (p->at[i].args[a] == PROGRAM_RAW) return NULL;
+  const size_t operand = (size_t)PROGRAM_INPUT_INDEX(other);
+  const struct tensor *bias = g->operands[operand]->constant;
+  const bool is_column = program->kinds[operand] == OPERAND_COLUMN && bias &&
+                         (int64_t)tensor_count(bias) == columns_of(g->node);
+  return is_column || program->kinds[operand] == OPERAND_SCALAR ? bias : NULL;
+}
+
+static void drop_first(struct program *p) {
+  p->count--;
+  if (p->result >= 0) p->result--; /* of the first: PROGRAM_RAW */
+  for (size_t i = 0; i < p->count; i++) {
+    p->at[i] = p->at[i + 1];
+    for (int k = 0; k < p->at[i].arg_count; k++)
+      if (p->at[i].args[k] >= 0) p->at[i].args[k]--;
+  }
 }
 
 hone_status make_integer_epilogue(struct builder *b, const struct group *g,
@@ -75,18 +109,20 @@ hone_status make_integer_epilogue(struct builder *b, const struct group *g,
   }
   bool at_run = zero && !zero->constant;
   int64_t factor = at_run ? 1 : -(constant_zero(node) + shift);
-  if (!factor) return HONE_OK;
+  const struct tensor *bias = at_run ? NULL : bias_of(g, &program);
+  if (bias) drop_first(&epilogue->program);
+  if (!factor && !bias) return HONE_OK;
   struct view view;
   if (at_run) {
     TRY(get_view(b, zero, &view));
     push_front(epilogue, &view, OPERAND_SCALAR);
   }
-  TRY(column_sums(b, node, factor, &sums));
+  TRY(column_sums(b, node, factor, bias, &sums));
   struct buffer *buffer;
   TRY(new_buffer(b, BUFFER_WEIGHTS, sums->bytes, &buffer));
   buffer->tensor = sums;
   view_dense(&view, buffer, HONE_I32, &sums->shape);
   push_front(epilogue, &view, OPERAND_COLUMN);
-  epilogue->sums = at_run ? SUMS_AT_RUN : SUMS_ADDED;
+  epilogue->sums = at_run ? SUMS_AT_RUN : SUMS_FIRST;
   return HONE_OK;
 }

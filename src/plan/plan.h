@@ -84,7 +84,7 @@ struct program {
 struct epilogue {
   enum { /* of contractions of bytes, int32, one a column; operands in front of the program's */
          SUMS_NONE,
-         SUMS_ADDED, /* operand 0 is added */
+         SUMS_FIRST, /* they begin with operand 0 */
          SUMS_AT_RUN /* operand 0 times (operand 1, the zero point, + kernel_signed_shift if signed) is
                        taken off */
   } sums;

@@ -95,7 +95,8 @@ static struct number_range own_range(const struct operation *o, const struct num
       return x;
     case OP_ShiftRight:
       return shifted(x, y);
-    case OP_Rescale: /* by a multiplier below 1, and a shift */
+    case OP_Rescale:
+    case OP_RescaleUp: /* by a multiplier below 1, and a shift */
       return shifted(x, args[2]);
     default:
       return anything;

@@ -22,8 +22,9 @@ const int64_t *byte_table_of(const struct node *node) {
 
 /* Those that simd.h has for vectors of int32. */
 static bool is_integer_vector(enum op_id op) {
-  static const enum op_id known[] = {OP_Add, OP_Max,     OP_Min,         OP_Mul,       OP_Sub,
-                                     OP_Sum, OP_Rescale, OP_RescaleOnce, OP_ShiftRight};
+  static const enum op_id known[] = {OP_Add,       OP_Max,       OP_Min,     OP_Mul,
+                                     OP_Sub,       OP_Sum,       OP_Rescale, OP_RescaleOnce,
+                                     OP_RescaleUp, OP_ShiftRight};
   for (size_t i = 0; i < COUNT(known); i++)
     if (known[i] == op) return true;
   return false;

@@ -601,6 +601,12 @@ static int32_t rescaled(int32_t x, int32_t multiplier, int bits) {
   return (int32_t)((high >> bits) + ((high & mask) > (mask >> 1) + (high < 0)));
 }
 
+/* As int_rescale_up of ops: both with halves up, bits of 1 to 31. Where x is not below 0 that is the same. */
+static int32_t rescaled_up(int32_t x, int32_t multiplier, int bits) {
+  const int64_t high = ((int64_t)x * multiplier + (INT64_C(1) << 30)) >> 31;
+  return (int32_t)((high + (INT64_C(1) << (bits - 1))) >> bits);
+}
+
 /* Sums of every size and both ends of int32, ties among them. */
 static void check_rescale(const struct isa *isa, void *library) {
   enum { COUNT = 1 << 14 };
@@ -616,22 +622,37 @@ static void check_rescale(const struct isa *isa, void *library) {
                         : word >> i % 31;
     multiplier[i] = i % 3 ? (int32_t)(seed >> 20 & INT32_MAX) : i % 2 ? INT32_MAX : 1 << 30;
   }
-  void (*rescale)(const int32_t *, const int32_t *, const int32_t *, int32_t *, long) = (void (*)(
-      const int32_t *, const int32_t *, const int32_t *, int32_t *, long))dlsym(library, "rescale");
-  assert_non_null(rescale);
-  rescale(x, multiplier, bits, y, COUNT);
-  for (int i = 0; i < COUNT; i++)
-    if (y[i] != rescaled(x[i], multiplier[i], bits[i]))
-      fail_with("%s: %d * %d >> 31 + %d = %d, expected %d", isa->name, x[i], multiplier[i], bits[i],
-                y[i], rescaled(x[i], multiplier[i], bits[i]));
+  static const struct {
+    const char *name;
+    int32_t (*expected)(int32_t, int32_t, int);
+    int least_bits;
+  } forms[] = {{"rescale", rescaled, 0}, {"rescale_up", rescaled_up, 1}};
+  typedef void rescale_fn(const int32_t *, const int32_t *, const int32_t *, int32_t *, long);
+  for (int k = 0; k < 2; k++) {
+    rescale_fn *rescale = (rescale_fn *)dlsym(library, forms[k].name);
+    assert_non_null(rescale);
+    rescale(x, multiplier, bits, y, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+      if (bits[i] < forms[k].least_bits) continue;
+      const int32_t expected = forms[k].expected(x[i], multiplier[i], bits[i]);
+      if (y[i] != expected)
+        fail_with("%s: %s: %d * %d >> 31 + %d = %d, expected %d", isa->name, forms[k].name, x[i],
+                  multiplier[i], bits[i], y[i], expected);
+      if (x[i] >= 0) assert_int_equal(expected, rescaled(x[i], multiplier[i], bits[i]));
+    }
+  }
 }
 
-static const char rescale_source[] =
-    "void rescale(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n);\n"
-    "void rescale(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n) {\n"
-    "  for (long i = 0; i < n; i += LANES)\n"
-    "    narrow_i32(y + i, veci_rescale_(widen_i32(x + i, LANES), widen_i32(m + i, LANES),\n"
-    "                                    widen_i32(b + i, LANES)), LANES);\n}\n";
+#define RESCALE_SOURCE(name)                                                       \
+  "void " name                                                                     \
+  "(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n);\n"  \
+  "void " name                                                                     \
+  "(const int32_t *x, const int32_t *m, const int32_t *b, int32_t *y, long n) {\n" \
+  "  for (long i = 0; i < n; i += LANES)\n"                                        \
+  "    narrow_i32(y + i, veci_" name                                               \
+  "_(widen_i32(x + i, LANES), widen_i32(m + i, LANES),\n"                          \
+  "                                    widen_i32(b + i, LANES)), LANES);\n}\n"
+static const char rescale_source[] = RESCALE_SOURCE("rescale") RESCALE_SOURCE("rescale_up");
 
 static void test_simd(void **state) {
   (void)state;

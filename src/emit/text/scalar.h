@@ -110,6 +110,11 @@ HONE_SCALAR_FUNCTION int64_t i64_rescale_once_(int64_t x, int64_t multiplier, in
   shift = shift > 62 ? 62 : shift;
   return (x * multiplier + ((int64_t)1 << (shift - 1))) >> shift;
 }
+HONE_SCALAR_FUNCTION int64_t i64_rescale_up_(int64_t x, int64_t multiplier, int64_t bits) {
+  const int64_t further = (bits - 1) & 31;
+  const uint64_t halves = ((uint64_t)1 << 30) + ((uint64_t)1 << (31 + further));
+  return (int64_t)((uint64_t)(x * multiplier) + halves) >> 32 >> further;
+}
 /* Towards zero; NaN is 0, what does not fit is the nearest int64, narrower types wrap. */
 HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
   if (x != x) return 0;

@@ -90,7 +90,7 @@ INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, row) *r, veci w[KW][G
 /* 16 channels from j on of a row, its first element at o; b: their weights. */
 INLINE_ void PASTE_(NAME, channels)(const struct PASTE_(NAME, row) *r, const int32_t *b, C_T *c,
                                     const void *const *e, long o, long j) {
-  veci w[KW][GROUPS_], first = {0};
+  veci w[KW][GROUPS_], first = FIRST_SUMS(j, LANES);
   UNROLL for (int tx = 0; tx < KW; tx++)
     UNROLL for (int g = 0; g < GROUPS_; g++) {
       const veci all = load_panel_(b + (tx * GROUPS_ + g) * LANES);

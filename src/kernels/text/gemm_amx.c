@@ -61,6 +61,8 @@ INLINE_ void configure_tiles_(struct tile_config_ *config, int first, int second
 #endif
 #if !HAS_EPILOGUE && K_STEP == 4 && (C_TYPE == 1 || C_TYPE == 16)
 #define RESULT(x, o, j, lanes) floats_(x)
+#elif K_STEP == 4
+#define RESULT(x, o, j, lanes) EPILOGUE(veci_add_(x, FIRST_SUMS(j, lanes)), o, j, lanes)
 #else
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif

@@ -4,8 +4,8 @@
  * [NR][K_STEP], padded with zeros. k is not cut in blocks, so what is stored is stored once.
  *
  * 8 bits: a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift), and whoever makes the epilogue takes
- * 128 * (sum of the column) off again. A_TYPE, C_TYPE: ONNX numbers. EPILOGUE(x, o, j, lanes) makes
- * a vec, or where c is of integers a veci, from the sums x. */
+ * 128 * (sum of the column) off again, in what the sums of bytes begin with: FIRST_SUMS(j, lanes). A_TYPE, C_TYPE: ONNX
+ * numbers. EPILOGUE(x, o, j, lanes) makes a vec, or where c is of integers a veci, from the sums x. */
 #include "dot.h"
 #include "types.h"
 #define B_T int32_t
@@ -16,9 +16,11 @@
 #if K_STEP == 4
 #define ACC veci
 #define DOT dot_bytes_
+#define FIRST(j, lanes) FIRST_SUMS(j, lanes)
 #else
 #define ACC vec
 #define DOT dot_halves_
+#define FIRST(j, lanes) splat_(0)
 #endif
 #if A_TYPE == 3
 #define FLIP(x) flip_(x)
@@ -31,7 +33,13 @@
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif
 
-/* One group of k in one set of accumulators; part: elements of k beyond the last whole group. */
+/* One group of k in one set of accumulators; part: elements of k beyond the last whole group. Of bytes they are read with
+   those in front of them, whose weights are zeros there. */
+#if K_STEP == 4 && DEPTH > K_STEP
+#define LOAD_PART_(q, part) load_group_((q) + (part) - K_STEP)
+#else
+#define LOAD_PART_(q, part) load_part_(q, (part) * (int)sizeof(A_T))
+#endif
 #define GROUP_(u, at, part)                                                                    \
   {                                                                                            \
     veci w[VECTORS];                                                                           \
@@ -39,8 +47,7 @@
     UNROLL for (int y = 0; y < rows; y++)                                                      \
       UNROLL for (int x = 0; x < columns; x++) {                                               \
         const A_T *q = p + y * A_Y + x * A_X + (at);                                           \
-        const veci t =                                                                         \
-            FLIP((part) ? load_part_(q, (part) * (int)sizeof(A_T)) : load_group_(q));          \
+        const veci t = FLIP((part) ? LOAD_PART_(q, part) : load_group_(q));                    \
         UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] = DOT(acc[u][y][x][v], t, w[v]); \
       }                                                                                        \
   }
@@ -50,10 +57,14 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
                                 const int rows, const int columns, const int vectors,
                                 const long lanes) {
   ACC acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
-  UNROLL for (int u = 0; u < K_UNROLL; u++)
-    UNROLL for (int y = 0; y < rows; y++)
-      UNROLL for (int x = 0; x < columns; x++)
-        UNROLL for (int v = 0; v < vectors; v++) acc[u][y][x][v] = (ACC){0};
+  const void *const *e = s->e;
+  (void)e;
+  UNROLL for (int v = 0; v < vectors; v++) {
+    const ACC first = FIRST(s->column + v * LANES, v == vectors - 1 ? lanes : LANES);
+    UNROLL for (int u = 0; u < K_UNROLL; u++)
+      UNROLL for (int y = 0; y < rows; y++)
+        UNROLL for (int x = 0; x < columns; x++) acc[u][y][x][v] = u ? (ACC){0} : first;
+  }
   const int32_t *b = s->b;
 #if AHEAD
   const int32_t *ahead = s->ahead;
@@ -81,8 +92,6 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
-  const void *const *e = s->e;
-  (void)e;
   /* All results before one is stored: operands of columns are read once. */
   RESULT_T result[TILE_ROWS][TILE_COLUMNS][VECTORS];
   UNROLL for (int v = 0; v < vectors; v++) {
@@ -92,17 +101,22 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
       UNROLL for (int x = 0; x < columns; x++)
         result[y][x][v] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
   }
-#ifdef STORE_TWO /* neighbours in a row of c, else pixels */
+#ifdef STORE_TWO /* neighbours in a row of c, of two pixels, else pixels */
   const int in_pairs = (vectors - (lanes < LANES)) / 2 * 2;
 #else
   const int in_pairs = 0;
 #endif
 #define AT_(y, x, v) s->c + (o + (y) * C_Y + (x) * C_X + (v) * LANES)
 #ifdef STORE_TWO
+  const int by_two = columns / 2 * 2;
   UNROLL for (int y = 0; y < rows; y++)
-    UNROLL for (int x = 0; x < columns; x++)
-      UNROLL for (int v = 0; v < in_pairs; v += 2)
+    UNROLL for (int v = 0; v < in_pairs; v += 2) {
+      UNROLL for (int x = 0; x < by_two; x += 2)
+        STORE_FOUR(AT_(y, x, v), result[y][x][v], result[y][x][v + 1], AT_(y, x + 1, v),
+                   result[y][x + 1][v], result[y][x + 1][v + 1])
+      UNROLL for (int x = by_two; x < columns; x++)
         STORE_TWO(AT_(y, x, v), result[y][x][v], AT_(y, x, v + 1), result[y][x][v + 1])
+    }
 #endif
   UNROLL for (int v = in_pairs; v < vectors; v++) {
     const long n = v == vectors - 1 ? lanes : LANES;
@@ -124,6 +138,8 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
 #include "walk.h"
 #undef ACC
 #undef DOT
+#undef FIRST
 #undef FLIP
 #undef RESULT
 #undef GROUP_
+#undef LOAD_PART_

@@ -112,6 +112,11 @@ INLINE_ veci veci_rescale_once_(veci x, veci multiplier, veci bits) {
   const int32_t wanted = 1 + ((30 + bits) & 63), shift = wanted > 62 ? 62 : wanted;
   return (veci)(((int64_t)x * multiplier + ((int64_t)1 << (shift - 1))) >> shift);
 }
+INLINE_ veci veci_rescale_up_(veci x, veci multiplier, veci bits) {
+  const int32_t further = (bits - 1) & 31;
+  const uint64_t halves = ((uint64_t)1 << 30) + ((uint64_t)1 << (31 + further));
+  return (veci)((int64_t)((uint64_t)((int64_t)x * multiplier) + halves) >> 32 >> further);
+}
 
 /* Masks. */
 INLINE_ vec blendv_(veci mask, vec a, vec b) { return mask ? a : b; }

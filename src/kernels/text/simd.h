@@ -315,6 +315,19 @@ INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
     __asm__("vmovdqu32 %x1, %0" : "=m"(*(vecu_u8 *)(p)) : "v"(two_));                          \
     __asm__("vextracti32x4 $1, %t1, %0" : "=m"(*(vecu_u8 *)(q)) : "v"(two_));                  \
   }
+/* The same of two vectors that lie one behind the other at p, x0 and x1, and two at q. */
+typedef uint8_t vecu_two_u8_ __attribute__((vector_size(2 * LANES), aligned(1), may_alias));
+#define SATURATE_FOUR_(instruction, p, x0, x1, q, y0, y1)                                         \
+  {                                                                                               \
+    const veci in_turn_ = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};                 \
+    veci four_, last_;                                                                            \
+    __asm__("vpackssdw %2, %1, %0" : "=v"(four_) : "v"(x0), "v"(x1));                             \
+    __asm__("vpackssdw %2, %1, %0" : "=v"(last_) : "v"(y0), "v"(y1));                             \
+    __asm__(instruction " %1, %0, %0" : "+v"(four_) : "v"(last_));                                \
+    __asm__("vpermd %0, %1, %0" : "+v"(four_) : "v"(in_turn_));                                   \
+    __asm__("vmovdqu32 %t1, %0" : "=m"(*(vecu_two_u8_ *)(p)) : "v"(four_));                       \
+    __asm__("vextracti64x4 $1, %g1, %0" : "=m"(*(vecu_two_u8_ *)(q)) : "v"(four_));               \
+  }
 #else
 INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
   narrow_u8(p, smaller_(larger_(x, splati_(0)), splati_(255)), n);
@@ -352,6 +365,25 @@ INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
   const veci high = WORDS_IN_TURN_((veci)(even >> 31), (veci)(odd << 1)), n = bits & 31;
   const veci any = n != 0, last = any & 1; /* of the shift: its last bit */
   return (((high + (high >> 31 & any)) >> (n - last)) + last) >> last;
+}
+/* The upper words of `even` and `odd`, interleaved. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
+INLINE_ veci join_upper_words_(vecr_ even, vecr_ odd) {
+  __asm__("vmovshdup %1, %0%{%2%}" : "+v"(odd) : "v"(even), "Yk"((unsigned short)0x5555));
+  return (veci)odd;
+}
+#else
+INLINE_ veci join_upper_words_(vecr_ even, vecr_ odd) {
+  return WORDS_IN_TURN_((veci)(even >> 32), (veci)odd);
+}
+#endif
+/* Both halves are added to the product at once; its upper word is all that is left. */
+INLINE_ veci veci_rescale_up_(veci x, veci multiplier, veci bits) {
+  const veci further = (bits - 1) & 31;
+  const vecr_ shift = (vecr_)further, one = (vecr_){0} + 1, first = one << 30;
+  const vecr_ even = (vecr_)even_products_(x, multiplier) + (first + (one << (31 + (shift & 31))));
+  const vecr_ odd = (vecr_)odd_products_(x, multiplier) + (first + (one << (31 + (shift >> 32))));
+  return join_upper_words_(even, odd) >> further;
 }
 INLINE_ vecr_ rescale_half_(vecq_ product, vecr_ shift) {
   const vecr_ one = (vecr_){0} + 1, bias = one << 63;

@@ -1,11 +1,12 @@
 /* Elements by their ONNX numbers A_TYPE and C_TYPE: how one vector of them is loaded and stored, two at once
- * (STORE_TWO, where that is cheaper), and what an epilogue makes for c (RESULT_T). SATURATES: bytes are made of
+ * (STORE_TWO, and STORE_FOUR of two places, where that is cheaper), and what an epilogue makes for c (RESULT_T). SATURATES: bytes are made of
  * int32 by the bounds of their type; else their low bits are. */
 #undef A_T
 #undef LOAD_A
 #undef C_T
 #undef STORE_C
 #undef STORE_TWO
+#undef STORE_FOUR
 #undef RESULT_T
 #if A_TYPE == 1
 #define A_T float
@@ -46,8 +47,10 @@
 #endif
 #if SATURATES && defined SATURATE_TWO_ && C_TYPE == 2
 #define STORE_TWO(p, x, q, y) SATURATE_TWO_("vpackuswb", p, x, q, y)
+#define STORE_FOUR(p, x0, x1, q, y0, y1) SATURATE_FOUR_("vpackuswb", p, x0, x1, q, y0, y1)
 #elif SATURATES && defined SATURATE_TWO_ && C_TYPE == 3
 #define STORE_TWO(p, x, q, y) SATURATE_TWO_("vpacksswb", p, x, q, y)
+#define STORE_FOUR(p, x0, x1, q, y0, y1) SATURATE_FOUR_("vpacksswb", p, x0, x1, q, y0, y1)
 #endif
 #if C_TYPE == 1 || C_TYPE == 16
 #define RESULT_T vec
