@@ -217,6 +217,13 @@ static void put_clip(struct lite *l, const struct node *node, const double *boun
   lite_bind(l, node, 0, x, is_image);
 }
 
+/* relu6(x + by) / 6: a HardSigmoid of the usual slope. */
+static int32_t sixth_of_relu6(struct lite *l, int32_t x, double by) {
+  const int32_t y = lite_binary(l, LITE_ADD, x, lite_number(l, HONE_F32, by));
+  (void)lite_fuse(l, y, LITE_FUSED_RELU6); /* the sum is new, and has none */
+  return lite_binary(l, LITE_MUL, y, lite_number(l, HONE_F32, 1.0 / 6));
+}
+
 /* With an option of its own. */
 static bool put_special(struct lite *l, const struct node *node, const double *parameters,
                         bool is_image) {
@@ -232,6 +239,8 @@ static bool put_special(struct lite *l, const struct node *node, const double *p
               lite_put(l, LITE_GELU, LITE_INPUTS(x),
                        LITE_OPTIONS({0, FLAT_BYTE, parameters[0] != 0}), dtype, lite_shape(l, x)),
               is_image);
+  else if (is_op(node, OP_HardSigmoid) && fabs(6 * parameters[0] - 1) < 1e-6)
+    lite_bind(l, node, 0, sixth_of_relu6(l, x, 6 * parameters[1]), is_image);
   else if (is_op(node, OP_Elu) && parameters[0] == 1)
     lite_bind(l, node, 0, lite_unary(l, LITE_ELU, x), is_image);
   else if (is_op(node, OP_Swish) && parameters[0] == 1)

@@ -79,6 +79,7 @@ CASES = {
     "erf": ([2, 50], [N("Erf", ["x"], ["y"])], {}),
     "by_expression": ([2, 50], [N("Softplus", ["x"], ["a"]), N("Mish", ["a"], ["b"]), N("HardSigmoid", ["b"], ["c"]),
                                 N("Selu", ["c"], ["d"]), N("Softsign", ["d"], ["y"])], {}),
+    "hard_sigmoid": ([2, 50], [N("Mul", ["x", "s"], ["a"]), N("HardSigmoid", ["a"], ["y"], alpha=1 / 6, beta=0.45)], {"s": np.float32(4)}),
     "compare": ([2, 9], [N("Less", ["x", "c"], ["m"]), N("Where", ["m", "c", "x"], ["y"])], {"c": weight(9)}),
     "gather": ([3, 8], [N("Gather", ["x", "at"], ["y"], axis=1)], {"at": i64(-1, 0, 3)}),
     "largest": ([3, 8], [N("ArgMax", ["x"], ["a"], axis=1), N("Cast", ["a"], ["y"], to=1)], {}),
@@ -199,6 +200,8 @@ def between(*nodes, step=STEP, zero=0, more=None, dims=(1, 4, 6, 6), exact=1):
     return {"nodes": nodes, "step": step, "zero": zero, "more": more or {}, "dims": list(dims), "exact": exact}
 
 
+FAR = np.float32([1, -0.5, 2, -66000, 0.3])  # the fourth in steps of its scale: 1.4 * 2^30
+
 # from "a" (and "b", of the same dimensions) to "r"; zero: of the result, as i8; exact: steps that the result may be off
 BYTES = {
     "relu": between(N("Relu", ["a"], ["r"]), zero=-128),
@@ -231,6 +234,8 @@ BYTES = {
     "conv": between(N("Conv", ["a", "w", "bias"], ["r"], pads=[1, 1, 1, 1]), more={"w": (4, [5, 4, 3, 3]), "bias": 5}),
     "conv_relu_pads": between(N("Conv", ["a", "w"], ["p"], pads=[2, 0, 1, 3], strides=[2, 1]), N("Relu", ["p"], ["r"]),
                               zero=-20, more={"w": (4, [5, 4, 3, 3])}),
+    "conv_far_bias": between(N("Conv", ["a", "w", "c"], ["p"]), N("Relu", ["p"], ["r"]), zero=-128,
+                             more={"w": (4, [5, 4, 3, 3]), "c": FAR}),
     "conv_float_bias": between(N("Conv", ["a", "w", "c"], ["r"]), more={"w": (4, [5, 4, 3, 3]), "c": weight(5)}),
     "conv_depthwise": between(N("Conv", ["a", "w"], ["r"], group=4, pads=[1, 1, 1, 1]), more={"w": (4, [8, 1, 3, 3])}),
     "conv_line": between(N("Conv", ["a", "w"], ["r"]), more={"w": (3, [5, 4, 3])}, dims=(2, 4, 9)),
