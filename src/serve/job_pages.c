@@ -5,8 +5,11 @@
  */
 #include "serve.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct demand {
   const char *name, *flag, *label, *hint;
@@ -113,12 +116,15 @@ static MUST_USE hone_status path_in_job(struct request *request, const struct jo
 
 hone_status job_bundle(struct request *request) {
   struct job job;
-  const char *folder, *name;
+  struct stat facts;
+  const char *path;
   TRY(find_job(request, &job));
-  TRY(path_in_job(request, &job, "bundle", &folder));
-  TRY(arena_printf(&request->ctx, request->arena, &name, "bundle-%s", job.name));
-  TRY(tar_folder(&request->ctx, folder, name, &request->out_fd, &request->out_fd_bytes));
-  snprintf(request->file_name, sizeof request->file_name, "%.70s.tar", name);
+  TRY(path_in_job(request, &job, "bundle.tar", &path));
+  request->out_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (request->out_fd < 0 || fstat(request->out_fd, &facts))
+    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no bundle here");
+  request->out_fd_bytes = (uint64_t)facts.st_size;
+  snprintf(request->file_name, sizeof request->file_name, "bundle-%.64s.tar", job.name);
   request->type = "application/x-tar";
   request_deadline(request, DOWNLOAD_S);
   return HONE_OK;
@@ -264,7 +270,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   if (study && strlen(study) == 32 && strspn(study, "0123456789abcdef") == 32)
     text_printf(html.out, "<a href=\"/study/%s\">the study behind it</a> ", study);
   text_printf(html.out, "<a href=\"/job/%s/answer.json\">answer.json</a> ", job->id);
-  if (!path_in_job(request, job, "bundle", &path) && dir_bytes(path))
+  if (!path_in_job(request, job, "bundle.tar", &path) && !access(path, R_OK))
     text_printf(html.out, "<a class=\"action\" href=\"/job/%s/bundle.tar\">Download the bundle</a>",
                 job->id);
   LITERAL(html.out, "</p></section>\n");

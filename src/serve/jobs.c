@@ -1,6 +1,6 @@
 /* jobs: models that were handed in, and what `hone recommend` says of them, one after the other.
  *
- * A job is a folder FOLDER/ID with model/NAME, job.json, log.txt, answer.json and bundle/. An upload has no name until
+ * A job is a folder FOLDER/ID with model/NAME, job.json, log.txt, answer.json and bundle.tar. An upload has no name until
  * it is whole: killed on the way it leaves nothing. The folder is made aside as .ID and renamed, so that a job is there
  * whole or not at all; what is called .ID is removed at the next start. One thread runs the queue, since two
  * measurements at once would measure each other; the child dies with it. One server a folder, by flock.
@@ -248,6 +248,17 @@ static void say(struct jobs *jobs, const char *id, const char *words) {
   pthread_mutex_unlock(&jobs->lock);
 }
 
+/* Once, as what is downloaded: a copy made for every download would be on the disk and in no one's account. */
+static void pack_bundle(struct jobs *jobs, const struct job *job, const char *folder) {
+  struct ctx ctx;
+  char name[80], path[ROOM];
+  ctx_init(&ctx);
+  snprintf(name, sizeof name, "bundle-%s", job->name);
+  path_of(jobs, job->id, "bundle.tar", path);
+  if (tar_folder(&ctx, folder, name, path)) say(jobs, job->id, ctx.message);
+  dir_remove_tree(folder);
+}
+
 /* A choice or none: both are answers; only a failure leaves no file. */
 static enum job_state run_job(struct jobs *jobs, struct job *job) {
   struct ctx ctx;
@@ -265,6 +276,7 @@ static enum job_state run_job(struct jobs *jobs, struct job *job) {
   } else {
     job->exit_code = wait_for(jobs, job, &child);
     if (!access(command->answer, R_OK)) state = JOB_done;
+    if (!access(command->bundle, R_OK)) pack_bundle(jobs, job, command->bundle);
   }
   free(command);
   return state;

@@ -155,7 +155,7 @@ MUST_USE hone_status upload_finish(struct ctx *ctx, struct upload *upload, char 
 void upload_drop(struct upload *upload); /* NULL is fine */
 
 /* tar.c */
-/* The files below a folder as a POSIX tar under `name`/, in a file without a name. */
-MUST_USE hone_status tar_folder(struct ctx *ctx, const char *folder, const char *name, int *out_fd,
-                                uint64_t *out_bytes);
+/* The files below a folder as a POSIX tar under `name`/, in a file that is there whole or not at all. */
+MUST_USE hone_status tar_folder(struct ctx *ctx, const char *folder, const char *name,
+                                const char *path);
 #endif

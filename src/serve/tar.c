@@ -51,7 +51,7 @@ static MUST_USE hone_status put(struct ctx *ctx, int fd, const void *data, size_
   for (const char *at = data; size;) {
     const ssize_t n = write(fd, at, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return fail(ctx, HONE_E_IO, place_none(), "a download: %s", strerror(errno));
+    if (n <= 0) return fail(ctx, HONE_E_IO, place_none(), "a bundle: %s", strerror(errno));
     at += n;
     size -= (size_t)n;
   }
@@ -126,23 +126,18 @@ static MUST_USE hone_status put_all(struct ctx *ctx, struct arena *arena, int fd
   return put(ctx, fd, zeros, sizeof zeros);
 }
 
-hone_status tar_folder(struct ctx *ctx, const char *folder, const char *name, int *out_fd,
-                       uint64_t *out_bytes) {
+hone_status tar_folder(struct ctx *ctx, const char *folder, const char *name, const char *path) {
+  char part[4096 + 260];
   struct arena *arena;
-  struct stat facts;
   TRY(arena_create(ctx, 0, &arena));
-  const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  hone_status status = fd < 0 ? fail(ctx, errno == ENOENT ? HONE_E_NOFILE : HONE_E_IO, place_none(),
-                                     "no bundle here: %s", strerror(errno))
+  snprintf(part, sizeof part, "%s.part", path);
+  const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  hone_status status = fd < 0 ? fail(ctx, HONE_E_WRITE, place_file(part), "%s", strerror(errno))
                               : put_all(ctx, arena, fd, folder, name);
   arena_destroy(arena);
-  if (!status && (fstat(fd, &facts) || lseek(fd, 0, SEEK_SET)))
-    status = fail(ctx, HONE_E_IO, place_none(), "a download: %s", strerror(errno));
-  if (status) {
-    if (fd >= 0) close(fd);
-    return status;
-  }
-  *out_fd = fd;
-  *out_bytes = (uint64_t)facts.st_size;
-  return HONE_OK;
+  if (fd >= 0) close(fd);
+  if (!status && rename(part, path))
+    status = fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
+  if (status) unlink(part);
+  return status;
 }

@@ -1,12 +1,15 @@
 """hone serve: its pages, what it refuses, what an upload may do, a recommendation from upload to answer, a real browser."""
 
+import contextlib
 import hashlib
 import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import resource
+import selectors
 import signal
 import socket
 import sqlite3
@@ -118,6 +121,27 @@ class Server:
             except ConnectionError:
                 return 0
         return int(got.split()[1]) if got.startswith(b"HTTP/1.") else 0
+
+    def replies(self, requests):
+        """What comes back for each of them, all sent at once, as far as a line of it; b"" where it ends or waits for more."""
+        got, waiting = [b""] * len(requests), selectors.DefaultSelector()
+        for number, data in enumerate(requests):
+            link = socket.create_connection(("127.0.0.1", self.port), timeout=WAIT)
+            with contextlib.suppress(ConnectionError):
+                link.sendall(data)
+            waiting.register(link, selectors.EVENT_READ, number)
+        while waiting.get_map() and (ready := waiting.select(3)):
+            for key, _ in ready:
+                piece = b""
+                with contextlib.suppress(ConnectionError):
+                    piece = key.fileobj.recv(4096)
+                got[key.data] += piece
+                if not piece or b"\r\n" in got[key.data]:
+                    waiting.unregister(key.fileobj)
+                    key.fileobj.close()
+        for key in list(waiting.get_map().values()):
+            key.fileobj.close()
+        return got
 
     @property
     def token(self):
@@ -338,6 +362,40 @@ def test_hostile_requests_are_refused(server):
     assert server.ask("/").status == 200
 
 
+PIECES = [b"\r\n", b"\r\n\r\n", b"\n", b"\0", b" ", b":", b"?", b"&a=", b"%00", b"%", b"/../", b"%2e%2e%2f", b"a" * 5000, b"\xff\xfe",
+          b"HTTP/1.0", b"-1", b"Host: x\r\n", b"Content-Length: 99999999999999999999\r\n", b"Transfer-Encoding: chunked\r\n",
+          b"Expect: 100-continue\r\n", b"Connection: close\r\n", b"Range: bytes=5-1\r\n", b"Cookie: hone=x; hone=\r\n"]
+
+
+def mangled(dice, data):
+    """Up to four places of it lost, doubled, or taken by something else."""
+    data = bytearray(data)
+    for _ in range(dice.randint(0, 4)):
+        at, n = dice.randrange(len(data) + 1), dice.choice((0, 1, 2, 8, 64))
+        data[at:at + n] = dice.choice((b"", bytes(data[at:at + n]) * 2, dice.randbytes(n), dice.choice(PIECES)))
+    return bytes(data)
+
+
+def test_random_requests_get_a_clear_answer(home):
+    """Seeded: each is answered with a status that is no failure of the server's, or the connection ends, or waits."""
+    server, dice = Server(home, folder="random"), random.Random(20)
+    key, token = study_key(server), server.token
+    of_job = [f"/job/{'0' * 16}{end}" for end in ("", "/events", "/bundle.tar", "/answer.json")]
+    gets = ["/", "/?page=2", f"/study/{key}", "/matrix", "/trends", f"/trend/{key}?from=1", "/machines", "/jobs", "/login",
+            f"/compare?a={key}&b={key}", *of_job]
+    posts = ["/jobs?name=m.onnx&objective=latency&budget=1s", "/login", f"/job/{'0' * 16}/cancel", f"/job/{'0' * 16}/remove"]
+    whole = [f"GET {path} HTTP/1.1\r\nHost: {server.host}\r\nAccept: */*\r\n\r\n" for path in gets]
+    whole += [f"POST {path} HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {token}\r\nContent-Type: {kind}\r\n"
+              f"Content-Length: 8\r\n\r\nno model" for path in posts for kind in ("application/octet-stream", "application/json")]
+    sent = [mangled(dice, dice.choice(whole).encode()) for _ in range(400)]
+    statuses = [(data, reply, re.match(rb"HTTP/1\.[01] ([1-5]\d\d) ", reply)) for data, reply in zip(sent, server.replies(sent))]
+    wrong = [(data[:400], reply[:200]) for data, reply, status in statuses
+             if reply and not (status and (int(status[1]) < 500 or int(status[1]) in (501, 503, 505)))]
+    assert sum(1 for _, reply, _ in statuses if reply) > 200
+    assert not wrong, wrong[:5]
+    assert server.ask("/").status == 200 and server.stop() == 0
+
+
 def test_names_of_this_machine_are_ours(server):
     for host in (f"127.0.0.1:{server.port}", f"localhost:{server.port}", f"[::1]:{server.port}"):
         assert server.raw(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()) == 200
@@ -502,6 +560,9 @@ def test_a_model_gets_its_recommendation(home, model):
     manifest, = home.folder.glob("bundle-*/MANIFEST")
     done = subprocess.run([manifest.parent / "selftest"], env={}, cwd="/", capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and done.stdout.startswith("selftest: ok"), done
+    # what is downloaded lies among what --max-disk counts, once
+    kept = sorted(p.name for p in (server.folder / job.rsplit("/", 1)[1]).iterdir())
+    assert kept == ["answer.json", "bundle.tar", "job.json", "log.txt", "model"], kept
     # it is still there after a restart, until it is removed
     assert server.stop() == 0
     again = Server(home, store="jobs.db", folder="answer")

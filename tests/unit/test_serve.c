@@ -58,22 +58,22 @@ static void write_file(const char *folder, const char *name, const char *text) {
 static void a_folder_becomes_a_tar(void **state) {
   (void)state;
   struct ctx ctx;
-  char folder[4096], path[4200];
-  int fd;
-  uint64_t bytes;
+  char folder[4096], path[4200], packed[4150];
   ctx_init(&ctx);
   assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  snprintf(packed, sizeof packed, "%s.tar", folder);
   snprintf(path, sizeof path, "%s/sub", folder);
   assert_int_equal(mkdir(path, 0700), 0);
   write_file(folder, "b.txt", "two");
   write_file(folder, "sub/a.txt", "one");
   snprintf(path, sizeof path, "%s/link", folder);
   assert_int_equal(symlink("/etc/passwd", path), 0);
-  assert_int_equal(tar_folder(&ctx, folder, "bundle", &fd, &bytes), HONE_OK);
-  assert_int_equal(bytes, 4 * 512 + 2 * 512);
-  unsigned char tar[6 * 512];
-  assert_int_equal(pread(fd, tar, sizeof tar, 0), (ssize_t)sizeof tar);
+  assert_int_equal(tar_folder(&ctx, folder, "bundle", packed), HONE_OK);
+  unsigned char tar[4 * 512 + 2 * 512 + 1];
+  const int fd = open(packed, O_RDONLY | O_CLOEXEC);
+  assert_int_equal(read(fd, tar, sizeof tar), (ssize_t)sizeof tar - 1);
   close(fd);
+  assert_int_equal(unlink(packed), 0);
   assert_string_equal((char *)tar, "bundle/b.txt");
   assert_memory_equal(tar + 512, "two", 4);
   assert_string_equal((char *)tar + 1024, "bundle/sub/a.txt");
@@ -87,7 +87,10 @@ static void a_folder_becomes_a_tar(void **state) {
                         8);
     assert_int_equal(strtoul((char *)tar + at + 124, NULL, 8), 3);
   }
-  assert_int_equal(tar_folder(&ctx, "/nowhere/at/all", "bundle", &fd, &bytes), HONE_E_NOFILE);
+  assert_int_equal(tar_folder(&ctx, "/nowhere/at/all", "bundle", packed), HONE_E_NOFILE);
+  assert_int_equal(access(packed, F_OK), -1); /* nor a part of one */
+  snprintf(path, sizeof path, "%s.part", packed);
+  assert_int_equal(access(path, F_OK), -1);
   dir_remove_tree(folder);
 }
 
