@@ -34,11 +34,29 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   (void)scratch;
   for (int64_t e = starts[begin]; e < starts[end]; e++)
     if (sources[e] < -rows || sources[e] >= rows) return 8;
+  if (heads > 1 && width <= 64) { /* short rows of several heads: the edges once for all of them */
+    const int64_t part = width / heads;
+    for (int64_t u = begin; u < end; u++) {
+      OUT0_T sum[64] = {0};
+      for (int64_t e = starts[u]; e < starts[u + 1]; e++) {
+        const IN0_T *restrict from = x + (sources[e] < 0 ? sources[e] + rows : sources[e]) * width;
+        for (int64_t h = 0; h < heads; h++) {
+          const OUT0_T w = WEIGHT(e, h);
+          for (int64_t k = h * part; k < (h + 1) * part; k++) sum[k] += w * from[k];
+        }
+      }
+      memcpy(to + u * width, sum, (size_t)width * sizeof *sum);
+    }
+    return 0;
+  }
   for (int64_t u = begin; u < end; u++)
     for (int64_t h = 0, j = 0; h < heads; h++) {
       const int64_t last = width / heads * (h + 1);
       BLOCKS(64)
       BLOCKS(16)
+      BLOCKS(8)
+      BLOCKS(4)
+      if (j < last && width / heads >= 4) j = last - 4; /* some columns twice rather than one by one */
       BLOCKS(4)
       BLOCKS(1)
     }
