@@ -65,4 +65,20 @@ MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct v
    or an output already. */
 MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);
 
+/* -- make_sequence.c ---- */
+/* x, one step's part of a sequence; h and c of the last step become those of this one. */
+typedef hone_status make_step_fn(const void *cell, struct value *x, struct value **h,
+                                 struct value **c);
+struct make_sequence {
+  struct make *make;
+  const void *cell; /* what `step` is given */
+  make_step_fn *step;
+  struct value *x; /* [time, ...] */
+  bool is_reverse;
+};
+/* A step after the other: y [time, ...], the h of each in the order of x; h and c as they are after the last. Few
+   steps are written out, more are a Loop. */
+MUST_USE hone_status make_sequence(const struct make_sequence *sequence, struct value **h,
+                                   struct value **c, struct value **y);
+
 #endif

@@ -211,14 +211,25 @@ static hone_status check_arity(struct builder *builder, const struct raw_node *r
   return HONE_OK;
 }
 
+/* What hone has no operator for: E_UNSUP, but in the body of a control operator a node that says so when the body is run.
+   A branch that is never taken may hold anything, as in ONNX Runtime. */
+static hone_status unknown_op(struct builder *builder, const struct graph *graph,
+                              const struct raw_node *raw, const char **out_what) {
+  struct ctx *ctx = builder->reader.ctx;
+  TRY(arena_printf(ctx, builder->reader.arena, out_what,
+                   "operator \"%.200s\" of domain \"%.200s\" (opset %lld)", raw->op_type,
+                   raw->domain, (long long)opset_of(builder, raw->domain)));
+  if (graph->parent) return HONE_OK;
+  return fail(ctx, HONE_E_UNSUP, place_raw(raw), "%s is not supported", *out_what);
+}
+
 hone_status build_node(struct builder *builder, struct graph *graph, const struct raw_node *raw,
                        struct node **out) {
   struct ctx *ctx = builder->reader.ctx;
   const struct op *op = op_find(raw->domain, raw->op_type);
-  if (!op)
-    return fail(ctx, HONE_E_UNSUP, place_raw(raw),
-                "operator \"%s\" of domain \"%s\" (opset %lld) is not supported", raw->op_type,
-                raw->domain, (long long)opset_of(builder, raw->domain));
+  const char *unknown = NULL;
+  if (!op) TRY(unknown_op(builder, graph, raw, &unknown));
+  if (unknown) op = &op_table[OP_Unsupported];
   TRY(check_arity(builder, raw, op));
   struct node *node;
   TRY(NEW(ctx, graph->arena, node));
@@ -230,9 +241,10 @@ hone_status build_node(struct builder *builder, struct graph *graph, const struc
   for (size_t i = 0; i < node->output_count; i++)
     if (node->outputs[i]) node->outputs[i]->producer = node;
   VEC_PUSH(ctx, graph->arena, &graph->nodes, node);
+  *out = node;
+  if (unknown) return node_set_string(ctx, graph, node, "operator", unknown);
   for (size_t i = 0; i < raw->attributes.count; i++)
     TRY(node_set(ctx, graph, node, &raw->attributes.at[i]));
-  *out = node;
   return HONE_OK;
 }
 

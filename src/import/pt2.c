@@ -68,17 +68,34 @@ static hone_status wrong(struct pt *pt, const char *name, const char *what) {
 
 struct meta {
   hone_dtype dtype;
+  bool is_complex; /* of pairs of floats: the last axis */
   struct shape shape;
   int64_t strides[HONE_MAX_RANK], offset;
 };
 
+/* Complex numbers of two floats each lie as floats with one more axis. */
+static hone_status as_pairs(struct pt *pt, const char *name, struct meta *meta) {
+  const int last = meta->shape.rank;
+  if (last == HONE_MAX_RANK) return wrong(pt, name, "complex numbers of too many dimensions");
+  bool fits = checked_mul(meta->offset, 2, &meta->offset);
+  for (int d = 0; d < last; d++) fits &= checked_mul(meta->strides[d], 2, &meta->strides[d]);
+  if (!fits) return wrong(pt, name, "a tensor whose strides are too large");
+  meta->dtype = HONE_F32;
+  meta->is_complex = true;
+  meta->shape.dims[last] = 2;
+  meta->strides[last] = 1;
+  meta->shape.rank++;
+  return HONE_OK;
+}
+
 static hone_status read_meta(struct pt *pt, const char *name, const json_t *json,
                              struct meta *out) {
   json_t *sizes = json_object_get(json, "sizes"), *strides = json_object_get(json, "strides");
-  *out = (struct meta){.dtype = pt_dtype(json_integer_value(json_object_get(json, "dtype")))};
-  if (!out->dtype)
+  const int64_t dtype = json_integer_value(json_object_get(json, "dtype"));
+  *out = (struct meta){.dtype = pt_dtype(dtype)};
+  if (!out->dtype && dtype != PT_COMPLEX64)
     return fail(pt->ctx, HONE_E_TYPE, place_name(name), "element type %lld of PyTorch",
-                (long long)json_integer_value(json_object_get(json, "dtype")));
+                (long long)dtype);
   size_t rank = json_array_size(sizes);
   if (rank > HONE_MAX_RANK || json_array_size(strides) != rank)
     return wrong(pt, name, "a tensor whose sizes and strides do not fit");
@@ -96,7 +113,7 @@ static hone_status read_meta(struct pt *pt, const char *name, const json_t *json
   json_t *offset = NULL;
   if (!strcmp(pt_variant(json_object_get(json, "storage_offset"), &offset), "as_int"))
     out->offset = json_integer_value(offset);
-  return HONE_OK;
+  return dtype == PT_COMPLEX64 ? as_pairs(pt, name, out) : HONE_OK;
 }
 
 static bool is_dense(const struct meta *meta) {
@@ -167,7 +184,8 @@ static hone_status read_payload(struct pt *pt, const char *name, const char *mem
 }
 
 /* A parameter, buffer or constant by its name in the state dict. */
-static hone_status read_weight(struct pt *pt, const char *name, const struct tensor **out) {
+static hone_status read_weight(struct pt *pt, const char *name, const struct tensor **out,
+                               bool *out_is_complex) {
   static const char *const folders[] = {"data/weights/", "data/constants/"};
   const json_t *configs[] = {json_object_get(pt->weights, "config"),
                              json_object_get(pt->constants, "config")};
@@ -182,6 +200,7 @@ static hone_status read_weight(struct pt *pt, const char *name, const struct ten
           "stored as a pickle, which carries code; export the model again on plain tensors");
     TRY(read_meta(pt, name, json_object_get(entry, "tensor_meta"), &meta));
     TRY(arena_printf(pt->ctx, pt->arena, &member, "%s%s%s", pt->prefix, folders[i], path));
+    *out_is_complex = meta.is_complex;
     return read_payload(pt, name, member, &meta, out);
   }
   return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "a weight that the archive does not hold");
@@ -272,7 +291,10 @@ static hone_status add_state_input(struct pt *pt, const char *name, const char *
   const struct tensor *tensor = NULL;
   struct value *value;
   const char *copy;
-  TRY(read_weight(pt, buffer, &tensor));
+  bool is_complex;
+  TRY(read_weight(pt, buffer, &tensor, &is_complex));
+  if (is_complex)
+    return fail(pt->ctx, HONE_E_TYPE, place_name(buffer), "a state of complex numbers");
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)buffer, strlen(buffer), 0, "a buffer's name",
                 &copy));
   TRY(graph_input(pt->ctx, pt->make.graph, copy, tensor->dtype, &tensor->shape, &value));
@@ -319,6 +341,8 @@ static hone_status read_input(struct pt *pt, const char *name, const json_t *val
   const json_t *about = json_object_get(values, name);
   if (!about) return wrong(pt, name, "an input without a type");
   TRY(read_meta(pt, name, about, &meta));
+  if (meta.is_complex)
+    return fail(pt->ctx, HONE_E_TYPE, place_name(name), "an input of complex numbers");
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "an input's name",
                 &raw->name));
   raw->dtype = meta.dtype;
@@ -342,9 +366,14 @@ static hone_status add_weight(struct pt *pt, const char *kind, const json_t *spe
     const struct tensor *tensor = NULL;
     struct value *value;
     const char *name = pt_words(json_object_get(json_object_get(spec, "arg"), "name"));
-    TRY(read_weight(pt, pt_words(json_object_get(spec, fields[i][1])), &tensor));
+    struct pt_item *item;
+    bool is_complex;
+    TRY(read_weight(pt, pt_words(json_object_get(spec, fields[i][1])), &tensor, &is_complex));
     TRY(graph_constant(pt->ctx, pt->make.graph, NULL, tensor, &value));
-    return pt_define(pt, name, value, 0);
+    TRY(pt_define(pt, name, value, 0));
+    TRY(pt_find(pt, place_name(name), name, &item));
+    item->is_complex = is_complex;
+    return HONE_OK;
   }
   if (!strcmp(kind, "custom_obj"))
     return fail(pt->ctx, HONE_E_TRUST,

@@ -9,6 +9,7 @@
 #include "make.h"
 #include "zip.h"
 
+enum { PT_COMPLEX64 = 10 }; /* as torch numbers its element types */
 /* How a tensor lies in the one that it is a view of. */
 enum pt_view {
   VIEW_NONE,
@@ -22,7 +23,7 @@ enum pt_view {
 /* What a name stands for: a tensor, or a number that is known at import. */
 struct pt_item {
   struct value *value; /* NULL: a number */
-  int64_t number;
+  double number;
   bool is_complex;      /* the value has a last axis of two, real and imaginary */
   struct pt_item *base; /* shares its storage; NULL: has its own */
   enum pt_view view;
@@ -56,6 +57,8 @@ struct pt_op {
   const json_t *node;
   json_t *inputs, *outputs;
   int parameter;
+  int part; /* 1, 2: complex arguments are their real, imaginary parts; 0: refused */
+  struct value *(*results)[2]; /* those of the parts, while there are any */
 };
 typedef hone_status pt_build_fn(struct pt_op *op);
 
@@ -64,9 +67,10 @@ typedef hone_status pt_build_fn(struct pt_op *op);
 const char *pt_variant(const json_t *json, json_t **out);
 /* The text of a JSON string, "" of all else. */
 const char *pt_words(const json_t *json);
+/* The name of the tensor that argument self is, "" if none. */
+const char *pt_self(const json_t *node);
 /* Names a tensor, or (value NULL) a number; twice is a fault of the file. */
-MUST_USE hone_status pt_define(struct pt *pt, const char *name, struct value *value,
-                               int64_t number);
+MUST_USE hone_status pt_define(struct pt *pt, const char *name, struct value *value, double number);
 MUST_USE hone_status pt_find(struct pt *pt, struct place at, const char *name,
                              struct pt_item **out);
 /* torch's dtype to ours, HONE_UNDEFINED if unknown. */
@@ -90,8 +94,8 @@ MUST_USE hone_status pt_text(struct pt_op *op, const char *name, const char *oth
                              const char **out);
 /* Defines result k (0: the first or only one; lists count through). */
 MUST_USE hone_status pt_result(struct pt_op *op, size_t k, struct value *value);
-MUST_USE hone_status pt_complex_result(struct pt_op *op, struct value *value);
-MUST_USE hone_status pt_number(struct pt_op *op, int64_t number);
+MUST_USE hone_status pt_complex_result(struct pt_op *op, size_t k, struct value *value);
+MUST_USE hone_status pt_number(struct pt_op *op, double number);
 size_t pt_result_count(const struct pt_op *op);
 bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result k? */
 
@@ -100,8 +104,6 @@ bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result 
 const char *pt_target(const json_t *node);
 /* The target of an in-place operator ("aten.add_.Tensor") without its mark, NULL if it is none. */
 MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const char **out);
-/* The name of the tensor that argument self is, "" if none. */
-const char *pt_self(const json_t *node);
 /* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
@@ -120,6 +122,9 @@ MUST_USE hone_status pt_index_list(struct pt_op *op, const int64_t *list, const 
 /* x with `part` at start, start + step, .. of an axis. */
 MUST_USE hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part,
                                   int64_t axis, int64_t start, int64_t step, struct value **out);
+
+/* Part 0 or 1 of x [.., 2], without that axis. */
+MUST_USE hone_status pt_part(struct pt_op *op, struct value *x, int64_t part, struct value **out);
 
 /* -- pt2_views.c ---- */
 /* What the target's result is of its argument self; VIEW_NONE: a tensor of its own. */
@@ -153,6 +158,11 @@ MUST_USE hone_status pt_optional_tensors(struct pt_op *op, const char *name, siz
 /* An argument that is a tensor, or a number as PyTorch takes it beside another operand. */
 MUST_USE hone_status pt_operand(struct pt_op *op, const char *name, const struct value *beside,
                                 struct value **out);
+/* self and other as floats, of the type that PyTorch computes in; y NULL: self alone. */
+MUST_USE hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y);
+/* The angle of (x, y), both floats. */
+MUST_USE hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x,
+                              struct value **out);
 pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_alpha, build_clamp,
     build_binary, build_rsub, build_not_equal, build_where, build_masked_fill, build_cast,
     build_hard_sigmoid, build_softplus, build_log_sigmoid, build_log_base, build_expm1, build_log1p,
@@ -160,11 +170,18 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
     build_threshold, build_floor_divide, build_remainder, build_atan2, build_clamp_tensor,
     build_addcmul, build_lerp, build_nan_to_num, build_copy_into;
 
+/* -- pt2_formulas.c ---- */
+pt_build_fn build_formula;
+
 /* -- pt2_complex.c ---- */
 /* What build_fft is told: parameters are sums of these. HALF: of real numbers, or to them. */
+/* Does the operator do the same to both parts of complex numbers, and is it given any? */
+bool pt_is_by_parts(const struct pt_op *op);
+/* The builder for both parts one after the other. */
+MUST_USE hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build);
 enum { FFT_INVERSE = 1, FFT_HALF = 2, FFT_MANY = 4, FFT_TWO = 8, FFT_CORE = 16 };
 pt_build_fn build_complex, build_view_as_complex, build_view_as_real, build_complex_part,
-    build_clone, build_conjugate, build_abs, build_to, build_arithmetic, build_fft;
+    build_clone, build_conjugate, build_abs, build_angle, build_to, build_arithmetic, build_fft;
 
 /* -- pt2_ops.c ---- */
 pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_permute, build_expand,
@@ -172,13 +189,16 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
     build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
     build_unflatten, build_diff, build_pixel_shuffle, build_channel_shuffle, build_meshgrid,
-    build_sym_numel, build_nothing;
+    build_sym_numel, build_nothing, build_number_test, build_repeat_by_list;
 
 /* -- pt2_index.c ---- */
 pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,
     build_index, build_index_put, build_topk, build_nonzero, build_diagonal, build_unfold;
 
 /* -- pt2_sets.c ---- */
+/* x with the elements of source one after the other where the mask is true: the k-th true place gets element k. */
+MUST_USE hone_status pt_place_in_order(struct pt_op *op, struct value *x, struct value *mask,
+                                       struct value *source, struct value **out);
 pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_triangle_places,
     build_one_hot, build_search, build_histogram, build_grouped_product, build_count,
     build_distances, build_cosine, build_cross, build_embedding_bag, build_affine_grid,
@@ -186,13 +206,27 @@ pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_trian
 
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
-    build_adaptive_pool, build_reduce, build_arg, build_baddbmm, build_outer, build_einsum,
-    build_reduce_truth, build_extreme, build_variance, build_norm, build_weight_norm,
-    build_cumulative;
+    build_adaptive_pool, build_reduce, build_arg, build_add_product, build_outer, build_einsum,
+    build_reduce_truth, build_extreme, build_variance, build_norm, build_distance,
+    build_weight_norm, build_cumulative, build_both_extremes;
 
 /* -- pt2_layers.c ---- */
 pt_build_fn build_softmax, build_layer_norm, build_rms_norm, build_group_norm, build_instance_norm,
     build_batch_norm, build_batch_norm_fresh, build_upsample, build_grid_sample, build_col2im,
-    build_im2col, build_recurrent;
+    build_im2col;
+
+/* -- pt2_recurrent.c ---- */
+pt_build_fn build_recurrent, build_recurrent_cell;
+
+/* -- pt2_scans.c ---- */
+pt_build_fn build_scan;
+
+/* -- pt2_signal.c ---- */
+pt_build_fn build_window, build_stft, build_istft;
+
+/* -- pt2_algebra.c ---- */
+pt_build_fn build_bilinear, build_trilinear, build_tensordot, build_diagonal_matrix, build_trace,
+    build_kronecker, build_join, build_at_least, build_is_in, build_is_close, build_order_statistic,
+    build_masked_select, build_unpool, build_item, build_strided;
 
 #endif

@@ -38,9 +38,16 @@ const char *pt_words(const json_t *json) {
   return text ? text : "";
 }
 
+const char *pt_self(const json_t *node) {
+  const json_t *inputs = json_object_get(node, "inputs");
+  json_t *tensor = NULL;
+  const char *kind = pt_variant(json_object_get(json_array_get(inputs, 0), "arg"), &tensor);
+  return strcmp(kind, "as_tensor") ? "" : pt_words(json_object_get(tensor, "name"));
+}
+
 /* -- names of values ---- */
 
-hone_status pt_define(struct pt *pt, const char *name, struct value *value, int64_t number) {
+hone_status pt_define(struct pt *pt, const char *name, struct value *value, double number) {
   struct pt_item *item;
   const char *copy;
   bool fresh;
@@ -90,13 +97,15 @@ static hone_status number_of(struct pt_op *op, const char *kind, const json_t *v
   if (!strcmp(kind, "as_name")) {
     TRY(pt_find(op->pt, pt_place(op), pt_words(value), &item));
     if (item->value) return pt_refuse(op, "a tensor stands where a number is expected");
-    *out = (double)item->number;
+    *out = item->number;
   } else if (json_is_number(value)) {
     *out = json_number_value(value);
   } else if (json_is_boolean(value)) {
     *out = json_is_true(value);
   } else if (!strcmp(pt_words(value), "Infinity") || !strcmp(pt_words(value), "-Infinity")) {
     *out = *pt_words(value) == '-' ? -INFINITY : INFINITY;
+  } else if (!strcmp(pt_words(value), "NaN")) {
+    *out = (double)NAN;
   } else {
     return pt_refuse(op, "an argument of kind %s where a number is expected", kind);
   }
@@ -203,13 +212,17 @@ hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
   const char *name = pt_words(json_object_get(result, "name"));
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
+  if (op->part) {
+    op->results[k][op->part - 1] = value;
+    return HONE_OK;
+  }
   return pt_define(op->pt, name, value, 0);
 }
 
-hone_status pt_complex_result(struct pt_op *op, struct value *value) {
+hone_status pt_complex_result(struct pt_op *op, size_t k, struct value *value) {
   struct pt_item *item;
-  TRY(pt_result(op, 0, value));
-  TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(result_at(op, 0, NULL), "name")),
+  TRY(pt_result(op, k, value));
+  TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(result_at(op, k, NULL), "name")),
               &item));
   item->is_complex = true;
   return HONE_OK;
@@ -221,7 +234,7 @@ bool pt_is_read(const struct pt_op *op, size_t k) {
   return *name && !strstr(name, "_unused_");
 }
 
-hone_status pt_number(struct pt_op *op, int64_t number) {
+hone_status pt_number(struct pt_op *op, double number) {
   json_t *result = NULL, *inner = NULL;
   pt_variant(json_array_get(op->outputs, 0), &result);
   const char *name = pt_words(json_object_get(result, "as_name"));

@@ -4,20 +4,13 @@
 
 #include <math.h>
 
-static bool is_complex_dtype(int64_t dtype) { return dtype == 10; /* of the archive: complex64 */ }
+static bool is_complex_dtype(int64_t dtype) { return dtype == PT_COMPLEX64; }
 
 static hone_status with_part_axis(struct pt_op *op, struct value *x, struct value **out) {
   static const int64_t last[] = {-1};
   struct value *axes;
   TRY(make_ints(op->make, last, 1, &axes));
   return make_node(op->make, OP_Unsqueeze, VALUES(x, axes), NULL, out);
-}
-
-/* x [..., 2] at `part`, without that axis. */
-static hone_status part_of(struct pt_op *op, struct value *x, int64_t part, struct value **out) {
-  struct value *index;
-  TRY(make_scalar(op->make, HONE_I64, (double)part, &index));
-  return make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", -1)), out);
 }
 
 static hone_status joined(struct pt_op *op, struct value *re, struct value *im,
@@ -30,6 +23,65 @@ static hone_status joined(struct pt_op *op, struct value *re, struct value *im,
 static hone_status float_operand(struct pt_op *op, const char *name, struct value **out) {
   TRY(pt_need(op, name, out));
   return dtype_is_float((*out)->dtype) ? HONE_OK : make_cast(op->make, *out, HONE_F32, out);
+}
+
+/* -- what is done to both parts alike ---- */
+
+static const char *const linear[] = {"cat",        "chunk",
+                                     "concat",     "cumsum",
+                                     "diagonal",   "expand",
+                                     "expand_as",  "flatten",
+                                     "flip",       "gather",
+                                     "index",      "index_select",
+                                     "mean",       "movedim",
+                                     "narrow",     "neg",
+                                     "permute",    "ravel",
+                                     "repeat",     "reshape",
+                                     "reshape_as", "roll",
+                                     "select",     "slice",
+                                     "split",      "split_with_sizes",
+                                     "squeeze",    "stack",
+                                     "sum",        "swapaxes",
+                                     "swapdims",   "t",
+                                     "tile",       "transpose",
+                                     "tril",       "triu",
+                                     "unbind",     "unflatten",
+                                     "unfold",     "unsqueeze",
+                                     "view",       "view_as"};
+
+static bool is_complex_name(const struct pt_op *op, const json_t *tensor) {
+  const struct pt_item *item =
+      names_find(&op->pt->items, pt_words(json_object_get(tensor, "name")));
+  return item && item->is_complex;
+}
+
+bool pt_is_by_parts(const struct pt_op *op) {
+  const char *name = strncmp(op->target, "aten.", 5) ? "" : op->target + 5;
+  const size_t length = strcspn(name, ".");
+  size_t k = 0;
+  while (k < COUNT(linear) && (strncmp(linear[k], name, length) || linear[k][length])) k++;
+  for (size_t i = 0; k < COUNT(linear) && i < json_array_size(op->inputs); i++) {
+    json_t *arg = NULL;
+    const char *kind = pt_variant(json_object_get(json_array_get(op->inputs, i), "arg"), &arg);
+    if (!strcmp(kind, "as_tensor") && is_complex_name(op, arg)) return true;
+    for (size_t t = 0; !strcmp(kind, "as_tensors") && t < json_array_size(arg); t++)
+      if (is_complex_name(op, json_array_get(arg, t))) return true;
+  }
+  return false;
+}
+
+hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
+  const size_t count = pt_result_count(op);
+  struct value *y;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, op->results, count + 1));
+  for (op->part = 1; op->part <= 2; op->part++) TRY(build(op));
+  op->part = 0;
+  for (size_t k = 0; k < count; k++) {
+    if (!op->results[k][0]) continue;
+    TRY(joined(op, op->results[k][0], op->results[k][1], &y));
+    TRY(pt_complex_result(op, k, y));
+  }
+  return HONE_OK;
 }
 
 /* -- into complex numbers and out of them ---- */
@@ -46,7 +98,7 @@ hone_status build_complex(struct pt_op *op) { /* complex; parameter 1: polar */
   }
   if (!shape_equal(&a->shape, &b->shape)) return pt_refuse(op, "of parts of unequal shape");
   TRY(joined(op, a, b, &y));
-  return pt_complex_result(op, y);
+  return pt_complex_result(op, 0, y);
 }
 
 hone_status build_view_as_complex(struct pt_op *op) {
@@ -54,7 +106,7 @@ hone_status build_view_as_complex(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   if (!x->shape.rank || x->shape.dims[x->shape.rank - 1] != 2)
     return pt_refuse(op, "of a last axis that is not of two");
-  return pt_complex_result(op, x);
+  return pt_complex_result(op, 0, x);
 }
 
 hone_status build_view_as_real(struct pt_op *op) {
@@ -72,7 +124,7 @@ hone_status build_complex_part(struct pt_op *op) {
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (is_complex)
-    TRY(part_of(op, x, op->parameter, &x));
+    TRY(pt_part(op, x, op->parameter, &x));
   else if (op->parameter)
     return pt_refuse(op, "of real numbers");
   else
@@ -87,7 +139,7 @@ hone_status build_clone(struct pt_op *op) {
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_copy(op);
   TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
-  return pt_complex_result(op, x);
+  return pt_complex_result(op, 0, x);
 }
 
 hone_status build_conjugate(struct pt_op *op) {
@@ -99,7 +151,19 @@ hone_status build_conjugate(struct pt_op *op) {
   if (!is_complex) return build_copy(op);
   TRY(make_numbers(op->make, x->dtype, &shape, signs, &by));
   TRY(make_node(op->make, OP_Mul, VALUES(x, by), NULL, &x));
-  return pt_complex_result(op, x);
+  return pt_complex_result(op, 0, x);
+}
+
+/* The angle of (re, im); of real numbers 0 or pi. */
+hone_status build_angle(struct pt_op *op) {
+  struct value *x, *re, *im, *y;
+  bool is_complex;
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return pt_refuse(op, "of real numbers");
+  TRY(pt_part(op, x, 0, &re));
+  TRY(pt_part(op, x, 1, &im));
+  TRY(pt_atan2(op, im, re, &y));
+  return pt_result(op, 0, y);
 }
 
 hone_status build_abs(struct pt_op *op) {
@@ -128,7 +192,7 @@ hone_status build_to(struct pt_op *op) {
     TRY(joined(op, x, zero, &x));
   }
   TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
-  return pt_complex_result(op, x);
+  return pt_complex_result(op, 0, x);
 }
 
 /* -- products and sums ---- */
@@ -137,8 +201,8 @@ static hone_status complex_product(struct pt_op *op, struct value *x, struct val
                                    struct value **out) {
   struct value *a[2], *b[2], *p, *q, *parts[2];
   for (int64_t k = 0; k < 2; k++) {
-    TRY(part_of(op, x, k, &a[k]));
-    TRY(part_of(op, y, k, &b[k]));
+    TRY(pt_part(op, x, k, &a[k]));
+    TRY(pt_part(op, y, k, &b[k]));
   }
   for (size_t k = 0; k < 2; k++) {
     TRY(make_node(op->make, OP_Mul, VALUES(a[0], b[k]), NULL, &p));
@@ -154,7 +218,7 @@ static hone_status beside_complex(struct pt_op *op, struct value *x, struct valu
   return with_part_axis(op, x, out);
 }
 
-/* mul, add, sub: with complex operands, else as of any tensors. */
+/* mul, div, add, sub: with complex operands, else as of any tensors. */
 hone_status build_arithmetic(struct pt_op *op) {
   struct value *x, *y;
   bool x_is, y_is;
@@ -163,19 +227,20 @@ hone_status build_arithmetic(struct pt_op *op) {
   TRY(pt_complex(op, "other", &y, &y_is));
   if (!x_is && !y_is) return build_binary(op);
   TRY(pt_float(op, "alpha", 1, &alpha));
-  const bool is_product = op->parameter == OP_Mul;
+  const bool is_product = op->parameter == OP_Mul || (op->parameter == OP_Div && !y_is);
+  if (op->parameter == OP_Div && y_is) return pt_refuse(op, "by complex numbers");
   if (alpha != 1 || (!is_product && !(x_is && y_is)))
     return pt_refuse(op, "of such complex numbers");
   if (is_product && x_is && y_is) {
     TRY(complex_product(op, x, y, &x));
-    return pt_complex_result(op, x);
+    return pt_complex_result(op, 0, x);
   }
   if (!x) TRY(pt_need(op, "self", &x));
   if (!y) TRY(pt_operand(op, "other", x, &y));
   if (!x_is) TRY(beside_complex(op, x, &x));
   if (!y_is && y->shape.rank) TRY(beside_complex(op, y, &y));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, y), NULL, &x));
-  return pt_complex_result(op, x);
+  return pt_complex_result(op, 0, x);
 }
 
 /* -- transforms ---- */
@@ -276,7 +341,7 @@ hone_status build_fft(struct pt_op *op) {
   if (to_real) TRY(transform(op, &f, f.count - 1, true, &x));
   const double scale = f.scale * (f.is_inverse ? count : 1); /* ONNX's inverse divides already */
   if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, x, scale, &x));
-  if (!to_real) return pt_complex_result(op, x);
-  TRY(part_of(op, x, 0, &x));
+  if (!to_real) return pt_complex_result(op, 0, x);
+  TRY(pt_part(op, x, 0, &x));
   return pt_result(op, 0, x);
 }

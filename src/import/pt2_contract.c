@@ -118,16 +118,27 @@ hone_status build_attention(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* beta * self + alpha * batch1 batch2 */
-hone_status build_baddbmm(struct pt_op *op) {
-  struct value *bias, *a, *b, *y;
+/* beta * self + alpha * a product: baddbmm, addmv (parameter 1), addr (2), addbmm (3: the sum of the batch) */
+hone_status build_add_product(struct pt_op *op) {
+  static const char *const names[][2] = {
+      {"batch1", "batch2"}, {"mat", "vec"}, {"vec1", "vec2"}, {"batch1", "batch2"}};
+  static const int64_t column[] = {-1, 1}, row[] = {1, -1}, first[] = {0};
+  struct value *bias, *a, *b, *y, *axes;
   double beta, alpha;
   TRY(pt_need(op, "self", &bias));
-  TRY(pt_need(op, "batch1", &a));
-  TRY(pt_need(op, "batch2", &b));
+  TRY(pt_need(op, names[op->parameter][0], &a));
+  TRY(pt_need(op, names[op->parameter][1], &b));
   TRY(pt_float(op, "beta", 1, &beta));
   TRY(pt_float(op, "alpha", 1, &alpha));
+  if (op->parameter == 2) {
+    TRY(make_reshape(op->make, a, column, 2, &a));
+    TRY(make_reshape(op->make, b, row, 2, &b));
+  }
   TRY(make_node(op->make, OP_MatMul, VALUES(a, b), NULL, &y));
+  if (op->parameter == 3) {
+    TRY(make_ints(op->make, first, 1, &axes));
+    TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
+  }
   if (alpha != 1) TRY(make_with_scalar(op->make, OP_Mul, y, alpha, &y));
   if (beta != 1) TRY(make_with_scalar(op->make, OP_Mul, bias, beta, &bias));
   if (beta != 0) TRY(make_node(op->make, OP_Add, VALUES(bias, y), NULL, &y));
@@ -386,6 +397,21 @@ hone_status build_extreme(struct pt_op *op) {
   return pt_result(op, 1, at);
 }
 
+/* aminmax: the least and the largest, of all or along a dimension. */
+hone_status build_both_extremes(struct pt_op *op) {
+  static const enum op_id ids[] = {OP_ReduceMin, OP_ReduceMax};
+  struct value *x, *axes, *y;
+  int64_t keep;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  TRY(read_axes(op, x, &axes, NULL));
+  for (size_t k = 0; k < 2; k++) {
+    TRY(make_node(op->make, ids[k], VALUES(x, axes), ARGS(INT_ARG("keepdims", keep)), &y));
+    TRY(pt_result(op, k, y));
+  }
+  return HONE_OK;
+}
+
 /* Sums of squares of what differs from the mean, over n - correction; parameter: 1 the root of that,
    2 with the mean, 3 both */
 hone_status build_variance(struct pt_op *op) {
@@ -410,21 +436,88 @@ hone_status build_variance(struct pt_op *op) {
   return pt_result(op, 1, mean);
 }
 
-/* The norm of order 1, 2 or infinity. */
+/* The norm of an order along axes; NULL: of all. */
+static hone_status norm_of(struct pt_op *op, struct value *x, struct value *axes, double order,
+                           bool keeps, struct value **out) {
+  const double infinity = (double)INFINITY;
+  const enum op_id id = order == 2           ? OP_ReduceL2
+                        : order == 1         ? OP_ReduceL1
+                        : order == infinity  ? OP_ReduceMax
+                        : order == -infinity ? OP_ReduceMin
+                                             : OP_ReduceSum;
+  const struct arg *args = ARGS(INT_ARG("keepdims", keeps));
+  if (id == OP_ReduceL1 || id == OP_ReduceL2)
+    return make_node(op->make, id, VALUES(x, axes), args, out);
+  if (!(order > 0) && id == OP_ReduceSum) return pt_refuse(op, "of order %g", order);
+  TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &x));
+  if (id == OP_ReduceSum) TRY(make_with_scalar(op->make, OP_Pow, x, order, &x));
+  TRY(make_node(op->make, id, VALUES(x, axes), args, out));
+  return id == OP_ReduceSum ? make_with_scalar(op->make, OP_Pow, *out, 1 / order, out) : HONE_OK;
+}
+
+/* Of vectors; of matrices (parameter 1) Frobenius' alone, which is that of all their elements. */
 hone_status build_norm(struct pt_op *op) {
+  static const int64_t last_two[] = {-2, -1};
   struct value *x, *axes, *y;
-  int64_t keep;
-  double order;
+  int64_t keep, axis[2];
+  size_t count = 0;
+  double order = 2;
+  const char *word = "fro";
   TRY(pt_need(op, "self", &x));
-  TRY(pt_float(op, pt_given(op, "p") ? "p" : "ord", 2, &order));
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(summand(op, &x));
+  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
   TRY(read_axes(op, x, &axes, NULL));
-  enum op_id id = order == 2 ? OP_ReduceL2 : order == 1 ? OP_ReduceL1 : OP_ReduceMax;
-  if (order != 1 && order != 2 && order != (double)INFINITY)
-    return pt_refuse(op, "of order %g", order);
-  if (id == OP_ReduceMax) TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &x));
-  TRY(make_node(op->make, id, VALUES(x, axes), ARGS(INT_ARG("keepdims", keep)), &y));
+  const bool is_word = op->parameter && json_is_string(pt_argument(op, "ord")); /* of matrices */
+  if (is_word)
+    TRY(pt_text(op, "ord", word, &word));
+  else
+    TRY(pt_float(op, pt_given(op, "p") ? "p" : "ord", 2, &order));
+  if (json_is_array(pt_argument(op, "dim"))) TRY(pt_ints(op, "dim", 2, axis, &count));
+  const bool asks_order = pt_given(op, "ord") && !is_word;
+  if (strcmp(word, "fro") ||
+      (op->parameter && asks_order && (pt_given(op, "dim") ? count == 2 : x->shape.rank != 1)))
+    return pt_refuse(op, "of other matrices than Frobenius' norm");
+  if (op->parameter == 2 && !pt_given(op, "dim")) TRY(make_ints(op->make, last_two, 2, &axes));
+  TRY(norm_of(op, x, axes, order, keep != 0, &y));
+  return pt_result(op, 0, y);
+}
+
+/* Each row of x beside each later one: the first and the second of all pairs. */
+static hone_status pairs_of_rows(struct pt_op *op, struct value **x, struct value **y) {
+  enum { MOST = 1 << 12 };
+  struct value *first, *second;
+  int64_t *list[2], count = 0;
+  const int64_t rows = (*x)->shape.rank == 2 ? (*x)->shape.dims[0] : -1;
+  if (rows < 0 || rows > MOST) return pt_refuse(op, "of this shape");
+  for (int k = 0; k < 2; k++)
+    TRY(NEW_ARRAY(op->ctx, op->pt->arena, list[k], (size_t)(rows * rows / 2) + 1));
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = i + 1; k < rows; k++, count++) list[0][count] = i, list[1][count] = k;
+  TRY(make_ints(op->make, list[0], (size_t)count, &first));
+  TRY(make_ints(op->make, list[1], (size_t)count, &second));
+  TRY(make_node(op->make, OP_Gather, VALUES(*x, second), NULL, y));
+  return make_node(op->make, OP_Gather, VALUES(*x, first), NULL, x);
+}
+
+/* dist: of the difference of two tensors; pairwise_distance (parameter 1): of each row's, a little apart; pdist (2): of
+   all pairs of rows. */
+hone_status build_distance(struct pt_op *op) {
+  struct value *x, *y, *axes = NULL;
+  double order, apart;
+  int64_t keep;
+  TRY(pt_need(op, op->parameter == 1 ? "x1" : "self", &x));
+  if (op->parameter == 2)
+    TRY(pairs_of_rows(op, &x, &y));
+  else
+    TRY(pt_need(op, op->parameter ? "x2" : "other", &y));
+  TRY(pt_float(op, "p", 2, &order));
+  TRY(pt_float(op, "eps", op->parameter == 1 ? 1e-6 : 0, &apart));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &x));
+  if (apart != 0) TRY(make_with_scalar(op->make, OP_Add, x, apart, &x));
+  if (op->parameter) TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axes));
+  TRY(norm_of(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
 

@@ -326,6 +326,13 @@ static hone_status read_pair(struct pt_op *op, struct value **x, struct value **
   return make_cast(op->make, *y, dtype, y);
 }
 
+hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
+  if (!y) return need_float(op, x);
+  TRY(read_pair(op, x, y));
+  TRY(as_float(op, x));
+  return as_float(op, y);
+}
+
 /* x / y rounded: "floor" or "trunc" */
 static hone_status divide_rounded(struct pt_op *op, struct value *x, struct value *y,
                                   const char *rounding, struct value **out) {
@@ -412,13 +419,10 @@ hone_status build_remainder(struct pt_op *op) {
   return pt_result(op, 0, rest);
 }
 
-/* The angle of (other, self): atan of the quotient, moved by pi in the left half plane. */
-hone_status build_atan2(struct pt_op *op) {
-  struct value *y, *x, *angle, *zero, *pi, *turn, *is_left, *is_down, *at[2], *is_origin;
+/* atan of the quotient, moved by pi in the left half plane. */
+hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x, struct value **out) {
+  struct value *angle, *zero, *pi, *turn, *is_left, *is_down, *at[2], *is_origin;
   struct make *make = op->make;
-  TRY(read_pair(op, &y, &x));
-  TRY(as_float(op, &y));
-  TRY(as_float(op, &x));
   TRY(make_scalar(make, x->dtype, 0, &zero));
   TRY(make_scalar(make, x->dtype, acos(-1.0), &pi));
   TRY(make_node(make, OP_Div, VALUES(y, x), NULL, &angle));
@@ -432,8 +436,14 @@ hone_status build_atan2(struct pt_op *op) {
   TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &at[0])); /* 0 / 0 aside */
   TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &at[1]));
   TRY(make_node(make, OP_And, VALUES(at[0], at[1]), NULL, &is_origin));
-  TRY(make_node(make, OP_Where, VALUES(is_origin, zero, angle), NULL, &angle));
-  return pt_result(op, 0, angle);
+  return make_node(make, OP_Where, VALUES(is_origin, zero, angle), NULL, out);
+}
+
+hone_status build_atan2(struct pt_op *op) {
+  struct value *y, *x;
+  TRY(pt_floats_of(op, &y, &x));
+  TRY(pt_atan2(op, y, x, &y));
+  return pt_result(op, 0, y);
 }
 
 /* clamp.Tensor, clamp_min, clamp_max: bounds that are tensors or numbers */
@@ -562,11 +572,11 @@ hone_status build_cast(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* src in self's type and shape */
+/* src, or (parameter 1: fill) value, in self's type and shape */
 hone_status build_copy_into(struct pt_op *op) {
   struct value *x, *from, *shape, *y;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_need(op, "src", &from));
+  TRY(pt_need(op, op->parameter ? "value" : "src", &from));
   TRY(make_cast(op->make, from, x->dtype, &y));
   if (!shape_equal(&x->shape, &from->shape)) {
     TRY(make_ints(op->make, x->shape.dims, (size_t)x->shape.rank, &shape));

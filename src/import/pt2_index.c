@@ -64,7 +64,9 @@ static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, 
               {"mean", "add", 0},
               {"prod", "mul", 1},
               {"amax", "max", -(double)INFINITY},
-              {"amin", "min", (double)INFINITY}};
+              {"amin", "min", (double)INFINITY},
+              {"add", "add", 0},
+              {"multiply", "mul", 1}};
   struct value *neutral, *counts, *ones, *y = x;
   const char *name;
   int64_t include;
@@ -233,19 +235,21 @@ hone_status build_index(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* One number where the mask is true. */
+/* The same values at each place where the mask is true, or so many as there are such places. */
 static hone_status put_by_mask(struct pt_op *op, struct value *mask, struct value *values) {
   struct value *x, *y;
   int64_t dims[HONE_MAX_RANK];
-  const int64_t count = make_elements(values);
   TRY(pt_need(op, "self", &x));
-  if (count != 1 || mask->shape.rank > x->shape.rank)
-    return pt_refuse(op, "a mask and %lld values", (long long)count);
+  const int rest = x->shape.rank - mask->shape.rank;
+  if (rest < 0) return pt_refuse(op, "a mask of rank %d", mask->shape.rank);
   TRY(make_cast(op->make, values, x->dtype, &values));
-  TRY(make_reshape(op->make, values, NULL, 0, &values));
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d < mask->shape.rank ? mask->shape.dims[d] : 1;
   TRY(make_reshape(op->make, mask, dims, (size_t)x->shape.rank, &mask));
-  TRY(make_node(op->make, OP_Where, VALUES(mask, values, x), NULL, &y));
+  if (make_elements(values) == 1) TRY(make_reshape(op->make, values, NULL, 0, &values));
+  if (values->shape.rank <= rest)
+    TRY(make_node(op->make, OP_Where, VALUES(mask, values, x), NULL, &y));
+  else
+    TRY(pt_place_in_order(op, x, mask, values, &y));
   return pt_result(op, 0, y);
 }
 
@@ -314,7 +318,7 @@ hone_status build_diagonal(struct pt_op *op) {
   int at = 0;
   TRY(pt_need(op, "self", &x));
   int rank = x->shape.rank;
-  TRY(pt_int(op, "offset", 0, &offset));
+  TRY(pt_int(op, pt_given(op, "diagonal") ? "diagonal" : "offset", 0, &offset));
   TRY(pt_axis(op, "dim1", 0, rank, &a));
   TRY(pt_axis(op, "dim2", 1, rank, &b));
   if (rank < 2 || a == b) return pt_refuse(op, "of rank %d", rank);

@@ -97,14 +97,14 @@ hone_status build_sym_size(struct pt_op *op) {
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  return pt_number(op, x->shape.rank ? x->shape.dims[axis] : 1);
+  return pt_number(op, x->shape.rank ? (double)x->shape.dims[axis] : 1);
 }
 
 /* How many elements. */
 hone_status build_sym_numel(struct pt_op *op) {
   struct value *x;
   TRY(pt_need(op, "self", &x));
-  return pt_number(op, make_elements(x));
+  return pt_number(op, (double)make_elements(x));
 }
 
 /* A check that makes nothing. */
@@ -113,46 +113,74 @@ hone_status build_nothing(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* Arithmetic on sizes: operands are called a and b. */
-hone_status build_number(struct pt_op *op) {
-  int64_t a, b, y = 0;
-  bool fits = true;
-  TRY(pt_int(op, "a", 0, &a));
-  TRY(pt_int(op, "b", 0, &b));
-  switch (op->parameter) {
+/* Arithmetic on sizes, by a sign or letter; what has no result is no number. */
+static double computed(int how, double a, double b) {
+  switch (how) {
     case '+':
-      fits = checked_add(a, b, &y);
-      break;
+      return a + b;
     case '-':
-      fits = checked_sub(a, b, &y);
-      break;
+      return a - b;
     case '*':
-      fits = checked_mul(a, b, &y);
-      break;
-    case '<':
-      y = a < b;
-      break;
-    case '>':
-      y = a > b;
-      break;
-    case '=':
-      y = a == b;
-      break;
-    case '!':
-      y = a != b;
-      break;
-    case 'l':
-      y = a <= b;
-      break;
-    case 'g':
-      y = a >= b;
-      break;
-    default:
-      fits = b > 0;
-      if (fits) y = op->parameter == '%' ? a % b + (a % b < 0 ? b : 0) : a / b - (a % b < 0);
+      return a * b;
+    case '/':
+      return b == 0 ? (double)NAN : a / b;
+    case 'd': /* rounded down */
+      return b == 0 ? (double)NAN : floor(a / b);
+    case '%':
+      return b == 0 ? (double)NAN : a - floor(a / b) * b;
+    case '^':
+      return pow(a, b);
+    case 'M':
+      return fmax(a, b);
+    case 'm':
+      return fmin(a, b);
+    case 'n':
+      return -a;
+    case 't':
+      return trunc(a);
+    case 'r':
+      return sqrt(a);
+    default: /* 'i': the same number of another type */
+      return a;
   }
-  if (!fits) return pt_refuse(op, "of %lld and %lld", (long long)a, (long long)b);
+}
+
+/* operands are called a and b, or x */
+hone_status build_number(struct pt_op *op) {
+  double a, b;
+  TRY(pt_float(op, pt_given(op, "x") ? "x" : "a", 0, &a));
+  TRY(pt_float(op, "b", 0, &b));
+  const double y = computed(op->parameter, a, b);
+  if (!(fabs(y) < 9e15)) return pt_refuse(op, "of %g and %g", a, b); /* exact up to there */
   return pt_number(op, y);
+}
+
+static bool holds(int how, double a, double b) {
+  switch (how) {
+    case '<':
+      return a < b;
+    case '>':
+      return a > b;
+    case '!':
+      return a != b;
+    case 'l':
+      return a <= b;
+    case 'g':
+      return a >= b;
+    case '&':
+      return a != 0 && b != 0;
+    case '|':
+      return a != 0 || b != 0;
+    default: /* '=' or, of one operand, not */
+      return a == b;
+  }
+}
+
+hone_status build_number_test(struct pt_op *op) {
+  double a, b;
+  TRY(pt_float(op, "a", 0, &a));
+  TRY(pt_float(op, "b", 0, &b));
+  return pt_number(op, holds(op->parameter, a, b));
 }
 
 /* -- slices and joins ---- */
@@ -297,6 +325,35 @@ hone_status build_repeat(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+/* Each slice along `dim` as often as a constant list says; without self: its place. */
+hone_status build_repeat_by_list(struct pt_op *op) {
+  enum { MOST = 1 << 24 };
+  struct value *x, *repeats, *index, *y;
+  int64_t axis = 0, total = 0, *list;
+  TRY(pt_need(op, "repeats", &repeats));
+  TRY(pt_tensor(op, "self", &x));
+  const struct tensor *counts = repeats->constant;
+  const int rank = x ? x->shape.rank : 1;
+  if (!counts || repeats->shape.rank != 1) return pt_refuse(op, "as often as a run computes");
+  if (x && (!pt_given(op, "dim") || !rank)) return pt_refuse(op, "without dim");
+  TRY(pt_axis(op, "dim", 0, rank, &axis));
+  const size_t count = x ? (size_t)x->shape.dims[axis] : tensor_count(counts);
+  const size_t given = tensor_count(counts);
+  if (given != 1 && given != count) return pt_refuse(op, "%zu counts for %zu", given, count);
+  for (size_t i = 0; i < count; i++) {
+    const int64_t n = tensor_i64(counts, given == 1 ? 0 : i);
+    if (n < 0 || n > MOST || (total += n) > MOST) return pt_refuse(op, "too often");
+  }
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)total + 1));
+  total = 0;
+  for (size_t i = 0; i < count; i++)
+    for (int64_t n = tensor_i64(counts, given == 1 ? 0 : i); n > 0; n--) list[total++] = (int64_t)i;
+  TRY(make_ints(op->make, list, (size_t)total, &index));
+  if (!x) return pt_result(op, 0, index);
+  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
+  return pt_result(op, 0, y);
+}
+
 /* Each slice along `dim` so many times in a row. */
 hone_status build_repeat_interleave(struct pt_op *op) {
   struct value *x, *shape, *y;
@@ -430,12 +487,12 @@ hone_status build_linspace(struct pt_op *op) {
 
 /* -- more movement ---- */
 
-hone_status build_flip(struct pt_op *op) {
+hone_status build_flip(struct pt_op *op) { /* parameter 1: flipud, 2: fliplr */
   struct value *x;
-  int64_t axes[HONE_MAX_RANK], axis;
-  size_t count;
+  int64_t axes[HONE_MAX_RANK] = {op->parameter - 1}, axis;
+  size_t count = 1;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &count));
+  if (!op->parameter) TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &count));
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], x->shape.rank, &axis));
     if (x->shape.rank) TRY(pt_slice(op, x, axis, -1, INT64_MIN, -1, &x));

@@ -79,14 +79,11 @@ hone_status build_index_add(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* The elements of source one after the other where the mask is true: the k-th true place gets element k. */
-hone_status build_masked_scatter(struct pt_op *op) {
+hone_status pt_place_in_order(struct pt_op *op, struct value *x, struct value *mask,
+                              struct value *source, struct value **out) {
   static const int64_t flat[] = {-1};
-  struct value *x, *mask, *source, *at, *zero, *y;
+  struct value *at, *zero, *y;
   struct shape shape;
-  TRY(pt_need(op, "self", &x));
-  TRY(pt_need(op, "mask", &mask));
-  TRY(pt_need(op, "source", &source));
   if (!shape_broadcast(&x->shape, &mask->shape, &shape) || !shape_equal(&shape, &x->shape))
     return pt_refuse(op, "of a mask that does not fit");
   TRY(expanded(op, mask, &shape, &mask));
@@ -100,7 +97,15 @@ hone_status build_masked_scatter(struct pt_op *op) {
   TRY(make_with_scalar(op->make, OP_Min, at, (double)(source->shape.dims[0] - 1), &at));
   TRY(make_node(op->make, OP_Gather, VALUES(source, at), ARGS(INT_ARG("axis", 0)), &y));
   TRY(make_reshape(op->make, y, shape.dims, (size_t)shape.rank, &y));
-  TRY(make_node(op->make, OP_Where, VALUES(mask, y, x), NULL, &y));
+  return make_node(op->make, OP_Where, VALUES(mask, y, x), NULL, out);
+}
+
+hone_status build_masked_scatter(struct pt_op *op) {
+  struct value *x, *mask, *source, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "mask", &mask));
+  TRY(pt_need(op, "source", &source));
+  TRY(pt_place_in_order(op, x, mask, source, &y));
   return pt_result(op, 0, y);
 }
 
@@ -225,37 +230,20 @@ hone_status build_histogram(struct pt_op *op) {
 }
 
 /* grouped_mm_fallback of transformers, _grouped_mm (parameter 1): rows up to offs[g] of x, and not up to offs[g - 1], times
-   matrix g; rows behind the last are zero. Which rows those are is known at run time, so every row meets every matrix, with
-   zeros where it is not its own: one product. */
+   matrix g; rows behind the last are zero. */
 hone_status build_grouped_product(struct pt_op *op) {
-  struct value *x, *w, *end, *begin, *zero, *row, *own, *other, *y;
+  struct value *x, *w, *ends, *y;
   TRY(pt_need(op, op->parameter ? "self" : "input", &x));
   TRY(pt_need(op, op->parameter ? "mat2" : "weight", &w));
-  TRY(pt_need(op, "offs", &end));
+  TRY(pt_need(op, "offs", &ends));
   if (op->parameter && pt_given(op, "bias")) return pt_refuse(op, "with a bias");
-  if (x->shape.rank != 2 || w->shape.rank != 3 || end->shape.rank != 1)
+  if (x->shape.rank != 2 || w->shape.rank != 3 || ends->shape.rank != 1)
     return pt_refuse(op, "of these ranks");
-  int64_t all = 0;
-  const int64_t rows = x->shape.dims[0], k = x->shape.dims[1], groups = w->shape.dims[0];
-  if (w->shape.dims[1] != k || end->shape.dims[0] != groups || groups < 1 ||
-      !shape_count(&x->shape, &all) || !checked_mul(groups, k, &all))
-    return pt_refuse(op, "of these shapes");
-  TRY(counted(op, rows, &row));
-  TRY(make_reshape(op->make, row, (const int64_t[]){rows, 1}, 2, &row));
-  TRY(make_cast(op->make, end, HONE_I64, &end));
-  TRY(make_ints(op->make, (const int64_t[]){0}, 1, &zero));
-  TRY(pt_slice(op, end, 0, 0, groups - 1, 1, &begin));
-  TRY(make_node(op->make, OP_Concat, VALUES(zero, begin), ARGS(INT_ARG("axis", 0)), &begin));
-  TRY(make_node(op->make, OP_GreaterOrEqual, VALUES(row, begin), NULL, &own));
-  TRY(make_node(op->make, OP_Less, VALUES(row, end), NULL, &other));
-  TRY(make_node(op->make, OP_And, VALUES(own, other), NULL, &own));
-  TRY(make_reshape(op->make, own, (const int64_t[]){rows, groups, 1}, 3, &own));
-  TRY(make_reshape(op->make, x, (const int64_t[]){rows, 1, k}, 3, &x));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Where, VALUES(own, x, zero), NULL, &x));
-  TRY(make_reshape(op->make, x, (const int64_t[]){rows, all}, 2, &x));
-  TRY(make_reshape(op->make, w, (const int64_t[]){all, w->shape.dims[2]}, 2, &w));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &y));
+  const hone_dtype dtype = x->dtype;
+  TRY(make_cast(op->make, x, HONE_F32, &x));
+  TRY(make_cast(op->make, w, HONE_F32, &w));
+  TRY(make_node(op->make, OP_GroupedMatMul, VALUES(x, w, ends), NULL, &y));
+  TRY(make_cast(op->make, y, dtype, &y));
   return pt_result(op, 0, y);
 }
 

@@ -83,3 +83,9 @@ hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part, 
   }
   return make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), out);
 }
+
+hone_status pt_part(struct pt_op *op, struct value *x, int64_t part, struct value **out) {
+  struct value *index;
+  TRY(make_scalar(op->make, HONE_I64, (double)part, &index));
+  return make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", -1)), out);
+}

@@ -13,23 +13,41 @@ static const struct {
   const char *name;
   enum pt_view view;
 } views[] = {
-    {"alias", VIEW_SAME},        {"broadcast_to", VIEW_OTHER},
-    {"chunk", VIEW_OTHER},       {"contiguous", VIEW_SAME},
-    {"detach", VIEW_SAME},       {"diagonal", VIEW_OTHER},
-    {"dropout", VIEW_SAME},      {"expand", VIEW_OTHER},
-    {"expand_as", VIEW_OTHER},   {"flatten", VIEW_RESHAPE},
-    {"lift_fresh", VIEW_SAME},   {"moveaxis", VIEW_OTHER},
-    {"movedim", VIEW_OTHER},     {"narrow", VIEW_OTHER},
-    {"permute", VIEW_PERMUTE},   {"ravel", VIEW_RESHAPE},
-    {"reshape", VIEW_RESHAPE},   {"reshape_as", VIEW_RESHAPE},
-    {"select", VIEW_SELECT},     {"slice", VIEW_SLICE},
-    {"split", VIEW_OTHER},       {"split_with_sizes", VIEW_OTHER},
-    {"squeeze", VIEW_RESHAPE},   {"swapaxes", VIEW_PERMUTE},
-    {"swapdims", VIEW_PERMUTE},  {"t", VIEW_PERMUTE},
-    {"to", VIEW_SAME},           {"transpose", VIEW_PERMUTE},
-    {"type_as", VIEW_SAME},      {"unbind", VIEW_OTHER},
-    {"unflatten", VIEW_RESHAPE}, {"unfold", VIEW_OTHER},
-    {"unsqueeze", VIEW_RESHAPE}, {"view", VIEW_RESHAPE},
+    {"alias", VIEW_SAME},
+    {"as_strided", VIEW_OTHER},
+    {"broadcast_to", VIEW_OTHER},
+    {"chunk", VIEW_OTHER},
+    {"contiguous", VIEW_SAME},
+    {"detach", VIEW_SAME},
+    {"diagonal", VIEW_OTHER},
+    {"dropout", VIEW_SAME},
+    {"expand", VIEW_OTHER},
+    {"expand_as", VIEW_OTHER},
+    {"flatten", VIEW_RESHAPE},
+    {"lift_fresh", VIEW_SAME},
+    {"moveaxis", VIEW_OTHER},
+    {"movedim", VIEW_OTHER},
+    {"narrow", VIEW_OTHER},
+    {"permute", VIEW_PERMUTE},
+    {"ravel", VIEW_RESHAPE},
+    {"reshape", VIEW_RESHAPE},
+    {"reshape_as", VIEW_RESHAPE},
+    {"select", VIEW_SELECT},
+    {"slice", VIEW_SLICE},
+    {"split", VIEW_OTHER},
+    {"split_with_sizes", VIEW_OTHER},
+    {"squeeze", VIEW_RESHAPE},
+    {"swapaxes", VIEW_PERMUTE},
+    {"swapdims", VIEW_PERMUTE},
+    {"t", VIEW_PERMUTE},
+    {"to", VIEW_SAME},
+    {"transpose", VIEW_PERMUTE},
+    {"type_as", VIEW_SAME},
+    {"unbind", VIEW_OTHER},
+    {"unflatten", VIEW_RESHAPE},
+    {"unfold", VIEW_OTHER},
+    {"unsqueeze", VIEW_RESHAPE},
+    {"view", VIEW_RESHAPE},
     {"view_as", VIEW_RESHAPE},
 };
 
@@ -65,7 +83,7 @@ hone_status pt_note_view(struct pt_op *op, const char *result, const char *of, e
   if (!item || !base || !item->value || !base->value || item == base) return HONE_OK;
   if (view == VIEW_SAME && item->value != base->value) return HONE_OK; /* of another type: a copy */
   item->base = base;
-  item->view = view;
+  item->view = item->is_complex ? VIEW_OTHER : view;
   item->version = base->version;
   return read_place(op, base->value, item);
 }

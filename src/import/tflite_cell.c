@@ -1,22 +1,17 @@
 /* tflite_cell: LSTM that ONNX's operator does not describe, step by step: with a projection, layer normalisation or
  * clipped values (Sak et al. 2014, "Long Short-Term Memory Recurrent Neural Network Architectures for Large Scale
  * Acoustic Modeling"), and of bytes with a cell of 16 bits, whose results are those of the format's reference kernel, bit
- * for bit. The products with the input are one, before the first step; few steps are written out, more are a Loop. */
+ * for bit. The products with the input are one, before the first step. */
 #include "../ops/fixed_point.h"
 #include "tflite_recurrent.h"
 
 #include <math.h>
 
-enum { WRITTEN_OUT = 16, WORDS = 65536 };
-struct cell;
-/* x [batch, gates * units], the input's part of one step; h and c of the last step become those of this one. */
-typedef hone_status step_fn(const struct cell *cell, struct value *x, struct value **h,
-                            struct value **c);
+enum { WORDS = 65536 };
 struct cell {
   struct tf_op *op;
-  step_fn *step;
   struct value *x; /* [time, batch, gates * units] */
-  int64_t time, units;
+  int64_t units;
   bool is_reverse;
   enum op_id activation;
   struct value *r, *projection, *projection_bias; /* [outputs, gates * units], [units, outputs] */
@@ -31,98 +26,12 @@ struct cell {
   int64_t gates, h_zero, hidden_zero;
 };
 
-/* -- the sequence ---- */
-
-static hone_status at_time(const struct cell *cell, struct value *t, struct value **out) {
-  return make_node(cell->op->make, OP_Gather, VALUES(cell->x, t), ARGS(INT_ARG("axis", 0)), out);
-}
-
-static hone_status write_out(const struct cell *cell, struct value **h, struct value **c,
-                             struct value **y) {
-  static const int64_t first[] = {0};
-  struct make *make = cell->op->make;
-  struct value *axes, *t, *x, *rows[WRITTEN_OUT];
-  TRY(make_ints(make, first, 1, &axes));
-  for (int64_t i = 0; i < cell->time; i++) {
-    const int64_t at = cell->is_reverse ? cell->time - 1 - i : i;
-    TRY(make_scalar(make, HONE_I64, (double)at, &t));
-    TRY(at_time(cell, t, &x));
-    TRY(cell->step(cell, x, h, c));
-    TRY(make_node(make, OP_Unsqueeze, VALUES(*h, axes), NULL, &rows[at]));
-  }
-  return make_node(make, OP_Concat, rows, (size_t)cell->time, ARGS(INT_ARG("axis", 0)), y);
-}
-
-static hone_status end_body(const struct cell *cell, struct graph *body, struct value *x) {
-  const char *name;
-  struct make *make = cell->op->make;
-  TRY(arena_printf(cell->op->ctx, cell->op->tf->arena, &name, "%%%llu",
-                   (unsigned long long)body->fresh++));
-  return make_graph_output(make, x, name);
-}
-
-/* The body: iteration, condition, h, c -> condition, h, c, y. */
-static hone_status fill_body(const struct cell *cell, struct graph *body, struct value *h,
-                             struct value *c) {
-  static const struct shape scalar = {0};
-  struct make *make = cell->op->make;
-  struct ctx *ctx = cell->op->ctx;
-  struct value *t, *goes, *x;
-  TRY(graph_input(ctx, body, NULL, HONE_I64, &scalar, &t));
-  TRY(graph_input(ctx, body, NULL, HONE_BOOL, &scalar, &goes));
-  TRY(graph_input(ctx, body, NULL, h->dtype, &h->shape, &h));
-  TRY(graph_input(ctx, body, NULL, c->dtype, &c->shape, &c));
-  if (cell->is_reverse) {
-    struct value *last;
-    TRY(make_scalar(make, HONE_I64, (double)(cell->time - 1), &last));
-    TRY(make_node(make, OP_Sub, VALUES(last, t), NULL, &t));
-  }
-  TRY(at_time(cell, t, &x));
-  TRY(cell->step(cell, x, &h, &c));
-  TRY(end_body(cell, body, goes));
-  TRY(end_body(cell, body, h));
-  TRY(end_body(cell, body, c));
-  return end_body(cell, body, h);
-}
-
-static hone_status loop_over(const struct cell *cell, struct value **h, struct value **c,
-                             struct value **y) {
-  struct make *make = cell->op->make;
-  struct ctx *ctx = cell->op->ctx;
-  struct graph *outer = make->graph, *body;
-  struct node *node;
-  struct value *trip;
-  TRY(make_scalar(make, HONE_I64, (double)cell->time, &trip));
-  TRY(graph_create(ctx, cell->op->tf->arena, &body));
-  body->parent = outer;
-  body->fresh = outer->fresh;
-  make->graph = body;
-  const hone_status status = fill_body(cell, body, *h, *c);
-  make->graph = outer;
-  TRY(status);
-  outer->fresh = body->fresh;
-  const struct attribute attribute = {.name = "body", .kind = ATTRIBUTE_GRAPH, .graph = body};
-  TRY(graph_node(ctx, outer, &op_table[OP_Loop], (struct value *[]){trip, NULL, *h, *c}, 4, 3,
-                 &node));
-  node->index = make->index;
-  node->name = make->name;
-  TRY(node_set(ctx, outer, node, &attribute));
-  TRY(node_infer(ctx, outer, node));
-  *h = node->outputs[0], *c = node->outputs[1], *y = node->outputs[2];
-  if (!cell->is_reverse) return HONE_OK;
-  /* collected last step first */
-  static const int64_t from[] = {-1}, to[] = {INT64_MIN}, axis[] = {0}, by[] = {-1};
-  struct value *operands[5] = {*y};
-  const int64_t *const lists[] = {from, to, axis, by};
-  for (size_t k = 0; k < COUNT(lists); k++) TRY(make_ints(make, lists[k], 1, &operands[k + 1]));
-  return make_node(make, OP_Slice, operands, COUNT(operands), NULL, y);
-}
-
 /* y [time, 1, batch, outputs]; h and c as they are after the last step. */
-static hone_status run_cell(const struct cell *cell, struct value **h, struct value **c,
-                            struct value **y) {
-  TRY((cell->time <= WRITTEN_OUT ? write_out : loop_over)(cell, h, c, y));
-  const int64_t dims[] = {cell->time, 1, (*h)->shape.dims[0], (*h)->shape.dims[1]};
+static hone_status run_cell(const struct cell *cell, make_step_fn *step, struct value **h,
+                            struct value **c, struct value **y) {
+  const struct make_sequence sequence = {cell->op->make, cell, step, cell->x, cell->is_reverse};
+  TRY(make_sequence(&sequence, h, c, y));
+  const int64_t dims[] = {cell->x->shape.dims[0], 1, (*h)->shape.dims[0], (*h)->shape.dims[1]};
   return make_reshape(cell->op->make, *y, dims, 4, y);
 }
 
@@ -181,8 +90,9 @@ static hone_status open_gate(const struct cell *cell, size_t g, struct value *pe
   return make_node(make, g == CANDIDATE ? cell->activation : OP_Sigmoid, VALUES(x), NULL, out);
 }
 
-static hone_status step_in_float(const struct cell *cell, struct value *x, struct value **h,
+static hone_status step_in_float(const void *of, struct value *x, struct value **h,
                                  struct value **c) {
+  const struct cell *cell = of;
   struct make *make = cell->op->make;
   struct value *gates[GATES], *kept, *y;
   TRY(make_node(make, OP_MatMul, VALUES(*h, cell->r), NULL, &y));
@@ -287,12 +197,11 @@ static hone_status read_sizes(struct tf_op *op, const struct lstm *at, const str
 
 hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struct sequence *s,
                             const char *activation, struct value **out) {
-  struct cell cell = {.op = op, .step = step_in_float, .is_reverse = *at->direction == 'r'};
+  struct cell cell = {.op = op, .is_reverse = *at->direction == 'r'};
   struct sizes sizes;
   struct value *h, *c;
   TRY(read_sizes(op, at, s, &sizes));
   TRY(read_clips(op, &cell.cell_clip, &cell.projection_clip));
-  cell.time = s->x->shape.dims[0];
   cell.units = sizes.units;
   cell.activation = *activation == 'R' ? OP_Relu : OP_Tanh;
   TRY(read_peepholes(&cell, at));
@@ -307,7 +216,7 @@ hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struc
   }
   TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
   TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
-  TRY(run_cell(&cell, &h, &c, out));
+  TRY(run_cell(&cell, step_in_float, &h, &c, out));
   TRY(tf_keep(op, tf_in(op, at->h), h));
   return tf_keep(op, tf_in(op, at->c), c);
 }
@@ -373,8 +282,9 @@ static hone_status project(const struct cell *cell, struct value *x, struct valu
   return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
 }
 
-static hone_status step_in_bytes(const struct cell *cell, struct value *x, struct value **h,
+static hone_status step_in_bytes(const void *of, struct value *x, struct value **h,
                                  struct value **c) {
+  const struct cell *cell = of;
   struct make *make = cell->op->make;
   struct value *gates[GATES], *zero, *y;
   TRY(make_scalar(make, HONE_I8, (double)cell->h_zero, &zero));
@@ -524,14 +434,13 @@ static hone_status check_bytes(struct tf_op *op, const struct lstm *at) {
 }
 
 hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
-  struct cell cell = {.op = op, .step = step_in_bytes};
+  struct cell cell = {.op = op};
   struct sequence s;
   struct sizes sizes;
   struct value *h, *c, *y;
   TRY(check_bytes(op, at));
   TRY(tf_read_sequence(op, 3, 0, &s));
   TRY(read_sizes(op, at, &s, &sizes));
-  cell.time = s.x->shape.dims[0];
   cell.units = sizes.units;
   cell.is_coupled = !tf_in(op, at->w);
   cell.gates = cell.is_coupled ? GATES - 1 : GATES;
@@ -540,7 +449,7 @@ hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
   TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
   TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
   TRY(make_cast(op->make, c, HONE_I32, &c));
-  TRY(run_cell(&cell, &h, &c, &y));
+  TRY(run_cell(&cell, step_in_bytes, &h, &c, &y));
   TRY(make_cast(op->make, c, HONE_I16, &c));
   TRY(tf_keep(op, tf_in(op, at->h), h));
   TRY(tf_keep(op, tf_in(op, at->c), c));

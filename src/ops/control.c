@@ -106,6 +106,13 @@ hone_status control_inline_if(struct ctx *ctx, struct graph *graph, const struct
   return HONE_OK;
 }
 
+/* An operator that hone has not, in a body: refused where the body is run, not where it only stands. */
+hone_status infer_unsupported(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return fail(ctx, HONE_E_UNSUP, node_place(node), "%s is not supported",
+              node_string(node, "operator", "an operator"));
+}
+
 /* An If that stays: both branches are known by now. */
 hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct graph *branch[2];

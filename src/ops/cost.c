@@ -60,6 +60,7 @@ static const struct {
     {"ConvTranspose", conv_transpose_flops},
     {"GRU", recurrent_flops},
     {"Gemm", gemm_flops},
+    {"GroupedMatMul", matmul_flops},
     {"LSTM", recurrent_flops},
     {"MatMul", matmul_flops},
     {"MatMulInteger", matmul_flops},

@@ -41,6 +41,15 @@ def shadowing():
                  constants=[numpy_helper.from_array(np.array(0, np.float32), "z")])
 
 
+def known_if(taken):
+    """An If of a known condition, of whose branches one holds an operator that ONNX Runtime has and hone has not."""
+    strange = branch([n("Cast", ["x"], ["i"], to=T.INT32), n("MurmurHash3", ["i"], ["m"], domain="com.microsoft"),
+                      n("Cast", ["m"], ["a"], to=T.FLOAT)], "a")
+    plain = branch([n("Abs", ["x"], ["b"])], "b")
+    return model([n("If", ["c"], ["y"], then_branch=strange, else_branch=plain)], imports=(("", 17), ("com.microsoft", 1)),
+                 constants=[numpy_helper.from_array(np.array(taken), "c")])
+
+
 def typed(kind, value):
     made = model([n("Concat", ["x", "x"], ["y"], axis=1)], outputs=[info("y", T.FLOAT, [2, 6])])
     attribute = made.graph.node[0].attribute[0]
@@ -81,7 +90,9 @@ CASES = {
     "a domain without an import": (lambda: model([n("Binarizer", ["x"], ["y"], domain="ai.onnx.ml")]), "runs"),
     "two constants of one name": (lambda: model([ADD], constants=[ONES, ONES]), "runs"),
     "a branch's value of an outer name": (shadowing, "runs"),
+    "an unknown operator where nobody goes": (lambda: known_if(False), "runs"),
     # what is refused
+    "an unknown operator where the run goes": (lambda: known_if(True), "E_UNSUP"),
     "a value made twice": (lambda: model([NEG, n("Abs", ["x"], ["y"])]), "E_FORMAT"),
     "an input made again": (lambda: model([n("Abs", ["x"], ["x"]), NEG]), "E_FORMAT"),
     "a constant made again": (lambda: model([n("Abs", ["x"], ["one"]), ADD], constants=[ONES]), "E_FORMAT"),
@@ -106,7 +117,7 @@ CASES = {
 WARNED = {"a node before what it reads", "an output of another rank", "an output of another shape",
           "a domain without an import", "two constants of one name"}
 ONLY_HONE = {"a branch's value of an outer name", "two nodes of one name"}
-ONLY_PEER = {"an output listed twice"}
+ONLY_PEER = {"an output listed twice", "an unknown operator where the run goes"}
 
 
 def by_peer(path, given):

@@ -499,10 +499,102 @@ def complex_numbers():
     case("complex-sum", lambda a, b: real(torch.complex(a, b) + torch.complex(b, a)), rand(3, 4), rand(3, 4))
 
 
+class Cells(nn.Module):
+    """Layers one step at a time, with rows and with a single one."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru, self.rnn = nn.LSTMCell(3, 4), nn.GRUCell(4, 4), nn.RNNCell(4, 2, bias=False)
+
+    def forward(self, x):
+        h, c = self.lstm(x)
+        h, c = self.lstm(x * 2, (h, c))
+        return self.rnn(self.gru(h, c)), self.gru(h[0], c[0])
+
+
+class Rotary(nn.Module):
+    """Llama's first code: a table of complex numbers, cut, turned into shape and multiplied."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.polar(torch.ones(6, 4), torch.rand(6, 4)))
+
+    def forward(self, x):
+        pairs = torch.view_as_complex(x.reshape(2, 5, 3, 4, 2))
+        turned = pairs * self.table[1:6].view(1, 5, 1, 4)
+        return torch.view_as_real(turned).flatten(3), torch.view_as_real(turned.mean(1) / 2)
+
+
+def steps():
+    case("lstm-projected", None, rand(5, 2, 3), module=nn.LSTM(3, 6, num_layers=2, proj_size=4, bidirectional=True))
+    case("lstm-projected-long", None, rand(2, 20, 3), module=nn.LSTM(3, 6, proj_size=2, batch_first=True, bias=False, bidirectional=True))
+    case("cells", None, rand(2, 3), module=Cells())
+    runs = torch.tensor([[1.0, 3.0, 3.0, 2.0, 5.0, 5.0, -1.0], [-math.inf, -math.inf, 0.0, -2.0, math.nan, 9.0, 1.0]])
+    for name in ("cummax", "cummin"):
+        case(name, lambda x, f=getattr(torch, name): f(x, 1), runs)
+        case(name + "-int", lambda x, f=getattr(torch, name): f(x, 0), ints(6, 3, low=-9, high=9))
+    case("logcumsumexp", lambda x: x.logcumsumexp(1), torch.cat([rand(2, 9) * 9, torch.full((1, 9), -math.inf)]))
+
+
+def signals():
+    real = torch.view_as_real
+    hann = torch.hann_window(8)
+
+    def stft(x, w, **about):
+        return torch.stft(x, 8, 3, window=w, return_complex=True, **about)
+    case("stft", lambda x, w: real(stft(x, w)), rand(2, 29), hann)
+    case("stft-single", lambda x, w: stft(x, w, center=False, normalized=True).abs(), rand(29), hann)
+    case("stft-short-window", lambda x, w: real(torch.stft(x, 9, 4, 6, w, onesided=False, pad_mode="constant", return_complex=True)), rand(2, 30), hann[:6])
+    case("stft-angle", lambda x, w: stft(x, w)[:, 1:4].angle(), rand(2, 29), hann)
+    case("istft", lambda x, w: torch.istft(stft(x, w) * 2.0, 8, 3, window=w), rand(2, 29), hann)
+    case("istft-length", lambda x, w: torch.istft(torch.stft(x, 8, 2, 6, w, normalized=True, return_complex=True), 8, 2, 6, w, normalized=True, length=25),
+         rand(26), torch.hamming_window(6))
+    case("windows", lambda x: (x * torch.hann_window(7), x * torch.hamming_window(7, periodic=False), x * torch.blackman_window(7)), rand(7))
+    case("rotary-table", None, rand(2, 5, 3, 8), module=Rotary())
+    case("complex-moved", lambda a, b: real(torch.cat([torch.complex(a, b).t(), torch.complex(b, a).t()[:2].neg()]).unsqueeze(1).sum(2)), rand(3, 4), rand(3, 4))
+
+
+def algebra():
+    for n in "atleast_1d atleast_2d atleast_3d".split():
+        case(n, lambda a, b, f=getattr(torch, n): f(a, b), rand(3), rand(2, 3))
+    for n in "hstack vstack dstack column_stack".split():
+        case(n, lambda a, b, c, d, f=getattr(torch, n): (f([a, b]), f([c, d])), rand(3), rand(3), rand(2, 3), rand(2, 3))
+    case("bilinear", None, rand(2, 3, 4), rand(2, 3, 5), module=nn.Bilinear(4, 5, 3))
+    case("tensordot", lambda a, b: torch.tensordot(a, b, dims=([2, 0], [0, 1])), rand(2, 3, 4), rand(4, 2, 5))
+    case("inner", torch.inner, rand(2, 3), rand(4, 3))
+    case("kron", torch.kron, rand(2, 3), rand(2, 2))
+    case("addmv", lambda b, m, v: torch.addmv(b, m, v, beta=0.5, alpha=2), rand(3), rand(3, 4), rand(4))
+    case("addr", lambda b, v, w: torch.addr(b, v, w, alpha=2), rand(3, 4), rand(3), rand(4))
+    case("addbmm", lambda b, x, y: torch.addbmm(b, x, y, beta=0.5), rand(3, 5), rand(2, 3, 4), rand(2, 4, 5))
+    case("diag", lambda x, v: (x.diag(1), v.diag(-1)), rand(4, 3), rand(3))
+    case("diag_embed", lambda x: (torch.diag_embed(x), torch.diag_embed(x, 2)), rand(2, 3))
+    case("trace", lambda x, i: (x.trace(), i.trace()), rand(3, 4), ints(4, 3))
+    case("flips", lambda x: (x.fliplr(), x.flipud()), rand(3, 4))
+    case("isin", lambda x: (torch.isin(x, torch.tensor([1, 3])), torch.isin(x, torch.tensor([1, 3]), invert=True)), ints(3, 4))
+    case("isclose", lambda x, y: torch.isclose(x, y, rtol=0.1), torch.tensor([1.0, 2.0, math.inf, math.inf, math.nan]), torch.tensor([1.05, 2.5, math.inf, 1.0, math.nan]))
+    case("kthvalue", lambda x: x.kthvalue(2, 1, True), rand(3, 5))
+    case("median", lambda x: (x.median(), x.median(1)), rand(3, 6))
+    case("aminmax", lambda x: (*torch.aminmax(x), *torch.aminmax(x, dim=1, keepdim=True)), rand(3, 4))
+    case("norms", lambda x: (x.norm(), x.norm(3, 1), x.norm(dim=(0, 1)), torch.linalg.norm(x), torch.linalg.matrix_norm(x), torch.linalg.vector_norm(x, -math.inf, 1)), rand(3, 4))
+    case("distances", lambda x, y: (torch.dist(x, y, 3), F.pairwise_distance(x, y), F.pdist(x)), rand(4, 5), rand(4, 5))
+    case("max_unpool", lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2), rand(1, 2, 4, 6))
+    case("scatter-reduce-word", lambda x, i, s: (x.scatter(0, i, s, reduce="multiply"), x.scatter(0, i, 2.0, reduce="add")), rand(3, 2), ints(4, 2, high=3), rand(4, 2))
+    case("repeat_interleave-list", lambda x, n: x.repeat_interleave(n, 1), rand(2, 3), weights=[torch.tensor([2, 0, 3])])
+    case("as_strided", lambda x: (x * 2).as_strided((3, 4), (2, 1), 1), rand(12))
+    case("index_put-rows", lambda x, m, v: torch.index_put(x, (m,), v), rand(4, 3), torch.tensor([1, 0, 1, 0]).bool(), rand(2, 3))
+    case("index_put-row", lambda x, m, v: torch.index_put(x, (m,), v), rand(4, 3), torch.tensor([1, 0, 1, 0]).bool(), rand(3))
+    pair = torch.tensor([-2.0, -0.0, 0.0, 3.0, math.nan, math.inf, -math.inf]), torch.tensor([3.0, -1.0, 2.0, -0.5, 1.0, math.inf, 2.0])
+    for name in "copysign fmax fmin hypot ldexp logaddexp logaddexp2".split():
+        case(name, getattr(torch, name), *pair)
+    case("xlogy", lambda x, y: (torch.xlogy(x, y), torch.special.xlog1py(x, y)), torch.tensor([0.0, 2.0, -1.0, 0.0]), torch.tensor([0.0, 3.0, 0.5, math.nan]))
+    case("sinc", lambda x: (torch.sinc(x), torch.deg2rad(x), torch.rad2deg(x)), torch.tensor([0.0, 0.5, -1.25, 2.0]))
+    case("signs", lambda x: (torch.signbit(x), torch.isposinf(x), torch.isneginf(x)), pair[0])
+
+
 def main():
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, pictures, quantisers):
+                 in_library_models, complex_numbers, sets, pictures, quantisers, steps, signals, algebra):
         make()
     archive = {}
     for name, (module, inputs) in CASES.items():
