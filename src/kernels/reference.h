@@ -91,6 +91,44 @@ static inline struct operand_counts problem_counts(const struct problem *p) {
   return n;
 }
 
+/* -- b with a scale a block (p->block): the elements, then scales, then zero points as the elements ----------- */
+static inline size_t bytes_of(uint8_t type, int64_t count) {
+  return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2
+                                            : (size_t)count * element_bytes(type);
+}
+
+static inline int64_t scale_count(const struct problem *p) {
+  return (p->k + p->block - 1) / p->block * p->n;
+}
+
+/* Of any b of so many elements. */
+static inline size_t weights_bytes(const struct problem *p, int64_t count) {
+  if (!p->block) return bytes_of(p->types.b, count);
+  return bytes_of(p->types.b, p->k * p->n) + 4 * (size_t)scale_count(p) +
+         (p->b_zeros ? bytes_of(p->types.b, scale_count(p)) : 0);
+}
+
+static inline double code_at(const char *at, uint8_t type, int64_t i) {
+  if (type != TYPE_U4 && type != TYPE_I4) return element_at(at, type, i);
+  int x = ((const uint8_t *)at)[i / 2] >> (i % 2 * 4) & 15;
+  return type == TYPE_I4 && x > 7 ? x - 16 : x;
+}
+
+static inline double scaled_weight(const struct problem *p, const char *b, int64_t i) {
+  const char *scales = b + bytes_of(p->types.b, p->k * p->n), *zeros = scales + 4 * scale_count(p);
+  const int64_t at = i / p->n / p->block * p->n + i % p->n;
+  const double zero = p->b_zeros ? code_at(zeros, p->types.b, at) : 0;
+  return (code_at(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at);
+}
+
+static inline void fill_scales(const struct problem *p, char *b) {
+  char *scales = b + bytes_of(p->types.b, p->k * p->n);
+  for (int64_t i = 0; i < scale_count(p); i++) {
+    const float scale = 0.01f + 0.003f * (float)(i % 7);
+    memcpy(scales + 4 * i, &scale, 4);
+  }
+}
+
 /* Multiply-adds, for benchmarks. */
 static inline double problem_macs(const struct problem *p) {
   if (p->kind == PROBLEM_gemm)

@@ -204,13 +204,17 @@ static hone_status lay_out(struct bench_rig *rig) {
   random_init(&random, rig->options->seed);
   rig->counts = problem_counts(p);
   rig->a = aligned((size_t)rig->counts.a * element_bytes(p->types.a));
-  rig->b = aligned((size_t)rig->counts.b * element_bytes(p->types.b));
+  rig->b = aligned(weights_bytes(p, rig->counts.b));
   rig->c = aligned((size_t)rig->counts.c * element_bytes(p->types.c));
   rig->extra = (float *)(void *)aligned((size_t)rig->counts.columns * 4);
   bool is_whole = rig->a && rig->b && rig->c && rig->extra;
   if (is_whole) {
     fill(rig->a, p->types.a, rig->counts.a, &random);
-    fill(rig->b, p->types.b, rig->counts.b, &random);
+    if (p->block)
+      fill(rig->b, TYPE_I8, (int64_t)weights_bytes(p, rig->counts.b), &random),
+          fill_scales(p, rig->b);
+    else
+      fill(rig->b, p->types.b, rig->counts.b, &random);
     fill((char *)rig->extra, TYPE_F32, rig->counts.columns, &random);
   }
   for (size_t i = 0; is_whole && i < rig->trial->count; i++) is_whole = lay_out_one(rig, i);
@@ -290,6 +294,12 @@ static float *as_floats(const char *at, uint8_t type, int64_t count) {
   return out;
 }
 
+static float *weights_of(const struct problem *p, const char *b) {
+  float *out = malloc((size_t)(p->k * p->n) * sizeof *out);
+  for (int64_t i = 0; out && i < p->k * p->n; i++) out[i] = (float)scaled_weight(p, b, i);
+  return out;
+}
+
 /* What a type can hold, as the kernels store without an epilogue: whole numbers, clamped. */
 static double stored(double x, uint8_t type) {
   if (type == TYPE_U8) return fmin(255, fmax(0, rint(x)));
@@ -303,7 +313,7 @@ static double *reference_of(const struct bench_rig *rig) {
   const size_t count = (size_t)rig->counts.c + 1;
   struct wanted wanted = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
   float *a = as_floats(rig->a, p->types.a, rig->counts.a);
-  float *b = as_floats(rig->b, p->types.b, rig->counts.b);
+  float *b = p->block ? weights_of(p, rig->b) : as_floats(rig->b, p->types.b, rig->counts.b);
   bool is_whole = wanted.value && wanted.bound && a && b;
   if (is_whole) reference_problem(p, a, b, rig->extra, &wanted);
   for (size_t i = 0; is_whole && i < count; i++)

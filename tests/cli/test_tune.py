@@ -27,6 +27,15 @@ def test_kernel_shows_every_way(hone, line):
     assert "WRONG" not in result.text and "plain loops in double" in result.text
 
 
+@pytest.mark.parametrize("weights", ["i4:f32:f32 m1", "u4:f32:f32 m4", "i8:f32:f32 m2", "u8:f32:f32 m16"])
+def test_kernel_knows_weights_with_scales(hone, weights):
+    line = f"gemm f32*{weights} n70 k96 batch01 batch11 a_row96 b_row70 b_column1 b_batches1 c_row70 block32 b_zeros1"
+    result = hone("kernel", line, "--budget", "0.1s", "--threads", "1")
+    sound(result)
+    errors = [float(error) for error in re.findall(r" (\S+e[-+]\d+)  gemm_weights", result.text)]
+    assert errors and max(errors) < 4e-6 and "plain loops in double" in result.text, result
+
+
 def test_kernel_refuses_what_is_no_problem(hone):
     refused(hone("kernel", "gemm f32 q1"), "E_USAGE", "not a problem line")
     refused(hone("kernel"), "E_USAGE")

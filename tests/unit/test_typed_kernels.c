@@ -116,37 +116,8 @@ static int remove_folder(void **state) {
   return 0;
 }
 
-/* Weights with a scale a block: the elements, then scales, then zero points as the elements. */
-static size_t bytes_of(uint8_t type, int64_t count) {
-  return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2
-                                            : (size_t)count * element_bytes(type);
-}
-static int64_t blocks_of(const struct problem *p) { return (p->k + p->block - 1) / p->block; }
-static size_t operand_bytes(const struct problem *p, int64_t count) {
-  if (!p->block) return bytes_of(p->types.b, count);
-  int64_t scales = blocks_of(p) * p->n;
-  return bytes_of(p->types.b, p->k * p->n) + 4 * (size_t)scales +
-         (p->b_zeros ? bytes_of(p->types.b, scales) : 0);
-}
-static double code(const char *at, uint8_t type, int64_t i) {
-  if (type != TYPE_U4 && type != TYPE_I4) return element_at(at, type, i);
-  int x = ((const uint8_t *)at)[i / 2] >> (i % 2 * 4) & 15;
-  return type == TYPE_I4 && x > 7 ? x - 16 : x;
-}
 static double weight(const struct problem *p, const char *b, int64_t i) {
-  if (!p->block) return element_at(b, p->types.b, i) - (double)p->b_zero;
-  const char *scales = b + bytes_of(p->types.b, p->k * p->n);
-  const char *zeros = scales + 4 * blocks_of(p) * p->n;
-  int64_t at = i / p->n / p->block * p->n + i % p->n;
-  double zero = p->b_zeros ? code(zeros, p->types.b, at) : 0;
-  return (code(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at);
-}
-static void fill_scales(const struct problem *p, char *b) {
-  char *scales = b + bytes_of(p->types.b, p->k * p->n);
-  for (int64_t i = 0; i < blocks_of(p) * p->n; i++) {
-    float scale = 0.01f + 0.003f * (float)(i % 7);
-    memcpy(scales + 4 * i, &scale, 4);
-  }
+  return p->block ? scaled_weight(p, b, i) : element_at(b, p->types.b, i) - (double)p->b_zero;
 }
 
 /* Bytes of all values, the ends more often; bf16 and floats between -1 and 1. */
@@ -375,14 +346,14 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   size_t packed_bytes =
       kernel->packed_bytes ? kernel->packed_bytes(p, &isa->target, &job->choice) : 0;
   struct guarded a = guarded_create((size_t)n.a * element_bytes(p->types.a));
-  struct guarded b = guarded_create(operand_bytes(p, n.b));
+  struct guarded b = guarded_create(weights_bytes(p, n.b));
   struct guarded c = guarded_create((size_t)n.c * element_bytes(p->types.c));
   struct guarded packed = guarded_create(packed_bytes);
   struct guarded scratch = guarded_create(
       kernel->scratch_bytes ? kernel->scratch_bytes(p, &isa->target, &job->choice) : 0);
   fill(a.at, p->types.a, n.a, 1);
   if (p->block)
-    fill(b.at, TYPE_U8, (int64_t)operand_bytes(p, n.b), 2), fill_scales(p, b.at);
+    fill(b.at, TYPE_U8, (int64_t)weights_bytes(p, n.b), 2), fill_scales(p, b.at);
   else
     fill(b.at, p->types.b, n.b, 2);
   if (kernel->pack) kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
