@@ -381,6 +381,34 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
   return status;
 }
 
+enum { INTERLEAVED_MOST = 4 };
+/* Whether the last dimension is few planes that become neighbours: an image of a few channels turned. */
+static bool is_interleaving(const struct step *step) {
+  const int last = step->copy_rank - 1;
+  if (last < 1 || step->packed || !step->inputs[0].buffer || step->inputs[0].dtype == HONE_STRING)
+    return false;
+  const struct copy_dim *plane = &step->copy[last], *pixel = &step->copy[last - 1];
+  return slope_is_zero(&plane->slope) && slope_is_zero(&pixel->slope) && !has_border(plane) &&
+         plane->size > 1 && plane->size <= INTERLEAVED_MOST && plane->to == 1 && plane->from != 1 &&
+         pixel->to == plane->size && pixel->from == 1;
+}
+
+/* A row of pixels, all planes at once, between its borders. */
+static void emit_interleaved_row(struct text *out, const struct step *step) {
+  const struct copy_dim *plane = &step->copy[step->copy_rank - 1], *pixel = plane - 1;
+  const long long planes = plane->size, size = pixel->size, before = pixel->before;
+  text_printf(out,
+              "    const long first = inside ? %lldl : %lldl, n = inside ? %lldl : 0;\n"
+              "    for (long j = 0; j < first * %lldl; j++) o[j] = fill;\n"
+              "    for (long j = 0; j < n; j++) {\n",
+              before, size, (long long)pixel->inner, planes);
+  for (long long k = 0; k < planes; k++)
+    text_printf(out, "      o[(%lldl + j) * %lldl + %lldl] = q[j + %lldl];\n", before, planes, k,
+                k * (long long)plane->from);
+  text_printf(out, "    }\n    for (long j = (first + n) * %lldl; j < %lldl; j++) o[j] = fill;\n",
+              planes, size * planes);
+}
+
 hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
   const int across = plan_transposition(step);
   if (across >= 0) return emit_transposition(e, step, across, out_number);
@@ -403,14 +431,18 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   text_puts(&body, "  for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
-  if (inner == 2) {
+  const bool interleaves = inner == 2 && is_interleaving(step);
+  if (inner == 2 && !interleaves) {
     emit_for(&body, outer, size[outer], &slope[outer]);
     emit_source_index(&body, &step->copy[outer], outer);
   }
-  emit_row_pointers(&body, step, inner ? rank - 1 : 0);
+  emit_row_pointers(&body, step, interleaves ? outer : inner ? rank - 1 : 0);
   text_puts(&body, "    (void)inside;\n");
-  emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
-  if (inner == 2) text_puts(&body, "    }\n");
+  if (interleaves)
+    emit_interleaved_row(&body, step);
+  else
+    emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
+  if (inner == 2 && !interleaves) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
   hone_status status = emit_shared(e, &body, FUNCTION_LOOPS, loop_parameters(step), out_number);
   text_deinit(&body);
