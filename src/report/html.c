@@ -198,7 +198,7 @@ static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,
   const struct html html = page->html;
   const struct summary *summary = page->summary;
   LITERAL(html.out, "<section class=\"model\">\n<h2>");
-  html_text(html, summary->records[begins[0]].cell.model);
+  html_name(html, summary->records[begins[0]].cell.model);
   LITERAL(html.out, "</h2>\n");
   if (count > 1) {
     LITERAL(html.out, "<div class=\"charts\">\n");

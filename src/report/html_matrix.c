@@ -221,7 +221,7 @@ static void put_row(const struct page *page, size_t g) {
   else
     text_printf(page->html.out, "g%zu", begin);
   text_puts(page->html.out, is_repeated ? "\" class=\"sr\">" : "\">");
-  html_text(page->html, record->cell.model);
+  html_name(page->html, record->cell.model);
   LITERAL(page->html.out, "</a><small>");
   text_printf(&facts, "batch %d \xc2\xb7 %d thread%s", record->cell.batch, record->cell.threads,
               record->cell.threads == 1 ? "" : "s");

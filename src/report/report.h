@@ -186,6 +186,8 @@ struct tty {
   bool color;
 };
 void html_text(struct html html, const char *untrusted);
+/* A model's: it may be long, and breaks behind a comma or a slash before it does anywhere. */
+void html_name(struct html html, const char *untrusted);
 void html_attribute(struct html html, const char *untrusted); /* between double quotes */
 void markdown_text(struct markdown markdown, const char *untrusted);
 void markdown_take(struct markdown markdown, struct text *untrusted); /* and its end */

@@ -46,6 +46,13 @@ static void put_html_byte(struct text *out, char byte) {
 void html_text(struct html html, const char *untrusted) {
   each_safe_byte(html.out, untrusted, put_html_byte);
 }
+static void put_name_byte(struct text *out, char byte) {
+  put_html_byte(out, byte);
+  if (byte == ',' || byte == '/') LITERAL(out, "<wbr>");
+}
+void html_name(struct html html, const char *untrusted) {
+  each_safe_byte(html.out, untrusted, put_name_byte);
+}
 void html_attribute(struct html html, const char *untrusted) {
   each_safe_byte(html.out, untrusted, put_html_byte);
 }

@@ -62,6 +62,12 @@ def test_a_figure_stands_alone_and_names_every_row(study):
     assert "var(" not in (folder / "s.svg").read_text(), "librsvg knows no variables"
 
 
+def test_long_names_break_between_their_parts(study):
+    _, folder = study
+    page = (folder / "s.html").read_text()
+    assert "<h2>zoo:mlp,<wbr>batch=1</h2>" in page and page.count("zoo:mlp,<wbr>batch=1") == 2
+
+
 def test_a_csv_for_each_model_holds_its_rows_alone(study):
     _, folder = study
     files = sorted(p.name for p in (folder / "each").iterdir())

@@ -449,21 +449,26 @@ static void all_models_have_the_same_columns(void **state) {
 /* -- hostile text ---------------------------------------------------------------------------------
  */
 
+/* But those at which a name may break, which follow from its commas and slashes. */
+static size_t tags_of(const struct text *html) {
+  return count_of(html->at, "<") - count_of(html->at, "<wbr>");
+}
+
 static void hostile_text_is_shown_literally(void **state) {
   (void)state;
   assert_true(COUNT(hostile) >= 60);
   struct fixture *f = make_thin_fixture();
   plant(f, "benign");
   struct text html = render(f, "html"), md = render(f, "md");
-  const size_t tags = count_of(html.at, "<"), quotes = count_of(html.at, "\""),
+  const size_t tags = tags_of(&html), quotes = count_of(html.at, "\""),
                lines = count_of(md.at, "\n");
   text_deinit(&html);
   text_deinit(&md);
   for (size_t i = 0; i < COUNT(hostile); i++) {
     plant(f, hostile[i]);
     html = render(f, "html");
-    if (count_of(html.at, "<") != tags) print_error("%s\n", hostile[i]);
-    assert_int_equal(count_of(html.at, "<"), tags);
+    if (tags_of(&html) != tags) print_error("%s\n", hostile[i]);
+    assert_int_equal(tags_of(&html), tags);
     assert_int_equal(count_of(html.at, "\""), quotes);
     assert_false(has_control(&html));
     text_deinit(&html);
