@@ -94,7 +94,7 @@ struct bench_options {
   double max_time_s;           /* 0: 20, likewise: bounds slow models */
   double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
   int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
-  int most_incarnations;       /* set with incarnations: that many, else 8 */
+  int most_incarnations;       /* set with incarnations: that many, else 12 */
   int rounds;                  /* over all incarnations of a cell; 0: by its speed (schedule.c) */
   double timeout_s;            /* 0: 600, of one stage of one worker */
   double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */

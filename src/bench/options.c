@@ -47,7 +47,7 @@ void options_set_defaults(struct bench_options *o, struct harness *harness) {
   DEFAULT(o->warmup_s, 1);
   if (o->incarnations) o->most_incarnations = o->incarnations;
   DEFAULT(o->incarnations, 4);
-  DEFAULT(o->most_incarnations, 8);
+  DEFAULT(o->most_incarnations, 12);
   DEFAULT(o->timeout_s, 600);
   DEFAULT(o->reference_s, 120);
   if (o->reference_s > o->timeout_s) o->reference_s = o->timeout_s;

@@ -8,7 +8,7 @@
 
 #include "bench/bench.h"
 
-enum { PROCESSES = 8, ROUNDS = 25, BASE = 4 };
+enum { PROCESSES = 12, ROUNDS = 25, BASE = 4 };
 
 struct pair {
   struct slice_median a[PROCESSES * ROUNDS], b[PROCESSES * ROUNDS];
