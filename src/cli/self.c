@@ -45,6 +45,32 @@ const char *backend_word(const struct cell *cell, char out[64]) {
   return out;
 }
 
+/* The failure that the child printed, as if it had happened here. */
+static hone_status repeat_failure(struct ctx *ctx, const struct process_result *result) {
+  static const char start[] = "hone: ", indent[] = "\n      ";
+  const char *said = result->output.at ? result->output.at : "no output";
+  const char *line = strstr(said, "hone: E_");
+  for (hone_status status = HONE_OK + 1; line && status < HONE_STATUS_COUNT; status++) {
+    char words[1024];
+    const char *message = line + strlen(start), *end = message + strcspn(message, "\n");
+    const size_t length = strlen(hone_status_name(status));
+    if (strncmp(message, hone_status_name(status), length) || !strchr(" :", message[length]))
+      continue;
+    snprintf(words, sizeof words, "%.*s", (int)(end - message), message);
+    safe_copy(ctx->message, sizeof ctx->message, words);
+    ctx->status = status;
+    if (!strncmp(end, indent, strlen(indent))) {
+      end += strlen(indent);
+      hint(ctx, "%.*s", (int)strcspn(end, "\n"), end);
+    }
+    return status;
+  }
+  return advise(ctx,
+                fail(ctx, HONE_E_MISSING, place_name("hone bench"), "ended with %d: %.1000s",
+                     result->exit_code, said),
+                "run 'hone bench' with the same words to see more");
+}
+
 hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,
                        const char *dir, struct summary *out) {
   struct command command = {.count = 0};
@@ -63,11 +89,7 @@ hone_status self_study(struct ctx *ctx, struct arena *arena, const struct comman
       .argv = command.at, .environ_ = (const char *const *)environ, .fd_in = -1, .fd_out = -1};
   TRY(process_run(ctx, &options, &result));
   hone_status status = HONE_OK;
-  if (access(json, R_OK)) {
-    status = fail(ctx, HONE_E_MISSING, place_name("hone bench"), "ended with %d: %.1000s",
-                  result.exit_code, result.output.at ? result.output.at : "no output");
-    hint(ctx, "run 'hone bench' with the same words to see more");
-  }
+  if (access(json, R_OK)) status = repeat_failure(ctx, &result);
   text_deinit(&result.output);
   TRY(status);
   return summary_read_json(ctx, arena, json, out);

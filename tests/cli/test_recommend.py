@@ -70,8 +70,9 @@ def test_usage(shared_hone):
     refused(shared_hone("recommend", "zoo:mlp", "--objective", "beauty"), "E_USAGE", "throughput")
     refused(shared_hone("recommend", "zoo:mlp", "--max-latency", "fast"), "E_USAGE", "5ms")
     refused(shared_hone("recommend", "zoo:mlp", "--budget", "soon"), "E_USAGE", "60s")
-    refused(shared_hone("recommend", "zoo:nothing", "--backend", "native", "--budget", "1"), "E_MISSING",
-            "hone bench")
+    for model, error, words in (("zoo:nothing", "E_NOFILE", "no such model\n      'hone zoo list'"),
+                                ("zoo:mlp,width=3", "E_USAGE", 'at "zoo:mlp,width=3": the model has no option "width"\n')):
+        refused(shared_hone("recommend", model, "--backend", "native", "--budget", "1"), error, words)
 
 
 def test_energy_without_a_meter_is_no_guess(shared_hone, tmp_path):
