@@ -86,11 +86,21 @@ static void put_flag(struct text *out, const char *flag, const char *value) {
   if (value && value[0]) text_printf(out, "%s\n%s\n", flag, value);
 }
 
+/* Of a built-in model the name and the options; whether it fits is the nodes' matter. */
+static hone_status check_spec(struct ctx *ctx, const char *spec) {
+  struct arena *arena;
+  struct zoo_size size;
+  TRY(arena_create(ctx, 0, &arena));
+  const hone_status status = zoo_measure(ctx, arena, spec, UINT64_MAX, &size);
+  arena_destroy(arena);
+  return status;
+}
+
 /* A relative path means nothing on a node. */
 static hone_status put_model(struct fleet *fleet, const char *model, struct text *out) {
-  if (!strncmp(model, "zoo:", 4)) {
+  if (zoo_is_spec(model)) {
     text_printf(out, "bench\n%s\n", model);
-    return HONE_OK;
+    return check_spec(fleet->ctx, model);
   }
   char *real = realpath(model, NULL);
   if (!real) return fail(fleet->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));

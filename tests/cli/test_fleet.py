@@ -183,6 +183,8 @@ def test_usage(hone, tmp_path):
     refused(hone("fleet", "slurm", "zoo:mlp", "-o", tmp_path / "f"), "E_USAGE", "--backend")
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native"), "E_USAGE", "-o DIR")
     refused(hone("fleet", "slurm", "nothing.onnx", "--backend", "native", "-o", tmp_path / "g"), "E_NOFILE")
+    refused(hone("fleet", "slurm", "zoo:nothing", "--backend", "native", "-o", tmp_path / "g"), "E_NOFILE", "no such model")
+    refused(hone("fleet", "slurm", "zoo:mlp,width=3", "--backend", "native", "-o", tmp_path / "g"), "E_USAGE", "width")
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
