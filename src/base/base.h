@@ -198,6 +198,8 @@ uint64_t dir_bytes(const char *path);
    HOME unset or relative: the user's entry in the password database. */
 MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cache" */,
                               char out[4096]);
+/* The same without making it. */
+MUST_USE hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4096]);
 
 /* -- output.c: the one way by which files of the user's are written ------------------------------ */
 

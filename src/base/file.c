@@ -120,12 +120,12 @@ uint64_t dir_bytes(const char *path) {
   return bytes;
 }
 
-hone_status dir_user(struct ctx *ctx, const char *kind, char out[4096]) {
+hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4096]) {
   bool data = !strcmp(kind, "data");
   const char *root = getenv(data ? "XDG_DATA_HOME" : "XDG_CACHE_HOME");
   if (root && root[0] == '/' && strlen(root) < 3900) {
     snprintf(out, 4096, "%s/hone", root);
-    return dir_create(ctx, out);
+    return HONE_OK;
   }
   const char *home = getenv("HOME");
   if (!home || home[0] != '/' || strlen(home) > 3900) {
@@ -136,5 +136,10 @@ hone_status dir_user(struct ctx *ctx, const char *kind, char out[4096]) {
                   data ? "DATA" : "CACHE");
   }
   snprintf(out, 4096, "%s/%s/hone", home, data ? ".local/share" : ".cache");
+  return HONE_OK;
+}
+
+hone_status dir_user(struct ctx *ctx, const char *kind, char out[4096]) {
+  TRY(dir_user_name(ctx, kind, out));
   return dir_create(ctx, out);
 }

@@ -304,6 +304,8 @@ static hone_status check_folder(struct ctx *ctx, const char *path) {
     return fail(ctx, HONE_E_WRITE, place_file(path), "its folder: %s", strerror(errno));
   if (!S_ISDIR(info.st_mode))
     return fail(ctx, HONE_E_WRITE, place_file(path), "\"%s\" is not a folder", dir);
+  if (!info.st_nlink) /* the working folder, under whoever works in it */
+    return fail(ctx, HONE_E_WRITE, place_file(path), "its folder was removed");
   if (access(dir, W_OK | X_OK))
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));

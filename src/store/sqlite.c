@@ -242,7 +242,7 @@ static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, b
    followed here, so that lock and journal lie beside the real file whatever it was called. */
 static MUST_USE hone_status resolve(struct ctx *ctx, const char *path, char out[4096]) {
   char folder[4096];
-  if (!path) TRY(dir_user(ctx, "data", folder));
+  if (!path) TRY(dir_user_name(ctx, "data", folder)); /* a reader makes nothing */
   const int length = path ? snprintf(out, 4096, "%s%s", path[0] == '/' ? "" : "./", path)
                           : snprintf(out, 4096, "%s/results.db", folder);
   if (length >= 4096 || (path && !path[0]))
@@ -299,6 +299,7 @@ static MUST_USE hone_status open_database(struct ctx *ctx, struct store *store, 
 
 static MUST_USE hone_status open_guarded(struct ctx *ctx, struct store *store, bool write) {
   bool exists;
+  if (!write && access(store->path, F_OK) && errno == ENOENT) return nothing_to_read(ctx, store);
   if (write) {
     TRY(make_folder(ctx, store->path));
     TRY(guard_file(ctx, store->path, &exists)); /* before even a lock is made beside it */

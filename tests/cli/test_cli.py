@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -368,3 +369,22 @@ def test_unwritable_homes(hone, tmp_path):
         (tmp_path / name).write_text("a file")
     sound(hone("run", "zoo:mlp"))
     refused(hone("studies"), "E_WRITE E_IO E_NOFILE")
+
+
+def test_a_reader_makes_no_folder(hone, tmp_path):
+    """Where nothing was measured there is nothing to read, whatever the home folder allows."""
+    home = tmp_path / "home"
+    home.mkdir()
+    env = {"HOME": str(home), "XDG_DATA_HOME": None}
+    for words in (["studies"], ["report", "last"], ["compare", "first", "last"], ["dataset", "export", "-o", tmp_path / "d"]):
+        refused(hone(*words, env=env), "E_NOFILE", "no results yet")
+        assert not list(home.iterdir()), words
+
+
+def test_a_working_folder_that_was_removed(hone, tmp_path):
+    """Its outputs are refused before the work."""
+    code = (f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); "
+            f"os.execv({str(HONE)!r}, ['hone', 'profile', 'zoo:mlp', '-o', 'p.html', '--no-measure'])")
+    result = hone("-c", code, program=sys.executable)
+    refused(result, "E_WRITE", "its folder was removed")
+    assert not result.out, result
