@@ -37,7 +37,7 @@ def _ports(model: ctypes.c_void_p, count: int, get: Any, context: _lib.Context) 
         _lib.check(get(model, i, ctypes.byref(name), ctypes.byref(info)), context)
         if info.dtype not in _arrays.DTYPES:
             raise _lib.HoneError("E_TYPE", f"{name.value!r} has an element type (ONNX {info.dtype}) that NumPy lacks")
-        ports.append(Port(name.value.decode(errors="replace"), np.dtype(_arrays.DTYPES[info.dtype]),
+        ports.append(Port((name.value or b"").decode(errors="replace"), np.dtype(_arrays.DTYPES[info.dtype]),
                           tuple(info.shape[:info.rank]), info.dtype))
     return ports
 
@@ -52,7 +52,7 @@ class Model:
         self.path, self.inputs, self.outputs, self.threads = path, inputs, outputs, threads
         self._is_open = is_open  # sizes differ from call to call: the ports' shapes are those at the bounds
         self._folder = folder  # a TemporaryDirectory that must live as long as the mapped library
-        self._artifact = ctypes.c_void_p()
+        self._artifact: ctypes.c_void_p | None = ctypes.c_void_p()
         _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads,
                                               ctypes.byref(self._artifact)), context)
 
@@ -190,4 +190,4 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
                    context)
     finally:
         library.hone_model_destroy(handle)
-    return Model(path, inputs, outputs, threads, folder, bool(shapes) and "<=" in shapes)
+    return Model(path, inputs, outputs, threads, folder, shapes is not None and "<=" in shapes)

@@ -141,6 +141,10 @@ static int64_t units_grouped(const struct plain_problem *p) {
   return p->in[1].dims[0] * ((p->in[1].dims[2] + PLAIN_LINES - 1) / PLAIN_LINES);
 }
 
+static size_t scratch_grouped(const struct plain_problem *p) {
+  return (size_t)p->in[1].dims[1] * PLAIN_LINES * sizeof(float);
+}
+
 /* One step of one batch. */
 static int64_t units_steps(const struct plain_problem *p) { return count_between(&p->in[0], 0, 2); }
 
@@ -181,7 +185,7 @@ const struct plain_kernel plain_table[] = {
     {"GlobalLpPool", "plain/GlobalPool.c", "POOL_MODE 2", units_planes, NULL, NULL},
     {"GlobalMaxPool", "plain/GlobalPool.c", "POOL_MODE 1", units_planes, NULL, NULL},
     {"GroupNormalization", "plain/GroupNormalization.c", NULL, units_groups, NULL, NULL},
-    {"GroupedMatMul", "plain/GroupedMatMul.c", NULL, units_grouped, NULL, NULL},
+    {"GroupedMatMul", "plain/GroupedMatMul.c", NULL, units_grouped, NULL, scratch_grouped},
     {"Hardmax", "plain/Hardmax.c", NULL, units_lines, NULL, NULL},
     {"InstanceNormalization", "plain/InstanceNormalization.c", NULL, units_planes, NULL, NULL},
     {"Interpolate", "plain/Interpolate.c", NULL, units_rows, NULL, scratch_neighbours},
