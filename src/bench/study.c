@@ -3,6 +3,7 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 static hone_status describe_cases(struct bench *bench) {
@@ -35,7 +36,24 @@ static hone_status measure(struct bench *bench) {
   return bench_is_interrupted(bench) ? interrupted(bench) : HONE_OK;
 }
 
+/* Where models and references are kept. A user whose folder cannot be written gets one of the study's own, which goes
+   with it. */
+static hone_status choose_cache(struct bench *bench) {
+  struct ctx quiet = *bench->ctx;
+  char *dir = bench->cache_dir;
+  if (bench->options.cache_dir) {
+    snprintf(dir, sizeof bench->cache_dir, "%s", bench->options.cache_dir);
+    return HONE_OK;
+  }
+  if (!dir_user(&quiet, "cache", dir) && !access(dir, W_OK | X_OK)) return HONE_OK;
+  warn(bench->ctx, "no cache of models and references: %s",
+       quiet.status ? quiet.message : strerror(errno));
+  snprintf(dir, sizeof bench->cache_dir, "%.4000s/cache", bench->dir);
+  return dir_create(bench->ctx, dir);
+}
+
 static hone_status run_study(struct bench *bench) {
+  TRY(choose_cache(bench));
   TRY(options_check(bench));
   TRY(labels_find(bench));
   TRY(describe_cases(bench));
@@ -78,10 +96,6 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     bench->callbacks = callbacks;
     options_set_defaults(&bench->options, &bench->harness);
     random_init(&bench->random, bench->options.seed);
-    if (options->cache_dir)
-      snprintf(bench->cache_dir, sizeof bench->cache_dir, "%s", options->cache_dir);
-    else
-      status = dir_user(ctx, "cache", bench->cache_dir);
   }
   if (!status) status = run_in_folder(bench);
   arena_destroy(arena);

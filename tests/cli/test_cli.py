@@ -369,6 +369,11 @@ def test_unwritable_homes(hone, tmp_path):
         (tmp_path / name).write_text("a file")
     sound(hone("run", "zoo:mlp"))
     refused(hone("studies"), "E_WRITE E_IO E_NOFILE")
+    result = hone("bench", "zoo:mlp", "--backend", "native", "--rounds", "1", "--incarnations", "1", "--min-samples", "1",
+                  "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--store", tmp_path / "own.db")
+    sound(result)
+    assert result.errors.count("no cache of models and references") == 1, result
+    assert not list((tmp_path / "tmp").iterdir()), "something was left in the temporary folder"
 
 
 def test_a_reader_makes_no_folder(hone, tmp_path):
