@@ -229,12 +229,19 @@ hone_status study_key(struct bench *bench) {
   return status;
 }
 
-/* What a worker holds, as seen with resnet18, resnet50, transformer and mlp (hone, ONNX Runtime, OpenVINO on a Zen
-   5 server, 2026-11): the engine itself, and its weights several times; while hone compiles, once more. */
+/* What a worker holds while it runs and at most, when it imports and compiles: the engine itself, and its weights
+   several times. As seen with zoo:mlp and resnet18, one thread (native and the last row also with resnet50 and
+   transformer; Zen 5 and Xeon servers, 2026-11). */
 static const struct footprint {
   const char *backend; /* NULL: every other */
-  double base_bytes, steady_weights, peak_weights;
-} footprints[] = {{"native", 16e6, 2.5, 7}, {NULL, 64e6, 3.2, 3.2}};
+  double base_bytes, steady_weights, peak_bytes, peak_weights;
+} footprints[] = {
+    {"native", 16e6, 2.5, 16e6, 7},    {"emx", 60e6, 2.7, 195e6, 16},
+    {"iree", 115e6, 3.2, 276e6, 6.5},  {"xla", 235e6, 3.2, 300e6, 3.2},
+    {"torch", 750e6, 2.4, 750e6, 4.4}, {"executorch", 854e6, 6.2, 856e6, 29},
+    {"tvm", 267e6, 1.4, 268e6, 2.4},   {"mnn", 50e6, 3.2, 187e6, 3.2},
+    {NULL, 64e6, 3.2, 64e6, 3.2},
+};
 
 static const struct footprint *footprint_of(const char *backend) {
   const struct footprint *at = footprints;
@@ -255,7 +262,8 @@ static double case_memory(const struct bench_study *study, size_t index) {
     const struct footprint *print = footprint_of(study->cells[i].backend);
     steady += print->base_bytes + print->steady_weights * weights + between +
               (double)one->value_bytes * BENCH_SETS;
-    extra = fmax(extra, (print->peak_weights - print->steady_weights) * weights);
+    extra = fmax(extra, print->peak_bytes - print->base_bytes +
+                            (print->peak_weights - print->steady_weights) * weights);
   }
   return steady + extra;
 }

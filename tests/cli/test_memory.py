@@ -1,5 +1,6 @@
 """Memory that may be used, not memory that is there: limits of the process count, and limits reach the workers."""
 
+import re
 import resource
 
 import pytest
@@ -17,6 +18,17 @@ def test_a_dry_run_says_what_may_be_used(hone):
     sound(small)
     assert "of the 2.00 GB that may be used here" in small.text, small
     assert "of the 2.00 GB" not in whole.text and "too little" not in whole.text, whole
+
+
+def test_what_an_engine_takes_is_its_own(hone):
+    """A C compiler reads emx's text, and ExecuTorch brings torch: no ONNX Runtime."""
+    said = {}
+    for name in ("onnxruntime", "emx", "executorch"):
+        result = hone("bench", "zoo:resnet18", "--backend", name, "--threads", "1", "--dry-run", "--no-measure")
+        sound(result)
+        number, unit = re.search(r"about ([\d.]+) (MB|GB) memory", result.text).groups()
+        said[name] = float(number) * {"MB": 1e6, "GB": 1e9}[unit]
+    assert 3 * said["onnxruntime"] < said["emx"] < said["executorch"], said
 
 
 def test_a_dry_run_names_what_it_cannot_estimate(hone):
