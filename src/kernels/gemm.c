@@ -8,6 +8,7 @@
 #define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
 #define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
 #define LINE_BYTES 64        /* of a cache */
+#define STREAM_AHEAD 4096    /* four-byte elements, of panels that are read once */
 #define AMX_SIDE 16          /* pixels, columns and groups of k of an AMX tile */
 
 /* The values of a choice, in the order of TILE_NAMES in kernels.def. */
@@ -304,6 +305,7 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   /* Weights of bytes stream by, too: those of a whole model are more than L2 holds from one run to the next. */
   if ((b_bytes > l2 / 2 || t->group == 4) && tile->unit_tiles > 1)
     tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
+  if (b_bytes > l2 / 2 && t->tiles == 1 && t->group > 1 && !t->amx) tile->ahead = STREAM_AHEAD;
   if (!b_stays) { /* some panels together, so that a's rows in L1 serve several */
     int64_t units = others * blocks;
     if (units >= 8 * goal) tile->unit_panels = min_i64(4, units / (8 * goal));
@@ -359,7 +361,7 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   bool sound = in_range(tile->vectors, 1, 8) && in_range(tile->rows, 1, t.pixel_rows) &&
                in_range(tile->columns, 1, t.pixel_columns) && in_range(tile->k_unroll, 1, 8) &&
                in_range(tile->tap_block, 1, t.taps) && in_range(tile->depth_block, 1, t.depth) &&
-               in_range(tile->ahead, 0, 1024) && in_range(tile->registers, 0, 1);
+               in_range(tile->ahead, 0, STREAM_AHEAD) && in_range(tile->registers, 0, 1);
   if (!sound || tile->rows > MOST_ACCUMULATORS || tile->columns > MOST_ACCUMULATORS ||
       tile->rows * tile->columns * tile->vectors * tile->k_unroll > MOST_ACCUMULATORS)
     return false;

@@ -40,10 +40,18 @@
 #else
 #define LOAD_PART_(q, part) load_part_(q, (part) * (int)sizeof(A_T))
 #endif
+#if AHEAD && TILES == 1 /* each panel is read once, all are a stream */
+#define FETCH_(p) PREFETCH_((p) + AHEAD)
+#else
+#define FETCH_(p) (void)(p)
+#endif
 #define GROUP_(u, at, part)                                                                    \
   {                                                                                            \
     veci w[VECTORS];                                                                           \
-    UNROLL for (int v = 0; v < vectors; v++) w[v] = load_panel_(b + (u) * NR + v * LANES);     \
+    UNROLL for (int v = 0; v < vectors; v++) {                                                 \
+      w[v] = load_panel_(b + (u) * NR + v * LANES);                                            \
+      FETCH_(b + (u) * NR + v * LANES);                                                        \
+    }                                                                                          \
     UNROLL for (int y = 0; y < rows; y++)                                                      \
       UNROLL for (int x = 0; x < columns; x++) {                                               \
         const A_T *q = p + y * A_Y + x * A_X + (at);                                           \
@@ -66,7 +74,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
         UNROLL for (int x = 0; x < columns; x++) acc[u][y][x][v] = u ? (ACC){0} : first;
   }
   const int32_t *b = s->b;
-#if AHEAD
+#if AHEAD && TILES > 1
   const int32_t *ahead = s->ahead;
 #endif
   for (long ty = 0; ty < TAPS_Y; ty++)
@@ -74,7 +82,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
       const A_T *p = a + ty * TAP_Y + tx * TAP_X;
       long k = 0;
       for (; k + K_STEP * K_UNROLL <= DEPTH; k += K_STEP * K_UNROLL, b += NR * K_UNROLL) {
-#if AHEAD
+#if AHEAD && TILES > 1
         PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
 #endif
@@ -142,4 +150,5 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
 #undef FLIP
 #undef RESULT
 #undef GROUP_
+#undef FETCH_
 #undef LOAD_PART_

@@ -9,8 +9,8 @@
  * A unit is (outer, panels, inner, tiles): outer has its own b, inner shares it. From choose():
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
- * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2;
- * 0: none).
+ * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2; where gemm_dot.c has
+ * one tile, how far ahead the panels are fetched; 0: none).
  *
  * The text around says A_T, B_T, C_T, NR (columns of a panel) and DEPTH_GROUPS (what the elements of k in
  * one tap are in a panel); defines PASTE_(NAME, tile), TILE(rows, columns), which calls it for the tile at
