@@ -310,11 +310,14 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
   if (guarded) text_puts(out, "    }\n");
 }
 
-/* Squares of four words at a time, where the target has vectors. */
+/* Squares of four words at a time, where the target has vectors: four lines of the result over whole lines of the cache, as
+   more of them may share a set. */
 static void emit_squares(struct text *out, int64_t to, int64_t from) {
   text_puts(out,
-            "    for (; j + 4 <= n; j += 4) {\n      long i = 0;\n"
-            "      for (; i + 4 <= m; i += 4) {\n");
+            "    const long whole = part + (n - part) / 4 * 4;\n"
+            "    for (long first = part; first < whole; first += 64) {\n"
+            "      const long last = first + 64 < whole ? first + 64 : whole;\n      long i = 0;\n"
+            "      for (; i + 4 <= m; i += 4)\n        for (j = first; j < last; j += 4) {\n");
   static const char rows[] = "abcd";
   for (int k = 0; k < 4; k++)
     text_printf(out, "        const four %c = *(const fouru *)(q + (j + %d) * %lldl + i);\n",
@@ -330,11 +333,11 @@ static void emit_squares(struct text *out, int64_t to, int64_t from) {
         "        *(fouru *)(o + (i + %d) * %lldl + j) = __builtin_shufflevector(ab%d, cd%d, "
         "%s);\n",
         k, (long long)to, k / 2, k / 2, k % 2 ? "2, 3, 6, 7" : "0, 1, 4, 5");
-  text_printf(
-      out,
-      "      }\n      for (; i < m; i++)\n"
-      "        for (long k = j; k < j + 4; k++) o[i * %lldl + k] = q[k * %lldl + i];\n    }\n",
-      (long long)to, (long long)from);
+  text_printf(out,
+              "        }\n      for (; i < m; i++)\n"
+              "        for (j = first; j < last; j++) o[i * %lldl + j] = q[j * %lldl + i];\n    }\n"
+              "    j = whole;\n",
+              (long long)to, (long long)from);
 }
 
 static hone_status emit_transposition(struct emitter *e, const struct step *step, int across,
