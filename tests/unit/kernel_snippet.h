@@ -50,6 +50,9 @@ static inline void snippet_begin(struct text *text, const struct isa *isa) {
   ctx_init(&ctx);
   text_printf(text, "#define HONE_VECTOR_BYTES %d\n#define HIDDEN\n#define NOIPA\n",
               isa->target.vector_bytes);
+  text_puts(
+      text,
+      "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n"); /* as emit_prelude */
   if (emit_kernel_text(&ctx, "simd.h", text)) text_puts(text, "#error no simd.h\n");
 }
 
