@@ -191,6 +191,8 @@ MUST_USE hone_status command_add(struct ctx *ctx, struct command *command, const
 MUST_USE hone_status command_add_flag(struct ctx *ctx, struct command *command, enum flag_id flag,
                                       const char *value);
 /* What the user gave of these flags, as often. */
+/* A file named like a flag stays a model. */
+MUST_USE hone_status command_add_model(struct ctx *ctx, struct command *command, const char *model);
 MUST_USE hone_status command_add_given(struct ctx *ctx, const struct args *args,
                                        const enum flag_id *flags, size_t count,
                                        struct command *command);

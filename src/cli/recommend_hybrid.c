@@ -39,7 +39,7 @@ static hone_status ask(struct ctx *ctx, const struct args *args, const char *jso
   TRY(self_path(ctx, self));
   TRY(command_add(ctx, &command, self));
   TRY(command_add(ctx, &command, "hybrid"));
-  TRY(command_add(ctx, &command, args->words[0]));
+  TRY(command_add_model(ctx, &command, args->words[0]));
   TRY(command_add_given(ctx, args, given, COUNT(given), &command));
   TRY(add_engines(ctx, args, &command));
   TRY(command_add_flag(ctx, &command, FLAG_threads, thread_text));

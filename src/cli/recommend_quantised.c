@@ -72,7 +72,7 @@ static hone_status begin_command(const struct making *m, const char *form, const
   TRY(self_path(m->ctx, self));
   TRY(command_add(m->ctx, command, self));
   TRY(command_add(m->ctx, command, "quantise"));
-  TRY(command_add(m->ctx, command, m->args->words[0]));
+  TRY(command_add_model(m->ctx, command, m->args->words[0]));
   TRY(command_add_given(m->ctx, m->args, given, COUNT(given), command));
   TRY(command_add_flag(m->ctx, command, FLAG_to, form));
   TRY(command_add_flag(m->ctx, command, FLAG_output, path));

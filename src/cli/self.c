@@ -26,6 +26,11 @@ hone_status command_add_flag(struct ctx *ctx, struct command *command, enum flag
   return value ? command_add(ctx, command, value) : HONE_OK;
 }
 
+hone_status command_add_model(struct ctx *ctx, struct command *command, const char *model) {
+  return model[0] == '-' ? command_add_flag(ctx, command, FLAG_model, model)
+                         : command_add(ctx, command, model);
+}
+
 hone_status command_add_given(struct ctx *ctx, const struct args *args, const enum flag_id *flags,
                               size_t count, struct command *command) {
   for (size_t f = 0; f < count; f++)

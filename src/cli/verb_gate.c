@@ -148,7 +148,7 @@ static hone_status add_rows(struct gating *g, const struct summary *rows, const 
       continue;
     const char *path;
     TRY(model_of_record(g, &rows->records[i], &path));
-    if (!g->args->word_count && !has_word(how, path)) TRY(command_add(g->ctx, how, path));
+    if (!g->args->word_count && !has_word(how, path)) TRY(command_add_model(g->ctx, how, path));
     list_add(backends, LIST, backend_word(cell, word));
     list_add(precisions, LIST, cell->precision);
     snprintf(number, sizeof number, "%d", cell->threads);
@@ -159,7 +159,7 @@ static hone_status add_rows(struct gating *g, const struct summary *rows, const 
   for (size_t i = 0; i < g->args->word_count; i++) {
     const char *model;
     TRY(model_word(g, g->args->words[i], &model));
-    TRY(command_add(g->ctx, how, model));
+    TRY(command_add_model(g->ctx, how, model));
   }
   if (!backends[0])
     return fail(g->ctx, HONE_E_USAGE, place_none(), "the baseline has no row that ran");

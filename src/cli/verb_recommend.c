@@ -115,7 +115,8 @@ static hone_status study(struct race *race, const char *title, const struct comm
   struct command command = {.count = 0};
   for (size_t i = 0; i <= FORM_COUNT; i++)
     if (race->is_left[i])
-      TRY(command_add(race->ctx, &command, i ? race->forms.at[i - 1].path : race->args->words[0]));
+      TRY(command_add_model(race->ctx, &command,
+                            i ? race->forms.at[i - 1].path : race->args->words[0]));
   TRY(add_given(race, &command));
   for (size_t i = 0; i < how->count; i++) TRY(command_add(race->ctx, &command, how->at[i]));
   TRY(split_add(race->ctx, race->args, race->arena, &race->split, &command));

@@ -162,6 +162,9 @@ def test_a_file_named_like_a_flag(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", "./-x.c", "-q"))
     sound(hone("compile", "zoo:mlp", "-o", "-y.so", "-q"))
     assert (tmp_path / "-y.so").exists()
+    sound(hone("zoo", "write", "mlp", "-o", "-x y.onnx", cwd=tmp_path))
+    sound(hone("recommend", "-m", "-x y.onnx", "--backend", "native", "--threads", "1", "--budget", "1", "-q", "--json", "a",
+               cwd=tmp_path))  # asks hone bench
 
 
 def test_not_utf8(hone):
