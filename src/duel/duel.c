@@ -13,8 +13,9 @@
 
 #define COMPILE_NS 900000000000ull
 #define TURN_NS 600000000000ull
-#define USUAL_S 4.0 /* of the turns of a cell */
-enum { PROBE_RUNS = 3, MOST_RUNS = 100000, USUAL_LEAST = 40, USUAL_MOST = 120 };
+#define USUAL_S 4.0     /* of the turns of a cell */
+#define LONG_TURN_S .05 /* a turn that is long enough with few runs */
+enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
 struct fight {
   struct ctx *ctx;
@@ -204,6 +205,12 @@ static int pair_count(const struct fight *f, double turn_s) {
   return (int)fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * turn_s)));
 }
 
+/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long. */
+static int run_count(const struct fight *f, double run_s) {
+  const double enough = fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
+  return (int)fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, f->options->turn_s / run_s)));
+}
+
 static hone_status fight_turns(struct fight *f, double error) {
   double probe[2], *ratios;
   struct random random;
@@ -217,8 +224,7 @@ static hone_status fight_turns(struct fight *f, double error) {
       return HONE_OK;
     }
   }
-  const double fit = 1e3 * f->options->turn_s / probe[1];
-  const int runs = fit < PROBE_RUNS ? PROBE_RUNS : fit > MOST_RUNS ? MOST_RUNS : (int)fit;
+  const int runs = run_count(f, 1e-3 * probe[1]);
   f->pairs = pair_count(f, 1e-3 * runs * probe[1]);
   TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->pairs));
   for (int i = 0; i < f->pairs; i++) {
