@@ -13,11 +13,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Any
 
 from . import _lib
 
 
-def _example(text: str):
+def _example(text: str) -> Any:
     import torch
     shape, _, dtype = text.partition(":")
     kind = getattr(torch, dtype or "float32", None)
@@ -27,7 +28,7 @@ def _example(text: str):
     return torch.randn(sizes).to(kind) if kind.is_floating_point else torch.ones(sizes, dtype=kind)
 
 
-def _written_buffers(module, inputs) -> list[str]:
+def _written_buffers(module: Any, inputs: tuple[Any, ...]) -> list[str]:
     """Names of the buffers that a call changes: a trace would keep them as constants."""
     import torch
     before = {name: buffer.clone() for name, buffer in module.named_buffers()}
@@ -51,7 +52,8 @@ def export(argv: list[str]) -> int:
     except ImportError:
         print("python -m hone export needs torch: pip install torch", file=sys.stderr)
         return 69
-    module = torch.jit.load(options.model, map_location="cpu").eval()
+    load: Any = torch.jit.load
+    module = load(options.model, map_location="cpu").eval()
     inputs = tuple(_example(x) for x in options.input)
     written = _written_buffers(module, inputs)
     if written:

@@ -28,7 +28,8 @@ def to_numpy(x: Any) -> np.ndarray:
         x = x.detach()
         if x.device.type != "cpu":
             raise TypeError(f"a tensor on {x.device}: hone computes on the CPU; call .cpu() first")
-        return x.view(torch.uint16).numpy() if x.dtype == torch.bfloat16 else x.numpy()
+        array: np.ndarray = x.view(torch.uint16).numpy() if x.dtype == torch.bfloat16 else x.numpy()
+        return array
     if hasattr(x, "__dlpack__"):
         return np.from_dlpack(x)
     return np.asarray(x)

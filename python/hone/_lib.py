@@ -102,7 +102,8 @@ class Context:
 def context() -> Context:
     if not hasattr(_local, "context"):
         _local.context = Context()
-    return _local.context
+    found: Context = _local.context
+    return found
 
 
 def check(status: int, of: Context) -> None:
@@ -112,4 +113,5 @@ def check(status: int, of: Context) -> None:
 
 
 def version() -> str:
-    return library.hone_version().decode()
+    text: bytes = library.hone_version()
+    return text.decode()

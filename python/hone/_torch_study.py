@@ -148,7 +148,8 @@ def _judge(row: Row, times: np.ndarray, reference: np.ndarray, random: np.random
 def _measure(name: str, module: torch.nn.Module, inputs: tuple[Any, ...], backends: Sequence[str], rounds: int,
              min_time: float, random: np.random.Generator) -> list[Row]:
     rows = [Row(name, b) for b in backends]
-    torch._dynamo.reset()  # type: ignore[no-untyped-call]
+    reset: Any = torch._dynamo.reset
+    reset()
     wanted = module(*inputs)
     calls = {row.backend: call for row in rows if (call := _prepare(row, module, inputs, wanted)) is not None}
     repeats = {b: _repeats(call, inputs, min_time) for b, call in calls.items()}

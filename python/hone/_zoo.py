@@ -16,6 +16,7 @@ import tempfile
 from typing import Any
 
 SOURCES = "torchvision, timm, transformers"
+Example = tuple[Any, tuple[Any, ...]]  # a module and what it is called with
 
 
 class Refusal(Exception):
@@ -33,7 +34,7 @@ def _library(name: str) -> Any:
         raise Refusal(69, f"{name} cannot be imported ({error}): pip install {name}") from None
 
 
-def _torchvision(name: str, size: int | None, settings: dict) -> tuple:
+def _torchvision(name: str, size: int | None, settings: dict[str, Any]) -> Example:
     import torch
     models = _library("torchvision").models
     if name not in models.list_models():
@@ -42,7 +43,7 @@ def _torchvision(name: str, size: int | None, settings: dict) -> tuple:
     return models.get_model(name, weights=None, **settings), (torch.randn(1, 3, size, size),)
 
 
-def _timm(name: str, size: int | None, settings: dict) -> tuple:
+def _timm(name: str, size: int | None, settings: dict[str, Any]) -> Example:
     import torch
     timm = _library("timm")
     if not timm.is_model(name):
@@ -56,7 +57,7 @@ def _timm(name: str, size: int | None, settings: dict) -> tuple:
     return module, (torch.randn(1, channels, *([size, size] if size else sides)),)
 
 
-def _transformers(name: str, size: int | None, settings: dict) -> tuple:
+def _transformers(name: str, size: int | None, settings: dict[str, Any]) -> Example:
     """NAME is a type of configuration (bert, t5, gpt2, vit); the head is AutoModel's."""
     import torch
     library = _library("transformers")
@@ -75,7 +76,8 @@ def _transformers(name: str, size: int | None, settings: dict) -> tuple:
             self.model, self.names = model, names
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-            return self.model(**dict(zip(self.names, inputs)))[0]
+            first: torch.Tensor = self.model(**dict(zip(self.names, inputs)))[0]
+            return first
 
     if model.main_input_name == "pixel_values":
         side = size or config.image_size
@@ -89,7 +91,7 @@ def _transformers(name: str, size: int | None, settings: dict) -> tuple:
 _BUILDERS = {"torchvision": _torchvision, "timm": _timm, "transformers": _transformers}
 
 
-def _user_file(path: pathlib.Path) -> tuple:
+def _user_file(path: pathlib.Path) -> Example:
     """get_model() gives a module, get_dummy_input() a tensor or a tuple of them."""
     import torch
     spec = importlib.util.spec_from_file_location(f"hone_zoo_{path.stem}", path)
@@ -107,7 +109,7 @@ def _user_file(path: pathlib.Path) -> tuple:
     return model, inputs
 
 
-def build(name: str, zoo_dir: str | None, size: int | None, settings: dict, seed: int) -> tuple:
+def build(name: str, zoo_dir: str | None, size: int | None, settings: dict[str, Any], seed: int) -> Example:
     """The module in evaluation mode, and example inputs."""
     import torch
     torch.manual_seed(seed)
@@ -122,7 +124,7 @@ def build(name: str, zoo_dir: str | None, size: int | None, settings: dict, seed
     return module.eval(), inputs
 
 
-def save(module: Any, inputs: tuple, path: str) -> None:
+def save(module: Any, inputs: tuple[Any, ...], path: str) -> None:
     """As ONNX (opset 18) or as .pt2, by the ending; complete or not at all."""
     import torch
     folder, name = os.path.split(os.path.abspath(path))

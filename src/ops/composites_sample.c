@@ -245,7 +245,8 @@ static struct value *regular(struct expansion *e, const struct deform *d, hone_d
     int64_t kernel = axis ? tap % d->kernel[1] : tap / d->kernel[1];
     int64_t output = axis ? place % d->wide : place / d->wide;
     tensor_set_f64(tensor, (size_t)i,
-                   (double)(output * d->step[axis] - d->pads[axis] + kernel * d->dilation[axis]));
+                   (double)output * (double)d->step[axis] - (double)d->pads[axis] +
+                       (double)kernel * (double)d->dilation[axis]);
   }
   return at;
 }

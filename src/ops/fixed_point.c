@@ -60,7 +60,8 @@ static int32_t double_inverse(int32_t x) {
   int32_t y = a + fixed_multiply(half, b);
   for (int i = 0; i < 3; i++) {
     int32_t error = one - fixed_multiply(half, y);
-    y += saturate((int64_t)fixed_multiply(y, error) * 4);
+    /* wraps where x lies outside, as the format's code does in practice */
+    y = (int32_t)((uint32_t)y + (uint32_t)saturate((int64_t)fixed_multiply(y, error) * 4));
   }
   return y;
 }
