@@ -81,6 +81,9 @@ static void spatial_attribute(struct expansion *e, const char *name, size_t coun
   if (status && !e->status) e->status = status;
 }
 
+/* So that sums of a few do not overflow. */
+static bool is_small(int64_t x) { return x >= -(1 << 24) && x <= 1 << 24; }
+
 void expand_col2im(struct expansion *e) {
   struct value *x = x_in(e, 0);
   int64_t image[6] = {0}, block[6] = {0}, step[6], dilation[6], pads[12], dims[8], rest[6], k = 1;
@@ -95,8 +98,9 @@ void expand_col2im(struct expansion *e) {
   int64_t columns = 1;
   for (size_t i = 0; !e->status && i < d; i++) {
     if (block[i] < 1 || image[i] < 1 || step[i] < 1 || dilation[i] < 1 || block[i] > 1 << 16 ||
-        image[i] > 1 << 24 || dilation[i] > 1 << 16) {
-      x_fail(e, HONE_E_SHAPE, "a block, stride or dilation out of range");
+        image[i] > 1 << 24 || dilation[i] > 1 << 16 || !is_small(pads[i]) ||
+        !is_small(pads[d + i])) {
+      x_fail(e, HONE_E_SHAPE, "a block, stride, dilation or pad out of range");
       return;
     }
     int64_t span = image[i] + pads[i] + pads[d + i] - dilation[i] * (block[i] - 1) - 1;
