@@ -157,19 +157,23 @@ void expand_tree_regressor(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_transform(e, transform_of(e), y), HONE_F32));
 }
 
-/* Two labels by one sum: both scores of it, and whether it is above the middle. */
+/* Two labels by one sum: both scores of it, and whether it is above the middle (finish_binary in trees.c). */
 static struct value *two_scores(struct expansion *e, const struct binary *b, const struct lists *l,
                                 struct value *y, struct value **out_index) {
   const hone_dtype dtype = y->dtype;
   const char *how = transform_of(e);
   struct value *sum = x_slice(e, y, 1, b->weight_class, b->weight_class + 1);
   if (l->base.count == 2) x_fail(e, HONE_E_UNSUP, "two base_values for weights of one class");
-  if (l->base.count == 1) sum = x_2(e, OP_Add, sum, x_scalar(e, dtype, number_at(&l->base, 0)));
-  struct value *other = x_2(e, OP_Sub, x_scalar(e, dtype, b->all_positive ? 1 : 0), sum);
+  if (l->base.count == 1 && !b->weight_class)
+    sum = x_2(e, OP_Add, sum, x_scalar(e, dtype, number_at(&l->base, 0)));
+  const bool is_logistic = !strcmp(how, "LOGISTIC"), is_probit = !strcmp(how, "PROBIT");
+  const double all = b->all_positive && !is_logistic ? 1 : 0;
+  struct value *other = x_2(e, OP_Sub, x_scalar(e, dtype, all), sum);
+  if (b->weight_class) other = x_2(e, OP_Mul, sum, x_scalar(e, dtype, 0));
   struct value *scores = x_concat(e, 1, (struct value *[]){other, sum}, 2);
   struct value *above = x_2(e, OP_Greater, sum, x_scalar(e, dtype, b->all_positive ? 0.5 : 0));
   *out_index = x_squeeze(e, x_cast(e, above, HONE_I64), 1);
-  return b->all_positive && strcmp(how, "PROBIT") ? scores : x_transform(e, how, scores);
+  return b->weight_class || is_logistic || is_probit ? x_transform(e, how, scores) : scores;
 }
 
 void expand_tree_classifier(struct expansion *e) {

@@ -144,13 +144,14 @@ static hone_status read_transform(struct ctx *ctx, const struct node *node, enum
 
 /* -- evaluation ---- */
 
-/* Fills both scores from the one sum and returns the index of the label. */
+/* Fills both scores from the one sum and returns the index of the label, as ONNX Runtime does: what is said of the first
+   class is the second one's, whose share it is where no weight is negative; of the second one alone, the first has 0. */
 static int64_t finish_binary(const struct binary *b, enum transform how, double sum,
                              double *scores) {
-  scores[1] = sum;
-  scores[0] = b->all_positive ? 1 - sum : -sum;
   int64_t label = sum > (b->all_positive ? 0.5 : 0);
-  if (!b->all_positive || how == PROBIT) transform_scores(how, scores, 2);
+  scores[1] = sum;
+  scores[0] = b->weight_class ? 0 : b->all_positive && how != LOGISTIC ? 1 - sum : -sum;
+  if (b->weight_class || how == LOGISTIC || how == PROBIT) transform_scores(how, scores, 2);
   return label;
 }
 
@@ -201,7 +202,8 @@ hone_status eval_tree_classifier(struct ctx *ctx, struct arena *scratch, const s
     return fail(ctx, HONE_E_UNSUP, node_place(node), "two base_values for weights of one class");
   for (int64_t row = 0; row < w.rows; row++) {
     TRY(score_row(ctx, node, &w.forest, SUM, w.x + row * w.features, w.scores, w.seen));
-    double sum = w.scores[binary.weight_class] + (l->base.count == 1 ? number_at(&l->base, 0) : 0);
+    double sum = w.scores[binary.weight_class];
+    if (l->base.count == 1 && !binary.weight_class) sum += number_at(&l->base, 0);
     int64_t label = binary.holds ? finish_binary(&binary, w.transform, sum, w.scores)
                                  : finish_classes(&w.forest, w.transform, w.scores);
     write_label(l, out[0], row, label);

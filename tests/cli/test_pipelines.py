@@ -100,6 +100,25 @@ def boosted_classifier(random):
                **labels(random, classes))], ["label", "scores"]
 
 
+def two_classes(random):
+    """One weight a leaf, of the first class (skl2onnx, XGBoost, LightGBM) or of the second (CatBoost once), or the same
+    with both signs (CatBoost)."""
+    votes, who = str(random.choice(["single", "signed"])), int(random.integers(3))
+    made = ensemble(random, "class", 1, votes)
+    if who == 2:
+        for key in ("treeids", "nodeids"):
+            made[f"class_{key}"] = [k for k in made[f"class_{key}"] for _ in range(2)]
+        made["class_weights"] = [s * w for w in made["class_weights"] for s in (-1, 1)]
+        made["class_ids"] = [0, 1] * (len(made["class_ids"]))
+    elif who == 1:
+        made["class_ids"] = [1] * len(made["class_ids"])
+    if who < 2 and random.random() < 0.5:
+        made["base_values"] = [float(np.float32(random.normal()))]
+    names = labels(random, 2) if who < 2 else {"classlabels_int64s": [0, 1]}
+    transform = str(random.choice(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"]))
+    return [ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], post_transform=transform, **made, **names)], ["label", "scores"]
+
+
 def forest_regressor(random):
     targets = int(random.integers(1, 4))
     nodes, at = front(random, "x")
@@ -190,7 +209,8 @@ def loop_with_branches(random):
     return [h.make_node("Loop", ["trips", "yes", "start", "x"], ["n", "last", "all"], body=body)], ["n", "last", "all"], constants
 
 
-KINDS = [forest_classifier, boosted_classifier, forest_regressor, linear_classifier, voted_label, columns_encoded, trees_as_products, loop_with_branches]
+KINDS = [forest_classifier, boosted_classifier, forest_regressor, linear_classifier, voted_label, columns_encoded, trees_as_products, loop_with_branches,
+         two_classes]
 
 
 def made(kind, seed):
