@@ -127,6 +127,13 @@ hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims
   return make_node(make, OP_Reshape, VALUES(x, shape), ARGS(INT_ARG("allowzero", 1)), out);
 }
 
+hone_status make_expand(struct make *make, struct value *x, const int64_t *dims, size_t rank,
+                        struct value **out) {
+  struct value *shape;
+  TRY(make_ints(make, dims, rank, &shape));
+  return make_node(make, OP_Expand, VALUES(x, shape), NULL, out);
+}
+
 hone_status make_cast(struct make *make, struct value *x, hone_dtype dtype, struct value **out) {
   *out = x;
   if (x->dtype == dtype) return HONE_OK;

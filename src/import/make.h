@@ -56,6 +56,8 @@ MUST_USE hone_status make_transpose(struct make *make, struct value *x, const in
                                     struct value **out);
 MUST_USE hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims,
                                   size_t rank, struct value **out);
+MUST_USE hone_status make_expand(struct make *make, struct value *x, const int64_t *dims,
+                                 size_t rank, struct value **out);
 MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dtype,
                                struct value **out); /* x itself if it is of that type */
 /* Two operands that broadcast, and a scalar of x's type. */

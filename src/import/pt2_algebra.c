@@ -303,15 +303,14 @@ hone_status build_order_statistic(struct pt_op *op) {
 /* The elements where the mask is true, as many as there are. */
 hone_status build_masked_select(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
-  struct value *x, *mask, *dims, *y;
+  struct value *x, *mask, *y;
   struct shape all;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mask", &mask));
   if (!shape_broadcast(&x->shape, &mask->shape, &all) || !all.rank)
     return pt_refuse(op, "of shapes that do not fit");
-  TRY(make_ints(op->make, all.dims, (size_t)all.rank, &dims));
-  TRY(make_node(op->make, OP_Expand, VALUES(x, dims), NULL, &x));
-  TRY(make_node(op->make, OP_Expand, VALUES(mask, dims), NULL, &mask));
+  TRY(make_expand(op->make, x, all.dims, (size_t)all.rank, &x));
+  TRY(make_expand(op->make, mask, all.dims, (size_t)all.rank, &mask));
   TRY(make_node(op->make, OP_NonZero, VALUES(mask), NULL, &y));
   TRY(make_transpose(op->make, y, turn, &y));
   TRY(make_node(op->make, OP_GatherND, VALUES(x, y), NULL, &y));
@@ -320,7 +319,7 @@ hone_status build_masked_select(struct pt_op *op) {
 
 /* max_unpool2d, max_unpool3d: every element back to its place in the plane (or volume), zeros elsewhere. */
 hone_status build_unpool(struct pt_op *op) {
-  struct value *x, *places, *zero, *shape, *y;
+  struct value *x, *places, *zero, *y;
   int64_t size[3], dims[HONE_MAX_RANK], plane = 1;
   size_t n;
   TRY(pt_need(op, "self", &x));
@@ -337,8 +336,7 @@ hone_status build_unpool(struct pt_op *op) {
   TRY(make_reshape(op->make, places, dims, lead + 1, &places));
   dims[lead] = plane;
   TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_ints(op->make, dims, lead + 1, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(zero, shape), NULL, &y));
+  TRY(make_expand(op->make, zero, dims, lead + 1, &y));
   TRY(make_node(op->make, OP_ScatterElements, VALUES(y, places, x), ARGS(INT_ARG("axis", -1)), &y));
   memcpy(dims + lead, size, n * sizeof *dims);
   TRY(make_reshape(op->make, y, dims, lead + n, &y));

@@ -62,7 +62,6 @@ static hone_status causal_mask(struct pt_op *op, int64_t rows, int64_t columns,
 static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct value **k) {
   int rank = (*k)->shape.rank;
   int64_t dims[HONE_MAX_RANK], axis = rank - 3;
-  struct value *shape;
   if (axis < 0 || rank + 1 > HONE_MAX_RANK || q->shape.rank != rank)
     return pt_refuse(op, "of rank %d", rank);
   int64_t heads = (*k)->shape.dims[axis], wanted = q->shape.dims[axis];
@@ -72,8 +71,7 @@ static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct 
     dims[d] = d == axis + 1 ? 1 : (*k)->shape.dims[d <= axis ? d : d - 1];
   TRY(make_reshape(op->make, *k, dims, (size_t)rank + 1, k));
   dims[axis + 1] = wanted / heads;
-  TRY(make_ints(op->make, dims, (size_t)rank + 1, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(*k, shape), NULL, k));
+  TRY(make_expand(op->make, *k, dims, (size_t)rank + 1, k));
   memmove(&dims[axis + 1], &dims[axis + 2], (size_t)(rank - axis - 1) * sizeof *dims);
   dims[axis] = wanted;
   return make_reshape(op->make, *k, dims, (size_t)rank, k);

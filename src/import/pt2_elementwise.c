@@ -574,13 +574,12 @@ hone_status build_cast(struct pt_op *op) {
 
 /* src, or (parameter 1: fill) value, in self's type and shape */
 hone_status build_copy_into(struct pt_op *op) {
-  struct value *x, *from, *shape, *y;
+  struct value *x, *from, *y;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, op->parameter ? "value" : "src", &from));
   TRY(make_cast(op->make, from, x->dtype, &y));
   if (!shape_equal(&x->shape, &from->shape)) {
-    TRY(make_ints(op->make, x->shape.dims, (size_t)x->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
+    TRY(make_expand(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
   }
   return pt_result(op, 0, y);
 }

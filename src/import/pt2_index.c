@@ -48,10 +48,8 @@ static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, stru
 /* One number, as often as `like` has elements. */
 static hone_status repeated(struct pt_op *op, hone_dtype dtype, double number,
                             const struct value *like, struct value **out) {
-  struct value *shape;
   TRY(make_scalar(op->make, dtype, number, out));
-  TRY(make_ints(op->make, like->shape.dims, (size_t)like->shape.rank, &shape));
-  return make_node(op->make, OP_Expand, VALUES(*out, shape), NULL, out);
+  return make_expand(op->make, *out, like->shape.dims, (size_t)like->shape.rank, out);
 }
 
 /* scatter_reduce; without include_self what is written begins anew, from the number that changes nothing. */
@@ -98,11 +96,9 @@ hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
   TRY(pt_need(op, "index", &index));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   if (pt_given(op, "value")) {
-    struct value *shape;
     TRY(pt_operand(op, "value", x, &updates));
     TRY(make_cast(op->make, updates, x->dtype, &updates));
-    TRY(make_ints(op->make, index->shape.dims, (size_t)index->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(updates, shape), NULL, &updates));
+    TRY(make_expand(op->make, updates, index->shape.dims, (size_t)index->shape.rank, &updates));
   } else {
     TRY(pt_need(op, "src", &updates));
   }

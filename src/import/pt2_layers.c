@@ -15,12 +15,11 @@ hone_status build_softmax(struct pt_op *op) {
 
 static hone_status ones_or(struct pt_op *op, const char *name, const struct shape *shape, double x,
                            struct value **out) {
-  struct value *scalar, *dims;
+  struct value *scalar;
   TRY(pt_tensor(op, name, out));
   if (*out) return HONE_OK;
   TRY(make_scalar(op->make, HONE_F32, x, &scalar));
-  TRY(make_ints(op->make, shape->dims, (size_t)shape->rank, &dims));
-  return make_node(op->make, OP_Expand, VALUES(scalar, dims), NULL, out);
+  return make_expand(op->make, scalar, shape->dims, (size_t)shape->rank, out);
 }
 
 hone_status build_layer_norm(struct pt_op *op) {

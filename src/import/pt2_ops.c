@@ -80,15 +80,14 @@ hone_status build_permute(struct pt_op *op) {
 
 /* -1 keeps a size; new dimensions stand in front. */
 hone_status build_expand(struct pt_op *op) {
-  struct value *x, *shape, *y;
+  struct value *x, *y;
   int64_t dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
   TRY(pt_ints(op, "size", HONE_MAX_RANK, dims, &count));
   for (size_t d = 0; d < count; d++)
     if (dims[d] == -1) dims[d] = 1; /* broadcast to what is there */
-  TRY(make_ints(op->make, dims, count, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(x, shape), NULL, &y));
+  TRY(make_expand(op->make, x, dims, count, &y));
   return pt_result(op, 0, y);
 }
 
@@ -381,7 +380,7 @@ hone_status build_repeat_interleave(struct pt_op *op) {
 
 /* parameter: 0 zeros, also where PyTorch leaves the content open; 1 ones; 2 full */
 hone_status build_full(struct pt_op *op) {
-  struct value *fill, *shape, *like, *y;
+  struct value *fill, *like, *y;
   int64_t dims[HONE_MAX_RANK], dtype;
   size_t count;
   double x = op->parameter;
@@ -412,8 +411,7 @@ hone_status build_full(struct pt_op *op) {
     memcpy(dims, like->shape.dims, count * sizeof *dims);
   }
   TRY(make_scalar(op->make, type, x, &fill));
-  TRY(make_ints(op->make, dims, count, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(fill, shape), NULL, &y));
+  TRY(make_expand(op->make, fill, dims, count, &y));
   return pt_result(op, 0, y);
 }
 
@@ -615,14 +613,13 @@ hone_status build_movedim(struct pt_op *op) {
 
 /* expand_as (parameter 0), view_as (1) */
 hone_status build_like(struct pt_op *op) {
-  struct value *x, *other, *shape, *y;
+  struct value *x, *other, *y;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "other", &other));
   if (op->parameter) {
     TRY(make_reshape(op->make, x, other->shape.dims, (size_t)other->shape.rank, &y));
   } else {
-    TRY(make_ints(op->make, other->shape.dims, (size_t)other->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(x, shape), NULL, &y));
+    TRY(make_expand(op->make, x, other->shape.dims, (size_t)other->shape.rank, &y));
   }
   return pt_result(op, 0, y);
 }

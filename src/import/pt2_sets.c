@@ -7,9 +7,7 @@
 
 static hone_status expanded(struct pt_op *op, struct value *x, const struct shape *shape,
                             struct value **out) {
-  struct value *dims;
-  TRY(make_ints(op->make, shape->dims, (size_t)shape->rank, &dims));
-  return make_node(op->make, OP_Expand, VALUES(x, dims), NULL, out);
+  return make_expand(op->make, x, shape->dims, (size_t)shape->rank, out);
 }
 
 /* x with a dimension of 1 before axis `at`. */

@@ -55,7 +55,7 @@ struct frames {
 
 /* The window with zeros on both sides as far as it is shorter; none: ones. */
 static hone_status read_frames(struct pt_op *op, struct frames *f) {
-  struct value *one, *size;
+  struct value *one;
   int64_t own;
   TRY(pt_int(op, "n_fft", 0, &f->length));
   TRY(pt_int(op, "hop_length", f->length / 4, &f->step));
@@ -66,8 +66,7 @@ static hone_status read_frames(struct pt_op *op, struct frames *f) {
     return pt_refuse(op, "of frames of %lld every %lld", (long long)f->length, (long long)f->step);
   if (!f->window) {
     TRY(make_scalar(op->make, HONE_F32, 1, &one));
-    TRY(make_ints(op->make, &own, 1, &size));
-    TRY(make_node(op->make, OP_Expand, VALUES(one, size), NULL, &f->window));
+    TRY(make_expand(op->make, one, &own, 1, &f->window));
   }
   if (f->window->shape.rank != 1 || f->window->shape.dims[0] != own)
     return pt_refuse(op, "with a window of another length");

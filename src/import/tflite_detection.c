@@ -149,7 +149,6 @@ static hone_status write_rows(const struct detection *d, size_t k, struct value 
   struct make *make = d->op->make;
   const int64_t boxes[] = {1, d->most * d->each, BOX}, column[] = {d->most, 1},
                 row[] = {1, d->most * x->shape.dims[1]};
-  struct value *dims;
   TRY(make_node(make, OP_Gather, VALUES(x, at), ARGS(INT_ARG("axis", 0)), &x));
   TRY(make_reshape(make, is_there, column, 2, &is_there));
   TRY(make_node(make, OP_Where, VALUES(is_there, x, d->zero), NULL, &x));
@@ -158,8 +157,7 @@ static hone_status write_rows(const struct detection *d, size_t k, struct value 
     return tf_write(d->op, k, false, x);
   }
   TRY(make_reshape(make, x, (const int64_t[]){d->most, 1, BOX}, 3, &x));
-  TRY(make_ints(make, (const int64_t[]){d->most, d->each, BOX}, 3, &dims));
-  TRY(make_node(make, OP_Expand, VALUES(x, dims), NULL, &x));
+  TRY(make_expand(make, x, (const int64_t[]){d->most, d->each, BOX}, 3, &x));
   TRY(make_reshape(make, x, boxes, 3, &x));
   return tf_write(d->op, 0, false, x);
 }

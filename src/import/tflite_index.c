@@ -116,9 +116,7 @@ hone_status tf_sparse_to_dense(struct tf_op *op) {
   TRY(scalar_of(op, otherwise, &otherwise));
   TRY(make_node(op->make, OP_Expand, VALUES(otherwise, shape), NULL, &y));
   if (!values->shape.rank) {
-    struct value *count;
-    TRY(make_ints(op->make, dims, 1, &count));
-    TRY(make_node(op->make, OP_Expand, VALUES(values, count), NULL, &values));
+    TRY(make_expand(op->make, values, dims, 1, &values));
   }
   TRY(make_node(op->make, OP_ScatterND, VALUES(y, indices, values), NULL, &y));
   return tf_write(op, 0, false, y);

@@ -284,7 +284,7 @@ static hone_status window_sums(struct tf_op *op, struct value *x, const struct w
   struct make *make = op->make;
   int64_t channels = x->shape.dims[1], dims[4] = {channels, 1, w->kernel[0], w->kernel[1]};
   int64_t pads = 0;
-  struct value *ones, *shape, *axes;
+  struct value *ones, *axes;
   for (int d = 0; d < 4; d++) pads += w->pads[d];
   if (!pads && w->kernel[0] == x->shape.dims[2] && w->kernel[1] == x->shape.dims[3]) {
     TRY(make_ints(make, (const int64_t[]){2, 3}, 2, &axes));
@@ -292,8 +292,7 @@ static hone_status window_sums(struct tf_op *op, struct value *x, const struct w
   }
   const bool is_word = x->dtype == HONE_I16; /* sums of up to 2^21 elements are exact in double */
   TRY(make_scalar(make, is_word ? HONE_F64 : HONE_I8, 1, &ones));
-  TRY(make_ints(make, dims, 4, &shape));
-  TRY(make_node(make, OP_Expand, VALUES(ones, shape), NULL, &ones));
+  TRY(make_expand(make, ones, dims, 4, &ones));
   if (is_word) {
     TRY(make_cast(make, x, HONE_F64, &x));
     return make_node(make, OP_Conv, VALUES(x, ones),

@@ -1,6 +1,6 @@
 /* A store from elsewhere may hold anything: bytes flipped, the end cut off, values that no hone wrote. Every one is refused
  * with a sentence or read, listed, summarised and rendered; under the sanitizers. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -11,19 +11,6 @@
 #include "stats/stats.h"
 
 enum { SEEDS = 120, STUDIES = 4 };
-
-static char folder[4096];
-static int make_folder(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  return dir_temporary(&ctx, folder) != HONE_OK;
-}
-static int remove_folder(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
-}
 
 /* -- damage -------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
  * the text is compiled as the emitter writes it and compared with plain loops in double. Operands
  * end at guard pages; any split of the units must give the same bits; elements outside the output
  * stay. */
-#include "unit.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "kernels/reference.h"
 #include "guarded.h"
 #include "kernel_snippet.h"
+#include "scratch.h"
 
 static const char *const lines[] = {
 #define PROBLEM(line) line,
@@ -27,20 +27,6 @@ static bool serves(const struct kernel *kernel, const struct problem *p, const s
 }
 
 #define fail_with(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
-
-static char folder[4096];
-
-static int make_folder(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  return dir_temporary(&ctx, folder) ? -1 : 0;
-}
-static int remove_folder(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
-}
 
 static struct guarded guarded_floats(int64_t count) {
   return guarded_create((size_t)count * sizeof(float));

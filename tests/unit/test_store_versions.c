@@ -1,7 +1,7 @@
 /* Stores of released versions: each database under tests/cases/store opens, reads alike before and
  * after it is brought up to date, and takes new rows. HONE_TEST_CASES names another folder than
  * tests/cases. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -9,19 +9,6 @@
 #include <unistd.h>
 
 #include "store/store.h"
-
-static char folder[4096];
-static int make_folder(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  return dir_temporary(&ctx, folder) != HONE_OK;
-}
-static int remove_folder(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
-}
 
 /* A copy of the released database in the scratch folder. */
 static void take(int version, char out[4200]) {

@@ -2,7 +2,6 @@
  * bytes against exact sums in int64, bf16 against double. Operands end at guard pages, so that a
  * tail of k that is read too far is seen; any split of the units gives the same bits; elements
  * outside the output stay. */
-#include "unit.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include "kernels/reference.h"
 #include "guarded.h"
 #include "kernel_snippet.h"
+#include "scratch.h"
 #include "machine/machine.h"
 
 #define GEMM(types, m, n, k, a_row, c_row)                                          \
@@ -102,19 +102,6 @@ static const char *const lines[] = {
 enum { LINES = sizeof lines / sizeof lines[0] };
 
 #define fail_with(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
-
-static char folder[4096];
-static int make_folder(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  return dir_temporary(&ctx, folder) ? -1 : 0;
-}
-static int remove_folder(void **state) {
-  (void)state;
-  dir_remove_tree(folder);
-  return 0;
-}
 
 static double weight(const struct problem *p, const char *b, int64_t i) {
   return p->block ? scaled_weight(p, b, i) : element_at(b, p->types.b, i) - (double)p->b_zero;

@@ -31,19 +31,6 @@ struct PASTE_(NAME, block) {
   int8_t part[3][GROUPS_(STEP) * GROUP];
 };
 
-#if LANES == 16
-#define FOLD_(x, by)   \
-  x = by(x, (veci)ROTATE_((vec)x, 8)); \
-  x = by(x, (veci)ROTATE_((vec)x, 4)); \
-  x = by(x, (veci)ROTATE_((vec)x, 2)); \
-  x = by(x, (veci)ROTATE_((vec)x, 1))
-#else
-#define FOLD_(x, by)   \
-  x = by(x, (veci)ROTATE_((vec)x, 4)); \
-  x = by(x, (veci)ROTATE_((vec)x, 2)); \
-  x = by(x, (veci)ROTATE_((vec)x, 1))
-#endif
-
 /* The low byte of x, signed; x becomes the rest. */
 INLINE_ int32_t PASTE_(NAME, take)(int32_t *x) {
   const int32_t low = (int8_t)*x;
@@ -58,7 +45,7 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
   veci most = {0}, sum = {0};
   for (long k = 0; k < depth; k += LANES)
     most = larger_(most, (veci)load_lanes_(a + k, depth - k) & 0x7fffffff);
-  FOLD_(most, larger_);
+  JOIN_LANES_(most, larger_);
   const veci exponent = larger_(most & finite, least); /* 2^e, e >= -104 */
   const vec scale = (vec)(splati_(252 << 23) - (exponent - least));         /* 2^(21 - e) */
   const vec step = blendv_(exponent == finite, splat_(NAN), (vec)(exponent - (21 << 23)));
@@ -67,7 +54,7 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
     sum = veci_add_(sum, x);
     for (int i = 0; i < 3; i++, x = (x + 128) >> 8) narrow_i8(to->part[i] + k, x, padded - k);
   }
-  FOLD_(sum, veci_add_);
+  JOIN_LANES_(sum, veci_add_);
   int32_t all = LANE_(sum, 0);
   to->step = LANE_(step, 0);
   to->all = (float)all;
@@ -141,4 +128,3 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef BLOCK_BYTES
 #undef SIGN_
 #undef AHEAD_
-#undef FOLD_

@@ -131,6 +131,7 @@ INLINE_ vec min2_(vec x, vec y) { return x < y ? x : y; }
 INLINE_ vec maxv_(vec x, vec y) { return x != x ? x : y != y ? y : x > y ? x : y; }
 INLINE_ vec minv_(vec x, vec y) { return x != x ? x : y != y ? y : x < y ? x : y; }
 INLINE_ vec absv_(vec x) { return lane_float_(lane_bits_(x) & 0x7fffffff); }
+#define JOIN_LANES_(x, join) (void)(x)
 INLINE_ vec sum_lanes_(vec x) { return x; }
 INLINE_ vec max_lanes_(vec x) { return x; }
 #define INTERLEAVE_LOW_(x, y) (x)

@@ -21,17 +21,8 @@ INLINE_ vec PASTE_(NAME, row)(const A_T *x) {
   acc[1] = JOIN(acc[1], fill_lanes_(LOAD_A(x + k, K % LANES), K % LANES, START));
 #endif
   const vec pair = JOIN(acc[0], acc[1]), other = JOIN(acc[2], acc[3]), all = JOIN(pair, other);
-  vec result = all; /* a tree: each half joins the other */
-#if LANES > 8
-  result = JOIN(result, ROTATE_(result, 8));
-#endif
-#if LANES > 4
-  result = JOIN(result, ROTATE_(result, 4));
-#endif
-#if LANES > 1
-  result = JOIN(result, ROTATE_(result, 2));
-  result = JOIN(result, ROTATE_(result, 1));
-#endif
+  vec result = all;
+  JOIN_LANES_(result, JOIN);
   return result;
 }
 #endif

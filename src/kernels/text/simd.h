@@ -474,28 +474,23 @@ INLINE_ vec copysignv_(vec x, vec sign) {
 #define INTERLEAVE_LOW_(x, y) __builtin_shufflevector(x, y, 0, 4, 1, 5)
 #define INTERLEAVE_HIGH_(x, y) __builtin_shufflevector(x, y, 2, 6, 3, 7)
 #endif
-/* Sum of all lanes, in every lane: a fixed tree. */
+/* x becomes all its lanes joined, in every lane: a fixed tree, each half joins the other. */
+#if LANES == 16
+#define JOIN_HALVES_(x, join) x = join(x, ROTATE_(x, 8)), x = join(x, ROTATE_(x, 4))
+#elif LANES == 8
+#define JOIN_HALVES_(x, join) x = join(x, ROTATE_(x, 4))
+#else
+#define JOIN_HALVES_(x, join) (void)0
+#endif
+#define JOIN_LANES_(x, join) \
+  (JOIN_HALVES_(x, join), x = join(x, ROTATE_(x, 2)), x = join(x, ROTATE_(x, 1)))
 INLINE_ vec sum_lanes_(vec x) {
-#if LANES > 8
-  x += ROTATE_(x, 8);
-#endif
-#if LANES > 4
-  x += ROTATE_(x, 4);
-#endif
-  x += ROTATE_(x, 2);
-  return x + ROTATE_(x, 1);
+#define ADD_LANES_(a, b) ((a) + (b))
+  return JOIN_LANES_(x, ADD_LANES_);
+#undef ADD_LANES_
 }
 /* Largest of all lanes, in every lane; not for NaN. */
-INLINE_ vec max_lanes_(vec x) {
-#if LANES > 8
-  x = MAX2_(x, ROTATE_(x, 8));
-#endif
-#if LANES > 4
-  x = MAX2_(x, ROTATE_(x, 4));
-#endif
-  x = MAX2_(x, ROTATE_(x, 2));
-  return MAX2_(x, ROTATE_(x, 1));
-}
+INLINE_ vec max_lanes_(vec x) { return JOIN_LANES_(x, MAX2_); }
 
 /* Rounding --------------------------------------------------------------------------------------
  */
