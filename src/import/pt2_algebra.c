@@ -153,13 +153,13 @@ hone_status build_diagonal_matrix(struct pt_op *op) {
   TRY(pt_axis(op, "dim2", -1, rank + 1, &axis[1]));
   if (axis[0] != rank - 1 || axis[1] != rank || offset < -(1 << 24) || offset > 1 << 24)
     return pt_refuse(op, "in other dimensions than the last");
-  const int64_t n = x->shape.dims[rank - 1], size = n + (offset < 0 ? -offset : offset);
   pads[rank - 1] = offset < 0 ? -offset : 0;
   pads[2 * rank - 1] = offset > 0 ? offset : 0;
   TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
   TRY(make_scalar(op->make, x->dtype, 0, &zero));
   TRY(make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", "constant")),
                 &y));
+  const int64_t size = y->shape.dims[rank - 1];
   memcpy(dims, y->shape.dims, (size_t)rank * sizeof *dims);
   dims[rank] = 1;
   TRY(make_reshape(op->make, y, dims, (size_t)rank + 1, &y));
@@ -285,7 +285,7 @@ hone_status build_order_statistic(struct pt_op *op) {
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   TRY(pt_int(op, "keepdim", 0, &keep));
   const int64_t length = x->shape.rank ? x->shape.dims[axis] : 0;
-  TRY(pt_int(op, "k", (length + 1) / 2, &k));
+  TRY(pt_int(op, "k", length / 2 + length % 2, &k));
   if (k < 1 || k > length) return pt_refuse(op, "%lld of %lld", (long long)k, (long long)length);
   TRY(make_ints(op->make, &k, 1, &count));
   TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
@@ -325,8 +325,8 @@ hone_status build_unpool(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "indices", &places));
   TRY(pt_ints(op, "output_size", COUNT(size), size, &n));
-  const size_t lead = (size_t)x->shape.rank - n;
-  if ((size_t)x->shape.rank <= n || !shape_equal(&x->shape, &places->shape))
+  const size_t rank = (size_t)x->shape.rank, lead = rank - n;
+  if (!n || rank <= n || !shape_equal(&x->shape, &places->shape))
     return pt_refuse(op, "of these shapes");
   for (size_t d = 0; d < n; d++)
     if (size[d] < 0 || !checked_mul(plane, size[d], &plane)) return pt_refuse(op, "of this size");

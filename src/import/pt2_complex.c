@@ -307,7 +307,8 @@ static hone_status count_elements(struct pt_op *op, const struct value *x, struc
   int64_t last = 0;
   if (to_real) {
     TRY(pt_int(op, op->parameter & FFT_CORE ? "last_dim_size" : "n", 0, &last));
-    if (!last) last = 2 * (x->shape.dims[f->axes[f->count - 1]] - 1);
+    if (!last && !checked_mul(x->shape.dims[f->axes[f->count - 1]] - 1, 2, &last))
+      return pt_refuse(op, "of this size");
     f->lengths[f->count - 1] = last;
   }
   *out = 1;
@@ -320,7 +321,7 @@ hone_status build_fft(struct pt_op *op) {
   struct fft f = {.scale = 1};
   struct value *x;
   bool is_complex;
-  double count;
+  double count = 0;
   int64_t half = (op->parameter & FFT_HALF) != 0;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   const int rank = x->shape.rank - is_complex;

@@ -297,7 +297,7 @@ hone_status pt_operand(struct pt_op *op, const char *name, const struct value *b
     const json_t *input = json_array_get(op->inputs, i), *arg = json_object_get(input, "arg");
     const char *key = json_string_value(json_object_get(input, "name"));
     if (!key || strcmp(key, name)) continue;
-    if (json_object_get(arg, "as_tensor")) return pt_tensor(op, name, out);
+    if (json_object_get(arg, "as_tensor")) return pt_need(op, name, out);
     is_truth = json_object_get(arg, "as_bool") != NULL;
     if (json_object_get(arg, "as_float") && !dtype_is_float(dtype)) dtype = HONE_F32;
   }

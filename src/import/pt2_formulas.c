@@ -28,12 +28,13 @@ static const struct {
     {"xlogy", "x 0 Equal y IsNaN Not And 0 x y Log Mul Where"},
 };
 
+/* "special_xlogy" is another name of xlogy; "hypot_" works in place, "hypot_copy" is a copy. */
 static const char *formula_of(const char *target) {
-  static const char special[] = "special_"; /* another name of the same */
+  static const char special[] = "special_";
   const char *name = target + strcspn(target, ".");
   name += *name == '.';
   if (!strncmp(name, special, sizeof special - 1)) name += sizeof special - 1;
-  const size_t length = strcspn(name, ".");
+  const size_t length = strcspn(name, "._");
   for (size_t i = 0; i < COUNT(formulas); i++)
     if (strlen(formulas[i].name) == length && !memcmp(formulas[i].name, name, length))
       return formulas[i].formula;

@@ -274,8 +274,10 @@ hone_status build_im2col(struct pt_op *op) {
     if (kernel < 1 || kernel > MOST_PLACES || dilation < 1 || dilation > INT32_MAX || pad < 0 ||
         pad > INT32_MAX || list[STRIDE][d] < 1)
       return pt_refuse(op, "of this window");
-    const int64_t room = x->shape.dims[rank - 2 + d] + 2 * pad - dilation * (kernel - 1) - 1;
-    if (room < 0) return pt_refuse(op, "of a window larger than the image");
+    int64_t room = 0;
+    if (!checked_add(x->shape.dims[rank - 2 + d], 2 * pad, &room) ||
+        (room -= dilation * (kernel - 1) + 1) < 0)
+      return pt_refuse(op, "of a window larger than the image");
     out[d] = room / list[STRIDE][d] + 1;
     pads[rank - 2 + d] = pads[2 * rank - 2 + d] = pad;
     places *= kernel;

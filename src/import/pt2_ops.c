@@ -262,10 +262,13 @@ hone_status build_split(struct pt_op *op) { /* parameter 1: with sizes; 2: chunk
     TRY(pt_ints(op, "split_sizes", count, sizes, &found));
     if (found != count) return pt_refuse(op, "%zu sizes for %zu results", found, count);
   } else {
-    size = (dim + (int64_t)count - 1) / (int64_t)count;
+    size = dim / (int64_t)count + (dim % (int64_t)count != 0);
     if (op->parameter == 0) TRY(pt_int(op, "split_size", size, &size));
     if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu", count);
-    for (size_t i = 0; i < count; i++, dim -= size) sizes[i] = dim < size ? dim : size;
+    for (size_t i = 0; i < count; dim -= sizes[i++]) {
+      if (size && !dim && i) return pt_refuse(op, "into %zu", count); /* nothing is left */
+      sizes[i] = dim < size ? dim : size;
+    }
   }
   TRY(make_ints(op->make, sizes, count, &lengths));
   TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count,
@@ -338,7 +341,8 @@ hone_status build_repeat_by_list(struct pt_op *op) {
   TRY(pt_axis(op, "dim", 0, rank, &axis));
   const size_t count = x ? (size_t)x->shape.dims[axis] : tensor_count(counts);
   const size_t given = tensor_count(counts);
-  if (given != 1 && given != count) return pt_refuse(op, "%zu counts for %zu", given, count);
+  if (count > MOST || (given != 1 && given != count))
+    return pt_refuse(op, "%zu counts for %zu", given, count);
   for (size_t i = 0; i < count; i++) {
     const int64_t n = tensor_i64(counts, given == 1 ? 0 : i);
     if (n < 0 || n > MOST || (total += n) > MOST) return pt_refuse(op, "too often");
@@ -513,8 +517,9 @@ hone_status build_roll(struct pt_op *op) {
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], y->shape.rank, &axis));
     int64_t dim = y->shape.rank ? y->shape.dims[axis] : 0;
-    int64_t shift = dim ? (shifts[i] % dim + dim) % dim : 0;
+    int64_t shift = dim ? shifts[i] % dim : 0;
     if (!shift) continue;
+    if (shift < 0) shift += dim;
     TRY(pt_slice(op, y, axis, dim - shift, INT64_MAX, 1, &parts[0]));
     TRY(pt_slice(op, y, axis, 0, dim - shift, 1, &parts[1]));
     TRY(make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", axis)), &y));

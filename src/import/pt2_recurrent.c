@@ -46,7 +46,8 @@ static hone_status layer_weights(struct pt_op *op, const struct recurrent *r, si
   for (size_t k = 0; k < directions; k++) {
     struct value *const *p = r->params + (layer * directions + k) * r->per_direction;
     if (p[0]->shape.rank != 2 || p[1]->shape.rank != 2) return pt_refuse(op, "with these weights");
-    int64_t hidden = p[1]->shape.dims[1];
+    int64_t hidden = p[1]->shape.dims[1], rows = 0;
+    if (!checked_mul(hidden, (int64_t)r->gates, &rows)) return pt_refuse(op, "with these weights");
     TRY(reorder_gates(op, p[0], hidden, r->order, r->gates, &part[0][k]));
     TRY(reorder_gates(op, p[1], hidden, r->order, r->gates, &part[1][k]));
     part[2][k] = NULL;

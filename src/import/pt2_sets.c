@@ -38,7 +38,7 @@ static hone_status counted(struct pt_op *op, int64_t count, struct value **out) 
 static hone_status along(struct pt_op *op, struct value *index, int64_t axis,
                          const struct shape *shape, struct value **out) {
   int64_t dims[HONE_MAX_RANK], count = 0;
-  if (!shape_count(&index->shape, &count) || !shape->rank || count != shape->dims[axis])
+  if (!shape_count(&index->shape, &count) || axis >= shape->rank || count != shape->dims[axis])
     return pt_refuse(op, "of an index that does not fit");
   for (int d = 0; d < shape->rank; d++) dims[d] = d == axis ? count : 1;
   TRY(make_reshape(op->make, index, dims, (size_t)shape->rank, &index));
@@ -178,6 +178,8 @@ hone_status build_search(struct pt_op *op) {
   TRY(pt_text(op, "side", right ? "right" : "left", &side));
   if (pt_given(op, "sorter")) return pt_refuse(op, "with a sorter");
   const int rank = x->shape.rank;
+  if (sorted->shape.rank != 1 && sorted->shape.rank != rank)
+    return pt_refuse(op, "of rank %d in lists of rank %d", rank, sorted->shape.rank);
   TRY(opened(op, x, rank, &x));
   if (sorted->shape.rank > 1) TRY(opened(op, sorted, sorted->shape.rank - 1, &sorted));
   if (sorted->dtype != x->dtype) TRY(make_cast(op->make, sorted, HONE_F32, &sorted));
@@ -250,11 +252,11 @@ hone_status build_count(struct pt_op *op) {
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
   TRY(pt_need(op, "self", &x));
-  if (pt_is_whole(op, "dim")) {
+  if (json_is_array(pt_argument(op, "dim"))) {
+    TRY(pt_ints(op, "dim", HONE_MAX_RANK, list, &count));
+  } else if (pt_given(op, "dim")) {
     TRY(pt_int(op, "dim", 0, &list[0]));
     count = 1;
-  } else {
-    TRY(pt_ints(op, "dim", HONE_MAX_RANK, list, &count));
   }
   for (size_t i = 0; i < count; i++) TRY(pt_axis_of(op, list[i], x->shape.rank, &list[i]));
   if (count) TRY(make_ints(op->make, list, count, &axes));

@@ -110,8 +110,12 @@ hone_status build_stft(struct pt_op *op) {
    cut into parts of `step`; part j of all frames is one signal, j parts late. */
 static hone_status laid_over(struct pt_op *op, struct value *x, int64_t step, struct value **out) {
   const int64_t batch = x->shape.dims[0], frames = x->shape.dims[1], length = x->shape.dims[2];
-  const int64_t parts = (length + step - 1) / step, all = frames + parts - 1;
+  const int64_t parts = (length - 1) / step + 1;
   struct value *sum = NULL, *part;
+  int64_t all = 0, time = 0;
+  if (parts > op->ctx->limits[LIMIT_unroll] || !checked_add(frames, parts - 1, &all) ||
+      !checked_mul(all, step, &time))
+    return pt_refuse(op, "of frames of %lld every %lld", (long long)length, (long long)step);
   TRY(padded(op, x, 2, 0, parts * step - length, "constant", &x));
   for (int64_t j = 0; j < parts; j++) {
     TRY(pt_slice(op, x, 2, j * step, (j + 1) * step, 1, &part));
@@ -121,7 +125,7 @@ static hone_status laid_over(struct pt_op *op, struct value *x, int64_t step, st
     else
       sum = part;
   }
-  TRY(make_reshape(op->make, sum, (const int64_t[]){batch, all * step}, 2, &sum));
+  TRY(make_reshape(op->make, sum, (const int64_t[]){batch, time}, 2, &sum));
   return pt_slice(op, sum, 1, 0, (frames - 1) * step + length, 1, out);
 }
 
@@ -168,7 +172,8 @@ hone_status build_istft(struct pt_op *op) {
   TRY(laid_over(op, x, f.step, &y));
   TRY(laid_over(op, squares, f.step, &squares));
   const int64_t first = f.centred ? f.length / 2 : 0, all = y->shape.dims[1];
-  const int64_t last = length >= 0 ? first + length : all - first;
+  int64_t last = all - first;
+  if (length >= 0 && !checked_add(first, length, &last)) return pt_refuse(op, "of this length");
   TRY(make_node(op->make, OP_Div, VALUES(y, squares), NULL, &y));
   TRY(pt_slice(op, y, 1, first, last < all ? last : all, 1, &y));
   if (last > all) TRY(padded(op, y, 1, 0, last - all, "constant", &y));

@@ -5,6 +5,7 @@
 #include "expand.h"
 
 static const double pi = 3.14159265358979323846;
+enum { LONGEST = 1 << 20 };
 
 /* The dtype of attribute output_datatype, float if it is none. */
 static hone_dtype output_type(struct expansion *e) {
@@ -67,7 +68,7 @@ static struct value *transform(struct expansion *e, struct value *x, const struc
   bool to_real = t->is_inverse && t->is_onesided;
   int64_t rows = to_real ? n / 2 + 1 : n, columns = t->is_onesided && !to_real ? n / 2 + 1 : n;
   if (e->status) return x;
-  if (n < 1 || n > 1 << 20 || (parts != 1 && parts != 2) || axis == last) {
+  if (n < 1 || n > LONGEST || (parts != 1 && parts != 2) || axis == last) {
     x_fail(e, HONE_E_SHAPE, "a transform of length %lld along axis %d with %lld parts",
            (long long)n, axis, (long long)parts);
     return x;
@@ -121,7 +122,7 @@ void expand_dft(struct expansion *e) {
                         .is_inverse = x_int(e, "inverse", 0) != 0,
                         .is_onesided = x_int(e, "onesided", 0) != 0};
   n = x->shape.dims[axis];
-  if (t.is_inverse && t.is_onesided) n = 2 * (n - 1);
+  if (t.is_inverse && t.is_onesided && n <= LONGEST) n = 2 * (n - 1);
   if (x_in(e, 1)) x_ints(e, 1, "dft_length", 1, &n);
   t.n = n;
   x_out(e, 0, transform(e, x, &t));
