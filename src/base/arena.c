@@ -7,6 +7,19 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Under AddressSanitizer only what was asked for can be touched, and a gap lies behind it. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+enum { GAP = 0 };
+#endif
+
 struct block {
   struct block *next;
   size_t size; /* of the whole allocation */
@@ -39,6 +52,7 @@ void arena_destroy(struct arena *arena) {
   if (!arena) return;
   for (struct block *block = arena->blocks, *next; block; block = next) {
     next = block->next;
+    ASAN_UNPOISON_MEMORY_REGION(block, block->size);
     if (block->size >= MAPPED_BLOCK)
       munmap(block, block->size);
     else
@@ -69,6 +83,7 @@ static hone_status add_block(struct ctx *ctx, struct arena *arena, size_t bytes)
   arena->blocks = block;
   arena->at = (char *)(block + 1);
   arena->end = (char *)block + size;
+  ASAN_POISON_MEMORY_REGION(arena->at, size - sizeof *block);
   arena->is_zero = size >= MAPPED_BLOCK;
   if (arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
   return HONE_OK;
@@ -100,8 +115,9 @@ hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size
     TRY(add_block(ctx, arena, bytes));
     p = aligned(arena->at, alignment);
   }
-  arena->at = p + bytes;
+  arena->at = p + bytes + GAP;
   arena->used += bytes;
+  ASAN_UNPOISON_MEMORY_REGION(p, bytes);
   if (!arena->is_zero) memset(p, 0, bytes);
   memcpy(out_pointer, &p, sizeof p);
   return HONE_OK;
