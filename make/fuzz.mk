@@ -5,6 +5,7 @@
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
+FUZZ_LENGTH ?= 16384
 # Without traces of comparisons, which took half the time: the mutators know the formats, and edges guide them.
 FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_TRACES = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
@@ -24,7 +25,7 @@ FORMAT_event := 15
 fuzz: $(FUZZ_TARGETS:%=fuzz-%)
 $(FUZZ_TARGETS:%=fuzz-%): fuzz-%: $(BUILD)/fuzz/% $(BUILD)/fuzz/seeds
 	@mkdir -p $(BUILD)/fuzz/corpus-$* $(BUILD)/fuzz/found-$*
-	$< -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -timeout=5 -rss_limit_mb=1024 -max_len=16384 -print_final_stats=1 \
+	$< -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -timeout=5 -rss_limit_mb=1024 -max_len=$(FUZZ_LENGTH) -print_final_stats=1 \
 	  -artifact_prefix=$(BUILD)/fuzz/found-$*/ $(BUILD)/fuzz/corpus-$* $(BUILD)/fuzz/seeds/$*
 $(BUILD)/fuzz/seeds: tests/fuzz/seeds.py $(BUILD)/hone
 	$(Q)$(TEST_PYTHON) $< $(BUILD)/hone $@

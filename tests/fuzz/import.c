@@ -1,12 +1,12 @@
 /* import: a fuzz target of the readers of model files, for libFuzzer. FUZZ_FORMAT chooses the mutator:
- * 1 FlatBuffers (words become offsets, counts and neighbours of what they were), 2 zip archives (as
- * bytes, then every member's checksum is made right again, so that JSON is reached), 3 protocol buffers
- * (protobuf.h).
+ * 1 FlatBuffers (words become offsets, counts and neighbours of what they were), 2 zip archives (archive.h), 3 protocol
+ * buffers (protobuf.h).
  *
  * Whatever the bytes are, the import ends with success or an error that is not E_INTERNAL; sanitizers
  * watch the rest. */
 #include <stdlib.h>
 
+#include "archive.h"
 #include "import/import.h"
 #include "protobuf.h"
 
@@ -16,6 +16,48 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 /* Blocks of 64 KiB go through the quarantine once an execution: a small one stays in the cache. */
 const char *__asan_default_options(void) { return "quarantine_size_mb=8:malloc_context_size=4"; }
+
+#if FUZZ_FORMAT == 2
+#include <jansson.h>
+#include <sanitizer/asan_interface.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* JSON is hundreds of small pieces, for which ASan's allocator took most of the time: they are cut from one block that
+ * every execution begins anew, with poison between them, and in them once they are freed. None may be left. */
+enum { JSON_BYTES = 8 << 20, JSON_HEAD = 16 };
+static char json_block[JSON_BYTES] __attribute__((aligned(16)));
+static size_t json_used, json_pieces;
+
+__attribute__((no_sanitize("address"))) static void *json_take(size_t bytes) {
+  char *at = json_block + json_used;
+  const size_t whole = JSON_HEAD + (bytes + 15) / 16 * 16;
+  if (bytes > JSON_BYTES || whole > JSON_BYTES - json_used) return NULL;
+  *(size_t *)(void *)at = bytes;
+  ASAN_UNPOISON_MEMORY_REGION(at + JSON_HEAD, bytes);
+  json_used += whole;
+  json_pieces++;
+  return at + JSON_HEAD;
+}
+__attribute__((no_sanitize("address"))) static void json_give(void *piece) {
+  const char *at = piece;
+  if (!piece) return;
+  ASAN_POISON_MEMORY_REGION(at, *(const size_t *)(const void *)(at - JSON_HEAD));
+  json_pieces--;
+}
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc, (void)argv;
+  ASAN_POISON_MEMORY_REGION(json_block, JSON_BYTES);
+  json_set_alloc_funcs(json_take, json_give);
+  return 0;
+}
+static void json_rewind(void) {
+  if (json_pieces) abort();
+  json_used = 0;
+}
+#else
+static void json_rewind(void) {}
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct ctx ctx;
@@ -31,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (status == HONE_E_INTERNAL) abort();
   if (!status) model_file_close(&file);
   arena_destroy(arena);
+  json_rewind();
   return 0;
 }
 
@@ -72,54 +115,28 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
   return size;
 }
 #elif FUZZ_FORMAT == 2
-static uint32_t get(const uint8_t *p, int width) {
-  uint32_t x = 0;
-  for (int i = 0; i < width; i++) x |= (uint32_t)p[i] << (8 * i);
-  return x;
-}
-static uint32_t crc_of(const uint8_t *p, size_t n) {
-  static uint32_t table[256];
-  uint32_t x = UINT32_MAX;
-  for (uint32_t i = 0; i < 256 && !table[255]; i++) {
-    table[i] = i;
-    for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-  }
-  for (; n--; p++) x = x >> 8 ^ table[(x ^ *p) & 0xff];
-  return ~x;
-}
-
 /* Checksums of every member that the directory points to. */
 static void repair(uint8_t *data, size_t size) {
   const uint8_t *next = data;
   for (; (next = memchr(next, 'P', size - (size_t)(next - data))); next++) {
     size_t at = (size_t)(next - data);
     if (at + 46 > size || memcmp(next, "PK\1\2", 4)) continue;
-    size_t header = get(data + at + 42, 4), bytes = get(data + at + 24, 4);
+    size_t header = zip_get(data + at + 42, 4), bytes = zip_get(data + at + 24, 4);
     if (header > size || size - header < 30 || memcmp(data + header, "PK\3\4", 4)) continue;
-    size_t start = header + 30 + get(data + header + 26, 2) + get(data + header + 28, 2);
+    size_t start = header + 30 + zip_get(data + header + 26, 2) + zip_get(data + header + 28, 2);
     if (start > size || bytes > size - start) continue;
-    uint32_t crc = crc_of(data + start, bytes);
+    uint32_t crc = zip_crc(data + start, bytes);
     memcpy(data + at + 16, &crc, 4);
     memcpy(data + header + 14, &crc, 4);
   }
 }
 
-/* Mostly in place, so that the directory still fits: a number or a letter of the JSON changes. */
+/* Mostly what a member holds; at times the archive's own bytes, its checksums right or not. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
-  static const char digits[] = "0123456789-.e\"[]{},:tnfa_";
-  if (seed % 8 == 0) {
-    size = LLVMFuzzerMutate(data, size, max_size);
-  } else {
-    for (unsigned n = 1 + seed % 3; n-- && size;) {
-      seed = seed * 1664525u + 1013904223u;
-      size_t at = seed % size;
-      for (size_t i = 0; i < size && !(data[at] >= '0' && data[at] <= '9') && seed >> 31; i++)
-        at = (at + 1) % size;
-      data[at] = seed >> 30 & 1 ? (uint8_t)digits[seed / 7 % (sizeof digits - 1)]
-                                : (uint8_t)(seed >> 16);
-    }
-  }
-  if (seed % 16) repair(data, size);
+  const size_t made = seed % 16 ? zip_mutate(data, size, max_size, seed / 16) : 0;
+  if (made) return made;
+  size = LLVMFuzzerMutate(data, size, max_size);
+  if (seed / 16 % 2) repair(data, size);
   return size;
 }
 #else
