@@ -24,9 +24,8 @@ struct hone_io_info {
   int32_t dtype;    /* as ONNX TensorProto.DataType */
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
-  int32_t
-      alias; /* outputs: index of the input that it is in the next run, whose memory may be its own
-                          as well; or -1 */
+  /* Outputs: index of the input that it is in the next run, whose memory may be its own as well; or -1. */
+  int32_t alias;
   /* By dimension: 0, or the number of its extent, a size known only at run time, of which dims holds the
      bound. Dimensions of one number have one size. Buffers have room for the bounds; what lies in them
      is dense by the actual sizes. */
@@ -90,7 +89,7 @@ enum {
 
 struct hone_artifact_info {
   uint32_t abi;
-  uint32_t flags;        /* what the processor must have, below */
+  uint32_t flags;        /* what the processor must have, above */
   const char *build_id;  /* 32 hex digits: hash of the generated text and weights */
   const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
@@ -98,8 +97,7 @@ struct hone_artifact_info {
   const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
-  /* 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */
-  /* team NULL: one thread. */
+  /* One inference; team NULL: on one thread. 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */
   int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
                  const struct hone_team *team);
   /* Sizes that are open at run time, which io->input_dims tell: how many, the most that each can be, and what
