@@ -253,9 +253,11 @@ static hone_status set_properties(struct ctx *ctx, const struct backend_request 
   TRY(set_property(ctx, out, "NUM_STREAMS", has_streams ? streams : "1"));
   TRY(set_property(ctx, out, "INFERENCE_NUM_THREADS", threads));
   TRY(set_property(ctx, out, "ENABLE_HYPER_THREADING", "YES"));
-  const char *wanted = strcmp(request->precision, "as-is")       ? request->precision
-                       : strcmp(request->file_precision, "int8") ? request->file_precision
-                                                                 : "fp32";
+  const bool is_float = strcmp(request->file_precision, "int8") != 0 &&
+                        strcmp(request->file_precision, "dynamic") != 0;
+  const char *wanted = strcmp(request->precision, "as-is") ? request->precision
+                       : is_float                          ? request->file_precision
+                                                           : "fp32";
   size_t i = 0;
   while (i < COUNT(precisions) && strcmp(precisions[i][0], wanted)) i++;
   if (i == COUNT(precisions))

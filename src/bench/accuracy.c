@@ -16,6 +16,7 @@
  * two right evaluations lie as far apart as any two: DEEP_MULTIPLE times what was measured, up to a ceiling. Why 4:
  * pairs of right engines lie up to 1.9 times beyond it (mobilenet_v3_small by three quantisers). Why 2: where every
  * ulp ends in the same noise they lie 0.7 to 1.0 times as far (bert_base: 0.055 in relative L2, 0.16 of the largest).
+ * Of a graph of dynamic range it is what quantising the operands of weights moves that counts, by FLIPS_MULTIPLE as well.
  *
  * NaN and infinities must stand at the same places with the same sign. Figures are the worst
  * output.
@@ -39,7 +40,8 @@ static const struct tolerance {
 } tolerances[] = {{"fp32", 1e-4, 1e-3},
                   {"fp16", 5e-3, 2e-2},
                   {"bf16", 3e-2, 1e-1},
-                  {"int8", 5e-2, 2e-1}}; /* floats of a quantised graph whose step is not known */
+                  {"int8", 5e-2, 2e-1}, /* floats of a quantised graph whose step is not known */
+                  {"dynamic", 1e-4, 1e-3}};
 
 static const struct tolerance *find_tolerance(const char *precision) {
   for (size_t i = 0; i < COUNT(tolerances); i++)
@@ -125,6 +127,13 @@ static double flips(double tolerance, double condition, double ceiling) {
               fmin(DEEP_MULTIPLE * condition, ceiling));
 }
 
+const char *row_precision(const struct bench_case *one, const struct cell *cell) {
+  const char *own = one->tolerance, *asked = cell->precision;
+  const bool is_float = !own[0] || !strcmp(own, "fp32");
+  const bool is_less = !strcmp(own, "dynamic") && find_tolerance(asked) != tolerances; /* bf16 */
+  return is_float || is_less ? asked : own;
+}
+
 static double widened(double tolerance, double condition) {
   double wider = fmin(CONDITION_MULTIPLE * condition, CONDITION_CEILING * tolerance);
   return wider > tolerance ? wider : tolerance; /* also where the condition is NaN */
@@ -136,10 +145,15 @@ void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2,
                          *int8 = find_tolerance("int8");
   const double *condition = yardstick->condition;
   const bool has_step = yardstick->step > 0, flipping = has_step || own == int8;
+  const bool is_dynamic = !has_step && !strcmp(own->precision, "dynamic");
   *out_rel_l2 = flipping ? flips(int8->rel_l2, condition[0], DEEP_L2_CEILING)
                          : widened(own->rel_l2, condition[0]);
   *out_max_rel = flipping ? flips(int8->max_rel, condition[1], DEEP_REL_CEILING)
                           : widened(own->max_rel, condition[1]);
+  if (is_dynamic) {
+    *out_rel_l2 = fmax(*out_rel_l2, flips(int8->rel_l2, condition[0], int8->rel_l2));
+    *out_max_rel = fmax(*out_max_rel, flips(int8->max_rel, condition[1], int8->max_rel));
+  }
   if (has_step || !flipping) return; /* an output with a step has that for its tolerance */
   *out_rel_l2 = fmax(*out_rel_l2, own->rel_l2);
   *out_max_rel = fmax(*out_max_rel, own->max_rel);

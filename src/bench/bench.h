@@ -475,9 +475,12 @@ MUST_USE hone_status input_fill(struct ctx *ctx, const char *name, const hone_te
 /* Of every output the size of the coarsest quantiser behind it, in the output's own numbers; 0: not
    quantised, or not known. */
 MUST_USE hone_status output_steps(struct ctx *ctx, const struct graph *graph, double *out);
-/* Whose tolerance holds: "int8" for a graph that quantises what it computes, else the lowest
-   precision in which the file computes. */
+/* Whose tolerance holds: "int8" for a graph that quantises what it computes, "dynamic" for one whose weights alone are
+   quantised in a format that lets engines quantise what they meet, else the lowest precision in which the file
+   computes. */
 const char *file_precision(const struct graph *graph);
+/* The same of a row: what was asked for, or where the file computes in less what that is. */
+const char *row_precision(const struct bench_case *one, const struct cell *cell);
 
 /* -- prepare.c (in the worker): model -> ONNX file, input sets, reference outputs
  * ------------------ */

@@ -174,14 +174,12 @@ json_t *open_command(const struct bench *bench, const struct cell *cell,
   const char *engine = pair_value(options->engines, options->engine_count, cell->backend);
   char path[4096];
   if (!engine || !realpath(engine, path)) snprintf(path, sizeof path, "%s", engine ? engine : "");
-  bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
-  json_t *command =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s}", "do",
-                "open", "backend", cell->backend, "model", one->path, "shapes", one->shapes,
-                "precision", cell->precision, "threads", cell->threads, "options", cell->options,
-                "engine", path, "use_cache", use_cache, "dir", one->data_dir, "seed",
-                (json_int_t)options->seed, "is_judged", !one->is_disputed, "tolerance",
-                is_lower ? one->tolerance : cell->precision, "file_precision", one->tolerance);
+  json_t *command = json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s}", "do", "open",
+      "backend", cell->backend, "model", one->path, "shapes", one->shapes, "precision",
+      cell->precision, "threads", cell->threads, "options", cell->options, "engine", path,
+      "use_cache", use_cache, "dir", one->data_dir, "seed", (json_int_t)options->seed, "is_judged",
+      !one->is_disputed, "tolerance", row_precision(one, cell), "file_precision", one->tolerance);
   if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
   add_scenario(bench, cell, command);
   add_route(cell, command);

@@ -6,6 +6,8 @@
  * say where later roundings flip. In fixed point, where scales are integers, each rescale also rounds as the
  * other half of the engines does it, once instead of twice or twice instead of once: all of them in the first draw,
  * then as a coin says.
+ * Of a graph of dynamic range (.tflite files whose weights alone are bytes) it is also evaluated with every operand of such
+ * weights in 8 bits: LiteRT and XNNPACK compute so, other engines in floats.
  *
  * Stochastic estimate of the condition number: cf. Higham, Accuracy and Stability of Numerical
  * Algorithms, chapters 1.6 and 15.
@@ -14,6 +16,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOVED_CONSTANTS_MAX ((size_t)256 << 20)
 /* Beyond this the second evaluation costs too much; the tolerance then stays as it is. */
@@ -172,6 +175,65 @@ static hone_status measure_in(struct ctx *ctx, struct arena *arena, struct graph
   return status;
 }
 
+/* -- dynamic range -- */
+
+/* By value index: no run changes it. */
+static hone_status find_known(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                              bool **out) {
+  TRY(NEW_ARRAY(ctx, arena, *out, graph->values.count));
+  for (size_t i = 0; i < graph->values.count; i++) (*out)[i] = graph->values.at[i]->constant;
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct node *node = graph->nodes.at[n];
+    bool is_known = node->input_count > 0;
+    for (size_t k = 0; k < node->input_count; k++) {
+      const struct value *x = node->inputs[k];
+      is_known = is_known && (!x || (graph_owns(graph, x) && (*out)[x->index]));
+    }
+    for (size_t k = 0; k < node->output_count; k++)
+      if (node->outputs[k] && is_known) (*out)[node->outputs[k]->index] = true;
+  }
+  return HONE_OK;
+}
+
+static bool multiplies(const struct node *node) {
+  static const enum op_id ops[] = {OP_Conv, OP_ConvTranspose, OP_Gemm, OP_MatMul,
+                                   OP_LSTM, OP_GRU,           OP_RNN};
+  for (size_t i = 0; i < COUNT(ops); i++)
+    if (is_op(node, ops[i])) return true;
+  return false;
+}
+
+/* x to 8 bits of its own range and back. */
+static hone_status put_through_bytes(struct ctx *ctx, struct graph *graph, struct value **x) {
+  struct node *to, *from;
+  TRY(graph_node(ctx, graph, &op_table[OP_DynamicQuantizeLinear], x, 1, 3, &to));
+  TRY(graph_node(ctx, graph, &op_table[OP_DequantizeLinear],
+                 (struct value *[]){to->outputs[0], to->outputs[1], to->outputs[2]}, 3, 1, &from));
+  *x = from->outputs[0];
+  return HONE_OK;
+}
+
+/* Which weights were bytes is not known any more where they are folded: all count. */
+static hone_status measure_dynamic(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                   const hone_tensor *inputs, const hone_tensor *outputs,
+                                   double (*out)[2]) {
+  struct graph *copy;
+  bool *is_known, was_sorted;
+  TRY(graph_copy(ctx, arena, graph, &copy));
+  TRY(find_known(ctx, arena, copy, &is_known));
+  const size_t count = copy->nodes.count;
+  for (size_t n = 0; n < count; n++) {
+    struct node *node = copy->nodes.at[n];
+    const struct value *w = node_input(node, 1);
+    if (!multiplies(node) || !graph_owns(copy, w) || !is_known[w->index]) continue;
+    if (node->inputs[0]->dtype == HONE_F32) TRY(put_through_bytes(ctx, copy, &node->inputs[0]));
+  }
+  if (copy->nodes.count == count) return HONE_OK;
+  TRY(graph_sort(ctx, copy, &was_sorted));
+  TRY(graph_infer(ctx, copy));
+  return run_moved(ctx, arena, copy, inputs, outputs, false, out);
+}
+
 hone_status condition_measure(struct ctx *ctx, struct graph *graph, const hone_tensor *inputs,
                               const hone_tensor *outputs, uint64_t seed, uint64_t reference_ns,
                               double (*out)[2]) {
@@ -186,6 +248,8 @@ hone_status condition_measure(struct ctx *ctx, struct graph *graph, const hone_t
     struct arena *arena;
     TRY(arena_create(ctx, (size_t)64 << 30, &arena));
     status = measure_in(ctx, arena, graph, inputs, outputs, &random, quantised, !draw, out);
+    if (!status && !draw && !strcmp(file_precision(graph), "dynamic"))
+      status = measure_dynamic(ctx, arena, graph, inputs, outputs, out);
     arena_destroy(arena);
   }
   return status;

@@ -102,12 +102,13 @@ static void take_opened(const struct bench *bench, struct member *member, const 
   member_accuracy(reply, r);
 }
 
-/* As-is means what the file computes in. */
+/* As-is means what the file computes in; in dynamic range an engine may as well compute in floats. */
 static void judge_fallback(const struct bench *bench, struct member *member) {
   struct incarnation *r = &member->record;
-  const char *wanted = member->cell->precision, *own = member_case(bench, member)->tolerance;
-  if (!strcmp(wanted, "as-is") || (own[0] && strcmp(own, "fp32"))) wanted = own[0] ? own : "fp32";
-  bool is_other = strcmp(r->effective_precision, wanted) ||
+  const char *wanted = row_precision(member_case(bench, member), member->cell);
+  const bool is_either = !strcmp(wanted, "dynamic") && !strcmp(r->effective_precision, "fp32");
+  if (!strcmp(wanted, "as-is")) wanted = "fp32";
+  bool is_other = (strcmp(r->effective_precision, wanted) && !is_either) ||
                   (isfinite(r->fallback_share) && r->fallback_share > FALLBACK_SHOWN);
   if (is_other) r->flags |= FLAG_MASK(fallback);
 }
@@ -226,10 +227,9 @@ hone_status member_open(struct bench *bench, struct cell_run *progress, int numb
   memory_log_begin(&out->memory);
   out->worker.memory = &out->memory;
   const struct bench_case *one = member_case(bench, out);
-  const bool is_lower = one->tolerance[0] && strcmp(one->tolerance, "fp32") != 0;
   out->worker.judged = one;
   snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
-           is_lower ? one->tolerance : out->cell->precision);
+           row_precision(one, out->cell));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
   return HONE_OK;
 }

@@ -147,5 +147,5 @@ const char *file_precision(const struct graph *graph) {
     if (graph->values.at[i]->dtype == HONE_BF16) return "bf16";
     if (graph->values.at[i]->dtype == HONE_F16) precision = "fp16";
   }
-  return precision;
+  return graph->is_dynamic && !strcmp(precision, "fp32") ? "dynamic" : precision;
 }

@@ -62,6 +62,7 @@ static hone_status add_nested(struct cloner *c, struct attribute *attribute, siz
   TRY(graph_create(c->ctx, c->arena, &to));
   to->name = from->name;
   to->impossible = from->impossible;
+  to->is_dynamic = from->is_dynamic;
   to->parent = c->clones.at[outer].to;
   attribute->graph = to;
   TRY(add_clone(c, from, to, outer));

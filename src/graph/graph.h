@@ -132,7 +132,8 @@ struct graph {
   struct symbols symbols; /* shapes are those at their bounds; values that follow one have slopes */
   struct graph *parent;   /* of a subgraph: names may refer to its values */
   bool impossible;        /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
-  uint64_t fresh;         /* counter for names of new values */
+  bool is_dynamic; /* engines may quantise what meets weights of bytes: a .tflite's dynamic range */
+  uint64_t fresh;  /* counter for names of new values */
   const char *
       open_dimensions; /* of the model's file: which were open, and the sizes they got; NULL: none */
   VEC(struct alias) aliases;

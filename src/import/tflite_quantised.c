@@ -113,6 +113,7 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   TRY(tf_value(op, tensor, out));
   if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
   if (dtype_is_float(tensor->dtype) || !tensor->quantisation.count) return HONE_OK;
+  op->tf->root->is_dynamic = true;
   TRY(scale_values(op, tensor, &scale, &zero));
   return make_node(op->make, OP_DequantizeLinear, VALUES(*out, scale, zero),
                    ARGS(INT_ARG("axis", tensor->quantisation.axis)), out);

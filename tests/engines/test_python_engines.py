@@ -73,3 +73,18 @@ def test_litert_runs_tflite_files_on_the_threads_it_was_given(tmp_path):
         assert row["effective_device"].startswith("cpu (XNNPACK")
         assert rows["onnxruntime", threads]["status"] == "unsupported"
         assert "reads onnx; this model is tflite" in rows["onnxruntime", threads]["reason"]
+
+
+@pytest.mark.parametrize("name", ["mlperf_kws_dscnn/model_f32", "dtln/stage1_dr", "dtln/stage2_dr"])
+def test_litert_is_right_on_files_of_dynamic_range(tmp_path, name):
+    """Weights of bytes, which LiteRT multiplies by operands in bytes and hone by floats: neither is wrong."""
+    models = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
+    model = models / f"{name}.tflite"
+    if "litert" not in places() or not model.exists():
+        pytest.skip("hone backends install litert, and the collection of models")
+    rows = bench(model, "--store", tmp_path / "results.db", "--backend", "litert,native", "--threads", "1")
+    litert, native = rows["litert", 1], rows["native", 1]
+    assert litert["status"] == native["status"] == "ok", litert["reason"]
+    assert 1e-5 < litert["rel_l2"] < 5e-2 and native["rel_l2"] < 1e-4
+    assert (litert["effective_precision"], native["effective_precision"]) == ("dynamic", "fp32")
+    assert "fallback" not in litert["flags"] + native["flags"]

@@ -175,6 +175,48 @@ static void flips_breed_flips_up_to_a_ceiling(void **state) {
   }
 }
 
+/* Weights of bytes under floats: in a .tflite's dynamic range engines may multiply bytes by bytes. Half of 1/255 of what
+   stands there is not theirs to know; a multiple of that is. Elsewhere (is_dynamic unset) it is no excuse. */
+static void dynamic_range_is_moved_by_operands_in_bytes(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(x: f32[1,64]) -> (y) {\n"
+      "  q = const i8[8,64] fill=7\n  s = const f32[] [0.01]\n  z = const i8[] [0]\n"
+      "  d = DequantizeLinear(q, s, z)\n  w = Transpose(d) perm=[1,0]\n  y = MatMul(x, w)\n}\n";
+  struct ctx ctx;
+  struct arena *arena;
+  struct graph *graph;
+  float x[64], y[8], off[8];
+  double plain[1][2], dynamic[1][2];
+  hone_tensor in = {.data = x, .dtype = HONE_F32, .rank = 2, .shape = {1, 64}};
+  hone_tensor out = {.data = y, .dtype = HONE_F32, .rank = 2, .shape = {1, 8}};
+  for (int i = 0; i < 64; i++) x[i] = (float)(i * 37 % 64) / 64 - 0.4f;
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(graph_parse(&ctx, arena, text, sizeof text - 1, op_find, &graph), HONE_OK);
+  assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  assert_int_equal(reference_run(&ctx, graph, &in, &out), HONE_OK);
+  assert_string_equal(file_precision(graph), "fp32");
+  assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, 0, plain), HONE_OK);
+  graph->is_dynamic = true;
+  const size_t nodes = graph->nodes.count;
+  assert_string_equal(file_precision(graph), "dynamic");
+  assert_int_equal(condition_measure(&ctx, graph, &in, &out, 1, 0, dynamic), HONE_OK);
+  assert_int_equal(graph->nodes.count, nodes);
+  assert_true(plain[0][0] < 1e-6 && dynamic[0][0] > 1e-4 && dynamic[0][0] < 1e-2);
+  const struct yardstick rules[] = {{"fp32", 0, {dynamic[0][0], dynamic[0][1]}},
+                                    {"dynamic", 0, {dynamic[0][0], dynamic[0][1]}},
+                                    {"dynamic", 0, {plain[0][0], plain[0][1]}}};
+  for (size_t k = 0; k < 2 * COUNT(rules); k++) { /* three times as far, then ten times */
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    for (int i = 0; i < 8; i++) off[i] = y[i] * (float)(1 + (k % 2 ? 10 : 3) * dynamic[0][0]);
+    accuracy_add(&accuracy, "y", &out, off, &rules[k / 2]);
+    assert_int_equal(accuracy.is_within, k == 2 || (k == 0 && 3 * dynamic[0][0] <= 1e-3));
+  }
+  arena_destroy(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_ill_conditioned_output_is_judged_by_its_condition),
@@ -182,6 +224,7 @@ int main(void) {
       cmocka_unit_test(a_quantised_output_is_judged_by_the_flips_of_its_model),
       cmocka_unit_test(fixed_point_is_moved_by_the_other_rounding),
       cmocka_unit_test(flips_breed_flips_up_to_a_ceiling),
+      cmocka_unit_test(dynamic_range_is_moved_by_operands_in_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
