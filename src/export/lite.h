@@ -45,6 +45,7 @@ enum lite_code {
   LITE_DIV = 42,
   LITE_STRIDED_SLICE = 45,
   LITE_EXP = 47,
+  LITE_TOPK_V2 = 48,
   LITE_LOG_SOFTMAX = 50,
   LITE_CAST = 53,
   LITE_PRELU = 54,
@@ -71,6 +72,7 @@ enum lite_code {
   LITE_REDUCE_PROD = 81,
   LITE_REDUCE_MAX = 82,
   LITE_LOGICAL_OR = 84,
+  LITE_ONE_HOT = 85,
   LITE_LOGICAL_AND = 86,
   LITE_LOGICAL_NOT = 87,
   LITE_REDUCE_MIN = 89,
@@ -80,11 +82,13 @@ enum lite_code {
   LITE_ABS = 101,
   LITE_CEIL = 104,
   LITE_REVERSE_V2 = 105,
+  LITE_GATHER_ND = 107,
   LITE_COS = 108,
   LITE_ELU = 111,
   LITE_QUANTIZE = 114,
   LITE_ROUND = 116,
   LITE_HARD_SWISH = 117,
+  LITE_SCATTER_ND = 122,
   LITE_SELECT_V2 = 123,
   LITE_BATCH_MATMUL = 126,
   LITE_CUMSUM = 128,
@@ -201,6 +205,13 @@ void lite_refuse(struct lite *l, const struct node *node, const char *why);
 /* Adds an activation to the operator that made the tensor, as its option; false if it has no such option, or has one. */
 bool lite_fuse(struct lite *l, int32_t tensor, int activation);
 
+/* -- lite_contract.c: x [.., in] by weights [out, in]; bias -1: none */
+int32_t lite_fully_connected(struct lite *l, int32_t x, int32_t weights, int32_t bias);
+
+/* -- lite_index.c */
+/* Places along dimensions of these sizes (one, or one for each element of the last axis), none below 0. */
+int32_t lite_inside(struct lite *l, const struct value *places, const int64_t *sizes, size_t count);
+
 /* -- lite_quantised.c */
 MUST_USE hone_status lite_find_quantised(struct lite *l);
 /* Weights (input 1), turned as they are wanted: in bytes they get their scales, along channel_axis. */
@@ -212,7 +223,8 @@ MUST_USE hone_status lite_write(struct lite *l, struct text *out);
 
 /* -- rules */
 lite_rule lite_conv, lite_conv_transpose, lite_pool, lite_global_pool, lite_gemm, lite_matmul,
-    lite_resize, lite_quantize, lite_dequantize;
+    lite_resize, lite_quantize, lite_dequantize, lite_gather, lite_gather_nd, lite_gather_elements,
+    lite_scatter, lite_one_hot, lite_top_k, lite_recurrent;
 /* Elementwise operators: one of the format, else their expression. */
 lite_rule lite_elementwise;
 lite_rule *lite_rule_of(const struct node *node);

@@ -232,7 +232,7 @@ void lite_global_pool(struct lite *l, const struct node *node) {
 static const int64_t turned[] = {1, 0};
 
 /* x [.., k] times weights [n, k], which are constant, plus a bias [n] or -1. */
-static int32_t fully_connected(struct lite *l, int32_t x, int32_t weights, int32_t bias) {
+int32_t lite_fully_connected(struct lite *l, int32_t x, int32_t weights, int32_t bias) {
   struct shape shape = *lite_shape(l, x);
   if (shape.rank) shape.dims[shape.rank - 1] = lite_shape(l, weights)->dims[0];
   return lite_put(l, LITE_FULLY_CONNECTED, LITE_INPUTS(x, weights, bias),
@@ -260,7 +260,7 @@ void lite_gemm(struct lite *l, const struct node *node) {
     bias = lite_quantised_bias(l, node, shape->dims[1]);
   else if (is_bias)
     bias = lite_reshape(l, lite_input(l, node, 2), &(struct shape){1, {shape->dims[1]}});
-  int32_t y = fully_connected(l, a, b, bias);
+  int32_t y = lite_fully_connected(l, a, b, bias);
   if (alpha != 1) y = lite_binary(l, LITE_MUL, y, lite_number(l, HONE_F32, alpha));
   if (c && !is_bias) {
     int32_t more = lite_input(l, node, 2);
@@ -279,7 +279,7 @@ void lite_matmul(struct lite *l, const struct node *node) {
   sb = lite_shape(l, b);
   if (sb->rank == 1) b = lite_reshape(l, b, &(struct shape){2, {sb->dims[0], 1}});
   if (lite_is_constant(second) && lite_shape(l, b)->rank == 2) {
-    y = fully_connected(l, a, lite_weights(l, node, lite_transpose(l, b, turned), 0), -1);
+    y = lite_fully_connected(l, a, lite_weights(l, node, lite_transpose(l, b, turned), 0), -1);
   } else {
     struct shape ba = *lite_shape(l, a), bb = *lite_shape(l, b), shape = {0};
     const int64_t m = ba.rank ? ba.dims[ba.rank - 2] : 0, n = bb.rank ? bb.dims[bb.rank - 1] : 0;

@@ -202,30 +202,6 @@ static void put_pad(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, y, is_image);
 }
 
-/* Places from the end are negative there, and the format's are not. */
-static void put_gather(struct lite *l, const struct node *node) {
-  const struct value *at = node_input(node, 1);
-  const int32_t x = lite_input(l, node, 0);
-  int32_t places = lite_input(l, node, 1);
-  int axis;
-  if (!axis_of(l, node, 0, lite_shape(l, x)->rank, &axis) || !at) return;
-  const double size = (double)lite_shape(l, x)->dims[axis];
-  bool is_positive = at->constant != NULL;
-  for (size_t i = 0; is_positive && i < tensor_count(at->constant); i++)
-    is_positive = tensor_i64(at->constant, i) >= 0;
-  if (!is_positive) {
-    const int32_t zero = lite_number(l, at->dtype, 0), all = lite_number(l, at->dtype, size);
-    const int32_t is_below = lite_binary(l, LITE_LESS, places, zero);
-    const int32_t moved = lite_binary(l, LITE_ADD, places, all);
-    places = lite_put(l, LITE_SELECT_V2, LITE_INPUTS(is_below, moved, places), NULL, 0, at->dtype,
-                      &at->shape);
-  }
-  lite_bind(l, node, 0,
-            lite_put(l, LITE_GATHER, LITE_INPUTS(x, places), LITE_OPTIONS({0, FLAT_WORD, axis}),
-                     lite_dtype(l, x), &node->outputs[0]->shape),
-            false);
-}
-
 /* DEPTH_TO_SPACE takes the block from the channels' higher part, as mode DCR. */
 static void put_depth_to_space(struct lite *l, const struct node *node) {
   const bool is_up = is_op(node, OP_DepthToSpace);
@@ -424,19 +400,25 @@ static const struct {
     {OP_Dropout, put_identity},
     {OP_Expand, put_expand},
     {OP_Flatten, put_reshape},
-    {OP_Gather, put_gather},
+    {OP_GRU, lite_recurrent},
+    {OP_Gather, lite_gather},
+    {OP_GatherElements, lite_gather_elements},
+    {OP_GatherND, lite_gather_nd},
     {OP_Gemm, lite_gemm},
     {OP_GlobalAveragePool, lite_global_pool},
     {OP_GlobalMaxPool, lite_global_pool},
     {OP_Identity, put_identity},
     {OP_InstanceNormalization, put_instance_norm},
+    {OP_LSTM, lite_recurrent},
     {OP_LayerNormalization, put_layer_norm},
     {OP_LogSoftmax, put_softmax},
     {OP_MatMul, lite_matmul},
     {OP_MaxPool, lite_pool},
+    {OP_OneHot, lite_one_hot},
     {OP_Pad, put_pad},
     {OP_QuantizeLinear, lite_quantize},
     {OP_RMSNormalization, put_layer_norm},
+    {OP_RNN, lite_recurrent},
     {OP_ReduceL1, put_reduce},
     {OP_ReduceL2, put_reduce},
     {OP_ReduceMax, put_reduce},
@@ -447,12 +429,15 @@ static const struct {
     {OP_ReduceSumSquare, put_reduce},
     {OP_Reshape, put_reshape},
     {OP_Resize, lite_resize},
+    {OP_ScatterElements, lite_scatter},
+    {OP_ScatterND, lite_scatter},
     {OP_Slice, put_slice},
     {OP_Softmax, put_softmax},
     {OP_SpaceToDepth, put_depth_to_space},
     {OP_Split, put_split},
     {OP_Squeeze, put_reshape},
     {OP_Tile, put_tile},
+    {OP_TopK, lite_top_k},
     {OP_Transpose, put_transpose},
     {OP_Unsqueeze, put_reshape},
 };

@@ -55,6 +55,7 @@ static const struct code_row {
     {LITE_BATCH_MATMUL, 101, 1},
     {LITE_CUMSUM, 102, 1},
     {LITE_GELU, 116, 1},
+    {LITE_ONE_HOT, 61, 1},
     {LITE_QUANTIZE, 0, 1},
 };
 

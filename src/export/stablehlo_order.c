@@ -1,6 +1,8 @@
-/* Rules of what goes by order or place: TopK, CumSum, CumProd, Trilu; and of integers alone: Mod, bits. */
+/* Rules of what goes by order or place: TopK, SuppressBoxes, CumSum, CumProd, Trilu; and of integers alone: Mod, bits. */
 #include "../ops/ops_internal.h"
 #include "stablehlo.h"
+
+#include <math.h>
 
 /* -- TopK ------------------------------------------------------------------------------------------
  */
@@ -49,6 +51,134 @@ static hone_status put_top_k(struct hlo *h, const struct node *node) {
   text_deinit(&region);
   hlo_bind(h, node, 0, hlo_piece(h, sorted[0], axis, 0, k));
   hlo_bind(h, node, 1, hlo_convert(h, hlo_piece(h, sorted[1], axis, 0, k), HONE_I64));
+  return HONE_OK;
+}
+
+/* -- SuppressBoxes ---------------------------------------------------------------------------------
+ */
+
+enum { BOXES, SCORES, OVERLAP, LEAST, SIGMA, SUPPRESS_INPUTS };
+enum { TURN, LEFT, CHOSEN, KEPT, COUNTED, SUPPRESS_STATES };
+
+struct boxes {
+  struct term low, high, area;       /* [n, 2] as (y, x), [n] */
+  struct term overlap, least, scale; /* one for each box: -1 / (2 sigma), 0 without a sigma */
+};
+
+/* Column c of [n, 2], as [n]. */
+static struct term column(struct hlo *h, struct term x, int64_t c) {
+  return hlo_reshape(h, hlo_piece(h, x, 1, c, 1), &(struct shape){1, {x.shape.dims[0]}});
+}
+
+static struct term area_of(struct hlo *h, struct term sides) {
+  return hlo_binary(h, "stablehlo.multiply", column(h, sides, 0), column(h, sides, 1));
+}
+
+/* Row `place` of x, for every row. */
+static struct term row_for_all(struct hlo *h, struct term x, struct term place) {
+  struct shape row = x.shape;
+  row.dims[0] = 1;
+  return hlo_broadcast(h, hlo_take(h, x, place, 0, &row), &x.shape);
+}
+
+/* Of every box and the one at `place`: common area by whole area, 0 where either is empty (src/ops/boxes.c). */
+static struct term shares(struct hlo *h, const struct boxes *b, struct term place) {
+  const struct term sides =
+      hlo_binary(h, "stablehlo.subtract",
+                 hlo_binary(h, "stablehlo.minimum", b->high, row_for_all(h, b->high, place)),
+                 hlo_binary(h, "stablehlo.maximum", b->low, row_for_all(h, b->low, place)));
+  const struct term common = area_of(h, sides), other = row_for_all(h, b->area, place);
+  const struct term whole =
+      hlo_binary(h, "stablehlo.subtract", hlo_binary(h, "stablehlo.add", b->area, other), common);
+  const struct term none = hlo_splat(h, 0, HONE_F32, &common.shape);
+  const struct term sizes[] = {column(h, sides, 0), column(h, sides, 1), b->area, other, whole};
+  struct term has_share = hlo_splat(h, 1, HONE_BOOL, &common.shape);
+  for (size_t i = 0; i < COUNT(sizes); i++)
+    has_share = hlo_binary(h, "stablehlo.and", has_share, hlo_compare(h, "GT", sizes[i], none));
+  return hlo_select(h, has_share, hlo_binary(h, "stablehlo.divide", common, whole), none);
+}
+
+/* Scores are -inf of boxes that are out or not above the least. */
+static struct term those_left(struct hlo *h, const struct boxes *b, struct term scores,
+                              struct term is_out) {
+  const struct term stays = hlo_binary(h, "stablehlo.and", hlo_unary(h, "stablehlo.not", is_out),
+                                       hlo_compare(h, "GT", scores, b->least));
+  return hlo_select(h, stays, scores, hlo_splat(h, -INFINITY, HONE_F32, &scores.shape));
+}
+
+/* The best that is left, of equals the first, is chosen; others fall by what they share with it. A turn after the last
+   box changes nothing. */
+static void put_choice(struct hlo *h, const struct boxes *b, struct term *state) {
+  const bool all[HONE_MAX_RANK] = {true};
+  const struct shape scalar = {0}, list = state[LEFT].shape;
+  const struct term left = state[LEFT], places = hlo_iota(h, 0, HONE_I32, &list);
+  const struct term best = hlo_reduce(h, "stablehlo.maximum", -INFINITY, left, all);
+  const struct term is_best = hlo_compare(h, "EQ", left, hlo_broadcast(h, best, &list));
+  const struct term last = hlo_splat(h, (double)list.dims[0] - 1, HONE_I32, &list);
+  const struct term place = hlo_reduce(h, "stablehlo.minimum", (double)list.dims[0] - 1,
+                                       hlo_select(h, is_best, places, last), all);
+  const struct term is_there =
+      hlo_compare(h, "GT", best, hlo_splat(h, -INFINITY, HONE_F32, &scalar));
+  const struct term share = shares(h, b, hlo_reshape(h, place, &(struct shape){1, {1}}));
+  const struct term is_out =
+      hlo_binary(h, "stablehlo.or", hlo_compare(h, "GE", share, b->overlap),
+                 hlo_compare(h, "EQ", places, hlo_broadcast(h, place, &list)));
+  const struct term falls =
+      hlo_unary(h, "stablehlo.exponential",
+                hlo_binary(h, "stablehlo.multiply",
+                           hlo_binary(h, "stablehlo.multiply", b->scale, share), share));
+  state[LEFT] = those_left(h, b, hlo_binary(h, "stablehlo.multiply", left, falls), is_out);
+  state[CHOSEN] =
+      hlo_collect(h, state[CHOSEN],
+                  hlo_select(h, is_there, place, hlo_splat(h, 0, HONE_I32, &scalar)), state[TURN]);
+  state[KEPT] =
+      hlo_collect(h, state[KEPT], hlo_select(h, is_there, best, hlo_splat(h, 0, HONE_F32, &scalar)),
+                  state[TURN]);
+  state[COUNTED] =
+      hlo_binary(h, "stablehlo.add", state[COUNTED], hlo_convert(h, is_there, HONE_I32));
+  state[TURN] = hlo_binary(h, "stablehlo.add", state[TURN], hlo_splat(h, 1, HONE_I32, &scalar));
+}
+
+/* Corners in either order. */
+static struct boxes boxes_of(struct hlo *h, const struct term *in) {
+  const struct shape *list = &in[SCORES].shape;
+  const struct term one = hlo_piece(h, in[BOXES], 1, 0, 2),
+                    other = hlo_piece(h, in[BOXES], 1, 2, 2);
+  const struct term sigma = hlo_broadcast(h, in[SIGMA], list),
+                    none = hlo_splat(h, 0, HONE_F32, list);
+  struct boxes b = {.low = hlo_binary(h, "stablehlo.minimum", one, other),
+                    .high = hlo_binary(h, "stablehlo.maximum", one, other),
+                    .overlap = hlo_broadcast(h, in[OVERLAP], list),
+                    .least = hlo_broadcast(h, in[LEAST], list)};
+  b.area = area_of(h, hlo_binary(h, "stablehlo.subtract", b.high, b.low));
+  b.scale = hlo_select(h, hlo_compare(h, "GT", sigma, none),
+                       hlo_binary(h, "stablehlo.divide", hlo_splat(h, -0.5, HONE_F32, list), sigma),
+                       none);
+  return b;
+}
+
+static hone_status put_suppress_boxes(struct hlo *h, const struct node *node) {
+  const struct shape scalar = {0}, list = {1, {node_int(node, "limit", 0)}};
+  struct term in[SUPPRESS_INPUTS];
+  for (size_t k = 0; k < SUPPRESS_INPUTS; k++) TRY(hlo_input(h, node, k, &in[k]));
+  if (list.dims[0] < 1 || in[SCORES].shape.dims[0] < 1)
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: SuppressBoxes of no boxes");
+  const struct boxes b = boxes_of(h, in);
+  struct term state[SUPPRESS_STATES] = {
+      [TURN] = hlo_splat(h, 0, HONE_I32, &scalar),
+      [LEFT] = those_left(h, &b, in[SCORES], hlo_splat(h, 0, HONE_BOOL, &in[SCORES].shape)),
+      [CHOSEN] = hlo_splat(h, 0, HONE_I32, &list),
+      [KEPT] = hlo_splat(h, 0, HONE_F32, &list),
+      [COUNTED] = hlo_splat(h, 0, HONE_I32, &scalar)};
+  struct hlo_while loop = {state, SUPPRESS_STATES, 0};
+  hlo_while_condition(h, &loop);
+  hlo_while_body(
+      h, &loop,
+      hlo_compare(h, "LT", state[TURN], hlo_splat(h, (double)list.dims[0], HONE_I32, &scalar)));
+  put_choice(h, &b, state);
+  hlo_while_end(h, &loop);
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k]) hlo_bind(h, node, k, state[CHOSEN + k]);
   return HONE_OK;
 }
 
@@ -184,6 +314,7 @@ const struct hlo_row hlo_order_rules[] = {
     {OP_CumProd, put_cumulative},
     {OP_CumSum, put_cumulative},
     {OP_Mod, put_mod},
+    {OP_SuppressBoxes, put_suppress_boxes},
     {OP_TopK, put_top_k},
     {OP_Trilu, put_trilu},
     {.rule = NULL},

@@ -341,6 +341,69 @@ static struct term inverse_of(struct hlo *h, struct term x, struct term *out_zer
                     hlo_splat(h, INT32_MAX, HONE_I64, shape));
 }
 
+/* A sampled curve at x of i64 in the range of i16 (curve_at): a line between two of its points. */
+static struct term on_curve(struct hlo *h, struct term curve, struct term x) {
+  const struct shape *shape = &x.shape;
+  const struct term at = hlo_convert(
+      h,
+      hlo_binary(
+          h, "stablehlo.add", hlo_splat(h, 256, HONE_I64, shape),
+          hlo_binary(h, "stablehlo.shift_right_arithmetic", x, hlo_splat(h, 7, HONE_I64, shape))),
+      HONE_I32);
+  const struct term next = hlo_binary(h, "stablehlo.add", at, hlo_splat(h, 1, HONE_I32, shape));
+  const struct term here = hlo_take(h, curve, at, 0, shape);
+  const struct term slope =
+      hlo_binary(h, "stablehlo.subtract", hlo_take(h, curve, next, 0, shape), here);
+  const struct term offset = hlo_binary(h, "stablehlo.and", x, hlo_splat(h, 127, HONE_I64, shape));
+  const struct term rise =
+      rounded_up(h, hlo_binary(h, "stablehlo.multiply", hlo_convert(h, slope, HONE_I64), offset),
+                 hlo_splat(h, 64, HONE_I64, shape), hlo_splat(h, 7, HONE_I64, shape));
+  return hlo_binary(h, "stablehlo.add", hlo_convert(h, here, HONE_I64), rise);
+}
+
+/* 2^(bits - 1), and 0 for no bits. */
+static struct term half_bit(struct hlo *h, struct term bits) {
+  const struct term one = hlo_splat(h, 1, HONE_I64, &bits.shape);
+  return hlo_binary(h, "stablehlo.shift_right_arithmetic",
+                    hlo_binary(h, "stablehlo.shift_left", one, bits), one);
+}
+
+/* x of i64 between two numbers. */
+static struct term held(struct hlo *h, struct term x, double low, double high) {
+  x = hlo_binary(h, "stablehlo.maximum", x, hlo_splat(h, low, HONE_I64, &x.shape));
+  return hlo_binary(h, "stablehlo.minimum", x, hlo_splat(h, high, HONE_I64, &x.shape));
+}
+
+/* Of 16-bit numbers: the sum, in Q16.15, is brought to [1, 2) in Q1.16, of which the curve is 1 / x. */
+static hone_status put_softmax_16(struct hlo *h, const struct node *node, struct term powers,
+                                  const bool axes[HONE_MAX_RANK]) {
+  const struct shape *shape = &powers.shape;
+  const struct term none = hlo_splat(h, 0, HONE_I64, shape);
+  struct term curve;
+  TRY(hlo_input(h, node, 2, &curve));
+  const struct term sum = hlo_reduce_back(h, "stablehlo.add", 0, powers, axes);
+  const struct term bits =
+      held(h,
+           hlo_binary(h, "stablehlo.subtract", hlo_splat(h, 64, HONE_I64, shape),
+                      hlo_unary(h, "stablehlo.count_leading_zeros", sum)),
+           2, 31);
+  const struct term right =
+      hlo_binary(h, "stablehlo.subtract", bits, hlo_splat(h, 17, HONE_I64, shape));
+  const struct term down = hlo_binary(h, "stablehlo.maximum", right, none);
+  const struct term up =
+      hlo_binary(h, "stablehlo.maximum", hlo_unary(h, "stablehlo.negate", right), none);
+  struct term near =
+      rounded_up(h, hlo_binary(h, "stablehlo.shift_left", sum, up), half_bit(h, down), down);
+  near = hlo_binary(h, "stablehlo.subtract", near, hlo_splat(h, 3 << 15, HONE_I64, shape));
+  const struct term inverse = on_curve(h, curve, held(h, near, INT16_MIN, INT16_MAX));
+  const struct term by =
+      hlo_binary(h, "stablehlo.subtract", bits, hlo_splat(h, 1, HONE_I64, shape));
+  const struct term y =
+      rounded_up(h, hlo_binary(h, "stablehlo.multiply", powers, inverse), half_bit(h, by), by);
+  hlo_bind(h, node, 0, hlo_convert(h, held(h, y, 0, INT16_MAX), HONE_I16));
+  return HONE_OK;
+}
+
 static hone_status put_table_softmax(struct hlo *h, const struct node *node) {
   const hone_dtype to = node->outputs[0]->dtype;
   const int bits = (int)dtype_bits(to);
@@ -350,14 +413,14 @@ static hone_status put_table_softmax(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 0, &x));
   TRY(hlo_input(h, node, 1, &table));
   TRY(axis_attribute(h->ctx, node, "axis", -1, x.shape.rank, &axis));
-  if (x.dtype == HONE_I16)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: TableSoftmax of i16");
   axes[axis] = true;
+  const bool is_wide = x.dtype == HONE_I16;
   x = hlo_convert(h, x, HONE_I32);
   const struct shape shape = x.shape;
   const struct term most = hlo_reduce_back(h, "stablehlo.maximum", -INFINITY, x, axes);
   const struct term places = hlo_binary(h, "stablehlo.subtract", most, x);
   const struct term powers = hlo_convert(h, hlo_take(h, table, places, 0, &shape), HONE_I64);
+  if (is_wide) return put_softmax_16(h, node, powers, axes);
   const struct term parts = rounded_up(h, powers, hlo_splat(h, 1 << 11, HONE_I64, &shape),
                                        hlo_splat(h, 12, HONE_I64, &shape));
   const struct term sum = hlo_reduce_back(h, "stablehlo.add", 0, parts, axes);
@@ -365,13 +428,84 @@ static hone_status put_table_softmax(struct hlo *h, const struct node *node) {
   struct term right =
       hlo_binary(h, "stablehlo.subtract", hlo_splat(h, 12 + 31 - bits, HONE_I64, &shape), zeros);
   right = hlo_binary(h, "stablehlo.maximum", right, hlo_splat(h, 0, HONE_I64, &shape));
-  const struct term one = hlo_splat(h, 1, HONE_I64, &shape);
-  const struct term half = hlo_binary(h, "stablehlo.shift_right_arithmetic",
-                                      hlo_binary(h, "stablehlo.shift_left", one, right), one);
-  const struct term y = rounded_up(h, product_of(h, inverse, powers), half, right);
+  const struct term y = rounded_up(h, product_of(h, inverse, powers), half_bit(h, right), right);
   const double low = to == HONE_U8 ? 0 : -ldexp(1, bits - 1);
   return put_held(h, node, hlo_binary(h, "stablehlo.add", y, hlo_splat(h, low, HONE_I64, &shape)),
                   to);
+}
+
+/* -- NormalizeBytes --------------------------------------------------------------------------------
+ */
+
+/* 1 / sqrt(x) of i64 from 0 to the most of i32, as y * 2^-right with y in Q0: five Newton steps (fixed_inverse_root). */
+static struct term inverse_root(struct hlo *h, struct term x, struct term *out_right) {
+  const struct shape *shape = &x.shape;
+  const struct term one = hlo_splat(h, 1, HONE_I64, shape), none = hlo_splat(h, 0, HONE_I64, shape);
+  const struct term is_one = hlo_compare(h, "LE", x, one);
+  const struct term is_large = hlo_compare(h, "GE", x, hlo_splat(h, 1 << 29, HONE_I64, shape));
+  x = hlo_binary(h, "stablehlo.shift_right_arithmetic", x,
+                 hlo_select(h, is_large, hlo_splat(h, 2, HONE_I64, shape), none));
+  /* pairs of zeros in front of x, as 31 bits with one bit left */
+  struct term pairs =
+      hlo_binary(h, "stablehlo.subtract", hlo_unary(h, "stablehlo.count_leading_zeros", x),
+                 hlo_splat(h, 33, HONE_I64, shape));
+  pairs = hlo_binary(h, "stablehlo.subtract",
+                     hlo_binary(h, "stablehlo.shift_right_arithmetic", pairs, one), one);
+  const struct term scaled = hlo_binary(
+      h, "stablehlo.shift_right_arithmetic",
+      hlo_binary(h, "stablehlo.shift_left", x, hlo_binary(h, "stablehlo.add", pairs, pairs)), one);
+  const struct term half = rounded_up(h, scaled, one, one);
+  struct term y = hlo_splat(h, 1 << 28, HONE_I64, shape);
+  for (int i = 0; i < 5; i++) {
+    const struct term cube =
+        hlo_binary(h, "stablehlo.multiply", product_of(h, product_of(h, y, y), y),
+                   hlo_splat(h, 64, HONE_I64, shape));
+    const struct term step = hlo_binary(h, "stablehlo.subtract",
+                                        product_of(h, hlo_splat(h, 3 << 27, HONE_I64, shape), y),
+                                        product_of(h, half, held(h, cube, INT32_MIN, INT32_MAX)));
+    y = held(h, hlo_binary(h, "stablehlo.multiply", step, hlo_splat(h, 8, HONE_I64, shape)),
+             INT32_MIN, INT32_MAX);
+  }
+  y = product_of(h, y, hlo_splat(h, 1518500250, HONE_I64, shape)); /* sqrt(1/2) */
+  struct term right = hlo_binary(
+      h, "stablehlo.subtract",
+      hlo_select(h, is_large, hlo_splat(h, 12, HONE_I64, shape), hlo_splat(h, 11, HONE_I64, shape)),
+      pairs);
+  const struct term left =
+      hlo_binary(h, "stablehlo.maximum", hlo_unary(h, "stablehlo.negate", right), none);
+  y = hlo_binary(h, "stablehlo.shift_left", y, left);
+  *out_right = hlo_select(h, is_one, none, hlo_binary(h, "stablehlo.maximum", right, none));
+  return hlo_select(h, is_one, hlo_splat(h, INT32_MAX, HONE_I64, shape), y);
+}
+
+/* To 1/128: i8 is shifted left before the product where that is the net shift, u8 by seven bits always. */
+static hone_status put_normalize_bytes(struct hlo *h, const struct node *node) {
+  const hone_dtype to = node->outputs[0]->dtype;
+  bool axes[HONE_MAX_RANK] = {false};
+  struct term x, right;
+  int axis;
+  TRY(hlo_input(h, node, 0, &x));
+  TRY(axis_attribute(h->ctx, node, "axis", -1, x.shape.rank, &axis));
+  axes[axis] = true;
+  x = hlo_convert(h, x, HONE_I64);
+  const struct shape shape = x.shape;
+  const struct term none = hlo_splat(h, 0, HONE_I64, &shape);
+  const struct term seven = hlo_splat(h, 7, HONE_I64, &shape);
+  x = hlo_binary(h, "stablehlo.subtract", x,
+                 hlo_splat(h, (double)node_int(node, "zero_point", 0), HONE_I64, &shape));
+  const struct term squares =
+      hlo_reduce_back(h, "stablehlo.add", 0, hlo_binary(h, "stablehlo.multiply", x, x), axes);
+  const struct term root = inverse_root(h, held(h, squares, 0, INT32_MAX), &right);
+  const struct term net = hlo_binary(h, "stablehlo.subtract", right, seven);
+  const bool is_signed = to == HONE_I8;
+  const struct term left =
+      is_signed ? hlo_binary(h, "stablehlo.maximum", hlo_unary(h, "stablehlo.negate", net), none)
+                : seven;
+  if (is_signed) right = hlo_binary(h, "stablehlo.maximum", net, none);
+  x = product_of(h, hlo_binary(h, "stablehlo.shift_left", x, left), root);
+  x = rounded_away(h, x, half_bit(h, right), right);
+  if (!is_signed) x = hlo_binary(h, "stablehlo.add", x, hlo_splat(h, 128, HONE_I64, &shape));
+  return put_held(h, node, x, to);
 }
 
 /* -- Interpolate -----------------------------------------------------------------------------------
@@ -427,6 +561,7 @@ const struct hlo_row hlo_quantised_rules[] = {
     {OP_DynamicQuantizeLinear, put_dynamic_quantize},
     {OP_Interpolate, put_interpolate},
     {OP_MatMulInteger, put_matmul_integer},
+    {OP_NormalizeBytes, put_normalize_bytes},
     {OP_QLinearConv, put_qlinear_conv},
     {OP_QLinearMatMul, put_qlinear_matmul},
     {OP_QuantizeAway, put_quantize},

@@ -130,7 +130,12 @@ def ordered(n):
     rest = lambda cast, divisors, **more: ([n("Mul", ["x", "s"], ["b"]), n("Cast", ["b"], ["i"], to=cast), n("Mod", ["i", "d"], ["r"], **more),  # noqa: E731
                                             n("Cast", ["r"], ["y"], to=1)], [5, len(divisors)], {"s": np.float32(20), "d": divisors})
     whole = np.array([3, -3, 7, -1, 0, 1], np.int32)
+    boxes = lambda limit, sigma, overlap=.2: (  # noqa: E731
+        [n("ReduceSum", ["x", "one"], ["s"], keepdims=0), n("SuppressBoxes", ["x", "s", "o", "l", "g"], ["a", "b", "c"], domain="hone", limit=limit),
+         n("Cast", ["a"], ["d"], to=1), n("Cast", ["c"], ["e"], to=1), n("Reshape", ["e", "list"], ["f"]), n("Concat", ["d", "b", "f"], ["y"], axis=0)],
+        [30, 4], {"one": np.int64([1]), "list": np.int64([1]), "o": np.float32(overlap), "l": np.float32(.25), "g": np.float32(sigma)})
     return {
+        "suppress": boxes(5, 0), "suppress_until_none_is_left": boxes(30, 0), "suppress_softly": boxes(12, .5, .6), "suppress_all": boxes(4, 0, 0),
         "top_k": top([3, 9], 1), "top_k_smallest": top([3, 9, 2], 1, largest=0, axis=1), "top_k_integers": top([3, 9], 6, largest=0),
         "cum_sum": along("CumSum"), "cum_sum_back": along("CumSum", exclusive=1, reverse=1), "cum_prod": along("CumProd", exclusive=1),
         "mod": rest(6, whole), "mod_of_x": rest(6, whole, fmod=1), "mod_floats": rest(1, np.float32([3, -3, 2.5, 1]), fmod=1),
@@ -225,6 +230,18 @@ def quantised(n, random):
                           {"s": np.float32(0.25), "z": np.uint8(9)}),
         "table_softmax": ([to_bytes, n("TableSoftmax", ["q", "e"], ["o"], domain="hone", to=3), cast], [3, 7],
                           {**step, "e": np.int32(np.minimum(np.exp(-0.02 * np.arange(256)) * 2 ** 31, 2 ** 31 - 1))}),
+        "table_softmax_wide": ([n("QuantizeLinear", ["x", "s16", "z16"], ["q"]), n("TableSoftmax", ["q", "e", "c"], ["o"], domain="hone", to=5),
+                                cast], [5, 37],
+                               {"s16": np.float32(1e-4), "z16": np.int16(0), "e": np.int16(np.exp(-1e-4 * np.arange(65536)) * 32767),
+                                "c": np.int16(32767 / (1 + np.arange(513) / 512))}),
+        "table_softmax_wide_short": ([n("QuantizeLinear", ["x", "s16", "z16"], ["q"]), n("TableSoftmax", ["q", "e", "c"], ["o"], domain="hone", to=5,
+                                      axis=0), cast], [2, 9],
+                                     {"s16": np.float32(1e-4), "z16": np.int16(0), "e": np.int16(np.exp(-1e-2 * np.arange(65536)) * 1000),
+                                      "c": np.int16(32767 / (1 + np.arange(513) / 512))}),
+        **{f"normalize_{name}": ([n("Mul", ["x", "rows"], ["a"]), n("QuantizeLinear", ["a", "s", "z"], ["q"]),
+                                  n("NormalizeBytes", ["q"], ["o"], domain="hone", zero_point=int(zero)), cast], [7, 40],
+                                 {**step, "z": zero, "rows": np.float32([[0], [.004], [.02], [.1], [1], [10], [200]])})
+           for name, zero in (("i8", np.int8(3)), ("u8", np.uint8(120)))},
         "interpolate": ([to_bytes, n("Interpolate", ["q", "r", "rw", "c", "cw"], ["o"], domain="hone"), cast], [1, 2, 3, 4],
                         {**step, "r": np.int32([[0, 0, 1, 2], [0, 1, 2, 2]]), "rw": np.int64([[1024, 512, 24, 700], [0, 512, 1000, 324]]),
                          "c": np.int32([[0, 2], [1, 3]]), "cw": np.int64([[100, 1000], [924, 24]])}),
