@@ -3,6 +3,8 @@
 #ifndef HONE_FUZZ_ARCHIVE_H
 #define HONE_FUZZ_ARCHIVE_H
 
+#include <stdbool.h>
+
 #include "words.h"
 
 enum { ZIP_MEMBERS = 64, ZIP_LOCAL = 30, ZIP_ENTRY = 46, ZIP_END = 22, ZIP_LARGEST = 1 << 16 };
@@ -79,7 +81,7 @@ static inline size_t zip_write(const struct zip_part *parts, size_t count, uint8
       zip_put(&p, 0, 2);
       zip_put(&p, part->method, 2);
       zip_put(&p, 0, 4); /* a time */
-      zip_put(&p, part->method ? part->crc : zip_crc(part->bytes, part->size), 4);
+      zip_put(&p, part->method ? part->crc : zip_crc(part->bytes, part->packed), 4);
       zip_put(&p, (uint32_t)part->packed, 4);
       zip_put(&p, (uint32_t)part->size, 4);
       zip_put(&p, (uint32_t)part->name_bytes, is_entry ? 2 : 4);
