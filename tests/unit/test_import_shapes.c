@@ -282,6 +282,23 @@ static void types_that_are_refused(void **state) {
     }
 }
 
+/* Beside a dimension of 0 the others may be any: the length of an inverse transform overflowed. */
+static void transform_of_nothing(void **state) {
+  static const int64_t dims[] = {0, 3ll << 61, 1};
+  struct buf graph = {0}, shape = {0}, how = {0};
+  (void)state;
+  attr_ints(&shape, "value_ints", dims, 3);
+  attr_int(&how, "inverse", 1);
+  attr_int(&how, "onesided", 1);
+  put_input(&graph, "x", 1, "1,1,1");
+  put_node(&graph, "Constant", "", "s", &shape);
+  put_node(&graph, "Expand", "x,s", "e", NULL);
+  put_node(&graph, "DFT", "e", "y", &how);
+  put_output(&graph, "y");
+  struct buf model = model_of(20, &graph);
+  expect(&model, NULL, HONE_E_SHAPE, "a transform of length 6917529027641081856");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts),
@@ -293,6 +310,7 @@ int main(void) {
       cmocka_unit_test(lists),
       cmocka_unit_test(names_that_hold_elements),
       cmocka_unit_test(types_that_are_refused),
+      cmocka_unit_test(transform_of_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
