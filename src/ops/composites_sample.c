@@ -202,18 +202,19 @@ static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t s
 }
 
 void expand_roi_align(struct expansion *e) {
+  enum { MOST = 1 << 20 }; /* bins, and samples of one */
   struct value *x = x_in(e, 0), *rois = x_in(e, 1), *batch = x_in(e, 2);
   int64_t high = x_int(e, "output_height", 1), wide = x_int(e, "output_width", 1);
   int64_t samples = x_int(e, "sampling_ratio", 0), pixels;
   bool is_max = x_is(e, "mode", "avg", "max");
   if (x->shape.rank != 4 || rois->shape.rank != 2 || rois->shape.dims[1] != 4 ||
-      batch->shape.rank != 1 || batch->shape.dims[0] != rois->shape.dims[0] || high < 1 || wide < 1)
+      batch->shape.rank != 1 || batch->shape.dims[0] != rois->shape.dims[0] || high < 1 ||
+      wide < 1 || high > MOST || wide > MOST || samples > MOST)
     x_fail(e, HONE_E_SHAPE, "input, rois and batch_indices do not fit");
   if (samples < 1)
     x_fail(e, HONE_E_UNSUP, "RoiAlign with sampling_ratio 0, whose work depends on the rois");
   if (e->status) return;
-  int64_t r = rois->shape.dims[0], c = x->shape.dims[1], rows = high * samples,
-          columns = wide * samples;
+  int64_t r = rois->shape.dims[0], c = x->shape.dims[1];
   struct axis_taps axes[2] = {
       roi_taps(e, x_unsqueeze(e, roi_points(e, rois, 1, 3, high, samples), 2), x->shape.dims[2]),
       roi_taps(e, x_unsqueeze(e, roi_points(e, rois, 0, 2, wide, samples), 1), x->shape.dims[3])};
@@ -223,7 +224,6 @@ void expand_roi_align(struct expansion *e) {
   base = x_reshape(e, base, (int64_t[]){r, 1, 1}, 3);
   struct value *y = combine(e, table, base, axes, 2, is_max); /* [r, rows, columns, c] */
   y = x_reshape(e, y, (int64_t[]){r, high, samples, wide, samples, c}, 6);
-  (void)rows, (void)columns;
   y = x_reduce(e, is_max ? OP_ReduceMax : OP_ReduceMean, y, (int64_t[]){2, 4}, 2, false);
   x_out(e, 0, x_transpose(e, y, (int64_t[]){0, 3, 1, 2}));
 }
@@ -274,9 +274,11 @@ static bool read_deform(struct expansion *e, struct deform *d) {
   d->kernel[0] = w->dims[2], d->kernel[1] = w->dims[3];
   d->n = x->dims[0], d->c = x->dims[1], d->k = d->kernel[0] * d->kernel[1];
   d->high = o->dims[2], d->wide = o->dims[3], d->out = d->high * d->wide;
+  int64_t offsets = 0;
   bool fits = d->k > 0 && d->c % d->groups == 0 && d->c % d->offset_groups == 0 &&
               w->dims[0] % d->groups == 0 && w->dims[1] == d->c / d->groups && o->dims[0] == d->n &&
-              o->dims[1] == 2 * d->k * d->offset_groups;
+              checked_mul(d->k, d->offset_groups, &offsets) && checked_mul(offsets, 2, &offsets) &&
+              o->dims[1] == offsets;
   if (!fits) x_fail(e, HONE_E_SHAPE, "input, weight and offset do not fit together");
   return fits;
 }

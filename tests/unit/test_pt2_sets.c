@@ -289,6 +289,16 @@ static const struct row bag_rows[] = {
      HONE_E_UNSUP, "only at run time"},
     {"x:7:1,1,2,2 r:7:1,4", "y = torchvision.roi_align.default(input=@x, rois=@r)", "y",
      HONE_E_UNSUP, "of these boxes"},
+    {"x:7:1,1,2,2 r:7:1,5",
+     "y = torchvision.roi_align.default(input=@x, rois=@r, pooled_height=" MOST_SIZE
+     ", sampling_ratio=2)",
+     "y", HONE_E_SHAPE, "do not fit"},
+    {"x:7:1",
+     "i = aten.zeros.default(size=[1,0,2,2]); w = aten.zeros.default(size=[0,0,1,1]); "
+     "o = aten.zeros.default(size=[1,2,2,2]); b = aten.zeros.default(size=[0]); "
+     "y = torchvision.deform_conv2d.default(input=@i, weight=@w, offset=@o, mask=@o, bias=@b, "
+     "offset_groups=" MOST_SIZE ")",
+     "y", HONE_E_SHAPE, "do not fit together"},
     {"x:7:1,1,2,2 r:7:5", "y = torchvision.roi_align.default(input=@x, rois=@r)", "y", HONE_E_UNSUP,
      "of these boxes"},
     {X,
