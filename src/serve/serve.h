@@ -37,6 +37,7 @@ enum {
   HEADER_S = 5,
   REQUEST_S = 30,
   IDLE_S = 15,
+  ENDED_S = 1, /* for a client that closed its side and owes a request, or the rest of one */
   DOWNLOAD_S = 1800,
   STREAM_S = 3600,
   DRAINED_MOST = 64 << 20,   /* bytes of a refused upload that are read to its end */
@@ -125,7 +126,7 @@ enum job_state {
   JOB_STATE_COUNT
 };
 const char *job_state_text(enum job_state state);
-enum { JOBS_MOST = 64, JOBS_WAITING = 8, JOB_WORDS = 16, JOB_LOG = 64 << 10 };
+enum { JOBS_MOST = 64, JOBS_WAITING = 8, JOB_WORDS = 24, JOB_LOG = 64 << 10 };
 struct job {
   char id[17], name[65]; /* of the file, as slug() makes it */
   char words[JOB_WORDS][40];

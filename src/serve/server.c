@@ -33,7 +33,8 @@ static void watch_peer(void *user, struct MHD_Connection *connection, void **con
         server->http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     *peer = (struct peer){.next = server->peers,
                           .fd = info ? info->connect_fd : -1,
-                          .deadline_ns = in_seconds(HEADER_S)};
+                          .deadline_ns = in_seconds(HEADER_S),
+                          .is_listened = true};
     if (server->peers) server->peers->before = peer;
     server->peers = peer;
     *context = peer;
@@ -49,13 +50,24 @@ static void watch_peer(void *user, struct MHD_Connection *connection, void **con
 
 /* -- the clock ----------------------------------------------------------------------------------- */
 
+/* Its time is over, or nothing more will come: the library hears of bytes, but not of an end that came with the last of
+   them. */
+static bool is_over(struct peer *peer, uint64_t now) {
+  char byte;
+  if (peer->is_listened && !peer->ended_ns &&
+      recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+    peer->ended_ns = now;
+  return now > peer->deadline_ns ||
+         (peer->ended_ns && now - peer->ended_ns > ENDED_S * UINT64_C(1000000000));
+}
+
 static void *run_clock(void *user) {
   struct server *server = user;
   pthread_mutex_lock(&server->lock);
   while (!server->is_ending) {
     const uint64_t now = clock_ns();
     for (struct peer *peer = server->peers; peer; peer = peer->next)
-      if (now > peer->deadline_ns && peer->fd >= 0) {
+      if (peer->fd >= 0 && peer->deadline_ns != UINT64_MAX && is_over(peer, now)) {
         shutdown(peer->fd, SHUT_RDWR);
         peer->deadline_ns = UINT64_MAX;
         server->has_news = true; /* a stream that sleeps must see its end */
@@ -94,6 +106,7 @@ static void forget_request(void *user, struct MHD_Connection *connection, void *
   request_free(*context);
   *context = NULL;
   peer_deadline(server, connection, in_seconds(IDLE_S));
+  peer_listen(server, connection, true);
 }
 
 static struct MHD_Response *make_body(struct request *request) {
@@ -137,6 +150,7 @@ static void put_headers(struct request *request, struct MHD_Response *response) 
 static enum MHD_Result respond(struct request *request) {
   struct MHD_Response *response = make_body(request);
   if (!response) return MHD_NO;
+  peer_listen(request->server, request->connection, request->stream != NULL);
   request->out = (struct text){0}; /* the response's now, as are the others */
   request->out_fd = -1;
   request->stream = NULL;
@@ -149,6 +163,7 @@ static enum MHD_Result respond(struct request *request) {
 }
 
 static enum MHD_Result run_handler(struct request *request, handler *run) {
+  peer_listen(request->server, request->connection, false);
   if (run(request) && request_failed(request)) {
     request->out = (struct text){0};
     request->status = 500;

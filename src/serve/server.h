@@ -12,6 +12,8 @@ struct peer {
   struct peer *next, *before;
   int fd;
   uint64_t deadline_ns;
+  uint64_t ended_ns; /* when the client was seen to have closed its side; 0: it was not */
+  bool is_listened;  /* and that is the end: nothing is answered meanwhile, or a stream is */
 };
 struct server {
   struct serve_options options;
@@ -44,6 +46,7 @@ struct job_stream {
 /* -- state.c */
 uint64_t in_seconds(int seconds); /* as clock_ns() */
 void peer_deadline(struct server *server, struct MHD_Connection *connection, uint64_t deadline_ns);
+void peer_listen(struct server *server, struct MHD_Connection *connection, bool is_listened);
 
 /* -- streams.c: callbacks of the library over a struct job_stream */
 ssize_t stream_read(void *user, uint64_t position, char *buffer, size_t size);

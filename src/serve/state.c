@@ -34,12 +34,21 @@ bool same_secret(const char *a, const char *b) {
 
 uint64_t in_seconds(int seconds) { return clock_ns() + (uint64_t)seconds * UINT64_C(1000000000); }
 
-void peer_deadline(struct server *server, struct MHD_Connection *connection, uint64_t deadline_ns) {
+static struct peer *peer_of(struct server *server, struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       server->http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  struct peer *peer = info ? info->socket_context : NULL;
+  return info ? info->socket_context : NULL;
+}
+void peer_deadline(struct server *server, struct MHD_Connection *connection, uint64_t deadline_ns) {
+  struct peer *peer = peer_of(server, connection);
   pthread_mutex_lock(&server->lock);
   if (peer) peer->deadline_ns = deadline_ns;
+  pthread_mutex_unlock(&server->lock);
+}
+void peer_listen(struct server *server, struct MHD_Connection *connection, bool is_listened) {
+  struct peer *peer = peer_of(server, connection);
+  pthread_mutex_lock(&server->lock);
+  if (peer) peer->is_listened = is_listened, peer->ended_ns = 0;
   pthread_mutex_unlock(&server->lock);
 }
 void request_deadline(struct request *request, int seconds) {

@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 import resource
+import select
 import selectors
 import signal
 import socket
@@ -431,6 +432,13 @@ def test_uploads_have_limits(home):
     assert server.upload(b"abc", "name=m.onnx&budget=1;id").status == 400
     assert server.upload(b"abc", f"name=m.onnx&budget={'1' * 400}").status == 400
     assert not server.models()
+    # every demand that the form has, at once
+    demands = re.findall(r'<input name="([a-z-]+)" placeholder="([^"]+)"', server.ask("/jobs").text)
+    every = server.job(b"\x08\x07", "name=m.onnx&objective=size&" + urllib.parse.urlencode(demands))
+    said = server.ask("/jobs").text
+    assert len(demands) >= 8 and all(f" --{name} {value}" in said for name, value in demands), said
+    server.follow(every)
+    assert server.ask(f"{every}/remove", "POST", b"", Content_Type="application/json", X_Hone_Token=server.token).status == 200
     # more announced than sent, and never sent: no file has a name, none counts
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT) as link:
         link.sendall(f"POST /jobs?name=m.onnx HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {server.token}\r\n"
@@ -498,6 +506,28 @@ def test_slow_clients_are_cut_and_others_served(server):
         link.close()
 
 
+def test_a_client_that_closes_its_side_is_let_go(server):
+    """It gets its whole answer; then, or where the rest of its request can no longer come, its connection ends before that of
+    one that has been idle for longer. The end lies beside the last bytes when the server first looks."""
+    get = f"GET /jobs HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode()
+    half = (f"POST /jobs?name=m.onnx HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {server.token}\r\n"
+            "Content-Type: application/octet-stream\r\nContent-Length: 9000\r\n\r\nabc").encode()
+    idle = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
+    idle.request("GET", "/jobs")
+    idle.getresponse().read()
+    said = []
+    for data in (get, half):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT) as link:
+            server.child.send_signal(signal.SIGSTOP)
+            link.sendall(data)
+            link.shutdown(socket.SHUT_WR)
+            server.child.send_signal(signal.SIGCONT)
+            said.append(b"".join(iter(lambda link=link: link.recv(65536), b"")))
+    assert said[0].startswith(b"HTTP/1.1 200") and said[0].rstrip().endswith(b"</html>") and not said[1], said
+    assert not select.select([idle.sock], [], [], 0)[0], "the idle one went first"
+    idle.close()
+
+
 def test_a_thousand_connections(home):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2400:
@@ -537,13 +567,13 @@ def model(home):
 
 def test_a_model_gets_its_recommendation(home, model):
     server = Server(home, store="jobs.db", folder="answer")
-    job = server.job(model, "name=my%20net.onnx&objective=latency&budget=2s&threads=1")
+    job = server.job(model, "name=my%20net.onnx&objective=latency&budget=2s&threads=1&max-start=100s&min-throughput=0.001")
     events = server.follow(job)
     states = [value for name, value in events if name == "state"]
     said = "".join(value for name, value in events if name == "log")
     assert states[-1] == "done" and "chosen" in said, said
     answer = json.loads(server.ask(f"{job}/answer.json").text)
-    assert answer["choice"] in {row["cell"] for row in answer["rows"]}
+    assert answer["choice"] in {row["cell"] for row in answer["rows"]} and set(answer["bounds"]) == {"start", "throughput"}
     page = server.ask(job).text
     assert "chosen" in page and f"/study/{answer['study']}" in page
     assert server.ask(f"/study/{answer['study']}").status == 200
