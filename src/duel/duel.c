@@ -198,17 +198,14 @@ struct interval duel_interval(double *ratios, size_t count, double error) {
   return out;
 }
 
-/* Processes of one program differ by more than the turns of one process: many short turns tell more than few long ones.
-   Fixed by the probe, before there is a pair. */
-static int pair_count(const struct fight *f, double turn_s) {
-  if (f->options->pairs) return f->options->pairs;
-  return (int)fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * turn_s)));
-}
-
-/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long. */
-static int run_count(const struct fight *f, double run_s) {
+/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long. Processes of one program
+   differ by more than the turns of one process: many short turns tell more than few long ones. */
+struct duel_turns duel_turns(const struct duel_options *options, double run_s) {
   const double enough = fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
-  return (int)fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, f->options->turn_s / run_s)));
+  const double runs =
+      floor(fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, options->turn_s / run_s))));
+  const double pairs = fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * runs * run_s)));
+  return (struct duel_turns){(int)runs, options->pairs ? options->pairs : (int)pairs};
 }
 
 static hone_status fight_turns(struct fight *f, double error) {
@@ -224,11 +221,11 @@ static hone_status fight_turns(struct fight *f, double error) {
       return HONE_OK;
     }
   }
-  const int runs = run_count(f, 1e-3 * probe[1]);
-  f->pairs = pair_count(f, 1e-3 * runs * probe[1]);
+  const struct duel_turns turns = duel_turns(f->options, 1e-3 * probe[1]);
+  f->pairs = turns.pairs;
   TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->pairs));
   for (int i = 0; i < f->pairs; i++) {
-    TRY(pair(f, &random, runs, &ratios[i]));
+    TRY(pair(f, &random, turns.runs, &ratios[i]));
     if (isnan(ratios[i])) {
       f->status = STATUS_crashed;
       return HONE_OK;

@@ -32,6 +32,12 @@ struct duel_options {
 };
 enum { DUEL_MIN_PAIRS = 12, DUEL_MAX_PAIRS = 1000, DUEL_MAX_INPUTS = 64 };
 
+/* How many runs a turn has and how many pairs of them there are, by how long a run of the probe took: fixed before there
+   is a pair. */
+struct duel_turns {
+  int runs, pairs;
+};
+struct duel_turns duel_turns(const struct duel_options *options, double run_s);
 /* Ratio of medians over pairs new / base with its interval at 1 - error; NaN ends where there are too few pairs. `ratios`
    is sorted. */
 struct interval duel_interval(double *ratios, size_t count, double error);

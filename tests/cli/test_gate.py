@@ -41,9 +41,9 @@ def build(folder, name, scale=1.0, fails=False):
     return path
 
 
-def gate(box, base, new, *words, budget="1%", pairs="20", **more):
+def gate(box, base, new, *words, budget="1%", pairs=("--pairs", "20"), **more):
     return box("gate", "zoo:mlp", "--threads", "1", "--base-build", base, "--new-build", new, "--same-too", "--budget", budget,
-               "--pairs", pairs, *words, **more)
+               *pairs, *words, **more)
 
 
 def test_a_planted_regression_and_a_pair_of_equals(hone, tmp_path):
@@ -71,6 +71,12 @@ def test_both_turns_of_a_pair_have_one_place(hone, tmp_path):
     base, same = ((tmp_path / f"{name}.places").read_text().split() for name in ("base", "same"))
     assert base == same and len(base) == 1 + 20
     assert all(this != that for this, that in zip(base, base[1:])), base
+
+
+def test_as_many_pairs_as_the_models_own_time_allows(hone, tmp_path):
+    """Runs of 50 ms, as these programs say: the fewest. tests/unit/test_duel.c has the others."""
+    sound(gate(hone, build(tmp_path, "base", 50), build(tmp_path, "same", 50), pairs=()))
+    assert len((tmp_path / "same.places").read_text().split()) == 1 + 40
 
 
 def test_a_build_that_fails_breaks_the_cell(hone, tmp_path):
@@ -218,6 +224,30 @@ def test_commits_that_cannot_be_judged(hone, repository, tmp_path):
     refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", stop), "E_CRASH", "stopped")
     same = judge(tmp_path, "sys.exit(0)")
     refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", same), "E_USAGE", "nothing to find")
+
+
+def test_the_example_that_judges_a_commit(hone, tmp_path):
+    """examples/is-fast.sh over five commits: the third is 10 % slower, the second cannot be built."""
+    folder, names = tmp_path / "repository", []
+    folder.mkdir()
+
+    def git(*words):
+        return subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    for i in range(5):
+        build(folder, "hone.py", 1.1 if i >= 2 else 1.0)
+        recipe = "exit 1" if i == 1 else "mkdir -p build && cp hone.py build/hone"
+        (folder / "Makefile").write_text(f"build/hone: hone.py Makefile\n\t{recipe}  # {i}\n")
+        git("add", "hone.py", "Makefile")
+        git("commit", "-q", "-m", f"number {i}")
+        names.append(git("rev-parse", "HEAD"))
+    env = {"HONE": str(HONE), "GOOD": str(build(tmp_path, "good")), "GATE_FLAGS": "--threads 1 --pairs 14 --same-too"}
+    result = hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", ROOT / "examples/is-fast.sh", "--error-share",
+                  "0", "--json", "-", "-q", env=env)
+    sound(result)
+    assert json.loads(result.text)["candidates"] == names[1:3], result
 
 
 def test_builds_by_the_gate(hone, tmp_path):

@@ -60,6 +60,25 @@ static void the_error_is_what_was_asked_for(void **state) {
   }
 }
 
+/* Many short turns where runs are short, few long ones where they are long; what was asked for stands. */
+static void the_models_own_time_decides_how_many(void **state) {
+  (void)state;
+  static const struct {
+    double turn_s, run_s;
+    int asked, runs, pairs;
+  } rows[] = {
+      {.01, 9e-6, 0, 1111, 120}, {.01, 2.5e-4, 0, 40, 120}, {.01, 1e-3, 0, 16, 120},
+      {.01, 5e-3, 0, 10, 40},    {.01, .02, 0, 3, 40},      {.01, 1, 0, 3, 40},
+      {.1, 1e-3, 0, 100, 40},    {.01, 1e-3, 20, 16, 20},   {.01, 1e-9, 0, 100000, 120},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    const struct duel_options options = {.turn_s = rows[i].turn_s, .pairs = rows[i].asked};
+    const struct duel_turns turns = duel_turns(&options, rows[i].run_s);
+    assert_int_equal(turns.runs, rows[i].runs);
+    assert_int_equal(turns.pairs, rows[i].pairs);
+  }
+}
+
 static void few_pairs_decide_nothing(void **state) {
   (void)state;
   double ratios[] = {2, 2, 2, 2};
@@ -143,6 +162,7 @@ static void what_cannot_be_judged_is_a_range(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(false_alarms_are_one_per_cent),
                                      cmocka_unit_test(the_error_is_what_was_asked_for),
+                                     cmocka_unit_test(the_models_own_time_decides_how_many),
                                      cmocka_unit_test(few_pairs_decide_nothing),
                                      cmocka_unit_test(a_sure_judge_is_asked_once_each),
                                      cmocka_unit_test(a_judge_that_errs_is_asked_again),
