@@ -57,28 +57,28 @@ static hone_status put(struct ctx *ctx, const char *dir, const struct file *file
 }
 
 static hone_status export(struct ctx *ctx, const struct args *args, struct arena *arena,
-                          struct store *store) {
+                          struct store *store, struct dataset_facts *facts) {
   const char *dir = value_of(args, FLAG_output, NULL);
   struct text csv = {0}, card = {0};
-  struct dataset_facts facts;
   char path[4200];
   TRY(dir_output(ctx, dir));
   TRY(check(ctx, dir, &records_file, path));
   TRY(check(ctx, dir, &card_file, path));
-  TRY(dataset_csv(ctx, arena, store, &csv, &facts));
+  TRY(dataset_csv(ctx, arena, store, &csv, facts));
   TRY(put(ctx, dir, &records_file, &csv));
   if (has(args, FLAG_parquet)) TRY(write_parquet(ctx, args, dir));
-  dataset_card(&facts, has(args, FLAG_parquet), &card);
+  dataset_card(facts, has(args, FLAG_parquet), &card);
   TRY(put(ctx, dir, &card_file, &card));
   if (!has(args, FLAG_quiet))
-    fprintf(stderr, "%s: %zu rows of %zu studies, %zu models, %zu machines\n", dir, facts.rows,
-            facts.studies, facts.models, facts.machines);
+    fprintf(stderr, "%s: %zu rows of %zu studies, %zu models, %zu machines\n", dir, facts->rows,
+            facts->studies, facts->models, facts->machines);
   return HONE_OK;
 }
 
 int verb_dataset(struct ctx *ctx, struct args *args) {
   struct arena *arena = NULL;
   struct store *store = NULL;
+  struct dataset_facts facts = {0};
   if (args->word_count != 1 || strcmp(args->words[0], "export"))
     REFUSE(ctx, HONE_E_USAGE, place_none(), "hone dataset export -o DIR");
   else if (!has(args, FLAG_output))
@@ -86,7 +86,8 @@ int verb_dataset(struct ctx *ctx, struct args *args) {
   if (ctx->status) return report_failure(ctx);
   hone_status status = arena_create(ctx, (size_t)64 << 30, &arena);
   if (!status) status = store_open(ctx, value_of(args, FLAG_store, NULL), false, &store);
-  if (!status) status = export(ctx, args, arena, store);
+  if (!status) status = export(ctx, args, arena, store, &facts);
+  text_deinit(&facts.machine_rows);
   if (store) store_close(store);
   arena_destroy(arena);
   return status ? report_failure(ctx) : 0;

@@ -23,6 +23,24 @@ static bool is_new(const char *name, const char *const *at, size_t count) {
   return *name;
 }
 
+/* What a fingerprint stands for: of a machine's facts those that say what it is, and not whose. */
+static hone_status put_machine(struct exporting *e, const struct study_row *study) {
+  static const char *const said[] = {"cpu", "cores_usable", "hypervisor"};
+  struct text *out = &e->facts->machine_rows;
+  struct fact *facts;
+  size_t count;
+  TRY(facts_read(e->ctx, e->arena, study->machine_json, &facts, &count));
+  text_puts(out, "| ");
+  markdown_text((struct markdown){out}, study->fingerprint);
+  for (size_t i = 0; i < COUNT(said); i++) {
+    const char *value = fact_find(facts, count, said[i]);
+    text_puts(out, " | ");
+    markdown_text((struct markdown){out}, value ? value : "");
+  }
+  text_puts(out, " |\n");
+  return HONE_OK;
+}
+
 static hone_status count_study(struct exporting *e, const struct study_row *study) {
   const char *copy;
   if (is_new(study->key, e->studies.at, e->studies.count)) {
@@ -32,6 +50,7 @@ static hone_status count_study(struct exporting *e, const struct study_row *stud
   if (is_new(study->fingerprint, e->machines.at, e->machines.count)) {
     TRY(arena_string(e->ctx, e->arena, study->fingerprint, strlen(study->fingerprint), &copy));
     VEC_PUSH(e->ctx, e->arena, &e->machines, copy);
+    TRY(put_machine(e, study));
   }
   if (!e->facts->first_unix_ms || study->started_unix_ms < e->facts->first_unix_ms)
     e->facts->first_unix_ms = study->started_unix_ms;
@@ -134,22 +153,22 @@ static void put_table(struct text *out) {
     markdown_text(markdown, columns[c].help);
     text_puts(out, " |\n");
   }
-  static const char *const help[FEATURE_COUNT] = {
-#define FEATURE(name, expression, text) text,
+  static const struct {
+    const char *how, *help;
+  } features[FEATURE_COUNT] = {
+#define FEATURE(name, expression, text) {#expression, text},
 #include "features.def"
 #undef FEATURE
   };
   for (size_t f = 0; f < FEATURE_COUNT; f++)
-    text_printf(
-        out,
-        "| feature.%s | | %s; amounts as log2; empty where the model's file was not at hand |\n",
-        feature_names[f], help[f]);
+    text_printf(out, "| feature.%s | %s | %s; empty where the model's file was not at hand |\n",
+                feature_names[f], strncmp(features[f].how, "lg(", 3) ? "" : "log2",
+                features[f].help);
 }
 
 void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct text *out) {
   text_printf(
-      out,
-      "# Records of a hone store\n%zu rows of %zu studies over %zu models on %zu machines, from ",
+      out, "# Records of a hone store\nRows: %zu; studies: %zu; models: %zu; machines: %zu; from ",
       facts->rows, facts->studies, facts->models, facts->machines);
   put_time(out, facts->first_unix_ms);
   text_puts(out, " to ");
@@ -178,8 +197,10 @@ void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct te
               "engine's words is `PATH`, the commands are left out. The models themselves are not "
               "in it; `model_hash` "
               "is XXH3-128 of their bytes.\n\n"
+              "## Machines\n| fingerprint | cpu | cores | hypervisor |\n|:--|:--|--:|:--|\n%s\n"
               "## Columns\n",
               HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",
-              facts->with_features, facts->rows);
+              facts->with_features, facts->rows,
+              facts->machine_rows.at ? facts->machine_rows.at : "");
   put_table(out);
 }

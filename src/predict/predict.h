@@ -110,6 +110,7 @@ MUST_USE hone_status predict(struct ctx *ctx, const struct predictor *predictor,
 struct dataset_facts {
   size_t rows, studies, models, machines, with_features;
   uint64_t first_unix_ms, last_unix_ms;
+  struct text machine_rows; /* of the card's table; the caller frees it, after a failure too */
 };
 MUST_USE hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store,
                                  struct text *out, struct dataset_facts *out_facts);

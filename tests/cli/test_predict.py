@@ -1,11 +1,15 @@
 """hone recommend --predict and hone dataset export, over a store of a few small models."""
 
 import csv
+import hashlib
 import importlib.util
 import io
 import json
 import os
 import pathlib
+import re
+import shutil
+import sqlite3
 import sys
 
 import numpy as np
@@ -69,6 +73,37 @@ def test_models_are_counted_by_what_they_are(hone):
     assert json.loads(result.text)["models"] == 3
 
 
+def add_slow_twins(path, backend, factor):
+    """Every cell of a store once more, as of another engine that took so many times as long."""
+    base = sqlite3.connect(path)
+    base.row_factory = sqlite3.Row
+    for table, key in (("cell", "key"), ("incarnation", "cell"), ("block", "cell")):
+        for row in [dict(row) for row in base.execute(f"select * from {table}")]:
+            row[key] = hashlib.md5(row[key].encode()).hexdigest()
+            if table == "cell":
+                row["backend"] = backend
+            if table == "block":
+                row["samples"] = (np.frombuffer(row["samples"], "<u8") * factor).tobytes()
+            base.execute(f"insert into {table} ({','.join(row)}) values ({','.join('?' * len(row))})", list(row.values()))
+    base.commit()
+    base.close()
+
+
+def test_what_the_budget_does_not_reach_for_is_in_the_answer(box):
+    """An engine whose whole predicted interval lies behind is not tried where the time is short: as a line, and in the JSON."""
+    site = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
+    shutil.copy(box.folder / "data/hone/results.db", box.folder / "twins.db")
+    add_slow_twins(box.folder / "twins.db", "onnxruntime", 10000)
+    result = box("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget",
+                 "2", "--store", "twins.db", "--json", "answer.json", "-q")
+    sound(result)
+    assert "  not tried  onnxruntime, 1 thread: the budget does not reach for all; predicted " in result.text
+    answer = json.loads((box.folder / "answer.json").read_text())
+    assert [r["backend"] for r in answer["rows"]] == ["native"]
+    row, = answer["dropped"]
+    assert row["backend"] == "onnxruntime" and row["threads"] == 1 and row["look"] == 0 and "predicted" in row["reason"]
+
+
 def test_an_empty_store_teaches_nothing(hone):
     result = hone("recommend", "zoo:mlp", "--predict")
     sound(result)
@@ -82,9 +117,14 @@ def test_the_dataset(box):
     assert {r["model"] for r in rows} == set(MODELS) and all(r["status"] == "ok" for r in rows)
     assert all(float(r["feature.flops"]) > 0 and float(r["latency_ms.p50"]) > 0 and r["fingerprint"] for r in rows)
     text = (box.folder / "set" / "records.csv").read_text() + (box.folder / "set" / "README.md").read_text()
-    assert str(box.folder) not in text and "repeat" not in rows[0] and os.uname().nodename not in text
+    assert str(box.folder) not in text and "repeat" not in rows[0]
+    assert not re.search(rf"\b{re.escape(os.uname().nodename)}\b", text)
     card = (box.folder / "set" / "README.md").read_text()
-    assert f"{len(rows)} rows of 1 studies over {len(MODELS)} models on 1 machines" in card
+    assert f"Rows: {len(rows)}; studies: 1; models: {len(MODELS)}; machines: 1; " in card
+    cpu = json.loads(box("report", "last", "--json", "-").text)["machine"]["cpu"]
+    brand = re.match(r"\w+", cpu)[0]
+    assert re.search(rf"^\| {rows[0]['fingerprint']} \| .*{brand}.* \| [1-9]\d* \| ", card, flags=re.M), card
+    assert "| feature.flops | log2 | " in card and "| feature.conv_share |  | " in card
     for column in rows[0]:
         assert f"| {column} |" in card
     sound(box("dataset", "export", "-o", "set"))  # again: its own files may be replaced
