@@ -13,14 +13,16 @@ static const struct {
     {AMOUNT_BYTES, "K", 1e3},    {AMOUNT_BYTES, "M", 1e6},     {AMOUNT_BYTES, "G", 1e9},
     {AMOUNT_BYTES, "T", 1e12},   {AMOUNT_BYTES, "B", 1},       {AMOUNT_BYTES, "", 1},
     {AMOUNT_SHARE, "%", 1e-2},   {AMOUNT_SHARE, "", 1},        {AMOUNT_PERCENT, "%", 1e-2},
-    {AMOUNT_PERCENT, "", 1e-2},  {AMOUNT_NUMBER, "", 1},
+    {AMOUNT_PERCENT, "", 1e-2},  {AMOUNT_NUMBER, "", 1},       {AMOUNT_MJ, "uJ", 1e-3},
+    {AMOUNT_MJ, "mJ", 1},        {AMOUNT_MJ, "J", 1e3},        {AMOUNT_MJ, "", 1},
 };
 
 const char *amount_example(enum amount_kind kind) {
   static const char *const examples[] = {
       [AMOUNT_MS] = "a time as 5ms, 300us or 0.5s",   [AMOUNT_SECONDS] = "a time in seconds as 60s",
       [AMOUNT_BYTES] = "a size as 4G or 200MB",       [AMOUNT_SHARE] = "a share as 0.99 or 99%",
-      [AMOUNT_PERCENT] = "a share in per cent as 5%", [AMOUNT_NUMBER] = "a number"};
+      [AMOUNT_PERCENT] = "a share in per cent as 5%", [AMOUNT_NUMBER] = "a number",
+      [AMOUNT_MJ] = "an energy as 5mJ or 0.2J"};
   return examples[kind];
 }
 

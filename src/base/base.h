@@ -147,7 +147,7 @@ void safe_copy(char *out, size_t size, const char *string);
 /* Strict decimal; false on trailing bytes, blanks, overflow or out of [min, max]. */
 MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out);
 MUST_USE bool parse_f64(const char *string, double min, double max, double *out);
-/* amount.c: a number with a unit of its kind, in the kind's own unit: ms, s, bytes (decimal), share. PERCENT:
+/* amount.c: a number with a unit of its kind, in the kind's own unit: ms, s, bytes (decimal), share, mJ. PERCENT:
    a bare number is per cent, SHARE: it is the share itself. Strict; false out of [min, max]. */
 enum amount_kind {
   AMOUNT_MS,
@@ -155,7 +155,8 @@ enum amount_kind {
   AMOUNT_BYTES,
   AMOUNT_SHARE,
   AMOUNT_PERCENT,
-  AMOUNT_NUMBER
+  AMOUNT_NUMBER,
+  AMOUNT_MJ
 };
 MUST_USE bool parse_amount(const char *text, enum amount_kind kind, double min, double max,
                            double *out);

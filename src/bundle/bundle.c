@@ -25,15 +25,14 @@ static hone_status check_folder(struct ctx *ctx, const char *dir) {
   return fail(ctx, HONE_E_PATH, place_file(dir), "has something in it; a bundle gets a new folder");
 }
 
-hone_status bundle_check(struct ctx *ctx, const struct bundle_request *request, const char *dir) {
-  const struct cell *cell = request->choice ? &request->choice->cell : NULL;
+hone_status bundle_check(struct ctx *ctx, const char *backend, const char *dir) {
   if (!*dir || strlen(dir) > 3900)
     return fail(ctx, HONE_E_PATH, place_file(dir), "a bundle needs a folder's name");
-  if (cell && !bundle_can_run(cell->backend))
-    return advise(ctx,
-                  fail(ctx, HONE_E_UNSUP, place_name(cell->backend),
-                       "no bundle can be made of this engine yet"),
-                  "recommend among --backend native,onnxruntime,openvino");
+  if (backend && !bundle_can_run(backend))
+    return advise(
+        ctx,
+        fail(ctx, HONE_E_UNSUP, place_name(backend), "no bundle can be made of this engine yet"),
+        "recommend among --backend native,onnxruntime,openvino");
   return check_folder(ctx, dir);
 }
 
@@ -101,7 +100,7 @@ hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request, 
   b->request = request;
   b->is_native = !strcmp(request->choice->cell.backend, "native");
   b->is_hybrid = !strcmp(request->choice->cell.backend, "hybrid");
-  hone_status status = bundle_check(ctx, request, dir);
+  hone_status status = bundle_check(ctx, request->choice->cell.backend, dir);
   if (!status) status = arena_create(ctx, (size_t)64 << 30, &b->arena);
   if (!status) status = begin_folder(b, dir);
   if (!status) status = make(b, out_id);

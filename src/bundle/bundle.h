@@ -22,10 +22,10 @@ struct bundle_request {
   const char *page_html;         /* the study's page */
 };
 enum { BUNDLE_SETS = 2, BUNDLE_ENGINES = 2 };
-/* Refuses before the work: E_UNSUP for a backend that has no adaptor here, E_PATH for a folder that has something in
-   it. */
-MUST_USE hone_status bundle_check(struct ctx *ctx, const struct bundle_request *request,
-                                  const char *dir);
+bool bundle_can_run(const char *backend);
+/* Refuses before the work: E_UNSUP for a backend that has no adaptor here (NULL: none is known yet), E_PATH for a folder
+   that has something in it. */
+MUST_USE hone_status bundle_check(struct ctx *ctx, const char *backend, const char *dir);
 /* E_ACCURACY where what was put together does not give the reference's outputs. out_id: 16 digits. */
 MUST_USE hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request,
                                   const char *dir, char out_id[17]);
@@ -90,7 +90,6 @@ MUST_USE hone_status bundle_make_engine(struct bundle *b, const struct adaptor *
 /* hybrid.c: the same of parts on several engines */
 MUST_USE hone_status bundle_make_hybrid(struct bundle *b);
 MUST_USE hone_status bundle_make_programs(struct bundle *b);
-bool bundle_can_run(const char *backend);
 /* vectors.c: inputs and the reference's outputs; then those of the bundle itself, judged by the former */
 MUST_USE hone_status bundle_make_vectors(struct bundle *b);
 MUST_USE hone_status bundle_judge(struct bundle *b);

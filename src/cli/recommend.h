@@ -24,7 +24,8 @@ MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const s
 /* Where more candidates are there than can be looked at: drops those whose whole interval lies behind the best one's, the
    worst first, as long as there are too many. Whether any was dropped. */
 bool forecast_keep(struct forecast *forecast, double affordable);
-void forecast_put_dropped(struct text *out, const struct forecast *forecast);
+/* What was dropped, with the reason: as lines, and as rows of the answer's JSON. */
+void forecast_put_dropped(const struct forecast *forecast, struct text *lines, json_t *list);
 /* --predict: the table, how good each predictor was on models that it did not see, and which is used. */
 MUST_USE hone_status forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args);
 

@@ -27,10 +27,22 @@ hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct tex
   return forms_add_json(ctx, answer->forms, out);
 }
 
+/* Of the engines that are named one that a bundle can be made of, else the first; NULL: none is named. */
+static const char *likeliest(const struct args *args, char out[32]) {
+  const struct repeated *named = &args->repeated[FLAG_backend];
+  for (size_t i = 0; i < named->count; i++)
+    for (const char *at = named->at[i]; *at; at += strcspn(at, ","), at += *at == ',') {
+      char name[32];
+      snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ",:"), at);
+      if (!*out || bundle_can_run(name)) memcpy(out, name, sizeof name);
+    }
+  return *out ? out : NULL;
+}
+
 hone_status bundle_folder_check(struct ctx *ctx, const struct args *args) {
   const char *dir = value_of(args, FLAG_bundle, NULL);
-  const struct bundle_request request = {.choice = NULL};
-  return dir ? bundle_check(ctx, &request, dir) : HONE_OK;
+  char backend[32] = "";
+  return dir ? bundle_check(ctx, likeliest(args, backend), dir) : HONE_OK;
 }
 
 hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena *arena,

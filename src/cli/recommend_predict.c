@@ -186,13 +186,18 @@ static void put_interval(struct text *out, const struct interval *x, bool is_ms)
   text_puts(out, ")");
 }
 
-void forecast_put_dropped(struct text *out, const struct forecast *f) {
+void forecast_put_dropped(const struct forecast *f, struct text *lines, json_t *list) {
   for (size_t i = 0; i < f->count; i++) {
-    if (!f->at[i].is_dropped) continue;
-    text_printf(out, "  not tried  %s, %d thread%s: the budget does not reach for all; predicted ",
-                f->at[i].backend, f->at[i].threads, f->at[i].threads == 1 ? "" : "s");
-    put_interval(out, latency_of(&f->at[i]), true);
-    text_puts(out, "\n");
+    const struct forecast_row *row = &f->at[i];
+    struct text reason = {0};
+    if (!row->is_dropped) continue;
+    text_puts(&reason, "the budget does not reach for all; predicted ");
+    put_interval(&reason, latency_of(row), true);
+    text_printf(lines, "  not tried  %s, %d thread%s: %s\n", row->backend, row->threads,
+                row->threads == 1 ? "" : "s", reason.at ? reason.at : "");
+    json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:s*}", "backend", row->backend,
+                                          "threads", row->threads, "look", 0, "reason", reason.at));
+    text_deinit(&reason);
   }
 }
 

@@ -43,7 +43,9 @@ static hone_status check_meter(struct race *race) {
   struct energy now;
   energy_read(&now);
   const bool is_here = !strcmp(race->device, "cpu");
-  if (race->demands.objective != DEMAND_energy || (is_here && now.package_count)) return HONE_OK;
+  const bool is_asked =
+      race->demands.objective == DEMAND_energy || !isnan(race->demands.bound[DEMAND_energy]);
+  if (!is_asked || (is_here && now.package_count)) return HONE_OK;
   return advise(
       race->ctx,
       fail(race->ctx, HONE_E_UNSUP, place_name("energy"),
@@ -73,7 +75,8 @@ static hone_status read_demands(struct race *race) {
     enum demand_id id;
   } bounds[] = {{FLAG_max_latency, DEMAND_latency}, {FLAG_min_throughput, DEMAND_throughput},
                 {FLAG_max_memory, DEMAND_memory},   {FLAG_max_size, DEMAND_size},
-                {FLAG_max_start, DEMAND_start},     {FLAG_min_accuracy, DEMAND_accuracy}};
+                {FLAG_max_start, DEMAND_start},     {FLAG_max_compile, DEMAND_compile},
+                {FLAG_max_energy, DEMAND_energy},   {FLAG_min_accuracy, DEMAND_accuracy}};
   const char *objective = value_of(race->args, FLAG_objective, "latency");
   int id = 0;
   demands_init(&race->demands);
@@ -320,6 +323,7 @@ static void put_dropped(struct text *out, const struct race *race, json_t *list)
     for (size_t i = 0; i < race->looks[l].summary.record_count; i++)
       if (!is_in(&race->looks[l + 1].summary, race->looks[l].summary.records[i].cell.key))
         tell_dropped(race, l, i, out, list);
+  forecast_put_dropped(&race->forecast, out, list);
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
@@ -332,7 +336,6 @@ static hone_status print_answer(struct race *race, const struct text *dropped) {
   struct text out = {0};
   advise_table(summary_of(race), &race->demands, advice, &out);
   text_append(&out, dropped->at ? dropped->at : "", dropped->length);
-  forecast_put_dropped(&out, &race->forecast);
   forms_put(&out, &race->forms);
   if (race->split.words[0]) {
     text_puts(&out, "hybrid: ");

@@ -194,6 +194,40 @@ def test_where_a_bundle_may_not_go(hone):
     refused(hone("recommend", "zoo:mlp", "--bundle", "file"), "E_PATH")
 
 
+def test_an_engine_that_no_bundle_is_made_of_is_refused_before_the_race(hone):
+    refused(hone("recommend", "zoo:mlp", "--bundle", "b", "--backend", "tvm,litert"), "E_UNSUP", "native,onnxruntime,openvino")
+    assert not (hone.folder / "b").exists()
+
+
+WRONG_COMPILER = """#!/usr/bin/env python3
+import os, subprocess, sys
+code = subprocess.run(["cc", *sys.argv[1:]]).returncode
+if not code and "src/run.c" in sys.argv:
+    os.rename("run", {real!r})
+    open("run", "w").write('''#!/usr/bin/env python3
+import pathlib, subprocess, sys
+subprocess.run([{real!r}, *sys.argv[1:]], check=True)
+out = pathlib.Path(sys.argv[sys.argv.index("-o") + 1]) / "output_0.npy"
+data = bytearray(out.read_bytes())
+data[-1] ^= 0x40
+out.write_bytes(data)
+''')
+    os.chmod("run", 0o755)
+sys.exit(code)
+"""
+
+
+def test_programs_that_compute_something_else_are_no_bundle(hone, tmp_path):
+    """One output of one of them is another number than the reference's: nothing is left of the folder."""
+    compiler = tmp_path / "wrong-cc"
+    compiler.write_text(WRONG_COMPILER.format(real=str(tmp_path / "run-real")))
+    compiler.chmod(0o755)
+    result = hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--budget", "1", "--bundle", "b",
+                  env={"HONE_CC": str(compiler)})
+    refused(result, "E_ACCURACY", "the bundle's outputs differ from the reference")
+    assert not list(hone.folder.glob("b*")), result
+
+
 @pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
 def test_a_bundle_of_an_engine(engine, tmp_path):
     package = pytest.importorskip(engine)

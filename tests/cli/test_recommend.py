@@ -77,7 +77,8 @@ def test_usage(shared_hone):
 
 def test_energy_without_a_meter_is_no_guess(shared_hone, tmp_path):
     none = {"HONE_POWERCAP": str(tmp_path)}
-    refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy", env=none), "E_UNSUP", "guess")
+    for words in (["--objective", "energy"], ["--max-energy", "5mJ"]):
+        refused(shared_hone("recommend", "zoo:mlp", *words, env=none), "E_UNSUP", "guess")
     with running_meter(tmp_path) as meter:
         refused(shared_hone("recommend", "zoo:mlp", "--objective", "energy", "--device", "ssh:a", env=meter), "E_UNSUP", "guess")
 
@@ -109,17 +110,29 @@ def test_energy_decides_where_there_is_a_meter(hone, tmp_path):
     """At a steady power the energy of an inference is its time: the rows' figures bear the choice out."""
     with running_meter(tmp_path) as meter:
         result = hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={ONNXRUNTIME}",
-                      "--threads", "1", "--objective", "energy", "--budget", "4s", "--json", "-", "--quiet", env=meter)
+                      "--threads", "1", "--objective", "energy", "--max-energy", "9J", "--budget", "4s", "--json", "-", "--quiet",
+                      env=meter)
     sound(result)
     answer = json.loads(result.text)
     rows = {r["cell"]: r for r in answer["rows"]}
-    assert answer["objective"] == "energy" and rows, answer
+    assert answer["objective"] == "energy" and answer["bounds"] == {"energy": 9000} and rows, answer
     for row in rows.values():
         # 10 W: 10 mJ a millisecond, and what lies between the inferences of a slice
         assert row["energy"] > 5 * row["latency"], row
         if row["standing"] in ("behind", "runner-up"):
             assert row["reason"].startswith("energy of an inference") and row["energy"] > rows[answer["choice"]]["energy"]
     assert " mJ" in answer["conclusion"], answer["conclusion"]
+
+
+def test_every_bound_is_held_or_named(hone):
+    """All of them, each out of any machine's reach: every one is in the answer, with a figure that would do."""
+    bounds = {"latency": "--max-latency=0.001us", "throughput": "--min-throughput=1000000000000", "memory": "--max-memory=1kB",
+              "size": "--max-size=1", "start": "--max-start=0.001us", "compile": "--max-compile=0.001us"}
+    result = hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--budget", "1", *bounds.values(), "--json", "-",
+                  "--quiet")
+    assert result.code == 1, result
+    answer = json.loads(result.text)
+    assert set(answer["needs"]) == set(answer["bounds"]) == set(bounds) and "choice" not in answer, answer
 
 
 def test_the_device_is_the_studys(shared_hone):

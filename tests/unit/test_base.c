@@ -70,7 +70,8 @@ static void amounts_have_units_of_their_kind(void **state) {
       {"512", AMOUNT_BYTES, 512},   {"0.99", AMOUNT_SHARE, .99}, {"99%", AMOUNT_SHARE, .99},
       {"5%", AMOUNT_PERCENT, .05},  {"5", AMOUNT_PERCENT, .05},  {"2.5 %", AMOUNT_PERCENT, .025},
       {"5%%", AMOUNT_PERCENT, NAN}, {"-1", AMOUNT_PERCENT, NAN}, {"1,5ms", AMOUNT_MS, NAN},
-      {"1e400s", AMOUNT_MS, NAN},   {"3", AMOUNT_NUMBER, 3}};
+      {"1e400s", AMOUNT_MS, NAN},   {"3", AMOUNT_NUMBER, 3},     {"5mJ", AMOUNT_MJ, 5},
+      {"0.2J", AMOUNT_MJ, 200},     {"5ms", AMOUNT_MJ, NAN}};
   for (size_t i = 0; i < COUNT(cases); i++) {
     double value = -1;
     const bool ok = parse_amount(cases[i].text, cases[i].kind, 0, 1e300, &value);
