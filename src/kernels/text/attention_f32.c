@@ -71,20 +71,21 @@ INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
 #endif
 
 /* One panel of a product in registers. */
-#define PRODUCT_(acc, rows, a, a_row, panel, depth) PRODUCT_OF_(acc, rows, a, a_row, panel, depth)
-#define PRODUCT_OF_(acc, rows, a, a_row, b, b_row, columns, depth)                         \
+#define PRODUCT_(acc, rows, vectors, a, a_row, panel, depth) \
+  PRODUCT_OF_(acc, rows, vectors, a, a_row, panel, depth)
+#define PRODUCT_OF_(acc, rows, vectors, a, a_row, b, b_row, columns, depth)                \
   do {                                                                                     \
     UNROLL for (int y = 0; y < rows; y++)                                                  \
-      UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] = (vec){0};                       \
+      UNROLL for (int x = 0; x < vectors; x++) acc[y][x] = (vec){0};                       \
     for (long k = 0; k < depth; k++) {                                                     \
       vec w[VECTORS];                                                                      \
-      UNROLL for (int x = 0; x < VECTORS; x++) {                                           \
+      UNROLL for (int x = 0; x < vectors; x++) {                                           \
         const long left = (columns) - x * LANES;                                           \
         w[x] = left > 0 ? load_lanes_((b) + k * (b_row) + x * LANES, left) : (vec){0};     \
       }                                                                                    \
       UNROLL for (int y = 0; y < rows; y++) {                                              \
         float t = (a)[y * (a_row) + k];                                                    \
-        UNROLL for (int x = 0; x < VECTORS; x++) acc[y][x] += t * w[x];                    \
+        UNROLL for (int x = 0; x < vectors; x++) acc[y][x] += t * w[x];                    \
       }                                                                                    \
     }                                                                                      \
   } while (0)
@@ -124,69 +125,77 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
 }
 #endif
 
-/* Scores of a block; -Inf behind the last of a row. */
-INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const void *const *e,
-                                  long line, const int rows) {
-  (void)e, (void)line;
+/* Products of a block of rows with the first `vectors` of a panel of b. */
+INLINE_ void PASTE_(NAME, panel)(const float *a, const float *b, float *s, long panel,
+                                 const int rows, const int vectors) {
+  vec acc[ROWS][VECTORS];
+  PRODUCT_(acc, rows, vectors, a, A_ROW, B_PANEL(b, panel), K);
+  UNROLL for (int y = 0; y < rows; y++)
+    UNROLL for (int x = 0; x < vectors; x++)
+      storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
+}
+
+/* And with each column of b. */
+INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const int rows) {
 #if IS_DIRECT && B_COLUMN != 1
   for (int y = 0; y < rows; y++) PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH);
 #else
-  for (long panel = 0; panel < PANELS; panel++) {
-    vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, a, A_ROW, B_PANEL(b, panel), K);
-    UNROLL for (int y = 0; y < rows; y++)
-      UNROLL for (int x = 0; x < VECTORS; x++)
-        storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
-  }
-#endif
-#if HAS_EPILOGUE
-  for (int y = 0; y < rows; y++)
-    for (long j = 0; j < N; j += LANES) {
-      const long lanes = N - j < LANES ? N - j : LANES, o = (line + y) * N + j;
-      (void)o, (void)lanes;
-      float *at = s + y * WIDTH + j;
-      storeu_(at, EPILOGUE(loadu_(at), o, j, lanes));
-    }
-#endif
+  for (long panel = 0; panel < N / NR; panel++) PASTE_(NAME, panel)(a, b, s, panel, rows, VECTORS);
 #if N % NR
-  for (int y = 0; y < rows; y++) {
-    long j = N / LANES * LANES;
-    float *at = s + y * WIDTH;
-    if (N % LANES) {
-      storeu_(at + j, fill_lanes_(loadu_(at + j), N % LANES, splat_(-INFINITY)));
-      j += LANES;
-    }
-    for (; j < WIDTH; j += LANES) storeu_(at + j, splat_(-INFINITY));
-  }
+  PASTE_(NAME, panel)(a, b, s, N / NR, rows, (N % NR + LANES - 1) / LANES);
+#endif
 #endif
 }
 
-/* exp(s - max) in place; 1 / sum. */
-INLINE_ float PASTE_(NAME, weights)(float *s) {
-  vec high[VECTORS], sum[VECTORS];
-  UNROLL for (int i = 0; i < VECTORS; i++) high[i] = splat_(-INFINITY), sum[i] = (vec){0};
-  for (long j = 0; j < WIDTH; j += NR)
-    UNROLL for (int i = 0; i < VECTORS; i++) high[i] = MAX2_(high[i], loadu_(s + j + i * LANES));
-  UNROLL for (int i = 1; i < VECTORS; i++) high[0] = MAX2_(high[0], high[i]);
-  const vec top = max_lanes_(high[0]);
-  for (long j = 0; j < WIDTH; j += NR)
-    UNROLL for (int i = 0; i < VECTORS; i++) {
-      const vec t = expv_(loadu_(s + j + i * LANES) - top);
+/* The scores [j, j + lanes) of line o / N; -Inf behind them. */
+INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, const long lanes) {
+  (void)e, (void)o;
+  vec t = loadu_(s + j);
+#if HAS_EPILOGUE
+  t = EPILOGUE(t, (o + j), j, lanes);
+#endif
+  t = fill_lanes_(t, lanes, splat_(-INFINITY));
+  if (HAS_EPILOGUE || lanes < LANES) storeu_(s + j, t);
+  return t;
+}
+
+/* exp(s - max) in place, for products s of line o / N; 1 / sum. */
+INLINE_ float PASTE_(NAME, weights)(float *s, const void *const *e, long o) {
+  vec high[4], sum[4];
+  UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY), sum[i] = (vec){0};
+  long j = 0;
+  for (; j + 4 * LANES <= N; j += 4 * LANES)
+    UNROLL for (int i = 0; i < 4; i++)
+      high[i] = MAX2_(high[i], PASTE_(NAME, score)(s, e, o, j + i * LANES, LANES));
+  for (; j + LANES <= N; j += LANES)
+    high[0] = MAX2_(high[0], PASTE_(NAME, score)(s, e, o, j, LANES));
+#if N % LANES
+  high[1] = MAX2_(high[1], PASTE_(NAME, score)(s, e, o, j, N % LANES));
+#endif
+  const vec top = max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3])));
+  for (j = 0; j + 3 * LANES < N; j += 4 * LANES)
+    UNROLL for (int i = 0; i < 4; i++) {
+      const vec t = exp_down_(loadu_(s + j + i * LANES) - top);
       sum[i] += t;
       storeu_(s + j + i * LANES, t);
     }
-  UNROLL for (int i = 1; i < VECTORS; i++) sum[0] += sum[i];
-  return 1.0f / LANE_(sum_lanes_(sum[0]), 0);
+  for (; j < N; j += LANES) {
+    const vec t = exp_down_(loadu_(s + j) - top);
+    sum[0] += t;
+    storeu_(s + j, t);
+  }
+  return 1.0f / LANE_(sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])), 0);
 }
 
 INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, C_T *c,
                                 const void *const *e, long line, const int rows) {
   float scale[ROWS];
-  PASTE_(NAME, scores)(a, b, s, e, line, rows);
-  for (int y = 0; y < rows; y++) scale[y] = PASTE_(NAME, weights)(s + y * WIDTH);
+  PASTE_(NAME, scores)(a, b, s, rows);
+  for (int y = 0; y < rows; y++)
+    scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, e, (line + y) * N);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, s, WIDTH, V_PANEL(v, panel), N);
+    PRODUCT_(acc, rows, VECTORS, s, WIDTH, V_PANEL(v, panel), N);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;

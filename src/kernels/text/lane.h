@@ -33,6 +33,7 @@ typedef uint32_t vecw_;
 #define INLINE_ static inline
 #define MAY_ALIAS
 #endif
+#define STEP_POINTER_(p, n) ((p) += (n))
 #define PREFETCH_(p) ((void)(p))
 #define LANE_(x, i) (x)
 #define STORE_WORDS_(p, x) (*(p) = (x))
@@ -160,6 +161,7 @@ INLINE_ vec expv_(vec x) {
   p = p * (r * r) + r + 1.0f;
   return p * lane_float_((half + 127) * (1 << 23)) * lane_float_((i - half + 127) * (1 << 23));
 }
+INLINE_ vec exp_down_(vec x) { return expv_(x); }
 INLINE_ vec logv_(vec x) {
   if (x != x || x < 0) return NAN;
   if (x == 0) return -INFINITY;

@@ -43,6 +43,12 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #endif
 #define INLINE_ static inline __attribute__((always_inline, unused))
 #define MAY_ALIAS __attribute__((may_alias))
+/* p += n; what is read near p is addressed from here, not from where p once was: that would take a register each. */
+#define STEP_POINTER_(p, n)    \
+  do {                         \
+    (p) += (n);                \
+    __asm__("" : "+r"(p));     \
+  } while (0)
 #define PREFETCH_(p) __builtin_prefetch((p), 0, 2)
 #define LANE_(x, i) ((x)[i])
 #define STORE_WORDS_(p, x) (*(veci __attribute__((aligned(4), may_alias)) *)(p) = (x))
@@ -461,6 +467,21 @@ INLINE_ vec copysignv_(vec x, vec sign) {
 #else
 #define ROTATE_(x, n) __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3)
 #endif
+/* Each lane and the one `distance` beside it, 1, 2, 4, change places. */
+#if LANES == 16
+#define EXCHANGE_(x, distance)                                                                    \
+  __builtin_shufflevector(x, x, 0 ^ (distance), 1 ^ (distance), 2 ^ (distance), 3 ^ (distance),  \
+                          4 ^ (distance), 5 ^ (distance), 6 ^ (distance), 7 ^ (distance),        \
+                          8 ^ (distance), 9 ^ (distance), 10 ^ (distance), 11 ^ (distance),      \
+                          12 ^ (distance), 13 ^ (distance), 14 ^ (distance), 15 ^ (distance))
+#elif LANES == 8
+#define EXCHANGE_(x, distance)                                                                    \
+  __builtin_shufflevector(x, x, 0 ^ (distance), 1 ^ (distance), 2 ^ (distance), 3 ^ (distance),  \
+                          4 ^ (distance), 5 ^ (distance), 6 ^ (distance), 7 ^ (distance))
+#else
+#define EXCHANGE_(x, distance) \
+  __builtin_shufflevector(x, x, 0 ^ (distance), 1 ^ (distance), 2 ^ (distance), 3 ^ (distance))
+#endif
 /* Lanes of x and y in turn: of their lower halves, of their upper ones. */
 #if LANES == 16
 #define INTERLEAVE_LOW_(x, y) \
@@ -561,13 +582,8 @@ INLINE_ vec sqrtv_(vec x) {
 #endif
 }
 
-/* exp(x) = 2^n (1 + r + r^2 P(r)), r = x - n ln 2, |r| <= ln 2 / 2; P: 3.3e-9. 2^n in two factors,
-   so that the result may be a denormal or overflow. */
-INLINE_ vec expv_(vec x) {
-  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
-  vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
-  veci i = (veci)n - (veci)splat_(0x1.8p23f);
-  n -= splat_(0x1.8p23f);
+/* exp(y) = 2^n (1 + r + r^2 P(r)), r = y - n ln 2, |r| <= ln 2 / 2; P: 3.3e-9. Here without 2^n. */
+INLINE_ vec exp_factor_(vec y, vec n) {
   vec r = y - n * splat_(0x1.62e4p-1f);
   r = r - n * splat_(0x1.7f7d1cp-20f);
   vec p = splat_(0x1.6a1a62p-10f);
@@ -575,10 +591,23 @@ INLINE_ vec expv_(vec x) {
   p = p * r + splat_(0x1.555916p-5f);
   p = p * r + splat_(0x1.55548ap-3f);
   p = p * r + splat_(0x1.fffffcp-2f);
-  p = p * (r * r) + r + splat_(1.0f);
-  veci half = i >> 1;
+  return p * (r * r) + r + splat_(1.0f);
+}
+/* 2^n in two factors, so that the result may be a denormal or overflow. */
+INLINE_ vec expv_(vec x) {
+  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
+  vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
+  veci i = (veci)n - (veci)splat_(0x1.8p23f), half = i >> 1;
+  vec p = exp_factor_(y, n - splat_(0x1.8p23f));
   vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
   return p * s * t;
+}
+/* exp of 0 and less, of a softmax: what is below 2^-126.5 is 0. 2^n is one factor, and nothing masked becomes a denormal,
+   for which processors take a hundred cycles. */
+INLINE_ vec exp_down_(vec x) {
+  const vec middle = splat_(0x1.8p23f + 127.0f), y = MAX2_(splat_(-88.0f), x); /* NaN stays */
+  const vec n = y * splat_(0x1.715476p0f) + middle; /* its low bits are n + 127 */
+  return exp_factor_(y, n - middle) * (vec)((veci)n << 23);
 }
 
 /* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9.

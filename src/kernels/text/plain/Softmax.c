@@ -14,7 +14,7 @@
     if (sizeof(REAL) == 4)                                                                       \
       for (int64_t j = 0; j < (n); j += LANES) {                                                 \
         float *const at = (float *)(void *)((e) + j);                                            \
-        store_lanes_(at, exp_(load_lanes_(at, (n)-j)), (n)-j);                                   \
+        store_lanes_(at, exp_down_(load_lanes_(at, (n)-j)), (n)-j);                              \
       }                                                                                          \
     else                                                                                         \
       for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)exp((double)(e)[j]);                      \
