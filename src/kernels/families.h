@@ -68,6 +68,8 @@ FAMILY(reduce)
 FAMILY(attention)
 int gemm_shared_defines(ON, const struct choice *choice,
                         struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
+int depthwise_shared_defines(ON, const struct choice *choice,
+                             struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
 int reduce_shared_defines(ON, const struct choice *choice,
                           struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
 int64_t gemm_pack_units(ON, const struct choice *choice);

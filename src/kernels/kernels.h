@@ -87,7 +87,7 @@ struct kernel_define {
   const char *name;
   int64_t value;
 };
-#define KERNEL_DEFINES_MAX 24
+#define KERNEL_DEFINES_MAX 32
 #define CHOICE_VALUES_MAX 12
 
 /* How one row does one problem on one target. */

@@ -54,6 +54,44 @@ int depthwise_defines(const struct problem *problem, const struct kernel_target 
   return count;
 }
 
+/* Columns that the last window of a row reaches over the right edge of the image. */
+static int64_t beyond_right(const struct problem *p) {
+  return max_i64(0, (p->ow - 1) * p->sw + (p->kw - 1) * p->dw + 1 - p->pl - p->iw);
+}
+
+/* The last three of depthwise_defines are sizes, too. */
+int depthwise_shared_defines(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice,
+                             struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
+  const int64_t block = choice->value[0], blocks = ceil_div(problem->ow, block);
+  const struct kernel_define literals[] = {
+      {"KH", problem->kh},
+      {"KW", problem->kw},
+      {"SH", problem->sh},
+      {"SW", problem->sw},
+      {"DH", problem->dh},
+      {"DW", problem->dw},
+      {"A_ZERO", problem->a_zero},
+      {"NARROW", block * blocks > problem->ow},
+      {"TAIL", problem->ic % lanes_of(target)},
+      {"PL", problem->pl},
+      {"PR", beyond_right(problem)},
+  };
+  const struct kernel_define sizes[] = {
+      {"IC", problem->ic},       {"IH", problem->ih},           {"IW", problem->iw},
+      {"OH", problem->oh},       {"PT", problem->pt},           {"I_IMAGE", problem->i_image},
+      {"I_ROW", problem->i_row}, {"I_PIXEL", problem->i_pixel}, {"O_IMAGE", problem->o_image},
+      {"O_ROW", problem->o_row}, {"O_PIXEL", problem->o_pixel},
+  };
+  struct kernel_define chosen[KERNEL_DEFINES_MAX];
+  const int count = depthwise_defines(problem, target, choice, chosen);
+  memcpy(defines, literals, sizeof literals);
+  memcpy(defines + COUNT(literals), chosen, (size_t)count * sizeof *chosen);
+  memcpy(defines + COUNT(literals) + count, sizes, sizeof sizes);
+  *out_sizes = 3 + COUNT(sizes);
+  return COUNT(literals) + count + COUNT(sizes);
+}
+
 int64_t depthwise_units(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice) {
   (void)target, (void)choice;

@@ -2,9 +2,10 @@
  * reads each input vector once. Padding is inside: rows are clipped, columns outside count as zero.
  * b is packed [channel vector][KH][KW][LANES], zero-padded. A unit is one output row of one image.
  * Bytes of a are floats less A_ZERO as soon as they are read; sums of bytes are exact in a float.
- * From defines(): A_TYPE C_TYPE CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (in a row),
- * WIDE_BLOCKS (the others have one column less). */
-#define TAIL (IC % LANES)
+ * Literals are the window (KH KW SH SW DH DW), PL and PR (columns that lie outside on the left and on the right), A_ZERO
+ * and, from defines(), A_TYPE C_TYPE, BLOCK (columns of the wide blocks), NARROW (1: some have one less), TAIL (channels
+ * behind the last whole vector). Sizes may be read at run time, so that layers that differ in them alone are one
+ * function: the problem's, CHANNELS (at a time), BLOCKS (in a row), WIDE_BLOCKS. */
 #include "types.h"
 #if A_TYPE == 2 || A_TYPE == 3
 #define LOAD(p, lanes) (LOAD_A(p, lanes) - splat_((float)A_ZERO))
@@ -21,29 +22,39 @@
 #define RESULT(x, o, j, lanes) integers_(x)
 #define COLUMN(j, lanes)
 #endif
-/* Every block of columns reaches over the left or the right edge of the image. */
-#define BEYOND_RIGHT ((OW - 1) * SW + (KW - 1) * DW + 1 - PL > IW)
-#define ONLY_EDGES \
-  ((BLOCKS == 1 && (PL > 0 || BEYOND_RIGHT)) || (BLOCKS == 2 && PL > 0 && BEYOND_RIGHT))
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
+/* Input column i of such a block lies outside the image: only the first and the last few may. */
+#define IS_OUTSIDE(i, columns) \
+  (((i) < PL && left + (i) < 0) || ((i) >= SPAN(columns) - PR && left + (i) >= s->width))
 
-/* `columns` outputs at element o from the input column `left` of the rows that taps [top, bottom)
-   reach; lanes: valid channels; checked: some input columns lie outside. */
-INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const void *const *e,
-                                 long left, long top, long bottom, long o, long j, const int columns,
-                                 const long lanes, const int checked) {
+/* One row of outputs: its taps are [top, bottom). */
+struct PASTE_(NAME, line) {
+  const A_T *a;
+  C_T *c;
+  const float *b;
+  const void *const *e;
+  long top, bottom, last;             /* channel */
+  long width, i_row, i_pixel, o_pixel; /* sizes, read once */
+};
+
+/* `columns` outputs at element o, of the channels from j on, from the input column `left`; lanes: valid channels. */
+INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, line) *s, long left, long o, long j,
+                                 const int columns, const long lanes) {
+  const void *const *e = s->e;
+  C_T *c = s->c + o;
   (void)e;
   vec acc[BLOCK];
   UNROLL for (int x = 0; x < columns; x++) acc[x] = (vec){0};
-  for (long ty = top; ty < bottom; ty++) {
-    const A_T *row = a + ty * DH * I_ROW + left * I_PIXEL;
-    const float *w = b + ty * KW * LANES;
+  for (long ty = s->top; ty < s->bottom; ty++) {
+    const A_T *row = s->a + j + ty * DH * s->i_row + left * s->i_pixel;
+    const float *w = s->b + (j * KH + ty * LANES) * KW;
 #if DW == 1 && KW <= 7
     vec in[SPAN(BLOCK)];
     UNROLL for (int i = 0; i < SPAN(columns); i++) {
-      in[i] = checked && (left + i < 0 || left + i >= IW) ? (vec){0}
-                                                          : LOAD(row + i * I_PIXEL, lanes);
-      IN_REGISTER_(in[i]);
+      vec t = IS_OUTSIDE(i, columns) ? (vec){0} : LOAD(row + i % 4 * s->i_pixel, lanes);
+      IN_REGISTER_(t);
+      in[i] = t;
+      if (i % 4 == 3) STEP_POINTER_(row, 4 * s->i_pixel);
     }
     UNROLL for (int tx = 0; tx < KW; tx++) {
       vec tap = loadu_(w + tx * LANES);
@@ -53,9 +64,8 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
     for (long tx = 0; tx < KW; tx++) {
       vec tap = loadu_(w + tx * LANES);
       UNROLL for (int x = 0; x < columns; x++) {
-        const long at = left + x * SW + tx * DW;
-        if (!checked || (at >= 0 && at < IW))
-          acc[x] += LOAD(row + (x * SW + tx * DW) * I_PIXEL, lanes) * tap;
+        const long i = x * SW + tx * DW;
+        if (!IS_OUTSIDE(i, columns)) acc[x] += LOAD(row + i * s->i_pixel, lanes) * tap;
       }
     }
 #endif
@@ -65,79 +75,70 @@ INLINE_ void PASTE_(NAME, block)(const A_T *a, const float *b, C_T *c, const voi
   RESULT_T result[BLOCK];
   COLUMN(j, lanes)
   UNROLL for (int x = 0; x < columns; x++)
-    result[x] = RESULT(acc[x], (o + x * O_PIXEL), j, lanes);
+    result[x] = RESULT(acc[x], (o + x * s->o_pixel), j, lanes);
 #ifdef STORE_TWO
   const int twos = lanes < LANES ? 0 : columns / 2 * 2;
   UNROLL for (int x = 0; x < twos; x += 2)
-    STORE_TWO(c + o + x * O_PIXEL, result[x], c + o + (x + 1) * O_PIXEL, result[x + 1])
+    STORE_TWO(c + x * s->o_pixel, result[x], c + (x + 1) * s->o_pixel, result[x + 1])
+  UNROLL for (int x = twos; x < columns; x++) STORE_C(c + x * s->o_pixel, result[x], lanes);
 #else
-  const int twos = 0;
+  UNROLL for (int x = 0; x < columns; x++) {
+    STORE_C(c + x % 4 * s->o_pixel, result[x], lanes);
+    if (x % 4 == 3) STEP_POINTER_(c, 4 * s->o_pixel);
+  }
 #endif
-  UNROLL for (int x = twos; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], lanes);
 }
 
-/* Channels [j, last) of one block of columns. */
-INLINE_ void PASTE_(NAME, channels)(const A_T *a, const float *b, C_T *c,
-                                    const void *const *e, long left, long top, long bottom, long o,
-                                    long j, long last, const int columns) {
-#if !ONLY_EDGES
-  const int checked = left < 0 || left + SPAN(columns) > IW;
-#endif
-#define BLOCK_(lanes, checked)                                                                     \
-  PASTE_(NAME, block)(a + j, b + j * KH * KW, c, e, left, top, bottom, o + j, j, columns, (lanes), \
-                      (checked))
-#if !ONLY_EDGES
-  if (!checked)
-    for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 0);
-#endif
-  for (; j + LANES <= last; j += LANES) BLOCK_(LANES, 1);
+/* The channels from j on of one block of columns. */
+INLINE_ void PASTE_(NAME, channels)(const struct PASTE_(NAME, line) *s, long left, long o, long j,
+                                    const int columns) {
+  for (; j + LANES <= s->last; j += LANES)
+    PASTE_(NAME, block)(s, left, o + j, j, columns, LANES);
 #if TAIL
-  if (j < last) BLOCK_(TAIL, 1);
+  if (j < s->last) PASTE_(NAME, block)(s, left, o + j, j, columns, TAIL);
 #endif
-#undef BLOCK_
 }
 
-/* Channels [channel, last) of one output row. */
-static void PASTE_(NAME, row)(const A_T *a, const float *b, C_T *c, const void *const *e,
-                              long u, long channel, long last) {
-  const long image = u / OH, y = u % OH, first = y * SH - PT; /* input row of the first tap */
-  long top = 0, bottom = KH;
-  while (top < KH && first + top * DH < 0) top++;
-  while (bottom > top && first + (bottom - 1) * DH >= IH) bottom--;
-  const A_T *rows = a + image * I_IMAGE + first * I_ROW;
-  const long o = image * O_IMAGE + y * O_ROW;
+/* The channels from `channel` on of one output row. */
+static void PASTE_(NAME, row)(struct PASTE_(NAME, line) *line, const A_T *a, long u, long channel) {
+  const void *const *e = line->e;
+  (void)e;
+  const long height = IH, image = u / OH, y = u % OH;
+  const long first = y * SH - PT; /* input row of the first tap */
+  struct PASTE_(NAME, line) s = *line;
+  for (s.top = 0; s.top < KH && first + s.top * DH < 0;) s.top++;
+  for (s.bottom = KH; s.bottom > s.top && first + (s.bottom - 1) * DH >= height;) s.bottom--;
+  s.a = a + image * I_IMAGE + first * s.i_row;
+  const long o = image * O_IMAGE + y * O_ROW, blocks = BLOCKS, wide = WIDE_BLOCKS;
+  (void)wide;
   long x = 0;
-  for (int block = 0; block < BLOCKS; block++)
-#if WIDE_BLOCKS < BLOCKS
-    if (block >= WIDE_BLOCKS) {
-      PASTE_(NAME, channels)
-      (rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, channel, last, BLOCK - 1);
+  for (long block = 0; block < blocks; block++) {
+#if NARROW
+    if (block >= wide) {
+      PASTE_(NAME, channels)(&s, x * SW - PL, o + x * s.o_pixel, channel, BLOCK - 1);
       x += BLOCK - 1;
-    } else
-#endif
-    {
-      PASTE_(NAME, channels)
-      (rows, b, c, e, x * SW - PL, top, bottom, o + x * O_PIXEL, channel, last, BLOCK);
-      x += BLOCK;
+      continue;
     }
+#endif
+    PASTE_(NAME, channels)(&s, x * SW - PL, o + x * s.o_pixel, channel, BLOCK);
+    x += BLOCK;
+  }
 }
 
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
                  long begin, long end) {
-  const A_T *a = a_;
-  const float *b = b_;
-  C_T *c = c_;
+  const long all = IC, some = CHANNELS;
+  struct PASTE_(NAME, line) s = {.c = c_, .b = b_, .e = e};
+  s.width = IW, s.i_row = I_ROW, s.i_pixel = I_PIXEL, s.o_pixel = O_PIXEL;
   (void)scratch;
-  for (long channel = 0; channel < IC; channel += CHANNELS) {
-    const long last = channel + CHANNELS < IC ? channel + CHANNELS : IC;
-    for (long u = begin; u < end; u++) PASTE_(NAME, row)(a, b, c, e, u, channel, last);
+  for (long channel = 0; channel < all; channel += some) {
+    s.last = channel + some < all ? channel + some : all;
+    for (long u = begin; u < end; u++) PASTE_(NAME, row)(&s, a_, u, channel);
   }
 }
-#undef TAIL
 #undef LOAD
 #undef RESULT
 #undef COLUMN
-#undef BEYOND_RIGHT
-#undef ONLY_EDGES
 #undef SPAN
+#undef IS_OUTSIDE
