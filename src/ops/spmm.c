@@ -6,8 +6,15 @@
  *
  * x [N, ...] f32; starts [M + 1] i32, constant, ascending from 0; sources [E] i32 or i64, negative
  * ones from the end. Weights, if any: [E, ...] over the leading dimensions of x's rows, ones behind;
- * edges [E] i32, constant, says which of them is whose. y [M, ...]. */
+ * edges [E] i32, constant, says which of them is whose. y [M, ...]. With reduction = max, which has no weights, it is the
+ * largest of `start` and those rows, in their order; a NaN stays. */
+#include <math.h>
+
 #include "view.h"
+
+static bool is_max(const struct node *node) {
+  return !strcmp(node_string(node, "reduction", "add"), "max");
+}
 
 static hone_status check_starts(struct ctx *ctx, const struct node *node, int64_t edges) {
   const struct tensor *starts = node->inputs[1]->constant;
@@ -47,6 +54,9 @@ hone_status infer_spmm(struct ctx *ctx, struct graph *graph, struct node *node) 
   if (x->shape.rank < 1 || x->shape.dims[0] < 1 || sources->shape.rank != 1)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "no rows, or sources of rank %d",
                 sources->shape.rank);
+  if (is_max(node) ? node_input(node, 3) != NULL
+                   : strcmp(node_string(node, "reduction", "add"), "add") != 0)
+    return fail(ctx, HONE_E_UNSUP, node_place(node), "a reduction other than add or plain max");
   TRY(check_starts(ctx, node, sources->shape.dims[0]));
   TRY(check_weights(ctx, node, sources->shape.dims[0]));
   struct shape shape = x->shape;
@@ -60,17 +70,23 @@ hone_status eval_spmm(struct ctx *ctx, struct arena *scratch, const struct node 
   const size_t rows = (size_t)out[0]->shape.dims[0], edges = tensor_count(in[2]);
   const bool has_weights = node_input(node, 3) != NULL;
   const size_t heads = has_weights ? tensor_count(in[3]) / edges : 1;
+  const double start = is_max(node) ? node_float(node, "start", -INFINITY) : 0;
   double *sum;
   TRY(NEW_ARRAY(ctx, scratch, sum, width + 1));
   for (size_t u = 0; u < rows; u++) {
-    memset(sum, 0, width * sizeof *sum);
+    for (size_t j = 0; j < width; j++) sum[j] = start;
     for (int64_t e = tensor_i64(in[1], u); e < tensor_i64(in[1], u + 1); e++) {
       int64_t at;
       TRY(node_index(ctx, node, tensor_i64(in[2], (size_t)e), in[0]->shape.dims[0], &at));
       const size_t own = has_weights ? (size_t)tensor_i64(in[4], (size_t)e) * heads : 0;
-      for (size_t j = 0; j < width; j++)
-        sum[j] += (has_weights ? tensor_f64(in[3], own + j / (width / heads)) : 1) *
-                  tensor_f64(in[0], (size_t)at * width + j);
+      for (size_t j = 0; j < width; j++) {
+        const double weight = has_weights ? tensor_f64(in[3], own + j / (width / heads)) : 1;
+        const double t = weight * tensor_f64(in[0], (size_t)at * width + j);
+        if (!is_max(node))
+          sum[j] += t;
+        else if (!(sum[j] > t) && !isnan(sum[j]))
+          sum[j] = t;
+      }
     }
     for (size_t j = 0; j < width; j++) tensor_set_f64(out[0], u * width + j, sum[j]);
   }

@@ -1,10 +1,12 @@
 /* fuse-edges: what exporters of graph networks and of embedding bags write becomes hone.SpMM, which
  * reads each source row where it lies, adds up in registers and is shared by rows:
- *     ScatterND or ScatterElements (add, into zeros, constant places)
- *         of Gather(x, constant sources), times weights or not, or of any rows;
+ *     ScatterND or ScatterElements (add, into zeros; max, into one number everywhere; constant places)
+ *         of Gather(x, constant sources), times weights or not (of a sum), or of any rows;
  *     ReduceSum over the bag of Gather(table, bags [B, L]).
  * Constant edges are sorted by destination here (counting sort, stable), so that a sum has the order of
  * the scatter. */
+#include <math.h>
+
 #include "rewrite.h"
 
 struct edges {
@@ -14,12 +16,17 @@ struct edges {
   int64_t *to; /* [count] row of the result */
 };
 
-static bool is_zeros(const struct value *value) {
-  if (!value->constant || value->dtype != HONE_F32) return false;
-  const size_t count = tensor_count(value->constant);
-  for (size_t i = 0; i < count; i++)
-    if (tensor_f64(value->constant, i) != 0) return false;
-  return true;
+/* What stands in every place of the value; NaN: not one number. */
+static double filling_of(const struct value *value) {
+  if (!value->constant || value->dtype != HONE_F32 || !tensor_count(value->constant)) return NAN;
+  const double first = tensor_f64(value->constant, 0);
+  for (size_t i = 1; i < tensor_count(value->constant); i++)
+    if (tensor_f64(value->constant, i) != first) return NAN;
+  return first;
+}
+
+static bool is_max(const struct node *node) {
+  return !strcmp(node_string(node, "reduction", "none"), "max");
 }
 
 /* The constant places of a scatter, seen through an Expand of one column; NULL: known at run time. */
@@ -57,11 +64,13 @@ static bool read_places(const struct node *node, struct edges *out) {
   return true;
 }
 
-static bool is_scatter_add(const struct node *node) {
+static bool is_scatter(const struct node *node) {
   if (!is_op(node, OP_ScatterND) && !is_op(node, OP_ScatterElements)) return false;
   const struct shape *places = &node->inputs[1]->shape, *data = &node->inputs[0]->shape;
-  if (strcmp(node_string(node, "reduction", "none"), "add") || !is_zeros(node->inputs[0]) ||
-      !places_of(node) || data->rank < 1 || data->dims[0] < 1)
+  const double start = filling_of(node->inputs[0]);
+  const bool is_sum = !strcmp(node_string(node, "reduction", "none"), "add") && start == 0;
+  if ((!is_sum && !(is_max(node) && !isnan(start))) || !places_of(node) || data->rank < 1 ||
+      data->dims[0] < 1)
     return false;
   if (is_op(node, OP_ScatterND)) return places->rank == 2 && places->dims[1] == 1;
   const int64_t axis = node_int(node, "axis", 0);
@@ -91,8 +100,10 @@ static bool are_weights(const struct value *w, const struct value *rows) {
 }
 
 /* What the updates are made of. */
-static void read_updates(const struct rewrite *r, struct value *updates, struct edges *out) {
-  const struct node *mul = producer_of(updates, OP_Mul), *gather = row_gather(r, updates);
+static void read_updates(const struct rewrite *r, const struct node *scatter, struct edges *out) {
+  struct value *updates = scatter->inputs[2];
+  const struct node *gather = row_gather(r, updates);
+  const struct node *mul = is_max(scatter) ? NULL : producer_of(updates, OP_Mul);
   out->x = updates;
   for (size_t k = 0; k < 2 && mul && !gather && rewrite_single_use(r, updates); k++) {
     if (!are_weights(mul->inputs[1 - k], updates) ||
@@ -136,6 +147,10 @@ static hone_status replace(struct rewrite *r, const struct node *old, struct val
                            size_t count) {
   struct node *node;
   TRY(rewrite_node(r, OP_SpMM, in, count, &node));
+  if (is_max(old)) {
+    TRY(node_set_string(r->ctx, r->graph, node, "reduction", "max"));
+    TRY(node_set_float(r->ctx, r->graph, node, "start", filling_of(old->inputs[0])));
+  }
   TRY(node_infer(r->ctx, r->graph, node));
   return rewrite_replace(r, old->outputs[0], node->outputs[0]);
 }
@@ -147,7 +162,7 @@ static hone_status fuse_scatter(struct rewrite *r, const struct node *node) {
   if (!edges.count || edges.count > INT32_MAX || edges.rows > INT32_MAX) return HONE_OK;
   TRY(NEW_ARRAY(r->ctx, r->graph->arena, edges.to, edges.count));
   if (!read_places(node, &edges)) return HONE_OK;
-  read_updates(r, node->inputs[2], &edges);
+  read_updates(r, node, &edges);
   if (edges.x->dtype != HONE_F32) return HONE_OK;
   TRY(sort_edges(r, &edges, in));
   in[0] = edges.x;
@@ -182,7 +197,7 @@ static hone_status fuse_bag(struct rewrite *r, const struct node *node) {
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
-  if (is_scatter_add(node)) return fuse_scatter(r, node);
+  if (is_scatter(node)) return fuse_scatter(r, node);
   return is_op(node, OP_ReduceSum) ? fuse_bag(r, node) : HONE_OK;
 }
 

@@ -76,6 +76,7 @@ static const struct ops_case cases[] = {
     {"ScatterND", "reduction=mul", "i64[4,2]~rand i64[2,1]~1,-1 i64[2,2]~rand", "*"},
     {"ScatterND", "", "f32[2,3]~rand i64[2,2]~1,1,0,2 f32[2]~rand", "*"},
     {"SpMM", "", "f32[4,91]~rand i32[4]=0,2,2,5 i64[5]~3,0,-1,2,0", "*"},
+    {"SpMM", "reduction=max start=-0.2", "f32[4,91]~rand i32[4]=0,2,2,5 i64[5]~3,0,-1,2,0", "*"},
     {"SpMM", "", "f32[4,2,5]~rand i32[4]=0,2,2,5 i32[5]~3,0,1,2,0 f32[5,2,1]~rand i32[5]=4,3,2,1,0",
      "*"},
     {"GroupedMatMul", "", "f32[29,7]~rand f32[4,7,90]~rand i32[4]~0,14,16,27", "*"},

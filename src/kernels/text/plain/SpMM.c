@@ -1,7 +1,17 @@
 /* SpMM (hone): a sparse matrix in CSR form times rows. Row u of the result is the sum of the rows
  * in0[sources[e]] over e in [starts[u], starts[u + 1]), each times weight[edges[e]] where there are weights: one
  * for an edge, or one a head, which is a run of columns. A unit is a row of the result. Sums stay in registers,
- * blocks of columns at a time. */
+ * blocks of columns at a time. Or, without weights, it is the largest of ATTR_start and those rows. */
+#ifndef ATTR_start
+#define ATTR_start -INFINITY
+#endif
+#if defined ATTR_reduction_IS_max
+#define START (OUT0_T) ATTR_start
+#define JOIN(a, b) ((a) = (a) > (b) || (a) != (a) ? (a) : (b))
+#else
+#define START 0
+#define JOIN(a, b) ((a) += (b))
+#endif
 #if IN_COUNT > 3
 #define WEIGHT(e, h) ((OUT0_T)weights[(int64_t)edges[e] * heads + (h)])
 #else
@@ -9,12 +19,13 @@
 #endif
 #define BLOCKS(WIDTH)                                                                 \
   for (; j + WIDTH <= last; j += WIDTH) {                                             \
-    OUT0_T sum[WIDTH] = {0};                                                          \
+    OUT0_T sum[WIDTH];                                                                \
+    for (int k = 0; k < WIDTH; k++) sum[k] = START;                                   \
     for (int64_t e = starts[u]; e < starts[u + 1]; e++) {                             \
       const int64_t at = sources[e] < 0 ? sources[e] + rows : sources[e];             \
       const IN0_T *restrict from = x + at * width + j;                                \
       const OUT0_T w = WEIGHT(e, h);                                                  \
-      for (int k = 0; k < WIDTH; k++) sum[k] += w * from[k];                          \
+      for (int k = 0; k < WIDTH; k++) JOIN(sum[k], w * from[k]);                      \
     }                                                                                 \
     memcpy(to + u * width + j, sum, sizeof sum);                                      \
   }
@@ -64,3 +75,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 }
 #undef BLOCKS
 #undef WEIGHT
+#undef START
+#undef JOIN
+#undef ATTR_start
