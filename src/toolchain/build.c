@@ -97,7 +97,7 @@ static hone_status link_program(struct ctx *ctx, const struct build *build) {
 static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
   static hone_status (*const link_as[])(struct ctx *, const struct build *) = {
       [ARTIFACT_SO] = link_library, [ARTIFACT_A] = archive, [ARTIFACT_EXE] = link_program};
-  TRY(assemble_weights(ctx, build));
+  if (!build->inserts) TRY(assemble_weights(ctx, build)); /* else it was a job */
   return link_as[artifact_kind_of(path)](ctx, build);
 }
 

@@ -20,9 +20,10 @@ static size_t most_at_once(void) {
 
 struct jobs {
   const struct build *build;
-  size_t unit_count, compile_count, count; /* numbers: units, main, then parts */
-  atomic_size_t next;                      /* in the order of work */
-  atomic_size_t failed;                    /* the lowest number that failed; SIZE_MAX */
+  size_t unit_count, compile_count,
+      count;            /* numbers: units, main, the stub of the weights, then parts */
+  atomic_size_t next;   /* in the order of work */
+  atomic_size_t failed; /* the lowest number that failed; SIZE_MAX */
   pthread_mutex_t lock;
   struct ctx first; /* its context */
 };
@@ -85,8 +86,10 @@ static hone_status run_job(struct ctx *ctx, const struct job *job) {
   const struct jobs *jobs = job->jobs;
   if (job->number >= jobs->compile_count)
     return weights_part(ctx, jobs->build, job->number - jobs->compile_count);
-  return job->number < jobs->unit_count ? compile_unit(ctx, jobs->build, job)
-                                        : compile_main(ctx, jobs->build, job);
+  if (job->number < jobs->unit_count) return compile_unit(ctx, jobs->build, job);
+  return jobs->build->has_main && job->number == jobs->unit_count
+             ? compile_main(ctx, jobs->build, job)
+             : assemble_weights(ctx, jobs->build);
 }
 
 /* The steps' unit, which is the last, begins: it would be waited for alone. Then the others as they are; the loops'
@@ -118,7 +121,8 @@ static void *work(void *argument_) {
 hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles) {
   struct jobs jobs = {.build = build, .first = *ctx};
   jobs.unit_count = compiles ? build->input->unit_count : 0;
-  jobs.compile_count = jobs.unit_count + (compiles && build->has_main);
+  jobs.compile_count =
+      jobs.unit_count + (compiles && build->has_main) + (compiles && build->inserts);
   jobs.count = jobs.compile_count + (build->file.fd >= 0 ? build->input->part_count : 0);
   atomic_init(&jobs.failed, SIZE_MAX);
   if (pthread_mutex_init(&jobs.lock, NULL))
