@@ -24,6 +24,11 @@ struct cell {
   int64_t cell_bits; /* behind the cell's point, 9 to 15 */
   double *r_scales, hidden_scale, projection_scale;
   int64_t gates, h_zero, hidden_zero;
+  double gate_scales[GATES]; /* of each gate's sum, before it is normalised where it is */
+  struct byte_gate {
+    struct value *peephole, *norm, *bias; /* [units] of i32, i64, i64; NULL: none */
+    double peephole_scale, norm_scale;
+  } at[GATES];
 };
 
 /* y [time, 1, batch, outputs]; h and c as they are after the last step. */
@@ -225,6 +230,8 @@ hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struc
 
 enum { B_FORGET, B_CANDIDATE, B_OUT, B_IN };
 static const size_t byte_gates[GATES] = {FORGET_GATE, CELL_GATE, OUTPUT_GATE, INPUT_GATE};
+enum { NO_PEEPHOLE = 3 };
+static const size_t byte_peepholes[GATES] = {1, NO_PEEPHOLE, 2, 0};
 static const double gate_scale = 1.0 / 4096;
 
 static hone_status look_up(const struct cell *cell, struct value *table, struct value *x,
@@ -282,6 +289,43 @@ static hone_status project(const struct cell *cell, struct value *x, struct valu
   return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
 }
 
+/* Less its mean and over its deviation, times the weights, with the bias, back in steps of 2^-12. */
+static hone_status normalised(const struct cell *cell, const struct byte_gate *gate,
+                              struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *sign;
+  const float guard = 10000 * (float)gate->norm_scale;
+  const int64_t least = guard < 2e9F ? (int64_t)guard : 2000000000;
+  const double scale = gate->norm_scale * 4096;
+  TRY(make_cast(make, x, HONE_I16, &x));
+  TRY(make_node(make, OP_NormalizeWords, VALUES(x), ARGS(INT_ARG("least", least > 1 ? least : 1)),
+                &x));
+  TRY(make_cast(make, x, HONE_I64, &x));
+  TRY(make_node(make, OP_Mul, VALUES(x, gate->norm), NULL, &x));
+  TRY(make_node(make, OP_Add, VALUES(x, gate->bias), NULL, &x));
+  TRY(make_node(make, OP_Sign, VALUES(x), NULL, &sign));
+  TRY(make_with_scalar(make, OP_Mul, sign, 512, &sign));
+  TRY(make_node(make, OP_Add, VALUES(x, sign), NULL, &x));
+  TRY(make_with_scalar(make, OP_Div, x, 1024, &x));
+  TRY(make_cast(make, x, HONE_I32, &x));
+  return rescaled(cell, x, &scale, 1, INT16_MIN, INT16_MAX, out);
+}
+
+/* c: of the step before, of the output gate of this one. */
+static hone_status open_byte_gate(const struct cell *cell, int64_t g, struct value *c,
+                                  struct value *x, struct value **out) {
+  const struct byte_gate *gate = &cell->at[g];
+  struct value *seen;
+  if (gate->peephole) {
+    TRY(make_node(cell->op->make, OP_Mul, VALUES(c, gate->peephole), NULL, &seen));
+    TRY(rescaled(cell, seen, &gate->peephole_scale, 1, 0, 0, &seen));
+    TRY(make_node(cell->op->make, OP_Add, VALUES(x, seen), NULL, &x));
+    TRY(clip(cell, x, INT16_MIN, INT16_MAX, &x));
+  }
+  if (gate->norm) TRY(normalised(cell, gate, x, &x));
+  return look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, x, out);
+}
+
 static hone_status step_in_bytes(const void *of, struct value *x, struct value **h,
                                  struct value **c) {
   const struct cell *cell = of;
@@ -294,7 +338,7 @@ static hone_status step_in_bytes(const void *of, struct value *x, struct value *
   TRY(clip(cell, y, INT16_MIN, INT16_MAX, &y));
   TRY(split_gates(cell, y, (size_t)cell->gates, gates));
   for (int64_t g = 0; g < cell->gates; g++)
-    TRY(look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, gates[g], &gates[g]));
+    if (g != B_OUT) TRY(open_byte_gate(cell, g, *c, gates[g], &gates[g]));
   if (cell->is_coupled) {
     TRY(make_scalar(make, HONE_I32, INT16_MAX, &y));
     TRY(make_node(make, OP_Sub, VALUES(y, gates[B_FORGET]), NULL, &gates[B_IN]));
@@ -304,6 +348,7 @@ static hone_status step_in_bytes(const void *of, struct value *x, struct value *
   TRY(make_node(make, OP_Add, VALUES(y, *c), NULL, c));
   TRY(clip(cell, *c, INT16_MIN, INT16_MAX, c));
   if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  TRY(open_byte_gate(cell, B_OUT, *c, gates[B_OUT], &gates[B_OUT]));
   TRY(look_up(cell, cell->tanh_cell, *c, &y));
   TRY(make_node(make, OP_Mul, VALUES(gates[B_OUT], y), NULL, &y));
   TRY(to_bytes(cell, y, &cell->hidden_scale, cell->hidden_zero, h));
@@ -336,7 +381,8 @@ static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns
     TRY(tf_value(op, tensor, &parts[g]));
     TRY(as_matrix(op, parts[g], cell->units, columns, &parts[g]));
     for (int64_t i = 0; i < cell->units; i++)
-      scales[g * cell->units + i] = (double)((float)scale * (float)from / (float)gate_scale);
+      scales[g * cell->units + i] =
+          (double)((float)scale * (float)from / (float)cell->gate_scales[g]);
   }
   TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), out));
   *out_scales = scales;
@@ -358,6 +404,9 @@ static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
     if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a gate has no bias");
     TRY(tf_value(op, tensor, &parts[g]));
     TRY(make_reshape(op->make, parts[g], &cell->units, 1, &parts[g]));
+    if (!cell->at[g].norm) continue; /* else it is added behind that */
+    TRY(make_cast(op->make, parts[g], HONE_I64, &cell->at[g].bias));
+    TRY(make_with_scalar(op->make, OP_Mul, parts[g], 0, &parts[g]));
   }
   TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), &bias));
   TRY(make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x));
@@ -365,15 +414,58 @@ static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
                   &cell->x);
 }
 
-/* What lies between the operator's parts: intermediate 4 has the scale of the hidden state before the projection. */
+/* Scale and zero point of an intermediate, what lies between the operator's parts; NULL: the file says none. */
+static const struct tf_tensor *between(const struct tf_op *op, size_t k) {
+  const int32_t index = op->between.count > k ? flat_i32_at(&op->between, k) : -1;
+  const struct tf_tensor *tensor = index < 0 ? NULL : &op->tf->graph.tensors[index];
+  return tensor && tensor->quantisation.count == 1 && tensor->quantisation.scales[0] > 0 ? tensor
+                                                                                         : NULL;
+}
+
+/* Numbers of 16 bits with a scale, one a unit. */
+static hone_status read_words(const struct cell *cell, struct tf_tensor *tensor, hone_dtype as,
+                              struct value **out, double *out_scale) {
+  int64_t zero;
+  TRY(tf_one_scale(cell->op, tensor, out_scale, &zero));
+  if (zero || tensor->dtype != HONE_I16)
+    return tf_refuse(cell->op, "of bytes whose peepholes or norms are no 16-bit numbers");
+  TRY(tf_value(cell->op, tensor, out));
+  if (make_elements(*out) != cell->units)
+    return fail(cell->op->ctx, HONE_E_SHAPE, tf_place(cell->op), "%s: weights that do not fit",
+                cell->op->kind->name);
+  TRY(make_reshape(cell->op->make, *out, &cell->units, 1, out));
+  return make_cast(cell->op->make, *out, as, out);
+}
+
+/* Peepholes and layer normalisation of each gate. */
+static hone_status read_byte_gates(struct cell *cell, const struct lstm *at) {
+  struct tf_op *op = cell->op;
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct byte_gate *gate = &cell->at[g];
+    struct tf_tensor *norm = norm_of(op, at, byte_gates[g]), *peephole = NULL;
+    const struct tf_tensor *sums = between(op, byte_gates[g]);
+    double scale;
+    if (byte_peepholes[g] != NO_PEEPHOLE) peephole = tf_in(op, at->peephole + byte_peepholes[g]);
+    if (norm && !sums) return tf_refuse(op, "of bytes without the scale of a gate");
+    cell->gate_scales[g] = norm ? sums->quantisation.scales[0] : gate_scale;
+    if (norm) TRY(read_words(cell, norm, HONE_I64, &gate->norm, &gate->norm_scale));
+    if (!peephole) continue;
+    if (tf_in(op, at->projection)) /* LiteRT's kernel pairs them with other units' cells */
+      return tf_refuse(op, "of bytes with peepholes and a projection");
+    TRY(read_words(cell, peephole, HONE_I32, &gate->peephole, &scale));
+    gate->peephole_scale =
+        (double)(float)(ldexp(1, -(int)cell->cell_bits) * scale / cell->gate_scales[g]);
+  }
+  return HONE_OK;
+}
+
+/* Intermediate 4 has the scale of the hidden state before the projection. */
 static hone_status read_hidden(struct cell *cell, const struct lstm *at, double h_scale) {
   struct tf_op *op = cell->op;
-  const int32_t index = op->between.count > 4 ? flat_i32_at(&op->between, 4) : -1;
-  const struct tf_tensor *hidden = index < 0 ? NULL : &op->tf->graph.tensors[index];
+  const struct tf_tensor *hidden = between(op, 4);
   double projection;
   int64_t zero;
-  if (!hidden || hidden->quantisation.count != 1 || !(hidden->quantisation.scales[0] > 0))
-    return tf_refuse(op, "of bytes without the scale of its hidden state");
+  if (!hidden) return tf_refuse(op, "of bytes without the scale of its hidden state");
   const double scale = hidden->quantisation.scales[0];
   cell->hidden_zero = hidden->quantisation.zero_points[0];
   cell->hidden_scale = (double)(float)(ldexp(1, -15) / scale * ldexp(1, -15));
@@ -407,6 +499,7 @@ static hone_status plan_bytes(struct cell *cell, const struct lstm *at, const st
   TRY(tf_one_scale(op, tf_in(op, at->h), &h_scale, &cell->h_zero));
   TRY(read_cell_scale(cell, tf_in(op, at->c)));
   TRY(read_hidden(cell, at, h_scale));
+  TRY(read_byte_gates(cell, at));
   if (cell->projection_clip > 0)
     cell->projection_clip = floor(fmin(cell->projection_clip / h_scale, INT8_MAX));
   TRY(byte_weights(cell, at->r, sizes->outputs, h_scale, &cell->r, &cell->r_scales));
@@ -421,14 +514,10 @@ static hone_status plan_bytes(struct cell *cell, const struct lstm *at, const st
              : HONE_OK;
 }
 
-static hone_status check_bytes(struct tf_op *op, const struct lstm *at) {
+static hone_status check_bytes(struct tf_op *op) {
   int64_t activation;
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
   if (activation != 4) return tf_refuse(op, "of bytes with activation %lld", (long long)activation);
-  for (size_t g = 0; g < GATES; g++)
-    if (norm_of(op, at, g)) return tf_refuse(op, "of bytes with layer normalisation");
-  for (size_t k = 0; k < 3; k++)
-    if (tf_in(op, at->peephole + k)) return tf_refuse(op, "of bytes with peepholes");
   if (tf_in(op, 0)->dtype == HONE_I8) return HONE_OK;
   return tf_refuse(op, "of %s", dtype_name(tf_in(op, 0)->dtype));
 }
@@ -438,7 +527,7 @@ hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
   struct sequence s;
   struct sizes sizes;
   struct value *h, *c, *y;
-  TRY(check_bytes(op, at));
+  TRY(check_bytes(op));
   TRY(tf_read_sequence(op, 3, 0, &s));
   TRY(read_sizes(op, at, &s, &sizes));
   cell.units = sizes.units;

@@ -212,6 +212,7 @@ const struct plain_kernel plain_table[] = {
     {"NonZero", "plain/NonZero.c", NULL, units_one, where_depends, NULL},
     {"NormalizeBytes", "plain/NormalizeBytes.c", NULL, units_lines, NULL, NULL},
     {"NormalizeStrings", "plain/NormalizeStrings.c", NULL, units_one, where_depends, NULL},
+    {"NormalizeWords", "plain/NormalizeWords.c", NULL, units_lines, NULL, NULL},
     {"OneHot", "plain/OneHot.c", NULL, units_elements, NULL, NULL},
     {"Pad", "plain/Pad.c", NULL, units_rows, NULL, NULL},
     {"Pow", "plain/Pairs.c", "PAIR_OP 0", units_rows, NULL, NULL},

@@ -1,5 +1,6 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes, QuantizeAway, ByteTable.
+ * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes, NormalizeWords,
+ * QuantizeAway, ByteTable.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -12,6 +13,8 @@
  * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31. Of 16-bit numbers: that
  *   in Q0.15, and input 2: 1 / (1 + x) for x in [0, 1), 513 samples (fixed_point.h).
  * NormalizeBytes: x / |x| along `axis` of bytes less zero_point, to 1/128: i8 with zero point 0, u8 with 128.
+ * NormalizeWords: x less its mean over its deviation along the last axis, i16 to i32 in steps of 1/1024; `least`: the
+ *   variance of what has none.
  * QuantizeAway: QuantizeLinear with halves away from zero.
  * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type `to`.
  */
@@ -266,6 +269,41 @@ hone_status eval_normalize_bytes(struct ctx *ctx, struct arena *scratch, const s
       const int64_t y = normal_byte(tensor_i64(in[0], at) - zero, root, right, is_signed);
       tensor_set_i64(out[0], at, y < low ? low : y > low + 255 ? low + 255 : y);
     }
+  }
+  return HONE_OK;
+}
+
+/* -- NormalizeWords: the mean in steps of 1/1024, the variance in whole ones ---- */
+
+hone_status infer_normalize_words(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  const struct value *x = node->inputs[0];
+  const int64_t least = node_int(node, "least", 1);
+  if (x->dtype != HONE_I16 || !x->shape.rank || least < 1 || least > INT32_MAX)
+    return fail(ctx, HONE_E_TYPE, node_place(node), "of %s, least variance %lld",
+                dtype_name(x->dtype), (long long)least);
+  return set_output(ctx, node, 0, HONE_I32, &x->shape);
+}
+
+hone_status eval_normalize_words(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                                 const struct tensor *const *in, struct tensor *const *out) {
+  (void)ctx, (void)scratch;
+  enum { ONE = 1 << 20 };
+  const int64_t n = in[0]->shape.dims[in[0]->shape.rank - 1];
+  const int16_t *x = in[0]->data;
+  const size_t count = tensor_count(in[0]);
+  for (size_t base = 0; base < count; base += (size_t)n) {
+    int64_t sum = 0, squares = 0;
+    int right;
+    for (int64_t i = 0; i < n; i++) {
+      sum += x[base + (size_t)i];
+      squares += (int64_t)x[base + (size_t)i] * x[base + (size_t)i];
+    }
+    const int64_t mean = sum * 1024 / n, variance = (squares * (ONE / n) - mean * mean) / ONE;
+    const int32_t root =
+        fixed_inverse_root((int32_t)(variance < 1 ? node_int(node, "least", 1) : variance), &right);
+    for (size_t i = base; i < base + (size_t)n; i++)
+      tensor_set_i64(out[0], i, fixed_rescale((int32_t)(x[i] * 1024 - mean), root, -right));
   }
   return HONE_OK;
 }

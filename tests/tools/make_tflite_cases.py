@@ -1059,7 +1059,7 @@ def special_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled
 
 
 def byte_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=False, outputs=0, clip=0.0,
-              projection_clip=0.0, batch=2, time=5, features=7, units=6, cell=11, hidden=(0.007, 0)):
+              projection_clip=0.0, batch=2, time=5, features=7, units=6, cell=11, hidden=(0.007, 0), peephole=False, norm=False):
     m = Model(name)
     m.again = True
     step = code == "LSTM"
@@ -1070,18 +1070,22 @@ def byte_lstm(name, code="UNIDIRECTIONAL_SEQUENCE_LSTM", major=False, coupled=Fa
     scales = dict(zip("ifco", (0.006, 0.009, 0.011, 0.007)))
     inputs = ["x"] + [g and m.weights(f"w{g}", (units, features), "int8", (scales[g], 0)) for g in here]
     inputs += [g and m.weights(f"r{g}", (units, width), "int8", (scales[g] * 0.8, 0)) for g in here]
-    inputs += [None] * 3
-    inputs += [g and m.constant(f"b{g}", m.random.integers(-2000, 2000, units), "int32", (0.031 * scales[g], 0))
-               for g in here]
+    inputs += [m.constant(f"p{g}", m.random.integers(-32767, 32768, units), "int16", (3e-5, 0))
+               if peephole and not (coupled and g == "i") else None for g in ("i", "f", "o")]
+    most = 200000 if norm else 2000
+    inputs += [g and m.constant(f"b{g}", m.random.integers(-most, most, units), "int32",
+                                (3e-5 / 1024 if norm else 0.031 * scales[g], 0)) for g in here]
     inputs += [m.weights("projection", (outputs, units), "int8", (0.008, 0)) if outputs else None,
                m.constant("projection_bias", m.random.integers(-500, 500, outputs), "int32", (0.008 * 0.007, 0))
                if outputs else None]
     state = (0.0075, 5) if outputs else hidden
     inputs.append(m.tensor("state_h", (batch, width), "int8", state, variable=True))
     inputs.append(m.tensor("state_c", (batch, units), "int16", (2.0 ** -cell, 0), variable=True))
-    inputs += [None] * 4
+    inputs += [m.constant(f"n{g}", m.random.integers(8000, 32768, units), "int16", (3e-5, 0)) if norm and g else None
+               for g in here]
     m.tensor("y", (batch, width) if step else (time, batch, width) if major else (batch, time, width), "int8", state)
-    between = [m.tensor(f"between_{k}", (), quant=(2.0 ** -12, 0)) for k in range(4)]
+    between = [m.tensor(f"between_{k}", (), "int16" if norm else "float32", (0.00007 * (k + 3) if norm else 2.0 ** -12, 0))
+               for k in range(4)]
     between.append(m.tensor("between_4", (), "int8", hidden))
     options = {"fusedActivationFunction": 4, "cellClip": clip, "projClip": projection_clip}
     if not step:
@@ -1146,7 +1150,10 @@ def add_cells():
         ("projection-clip", lambda n: byte_lstm(n, outputs=4, projection_clip=0.2, hidden=(0.007, 3))),
         ("hidden-zero", lambda n: byte_lstm(n, hidden=(0.0078, -4))), ("cell-15", lambda n: byte_lstm(n, cell=15)),
         ("cell-9", lambda n: byte_lstm(n, cell=9)), ("long", lambda n: byte_lstm(n, time=40)),
-        ("step", lambda n: byte_lstm(n, code="LSTM")),
+        ("step", lambda n: byte_lstm(n, code="LSTM")), ("peephole", lambda n: byte_lstm(n, peephole=True)),
+        ("norm", lambda n: byte_lstm(n, norm=True)), ("norm-wide", lambda n: byte_lstm(n, norm=True, units=16, time=9)),
+        ("norm-coupled", lambda n: byte_lstm(n, norm=True, coupled=True, peephole=True)),
+        ("norm-all", lambda n: byte_lstm(n, norm=True, outputs=4, clip=0.4, major=True)),
     ])
 
 
