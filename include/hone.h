@@ -116,7 +116,8 @@ HONE_API const char *hone_context_message(const hone_context *context);
 
 typedef struct hone_load_options {
   /* "x[1,3,224,224],y[1]" for open dimensions; NULL: a first open dimension is 1, others an error. Up to 4 sizes
-     stay open up to bounds: "x[N<=64,S<=512],mask[N,S]", sums of them too: "past[N,P<=64],mask[N,P+S]". */
+     stay open up to bounds: "x[N<=64,S<=512],mask[N,S]", sums of them too: "past[N,P<=64],mask[N,P+S]";
+     from 0: "0<=P<=64". */
   const char *shapes;
   /* folder of external weights, NULL: the model's own folder */
   const char *side_files_from;

@@ -164,7 +164,7 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
             threads: int = 0, cc: str | None = None, alias: dict[str, str] | None = None) -> Model:
     """Compiles an ONNX file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
-    shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]",
+    shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]" ("0<=P<=64" from 0),
     and are then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH. alias: state, by input the
     output that is its next content: run_into() may be given one array for both.

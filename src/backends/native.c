@@ -162,8 +162,8 @@ static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *i
   hone_status status = HONE_OK;
   if (!dims || !rows)
     status = fail(ctx, HONE_E_OOM, place_none(), "no memory for the inputs' sizes");
-  else if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->symbol_count, rows,
-                           less))
+  else if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->least,
+                           info->symbol_count, rows, less))
     status =
         fail(ctx, HONE_E_SHAPE, place_none(), "%s does not fit the artifact's open sizes", shapes);
   free(dims);

@@ -177,8 +177,8 @@ static hone_status refuse_sizes(hone_context *context, const struct hone_artifac
     if (!info->inputs[i].slopes) TRY(check_tensor(context, &info->inputs[i], none, &inputs[i]));
   for (int32_t k = 0; k < info->symbol_count; k++) {
     const size_t n = strlen(said);
-    snprintf(said + n, sizeof said - n, "%s%s from 1 to %lld", k ? ", " : "", info->symbols[k],
-             (long long)info->bounds[k]);
+    snprintf(said + n, sizeof said - n, "%s%s from %lld to %lld", k ? ", " : "", info->symbols[k],
+             (long long)info->least[k], (long long)info->bounds[k]);
   }
   return fail(context, HONE_E_SHAPE, place_none(), "the inputs' sizes do not fit; possible: %s",
               said);
@@ -197,8 +197,8 @@ static hone_status check_inputs(hone_context *context, const struct hone_artifac
     return fail(context, HONE_E_LIMIT, place_none(), "more than %d inputs or outputs", MAX_IO);
   for (size_t i = 0; i < input_count; i++)
     dims[i] = inputs[i].rank == info->inputs[i].rank ? inputs[i].shape : NULL;
-  if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->symbol_count, dims,
-                      less))
+  if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->least,
+                      info->symbol_count, dims, less))
     TRY(refuse_sizes(context, info, inputs));
   for (size_t i = 0; i < input_count; i++)
     TRY(check_tensor(context, &info->inputs[i], less, &inputs[i]));

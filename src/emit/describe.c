@@ -47,6 +47,9 @@ void emit_symbols(struct text *out, const struct symbols *symbols) {
   text_puts(out, "static const int64_t bounds[] = {");
   for (size_t k = 0; k < symbols->count; k++)
     text_printf(out, "%lld, ", (long long)symbols->at[k].bound);
+  text_puts(out, "0};\nstatic const int64_t least[] = {");
+  for (size_t k = 0; k < symbols->count; k++)
+    text_printf(out, "%lld, ", (long long)symbols->at[k].least);
   text_puts(out, "0};\nstatic const char *const symbols[] = {");
   for (size_t k = 0; k < symbols->count; k++) text_printf(out, "\"%s\", ", symbols->at[k].name);
   text_puts(out, "0};\n\n");
@@ -153,7 +156,8 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
               "  input_count, output_count, inputs, outputs, run, %zu, %s};\n\n",
               e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan),
               arena_bytes, made->weights_bytes, as_text ? "packed" : "PACKED",
-              e->plan->symbols.count, e->plan->symbols.count ? "bounds, symbols" : "NULL, NULL");
+              e->plan->symbols.count,
+              e->plan->symbols.count ? "bounds, symbols, least" : "NULL, NULL, NULL");
   text_printf(e->out,
               "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",

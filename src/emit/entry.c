@@ -251,8 +251,8 @@ void emit_run(struct emitter *e) {
       plan->symbols.count ? ", {0}" : "");
   if (plan->symbols.count)
     text_printf(e->out,
-                "  if (!hone_find_less(inputs, input_count, bounds, %zu, io->input_dims, f.less)) "
-                "return %d;\n",
+                "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "
+                "f.less)) return %d;\n",
                 plan->symbols.count, (int)HONE_E_SHAPE);
   if (uses_tiles(plan))
     text_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",

@@ -146,7 +146,7 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
       "%sstatic inline int %s_run(",
       prefix,
       plan->symbols.count
-          ? "/* Open sizes first, 1 to their bounds; what follows one is dense at that size. */\n"
+          ? "/* Open sizes first, up to their bounds; what follows one is dense at that size. */\n"
           : "",
       prefix);
   for (size_t k = 0; k < plan->symbols.count; k++)

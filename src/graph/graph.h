@@ -26,9 +26,9 @@ enum { HONE_MAX_SYMBOLS = 4 };
 struct symbols {
   size_t count; /* 0: all sizes are fixed */
   struct symbol {
-    const char *name; /* as the user wrote it: letters, digits, _ */
-    int64_t bound;
-    int64_t at; /* what to run it at ("N=8<=64"), the bound where nothing is said */
+    const char *name;     /* as the user wrote it: letters, digits, _ */
+    int64_t least, bound; /* 1 to the bound; from 0 only where that is said ("0<=P<=64") */
+    int64_t at;           /* what to run it at ("N=8<=64"), the bound where nothing is said */
   } at[HONE_MAX_SYMBOLS];
 };
 /* What a size loses for each step that a symbol is below its bound, by symbol. */
@@ -65,6 +65,9 @@ struct value {
   uint32_t extents[HONE_MAX_RANK];
   /* by dimension: dims[d] less slope[d].of[k] for each step that symbol k is below its bound; NULL: all are fixed */
   const struct slope *slope;
+  /* of a constant with slopes: where it begins in what it is at the bounds, for each such step; NULL: at its first
+     elements */
+  const struct slope *begin;
   const struct tensor *constant; /* NULL unless known at compile time */
   struct node *producer;         /* NULL for inputs and initializers */
   struct value_list *list;       /* a sequence or optional, while inference resolves it */
@@ -131,6 +134,7 @@ struct graph {
   VEC(struct value *) outputs;
   struct symbols symbols; /* shapes are those at their bounds; values that follow one have slopes */
   struct graph *parent;   /* of a subgraph: names may refer to its values */
+  bool is_open;           /* some sizes of its inputs are for the run to say */
   bool impossible;        /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
   bool is_dynamic; /* engines may quantise what meets weights of bytes: a .tflite's dynamic range */
   uint64_t fresh;  /* counter for names of new values */

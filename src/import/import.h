@@ -8,7 +8,8 @@
 
 struct import_options {
   /* "x[1,3,224,224],y[1]"; NULL: first dimensions, others an error. Sizes may be open up to a bound:
-     "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,S<=512]"; sums of them: "mask[N,P+S]". */
+     "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,S<=512]"; sums of them: "mask[N,P+S]"; from 0:
+     "0<=P<=64". */
   const char *shapes;
   int64_t batch;                   /* of open first dimensions; 0: 1 */
   int64_t open_is;                 /* what is still open then; 0: an error */
@@ -133,10 +134,10 @@ struct raw_value { /* what a file says of an input or output */
   struct raw_dim *dims;
   size_t offset;
 };
-/* Gives every input of the main graph that `is_real` marks a fixed shape. *out_open: for graph.h's
-   open_dimensions. E_USAGE, E_SHAPE. */
+/* Gives every input of the main graph that `is_real` marks a fixed shape; fills in the graph's open_dimensions and
+   is_open. E_USAGE, E_SHAPE. */
 MUST_USE hone_status bind_shapes(struct ctx *ctx, struct arena *arena,
                                  const struct import_options *options,
                                  const struct raw_value *inputs, const bool *is_real, size_t count,
-                                 struct shape *out_shapes, const char **out_open);
+                                 struct shape *out_shapes, struct graph *graph);
 #endif

@@ -68,7 +68,7 @@ static hone_status add_fixed_inputs(struct builder *builder, struct scope *scope
   TRY(NEW_ARRAY(reader->ctx, reader->arena, shapes, raw->inputs.count));
   if (!scope->parent)
     TRY(bind_shapes(reader->ctx, reader->arena, builder->options, raw->inputs.at, is_real,
-                    raw->inputs.count, shapes, &scope->graph->open_dimensions));
+                    raw->inputs.count, shapes, scope->graph));
   for (size_t i = 0; i < raw->inputs.count; i++) {
     const struct raw_value *input = &raw->inputs.at[i];
     if (is_real[i])

@@ -407,7 +407,7 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
   TRY(NEW_ARRAY(pt->ctx, pt->arena, is_real, inputs.raw.count));
   for (size_t i = 0; i < inputs.raw.count; i++) is_real[i] = true;
   TRY(bind_shapes(pt->ctx, pt->arena, pt->source->options, inputs.raw.at, is_real, inputs.raw.count,
-                  shapes, &pt->make.graph->open_dimensions));
+                  shapes, pt->make.graph));
   for (size_t i = 0; i < inputs.raw.count; i++) {
     struct value *value;
     int64_t elements;

@@ -89,7 +89,7 @@ static hone_status parse_size(struct binder *b, const char **text, int64_t least
 }
 
 /* "=8<=64" or "<=64" behind a new name. */
-static hone_status parse_bound(struct binder *b, const char *name, size_t length,
+static hone_status parse_bound(struct binder *b, const char *name, size_t length, int64_t least,
                                const char **text) {
   if (b->symbols.count == HONE_MAX_SYMBOLS)
     return fail(b->ctx, HONE_E_LIMIT, place_none(),
@@ -97,18 +97,23 @@ static hone_status parse_bound(struct binder *b, const char *name, size_t length
   struct symbol *symbol = &b->symbols.at[b->symbols.count];
   bool has_at = **text == '=';
   if (has_at) (*text)++;
-  if (has_at) TRY(parse_size(b, text, 1, &symbol->at));
+  if (has_at) TRY(parse_size(b, text, least, &symbol->at));
   if (strncmp(*text, "<=", 2)) return bad_text(b, *text);
   *text += 2;
   TRY(parse_size(b, text, 1, &symbol->bound));
+  symbol->least = least;
   if (!has_at) symbol->at = symbol->bound;
   if (symbol->at > symbol->bound) return bad_text(b, name);
   b->symbols.count++;
   return arena_string(b->ctx, b->arena, name, length, &symbol->name);
 }
 
-/* "N<=64" or "N=8<=64", and "N" once its bound is known; moves `text` behind it. */
+/* "N<=64" or "N=8<=64", and "N" once its bound is known, "0<=" in front of it where it may be nothing; moves `text`
+   behind it. */
 static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
+  static const char from_none[] = "0<=";
+  const bool may_be_none = !strncmp(*text, from_none, sizeof from_none - 1);
+  if (may_be_none) *text += sizeof from_none - 1;
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const char *name = *text;
   size_t length = strspn(name, letters), k = 0;
@@ -121,7 +126,7 @@ static hone_status parse_symbol(struct binder *b, const char **text, int64_t *ou
     return fail(b->ctx, HONE_E_USAGE, place_none(),
                 "--shape says the bound of %.*s once, where it stands first: %.*s<=64", (int)length,
                 name, (int)length, name);
-  if (k == b->symbols.count) TRY(parse_bound(b, name, length, text));
+  if (k == b->symbols.count) TRY(parse_bound(b, name, length, !may_be_none, text));
   *out = b->options->sizes[k] ? b->options->sizes[k]
          : b->options->at_run ? b->symbols.at[k].at
                               : b->symbols.at[k].bound;
@@ -134,7 +139,7 @@ static hone_status parse_dimension(struct binder *b, const char **text, int64_t 
   for (;; (*text)++) {
     int64_t term;
     const char *at = *text;
-    if (*at >= '0' && *at <= '9')
+    if (*at >= '0' && *at <= '9' && strncmp(at, "0<=", 3))
       TRY(parse_size(b, text, 0, &term));
     else
       TRY(parse_symbol(b, text, &term));
@@ -372,7 +377,7 @@ static void start(struct binder *b) {
 
 hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct import_options *options,
                         const struct raw_value *inputs, const bool *is_real, size_t count,
-                        struct shape *out_shapes, const char **out_open) {
+                        struct shape *out_shapes, struct graph *graph) {
   struct binder b = {.ctx = ctx,
                      .arena = arena,
                      .options = options,
@@ -387,6 +392,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   start(&b);
   TRY(apply_text(&b, options->shapes));
   if (options->symbols) *options->symbols = b.symbols;
+  graph->is_open = b.symbols.count != 0;
   TRY(bind_given(&b));
   propagate(&b);
   TRY(take_batches(&b));
@@ -395,5 +401,5 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   for (size_t i = 0; i < count; i++)
     if (is_open(&b, i)) return refuse_open(&b);
   if (b.batch > 1) TRY(check_batch(&b));
-  return tell(&b, out_open);
+  return tell(&b, &graph->open_dimensions);
 }

@@ -47,7 +47,7 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
     is_real[i] = true;
   }
   return bind_shapes(tf->ctx, tf->arena, tf->source->options, raw, is_real, count, out_shapes,
-                     &tf->make.graph->open_dimensions);
+                     tf->make.graph);
 }
 
 static hone_status add_inputs(struct tf *tf, struct names *names) {

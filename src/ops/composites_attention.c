@@ -22,6 +22,25 @@ struct value *x_widened(struct expansion *e, struct value *x) {
   return is_small ? x_cast(e, x, HONE_F32) : x;
 }
 
+/* Query heads that share a key head lie side by side: they are further rows. Where their number is for the run to say
+   they are not, and the other operand serves them one after the other. */
+struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y) {
+  const int64_t *d = x->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
+  if (e->status) return x;
+  const int64_t groups = y->shape.dims[1], columns = y->shape.dims[3];
+  if (groups < 1 || heads % groups) {
+    x_fail(e, HONE_E_SHAPE, "%lld heads share %lld", (long long)heads, (long long)groups);
+    return x;
+  }
+  if (e->graph->is_open && rows > 1 && heads > groups) {
+    x = x_reshape(e, x, (int64_t[]){batch, groups, heads / groups, rows, size}, 5);
+    y = x_unsqueeze(e, y, 2);
+  } else {
+    x = x_reshape(e, x, (int64_t[]){batch, groups, heads / groups * rows, size}, 4);
+  }
+  return x_reshape(e, x_2(e, OP_MatMul, x, y), (int64_t[]){batch, heads, rows, columns}, 4);
+}
+
 static struct value *scaled(struct expansion *e, struct value *x, double by) {
   return x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
 }
@@ -38,9 +57,10 @@ static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t ke
                                    struct value *lengths) {
   int64_t left = x_int(e, "left_window_size", -1), right = x_int(e, "right_window_size", -1);
   bool is_causal = x_int(e, "is_causal", 0) != 0;
-  struct value *hidden = NULL, *i, *j = x_range(e, HONE_I64, keys, 0, 1);
+  /* from the first query on, or to the last: what a smaller open size needs is a part of this */
+  struct value *hidden = NULL, *i, *j = x_range(e, HONE_I64, keys, lengths ? 0 : -(double)past, 1);
   if (!is_causal && left < 0 && right < 0 && !lengths) return NULL;
-  i = x_unsqueeze(e, x_range(e, HONE_I64, rows, lengths ? (double)-rows : (double)past, 1), 1);
+  i = x_unsqueeze(e, x_range(e, HONE_I64, rows, lengths ? (double)-rows : 0, 1), 1);
   if (lengths) {
     struct value *n =
         x_reshape(e, x_cast(e, lengths, HONE_I64), (int64_t[]){lengths->shape.dims[0], 1, 1, 1}, 4);
@@ -99,16 +119,12 @@ void expand_attention(struct expansion *e) {
   x_out(e, 2, v);
   q = x_widened(e, q), k = x_widened(e, k), v = x_cast(e, x_widened(e, v), q->dtype);
   if (e->status) return;
-  const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
-  int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], width = v->shape.dims[3];
-  int64_t shared = kv_heads ? heads / kv_heads : 0;
+  const int64_t rows = q->shape.dims[2], size = q->shape.dims[3];
+  int64_t keys = k->shape.dims[2];
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
   double softcap = x_float(e, "softcap", 0);
   int64_t mode = x_int(e, "qk_matmul_output_mode", 0);
-  /* query heads that share a key head lie side by side: they are further rows */
-  q = x_reshape(e, q, (int64_t[]){batch, kv_heads, shared * rows, size}, 4);
-  struct value *scores = scaled(e, x_2(e, OP_MatMul, q, x_swap(e, k, 2, 3)), scale);
-  scores = x_reshape(e, scores, (int64_t[]){batch, heads, rows, keys}, 4);
+  struct value *scores = scaled(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
   struct value *shown = scores;
   if (softcap > 0) scores = scaled(e, x_1(e, OP_Tanh, scaled(e, scores, 1 / softcap)), softcap);
   if (mode == 1) shown = scores;
@@ -120,9 +136,7 @@ void expand_attention(struct expansion *e) {
   struct value *weights = weights_of(e, scores, may_be_blind ? bias : NULL);
   if (mode == 3) shown = weights;
   x_out(e, 3, x_cast(e, shown, q_type));
-  weights = x_reshape(e, weights, (int64_t[]){batch, kv_heads, shared * rows, keys}, 4);
-  struct value *y = x_2(e, OP_MatMul, weights, v);
-  y = x_reshape(e, y, (int64_t[]){batch, heads, rows, width}, 4);
+  struct value *y = x_of_heads(e, weights, v);
   x_out(e, 0, x_cast(e, is_flat ? x_join_heads(e, y) : y, q_type));
   (void)v_type;
 }
@@ -150,19 +164,13 @@ void expand_flex_attention(struct expansion *e) {
   }
   q = x_widened(e, q), k = x_widened(e, k), v = x_widened(e, v);
   if (e->status) return; /* a dummy has no heads */
-  const int64_t *d = q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
-  int64_t kv_heads = k->shape.dims[1], keys = k->shape.dims[2], shared = heads / kv_heads;
+  const int64_t size = q->shape.dims[3];
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
-  q = x_reshape(e, q, (int64_t[]){batch, kv_heads, shared * rows, size}, 4);
-  struct value *scores = scaled(e, x_2(e, OP_MatMul, q, x_swap(e, k, 2, 3)), scale);
-  scores = x_reshape(e, scores, (int64_t[]){batch, heads, rows, keys}, 4);
+  struct value *scores = scaled(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
   scores = modified(e, "score_mod", x_cast(e, scores, (hone_dtype)precision));
   x_with_int(e, "axis", -1);
   struct value *weights = modified(e, "prob_mod", x_1(e, OP_Softmax, scores));
-  weights = x_reshape(e, x_cast(e, weights, v->dtype),
-                      (int64_t[]){batch, kv_heads, shared * rows, keys}, 4);
-  struct value *y = x_2(e, OP_MatMul, weights, v);
-  y = x_reshape(e, y, (int64_t[]){batch, heads, rows, v->shape.dims[3]}, 4);
+  struct value *y = x_of_heads(e, x_cast(e, weights, v->dtype), v);
   x_out(e, 0, x_cast(e, y, type));
 }
 

@@ -38,8 +38,8 @@ static struct value *weights_of(struct expansion *e, struct value *x, struct val
 static struct value *attend(struct expansion *e, struct scores s) {
   hone_dtype dtype = s.q->dtype;
   if (e->status) return s.q;
-  const int64_t *d = s.q->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
-  int64_t shared_by = s.k->shape.dims[1], keys = s.k->shape.dims[2], width = s.v->shape.dims[3];
+  const int64_t heads = s.q->shape.dims[1], size = s.q->shape.dims[3];
+  int64_t shared_by = s.k->shape.dims[1], keys = s.k->shape.dims[2];
   if (s.k->shape.rank != 4 || s.v->shape.rank != 4 || shared_by < 1 || heads % shared_by ||
       s.k->shape.dims[3] != size || s.v->shape.dims[2] != keys) {
     x_fail(e, HONE_E_SHAPE, "query, key and value do not fit together");
@@ -47,24 +47,19 @@ static struct value *attend(struct expansion *e, struct scores s) {
   }
   double scale = s.scale != 0 ? s.scale : size ? 1 / sqrt((double)size) : 1;
   struct value *q = x_widened(e, s.q), *k = x_widened(e, s.k), *v = x_widened(e, s.v);
-  /* query heads that share a key head lie side by side: they are further rows */
-  int64_t together = heads / shared_by * rows;
-  q = x_reshape(e, q, (int64_t[]){batch, shared_by, together, size}, 4);
-  struct value *x = times(e, x_2(e, OP_MatMul, q, x_swap(e, k, 2, 3)), scale);
-  x = x_reshape(e, x, (int64_t[]){batch, heads, rows, keys}, 4);
+  struct value *x = times(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
   if (s.softcap > 0) x = times(e, x_1(e, OP_Tanh, times(e, x, 1 / s.softcap)), s.softcap);
   if (s.bias) x = x_2(e, OP_Add, x, x_cast(e, s.bias, x->dtype));
   if (s.hidden) x = x_3(e, OP_Where, s.hidden, x_scalar(e, x->dtype, -INFINITY), x);
   x = weights_of(e, x, s.sink);
-  x = x_reshape(e, x, (int64_t[]){batch, shared_by, together, keys}, 4);
-  x = x_reshape(e, x_2(e, OP_MatMul, x, v), (int64_t[]){batch, heads, rows, width}, 4);
-  return x_cast(e, x_join_heads(e, x), dtype);
+  return x_cast(e, x_join_heads(e, x_of_heads(e, x, v)), dtype);
 }
 
-/* True where the key lies behind the query's own place: [rows, past + rows]. */
+/* True where the key lies behind the query's own place: [rows, past + rows]. Counted from the first query, so that a
+   shorter past is a part of this. */
 static struct value *future(struct expansion *e, int64_t rows, int64_t past, int64_t keys) {
-  struct value *i = x_unsqueeze(e, x_range(e, HONE_I64, rows, (double)past, 1), 1);
-  return x_2(e, OP_Greater, x_range(e, HONE_I64, keys, 0, 1), i);
+  struct value *i = x_unsqueeze(e, x_range(e, HONE_I64, rows, 0, 1), 1);
+  return x_2(e, OP_Greater, x_range(e, HONE_I64, keys, -(double)past, 1), i);
 }
 
 /* What a mask adds to the scores. Its forms: 1 where a key is seen, [batch, keys] or [batch, rows, keys];
@@ -225,6 +220,7 @@ struct grouped {
   int64_t batch, rows, total; /* total: keys behind this call; -1: known only at run time */
   int64_t room;               /* rows of the cache */
   struct value *before;       /* [batch]: keys in front of this call's, i64 */
+  struct value *own;          /* [batch, rows]: the tokens' places; NULL: from `before` on */
   int64_t known_before;       /* the same, -1: only at run time */
 };
 
@@ -251,15 +247,16 @@ static void read_places(struct expansion *e, struct grouped *g) {
     g->before = x_expand(e, x_scalar(e, HONE_I64, 0), &each);
     return;
   }
-  /* from the operand also where the sizes would tell: a cache whose length stays open is one artifact then */
-  g->before = x_cast(e, x_reshape(e, last, each.dims, 1), HONE_I64);
-  g->before = x_2(e, OP_Sub, g->before, x_scalar(e, HONE_I64, (double)(g->rows - 1)));
-  if (g->total < 0) { /* the first call of a sequence fills a cache from its beginning */
-    struct value *first = x_2(e, OP_Equal, x_cast(e, x_in(e, GQA_TOTAL), HONE_I64),
-                              x_scalar(e, HONE_I64, (double)g->rows));
-    first = x_reshape(e, first, (int64_t[]){1}, 1);
-    g->before = x_3(e, OP_Where, first, x_scalar(e, HONE_I64, 0), g->before);
-  }
+  /* from the operand also where the sizes would tell, and counted from the last token: tokens and cache may both stay
+     open in one artifact then */
+  last = x_cast(e, x_reshape(e, last, (int64_t[]){g->batch, 1}, 2), HONE_I64);
+  struct value *after = x_range(e, HONE_I64, g->rows, (double)(g->rows - 1), -1);
+  g->own = x_2(e, OP_Sub, last, after);
+  g->before = x_reshape(e, x_slice(e, g->own, 1, 0, 1), each.dims, 1);
+  if (g->total >= 0) return;
+  /* the first call of a sequence fills a cache from its beginning, of shorter sequences than the longest too */
+  g->before = x_2(e, OP_Max, g->before, x_scalar(e, HONE_I64, 0));
+  g->own = NULL;
 }
 
 /* Keys of this call in the cache: behind it, or written into it. */
@@ -280,6 +277,7 @@ static struct value *with_cache(struct expansion *e, const struct grouped *g, st
 
 /* [batch, rows]: the place of each of this call's tokens */
 static struct value *places(struct expansion *e, const struct grouped *g) {
+  if (g->own) return g->own;
   struct value *i = x_range(e, HONE_I64, g->rows, 0, 1);
   return x_2(e, OP_Add, x_reshape(e, g->before, (int64_t[]){g->batch, 1}, 2), i);
 }

@@ -109,6 +109,8 @@ struct value *x_label(struct expansion *e, const struct attribute *labels, struc
 struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads);
 /* The way back. */
 struct value *x_join_heads(struct expansion *e, struct value *x);
+/* x [batch, heads, rows, size] times y [batch, fewer heads, size, columns], which groups of x's heads share. */
+struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y);
 /* Floats below 32 bits are computed in f32, rounded once at the end; NULL stays NULL. */
 struct value *x_widened(struct expansion *e, struct value *x);
 

@@ -79,8 +79,8 @@ static bool is_shape_operand(const struct node *node, size_t k) {
   return false;
 }
 
-/* Whether `part`, smaller in some dimensions, is the leading part of `whole`. */
-static bool is_leading_part(const struct tensor *whole, const struct tensor *part) {
+/* Whether `part`, smaller in some dimensions, is what lies in `whole` from `start` on. */
+static bool is_part(const struct tensor *whole, const struct tensor *part, const int64_t *start) {
   size_t size = dtype_bits(whole->dtype) / 8, count = tensor_count(part);
   int64_t stride[HONE_MAX_RANK], index[HONE_MAX_RANK] = {0};
   const char *from = whole->data, *to = part->data;
@@ -88,11 +88,35 @@ static bool is_leading_part(const struct tensor *whole, const struct tensor *par
   shape_strides(&whole->shape, stride);
   for (size_t i = 0; i < count; i++) {
     int64_t at = 0;
-    for (int d = 0; d < part->shape.rank; d++) at += index[d] * stride[d];
+    for (int d = 0; d < part->shape.rank; d++) at += (start[d] + index[d]) * stride[d];
     if (memcmp(from + (size_t)at * size, to + i * size, size)) return false;
     for (int d = part->shape.rank; d-- > 0 && ++index[d] == part->shape.dims[d];) index[d] = 0;
   }
   return true;
+}
+
+/* It is a window into what it is at the bounds: the leading part, or in a dimension that this symbol shortens the
+   trailing one (places that count from the end of an open size). */
+static hone_status find_window(struct follower *f, struct value *value, const struct tensor *part,
+                               bool *out_found) {
+  const struct tensor *whole = value->constant;
+  int64_t start[HONE_MAX_RANK] = {0};
+  for (int d = 0; value->begin && d < whole->shape.rank; d++)
+    start[d] = slope_loss(&value->begin[d], f->less);
+  *out_found = is_part(whole, part, start);
+  for (int d = 0; !*out_found && f->first >= 0 && d < whole->shape.rank; d++) {
+    struct slope *begin;
+    if (!value->slope[d].of[f->first]) continue;
+    start[d] = whole->shape.dims[d] - part->shape.dims[d];
+    *out_found = is_part(whole, part, start);
+    start[d] = 0;
+    if (!*out_found) continue;
+    TRY(NEW_ARRAY(f->ctx, f->graph->arena, begin, HONE_MAX_RANK));
+    if (value->begin) memcpy(begin, value->begin, HONE_MAX_RANK * sizeof *begin);
+    begin[d].of[f->first] = value->slope[d].of[f->first];
+    value->begin = begin;
+  }
+  return HONE_OK;
 }
 
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
@@ -101,9 +125,12 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   if (f->pair[value->index] == other) return HONE_OK;
   if (is_shape_operand(node, k)) return HONE_OK;
   TRY(pair_values(f, node, value, other));
-  if (value->slope ? is_leading_part(value->constant, other->constant)
-                   : tensor_equal(value->constant, other->constant))
-    return HONE_OK;
+  bool fits = false;
+  if (value->slope)
+    TRY(find_window(f, value, other->constant, &fits));
+  else
+    fits = tensor_equal(value->constant, other->constant);
+  if (fits) return HONE_OK;
   return refuse(f, node, "a constant has other elements");
 }
 

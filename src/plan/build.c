@@ -45,6 +45,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(lower_graph(&b));
   b.is_open = b.fills = false;
   TRY(bind_outputs(&b));
+  TRY(check_least_sizes(&b));
   /* room for more threads than planned for, but not for every machine's */
   plan->scratch_threads = options->threads > 4 ? options->threads : 4;
   set_lifetimes(plan);

@@ -150,6 +150,8 @@ MUST_USE hone_status find_joins(struct builder *b);
    does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
    b->is_open and b->fills for the group. */
 MUST_USE hone_status carry_symbol(struct builder *b, const struct group *g);
+/* No step begins in front of its operand where sizes are at their least. */
+MUST_USE hone_status check_least_sizes(struct builder *b);
 bool is_open_at(const struct value *value,
                 int64_t d); /* dimension d, from the end where negative */
 /* -- leads.c ------------------------------------------------------------------------------------- */

@@ -23,6 +23,11 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   buffer->tensor = value->constant;
   view_dense(out, buffer, value->dtype, &value->shape);
   out->slope = value->slope;
+  for (int d = 0; value->begin && d < value->shape.rank; d++) {
+    /* from its end it lies ahead of where it is at the bounds */
+    const struct slope ahead = slope_times(&value->begin[d], -out->stride[d]);
+    out->offset_slope = slope_plus(&out->offset_slope, &ahead);
+  }
   return HONE_OK;
 }
 

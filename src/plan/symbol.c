@@ -320,6 +320,7 @@ static const struct {
     {OP_Hardmax, carry_softmax},
     {OP_TableSoftmax, carry_rows},
     {OP_NormalizeBytes, carry_rows},
+    {OP_NormalizeWords, carry_rows},
     {OP_LpNormalization, carry_rows},
     {OP_LayerNormalization, carry_rows},
     {OP_RMSNormalization, carry_rows},
@@ -410,6 +411,36 @@ static const char *own_reason(const struct group *g, bool is_open) {
   return NULL;
 }
 
+/* What counts from the end of an open size is moved where it is read, which loops over elements do. */
+static bool reads_window(const struct node *node) {
+  if (node->op->class == OP_ELEMENTWISE || is_op(node, OP_Concat)) return false;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && node->inputs[k]->begin) return true;
+  return false;
+}
+
+static hone_status check_begin(struct builder *b, const struct step *step, const struct view *view,
+                               const int64_t *less) {
+  if (!view->buffer || view->offset >= slope_loss(&view->offset_slope, less)) return HONE_OK;
+  return fail(b->ctx, HONE_E_UNSUP, step->place, "%s reads the last of an open size that may be 0",
+              step->op ? step->op->name : "a copy");
+}
+
+hone_status check_least_sizes(struct builder *b) {
+  const struct plan *plan = b->plan;
+  int64_t less[HONE_MAX_SYMBOLS] = {0};
+  for (size_t k = 0; k < plan->symbols.count; k++)
+    less[k] = plan->symbols.at[k].bound - plan->symbols.at[k].least;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    for (size_t k = 0; k < step->input_count; k++)
+      TRY(check_begin(b, step, &step->inputs[k], less));
+    for (size_t k = 0; k < step->output_count; k++)
+      TRY(check_begin(b, step, &step->outputs[k], less));
+  }
+  return HONE_OK;
+}
+
 hone_status carry_symbol(struct builder *b, const struct group *g) {
   const struct node *node = g->node;
   struct carrier c = {.b = b, .node = node};
@@ -422,7 +453,9 @@ hone_status carry_symbol(struct builder *b, const struct group *g) {
                 node->op->name, own);
   if (!b->is_open) return HONE_OK;
   carry_fn *carry = find_rule(node);
-  if (carry)
+  if (reads_window(node))
+    c.why_not = "a constant counts from the end of an open size";
+  else if (carry)
     TRY(carry(&c));
   else
     c.why_not = "no rule says what becomes of it";

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 5
+#define HONE_ARTIFACT_ABI 6
 #define HONE_ARTIFACT_SYMBOLS 4 /* the most sizes that are open at run time */
 
 /* An element of a tensor of strings: UTF-8, not ended by a NUL. Those that a run makes point into its
@@ -105,6 +105,7 @@ struct hone_artifact_info {
   int32_t symbol_count;
   const int64_t *bounds;
   const char *const *symbols;
+  const int64_t *least; /* that each can be: 1, or 0 */
 };
 
 /* An artifact that is compiled to be profiled keeps, behind its arena, one of these for each thread and

@@ -33,7 +33,7 @@ class Info(ctypes.Structure):
                 ("weights", ctypes.c_void_p), ("input_count", ctypes.c_int32), ("output_count", ctypes.c_int32),
                 ("inputs", ctypes.POINTER(Port)), ("outputs", ctypes.POINTER(Port)), ("run", RUN),
                 ("symbol_count", ctypes.c_int32), ("bounds", ctypes.POINTER(ctypes.c_int64)),
-                ("symbols", ctypes.POINTER(ctypes.c_char_p))]
+                ("symbols", ctypes.POINTER(ctypes.c_char_p)), ("least", ctypes.POINTER(ctypes.c_int64))]
 
 
 class Guarded:

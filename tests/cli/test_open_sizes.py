@@ -193,7 +193,51 @@ def pictures():
         "x[N<=2,3,H<=9,W<=11]", {"n": 2, "h": 9, "w": 11}
 
 
-SEVERAL = [encoder, decoder, pictures]
+CACHE = "past_k[1,2,0<=P<=17,16],past_v[1,2,P,16]"
+
+
+def projected(attention, more, extra=(), opset=20, **others):
+    """Tokens and a cache, both open, around an operator of attention: prompts in front of nothing, and behind a cache."""
+    cache = [1, 2, "t", 16]
+    nodes = [node("MatMul", f"x w{name}", name) for name in "qkv"] + [attention, node("MatMul", "a wo", "y"), *extra]
+    made = model(nodes, [("x", FLOAT, [1, "s", 16]), *more, ("past_k", FLOAT, [1, 2, "p", 16]), ("past_v", FLOAT, [1, 2, "p", 16])],
+                 [("y", FLOAT, [1, "s", 16]), ("present_k", FLOAT, cache), ("present_v", FLOAT, cache)],
+                 weights(wq=floats(16, 64), wk=floats(16, 32), wv=floats(16, 32), wo=floats(64, 16), **others), opset)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return made
+
+
+def grouped_decoder():
+    turns = np.arange(64)[:, None] * 0.4 ** np.arange(8)[None]
+    lengths = [node("ReduceSum", "mask uno", "seen", keepdims=0), node("Sub", "seen uno", "last"),
+               node("Cast", "last", "lasts", to=TensorProto.INT32), node("Shape", "mask", "sizes"),
+               node("Gather", "sizes one", "all"), node("Cast", "all", "total", to=TensorProto.INT32)]
+    made = projected(node("GroupQueryAttention", "q k v past_k past_v lasts total cos sin", "a present_k present_v",
+                          domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1),
+                     [("mask", INT64, [1, "t"])], lengths, uno=ints(1), one=np.array(1, np.int64),
+                     cos=np.cos(turns).astype(np.float32), sin=np.sin(turns).astype(np.float32))
+    return made, f"x[1,S<=5,16],{CACHE},mask[1,P+S]", {"s": 5, "p": 17}
+
+
+def many_heads_decoder():
+    made = projected(node("MultiHeadAttention", "q4 k4 v4    past_k past_v", "a present_k present_v", domain="com.microsoft",
+                          num_heads=2, unidirectional=1), [],
+                     [node("Slice", "q zero half two", "q4"), node("Identity", "k", "k4"), node("Identity", "v", "v4"),
+                      node("Concat", "a4 a4", "a", axis=2)], zero=ints(0), half=ints(32), two=ints(2))
+    attention, = (n for n in made.graph.node if n.op_type == "MultiHeadAttention")
+    attention.input[:] = ["q4", "k4", "v4", "", "", "", "past_k", "past_v"]
+    attention.output[0] = "a4"
+    return made, f"x[1,S<=5,16],{CACHE}", {"s": 5, "p": 17}
+
+
+def causal_decoder():
+    made = projected(node("Attention", "q k v none past_k past_v", "a present_k present_v", q_num_heads=4, kv_num_heads=2,
+                          is_causal=1), [], opset=23)
+    next(n for n in made.graph.node if n.op_type == "Attention").input[3] = ""
+    return made, f"x[1,S<=5,16],{CACHE}", {"s": 5, "p": 17}
+
+
+SEVERAL = [encoder, decoder, pictures, grouped_decoder, many_heads_decoder, causal_decoder]
 
 
 def sizes_of(bounds):
@@ -209,7 +253,7 @@ def sizes_of(bounds):
 def arrays_for(session, sizes):
     arrays = {}
     for port in session.get_inputs():
-        shape = [d if isinstance(d, int) else sizes.get(d) or sizes["p"] + sizes["s"] for d in port.shape]
+        shape = [d if isinstance(d, int) else sizes[d] if d in sizes else sizes["p"] + sizes["s"] for d in port.shape]
         arrays[port.name] = (np.ones(shape, np.int64) if port.name == "mask" and "int64" in port.type
                              else RANDOM.integers(0, 30, shape) if "int64" in port.type
                              else RANDOM.standard_normal(shape).astype(np.float32))
@@ -224,7 +268,8 @@ def test_every_combination_of_several_sizes(hone, tmp_path, case, passes):
     sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so", *passes))
     artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
     assert {k.lower(): b for k, b in artifact.bounds().items()} == bounds
-    for i, sizes in enumerate(sizes_of(bounds)):
+    none = [{**bounds, "p": 0}, {**bounds, "p": 0, "s": 1}] if "0<=P" in shapes else []
+    for i, sizes in enumerate([*none, *sizes_of(bounds), *none]):
         inputs = arrays_for(session, sizes)
         results = artifact(*inputs.values(), fill=[0xFF, 0x7F, 0xA5][i % 3])
         for port, result, expected in zip(session.get_outputs(), results, session.run(None, inputs)):
@@ -263,9 +308,26 @@ def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, 
     assert len(nodes) != 1 or rank > 4 or nodes[0].op_type in result.errors
 
 
+@pytest.mark.parametrize("op, reason", [
+    (node("Gather", "x last", "y", axis=0), "the last of an open size that may be 0"),
+    (node("Relu", "x", "y"), ""),
+], ids=lambda x: getattr(x, "op_type", ""))
+def test_nothing_has_no_last_element(hone, tmp_path, op, reason):
+    made = model([op], [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)], weights(last=np.array(-1, np.int64)))
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    result = hone("compile", "m.onnx", "--shape", "x[0<=N<=8,4]", "-o", "m.so")
+    if reason:
+        refused(result, "E_UNSUP", reason)
+        return
+    artifact = Artifact(tmp_path / "m.so")
+    for n in (0, 8, 0, 3):
+        assert artifact(np.ones((n, 4), np.float32))[0].shape == (n, 4)
+
+
 def sort_nodes(made):
     """Nodes may be written in any order here; ONNX wants them sorted."""
-    known = {i.name for i in made.graph.input} | {i.name for i in made.graph.initializer}
+    known = {""} | {i.name for i in made.graph.input} | {i.name for i in made.graph.initializer}
     left, done = list(made.graph.node), []
     while left:
         ready = [n for n in left if all(i in known for i in n.input)]
@@ -368,7 +430,7 @@ def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, op, reason):
 
 @pytest.mark.parametrize("text, reason", [
     ("x[N,20]", "the bound"), ("x[N<=,20]", "cannot be read"), ("x[N<=0,20]", "cannot be read"),
-    ("x[N=9<=8,20]", "cannot be read"), ("x[N<=8,N<=20]", "once"), ("x[N<=8,M+]", "the bound"),
+    ("x[N=9<=8,20]", "cannot be read"), ("x[0<=N,20]", "the bound"), ("x[1<=N<=8,20]", "cannot be read"), ("x[N<=8,N<=20]", "once"), ("x[N<=8,M+]", "the bound"),
 ])
 def test_shapes_that_say_it_wrongly(hone, tmp_path, text, reason):
     onnx.save(mlp()[0], tmp_path / "m.onnx")

@@ -6,7 +6,8 @@
 /* less[k]: how far open size k is below its bound. dims[i]: the actual dimensions of input i; NULL, and dims NULL:
    the bounds. 0 where they do not agree or one does not fit. */
 static inline int hone_find_less(const struct hone_io_info *inputs, int32_t input_count,
-                                 const int64_t *bounds, int32_t symbol_count,
+                                 const int64_t *bounds, const int64_t *least,
+                                 int32_t symbol_count,
                                  const int64_t *const *dims, long less[HONE_ARTIFACT_SYMBOLS]) {
   int is_known[HONE_ARTIFACT_SYMBOLS];
   for (int32_t k = 0; k < HONE_ARTIFACT_SYMBOLS; k++) less[k] = is_known[k] = 0;
@@ -28,7 +29,8 @@ static inline int hone_find_less(const struct hone_io_info *inputs, int32_t inpu
         if (count > 1) continue;
         if (!count && missing) return 0;
         if (!count) continue;
-        if (missing < 0 || missing % step || missing / step >= bounds[unknown]) return 0;
+        if (missing < 0 || missing % step || missing / step > bounds[unknown] - least[unknown])
+          return 0;
         less[unknown] = (long)(missing / step);
         is_known[unknown] = 1;
       }
