@@ -63,11 +63,11 @@ struct transform {
 
 /* x [..., n along axis, ..., 1 or 2] */
 static struct value *transform(struct expansion *e, struct value *x, const struct transform *t) {
+  if (e->status) return x;
   int last = x->shape.rank - 1, axis = t->axis;
   int64_t n = t->n, parts = x->shape.dims[last];
   bool to_real = t->is_inverse && t->is_onesided;
   int64_t rows = to_real ? n / 2 + 1 : n, columns = t->is_onesided && !to_real ? n / 2 + 1 : n;
-  if (e->status) return x;
   if (n < 1 || n > LONGEST || (parts != 1 && parts != 2) || axis == last) {
     x_fail(e, HONE_E_SHAPE, "a transform of length %lld along axis %d with %lld parts",
            (long long)n, axis, (long long)parts);

@@ -340,6 +340,8 @@ static const struct row signal_rows[] = {
      HONE_E_UNSUP, "window of another length"},
     {"x:7:4 w:7:2,1", "y = aten.stft.center(self=@x, n_fft=2, hop_length=1, window=@w)", "y",
      HONE_E_UNSUP, "window of another length"},
+    {"x:7:4 w:3:2", "y = aten.stft.center(self=@x, n_fft=2, hop_length=1, window=@w)", "y",
+     HONE_E_TYPE, ""},
     {"x:7:4", "y = aten.stft.center(self=@x, n_fft=0)", "y", HONE_E_UNSUP, "of frames of 0"},
     {"x:7:4", "y = aten.stft.center(self=@x, n_fft=4, win_length=5)", "y", HONE_E_UNSUP,
      "of frames of 4"},
