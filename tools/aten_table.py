@@ -44,7 +44,9 @@ def page():
         "  `NAME.next`: give one run's output to the next.",
         "- **Complex numbers** within the graph and in its constants: the transforms of `torch.fft`, `stft` and `istft`, `view_as_complex`,",
         "  `polar`, products, sums, parts, `abs`, `angle`, and what moves or adds elements (view, slice, cat, index, ...); what else reads them",
-        "  is refused, and so are complex inputs and outputs.",
+        "  is refused. Complex inputs and outputs are float32 with one more axis, real and imaginary, as PyTorch's `view_as_real`.",
+        "- **Control flow**: `torch.cond` is an If, `while_loop` a Loop, of tensors whose shapes stay; what is known when compiling is",
+        "  decided then. `map`, `scan` and `associative_scan` are refused by name.",
         "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
         "",
         "| not read | why |", "|---|---|"]

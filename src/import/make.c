@@ -157,3 +157,39 @@ hone_status make_graph_output(struct make *make, struct value *value, const char
   value->name = name;
   return graph_output(make->ctx, make->graph, value);
 }
+
+/* -- graphs within the graph ---- */
+
+hone_status make_subgraph(struct make *make, struct graph **out) {
+  TRY(graph_create(make->ctx, make->graph->arena, out));
+  (*out)->parent = make->graph;
+  (*out)->fresh = make->graph->fresh;
+  return HONE_OK;
+}
+
+hone_status make_subgraph_output(struct make *make, struct graph *made, struct value *value) {
+  const char *name;
+  struct graph *outer = make->graph;
+  if (made->fresh < outer->fresh) made->fresh = outer->fresh;
+  make->graph = made;
+  if (!graph_owns(made, value)) TRY(make_node(make, OP_Identity, VALUES(value), NULL, &value));
+  TRY(arena_printf(make->ctx, made->arena, &name, "%%%llu", (unsigned long long)made->fresh++));
+  TRY(make_graph_output(make, value, name));
+  outer->fresh = made->fresh;
+  make->graph = outer;
+  return HONE_OK;
+}
+
+hone_status make_holder(struct make *make, enum op_id id, struct value *const *inputs,
+                        size_t input_count, const char *const *names, struct graph *const *made,
+                        size_t name_count, size_t output_count, struct node **out) {
+  TRY(graph_node(make->ctx, make->graph, &op_table[id], inputs, input_count, output_count, out));
+  (*out)->index = make->index;
+  (*out)->name = make->name;
+  for (size_t i = 0; i < name_count; i++) {
+    const struct attribute attribute = {
+        .name = names[i], .kind = ATTRIBUTE_GRAPH, .graph = made[i]};
+    TRY(node_set(make->ctx, make->graph, *out, &attribute));
+  }
+  return node_infer(make->ctx, make->graph, *out);
+}

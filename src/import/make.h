@@ -67,6 +67,17 @@ MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct v
    or an output already. */
 MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);
 
+/* A graph within this one, for an attribute of a node; and its next output, which may be a value of the graph around
+   it. No name stands twice, so that the text form can be read. */
+MUST_USE hone_status make_subgraph(struct make *make, struct graph **out);
+MUST_USE hone_status make_subgraph_output(struct make *make, struct graph *made,
+                                          struct value *value);
+/* A node that holds graphs, as attributes of these names. */
+MUST_USE hone_status make_holder(struct make *make, enum op_id id, struct value *const *inputs,
+                                 size_t input_count, const char *const *names,
+                                 struct graph *const *made, size_t name_count, size_t output_count,
+                                 struct node **out);
+
 /* -- make_sequence.c ---- */
 /* x, one step's part of a sequence; h and c of the last step become those of this one. */
 typedef hone_status make_step_fn(const void *cell, struct value *x, struct value **h,

@@ -222,7 +222,13 @@ static hone_status symbol_of(struct pt *pt, const json_t *size, const char **out
 
 struct inputs {
   VEC(struct raw_value) raw;
+  VEC(bool) is_complex;
 };
+
+/* Ports have no complex type: pairs of floats, as they lie in memory anyway. */
+static void say_pairs(const struct pt *pt, const char *name) {
+  warn(pt->ctx, "\"%s\" is of complex numbers: its last axis is real and imaginary", name);
+}
 
 /* -- buffers that the graph writes ---- */
 
@@ -336,15 +342,15 @@ static hone_status add_state_outputs(struct pt *pt) {
 }
 
 static hone_status read_input(struct pt *pt, const char *name, const json_t *values,
-                              struct raw_value *raw) {
+                              struct raw_value *raw, bool *out_is_complex) {
   struct meta meta;
   const json_t *about = json_object_get(values, name);
   if (!about) return wrong(pt, name, "an input without a type");
   TRY(read_meta(pt, name, about, &meta));
-  if (meta.is_complex)
-    return fail(pt->ctx, HONE_E_TYPE, place_name(name), "an input of complex numbers");
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "an input's name",
                 &raw->name));
+  *out_is_complex = meta.is_complex;
+  if (meta.is_complex) say_pairs(pt, raw->name);
   raw->dtype = meta.dtype;
   raw->has_shape = true;
   raw->rank = meta.shape.rank;
@@ -398,8 +404,10 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
     if (strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "input %zu is no tensor", i);
     struct raw_value raw = {0};
-    TRY(read_input(pt, pt_words(json_object_get(tensor, "name")), values, &raw));
+    bool is_complex = false;
+    TRY(read_input(pt, pt_words(json_object_get(tensor, "name")), values, &raw, &is_complex));
     VEC_PUSH(pt->ctx, pt->arena, &inputs.raw, raw);
+    VEC_PUSH(pt->ctx, pt->arena, &inputs.is_complex, is_complex);
   }
   struct shape *shapes;
   bool *is_real;
@@ -417,6 +425,8 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
     TRY(graph_input(pt->ctx, pt->make.graph, inputs.raw.at[i].name, inputs.raw.at[i].dtype,
                     &shapes[i], &value));
     TRY(pt_define(pt, inputs.raw.at[i].name, value, 0));
+    struct pt_item *item = names_find(&pt->items, inputs.raw.at[i].name);
+    item->is_complex = inputs.is_complex.at[i];
   }
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec = NULL;
@@ -453,10 +463,9 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     TRY(pt_find(pt, place_none(), name, &item));
     if (!item->value)
       return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
-    if (item->is_complex)
-      return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output of complex numbers");
     TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
+    if (item->is_complex) say_pairs(pt, name);
     pt->make.index = -1;
     for (size_t k = 0; k < pt->make.graph->outputs.count; k++)
       if (!strcmp(pt->make.graph->outputs.at[k]->name, name))

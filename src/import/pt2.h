@@ -9,7 +9,7 @@
 #include "make.h"
 #include "zip.h"
 
-enum { PT_COMPLEX64 = 10 }; /* as torch numbers its element types */
+enum { PT_FLOAT32 = 7, PT_COMPLEX64 = 10 }; /* as torch numbers its element types */
 /* How a tensor lies in the one that it is a view of. */
 enum pt_view {
   VIEW_NONE,
@@ -57,7 +57,10 @@ struct pt_op {
   const json_t *node;
   json_t *inputs, *outputs;
   int parameter;
-  int part; /* 1, 2: complex arguments are their real, imaginary parts; 0: refused */
+  int part;  /* 1, 2: complex arguments are their real, imaginary parts; 0: refused */
+  int other; /* the same of the second complex one, of a product */
+  int seen;  /* complex arguments read so far */
+  bool is_product;
   struct value *(*results)[2]; /* those of the parts, while there are any */
 };
 typedef hone_status pt_build_fn(struct pt_op *op);
@@ -106,6 +109,9 @@ const char *pt_target(const json_t *node);
 MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const char **out);
 /* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
+
+/* -- pt2_graphs.c ---- */
+pt_build_fn build_wrapped, build_cond, build_while;
 
 /* -- pt2_slices.c ---- */
 /* A dimension in [-rank, rank) to [0, rank), given or by argument name. */
@@ -174,14 +180,15 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
 pt_build_fn build_formula;
 
 /* -- pt2_complex.c ---- */
-/* What build_fft is told: parameters are sums of these. HALF: of real numbers, or to them. */
-/* Does the operator do the same to both parts of complex numbers, and is it given any? */
+/* Is it given complex numbers, and does what real ones do to each part of them, or of two to each pair of parts? */
 bool pt_is_by_parts(const struct pt_op *op);
-/* The builder for both parts one after the other. */
+/* The builder for the parts one after the other. */
 MUST_USE hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build);
+/* What build_fft is told: parameters are sums of these. HALF: of real numbers, or to them. */
 enum { FFT_INVERSE = 1, FFT_HALF = 2, FFT_MANY = 4, FFT_TWO = 8, FFT_CORE = 16 };
 pt_build_fn build_complex, build_view_as_complex, build_view_as_real, build_complex_part,
-    build_clone, build_conjugate, build_abs, build_angle, build_to, build_arithmetic, build_fft;
+    build_clone, build_conjugate, build_abs, build_angle, build_to, build_arithmetic, build_fft,
+    build_exp, build_reciprocal;
 
 /* -- pt2_ops.c ---- */
 pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_permute, build_expand,
@@ -189,7 +196,7 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
     build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
     build_unflatten, build_diff, build_pixel_shuffle, build_channel_shuffle, build_meshgrid,
-    build_sym_numel, build_nothing, build_number_test, build_repeat_by_list;
+    build_sym_numel, build_nothing, build_number_test, build_repeat_by_list, build_shift;
 
 /* -- pt2_index.c ---- */
 pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,

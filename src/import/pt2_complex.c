@@ -25,29 +25,79 @@ static hone_status float_operand(struct pt_op *op, const char *name, struct valu
   return dtype_is_float((*out)->dtype) ? HONE_OK : make_cast(op->make, *out, HONE_F32, out);
 }
 
-/* -- what is done to both parts alike ---- */
+/* -- what is done to the parts ---- */
 
-static const char *const linear[] = {"cat",        "chunk",
-                                     "concat",     "cumsum",
-                                     "diagonal",   "expand",
-                                     "expand_as",  "flatten",
-                                     "flip",       "gather",
-                                     "index",      "index_select",
-                                     "mean",       "movedim",
-                                     "narrow",     "neg",
-                                     "permute",    "ravel",
-                                     "repeat",     "reshape",
-                                     "reshape_as", "roll",
-                                     "select",     "slice",
-                                     "split",      "split_with_sizes",
-                                     "squeeze",    "stack",
-                                     "sum",        "swapaxes",
-                                     "swapdims",   "t",
-                                     "tile",       "transpose",
-                                     "tril",       "triu",
-                                     "unbind",     "unflatten",
-                                     "unfold",     "unsqueeze",
-                                     "view",       "view_as"};
+/* To both alike; and sums of products, of one or two complex operands. */
+static const char *const linear[] = {"cat",
+                                     "chunk",
+                                     "concat",
+                                     "constant_pad_nd",
+                                     "copy",
+                                     "cumsum",
+                                     "diagonal",
+                                     "expand",
+                                     "expand_as",
+                                     "fft_fftshift",
+                                     "fft_ifftshift",
+                                     "fill",
+                                     "flatten",
+                                     "flip",
+                                     "full_like",
+                                     "gather",
+                                     "index",
+                                     "index_select",
+                                     "mean",
+                                     "movedim",
+                                     "narrow",
+                                     "neg",
+                                     "new_full",
+                                     "new_ones",
+                                     "new_zeros",
+                                     "ones_like",
+                                     "pad",
+                                     "permute",
+                                     "ravel",
+                                     "repeat",
+                                     "reshape",
+                                     "reshape_as",
+                                     "roll",
+                                     "select",
+                                     "select_scatter",
+                                     "slice",
+                                     "slice_scatter",
+                                     "split",
+                                     "split_with_sizes",
+                                     "squeeze",
+                                     "stack",
+                                     "sum",
+                                     "swapaxes",
+                                     "swapdims",
+                                     "t",
+                                     "tile",
+                                     "transpose",
+                                     "tril",
+                                     "triu",
+                                     "unbind",
+                                     "unflatten",
+                                     "unfold",
+                                     "unsqueeze",
+                                     "view",
+                                     "view_as",
+                                     "where",
+                                     "zero",
+                                     "zeros_like"};
+/* Of these both are complex: real numbers would stand for imaginary parts as well. */
+static const char *const joins[] = {"select_scatter", "slice_scatter", "where"};
+static const char *const products[] = {"bmm", "dot", "einsum", "matmul", "mm", "mv", "outer"};
+
+static bool is_among(const struct pt_op *op, const char *const *names, size_t count) {
+  const char *name = strncmp(op->target, "aten.", 5) ? "" : op->target + 5;
+  size_t length = strcspn(name, ".");
+  if (length && name[length - 1] == '_') length--; /* in place */
+  for (size_t k = 0; k < count; k++)
+    if (!strncmp(names[k], name, length) && !names[k][length]) return true;
+  return false;
+}
 
 static bool is_complex_name(const struct pt_op *op, const json_t *tensor) {
   const struct pt_item *item =
@@ -55,26 +105,55 @@ static bool is_complex_name(const struct pt_op *op, const json_t *tensor) {
   return item && item->is_complex;
 }
 
-bool pt_is_by_parts(const struct pt_op *op) {
-  const char *name = strncmp(op->target, "aten.", 5) ? "" : op->target + 5;
-  const size_t length = strcspn(name, ".");
-  size_t k = 0;
-  while (k < COUNT(linear) && (strncmp(linear[k], name, length) || linear[k][length])) k++;
-  for (size_t i = 0; k < COUNT(linear) && i < json_array_size(op->inputs); i++) {
+/* How many arguments are complex, those of lists too. */
+static size_t count_complex(const struct pt_op *op) {
+  size_t count = 0;
+  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
     json_t *arg = NULL;
     const char *kind = pt_variant(json_object_get(json_array_get(op->inputs, i), "arg"), &arg);
-    if (!strcmp(kind, "as_tensor") && is_complex_name(op, arg)) return true;
+    if (!strcmp(kind, "as_tensor")) count += is_complex_name(op, arg);
     for (size_t t = 0; !strcmp(kind, "as_tensors") && t < json_array_size(arg); t++)
-      if (is_complex_name(op, json_array_get(arg, t))) return true;
+      count += is_complex_name(op, json_array_get(arg, t));
   }
-  return false;
+  return count;
+}
+
+bool pt_is_by_parts(const struct pt_op *op) {
+  return (is_among(op, linear, COUNT(linear)) || is_among(op, products, COUNT(products))) &&
+         count_complex(op);
+}
+
+/* (a + bi)(c + di), whatever sums the products. */
+static hone_status product_of_parts(struct pt_op *op, pt_build_fn *build, struct value **out) {
+  struct value *made[2][2], *parts[2];
+  for (int p = 0; p < 2; p++)
+    for (int q = 0; q < 2; q++) {
+      op->part = p + 1, op->other = q + 1, op->seen = 0;
+      TRY(build(op));
+      made[p][q] = op->results[0][p];
+    }
+  TRY(make_node(op->make, OP_Sub, VALUES(made[0][0], made[1][1]), NULL, &parts[0]));
+  TRY(make_node(op->make, OP_Add, VALUES(made[0][1], made[1][0]), NULL, &parts[1]));
+  return joined(op, parts[0], parts[1], out);
 }
 
 hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
-  const size_t count = pt_result_count(op);
+  const size_t count = pt_result_count(op), given = count_complex(op);
   struct value *y;
+  op->is_product = is_among(op, products, COUNT(products));
+  if (is_among(op, joins, COUNT(joins)) && given < 2)
+    return pt_refuse(op, "of real and complex numbers");
+  if (op->is_product && given > 2) return pt_refuse(op, "of %zu complex tensors", given);
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, op->results, count + 1));
-  for (op->part = 1; op->part <= 2; op->part++) TRY(build(op));
+  if (op->is_product && given == 2) {
+    TRY(product_of_parts(op, build, &y));
+    op->part = 0;
+    return pt_complex_result(op, 0, y);
+  }
+  for (op->part = 1; op->part <= 2; op->part++) {
+    op->seen = 0;
+    TRY(build(op));
+  }
   op->part = 0;
   for (size_t k = 0; k < count; k++) {
     if (!op->results[k][0]) continue;
@@ -110,12 +189,10 @@ hone_status build_view_as_complex(struct pt_op *op) {
 }
 
 hone_status build_view_as_real(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
-  if (!is_complex) return pt_refuse(op, "of real numbers");
-  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &y));
-  return pt_result(op, 0, y);
+  return is_complex ? pt_result(op, 0, x) : pt_refuse(op, "of real numbers");
 }
 
 /* real: part 0, imag: part 1. The real part of what is real is itself. */
@@ -212,10 +289,71 @@ static hone_status complex_product(struct pt_op *op, struct value *x, struct val
   return joined(op, parts[0], parts[1], out);
 }
 
-/* A real tensor beside a complex one. */
-static hone_status beside_complex(struct pt_op *op, struct value *x, struct value **out) {
+/* x times this is x divided by y: its conjugate over the square of its length. */
+static hone_status inverse_of(struct pt_op *op, struct value *y, struct value **out) {
+  static const int64_t last[] = {-1};
+  static const double signs[] = {1, -1};
+  const struct shape two = {1, {2}};
+  struct value *axes, *square, *by;
+  TRY(make_ints(op->make, last, 1, &axes));
+  TRY(make_node(op->make, OP_ReduceSumSquare, VALUES(y, axes), ARGS(INT_ARG("keepdims", 1)),
+                &square));
+  TRY(make_numbers(op->make, y->dtype, &two, signs, &by));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, by), NULL, &y));
+  return make_node(op->make, OP_Div, VALUES(y, square), NULL, out);
+}
+
+hone_status build_reciprocal(struct pt_op *op) {
+  struct value *x;
+  bool is_complex;
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return build_unary(op);
+  TRY(inverse_of(op, x, &x));
+  return pt_complex_result(op, 0, x);
+}
+
+hone_status build_exp(struct pt_op *op) {
+  struct value *x, *re, *im, *cosine;
+  bool is_complex;
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
+  if (!is_complex) return build_unary(op);
+  TRY(pt_part(op, x, 0, &re));
+  TRY(pt_part(op, x, 1, &im));
+  TRY(make_node(op->make, OP_Exp, VALUES(re), NULL, &re));
+  TRY(make_node(op->make, OP_Cos, VALUES(im), NULL, &cosine));
+  TRY(make_node(op->make, OP_Sin, VALUES(im), NULL, &im));
+  TRY(joined(op, cosine, im, &x));
+  TRY(with_part_axis(op, re, &re));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, re), NULL, &x));
+  return pt_complex_result(op, 0, x);
+}
+
+/* A real operand beside a complex one: as a factor it serves both parts, as a term it is the real part. */
+static hone_status beside_complex(struct pt_op *op, struct value *x, bool is_factor,
+                                  struct value **out) {
+  static const double first[] = {1, 0};
+  const struct shape two = {1, {2}};
+  struct value *by;
   TRY(make_cast(op->make, x, HONE_F32, &x));
-  return with_part_axis(op, x, out);
+  TRY(with_part_axis(op, x, &x));
+  *out = x;
+  if (is_factor) return HONE_OK;
+  TRY(make_numbers(op->make, HONE_F32, &two, first, &by));
+  return make_node(op->make, OP_Mul, VALUES(x, by), NULL, out);
+}
+
+/* An operand that is complex, or NULL: a tensor, or a number of the file. */
+static hone_status read_complex(struct pt_op *op, const char *name, struct value **out,
+                                bool *out_is_complex) {
+  const struct shape two = {1, {2}};
+  const char *kind;
+  const json_t *number = pt_find_argument(op, name, &kind);
+  if (!number || strcmp(kind, "as_complex")) return pt_complex(op, name, out, out_is_complex);
+  *out_is_complex = true;
+  return make_numbers(op->make, HONE_F32, &two,
+                      (const double[]){json_number_value(json_object_get(number, "real")),
+                                       json_number_value(json_object_get(number, "imag"))},
+                      out);
 }
 
 /* mul, div, add, sub: with complex operands, else as of any tensors. */
@@ -223,23 +361,26 @@ hone_status build_arithmetic(struct pt_op *op) {
   struct value *x, *y;
   bool x_is, y_is;
   double alpha;
-  TRY(pt_complex(op, "self", &x, &x_is));
-  TRY(pt_complex(op, "other", &y, &y_is));
+  enum op_id by = (enum op_id)op->parameter;
+  TRY(read_complex(op, "self", &x, &x_is));
+  TRY(read_complex(op, "other", &y, &y_is));
   if (!x_is && !y_is) return build_binary(op);
   TRY(pt_float(op, "alpha", 1, &alpha));
-  const bool is_product = op->parameter == OP_Mul || (op->parameter == OP_Div && !y_is);
-  if (op->parameter == OP_Div && y_is) return pt_refuse(op, "by complex numbers");
-  if (alpha != 1 || (!is_product && !(x_is && y_is)))
-    return pt_refuse(op, "of such complex numbers");
-  if (is_product && x_is && y_is) {
+  if (!x) TRY(pt_operand(op, "self", y, &x));
+  if (!y) TRY(pt_operand(op, "other", x, &y));
+  if (alpha != 1) TRY(make_with_scalar(op->make, OP_Mul, y, alpha, &y));
+  if (by == OP_Div && y_is) {
+    TRY(inverse_of(op, y, &y));
+    by = OP_Mul;
+  }
+  if (by == OP_Mul && x_is && y_is) {
     TRY(complex_product(op, x, y, &x));
     return pt_complex_result(op, 0, x);
   }
-  if (!x) TRY(pt_need(op, "self", &x));
-  if (!y) TRY(pt_operand(op, "other", x, &y));
-  if (!x_is) TRY(beside_complex(op, x, &x));
-  if (!y_is && y->shape.rank) TRY(beside_complex(op, y, &y));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, y), NULL, &x));
+  const bool is_factor = by == OP_Mul || by == OP_Div;
+  if (!x_is) TRY(beside_complex(op, x, is_factor, &x));
+  if (!y_is) TRY(beside_complex(op, y, is_factor, &y));
+  TRY(make_node(op->make, by, VALUES(x, y), NULL, &x));
   return pt_complex_result(op, 0, x);
 }
 
@@ -255,6 +396,7 @@ struct fft {
 static hone_status read_axes(struct pt_op *op, int rank, struct fft *f) {
   static const int64_t two[] = {-2, -1};
   const bool is_list = op->parameter & (FFT_MANY | FFT_CORE);
+  size_t sizes = 0;
   f->count = 0;
   if (!is_list) {
     TRY(pt_int(op, "dim", -1, &f->axes[0]));
@@ -262,11 +404,17 @@ static hone_status read_axes(struct pt_op *op, int rank, struct fft *f) {
     f->count = 1;
   } else {
     if (pt_given(op, "dim")) TRY(pt_ints(op, "dim", HONE_MAX_RANK, f->axes, &f->count));
-    if (pt_given(op, "s")) return pt_refuse(op, "with sizes");
+    if (pt_given(op, "s")) TRY(pt_ints(op, "s", HONE_MAX_RANK, f->lengths, &sizes));
   }
   if (!f->count && (op->parameter & FFT_TWO)) memcpy(f->axes, two, sizeof two), f->count = 2;
+  if (!f->count && sizes) /* the last ones */
+    for (; f->count < sizes; f->count++) f->axes[f->count] = (int64_t)f->count - (int64_t)sizes;
   if (!f->count)
     for (; f->count < (size_t)rank; f->count++) f->axes[f->count] = (int64_t)f->count;
+  if (sizes && sizes != f->count)
+    return pt_refuse(op, "%zu sizes of %zu dimensions", sizes, f->count);
+  for (size_t k = 0; k < sizes; k++)
+    if (f->lengths[k] < 0) f->lengths[k] = 0;
   for (size_t k = 0; k < f->count; k++) TRY(pt_axis_of(op, f->axes[k], rank, &f->axes[k]));
   return HONE_OK;
 }
@@ -307,6 +455,7 @@ static hone_status count_elements(struct pt_op *op, const struct value *x, struc
   int64_t last = 0;
   if (to_real) {
     TRY(pt_int(op, op->parameter & FFT_CORE ? "last_dim_size" : "n", 0, &last));
+    if (!last) last = f->lengths[f->count - 1];
     if (!last && !checked_mul(x->shape.dims[f->axes[f->count - 1]] - 1, 2, &last))
       return pt_refuse(op, "of this size");
     f->lengths[f->count - 1] = last;

@@ -577,6 +577,7 @@ hone_status build_copy_into(struct pt_op *op) {
   struct value *x, *from, *y;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, op->parameter ? "value" : "src", &from));
+  if (op->part && op->seen < 2) return pt_refuse(op, "of real and complex numbers");
   TRY(make_cast(op->make, from, x->dtype, &y));
   if (!shape_equal(&x->shape, &from->shape)) {
     TRY(make_expand(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));

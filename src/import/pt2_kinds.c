@@ -1,8 +1,6 @@
 /* pt2_kinds: the table of ATen operators that are read, sorted by target, and nodes built by it. */
 #include "pt2.h"
 
-static pt_build_fn build_wrapped;
-
 static const struct {
   const char *target;
   pt_build_fn *build;
@@ -79,7 +77,7 @@ static const struct {
     {"aten.adaptive_max_pool1d.default", build_adaptive_pool, 1},
     {"aten.adaptive_max_pool2d.default", build_adaptive_pool, 1},
     {"aten.adaptive_max_pool3d.default", build_adaptive_pool, 1},
-    {"aten.add.Scalar", build_binary, OP_Add},
+    {"aten.add.Scalar", build_arithmetic, OP_Add},
     {"aten.add.Tensor", build_arithmetic, OP_Add},
     {"aten.addbmm.default", build_add_product, 3},
     {"aten.addcdiv.default", build_addcmul, 1},
@@ -221,7 +219,7 @@ static const struct {
     {"aten.eq.Scalar", build_binary, OP_Equal},
     {"aten.eq.Tensor", build_binary, OP_Equal},
     {"aten.erf.default", build_unary, OP_Erf},
-    {"aten.exp.default", build_unary, OP_Exp},
+    {"aten.exp.default", build_exp, OP_Exp},
     {"aten.exp2.default", build_exp2, 0},
     {"aten.expand.default", build_expand, 0},
     {"aten.expand_as.default", build_like, 0},
@@ -232,10 +230,14 @@ static const struct {
     {"aten.fft_fft.default", build_fft, 0},
     {"aten.fft_fft2.default", build_fft, FFT_MANY | FFT_TWO},
     {"aten.fft_fftn.default", build_fft, FFT_MANY},
+    {"aten.fft_fftshift.default", build_shift, 0},
     {"aten.fft_ifft.default", build_fft, FFT_INVERSE},
     {"aten.fft_ifft2.default", build_fft, FFT_MANY | FFT_TWO | FFT_INVERSE},
     {"aten.fft_ifftn.default", build_fft, FFT_MANY | FFT_INVERSE},
+    {"aten.fft_ifftshift.default", build_shift, 1},
     {"aten.fft_irfft.default", build_fft, FFT_HALF | FFT_INVERSE},
+    {"aten.fft_irfft2.default", build_fft, FFT_MANY | FFT_TWO | FFT_HALF | FFT_INVERSE},
+    {"aten.fft_irfftn.default", build_fft, FFT_MANY | FFT_HALF | FFT_INVERSE},
     {"aten.fft_rfft.default", build_fft, FFT_HALF},
     {"aten.fft_rfft2.default", build_fft, FFT_MANY | FFT_TWO | FFT_HALF},
     {"aten.fft_rfftn.default", build_fft, FFT_MANY | FFT_HALF},
@@ -428,7 +430,7 @@ static const struct {
     {"aten.rad2deg.default", build_formula, 0},
     {"aten.ravel.default", build_flatten, 0},
     {"aten.real.default", build_complex_part, 0},
-    {"aten.reciprocal.default", build_unary, OP_Reciprocal},
+    {"aten.reciprocal.default", build_reciprocal, OP_Reciprocal},
     {"aten.reflection_pad1d.default", build_pad, 1},
     {"aten.reflection_pad2d.default", build_pad, 1},
     {"aten.reflection_pad3d.default", build_pad, 1},
@@ -513,7 +515,7 @@ static const struct {
     {"aten.std_mean.dim", build_variance, 3},
     {"aten.stft.center", build_stft, 1},
     {"aten.stft.default", build_stft, 0},
-    {"aten.sub.Scalar", build_binary, OP_Sub},
+    {"aten.sub.Scalar", build_arithmetic, OP_Sub},
     {"aten.sub.Tensor", build_arithmetic, OP_Sub},
     {"aten.subtract.Scalar", build_binary, OP_Sub},
     {"aten.subtract.Tensor", build_arithmetic, OP_Sub},
@@ -586,6 +588,9 @@ static const struct {
     {"aten.zero.default", build_full, 0},
     {"aten.zeros.default", build_full, 0},
     {"aten.zeros_like.default", build_full, 0},
+    {"higher_order.cond", build_cond, 0},
+    {"higher_order.invoke_subgraph", build_wrapped, 0},
+    {"higher_order.while_loop", build_while, 0},
     {"higher_order.wrap_with_autocast", build_wrapped, 1},
     {"higher_order.wrap_with_set_grad_enabled", build_wrapped, 0},
     {"math.trunc", build_number, 't'},
@@ -673,6 +678,16 @@ static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_fo
   return HONE_OK;
 }
 
+static hone_status unknown(const struct pt_op *op) {
+  const hone_status status =
+      fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
+  return advise(op->ctx, status, "%s",
+                strncmp(op->target, "aten.", 5)
+                    ? "write it with PyTorch's own operators; docs/pytorch.md lists what is read"
+                    : "export with torch.export.export(model, args).run_decompositions(), which "
+                      "leaves few operators; docs/pytorch.md lists them");
+}
+
 static hone_status pt_build(struct pt_op *op) {
   pt_build_fn *build = NULL;
   const char *plain = NULL;
@@ -682,8 +697,7 @@ static hone_status pt_build(struct pt_op *op) {
     TRY(pt_plain_target(op->pt, op->target, &plain));
     found = plain && find_kind(op, plain, &build);
   }
-  if (!found)
-    return fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
+  if (!found) return unknown(op);
   TRY(pt_is_by_parts(op) ? pt_build_by_parts(op, build) : build(op));
   if (plain || pt_view_of(op->target)) return note_storage(op, plain);
   return HONE_OK;
@@ -701,82 +715,4 @@ hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index) {
   const char *name = pt_words(json_object_get(node, "name"));
   TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
   return pt_build(&op);
-}
-
-/* -- a graph within the graph ---- */
-
-/* The tensor that a list of a graph's inputs or outputs names at place k. */
-static const char *tensor_at(const json_t *list, size_t k) {
-  json_t *tensor = NULL;
-  if (strcmp(pt_variant(json_array_get(list, k), &tensor), "as_tensor")) return "";
-  return pt_words(json_object_get(tensor, "name"));
-}
-
-/* Names inside are their own: the same item under the inner name, so that views and writes hold. */
-static hone_status bind_name(struct pt_op *op, struct names *names, const char *name,
-                             struct pt_item *item) {
-  const char *copy;
-  bool fresh;
-  if (!*name) return pt_refuse(op, "takes or gives what is no tensor");
-  TRY(name_copy(op->ctx, op->pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
-  TRY(names_add(op->ctx, names, copy, item, &fresh));
-  if (fresh) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
-}
-
-static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
-  const struct make outer = *op->make;
-  for (size_t i = 0; i < json_array_size(nodes); i++) {
-    const json_t *node = json_array_get(nodes, i);
-    const char *target = pt_target(node), *plain;
-    TRY(pt_plain_target(op->pt, target, &plain));
-    if (plain) return pt_refuse(op, "writes in place (%s)", target);
-    TRY(pt_add_node(op->pt, node, (size_t)outer.index));
-  }
-  op->make->name = outer.name;
-  return HONE_OK;
-}
-
-/* The graph where it is called. Gradients are none of ours; autocast (parameter 1) only where it is off. */
-static hone_status build_wrapped(struct pt_op *op) {
-  enum { MOST_DEPTH = 8 };
-  struct pt *pt = op->pt;
-  json_t *wrapped = NULL, *off = NULL;
-  size_t first = 0, count = json_array_size(op->inputs);
-  for (const char *kind = ""; first < count && strcmp(kind, "as_graph"); first++)
-    kind = pt_variant(json_object_get(json_array_get(op->inputs, first), "arg"), &wrapped);
-  if (op->parameter) {
-    pt_variant(json_object_get(json_array_get(op->inputs, 2), "arg"), &off);
-    if (!json_is_false(off)) return pt_refuse(op, "with autocast on");
-  }
-  const json_t *graph = json_object_get(wrapped, "graph");
-  const json_t *inputs = json_object_get(graph, "inputs"),
-               *outputs = json_object_get(graph, "outputs");
-  if (json_array_size(inputs) != count - first || json_array_size(outputs) != pt_result_count(op))
-    return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
-                "its graph has other inputs or outputs than it");
-  if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
-  struct names outer = pt->items, inner;
-  names_init(&inner, pt->arena);
-  for (size_t i = first; i < count; i++) {
-    struct pt_item *item;
-    json_t *tensor = NULL;
-    pt_variant(json_object_get(json_array_get(op->inputs, i), "arg"), &tensor);
-    TRY(pt_find(pt, pt_place(op), pt_words(json_object_get(tensor, "name")), &item));
-    TRY(bind_name(op, &inner, tensor_at(inputs, i - first), item));
-  }
-  pt->items = inner;
-  pt->depth++;
-  TRY(add_inner_nodes(op, json_object_get(graph, "nodes")));
-  pt->depth--;
-  inner = pt->items;
-  pt->items = outer;
-  for (size_t i = 0; i < json_array_size(outputs); i++) {
-    struct pt_item *item = names_find(&inner, tensor_at(outputs, i));
-    if (!item)
-      return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its graph does not make its output %zu",
-                  i);
-    TRY(bind_name(op, &pt->items, tensor_at(op->outputs, i), item));
-  }
-  return HONE_OK;
 }

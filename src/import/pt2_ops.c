@@ -288,6 +288,7 @@ hone_status build_pad(struct pt_op *op) {
   static const char *const modes[] = {"constant", "reflect", "replicate"};
   TRY(pt_ints(op, op->parameter ? "padding" : "pad", 2 * HONE_MAX_RANK, pairs, &count));
   TRY(pt_float(op, "value", 0, &value));
+  if (op->part == 2) value = 0; /* a real number has no imaginary part */
   TRY(pt_text(op, "mode", modes[op->parameter], &mode));
   const char *how = !strcmp(mode, "constant")    ? "constant"
                     : !strcmp(mode, "reflect")   ? "reflect"
@@ -404,6 +405,10 @@ hone_status build_full(struct pt_op *op) {
     truth = number->dtype == HONE_BOOL;
     whole = pt_is_whole(op, name);
   }
+  if (op->part && dtype >= 0 && dtype != PT_COMPLEX64) return pt_refuse(op, "of complex numbers");
+  if (op->part == 2) x = 0; /* a real number has no imaginary part */
+  const bool is_complex = dtype == PT_COMPLEX64 && x == 0;
+  if (is_complex) dtype = PT_FLOAT32;
   if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype)
                     : like     ? like->dtype
@@ -414,9 +419,12 @@ hone_status build_full(struct pt_op *op) {
     count = (size_t)like->shape.rank;
     memcpy(dims, like->shape.dims, count * sizeof *dims);
   }
+  const bool has_parts = is_complex && !op->part;
+  if (has_parts && count == HONE_MAX_RANK) return pt_refuse(op, "of rank %zu", count);
+  if (has_parts) dims[count++] = 2;
   TRY(make_scalar(op->make, type, x, &fill));
   TRY(make_expand(op->make, fill, dims, count, &y));
-  return pt_result(op, 0, y);
+  return has_parts ? pt_complex_result(op, 0, y) : pt_result(op, 0, y);
 }
 
 hone_status build_arange(struct pt_op *op) {
@@ -502,9 +510,39 @@ hone_status build_flip(struct pt_op *op) { /* parameter 1: flipud, 2: fliplr */
   return pt_result(op, 0, x);
 }
 
+static hone_status rolled(struct pt_op *op, struct value *x, int64_t axis, int64_t shift,
+                          struct value **out) {
+  struct value *parts[2];
+  const int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
+  *out = x;
+  shift = dim ? shift % dim : 0;
+  if (!shift) return HONE_OK;
+  if (shift < 0) shift += dim;
+  TRY(pt_slice(op, x, axis, dim - shift, INT64_MAX, 1, &parts[0]));
+  TRY(pt_slice(op, x, axis, 0, dim - shift, 1, &parts[1]));
+  return make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", axis)), out);
+}
+
+/* fftshift: the middle of each dimension becomes its beginning; parameter 1: the way back. */
+hone_status build_shift(struct pt_op *op) {
+  struct value *x;
+  int64_t axes[HONE_MAX_RANK], axis;
+  size_t count;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_ints(op, "dim", HONE_MAX_RANK, axes, &count));
+  if (!count)
+    for (; count < (size_t)x->shape.rank; count++) axes[count] = (int64_t)count;
+  for (size_t i = 0; i < count; i++) {
+    TRY(pt_axis_of(op, axes[i], x->shape.rank, &axis));
+    const int64_t half = x->shape.rank ? x->shape.dims[axis] / 2 : 0;
+    TRY(rolled(op, x, axis, op->parameter ? -half : half, &x));
+  }
+  return pt_result(op, 0, x);
+}
+
 /* Without dims the flat tensor is rolled. */
 hone_status build_roll(struct pt_op *op) {
-  struct value *x, *parts[2], *y;
+  struct value *x, *y;
   int64_t shifts[HONE_MAX_RANK], axes[HONE_MAX_RANK] = {0}, axis;
   size_t count, given;
   TRY(pt_need(op, "self", &x));
@@ -516,13 +554,7 @@ hone_status build_roll(struct pt_op *op) {
   if (!given) TRY(make_reshape(op->make, x, &total, 1, &y));
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], y->shape.rank, &axis));
-    int64_t dim = y->shape.rank ? y->shape.dims[axis] : 0;
-    int64_t shift = dim ? shifts[i] % dim : 0;
-    if (!shift) continue;
-    if (shift < 0) shift += dim;
-    TRY(pt_slice(op, y, axis, dim - shift, INT64_MAX, 1, &parts[0]));
-    TRY(pt_slice(op, y, axis, 0, dim - shift, 1, &parts[1]));
-    TRY(make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", axis)), &y));
+    TRY(rolled(op, y, axis, shifts[i], &y));
   }
   if (!given) TRY(make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
   return pt_result(op, 0, y);

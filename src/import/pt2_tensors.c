@@ -22,8 +22,9 @@ static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_ite
 static hone_status real_value(struct pt_op *op, const struct pt_item *item, struct value **out) {
   *out = item->value;
   if (!item->is_complex) return HONE_OK;
-  return op->part ? pt_part(op, item->value, op->part - 1, out)
-                  : pt_refuse(op, "of complex numbers");
+  if (!op->part) return pt_refuse(op, "of complex numbers");
+  const int part = op->seen++ && op->is_product ? op->other : op->part;
+  return pt_part(op, item->value, part - 1, out);
 }
 
 hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
@@ -69,7 +70,8 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
                 &item));
     if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
-    if (op->part && !item->is_complex) return pt_refuse(op, "of real and complex numbers");
+    if (op->part && !op->is_product && !item->is_complex)
+      return pt_refuse(op, "of real and complex numbers");
     TRY(pt_refresh(op, item));
     TRY(real_value(op, item, &out[(*out_count)++]));
   }

@@ -24,12 +24,14 @@ static const struct {
     {"expand", VIEW_OTHER},
     {"expand_as", VIEW_OTHER},
     {"flatten", VIEW_RESHAPE},
+    {"imag", VIEW_OTHER},
     {"lift_fresh", VIEW_SAME},
     {"moveaxis", VIEW_OTHER},
     {"movedim", VIEW_OTHER},
     {"narrow", VIEW_OTHER},
     {"permute", VIEW_PERMUTE},
     {"ravel", VIEW_RESHAPE},
+    {"real", VIEW_OTHER},
     {"reshape", VIEW_RESHAPE},
     {"reshape_as", VIEW_RESHAPE},
     {"select", VIEW_SELECT},
@@ -49,6 +51,8 @@ static const struct {
     {"unsqueeze", VIEW_RESHAPE},
     {"view", VIEW_RESHAPE},
     {"view_as", VIEW_RESHAPE},
+    {"view_as_complex", VIEW_SAME},
+    {"view_as_real", VIEW_SAME},
 };
 
 enum pt_view pt_view_of(const char *target) {
@@ -62,9 +66,12 @@ enum pt_view pt_view_of(const char *target) {
   return VIEW_NONE;
 }
 
-/* How the view lies in its base: read again from the node's arguments. */
-static hone_status read_place(struct pt_op *op, const struct value *x, struct pt_item *item) {
+/* How the view lies in its base: read again from the node's arguments, which know nothing of the axis of parts. */
+static hone_status read_place(struct pt_op *op, const struct pt_item *base, struct pt_item *item) {
   bool is_select = item->view == VIEW_SELECT;
+  struct value seen = *base->value, *x = &seen;
+  x->shape.rank -= base->is_complex;
+  if (base->is_complex) item->perm[x->shape.rank] = x->shape.rank;
   if (item->view == VIEW_PERMUTE) return pt_perm(op, x, item->perm);
   if (item->view != VIEW_SLICE && !is_select) return HONE_OK;
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &item->axis));
@@ -83,9 +90,9 @@ hone_status pt_note_view(struct pt_op *op, const char *result, const char *of, e
   if (!item || !base || !item->value || !base->value || item == base) return HONE_OK;
   if (view == VIEW_SAME && item->value != base->value) return HONE_OK; /* of another type: a copy */
   item->base = base;
-  item->view = item->is_complex ? VIEW_OTHER : view;
+  item->view = item->is_complex == base->is_complex || view == VIEW_SAME ? view : VIEW_OTHER;
   item->version = base->version;
-  return read_place(op, base->value, item);
+  return read_place(op, base, item);
 }
 
 /* -- from a base to its view, and back ---- */

@@ -84,27 +84,6 @@ static hone_status new_call(struct tf_op *op, struct tf_call **out) {
   return HONE_OK;
 }
 
-static hone_status new_graph(struct tf *tf, struct graph **out) {
-  TRY(graph_create(tf->ctx, tf->arena, out));
-  (*out)->parent = tf->make.graph;
-  (*out)->fresh = tf->make.graph->fresh; /* no name twice, so that the text form can be read */
-  return HONE_OK;
-}
-
-/* Results of the called graph as outputs of `made`. */
-static hone_status end_graph(struct tf *tf, struct graph *made, struct value *value) {
-  const char *name;
-  struct graph *outer = tf->make.graph;
-  if (made->fresh < outer->fresh) made->fresh = outer->fresh;
-  tf->make.graph = made;
-  if (!graph_owns(made, value)) TRY(make_node(&tf->make, OP_Identity, VALUES(value), NULL, &value));
-  TRY(arena_printf(tf->ctx, tf->arena, &name, "%%%llu", (unsigned long long)made->fresh++));
-  TRY(make_graph_output(&tf->make, value, name));
-  outer->fresh = made->fresh;
-  tf->make.graph = outer;
-  return HONE_OK;
-}
-
 static hone_status write_results(struct tf_call *call, const struct tf_tensor *results,
                                  size_t count) {
   struct tf_op *op = &call->op;
@@ -129,22 +108,6 @@ static hone_status read_condition(struct tf_op *op, const struct value *value, b
   return HONE_OK;
 }
 
-/* A node that holds graphs, and its results. */
-static hone_status make_holder(struct tf_call *call, enum op_id id, struct value *const *inputs,
-                               size_t input_count, const char *const *names, size_t name_count,
-                               size_t output_count, struct node **out) {
-  struct tf *tf = call->op.tf;
-  TRY(graph_node(tf->ctx, tf->make.graph, &op_table[id], inputs, input_count, output_count, out));
-  (*out)->index = tf->make.index;
-  (*out)->name = tf->make.name;
-  for (size_t i = 0; i < name_count; i++) {
-    const struct attribute attribute = {
-        .name = names[i], .kind = ATTRIBUTE_GRAPH, .graph = call->made[i]};
-    TRY(node_set(tf->ctx, tf->make.graph, *out, &attribute));
-  }
-  return node_infer(tf->ctx, tf->make.graph, *out);
-}
-
 /* -- IF: options are the graphs for true and false; input 0 is the condition ---- */
 
 /* Content of variable i at an earlier time; NULL: nobody had asked for it yet. */
@@ -163,7 +126,7 @@ static hone_status enter_branch(struct tf *tf, struct tf_call *call, enum stage 
     VEC_PUSH(tf->ctx, tf->arena, &call->then, variable->now);
     if (variable->is_assigned) variable->now = held(tf, call->before.at, call->before.count, i);
   }
-  TRY(new_graph(tf, &call->made[k]));
+  TRY(make_subgraph(&tf->make, &call->made[k]));
   return push(tf, call, call->graphs[k], call->made[k], call->values, call->count);
 }
 
@@ -201,8 +164,8 @@ static hone_status end_variables(struct tf *tf, struct tf_call *call, bool *is_j
     if (then->dtype != other->dtype || !shape_equal(&then->shape, &other->shape) ||
         (variable->initial && !shape_equal(&variable->initial->shape, &then->shape)))
       return tf_refuse(&call->op, "whose branches leave other types or shapes in a variable");
-    TRY(end_graph(tf, call->made[0], then));
-    TRY(end_graph(tf, call->made[1], other));
+    TRY(make_subgraph_output(&tf->make, call->made[0], then));
+    TRY(make_subgraph_output(&tf->make, call->made[1], other));
   }
   return HONE_OK;
 }
@@ -220,7 +183,8 @@ static hone_status join_branches(struct tf *tf, struct tf_call *call, struct tf_
                 call->made[1]->outputs.count);
   TRY(NEW_ARRAY(tf->ctx, tf->arena, is_joined, tf->variables.count));
   TRY(end_variables(tf, call, is_joined));
-  TRY(make_holder(call, OP_If, &call->condition, 1, names, 2, call->made[0]->outputs.count, &node));
+  TRY(make_holder(&tf->make, OP_If, &call->condition, 1, names, call->made, 2,
+                  call->made[0]->outputs.count, &node));
   shaped = node->outputs;
   for (size_t i = 0; i < count; i++)
     if (!results[i].resource) results[i].value = shaped[k++];
@@ -233,7 +197,7 @@ static hone_status end_branch(struct tf *tf, struct tf_call *call, struct tf_ten
                               size_t count) {
   struct graph *made = call->made[call->stage == ELSE];
   for (size_t i = 0; i < count; i++)
-    if (!results[i].resource) TRY(end_graph(tf, made, results[i].value));
+    if (!results[i].resource) TRY(make_subgraph_output(&tf->make, made, results[i].value));
   return call->stage == THEN ? enter_branch(tf, call, ELSE)
                              : join_branches(tf, call, results, count);
 }
@@ -255,7 +219,7 @@ static hone_status enter_loop(struct tf *tf, struct tf_call *call) {
   struct graph *body;
   struct value *ignored;
   if (call->rounds) tf->make.graph->nodes.count = call->nodes;
-  TRY(new_graph(tf, &call->made[0]));
+  TRY(make_subgraph(&tf->make, &call->made[0]));
   body = call->made[0];
   TRY(graph_input(tf->ctx, body, NULL, HONE_I64, &scalar, &ignored));
   TRY(graph_input(tf->ctx, body, NULL, HONE_BOOL, &scalar, &ignored));
@@ -285,13 +249,13 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
     TRY(make_reshape(&tf->make, goes, scalar.dims, 0, &goes));
     tf->make.graph = outer;
   }
-  TRY(end_graph(tf, call->made[0], goes));
+  TRY(make_subgraph_output(&tf->make, call->made[0], goes));
   for (size_t i = 0; i < call->count; i++) {
     if (call->values[i].resource) continue;
     inputs[carried++] = call->given[i].value;
-    TRY(end_graph(tf, call->made[0], call->values[i].value));
+    TRY(make_subgraph_output(&tf->make, call->made[0], call->values[i].value));
   }
-  TRY(make_holder(call, OP_Loop, inputs, carried, names, 1, carried - 2, &node));
+  TRY(make_holder(&tf->make, OP_Loop, inputs, carried, names, call->made, 1, carried - 2, &node));
   for (size_t i = 0; i < call->count; i++)
     if (!call->values[i].resource) call->values[i].value = node->outputs[k++];
   return write_results(call, call->values, call->count);

@@ -21,8 +21,10 @@ ALL = unpack_pt2.modules()
 
 
 def arrays(parts, what):
+    """Complex numbers as hone has them: a last axis of real and imaginary."""
     count = sum(p.startswith(what) and p.endswith(".npy") for p in parts)
-    return [np.load(io.BytesIO(parts[f"{what}{i}.npy"])) for i in range(count)]
+    found = [np.load(io.BytesIO(parts[f"{what}{i}.npy"])) for i in range(count)]
+    return [np.stack([x.real, x.imag], -1) if np.iscomplexobj(x) else x for x in found]
 
 
 def study(hone, folder, model, *words):

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch._higher_order_ops.while_loop import while_loop
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "cases/pt2/operators.zip"
 
@@ -422,8 +423,11 @@ def export(name, module, inputs, core, archive):
 
 def slim(model):
     """Without stack traces and what else no reader needs."""
-    for node in model["graph_module"]["graph"]["nodes"]:
-        node["metadata"] = {}
+    waiting = [model["graph_module"]["graph"]]
+    for graph in waiting:
+        for node in graph["nodes"]:
+            node["metadata"] = {}
+            waiting += [a["arg"]["as_graph"]["graph"] for a in node["inputs"] if "as_graph" in a["arg"]]
     return json.dumps(model, separators=(",", ":")).encode()
 
 
@@ -591,13 +595,93 @@ def algebra():
     case("signs", lambda x: (torch.signbit(x), torch.isposinf(x), torch.isneginf(x)), pair[0])
 
 
-def main():
+class Gate(nn.Module):
+    """A branch with weights of its own, and branches within branches."""
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x):
+        inner = lambda x: torch.cond(x[0, 0] > 1, lambda x: self.a(x), lambda x: -self.a(x), (x,))
+        return torch.cond(x.sum() > 0, inner, lambda x: self.b(x).relu(), (x,))
+
+
+class Spectral(nn.Module):
+    """A layer of Fourier neural operators: the low frequencies mixed by complex weights, in place into zeros."""
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(3, 5, 2, 2, dtype=torch.cfloat))
+
+    def forward(self, x):
+        seen = torch.fft.rfft2(x)
+        out = torch.zeros(x.shape[0], 5, x.shape[2], x.shape[3] // 2 + 1, dtype=torch.cfloat)
+        out[:, :, :2, :2] = torch.einsum("bixy,ioxy->boxy", seen[:, :, :2, :2], self.w)
+        out[:, :, -2:, :2] = torch.einsum("bixy,ioxy->boxy", seen[:, :, -2:, :2], self.w)
+        return torch.fft.irfft2(out, s=x.shape[2:])
+
+
+class Diagonal(nn.Module):
+    """The kernel of a diagonal state space (S4D)."""
+    def __init__(self):
+        super().__init__()
+        self.c, self.a = nn.Parameter(torch.randn(3, 4, dtype=torch.cfloat)), nn.Parameter(torch.randn(3, 4))
+        self.turn, self.step = nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.rand(3))
+
+    def forward(self, u):
+        a = -torch.exp(self.a) + 1j * self.turn
+        at = a * self.step.unsqueeze(-1)
+        power = torch.exp(at.unsqueeze(-1) * torch.arange(6))
+        k = 2 * torch.einsum("hn,hnl->hl", self.c * (torch.exp(at) - 1.0) / a, power).real
+        return torch.fft.irfft(torch.fft.rfft(u, n=12) * torch.fft.rfft(k, n=12), n=12)[..., :6]
+
+
+def complex_layers():
+    pairs = lambda *shape: torch.complex(rand(*shape), rand(*shape))
+    case("spectral", None, rand(2, 3, 6, 8), module=Spectral())
+    case("diagonal-states", None, rand(2, 3, 6), module=Diagonal())
+    case("complex-ports", lambda z, w: (z * w, z.abs(), z.conj() + w), pairs(2, 3), pairs(3))
+    case("complex-products", lambda z, w, x: (z @ w, torch.mm(x.to(z.dtype), w), torch.einsum("ij,jk->ki", z, w), w @ x[0].to(z.dtype)),
+         pairs(2, 3), pairs(3, 3), rand(3, 3))
+    case("complex-quotients", lambda z, w, x: (z / w, x / z, z / x, z.reciprocal(), z - x, z + 1, z * (2 - 1j), torch.exp(z), torch.sub(z, w, alpha=2)),
+         pairs(2, 3), pairs(3), rand(3))
+    def written(z, w):
+        y = torch.zeros_like(z)
+        y[1] = w
+        y.t()[0] *= w[:2]
+        y[:, 1:].add_(z[:, 1:])
+        return y
+    case("fft-sizes", lambda x, z: (torch.fft.irfftn(z, s=(4, 6)), torch.fft.irfft2(z), torch.fft.rfftn(x, s=(3, 8)).abs(), torch.fft.fftn(x, s=(5,), dim=(1,)).real),
+         rand(2, 4, 5), pairs(2, 4, 3))
+    case("fft-shift", lambda x, z: (torch.fft.fftshift(x), torch.fft.ifftshift(x, dim=(1,)), torch.fft.fftshift(z)), rand(3, 5), pairs(4, 3))
+    case("complex-writes", written, pairs(2, 3), pairs(3))
+
+
+def graphs():
+    both = lambda x: torch.cond(x.mean() > 0, lambda x: (x.sin() * 2, x[0] * 3), lambda x: (x - 1, x.flip(0)[0] * 2), (x,))
+    case("cond", both, rand(3, 4).abs())
+    case("cond-not", both, -rand(3, 4).abs())
+    case("cond-beside", lambda x, y: torch.cond(x[0] > y[0], lambda x, y: x / 2, lambda x, y: y * 2, (x, y)) + x, rand(5), rand(5))
+    for k, x in enumerate((rand(2, 4).abs() + 1.5, rand(2, 4).abs() * 0.1, -rand(2, 4).abs())):
+        case(f"cond-weights-{k}", None, x, module=Gate())
+    turns = lambda n, x: while_loop(lambda i, x: i < n[0], lambda i, x: (i + 1, (x * 1.5).sin()), (torch.zeros((), dtype=torch.int64), x))
+    case("while", turns, torch.tensor([5]), rand(2, 3))
+    case("while-never", turns, torch.tensor([0]), rand(2, 3))
+    case("while-data", lambda x: while_loop(lambda x, k: x.sum() < 50, lambda x, k: (x * k, k + x.mean()), (x, x[0] + 1)), rand(3).abs() + 0.5)
+
+
+def main(*words):
+    """words: of the beginnings of names, to make these alone; the others stay as they are in the file."""
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, pictures, quantisers, steps, signals, algebra):
+                 in_library_models, complex_numbers, sets, pictures, quantisers, steps, signals, algebra, complex_layers, graphs):
         make()
     archive = {}
+    if words:
+        with zipfile.ZipFile(FILE) as z:
+            archive = {m: z.read(m) for m in z.namelist() if not m.startswith(words)}
     for name, (module, inputs) in CASES.items():
+        if words and not name.startswith(words):
+            continue
         for core in (False, True):
             try:
                 export(name + "-core" * core, module, inputs, core, archive)
@@ -614,4 +698,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

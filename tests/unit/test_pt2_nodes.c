@@ -146,6 +146,12 @@ static const struct row view_rows[] = {
     {"x:7:2,2",
      COMPLEX "; a = aten.mul_.Tensor(self=@c, other=@c); y = aten.view_as_real.default(self=@c)",
      "y", HONE_OK, "[2,2] -1 0 -5 12"},
+    {"x:7:2,2",
+     COMPLEX "; r = aten.view_as_real.default(self=@c); a = aten.add_.Scalar(self=@r, other=10); "
+             "y = aten.mul.Tensor(self=@c, other=@c); z = aten.view_as_real.default(self=@y)",
+     "z", HONE_OK, "[2,2] -21 220 -25 312"},
+    {"x:7:2,2", COMPLEX "; v = aten.real.default(self=@c); a = aten.add_.Scalar(self=@v, other=10)",
+     "x", HONE_E_UNSUP, "writes through this kind of view"},
     {"x:7:2,2", COMPLEX "; a = aten.abs_.default(self=@c)", "x", HONE_E_UNSUP,
      "writes numbers of another kind"},
     /* what is written is no tensor, of no such shape, or not there */
@@ -247,6 +253,55 @@ static const struct row wrapped_rows[] = {
     {X, "y = aten.__iand__.Tensor(self=@x, other=@x)", "y", HONE_E_UNSUP, "aten.__iand__.Tensor"},
     {X, "y = higher_order.wrap_.default(a=@x)", "y", HONE_E_UNSUP, "higher_order.wrap_.default"},
 };
+
+#define IF(condition, other, operands) \
+  "y = higher_order.cond(c=" condition ", t=" RELU ", f=" other ", o=" operands ")"
+#define NEGATE GRAPH(TENSOR("p"), TENSOR("q"), INNER("neg.default"))
+#define NO_GRAPH "{\"as_graph\": {\"name\": \"g\"}}"
+#define COMPARE "c = aten.gt.Scalar(self=@s, other=0); "
+#define ROUNDS(condition, body, carried) \
+  "y = higher_order.while_loop(c=" condition ", b=" body ", x=" carried ", o=[])"
+#define IS_LESS \
+  GRAPH(TENSOR("p"), TENSOR("q"),                                                             \
+        "{\"target\": \"torch.ops.aten.lt.Scalar\", \"inputs\": [" BOUND("p") ", {\"name\": " \
+        "\"other\", \"arg\": {\"as_int\": 9}}], \"outputs\": [" TENSOR("q") "]}")
+#define MORE \
+  GRAPH(TENSOR("p"), TENSOR("q"),                                                              \
+        "{\"target\": \"torch.ops.aten.add.Scalar\", \"inputs\": [" BOUND("p") ", {\"name\": " \
+        "\"other\", \"arg\": {\"as_int\": 4}}], \"outputs\": [" TENSOR("q") "]}")
+
+static const struct row control_rows[] = {
+    {X, IF("true", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] 0 1 2 3 4 5"},
+    {X, IF("false", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},
+    {X " s:7:1", COMPARE IF("@c", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},
+    {X, IF("3", NEGATE, "[@x]"), "y", HONE_E_UNSUP, "a condition of kind as_int"},
+    {X, IF("@nobody", NEGATE, "[@x]"), "y", HONE_E_FORMAT, "reads \"nobody\""},
+    {X, IF("@x", NEGATE, "[@x]"), "y", HONE_E_UNSUP, "a condition of 6 elements"},
+    {X, IF("true", NO_GRAPH, "[@x]"), "y", HONE_E_FORMAT,
+     "argument 2 of higher_order.cond is no graph"},
+    {X, IF("true", "3", "[@x]"), "y", HONE_E_FORMAT, "argument 2 of higher_order.cond is no graph"},
+    {X, IF("true", NEGATE, "[@x,@x]"), "y", HONE_E_FORMAT, "other inputs or outputs"},
+    {X, IF("true", NEGATE, "[1,2]"), "y", HONE_E_UNSUP, "of what is no tensor (as_ints)"},
+    {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), "", ""), "[@x]"), "y", HONE_E_FORMAT,
+     "its branches have 1 and 0 results"},
+    {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), TENSOR("q"), INNER("isnan.default")), "[@x]"),
+     "y", HONE_E_UNSUP, "another type or shape in each branch"},
+    {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), TENSOR("q"), INNER("relu_.default")), "[@x]"),
+     "y", HONE_E_UNSUP, "writes in place (aten.relu_.default)"},
+    {"x:7:1", ROUNDS(IS_LESS, MORE, "[@x]"), "y", HONE_OK, "[1] 12"},
+    {X, ROUNDS(IS_LESS, MORE, "[@x]"), "y", HONE_E_UNSUP, "a condition of 6 elements"},
+    {"x:7:1", ROUNDS(GRAPH(TENSOR("p"), "", ""), MORE, "[@x]"), "y", HONE_E_FORMAT,
+     "a condition with 0 results"},
+    {"x:7:1", ROUNDS(IS_LESS, GRAPH(TENSOR("p"), "", ""), "[@x]"), "y", HONE_E_FORMAT,
+     "a round that carries 1 tensors and leaves 0"},
+    {"x:7:1", ROUNDS("3", MORE, "[@x]"), "y", HONE_E_FORMAT,
+     "argument 0 of higher_order.while_loop"},
+};
+
+static void control(void **state) {
+  (void)state;
+  check_all(control_rows, COUNT(control_rows));
+}
 
 static void wrapped(void **state) {
   (void)state;
@@ -706,6 +761,7 @@ int main(void) {
       cmocka_unit_test(numbers),
       cmocka_unit_test(views),
       cmocka_unit_test(views_of_many_views),
+      cmocka_unit_test(control),
       cmocka_unit_test(wrapped),
       cmocka_unit_test(graphs_in_graphs),
       cmocka_unit_test(shapes),

@@ -1,0 +1,285 @@
+/* pt2_graphs: operators that hold graphs. A graph that is known to run is read where it is called; branches that a run
+ * chooses become an If, rounds that it counts a Loop. */
+#include "pt2.h"
+
+enum { MOST_DEPTH = 8, MOST_VALUES = 4096 };
+
+/* The tensor that a list of a graph's inputs or outputs names at place k. */
+static const char *tensor_at(const json_t *list, size_t k) {
+  json_t *tensor = NULL;
+  if (strcmp(pt_variant(json_array_get(list, k), &tensor), "as_tensor")) return "";
+  return pt_words(json_object_get(tensor, "name"));
+}
+
+/* Names inside are their own: the same item under the inner name, so that views and writes hold. */
+static hone_status bind_name(struct pt_op *op, struct names *names, const char *name,
+                             struct pt_item *item) {
+  const char *copy;
+  bool fresh;
+  if (!*name) return pt_refuse(op, "takes or gives what is no tensor");
+  TRY(name_copy(op->ctx, op->pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
+  TRY(names_add(op->ctx, names, copy, item, &fresh));
+  if (fresh) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, place_name(copy), "duplicate: defined twice");
+}
+
+static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
+  const struct make outer = *op->make;
+  for (size_t i = 0; i < json_array_size(nodes); i++) {
+    const json_t *node = json_array_get(nodes, i);
+    const char *target = pt_target(node), *plain;
+    TRY(pt_plain_target(op->pt, target, &plain));
+    if (plain) return pt_refuse(op, "writes in place (%s)", target);
+    TRY(pt_add_node(op->pt, node, (size_t)outer.index));
+  }
+  op->make->name = outer.name;
+  return HONE_OK;
+}
+
+struct items {
+  struct pt_item **at;
+  size_t count;
+};
+
+/* Reads the graph's nodes into `into`, with these items as its inputs; its outputs. */
+static hone_status call(struct pt_op *op, const json_t *graph, const struct items *given,
+                        struct graph *into, struct items *out) {
+  struct pt *pt = op->pt;
+  struct names outer = pt->items;
+  struct graph *around = op->make->graph;
+  const json_t *inputs = json_object_get(graph, "inputs"),
+               *outputs = json_object_get(graph, "outputs");
+  out->count = json_array_size(outputs);
+  if (json_array_size(inputs) != given->count)
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
+                "its graph has other inputs or outputs than it");
+  if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
+  TRY(NEW_ARRAY(op->ctx, pt->arena, out->at, out->count + 1));
+  struct names inner;
+  names_init(&inner, pt->arena);
+  for (size_t i = 0; i < given->count; i++)
+    TRY(bind_name(op, &inner, tensor_at(inputs, i), given->at[i]));
+  pt->items = inner;
+  op->make->graph = into;
+  pt->depth++;
+  TRY(add_inner_nodes(op, json_object_get(graph, "nodes")));
+  for (size_t i = 0; i < out->count; i++) {
+    out->at[i] = names_find(&pt->items, tensor_at(outputs, i));
+    if (!out->at[i] || !out->at[i]->value)
+      return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its graph does not make its output %zu",
+                  i);
+    if (into != around) TRY(pt_refresh(op, out->at[i]));
+  }
+  pt->depth--;
+  op->make->graph = around;
+  pt->items = outer;
+  return HONE_OK;
+}
+
+/* What is given is what the caller names; the results are the same items, and share storage. */
+static hone_status define_results(struct pt_op *op, const struct items *results) {
+  if (results->count != pt_result_count(op))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
+                "its graph has other inputs or outputs than it");
+  for (size_t i = 0; i < results->count; i++)
+    TRY(bind_name(op, &op->pt->items, tensor_at(op->outputs, i), results->at[i]));
+  return HONE_OK;
+}
+
+static const char *operand(const struct pt_op *op, size_t k, json_t **out) {
+  return pt_variant(json_object_get(json_array_get(op->inputs, k), "arg"), out);
+}
+
+/* Gradients are none of ours; autocast (parameter 1) only where it is off. */
+hone_status build_wrapped(struct pt_op *op) {
+  json_t *wrapped = NULL, *off = NULL;
+  struct items given, results;
+  size_t first = 0, count = json_array_size(op->inputs);
+  for (const char *kind = ""; first < count && strcmp(kind, "as_graph"); first++)
+    kind = operand(op, first, &wrapped);
+  if (first < count && !strcmp(operand(op, first, &off), "as_string"))
+    first++; /* what it is called */
+  if (op->parameter) {
+    operand(op, 2, &off);
+    if (!json_is_false(off)) return pt_refuse(op, "with autocast on");
+  }
+  given.count = count - first;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, given.at, given.count + 1));
+  for (size_t i = 0; i < given.count; i++) {
+    json_t *tensor = NULL;
+    operand(op, first + i, &tensor);
+    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(tensor, "name")), &given.at[i]));
+  }
+  TRY(call(op, json_object_get(wrapped, "graph"), &given, op->make->graph, &results));
+  return define_results(op, &results);
+}
+
+/* -- branches and rounds ---- */
+
+/* Copies of the items that operand k lists, behind those that are there: what a branch does to them stays in it. */
+static hone_status read_list(struct pt_op *op, size_t k, struct items *out) {
+  json_t *list = NULL;
+  const char *kind = operand(op, k, &list);
+  const size_t count = json_array_size(list);
+  if (count && strcmp(kind, "as_tensors")) return pt_refuse(op, "of what is no tensor (%s)", kind);
+  if (count > MOST_VALUES - out->count) return pt_refuse(op, "of %zu tensors", count);
+  for (size_t i = 0; i < count; i++) {
+    struct pt_item *item, *copy;
+    TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
+                &item));
+    if (!item->value) return pt_refuse(op, "of a number among its tensors");
+    TRY(pt_refresh(op, item));
+    TRY(NEW(op->ctx, op->pt->arena, copy));
+    *copy = (struct pt_item){.value = item->value, .is_complex = item->is_complex};
+    out->at[out->count++] = copy;
+  }
+  return HONE_OK;
+}
+
+static hone_status read_graph(struct pt_op *op, size_t k, const json_t **out) {
+  json_t *graph = NULL;
+  const char *kind = operand(op, k, &graph);
+  *out = json_object_get(graph, "graph");
+  if (!strcmp(kind, "as_graph") && *out) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "argument %zu of %s is no graph", k,
+              op->target);
+}
+
+/* One truth value. */
+static hone_status as_condition(struct pt_op *op, struct value *x, struct value **out) {
+  if (make_elements(x) != 1)
+    return pt_refuse(op, "a condition of %lld elements", (long long)make_elements(x));
+  TRY(make_cast(op->make, x, HONE_BOOL, &x));
+  if (x->shape.rank) TRY(make_reshape(op->make, x, NULL, 0, &x));
+  *out = x;
+  return HONE_OK;
+}
+
+/* As the file says it, or a tensor; a number is a constant. */
+static hone_status read_condition(struct pt_op *op, struct value **out) {
+  json_t *said = NULL;
+  struct pt_item *item = NULL;
+  const char *kind = operand(op, 0, &said);
+  const char *name =
+      pt_words(json_object_get(said, !strcmp(kind, "as_tensor") ? "name" : "as_name"));
+  if (*name) {
+    TRY(pt_find(op->pt, pt_place(op), name, &item));
+    if (item->value) TRY(pt_refresh(op, item));
+  } else if (!json_is_boolean(said)) {
+    return pt_refuse(op, "a condition of kind %s", kind);
+  }
+  if (item && item->value) return as_condition(op, item->value, out);
+  return make_scalar(op->make, HONE_BOOL, item ? item->number != 0 : json_is_true(said), out);
+}
+
+static hone_status end_branch(struct pt_op *op, struct graph *made, const struct items *results) {
+  for (size_t i = 0; i < results->count; i++)
+    TRY(make_subgraph_output(op->make, made, results->at[i]->value));
+  return HONE_OK;
+}
+
+static hone_status define_outputs(struct pt_op *op, const struct node *node, size_t first,
+                                  const struct items *as) {
+  for (size_t i = 0; i < as->count; i++)
+    TRY(as->at[i]->is_complex ? pt_complex_result(op, i, node->outputs[first + i])
+                              : pt_result(op, i, node->outputs[first + i]));
+  return HONE_OK;
+}
+
+/* condition, graph if true, graph if not, operands of both */
+hone_status build_cond(struct pt_op *op) {
+  static const char *const names[] = {"then_branch", "else_branch"};
+  struct value *condition;
+  struct items given = {0}, results[2];
+  const json_t *graphs[2];
+  struct graph *made[2];
+  struct node *node;
+  for (size_t k = 0; k < 2; k++) TRY(read_graph(op, k + 1, &graphs[k]));
+  TRY(read_condition(op, &condition));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, given.at, MOST_VALUES));
+  TRY(read_list(op, 3, &given));
+  if (condition->constant) {
+    const size_t taken = tensor_i64(condition->constant, 0) == 0;
+    TRY(call(op, graphs[taken], &given, op->make->graph, &results[0]));
+    return define_results(op, &results[0]);
+  }
+  for (size_t k = 0; k < 2; k++) {
+    TRY(make_subgraph(op->make, &made[k]));
+    TRY(call(op, graphs[k], &given, made[k], &results[k]));
+    TRY(end_branch(op, made[k], &results[k]));
+  }
+  const size_t count = results[0].count;
+  if (count != results[1].count || count != pt_result_count(op))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its branches have %zu and %zu results",
+                count, results[1].count);
+  for (size_t i = 0; i < count; i++)
+    if (results[0].at[i]->is_complex != results[1].at[i]->is_complex)
+      return pt_refuse(op, "of branches with real and complex results");
+  TRY(make_holder(op->make, OP_If, VALUES(condition), names, made, 2, count, &node));
+  return define_outputs(op, node, 0, &results[0]);
+}
+
+/* The body's inputs: the round, whether it goes on, and what is carried. */
+static hone_status open_body(struct pt_op *op, const struct items *carried, struct graph **out,
+                             struct items *inner) {
+  static const struct shape scalar = {0};
+  struct value *ignored;
+  TRY(make_subgraph(op->make, out));
+  TRY(graph_input(op->ctx, *out, NULL, HONE_I64, &scalar, &ignored));
+  TRY(graph_input(op->ctx, *out, NULL, HONE_BOOL, &scalar, &ignored));
+  for (size_t i = 0; i < inner->count; i++) {
+    struct pt_item *item;
+    TRY(NEW(op->ctx, op->pt->arena, item));
+    *item = *inner->at[i];
+    inner->at[i] = item;
+    if (i < carried->count)
+      TRY(graph_input(op->ctx, *out, NULL, item->value->dtype, &item->value->shape, &item->value));
+  }
+  return HONE_OK;
+}
+
+static hone_status ask(struct pt_op *op, const json_t *graph, const struct items *given,
+                       struct graph *into, struct value **out) {
+  struct graph *around = op->make->graph;
+  struct items goes;
+  TRY(call(op, graph, given, into, &goes));
+  if (goes.count != 1)
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "a condition with %zu results", goes.count);
+  op->make->graph = into;
+  TRY(as_condition(op, goes.at[0]->value, out));
+  op->make->graph = around;
+  return HONE_OK;
+}
+
+/* graph of the condition, graph of a round, what is carried, what both read besides */
+hone_status build_while(struct pt_op *op) {
+  static const char *const names[] = {"body"};
+  struct items carried = {0}, inner, after;
+  const json_t *graphs[2];
+  struct graph *body;
+  struct node *node;
+  struct value **inputs, *goes;
+  for (size_t k = 0; k < 2; k++) TRY(read_graph(op, k, &graphs[k]));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, carried.at, MOST_VALUES));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, MOST_VALUES + 2));
+  TRY(read_list(op, 2, &carried));
+  struct items all = carried;
+  TRY(read_list(op, 3, &all));
+  TRY(ask(op, graphs[0], &all, op->make->graph, &inputs[1]));
+  for (size_t i = 0; i < carried.count; i++) inputs[2 + i] = carried.at[i]->value;
+  inner.count = all.count;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, MOST_VALUES));
+  memcpy(inner.at, all.at, all.count * sizeof *all.at);
+  TRY(open_body(op, &carried, &body, &inner));
+  TRY(call(op, graphs[1], &inner, body, &after));
+  if (after.count != carried.count || after.count != pt_result_count(op))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
+                "a round that carries %zu tensors and leaves %zu", carried.count, after.count);
+  memcpy(inner.at, after.at, after.count * sizeof *after.at);
+  TRY(ask(op, graphs[0], &inner, body, &goes));
+  TRY(make_subgraph_output(op->make, body, goes));
+  TRY(end_branch(op, body, &after));
+  TRY(make_holder(op->make, OP_Loop, inputs, carried.count + 2, names, &body, 1, carried.count,
+                  &node));
+  return define_outputs(op, node, 0, &carried);
+}
