@@ -4,8 +4,8 @@ python -m hone torch SOURCE:NAME ...        torch.compile's backends beside each
 python -m hone ARGUMENTS...                 the `hone` command that came with the package
 
 export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
-zoo write takes a model of torchvision, timm or transformers with seeded weights, or NAME.py in DIR with get_model() and
-get_dummy_input(), whose code is run. Other words after zoo are for hone's own built-in models.
+zoo write takes a model of torchvision, timm, transformers, torch_geometric or ultralytics with seeded weights, or NAME.py in
+DIR with get_model() and get_dummy_input(), whose code is run. Other words after zoo are for hone's own built-in models.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def export(argv: list[str]) -> int:
 
 
 def _is_python_zoo(words: list[str]) -> bool:
-    named = words[1:] and words[0] == "write" and words[1].partition(":")[0] in ("torchvision", "timm", "transformers")
+    from . import _zoo
+    named = words[1:] and words[0] == "write" and words[1].partition(":")[0] in _zoo.SOURCES.split(", ")
     return bool(named) or any(word.partition("=")[0] == "--zoo-dir" for word in words)
 
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import Any
 
-SOURCES = "torchvision, timm, transformers"
+SOURCES = "torchvision, timm, transformers, torch_geometric, ultralytics"
 Example = tuple[Any, tuple[Any, ...]]  # a module and what it is called with
 
 
@@ -31,7 +31,7 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise Refusal(69, f"{name} cannot be imported ({error}): pip install {name}") from None
+        raise Refusal(69, f"{name} cannot be imported ({error}): pip install {name.partition('.')[0]}") from None
 
 
 def _torchvision(name: str, size: int | None, settings: dict[str, Any]) -> Example:
@@ -88,7 +88,42 @@ def _transformers(name: str, size: int | None, settings: dict[str, Any]) -> Exam
     return First(["input_ids"]), (ids,)
 
 
-_BUILDERS = {"torchvision": _torchvision, "timm": _timm, "transformers": _transformers}
+def _torch_geometric(name: str, size: int | None, settings: dict[str, Any]) -> Example:
+    """NAME is a network of torch_geometric.nn.models (GCN, GraphSAGE, GIN, GAT). Which nodes have an edge to themselves would be
+    asked of the data, in sizes that only they tell: the example's edges hold one for each node, and no layer adds more."""
+    import torch
+    models = _library("torch_geometric.nn").models
+    made = getattr(models, name, None)
+    if not inspect.isclass(made) or not issubclass(made, models.basic_gnn.BasicGNN):
+        raise Refusal(66, f"torch_geometric has no network {name}; GCN, GraphSAGE, GIN, GAT are some")
+    settings = {"in_channels": 16, "hidden_channels": 32, "num_layers": 2, "out_channels": 7, **settings}
+    module, nodes = made(**settings), size or 100
+    for layer in module.modules():
+        if hasattr(layer, "add_self_loops"):
+            layer.add_self_loops = False
+    ends = torch.arange(nodes)
+    others = (ends.repeat(4) + torch.randint(1, nodes, (4 * nodes,))) % nodes
+    edges = torch.stack([torch.cat([others, ends]), ends.repeat(5)])
+    return module, (torch.randn(nodes, settings["in_channels"]), edges)
+
+
+def _ultralytics(name: str, size: int | None, settings: dict[str, Any]) -> Example:
+    """NAME is one of its configurations (yolov8n, yolo11n, yolov8n-seg); the network up to its decoded boxes."""
+    import torch
+    library = _library("ultralytics")
+    try:
+        module = library.YOLO(f"{name}.yaml", **settings).model
+    except FileNotFoundError:
+        raise Refusal(66, f"ultralytics has no configuration {name}; yolov8n, yolo11n are some") from None
+    for layer in module.modules():
+        if hasattr(layer, "export"):
+            layer.export, layer.format = True, "onnx"
+    size = size or 640
+    return module, (torch.randn(1, 3, size, size),)
+
+
+_BUILDERS = {"torchvision": _torchvision, "timm": _timm, "transformers": _transformers, "torch_geometric": _torch_geometric,
+             "ultralytics": _ultralytics}
 
 
 def _user_file(path: pathlib.Path) -> Example:

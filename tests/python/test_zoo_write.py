@@ -42,6 +42,8 @@ MODELS = [("torchvision:resnet18", 32, {}), ("torchvision:mobilenet_v3_small", 3
                                     "intermediate_size": 48, "vocab_size": 60}),
           ("transformers:t5", 5, {"num_layers": 1, "d_model": 32, "d_ff": 40, "d_kv": 16, "num_heads": 2, "vocab_size": 60}),
           ("transformers:gpt2", 5, {"n_layer": 1, "n_embd": 32, "n_head": 2, "vocab_size": 60}),
+          ("torch_geometric:GCN", 30, {"in_channels": 8, "hidden_channels": 12}), ("torch_geometric:GraphSAGE", 30, {"num_layers": 1}),
+          ("torch_geometric:GAT", 20, {"heads": 2, "hidden_channels": 8}), ("ultralytics:yolov8n", 64, {}),
           ("gate", None, {})]
 
 
