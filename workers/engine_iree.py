@@ -62,9 +62,10 @@ class Engine:
         context = runtime.SystemContext(config=self.config)
         module = runtime.VmModule.copy_buffer(context.instance, binary)
         context.add_vm_module(module)
-        bound = context.modules[module.name]
         names = [n for n in module.function_names if not n.startswith("__") and "$" not in n]
-        self.function, self.runtime, self.sets = bound[names[0]], runtime, {}
+        self.machine, self.function = context.vm_context, module.lookup_function(names[0])
+        self.runtime, self.sets, self.is_mapped = runtime, {}, not driver
+        self.count = len(outputs)
         self.binary, self.folder = binary, request.folder
         return protocol.Facts(
             version=importlib.metadata.version("iree-base-runtime"),
@@ -72,15 +73,24 @@ class Engine:
             compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=len(binary))
 
     def bind(self, k, inputs):
-        device = self.config.device
-        self.sets[k] = [self.runtime.asdevicearray(device, x) for x in inputs]
+        self.sets[k] = self.runtime.VmVariantList(len(inputs))
+        for x in inputs:
+            array = self.runtime.asdevicearray(self.config.device, x)
+            self.sets[k].push_ref(array._buffer_view.ref)  # the package's own call packs it anew every time
 
     def submit(self, k):
-        result = self.function(*self.sets[k])
-        return [r.to_host() for r in (result if isinstance(result, (list, tuple)) else [result])]
+        """The virtual machine's call as IREE's own tools make it, and outputs mapped, or copied to the host where
+        they lie on a device. The package's own FunctionInvoker does the same with 10 us more of Python."""
+        results = self.runtime.VmVariantList(self.count)
+        self.machine.invoke(self.function, self.sets[k], results)
+        views = [results.get_as_object(i, self.runtime.HalBufferView) for i in range(self.count)]
+        return [(view, view.map() if self.is_mapped else self.on_host(view)) for view in views]
+
+    def on_host(self, view):
+        return self.runtime.DeviceArray(self.config.device, view).to_host()
 
     def fetch(self, handle):
-        return handle
+        return [self.on_host(view) for view, _ in handle]
 
     def keep(self):
         with open(f"{self.folder}/model.vmfb", "wb") as file:

@@ -10,12 +10,15 @@ is a class with
     fetch(handle) -> arrays   the outputs as NumPy arrays, in the order of Facts.outputs
     keep() -> names           optional: files in request.folder that another process can load, what the engine
                               made of the model; they may be written now
+    survey()                  optional, after everything was measured: corrects Facts.precision and fallback_share
+    precisions                optional: what it can be asked for beside a file's own (default fp32)
 
 and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
 harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
 the collector of garbage is off in it.
 """
 
+import collections
 import dataclasses
 import gc
 import json
@@ -158,6 +161,19 @@ def fix_shapes(onnx, request):
     return path
 
 
+# How engines call the numbers that they compute with.
+KINDS = {"fp32": ("float", "float32", "fp32", "f32", "float_type"), "fp16": ("half", "float16", "fp16", "f16", "half_type"),
+         "bf16": ("bfloat16", "bf16", "bf16_type"), "int8": ("int8", "uint8", "int8_type", "uint8_type"),
+         "fp8": ("fp8", "float8")}
+
+
+def precision_of(words, otherwise):
+    """ "int8+fp32": of an engine's words for its steps the kinds that a twentieth of them has, the most frequent first."""
+    found = collections.Counter(kind for word in words for kind, names in KINDS.items() if word.lower() in names)
+    often = [kind for kind, count in found.most_common() if count >= 0.05 * found.total()]
+    return "+".join(often) or otherwise
+
+
 def sleep_until(when_ns):
     left = when_ns - time.perf_counter_ns() - SPIN_NS
     if left > 0:
@@ -250,7 +266,7 @@ class Worker:
                           parse_options(command.get("options", "")), self.folder,
                           command.get("route", "onnx"), command.get("hone", ""),
                           command.get("inputs", ()), command.get("outputs", ()))
-        if request.precision not in ("fp32", "as-is"):
+        if request.precision not in (*getattr(self.make_engine, "precisions", ("fp32",)), "as-is"):
             raise Unsupported(f"precision {request.precision} is not asked of this engine")
         self.random.seed(command["seed"] ^ os.getpid())
         self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
@@ -399,6 +415,7 @@ class Worker:
         self.say(event="labelled", samples=done, where=where)
 
     def survey(self, command):
+        getattr(self.engine, "survey", lambda: None)()
         self.say(event="surveyed", precision=self.facts.precision[:31],
                  fallback_share=self.facts.fallback_share)
 

@@ -100,6 +100,7 @@ hone_status session_open(struct ctx *ctx, const struct backend *backend,
                          const struct backend_request *request, struct session **out,
                          struct backend_facts *facts, struct backend_io *out_io) {
   *out_io = (struct backend_io){0};
+  if (backend->worker) return refuse_elsewhere(ctx, backend, request->engine_path);
   struct session *session = calloc(1, backend->session_size);
   if (!session) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a session");
   hone_status status = backend->open(ctx, session, request, facts, out_io);

@@ -17,10 +17,11 @@ struct backend_info {
 };
 
 struct backend_request {
-  const char *model_path;     /* an ONNX file; zoo: models were written as one before */
-  const char *shapes;         /* NULL, or "x[1,3,224,224]" for open dimensions */
-  const char *precision;      /* "fp32" */
-  const char *file_precision; /* what the file computes in: what "as-is" means */
+  const char *model_path; /* an ONNX file; zoo: models were written as one before */
+  const char *shapes;     /* NULL, or "x[1,3,224,224]" for open dimensions */
+  const char *precision;  /* "fp32" */
+  const char *
+      file_precision; /* what the file computes in: what "as-is" means; "dynamic": floats by bytes */
   int threads;
   /* The shapes are of a session whose inputs grow ("x[P<=64,3]"); those of the first call, where it is another
      size of the same model, or NULL. Each bind of a set is with other sizes. */
@@ -67,6 +68,12 @@ struct backend_traits {
   const char *hardware, *front_ends, *representations, *optimisations, *precisions;
 };
 
+/* What an engine needs beside the CPU. */
+struct backend_device {
+  const char *file, *title; /* what is there where one is; "an NVIDIA GPU" */
+  const char *needs;        /* of an engine that no package brings: what --engine has to name */
+};
+
 struct backend {
   const char *name;    /* "onnxruntime" */
   const char *title;   /* "ONNX Runtime" */
@@ -77,16 +84,20 @@ struct backend {
   const char *
       package_alone; /* and what is installed after them without what it asks for, or NULL: it names much that
                                 its worker does not use, or what no wheel is made of */
+  const char *
+      from_source; /* of the packages those that have no wheel on PyPI, separated by commas; NULL: none. Theirs fetch
+                              the engine from where its maker keeps it */
   int package_mb;     /* about what it takes on disk */
   const char *worker; /* NULL: `hone worker`; else the file of workers/ that its Python runs, and
                           then its packages bring their dependencies */
   const char *distribution; /* of a worker: whose metadata in its environment says the version */
-  bool needs_device;        /* absent.c: its device is not here, or hone has no worker for it */
-  bool only_named;          /* without --backend it is not asked */
-  bool only_installed;      /* without --backend it is asked only where it is installed */
-  bool testing_only;        /* exists only with HONE_TESTING=1 */
-  bool grows;       /* bind may be called again for a set, with other sizes: request->grows */
-  bool takes_text;  /* inputs and outputs may be tables of hone_string */
+  const struct backend_device *device; /* NULL: the CPU */
+  bool is_absent;                      /* absent.c: hone has no worker for it */
+  bool only_named;                     /* without --backend it is not asked */
+  bool only_installed; /* without --backend it is asked only where it is installed */
+  bool testing_only;   /* exists only with HONE_TESTING=1 */
+  bool grows;          /* bind may be called again for a set, with other sizes: request->grows */
+  bool takes_text;     /* inputs and outputs may be tables of hone_string */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;
   const struct backend_variant *variants; /* NULL: only its default */
@@ -175,10 +186,9 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
 /* describe of such an engine; the version is that of its distribution's metadata. */
 void describe_environment(struct ctx *ctx, const struct backend *backend, const char *engine_path,
                           struct backend_info *out);
-hone_status open_elsewhere(struct ctx *ctx, struct session *session,
-                           const struct backend_request *request, struct backend_facts *facts,
-                           struct backend_io *out_io);
-void close_elsewhere(struct session *session);
+/* Why such an engine is opened in this process: its environment or device is not here. Never HONE_OK. */
+MUST_USE hone_status refuse_elsewhere(struct ctx *ctx, const struct backend *backend,
+                                      const char *engine_path);
 /* wait of an engine whose submit returns when the outputs are written. */
 hone_status wait_nothing(struct ctx *ctx, struct session *session, int set);
 /* streams.c: requests in flight of an engine whose call is synchronous and may run in several threads. */

@@ -13,6 +13,4 @@ const struct backend backend_emx = {
     .traits = {"whatever has a C compiler", "ONNX", "C text", "what the C compiler does",
                "fp32 fp16 int8"},
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

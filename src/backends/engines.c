@@ -193,6 +193,10 @@ static hone_status run_pip(struct ctx *ctx, const struct install *install, const
                          "--only-binary", ":all:",      "--disable-pip-version-check"};
   size_t count = 9;
   if (is_alone) pip[count++] = "--no-deps";
+  if (install->backend->from_source) {
+    pip[count++] = "--no-binary";
+    pip[count++] = install->backend->from_source;
+  }
   pip[count++] = "--";
   char *packages = strdup(requirements), *rest = packages;
   if (!packages) return fail(ctx, HONE_E_OOM, place_none(), "no memory for package names");

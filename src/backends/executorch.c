@@ -23,6 +23,4 @@ const struct backend backend_executorch = {
                "fp32 fp16 int8 int4-weights"},
     .variants = variants,
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -25,6 +25,4 @@ const struct backend backend_iree = {
                "fp32 fp16 bf16 int8"},
     .variants = variants,
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -15,6 +15,4 @@ const struct backend backend_mnn = {
                "geometry computing, Winograd, Strassen, fusion, memory reuse",
                "fp32 fp16 bf16 int8"},
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -16,6 +16,4 @@ const struct backend backend_ncnn = {
                "fusion by pnnx, packed layouts, Winograd, fp16 and bf16 storage",
                "fp32 fp16 bf16 int8"},
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 bool part_can_be(const struct backend *backend) {
-  return !backend->worker && !backend->needs_device && !backend->only_named &&
+  return !backend->worker && !backend->is_absent && !backend->only_named &&
          backend_reads(backend, "onnx");
 }
 

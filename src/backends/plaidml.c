@@ -12,6 +12,4 @@ const struct backend backend_plaidml = {
     .traits = {"CPUs by LLVM, OpenCL GPUs", "Tile language", "Tile, Stripe", "polyhedral tiling",
                "fp32 fp16"},
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -47,31 +47,42 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
   snprintf(out, 64, "%.*s", (int)(length - before - (sizeof end - 1)), base + before);
 }
 
+/* What of an engine's device and packages is not here, in one line. An environment that the user names is asked itself. */
+static enum backend_status find_device(const struct backend *backend, const char *engine_path,
+                                       char *out, size_t size) {
+  const struct backend_device *device = backend->device;
+  if (!device || engine_path) return BACKEND_READY;
+  const bool is_here = !access(device->file, F_OK);
+  if (is_here && backend->package) return BACKEND_READY;
+  snprintf(out, size, "%s is %shere (%s); it runs with %s%s%s", device->title,
+           is_here ? "" : "not ", device->file, is_here ? "" : "one and ",
+           backend->package ? "hone backends install " : "",
+           backend->package ? backend->name : device->needs);
+  return is_here ? BACKEND_MISSING : BACKEND_UNSUPPORTED;
+}
+
 void describe_environment(struct ctx *ctx, const struct backend *backend, const char *engine_path,
                           struct backend_info *out) {
   const char *name = backend->name, *distribution = backend->distribution;
+  out->status = find_device(backend, engine_path, out->reason, sizeof out->reason);
+  if (out->status != BACKEND_READY) return;
   hone_status status = engine_python(ctx, name, engine_path, out->library);
-  if (!status) engine_version(ctx, name, engine_path, distribution, out->version);
-  if (!status && !out->version[0])
+  if (!status && distribution) engine_version(ctx, name, engine_path, distribution, out->version);
+  if (!status && distribution && !out->version[0])
     status = fail(ctx, HONE_E_MISSING, place_file(out->library),
                   "its environment holds no %s; hone backends install %s", distribution, name);
-  if (status) {
-    out->status = BACKEND_MISSING;
-    safe_copy(out->reason, sizeof out->reason, ctx->message);
-    ctx_clear(ctx);
-    return;
-  }
-  out->status = BACKEND_READY;
+  if (!status) return;
+  out->status = BACKEND_MISSING;
+  safe_copy(out->reason, sizeof out->reason, ctx->message);
+  ctx_clear(ctx);
 }
 
-/* Reached only where the environment is missing: the harness starts the engine's own worker else. */
-hone_status open_elsewhere(struct ctx *ctx, struct session *session,
-                           const struct backend_request *request, struct backend_facts *facts,
-                           struct backend_io *out_io) {
-  (void)session, (void)facts, (void)out_io;
-  TRY(engine_check_kind(ctx, request->engine_path));
-  return fail(ctx, HONE_E_MISSING, place_file(request->engine_path ? request->engine_path : ""),
-              "its Python environment is not here; 'hone backends' names the command");
+hone_status refuse_elsewhere(struct ctx *ctx, const struct backend *backend,
+                             const char *engine_path) {
+  struct backend_info info = {.status = BACKEND_READY};
+  TRY(engine_check_kind(ctx, engine_path));
+  describe_environment(ctx, backend, engine_path, &info);
+  return fail(ctx, info.status == BACKEND_MISSING ? HONE_E_MISSING : HONE_E_UNSUP,
+              place_name(backend->name), "%s",
+              info.reason[0] ? info.reason : "is called from Python, which is not started there");
 }
-
-void close_elsewhere(struct session *session) { (void)session; }

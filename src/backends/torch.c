@@ -5,7 +5,8 @@ static const struct backend_variant variants[] = {
     {"eager", "mode=eager", "operator by operator from Python"},
     {"jit", "mode=script", "TorchScript: traced, frozen"},
     {"compile", "mode=compile", "torch.compile with Inductor and freezing"},
-    {"aoti", "mode=aoti", "AOTInductor: exported, compiled to a library, loaded"},
+    {"aoti", "mode=aoti",
+     "AOTInductor: exported, compiled to a library, called by its C interface"},
     {"autotune", "mode=compile;max_autotune=1", "Inductor that times its templates"},
     {NULL, NULL, NULL}};
 
@@ -25,6 +26,4 @@ const struct backend backend_torch = {
                "fp32 bf16 fp16 int8"},
     .variants = variants,
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

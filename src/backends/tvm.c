@@ -19,6 +19,4 @@ const struct backend backend_tvm = {
                "fp32 fp16 bf16 int8"},
     .variants = variants,
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

@@ -15,6 +15,4 @@ const struct backend backend_xla = {
                "fusion, layout assignment, buffer assignment, oneDNN and Eigen contractions",
                "fp32 bf16 fp16 int8"},
     .describe = describe_environment,
-    .open = open_elsewhere,
-    .close = close_elsewhere,
 };

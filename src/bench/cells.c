@@ -115,7 +115,7 @@ static bool is_default(const struct backend *backend) {
   struct ctx ctx;
   ctx_init(&ctx);
   if (backend->testing_only || backend->only_named) return false;
-  if (backend->worker || backend->needs_device || backend->only_installed)
+  if (backend->worker || backend->is_absent || backend->only_installed)
     backend->describe(&ctx, backend, NULL, &info);
   return info.status == BACKEND_READY;
 }

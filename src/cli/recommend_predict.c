@@ -82,7 +82,7 @@ static bool is_ready(struct ctx *ctx, const struct args *args, const struct back
         args->repeated[FLAG_engine].at[i][n] == '=')
       path = args->repeated[FLAG_engine].at[i] + n + 1;
   memset(&info, 0, sizeof info);
-  if (!backend_find(backend->name) || backend->needs_device) return false;
+  if (!backend_find(backend->name) || backend->is_absent) return false;
   describe_backend(ctx, backend, path, &info);
   return info.status == BACKEND_READY;
 }

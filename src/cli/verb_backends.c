@@ -87,9 +87,10 @@ static void print_line(void *user, const char *line) {
 static hone_status change_one(struct ctx *ctx, const struct args *args,
                               const struct backend *backend, bool install) {
   if (!backend->package) {
+    const bool is_elsewhere = backend->is_absent || backend->device;
     fprintf(stderr,
-            backend->needs_device ? "%s cannot be installed: it has no package that hone can use\n"
-                                  : "%s is built in\n",
+            is_elsewhere ? "%s cannot be installed: it has no package that hone can use\n"
+                         : "%s is built in\n",
             backend->name);
     return HONE_OK;
   }
@@ -100,13 +101,24 @@ static hone_status change_one(struct ctx *ctx, const struct args *args,
   return engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL);
 }
 
-/* Every engine that has a package: one that cannot be installed leaves the others going; the last failure is
-   the result. */
+/* Asking for an engine of a device calls nothing of it. */
+static bool lacks_device(struct ctx *ctx, const struct backend *backend) {
+  struct backend_info info;
+  if (!backend->device) return false;
+  backend->describe(ctx, backend, NULL, &info);
+  if (info.status != BACKEND_UNSUPPORTED) return false;
+  fprintf(stderr, "%s is left out: %s\n", backend->name, info.reason);
+  return true;
+}
+
+/* Every engine that has a package, but of devices only what is here: one that cannot be installed leaves the others
+   going; the last failure is the result. */
 static hone_status change_all(struct ctx *ctx, const struct args *args, bool install) {
   hone_status result = HONE_OK;
   for (size_t i = 0; i < backend_count; i++) {
     char folder[4096];
-    if (!backend_list[i]->package || (!install && engine_dir(ctx, backend_list[i]->name, folder))) {
+    if (!backend_list[i]->package || (install && lacks_device(ctx, backend_list[i])) ||
+        (!install && engine_dir(ctx, backend_list[i]->name, folder))) {
       ctx_clear(ctx);
       continue;
     }

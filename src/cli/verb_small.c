@@ -27,9 +27,11 @@ static void list_passes(void) {
   for (size_t i = 0; i < export_pass_count; i++)
     printf(" - %-36s in exports: %s\n", export_passes[i].name, export_passes[i].reason);
 }
-/* What is installed of an engine. */
+/* What is installed of an engine; of hone's own `otherwise`. */
 static const char *packages_of(const struct backend *backend, const char *otherwise,
                                char out[1024]) {
+  if (backend->is_absent) otherwise = "none: hone has no worker for it";
+  if (backend->device && backend->device->needs) otherwise = backend->device->needs;
   snprintf(out, 1024, "%s%s%s", backend->package_alone ? backend->package_alone : "",
            backend->package_alone ? " " : "", backend->package ? backend->package : otherwise);
   return out;
@@ -55,9 +57,7 @@ static void list_engines(void) {
                                     {"precisions", at->traits.precisions}};
     printf("%s (%s)\n", at->title, at->name);
     for (size_t k = 0; k < COUNT(lines); k++) printf("  %-29s %s\n", lines[k][0], lines[k][1]);
-    printf(
-        "  %-29s %s\n", "version that hone pins",
-        packages_of(at, at->needs_device ? "none: it does not run here yet" : "its own", packages));
+    printf("  %-29s %s\n", "version that hone pins", packages_of(at, "its own", packages));
     printf("  %-29s %s\n", "routes", at->routes ? at->routes : "onnx");
     for (const struct backend_variant *v = at->variants; v && v->name; v++)
       printf("  %-29s %s:%s: %s\n", v == at->variants ? "variants" : "", at->name, v->name,

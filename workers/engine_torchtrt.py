@@ -1,0 +1,67 @@
+"""Torch-TensorRT: ONNX -> onnx2torch -> torch.export -> torch_tensorrt, on the first NVIDIA GPU. Inputs lie in the device's
+memory; a sample is the module's run and the copy of its outputs to the host.
+
+Options: tf32=1 (default 0), min_block_size=N (its default 5: shorter runs of operators stay with PyTorch)."""
+
+import time
+
+import protocol
+
+
+class Engine:
+    def open(self, request):
+        self.enter("import")
+        start = time.perf_counter_ns()
+        import onnx
+        import onnx2torch
+        import torch
+        import torch_tensorrt
+        if not torch.cuda.is_available():
+            raise protocol.Unsupported("no NVIDIA GPU: PyTorch sees no CUDA device")
+        self.torch, self.compiler, self.sets, self.call = torch, torch_tensorrt, {}, None
+        model = onnx.load(request.model)
+        constants = {value.name for value in model.graph.initializer}
+        try:
+            self.module = onnx2torch.convert(model).eval().cuda()
+        except NotImplementedError as error:
+            raise protocol.Unsupported(f"onnx2torch: {error}")
+        self.settings = {"disable_tf32": request.options.get("tf32") != "1"}
+        if "min_block_size" in request.options:
+            self.settings["min_block_size"] = int(request.options["min_block_size"])
+        self.guard = torch.inference_mode()
+        self.guard.__enter__()
+        self.facts = protocol.Facts(
+            version=torch_tensorrt.__version__, inputs=[v.name for v in model.graph.input if v.name not in constants],
+            outputs=[v.name for v in model.graph.output], device=torch.cuda.get_device_name(0), threads=1,
+            precision="fp32" if self.settings["disable_tf32"] else "tf32",
+            import_ms=(time.perf_counter_ns() - start) / 1e6)
+        return self.facts
+
+    def compile(self, inputs):
+        """The first set is what is exported. What TensorRT does not take stays with PyTorch: its share by operators."""
+        try:
+            exported = self.torch.export.export(self.module, inputs)
+        except Exception as error:
+            raise protocol.Unsupported(f"torch.export: {str(error).splitlines()[0][:300]}")
+        count = sum(node.op == "call_function" for node in exported.graph.nodes)
+        self.call = self.compiler.dynamo.compile(exported, inputs, **self.settings)
+        left = sum(node.op == "call_function" for name, part in self.call.named_children() if name.startswith("_run_on_gpu")
+                   for node in part.graph.nodes)
+        has_engine = any(name.startswith("_run_on_acc") for name, _ in self.call.named_children())
+        self.facts.fallback_share = min(1.0, left / max(count, 1)) if has_engine else 1.0
+
+    def bind(self, k, inputs):
+        self.sets[k] = tuple(self.torch.from_numpy(x).cuda() for x in inputs)
+        if self.call is None:
+            self.compile(self.sets[k])
+
+    def submit(self, k):
+        result = self.call(*self.sets[k])
+        return [value.cpu() for value in (result if isinstance(result, (list, tuple)) else [result])]
+
+    def fetch(self, handle):
+        return [value.numpy() for value in handle]
+
+
+if __name__ == "__main__":
+    protocol.serve(Engine)
