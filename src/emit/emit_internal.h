@@ -6,6 +6,7 @@
 
 /* How a function came to be, and with which vectors it is compiled. */
 enum function_kind {
+  FUNCTION_TILES,   /* its text says its vectors, on tiles that may be unrolled late */
   FUNCTION_VECTORS, /* its text says its vectors: the compiler's own would only spill */
   FUNCTION_LOOPS,   /* loops over one element that the compiler makes vectors of */
   FUNCTION_PLAIN    /* the same, and it returns a status */

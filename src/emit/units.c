@@ -5,16 +5,24 @@
 
 #include <stdlib.h>
 
-/* A unit costs the compiler a start and the common text, about 50 ms; this much text costs 300. */
-enum { UNIT_WEIGHT = 96 << 10, MOST_UNITS = 8 };
+/* A unit costs the compiler a start and the common text, about 30 ms; so much text of its kind costs 300. */
+enum { MOST_UNITS = 8 };
+static const size_t unit_weight[EMITTED_CALLS] = {
+    [EMITTED_TILES] = 144 << 10, [EMITTED_VECTORS] = 96 << 10, [EMITTED_LOOPS] = 96 << 10};
 
-static bool vectorises(enum function_kind kind) { return kind != FUNCTION_VECTORS; }
+static enum emitted_kind kind_of(const struct emitter *e, size_t function) {
+  static const enum emitted_kind kinds[] = {[FUNCTION_TILES] = EMITTED_TILES,
+                                            [FUNCTION_VECTORS] = EMITTED_VECTORS,
+                                            [FUNCTION_LOOPS] = EMITTED_LOOPS,
+                                            [FUNCTION_PLAIN] = EMITTED_LOOPS};
+  return kinds[e->functions.at[function].kind];
+}
 
-static size_t unit_count(const struct emitter *e, bool vectorised) {
+static size_t unit_count(const struct emitter *e, enum emitted_kind kind) {
   size_t weight = 0;
   for (size_t i = 0; i < e->functions.count; i++)
-    if (vectorises(e->functions.at[i].kind) == vectorised) weight += e->functions.at[i].weight;
-  size_t count = (weight + UNIT_WEIGHT - 1) / UNIT_WEIGHT;
+    if (kind_of(e, i) == kind) weight += e->functions.at[i].weight;
+  size_t count = (weight + unit_weight[kind] - 1) / unit_weight[kind];
   return count < MOST_UNITS ? count : MOST_UNITS;
 }
 
@@ -48,12 +56,11 @@ static int heaviest_first(const void *a, const void *b) {
 }
 
 /* The heaviest function left goes to the lightest unit so far (Graham's rule): unit_of[number]. */
-static void deal(const struct emitter *e, bool vectorised, struct weighed *order, size_t first,
-                 size_t count, size_t *unit_of) {
+static void deal(const struct emitter *e, enum emitted_kind kind, struct weighed *order,
+                 size_t first, size_t count, size_t *unit_of) {
   size_t load[MOST_UNITS] = {0}, some = 0;
   for (size_t i = 0; i < e->functions.count; i++)
-    if (vectorises(e->functions.at[i].kind) == vectorised)
-      order[some++] = (struct weighed){e->functions.at[i].weight, i};
+    if (kind_of(e, i) == kind) order[some++] = (struct weighed){e->functions.at[i].weight, i};
   if (some) qsort(order, some, sizeof *order, heaviest_first);
   for (size_t i = 0; i < some; i++) {
     size_t least = 0;
@@ -66,15 +73,17 @@ static void deal(const struct emitter *e, bool vectorised, struct weighed *order
 
 hone_status emit_units(struct emitter *e, struct emitted *out) {
   struct weighed *order;
-  size_t *unit_of, count[2] = {unit_count(e, false), unit_count(e, true)};
+  size_t *unit_of, first = 0;
   TRY(NEW_ARRAY(e->ctx, e->arena, order, e->functions.count + 1));
   TRY(NEW_ARRAY(e->ctx, e->arena, unit_of, e->functions.count + 1));
-  TRY(NEW_ARRAY(e->ctx, e->arena, out->units, count[0] + count[1] + 1));
-  out->unit_count = count[0] + count[1] + 1;
-  for (size_t u = 0; u < count[1]; u++) out->units[count[0] + u].vectorises = true;
-  out->units[out->unit_count - 1].calls = true;
-  deal(e, false, order, 0, count[0], unit_of);
-  deal(e, true, order, count[0], count[1], unit_of);
+  TRY(NEW_ARRAY(e->ctx, e->arena, out->units, EMITTED_CALLS * MOST_UNITS + 1));
+  for (enum emitted_kind kind = 0; kind < EMITTED_CALLS; kind++) {
+    const size_t count = unit_count(e, kind);
+    deal(e, kind, order, first, count, unit_of);
+    for (size_t u = 0; u < count; u++) out->units[first++].kind = kind;
+  }
+  out->units[first].kind = EMITTED_CALLS;
+  out->unit_count = first + 1;
   for (size_t i = 0; i < e->functions.count; i++) emit_function(e, i, &out->units[unit_of[i]].text);
   return HONE_OK;
 }

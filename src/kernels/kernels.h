@@ -103,11 +103,13 @@ struct type_sets {
   uint32_t a, b, acc, c;
 };
 
-/* What a text may be given for c besides memory of its own: an operand with the addresses of c. */
+/* What a text may be given for c besides memory of its own, an operand with the addresses of c; and UNROLLS_LATE. */
 enum {
   OVER_A = 1,        /* a, where its strides are those of c */
   OVER_OPERANDS = 2, /* the epilogue's: an element is stored once, after it was read there */
-  OVER_OPERANDS_OF_WHOLE = 4 /* the same where kernel_sums_at_once */
+  OVER_OPERANDS_OF_WHOLE = 4, /* the same where kernel_sums_at_once */
+  UNROLLS_LATE =
+      8 /* its innermost loops are clean (tests/unit/test_census.c) if the compiler unrolls tiles late */
 };
 
 struct kernel {
@@ -152,7 +154,7 @@ struct kernel {
   /* Private memory of each thread while the step runs; NULL: none. */
   size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice);
-  unsigned over; /* OVER_A, ... */
+  unsigned over; /* OVER_A, ..., UNROLLS_LATE */
 };
 
 extern const struct kernel kernel_table[];

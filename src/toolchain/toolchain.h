@@ -32,7 +32,8 @@ struct build_level {
 enum unit_kind {
   UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
   UNIT_LOOPS,   /* plain loops: the compiler makes vectors of them */
-  UNIT_CALLS    /* addresses and calls */
+  UNIT_CALLS,   /* addresses and calls */
+  UNIT_TILES    /* as UNIT_VECTORS, but its loops need not be unrolled before all else */
 };
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */

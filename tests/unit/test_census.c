@@ -321,12 +321,14 @@ static bool open_workshop(struct workshop *w, const struct maker *maker, const c
 }
 
 /* folder/k.c to folder/k.s, as generated code is compiled; the text of the latter. */
-static char *compile_to_assembly(struct workshop *w, const struct text *text) {
+static char *compile_to_assembly(struct workshop *w, const struct kernel *kernel,
+                                 const struct text *text) {
+  const enum unit_kind kind = kernel->over & UNROLLS_LATE ? UNIT_TILES : UNIT_VECTORS;
   struct arguments arguments = {0};
   struct mapping file;
   char path[4200];
   assert_int_equal(put_file(&w->ctx, w->folder, "k.c", text->at, text->length), HONE_OK);
-  compiler_flags(&w->compiler, &w->target, false, UNIT_VECTORS, &arguments);
+  compiler_flags(&w->compiler, &w->target, false, kind, &arguments);
   const char *const rest[] = {"-S", "-o", "k.s", "k.c", NULL};
   arguments_add(&arguments, rest);
   hone_status status =
@@ -394,7 +396,7 @@ static bool examine(struct workshop *w, const struct subject *subject) {
   snippet_begin(&text, &w->isa);
   snippet_add(&text, &w->isa, &problem, &choice, 0, NULL);
   assert_int_equal(text_finish(&w->ctx, &text), HONE_OK);
-  char *assembly = compile_to_assembly(w, &text);
+  char *assembly = compile_to_assembly(w, kernel, &text);
   text_deinit(&text);
   w->listing.has_frame = strstr(assembly, "%rsp, %rbp") || strstr(assembly, "mov\tx29, sp");
   read_lines(&w->listing, assembly);
