@@ -248,7 +248,7 @@ static void put_method(struct text *out, const struct gating *g) {
   if (g->is_paired)
     text_puts(out,
               "The two builds' programs took turns in random order; brackets: interval of the "
-              "median ratio.\n");
+              "median ratio. Runs of 1 ms and more on one thread are their processor's time.\n");
   else if (g->is_elsewhere)
     text_puts(out, ELSEWHERE "\n");
   else

@@ -15,6 +15,7 @@
 #define TURN_NS 600000000000ull
 #define USUAL_S 4.0     /* of the turns of a cell */
 #define LONG_TURN_S .05 /* a turn that is long enough with few runs */
+#define SLICE_MS 1.0    /* a run that is longer is seldom left alone on a busy machine */
 enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
 struct fight {
@@ -28,6 +29,8 @@ struct fight {
   const char *inputs[DUEL_MAX_INPUTS];
   struct model model;
   double best_ms[2];
+  bool
+      by_processor; /* a run is its processor's time: one thread, long runs, and both programs say it */
   struct interval ratio;
   bool is_same;              /* the same program from both builds */
   enum record_status status; /* of the new build */
@@ -123,27 +126,37 @@ static hone_status write_inputs(struct fight *f) {
 
 /* -- turns --------------------------------------------------------------------------------------- */
 
+struct turn_ms {
+  double fastest, processor; /* NaN: it failed; it does not say it */
+};
+
+static double figure_of(const struct text *output, const char *word) {
+  const char *at = output->at ? strstr(output->at, word) : NULL;
+  const double ms = at ? strtod(at + strlen(word), NULL) : 0;
+  return ms > 0 ? ms : (double)NAN;
+}
+
 /* Fastest of `runs` in a new process of the program that has the place. */
-static hone_status turn(struct fight *f, int which, int runs, double *out_ms) {
+static hone_status turn(struct fight *f, int which, int runs, struct turn_ms *out) {
   const char *argv[DUEL_MAX_INPUTS + 8];
-  char program[4200], out[4200], threads[16], repeat[16];
+  char program[4200], folder[4200], threads[16], repeat[16];
   struct process_result result;
   size_t n = 0;
   snprintf(program, sizeof program, "%s/turn", f->dir);
-  snprintf(out, sizeof out, "%s/out-%s", f->dir, names[which]);
+  snprintf(folder, sizeof folder, "%s/out-%s", f->dir, names[which]);
   snprintf(threads, sizeof threads, "%d", f->cell->threads);
   snprintf(repeat, sizeof repeat, "%d", runs);
   argv[n++] = program;
   for (size_t i = 0; i < f->input_count; i++) argv[n++] = f->inputs[i];
-  argv[n++] = "-o", argv[n++] = out, argv[n++] = "--threads", argv[n++] = threads,
+  argv[n++] = "-o", argv[n++] = folder, argv[n++] = "--threads", argv[n++] = threads,
   argv[n++] = "--repeat", argv[n++] = repeat;
   argv[n] = NULL;
   TRY(call(f, argv, TURN_NS, &result));
-  const char *at = result.output.at ? strstr(result.output.at, "fastest ") : NULL;
-  *out_ms = at ? strtod(at + 8, NULL) : 0;
-  if (result.exit_code || result.signal || result.timed_out || !(*out_ms > 0)) {
+  *out = (struct turn_ms){figure_of(&result.output, "fastest "),
+                          figure_of(&result.output, "processor ")};
+  if (result.exit_code || result.signal || result.timed_out || isnan(out->fastest)) {
     safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no words");
-    *out_ms = NAN;
+    *out = (struct turn_ms){NAN, NAN};
   }
   text_deinit(&result.output);
   return HONE_OK;
@@ -177,8 +190,10 @@ static hone_status pair(struct fight *f, struct random *random, int runs, double
   const int first = (int)random_below(random, 2);
   double ms[2] = {NAN, NAN};
   for (int k = 0; k < 2; k++) {
+    struct turn_ms took;
     TRY(take_place(f, first ^ k, k == 0));
-    TRY(turn(f, first ^ k, runs, &ms[first ^ k]));
+    TRY(turn(f, first ^ k, runs, &took));
+    ms[first ^ k] = f->by_processor ? took.processor : took.fastest;
   }
   for (int k = 0; k < 2; k++)
     if (ms[k] < f->best_ms[k]) f->best_ms[k] = ms[k];
@@ -198,10 +213,11 @@ struct interval duel_interval(double *ratios, size_t count, double error) {
   return out;
 }
 
-/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long. Processes of one program
-   differ by more than the turns of one process: many short turns tell more than few long ones. */
-struct duel_turns duel_turns(const struct duel_options *options, double run_s) {
-  const double enough = fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
+/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long, but where neighbours are
+   not in the figure. Processes of one program differ by more than the turns of one process: many short turns tell more than
+   few long ones. */
+struct duel_turns duel_turns(const struct duel_options *options, double run_s, bool by_processor) {
+  const double enough = by_processor ? 0 : fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
   const double runs =
       floor(fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, options->turn_s / run_s))));
   const double pairs = fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * runs * run_s)));
@@ -209,19 +225,23 @@ struct duel_turns duel_turns(const struct duel_options *options, double run_s) {
 }
 
 static hone_status fight_turns(struct fight *f, double error) {
-  double probe[2], *ratios;
+  struct turn_ms probe[2];
+  double *ratios;
   struct random random;
   random_init(&random, f->options->seed ^ seed_of(f->cell->model));
   for (int k = 0; k < 2; k++) {
     TRY(take_place(f, k, k == 0));
     TRY(turn(f, k, PROBE_RUNS, &probe[k]));
-    if (isnan(probe[k])) {
+    if (isnan(probe[k].fastest)) {
       if (k) f->status = STATUS_crashed;
       f->lacks_base = !k;
       return HONE_OK;
     }
   }
-  const struct duel_turns turns = duel_turns(f->options, 1e-3 * probe[1]);
+  f->by_processor =
+      f->cell->threads == 1 && probe[0].processor >= SLICE_MS && probe[1].processor >= SLICE_MS;
+  const double run_ms = f->by_processor ? probe[1].processor : probe[1].fastest;
+  const struct duel_turns turns = duel_turns(f->options, 1e-3 * run_ms, f->by_processor);
   f->pairs = turns.pairs;
   TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->pairs));
   for (int i = 0; i < f->pairs; i++) {

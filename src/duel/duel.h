@@ -1,6 +1,7 @@
 /* duel: two builds of hone on the same models: which one's code is slower. Each build compiles the model to a program
  * that needs nothing else; a pair is a turn of each in the same place in memory, one right after the other in random
- * order, and a turn is the fastest of the runs that fit in it.
+ * order, and a turn is the fastest of the runs that fit in it: of long runs on one thread by their processor's time, which
+ * neighbours lengthen little.
  *
  * Where both builds make the same code the two turns of a pair are exchangeable, whatever the machine does meanwhile, and
  * the order-statistics interval of the median ratio is exact (Conover 1999, 3.2): its error is the share of false alarms.
@@ -37,7 +38,7 @@ enum { DUEL_MIN_PAIRS = 12, DUEL_MAX_PAIRS = 1000, DUEL_MAX_INPUTS = 64 };
 struct duel_turns {
   int runs, pairs;
 };
-struct duel_turns duel_turns(const struct duel_options *options, double run_s);
+struct duel_turns duel_turns(const struct duel_options *options, double run_s, bool by_processor);
 /* Ratio of medians over pairs new / base with its interval at 1 - error; NaN ends where there are too few pairs. `ratios`
    is sorted. */
 struct interval duel_interval(double *ratios, size_t count, double error);

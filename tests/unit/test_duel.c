@@ -66,14 +66,19 @@ static void the_models_own_time_decides_how_many(void **state) {
   static const struct {
     double turn_s, run_s;
     int asked, runs, pairs;
+    bool by_processor;
   } rows[] = {
-      {.01, 9e-6, 0, 1111, 120}, {.01, 2.5e-4, 0, 40, 120}, {.01, 1e-3, 0, 16, 120},
-      {.01, 5e-3, 0, 10, 40},    {.01, .02, 0, 3, 40},      {.01, 1, 0, 3, 40},
-      {.1, 1e-3, 0, 100, 40},    {.01, 1e-3, 20, 16, 20},   {.01, 1e-9, 0, 100000, 120},
+      {.01, 9e-6, 0, 1111, 120, false},   {.01, 2.5e-4, 0, 40, 120, false},
+      {.01, 1e-3, 0, 16, 120, false},     {.01, 5e-3, 0, 10, 40, false},
+      {.01, .02, 0, 3, 40, false},        {.01, 1, 0, 3, 40, false},
+      {.1, 1e-3, 0, 100, 40, false},      {.01, 1e-3, 20, 16, 20, false},
+      {.01, 1e-9, 0, 100000, 120, false}, {.01, 1e-3, 0, 10, 120, true},
+      {.01, 5e-3, 0, 3, 120, true},       {.01, .01, 0, 3, 66, true},
+      {.01, .02, 0, 3, 40, true},         {.01, .02, 50, 3, 50, true},
   };
   for (size_t i = 0; i < COUNT(rows); i++) {
     const struct duel_options options = {.turn_s = rows[i].turn_s, .pairs = rows[i].asked};
-    const struct duel_turns turns = duel_turns(&options, rows[i].run_s);
+    const struct duel_turns turns = duel_turns(&options, rows[i].run_s, rows[i].by_processor);
     assert_int_equal(turns.runs, rows[i].runs);
     assert_int_equal(turns.pairs, rows[i].pairs);
   }
