@@ -33,6 +33,10 @@ INLINE_ vec nibbles_(vec middle, veci x) {
 #endif
 #define BLOCK_BYTES ((1 + B_ZEROS) * 4l * NR + (BLOCK + PAIR - 1) / PAIR * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
+#define AHEAD_ 16384 /* bytes: so far ahead memory is read into L2, where panels are read once */
+#define FETCH_(from, bytes)                                         \
+  UNROLL for (long i = 0; M <= TILE_ROWS && i < (bytes); i += 64) \
+    PREFETCH_((const uint8_t *)(from) + AHEAD_ + i)
 
 /* One block of `depth` rows of b, its elements at p, into sum. */
 INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a, const uint8_t *p,
@@ -40,7 +44,8 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
   long k = 0;
 #if B_BITS == 4
   const vec table = NIBBLE_TABLE_(B_TYPE == 22);
-  for (; k + 2 <= depth; k += 2, p += NR)
+  for (; k + 2 <= depth; k += 2, p += NR) {
+    FETCH_(p, NR);
     UNROLL for (int v = 0; v < VECTORS; v++) {
       const veci x = widen_u8(p + v * LANES, LANES);
       const vec low = nibbles_(table, x), high = nibbles_(table, x >> 4);
@@ -49,6 +54,7 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
         sum[1][r][v] += splat_(a[r * A_ROW + k + 1]) * high;
       }
     }
+  }
   if (k < depth)
     UNROLL for (int v = 0; v < VECTORS; v++) {
       const vec low = nibbles_(table, widen_u8(p + v * LANES, LANES));
@@ -60,12 +66,14 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
 #else
 #define ELEMENTS_(at) floats_(widen_u8(p + (at), LANES))
 #endif
-  for (; k + 2 <= depth; k += 2, p += 2 * NR)
+  for (; k + 2 <= depth; k += 2, p += 2 * NR) {
+    FETCH_(p, 2 * NR);
     UNROLL for (int u = 0; u < 2; u++)
       UNROLL for (int v = 0; v < VECTORS; v++) {
         const vec w = ELEMENTS_(u * NR + v * LANES);
         UNROLL for (int r = 0; r < rows; r++) sum[u][r][v] += splat_(a[r * A_ROW + k + u]) * w;
       }
+  }
   if (k < depth)
     UNROLL for (int v = 0; v < VECTORS; v++) {
       const vec w = ELEMENTS_(v * LANES);
@@ -82,6 +90,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
     vec sum[2][TILE_ROWS][VECTORS];
     const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
     const uint8_t *p = panel + (1 + B_ZEROS) * 4l * NR;
+    FETCH_(panel, (1 + B_ZEROS) * 4l * NR);
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
 #if K % BLOCK
@@ -117,3 +126,5 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
 #undef BLOCKS_
 #undef PAIR
 #undef BLOCK_BYTES
+#undef AHEAD_
+#undef FETCH_
