@@ -61,8 +61,10 @@ class Engine:
             from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
             partitioners = [XnnpackPartitioner()]
         try:
-            exported = self.torch.export.export(module, examples)
+            exported = protocol.exported_by_torch(self.torch, module, examples)
             edge = to_edge_transform_and_lower(exported, partitioner=partitioners)
+        except protocol.Unsupported:
+            raise
         except Exception as error:
             raise protocol.Unsupported(f"torch.export or ExecuTorch: {str(error).splitlines()[0][:300]}")
         calls = [n for n in edge.exported_program().graph.nodes if n.op == "call_function"

@@ -137,7 +137,12 @@ class Engine:
         self.sets[k] = [torch.from_numpy(x) for x in inputs]
         if not self.built:
             self.built = True  # the first set is what a trace sees
-            self.build(k)
+            if self.mode != "eager":
+                self.enter("compile")
+                start = time.perf_counter_ns()
+                self.build(k)
+                self.facts.compile_ms = (time.perf_counter_ns() - start) / 1e6
+                self.enter("run")
         if self.library:
             self.sets[k] = self.library.bind([torch.from_numpy(x) for x in inputs])
 
@@ -152,14 +157,23 @@ class Engine:
             import torch._inductor.config as config
             config.freezing = self.options.get("freezing", "1") == "1"
             mode = "max-autotune-no-cudagraphs" if self.options.get("max_autotune") == "1" else None
-            self.call = torch.compile(self.call, mode=mode, dynamic=False)
+            self.call = self.compiled(self.call, mode, tuple(self.sets[k]))
+
+    def compiled(self, module, mode, inputs):
+        """It compiles when it is called first. What Dynamo cannot follow is compiled as it was exported."""
+        call = self.torch.compile(module, mode=mode, dynamic=False)
+        try:
+            call(*inputs)
+        except Exception:
+            self.torch._dynamo.reset()
+            exported = protocol.exported_by_torch(self.torch, module, inputs)
+            call = self.torch.compile(exported.module(), mode=mode, dynamic=False)
+            call(*inputs)
+        return call
 
     def ahead_of_time(self, module, inputs):
         from torch._inductor import aoti_compile_and_package, aoti_load_package
-        try:
-            exported = self.torch.export.export(module, inputs)
-        except Exception as error:
-            raise protocol.Unsupported(f"torch.export: {str(error).splitlines()[0][:300]}")
+        exported = protocol.exported_by_torch(self.torch, module, inputs)
         path = aoti_compile_and_package(exported, package_path=f"{self.folder}/model.pt2")
         with zipfile.ZipFile(path) as archive:
             archive.extractall(f"{self.folder}/package")

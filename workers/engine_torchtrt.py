@@ -39,10 +39,7 @@ class Engine:
 
     def compile(self, inputs):
         """The first set is what is exported. What TensorRT does not take stays with PyTorch: its share by operators."""
-        try:
-            exported = self.torch.export.export(self.module, inputs)
-        except Exception as error:
-            raise protocol.Unsupported(f"torch.export: {str(error).splitlines()[0][:300]}")
+        exported = protocol.exported_by_torch(self.torch, self.module, inputs)
         count = sum(node.op == "call_function" for node in exported.graph.nodes)
         self.call = self.compiler.dynamo.compile(exported, inputs, **self.settings)
         left = sum(node.op == "call_function" for name, part in self.call.named_children() if name.startswith("_run_on_gpu")
@@ -53,7 +50,11 @@ class Engine:
     def bind(self, k, inputs):
         self.sets[k] = tuple(self.torch.from_numpy(x).cuda() for x in inputs)
         if self.call is None:
+            self.enter("compile")
+            start = time.perf_counter_ns()
             self.compile(self.sets[k])
+            self.facts.compile_ms = (time.perf_counter_ns() - start) / 1e6
+            self.enter("run")
 
     def submit(self, k):
         result = self.call(*self.sets[k])

@@ -222,6 +222,20 @@ def exported_by_hone(request, ending):
     return path
 
 
+def exported_by_torch(torch, module, inputs):
+    """torch.export's program. onnx2torch leaves sizes that stand in the file as tensors, of which neither export nor Dynamo
+    can be sure; a trace has them as numbers, and is exported where the module is not."""
+    try:
+        return torch.export.export(module, inputs)
+    except Exception as error:
+        first = error
+    try:
+        from torch._export.converter import TS2EPConverter
+        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert()
+    except Exception:
+        raise Unsupported(f"torch.export: {(str(first).splitlines() or [type(first).__name__])[0][:300]}")
+
+
 def stablehlo_of(request):
     """The file, and the names of what its function takes and gives."""
     return exported_by_hone(request, ".mlir"), list(request.inputs), list(request.outputs)

@@ -33,6 +33,17 @@ def test_an_engine_runs_and_is_right(tmp_path, name, option):
     assert rows[name]["engine_version"], rows[name]
 
 
+@pytest.mark.parametrize("name,option", [("torch", "mode=compile"), ("torch", "mode=aoti"), ("executorch", "partitioner=xnnpack")])
+def test_sizes_that_stand_in_the_file_as_tensors_keep_nobody_from_compiling(tmp_path, name, option):
+    """onnx2torch leaves them so: torch.export and Dynamo take the model as it was traced."""
+    if name not in places():
+        pytest.skip(f"hone backends install {name}")
+    row = bench("zoo:gpt2,layers=1,width=64,vocabulary=50,sequence=6", "--backend", name, "--backend-option", f"{name}.{option}",
+                "--threads", "1", "--store", tmp_path / "results.db", *engine_words(name))[name, 1]
+    assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+    assert row["compile_time_ms"] > 0, "what it takes to compile is part of the start-up"
+
+
 @pytest.mark.parametrize("target", ["cuda", "rocm", "vulkan"])
 def test_iree_compiles_for_what_is_not_here(tmp_path, target):
     """The row says that it was compiled, and of the device what the runtime says; where one is it runs."""
