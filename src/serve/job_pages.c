@@ -19,7 +19,7 @@ static const struct demand {
     {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99"},
     {"max-size", "--max-size", "size at most", "50MB"},
     {"max-start", "--max-start", "start-up at most", "100ms"},
-    {"min-throughput", "--min-throughput", "samples a second, at least", "200"},
+    {"min-throughput", "--min-throughput", "samples/s, at least", "200"},
     {"budget", "--budget", "time to measure", "60s"},
     {"threads", "--threads", "threads", "1,4"},
 };
