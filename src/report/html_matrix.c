@@ -151,8 +151,14 @@ static void put_head_row(const struct page *page) {
 }
 
 static void begin_cell(const struct page *page, size_t e, const char *class_name) {
+  char marks[256];
+  const struct cell *cell = &engine_record(page, e)->cell;
   text_printf(page->html.out, "<td class=\"%s\" data-engine=\"%zu\" data-label=\"", class_name, e);
-  html_attribute(page->html, engine_record(page, e)->cell.backend);
+  html_attribute(page->html, cell->backend);
+  if (engine_marks(cell, marks)[0]) {
+    LITERAL(page->html.out, " ");
+    html_attribute(page->html, marks);
+  }
   LITERAL(page->html.out, "\"");
 }
 

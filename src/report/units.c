@@ -270,7 +270,8 @@ void put_group_facts(struct text *out, const struct record *record) {
   if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
     text_printf(out, " \xc2\xb7 %s", cell->scenario);
   put_load(out, cell);
-  if (cell->shapes[0]) text_printf(out, " \xc2\xb7 %s", cell->shapes);
+  /* longer ones are kept as their hash, which tells nobody anything */
+  if (strchr(cell->shapes, '[')) text_printf(out, " \xc2\xb7 %s", cell->shapes);
 }
 
 void put_open_dimensions(struct text *out, const struct record *record) {

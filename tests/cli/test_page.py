@@ -32,6 +32,9 @@ def test_a_sweep_in_a_browser(hone, study):
             assert page.run("getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 23)'") == dark
             # both rows of one engine stand in the sentence by what tells them apart
             assert "native unpinned" in " ".join(page.run("document.querySelector('.answer').textContent").split())
+            # and so do its cells where a narrow page has them below each other
+            assert page.run("Array.from(document.querySelectorAll('.matrix tbody tr td')).map(e => e.dataset.label).slice(0, 3).sort().join()") == \
+                "native,native unpinned,onnxruntime"
             titles = page.run("Array.from(document.querySelectorAll('figcaption')).map(e => e.firstChild.textContent.trim())")
             assert [t for t in titles if t.startswith("Scaling")] == [
                 "Scaling with the batch at threads 1", "Scaling with the batch at threads 2",

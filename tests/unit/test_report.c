@@ -671,8 +671,26 @@ static void the_page_stands_alone(void **state) {
   free_fixture(f);
 }
 
+/* Of fifty inputs a cell keeps the hash of their shapes. */
+static void shapes_are_shown_where_they_are_shapes(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"x[1,3]", "batch 1 \xc2\xb7 1 thread \xc2\xb7 x[1,3]"},
+      {"7914360edc3fee247fbc28b5024e48d2", "batch 1 \xc2\xb7 1 thread"},
+      {"", "batch 1 \xc2\xb7 1 thread"}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct record record = {.cell = {.batch = 1, .threads = 1}};
+    struct text text = {0};
+    snprintf(record.cell.shapes, sizeof record.cell.shapes, "%s", cases[i][0]);
+    put_group_facts(&text, &record);
+    assert_string_equal(text.at, cases[i][1]);
+    text_deinit(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shapes_are_shown_where_they_are_shapes),
       cmocka_unit_test(ranks_and_verdicts_are_right),
       cmocka_unit_test(what_was_never_compared_has_no_rank),
       cmocka_unit_test(synthetic_rows_show_only_if_asked),
