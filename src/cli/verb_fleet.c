@@ -195,7 +195,8 @@ static hone_status write_fleet(struct fleet *fleet, bool is_slurm) {
   }
   TRY(write_embedded(fleet, "job.sh", "cli/fleet_job.sh"));
   TRY(is_slurm ? write_slurm(fleet) : write_embedded(fleet, "ssh.sh", "cli/fleet_ssh.sh"));
-  fprintf(stderr, "%zu jobs in %s: %s; then 'hone fleet merge DIR'\n", fleet->jobs, fleet->folder,
+  fprintf(stderr, "%zu job%s in %s: %s; then 'hone fleet merge DIR'\n", fleet->jobs,
+          fleet->jobs == 1 ? "" : "s", fleet->folder,
           is_slurm ? "'sbatch fleet.sbatch' there" : "'ssh.sh HOST...' there");
   return HONE_OK;
 }
