@@ -192,6 +192,7 @@ hone_status build_slice(struct pt_op *op) {
   TRY(pt_int(op, "start", 0, &start));
   TRY(pt_int(op, "end", INT64_MAX, &end));
   TRY(pt_int(op, "step", 1, &step));
+  if (step < 1) return pt_refuse(op, "with a step below 1");
   TRY(pt_slice(op, x, axis, start, end, step, &y));
   return pt_result(op, 0, y);
 }

@@ -179,6 +179,8 @@ static const struct row view_rows[] = {
      "[3,2] 0 1 2 3 4 5"},
     {X " s:7:", "v = aten.slice.Tensor(z=@s, self=@x, dim=0)" READ("v"), "y", HONE_OK,
      "[2,3] 0 1 2 3 4 5"},
+    {X, "v = aten.slice.Tensor(self=@x, dim=1, start=2, end=0, step=-1)" READ("v"), "y",
+     HONE_E_UNSUP, "with a step below 1"},
     {X " s:7:3", "v = aten.slice.Tensor(z=@s, self=@x, dim=1)" READ("v"), "y", HONE_E_SHAPE,
      "dimension 1 of rank 1"},
     {X " s:7:3", "v = aten.permute.default(z=@s, self=@x, dims=[1,0])" READ("v"), "y", HONE_E_UNSUP,
