@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "../unit/zip_crc.h"
 #include "words.h"
 
 enum { ZIP_MEMBERS = 64, ZIP_LOCAL = 30, ZIP_ENTRY = 46, ZIP_END = 22, ZIP_LARGEST = 1 << 16 };
@@ -25,16 +26,6 @@ static inline void zip_put(uint8_t **p, uint32_t x, int width) {
 static inline void zip_copy(uint8_t **p, const uint8_t *bytes, size_t n) {
   memcpy(*p, bytes, n);
   *p += n;
-}
-static inline uint32_t zip_crc(const uint8_t *p, size_t n) {
-  static uint32_t table[256];
-  uint32_t x = UINT32_MAX;
-  for (uint32_t i = 0; i < 256 && !table[255]; i++) {
-    table[i] = i;
-    for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-  }
-  for (; n--; p++) x = x >> 8 ^ table[(x ^ *p) & 0xff];
-  return ~x;
 }
 
 /* Members that the directory points to; 0: it is no archive, or one that cannot be written anew. */
