@@ -28,7 +28,7 @@ static bool read_grams(struct expansion *e, struct grams *g) {
   }
   for (size_t i = 0; fits && i < g->columns->count; i++) {
     fits = g->columns->ints[i] >= 0 && g->columns->ints[i] < 1 << 28;
-    if (g->columns->ints[i] >= g->width) g->width = g->columns->ints[i] + 1;
+    if (fits && g->columns->ints[i] >= g->width) g->width = g->columns->ints[i] + 1;
   }
   if (fits && g->weights)
     fits = g->weights->kind == ATTRIBUTE_FLOATS && g->weights->count == g->columns->count;

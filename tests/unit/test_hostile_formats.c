@@ -2,6 +2,8 @@
  * every binary format damaged at every byte. The writer below is independent of the reader. */
 #include "import_case.h"
 
+#include <glob.h>
+
 /* -- a FlatBuffer, parents before children ---- */
 
 static void align_to(struct buf *b, size_t n, size_t rest) {
@@ -480,6 +482,22 @@ static void every_byte_replaced(void **state) {
   }
 }
 
+/* What a fuzz target once broke, whole. */
+static void found_by_fuzzing(void **state) {
+  glob_t found;
+  (void)state;
+  assert_int_equal(glob("tests/cases/fuzz/*", 0, NULL, &found), 0);
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    struct ctx ctx;
+    struct mapping map;
+    ctx_init(&ctx);
+    assert_int_equal(file_map(&ctx, found.gl_pathv[i], &map), HONE_OK);
+    damage(map.data, map.size);
+    file_unmap(&map);
+  }
+  globfree(&found);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_sample_is_right),     cmocka_unit_test(row_40_offsets),
@@ -488,6 +506,7 @@ int main(void) {
       cmocka_unit_test(row_46_strided_slice),    cmocka_unit_test(numbers_without_room),
       cmocka_unit_test(row_47_operators),        cmocka_unit_test(content_behind_the_tables),
       cmocka_unit_test(models_that_are_refused), cmocka_unit_test(every_byte_replaced),
+      cmocka_unit_test(found_by_fuzzing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
