@@ -245,7 +245,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
     text_puts(&body,
               "#undef SATURATES\n#undef HAS_EPILOGUE\n#undef EPILOGUE\n#undef EPILOGUE_COLUMN\n"
               "#undef EPILOGUE_AT\n#undef FIRST_SUMS\n");
-  const bool is_late = !packs && step->choice.kernel->over & UNROLLS_LATE;
+  const bool is_late = !packs && step->choice.kernel->traits & UNROLLS_LATE;
   if (!status)
     status = emit_shared(e, &body, is_late ? FUNCTION_TILES : FUNCTION_VECTORS,
                          packs ? PACK_PARAMETERS : KERNEL_PARAMETERS, out_number);

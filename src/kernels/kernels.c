@@ -29,7 +29,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define LITERAL NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
 #define KERNEL_ROW(name, kind, a, b, acc, c, text, shared, shares, features, family, names, bytes, \
-                   pack, pack_text, pack_units, scratch, over)                                     \
+                   pack, pack_text, pack_units, scratch, traits)                                   \
   {#name,                                                                                          \
    PROBLEM_##kind,                                                                                 \
    {a, b, acc, c},                                                                                 \
@@ -48,7 +48,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
    pack_text,                                                                                      \
    pack_units,                                                                                     \
    scratch,                                                                                        \
-   over},
+   traits},
 const struct kernel kernel_table[] = {
 #include "kernels.def"
 };

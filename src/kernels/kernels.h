@@ -103,7 +103,7 @@ struct type_sets {
   uint32_t a, b, acc, c;
 };
 
-/* What a text may be given for c besides memory of its own, an operand with the addresses of c; and UNROLLS_LATE. */
+/* Traits of a text: what it may be given for c besides memory of its own, an operand with the addresses of c; and UNROLLS_LATE. */
 enum {
   OVER_A = 1,        /* a, where its strides are those of c */
   OVER_OPERANDS = 2, /* the epilogue's: an element is stored once, after it was read there */
@@ -154,7 +154,7 @@ struct kernel {
   /* Private memory of each thread while the step runs; NULL: none. */
   size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice);
-  unsigned over; /* OVER_A, ..., UNROLLS_LATE */
+  unsigned traits; /* OVER_A, ..., UNROLLS_LATE */
 };
 
 extern const struct kernel kernel_table[];

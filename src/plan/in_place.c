@@ -43,7 +43,7 @@ static const struct view *operand(const struct step *step, size_t k) {
 static bool may_overwrite(const struct plan *plan, const struct step *step, size_t k) {
   if (step->kind == STEP_ELEMENTWISE) return true;
   if (step->kind != STEP_KERNEL) return false;
-  unsigned over = step->choice.kernel->over;
+  unsigned over = step->choice.kernel->traits;
   if (k < step->input_count)
     return k == 0 && over & OVER_A && step->problem.i_stride == step->problem.o_stride;
   if (step->epilogue.kinds[k - step->input_count] != OPERAND_FULL) return false;

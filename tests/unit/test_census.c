@@ -323,7 +323,7 @@ static bool open_workshop(struct workshop *w, const struct maker *maker, const c
 /* folder/k.c to folder/k.s, as generated code is compiled; the text of the latter. */
 static char *compile_to_assembly(struct workshop *w, const struct kernel *kernel,
                                  const struct text *text) {
-  const enum unit_kind kind = kernel->over & UNROLLS_LATE ? UNIT_TILES : UNIT_VECTORS;
+  const enum unit_kind kind = kernel->traits & UNROLLS_LATE ? UNIT_TILES : UNIT_VECTORS;
   struct arguments arguments = {0};
   struct mapping file;
   char path[4200];

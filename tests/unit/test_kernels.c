@@ -153,7 +153,7 @@ static void check_norm(const struct isa *isa, const char *line, const struct ker
     fail_with("%s: %s: %s: relative L2 error %.3g", isa->name, kernel->name, line, relative);
 }
 
-/* What a row says that c may be written over (kernel->over): the same bits in the place of a or of the
+/* What a row says that c may be written over (kernel->traits): the same bits in the place of a or of the
    residual, whose elements lie as those of c do. `c`: what the kernel made beside them. */
 static void run_in_place(const struct kernel *kernel, const struct problem *p,
                          const struct kernel_target *target, const struct choice *choice,
@@ -163,11 +163,11 @@ static void run_in_place(const struct kernel *kernel, const struct problem *p,
   const size_t bytes = (size_t)count * sizeof(float);
   const long units = (long)kernel->units(p, target, choice);
   const void *own[3] = {e[0], e[1], residual > 1 ? e[2] : NULL};
-  bool operands = kernel->over & OVER_OPERANDS ||
-                  (kernel->over & OVER_OPERANDS_OF_WHOLE && kernel_sums_at_once(p, target, choice));
+  bool operands = kernel->traits & OVER_OPERANDS || (kernel->traits & OVER_OPERANDS_OF_WHOLE &&
+                                                     kernel_sums_at_once(p, target, choice));
   if (p->types.a != TYPE_F32 || p->types.c != TYPE_F32) return;
   struct guarded place = guarded_floats(count);
-  if (kernel->over & OVER_A && p->i_stride == p->o_stride) {
+  if (kernel->traits & OVER_A && p->i_stride == p->o_stride) {
     memcpy(place.at, a->at, bytes);
     run(place.at, b, place.at, e, scratch, 0, units);
     if (p->i_stride == p->columns) assert_memory_equal(place.at, c->at, bytes);
