@@ -65,6 +65,18 @@ def skips(output):
     return lines
 
 
+def failed_tests(output):
+    """The tests that a step names as failed, each with what it says of it: pytest's and cmocka's lines."""
+    names = re.findall(r"^(?:FAILED|ERROR|\[  FAILED  \]) (?!\d+ test)(.+)$", output, re.MULTILINE)
+    return list(dict.fromkeys(names))  # cmocka names each where it fails and once more at the end
+
+
+def shown(output):
+    """The end of a failing step's output, without pytest's lines of progress, which say nothing of a failure."""
+    lines = [line for line in output.splitlines() if not re.fullmatch(r"[.sxXFE]+ +\[ *\d+%\]", line)]
+    return "\n".join("  | " + line for line in lines[-60:])
+
+
 def count(output, ok):
     """Tests that a step reports as passed, failed and left out; a step that reports none is one."""
     found = {"passed": 0, "failed": 0, "skipped": 0}
@@ -106,7 +118,7 @@ def main():
     logs.mkdir(parents=True, exist_ok=True)
     total = {"passed": 0, "failed": 0, "skipped": 0}
     start = time.monotonic()
-    failures = []
+    failures = {}
     left_out = {}
     for name, command in steps(options.build, python):
         if options.only not in name:
@@ -126,11 +138,14 @@ def main():
         words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
         print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {time.monotonic() - began:7.1f} s {words}", flush=True)
         if found["failed"]:
-            failures.append(name)
-            print("\n".join("  | " + line for line in output.splitlines()[-60:]))
+            failures[name] = failed_tests(output)
+            print(shown(output))
             print(f"  repeat: {' '.join(command)}", flush=True)
     if options.list:
         return 0
+    for step, tests in failures.items():
+        for test in tests[:20]:
+            print(f"failed: {step}: {test}")
     minutes = (time.monotonic() - start) / 60
     print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
     if left_out:
