@@ -35,7 +35,7 @@ class Engine:
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
-        program, share = self.lower(module, examples)
+        program, share, how = self.lower(module, examples)
         file = f"{request.folder}/model.pte"
         with open(file, "wb") as out:
             out.write(program.buffer)
@@ -47,11 +47,11 @@ class Engine:
         return protocol.Facts(
             version=importlib.metadata.version("executorch"), threads=len(os.sched_getaffinity(0)),
             inputs=[v.name for v in inputs], outputs=[v.name for v in model.graph.output],
-            device=f"cpu ({request.options.get('partitioner', 'xnnpack')})", import_ms=import_ms,
+            device=f"cpu ({request.options.get('partitioner', 'xnnpack')}{how})", import_ms=import_ms,
             compile_ms=compile_ms, fallback_share=share, artifact_bytes=len(program.buffer))
 
     def lower(self, module, examples):
-        """The program, and the share of its calls that no delegate took."""
+        """The program, the share of its calls that no delegate took, and how it was exported."""
         from executorch.exir import to_edge_transform_and_lower
         way = self.request.options.get("partitioner", "xnnpack")
         if way not in ("xnnpack", "none"):
@@ -61,7 +61,7 @@ class Engine:
             from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
             partitioners = [XnnpackPartitioner()]
         try:
-            exported = protocol.exported_by_torch(self.torch, module, examples)
+            exported, how = protocol.exported_by_torch(self.torch, module, examples)
             edge = to_edge_transform_and_lower(exported, partitioner=partitioners)
         except protocol.Unsupported:
             raise
@@ -70,7 +70,7 @@ class Engine:
         calls = [n for n in edge.exported_program().graph.nodes if n.op == "call_function"
                  and "getitem" not in str(n.target)]
         delegated = sum("call_delegate" in str(n.target) for n in calls)
-        return edge.to_executorch(), (len(calls) - delegated) / max(1, len(calls))
+        return edge.to_executorch(), (len(calls) - delegated) / max(1, len(calls)), how
 
     def bind(self, k, inputs):
         self.sets[k] = [self.torch.from_numpy(x) for x in inputs]

@@ -47,8 +47,18 @@ class Engine:
             made[name] = self.migraphx.to_gpu(x)
         self.sets[k] = made
 
+    copy_in = bind
+
     def submit(self, k):
-        return [self.migraphx.from_gpu(value) for value in self.program.run(self.sets[k])]
+        results = self.program.run(self.sets[k])
+        self.migraphx.gpu_sync()  # from_gpu would wait as well, and its time would be the program's
+        start = time.perf_counter_ns()
+        outputs = [self.migraphx.from_gpu(value) for value in results]
+        self.copied = time.perf_counter_ns() - start
+        return outputs
+
+    def copied_out(self):
+        return self.copied
 
     def fetch(self, handle):
         return [self.numpy.array(value) for value in handle]

@@ -60,6 +60,8 @@ class Engine:
                                    kinds[x.dtype.name]))
         self.sets[k] = made
 
+    copy_in = bind
+
     def submit(self, k):
         results = self.net.forward(self.sets[k])
         results = results if isinstance(results, (list, tuple)) else [results]

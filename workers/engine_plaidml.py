@@ -57,16 +57,18 @@ class Engine:
         return plaidml.Tensor(self.device, plaidml.Shape(self.context, plaidml.DType.FLOAT32, *shape))
 
     def bind(self, k, inputs):
-        held, outputs = [], [self.tensor(shape) for shape in self.shapes]
-        for x in inputs:
-            held.append(self.tensor(x.shape))
-            with held[-1].mmap_discard(self.context) as view:
-                view.copy_from_ndarray(self.numpy.ascontiguousarray(x))
-                view.writeback()
+        held, outputs = [self.tensor(x.shape) for x in inputs], [self.tensor(shape) for shape in self.shapes]
         invoker = self.plaidml.Invoker(
             self.context, self.function, inputs={f"i{i}": x for i, x in enumerate(held)},
             outputs={f"o{i}": x for i, x in enumerate(outputs)})
         self.sets[k] = (invoker, outputs, held)
+        self.copy_in(k, inputs)
+
+    def copy_in(self, k, inputs):
+        for place, x in zip(self.sets[k][2], inputs):
+            with place.mmap_discard(self.context) as view:
+                view.copy_from_ndarray(self.numpy.ascontiguousarray(x))
+                view.writeback()
 
     def submit(self, k):
         invoker, outputs, _ = self.sets[k]

@@ -69,6 +69,7 @@ class Engine:
         self.runtime = trt.Runtime(logger)
         self.engine = self.runtime.deserialize_cuda_engine(self.plan)
         self.stream = self.cuda("cudaStreamCreate")
+        self.events = [self.cuda("cudaEventCreate") for _ in range(2)]  # around the copy of the outputs
         names = [self.engine.get_tensor_name(i) for i in range(self.engine.num_io_tensors)]
         self.inputs, self.outputs = ([n for n in names if self.engine.get_tensor_mode(n) == mode]
                                      for mode in (trt.TensorIOMode.INPUT, trt.TensorIOMode.OUTPUT))
@@ -119,20 +120,29 @@ class Engine:
     def bind(self, k, inputs):
         if k not in self.sets:
             self.sets[k] = self.make_set(inputs)
-        kind = self.cuda.runtime.cudaMemcpyKind
+        self.down = self.cuda.runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
+        self.copy_in(k, inputs)
+
+    def copy_in(self, k, inputs):
+        """By page-locked memory, which the copy to the device is fast from."""
+        up = self.cuda.runtime.cudaMemcpyKind.cudaMemcpyHostToDevice
         for (device, host), x in zip(self.sets[k][1], inputs):
             host[:] = self.numpy.ascontiguousarray(x).reshape(-1).view(self.numpy.uint8)
-            self.cuda("cudaMemcpy", device, host.ctypes.data, host.nbytes, kind.cudaMemcpyHostToDevice)
-        self.down = kind.cudaMemcpyDeviceToHost
+            self.cuda("cudaMemcpy", device, host.ctypes.data, host.nbytes, up)
 
     def submit(self, k):
         context, _, outputs = self.sets[k]
         if not context.execute_async_v3(int(self.stream)):
             raise RuntimeError("TensorRT refused to run")
+        self.cuda("cudaEventRecord", self.events[0], self.stream)
         for _, host, device in outputs:
             self.cuda("cudaMemcpyAsync", host.ctypes.data, device, host.nbytes, self.down, self.stream)
+        self.cuda("cudaEventRecord", self.events[1], self.stream)
         self.cuda("cudaStreamSynchronize", self.stream)
         return outputs
+
+    def copied_out(self):
+        return round(self.cuda("cudaEventElapsedTime", *self.events) * 1e6)  # ms
 
     def fetch(self, handle):
         """Copies; the places themselves are spoilt, so that the next inference has to write them."""

@@ -160,27 +160,29 @@ class Engine:
             self.call = self.compiled(self.call, mode, tuple(self.sets[k]))
 
     def compiled(self, module, mode, inputs):
-        """It compiles when it is called first. What Dynamo cannot follow is compiled as it was exported."""
+        """It compiles when it is called first. What Dynamo cannot follow is compiled as it was exported, and the row says so."""
         call = self.torch.compile(module, mode=mode, dynamic=False)
         try:
             call(*inputs)
         except Exception:
             self.torch._dynamo.reset()
-            exported = protocol.exported_by_torch(self.torch, module, inputs)
+            exported, how = protocol.exported_by_torch(self.torch, module, inputs)
+            self.facts.device = f"cpu (compile{how or ', of its export'})"
             call = self.torch.compile(exported.module(), mode=mode, dynamic=False)
             call(*inputs)
         return call
 
     def ahead_of_time(self, module, inputs):
         from torch._inductor import aoti_compile_and_package, aoti_load_package
-        exported = protocol.exported_by_torch(self.torch, module, inputs)
+        exported, how = protocol.exported_by_torch(self.torch, module, inputs)
+        self.facts.device = f"cpu (aoti{how})"
         path = aoti_compile_and_package(exported, package_path=f"{self.folder}/model.pt2")
         with zipfile.ZipFile(path) as archive:
             archive.extractall(f"{self.folder}/package")
         calls = glob.glob(f"{self.folder}/package/**/*extern_kernel_nodes.json", recursive=True)
         calls_python = any(json.load(open(name)).get("nodes") for name in calls)  # by an executor that its own loader has
         if self.options.get("loader") == "python" or calls_python:
-            self.facts.device = "cpu (aoti, loaded by Python)"
+            self.facts.device = f"cpu (aoti{how}, loaded by Python)"
             return aoti_load_package(path)
         self.library = Library(self.torch, self.folder)
         return self.library.run

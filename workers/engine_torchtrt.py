@@ -28,6 +28,7 @@ class Engine:
         self.settings = {"disable_tf32": request.options.get("tf32") != "1"}
         if "min_block_size" in request.options:
             self.settings["min_block_size"] = int(request.options["min_block_size"])
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
         self.guard = torch.inference_mode()
         self.guard.__enter__()
         self.facts = protocol.Facts(
@@ -39,7 +40,8 @@ class Engine:
 
     def compile(self, inputs):
         """The first set is what is exported. What TensorRT does not take stays with PyTorch: its share by operators."""
-        exported = protocol.exported_by_torch(self.torch, self.module, inputs)
+        exported, how = protocol.exported_by_torch(self.torch, self.module, inputs)
+        self.facts.device += how
         count = sum(node.op == "call_function" for node in exported.graph.nodes)
         self.call = self.compiler.dynamo.compile(exported, inputs, **self.settings)
         left = sum(node.op == "call_function" for name, part in self.call.named_children() if name.startswith("_run_on_gpu")
@@ -47,8 +49,11 @@ class Engine:
         has_engine = any(name.startswith("_run_on_acc") for name, _ in self.call.named_children())
         self.facts.fallback_share = min(1.0, left / max(count, 1)) if has_engine else 1.0
 
-    def bind(self, k, inputs):
+    def copy_in(self, k, inputs):
         self.sets[k] = tuple(self.torch.from_numpy(x).cuda() for x in inputs)
+
+    def bind(self, k, inputs):
+        self.copy_in(k, inputs)
         if self.call is None:
             self.enter("compile")
             start = time.perf_counter_ns()
@@ -58,7 +63,14 @@ class Engine:
 
     def submit(self, k):
         result = self.call(*self.sets[k])
-        return [value.cpu() for value in (result if isinstance(result, (list, tuple)) else [result])]
+        self.events[0].record()
+        outputs = [value.cpu() for value in (result if isinstance(result, (list, tuple)) else [result])]
+        self.events[1].record()
+        return outputs
+
+    def copied_out(self):
+        self.events[1].synchronize()
+        return round(self.events[0].elapsed_time(self.events[1]) * 1e6)  # ms
 
     def fetch(self, handle):
         return [value.numpy() for value in handle]

@@ -57,10 +57,21 @@ class Engine:
             inputs=inputs, outputs=outputs, compile_ms=compile_ms, import_ms=import_ms)
 
     def bind(self, k, inputs):
-        self.sets[k] = [self.put(x, self.device) for x in inputs]
+        self.sets[k] = [self.put(x, self.device).block_until_ready() for x in inputs]
+
+    copy_in = bind
 
     def submit(self, k):
-        return [self.numpy.asarray(buffer) for buffer in self.program.execute(self.sets[k])]
+        buffers = self.program.execute(self.sets[k])
+        for buffer in buffers:
+            buffer.block_until_ready()
+        start = time.perf_counter_ns()
+        outputs = [self.numpy.asarray(buffer) for buffer in buffers]
+        self.copied = time.perf_counter_ns() - start
+        return outputs
+
+    def copied_out(self):
+        return self.copied
 
     def fetch(self, handle):
         return handle

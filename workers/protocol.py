@@ -11,6 +11,9 @@ is a class with
     keep() -> names           optional: files in request.folder that another process can load, what the engine
                               made of the model; they may be written now
     survey()                  optional, after everything was measured: corrects Facts.precision and fallback_share
+    copy_in(k, inputs)        optional, of an engine with memory of its own: those inputs into the places of set k;
+                              timed before each slice
+    copied_out()              optional: ns of the last submit that copied its outputs to the host; None: not told apart
     precisions                optional: what it can be asked for beside a file's own (default fp32)
 
 and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
@@ -223,15 +226,16 @@ def exported_by_hone(request, ending):
 
 
 def exported_by_torch(torch, module, inputs):
-    """torch.export's program. onnx2torch leaves sizes that stand in the file as tensors, of which neither export nor Dynamo
-    can be sure; a trace has them as numbers, and is exported where the module is not."""
+    """torch.export's program, and what the row's device says of how it came about. onnx2torch leaves sizes that stand in the
+    file as tensors, of which neither export nor Dynamo can be sure; a trace has them as numbers, and is exported where the
+    module is not."""
     try:
-        return torch.export.export(module, inputs)
+        return torch.export.export(module, inputs), ""
     except Exception as error:
         first = error
     try:
         from torch._export.converter import TS2EPConverter
-        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert()
+        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert(), ", of a trace"
     except Exception:
         raise Unsupported(f"torch.export: {(str(first).splitlines() or [type(first).__name__])[0][:300]}")
 
@@ -286,6 +290,7 @@ class Worker:
         self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
         if self.scenario == MULTI and command["streams"] > 1:
             raise Unsupported(f"takes 1 request at a time, not {command['streams']}")
+        self.folder_of_inputs = command["dir"]
         self.engine = self.make_engine()
         self.engine.enter = self.enter
         if request.route == "onnx-hone":
@@ -298,7 +303,7 @@ class Worker:
         self.places(command)
         sets = command.get("sets", SETS)  # fewer where nothing will be timed
         for k in range(sets):
-            self.engine.bind(k, [np.load(f"{command['dir']}/in_{k}_{i}.npy") for i in self.input_places])
+            self.engine.bind(k, self.inputs_of(k))
         checks, first_ms = [], None
         for k in range(sets):
             start = time.perf_counter_ns()
@@ -324,6 +329,19 @@ class Worker:
             return [listed.index(n) if n in listed else i for i, n in enumerate(names)]
         self.input_places = place(self.facts.inputs, command.get("inputs", self.facts.inputs))
         self.output_places = place(self.facts.outputs, command.get("outputs", self.facts.outputs))
+
+    def inputs_of(self, k):
+        return [self.np.load(f"{self.folder_of_inputs}/in_{k}_{i}.npy") for i in self.input_places]
+
+    def copy_in(self):
+        """What each set takes on its way into the engine's memory; nothing where there is no such way."""
+        copy, clock, times = getattr(self.engine, "copy_in", None), time.perf_counter_ns, []
+        for k in range(SETS if copy else 0):
+            inputs = self.inputs_of(k)
+            start = clock()
+            copy(k, inputs)
+            times.append(clock() - start)
+        return times
 
     def keep(self, name, k, handle):
         for i, array in enumerate(self.engine.fetch(handle)):
@@ -366,7 +384,9 @@ class Worker:
         self.rate = command.get("rate", self.rate)  # of a search for the highest one
         expected = max(count, int(least / max(1, self.median) * 0.5))
         wanted = {self.random.randrange(expected) for _ in range(command.get("checks", 0))}
-        rewarm, samples, kept = [], [], []
+        rewarm, samples, kept, copy_out = [], [], [], []
+        copied_out = getattr(self.engine, "copied_out", lambda: None)
+        copy_in = self.copy_in()
         gc.collect()
         gc.disable()
         start = time.perf_counter_ns()
@@ -386,6 +406,9 @@ class Worker:
                 scheduled.append(due if self.scenario in (SERVER, RATE) else begin)
                 started.append(begin)
                 ns = time.perf_counter_ns() - start - scheduled[-1]
+            copied = copied_out()
+            if copied is not None:
+                copy_out.append(copied)
             if len(samples) in wanted:
                 kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
             samples.append(ns)
@@ -400,13 +423,14 @@ class Worker:
                 self.np.save(f"{self.folder}/{name}_{self.output_places[i]}.npy", array)
             checks.append({"set": k, "name": name})
         instants = [("scheduled", scheduled), ("started", started)] if scheduled else []
-        for kind, values in [("block", samples), ("rewarm", rewarm), *instants]:
+        copies = [(kind, times) for kind, times in (("copy_in", copy_in), ("copy_out", copy_out)) if times]
+        for kind, values in [("block", samples), ("rewarm", rewarm), *instants, *copies]:
             self.np.save(f"{self.folder}/{kind}_{round_number}.npy",
                          self.np.array(values, dtype=self.np.uint64))
         self.say(event="block", round=round_number, samples=len(samples), rewarm=len(rewarm),
                  verified=0, is_within=True, involuntary=involuntary() - switches,
                  busy_threads=busy_threads(threads), iterations=self.iterations, rss=resident(),
-                 rss_peak=peak_resident(), checks=checks)
+                 rss_peak=peak_resident(), checks=checks, copy_in=len(copy_in), copy_out=len(copy_out))
 
     def distance_ns(self):
         """To the next arrival: of a Poisson process the distances are exponential."""

@@ -116,6 +116,10 @@ struct backend {
      once); outputs are readable host memory afterwards. */
   hone_status (*bind)(struct ctx *ctx, struct session *session, int set, const hone_tensor *inputs,
                       const hone_tensor *outputs);
+  /* The copy of inputs into the places that bind made in the engine's own memory, timed apart from inferences. NULL: it
+     reads the caller's. */
+  hone_status (*copy_in)(struct ctx *ctx, struct session *session, int set,
+                         const hone_tensor *inputs);
   /* One inference of a set. The set is the ticket: it is in flight until it was waited for, and at most
      facts.in_flight are at a time. */
   hone_status (*submit)(struct ctx *ctx, struct session *session, int set);

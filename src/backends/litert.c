@@ -232,10 +232,19 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
 /* -- run ----------------------------------------------------------------------------------------
  */
 
-/* Inputs are copied once into the engine's memory, outputs are the caller's. */
+static hone_status copy_one(struct ctx *ctx, struct session *s, void *buffer, const void *data,
+                            size_t bytes) {
+  void *memory = NULL;
+  CALL(LiteRtLockTensorBuffer, buffer, &memory, LOCK_WRITE);
+  memcpy(memory, data, bytes);
+  CALL(LiteRtUnlockTensorBuffer, buffer);
+  return HONE_OK;
+}
+
+/* Inputs are copied into the engine's memory, outputs are the caller's. */
 static hone_status bind_one(struct ctx *ctx, struct session *s, size_t i, const char *name,
                             const hone_tensor *tensor, void **out) {
-  void *requirements = NULL, *memory = NULL;
+  void *requirements = NULL;
   size_t wanted = 0, bytes = 0;
   TRY(tensor_bytes(ctx, name, tensor, &bytes));
   if (i >= s->input_count) {
@@ -252,9 +261,15 @@ static hone_status bind_one(struct ctx *ctx, struct session *s, size_t i, const 
   CALL(LiteRtGetCompiledModelInputBufferRequirements, s->compiled, 0, i, &requirements);
   CALL(LiteRtCreateManagedTensorBufferFromRequirements, s->environment, &s->types[i], requirements,
        out);
-  CALL(LiteRtLockTensorBuffer, *out, &memory, LOCK_WRITE);
-  memcpy(memory, tensor->data, bytes);
-  CALL(LiteRtUnlockTensorBuffer, *out);
+  return copy_one(ctx, s, *out, tensor->data, bytes);
+}
+
+static hone_status copy_in(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs) {
+  for (size_t i = 0; i < s->input_count; i++) {
+    size_t bytes;
+    TRY(tensor_bytes(ctx, "input", &inputs[i], &bytes));
+    TRY(copy_one(ctx, s, s->buffers[set][i], inputs[i].data, bytes));
+  }
   return HONE_OK;
 }
 
@@ -312,6 +327,7 @@ const struct backend backend_litert = {
     .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
+    .copy_in = copy_in,
     .submit = submit,
     .wait = wait_nothing, /* Run is synchronous */
     .close = close_session,

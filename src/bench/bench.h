@@ -426,6 +426,8 @@ struct slice {
   uint64_t *samples, *rewarm;    /* ns; slice_deinit frees them */
   uint64_t *scheduled, *started; /* ns since the timed part began; NULL for single */
   size_t sample_count, rewarm_count;
+  uint64_t copy_in[BENCH_SETS]; /* ns; of each set of inputs, before the slice */
+  size_t copy_in_count;         /* 0: nothing is copied */
   int verified;
   struct accuracy accuracy;
 };

@@ -83,6 +83,25 @@ static void take_block(struct member *member, const json_t *reply, const struct 
   member_end(member, &end);
 }
 
+/* Times of copies, where the engine's worker tells them: of inputs a few a slice, of outputs each sample's share. */
+static bool take_copies(struct member *member, const json_t *reply, struct block *block,
+                        uint64_t wall_ns) {
+  const int64_t in = message_int(reply, "copy_in", 0), out = message_int(reply, "copy_out", 0);
+  if (in &&
+      !slice_samples(member, "copy_in", TIMES_INSTANTS, block->round, in, wall_ns, &block->copy_in))
+    return false;
+  block->copy_in_count = (size_t)in;
+  if (!out) return true;
+  if (out != (int64_t)block->sample_count ||
+      !slice_samples(member, "copy_out", TIMES_INSTANTS, block->round, out, wall_ns,
+                     &block->copy_out))
+    return false;
+  block->copy_out_count = (size_t)out;
+  for (size_t i = 0; i < block->sample_count; i++)
+    if (block->copy_out[i] > block->samples[i]) return false;
+  return true;
+}
+
 static hone_status hand_on(struct bench *bench, struct member *member, const json_t *reply,
                            struct block *block, uint64_t wall_ns) {
   int64_t count = message_int(reply, "samples", 0), rewarm = message_int(reply, "rewarm", 0);
@@ -97,13 +116,14 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
                              &block->scheduled) &&
                slice_samples(member, "started", TIMES_INSTANTS, block->round, count, wall_ns,
                              &block->started);
+  block->sample_count = (size_t)count;
+  is_sound = is_sound && take_copies(member, reply, block, wall_ns);
   hone_status status = HONE_OK;
   if (!is_sound) {
     struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run, .rel_l2 = NAN};
     snprintf(end.reason, sizeof end.reason, "its samples are not what its message says");
     member_end(member, &end);
   } else {
-    block->sample_count = (size_t)count;
     if (!is_single) block->scheduled_count = block->started_count = (size_t)count;
     block->rewarm_count = (size_t)rewarm;
     take_block(member, reply, block, wall_ns);
@@ -118,6 +138,8 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
   free(block->rewarm);
   free(block->scheduled);
   free(block->started);
+  free(block->copy_in);
+  free(block->copy_out);
   return status;
 }
 

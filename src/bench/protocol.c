@@ -90,6 +90,8 @@ static const struct field block_fields[] = {
     {"where", FIELD_TEXT, true, 0, 1023},
     {"involuntary", FIELD_INT, false, -1, MAX_BYTES},
     {"busy_threads", FIELD_INT, true, -1, 1 << 20},
+    {"copy_in", FIELD_INT, true, 0, 1 << 10}, /* how many times of copies there are; none: 0 */
+    {"copy_out", FIELD_INT, true, 0, 1 << 24},
     {"checks", FIELD_LIST, true, 0, 64},
     {"iterations", FIELD_INT, false, 1, MAX_BYTES},
     {"rss", FIELD_INT, false, -1, MAX_BYTES},

@@ -119,6 +119,8 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
     status = write_samples(ctx, state, "scheduled", round, slice.scheduled, slice.sample_count);
   if (!status && slice.started)
     status = write_samples(ctx, state, "started", round, slice.started, slice.sample_count);
+  if (!status && slice.copy_in_count)
+    status = write_samples(ctx, state, "copy_in", round, slice.copy_in, slice.copy_in_count);
   accuracy_merge(&state->accuracy, &slice.accuracy);
   slice_deinit(&slice);
   TRY(status);
@@ -130,6 +132,7 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
       (json_int_t)resident_bytes(), "rss_peak", (json_int_t)peak_resident_bytes());
   set_accuracy(*out_reply, &state->accuracy);
   json_object_set_new(*out_reply, "busy_threads", json_integer(busy));
+  json_object_set_new(*out_reply, "copy_in", json_integer((json_int_t)slice.copy_in_count));
   if (!state->accuracy.is_within)
     json_object_set_new(*out_reply, "where", json_string(state->accuracy.where));
   return HONE_OK;

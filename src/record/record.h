@@ -94,7 +94,11 @@ struct block {
      token of each generation */
   uint64_t *scheduled, *started;
   size_t scheduled_count, started_count; /* sample_count, or 0 */
-  int verified;                          /* outputs of timed iterations compared in this block */
+  /* ns: a few copies of a set of inputs into the engine's memory, before the slice and in no sample; and what of each
+     sample was the copy of its outputs to the host. None where nothing is copied, or the two are not told apart */
+  uint64_t *copy_in, *copy_out;
+  size_t copy_in_count, copy_out_count; /* copy_out_count: sample_count, or 0 */
+  int verified;                         /* outputs of timed iterations compared in this block */
   struct noise noise;
   int64_t
       energy_uj; /* of the processor's packages while the slice ran, rewarming included; 0: not measured */
@@ -149,6 +153,7 @@ struct record {
   double
       portability; /* of this engine's cells over the study's models and devices, the share that ran
                          correctly; NaN: none was measured */
+  double copy_in_ms, compute_ms, copy_out_ms; /* medians; NaN: not copied, or not told apart */
   double over_bound_share; /* of requests, beyond the scenario's latency bound; NaN: none is set */
   double first_token_p50_ms, first_token_p99_ms,
       tokens_per_s;                               /* of the scenario generate; NaN: n/a */

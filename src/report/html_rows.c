@@ -347,7 +347,7 @@ static const struct {
 } parts[] = {
     {"Speed",
      {"rank", "latency", "first_token", "tokens", "throughput", "limit", "winograd", "samples",
-      "rounds", "incarnations", "floor", "energy"}},
+      "rounds", "incarnations", "floor", "energy", "copy_", "compute_"}},
     {"Start-up",
      {"import_time", "compile_time", "cached_compile", "load_time", "first_inference", "warmup"}},
     {"Memory and size", {"rss_", "peak_rss", "artifact", "arena", "memory", "largest_batch"}},

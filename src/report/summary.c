@@ -357,6 +357,33 @@ static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
+/* Medians of what copies took, and of what the copy of its outputs leaves of each sample. */
+static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
+                                        const struct cell_data *data, struct record *record) {
+  double *in, *out, *compute;
+  size_t in_count = 0, out_count = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    in_count += data->blocks[b].copy_in_count;
+    out_count += data->blocks[b].copy_out_count;
+  }
+  TRY(NEW_ARRAY(ctx, arena, in, in_count));
+  TRY(NEW_ARRAY(ctx, arena, out, out_count));
+  TRY(NEW_ARRAY(ctx, arena, compute, out_count));
+  in_count = out_count = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    const struct block *block = &data->blocks[b];
+    for (size_t i = 0; i < block->copy_in_count; i++) in[in_count++] = (double)block->copy_in[i];
+    for (size_t i = 0; i < block->copy_out_count && i < block->sample_count; i++) {
+      out[out_count] = (double)block->copy_out[i];
+      compute[out_count++] = (double)block->samples[i] - (double)block->copy_out[i];
+    }
+  }
+  record->copy_in_ms = join_doubles(in, in_count, JOIN_MEDIAN) * 1e-6;
+  record->copy_out_ms = join_doubles(out, out_count, JOIN_MEDIAN) * 1e-6;
+  record->compute_ms = join_doubles(compute, out_count, JOIN_MEDIAN) * 1e-6;
+  return HONE_OK;
+}
+
 static void nothing_known(struct incarnation *facts) {
   const double none = NAN;
   const int64_t unknown = -1;
@@ -701,6 +728,7 @@ static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
   TRY(fill_outcome(ctx, arena, data, record));
   fill_noise(data, record);
   TRY(fill_energy(ctx, arena, data, record));
+  TRY(fill_copies(ctx, arena, data, record));
   fill_repeat(study, record);
   out->order = record->p50_ms * 1e6;
   return block_medians(ctx, arena, data, &out->slices, &out->slice_count);

@@ -105,12 +105,9 @@ static int drop_of(const struct shown_column *column) {
 }
 
 /* "rel_l2", "rel-l2" and "Rel L2" are one name. */
+static char plain(char c) { return strchr("-_ ", c) ? '_' : (char)(c | 0x20); }
 static bool same_name(const char *a, const char *b) {
-  for (; *a && *b; a++, b++) {
-    const char x = *a == '-' || *a == ' ' ? '_' : (char)(*a | 0x20);
-    const char y = *b == '-' || *b == ' ' ? '_' : (char)(*b | 0x20);
-    if (x != y && *a != *b) return false;
-  }
+  while (*a && *b && plain(*a) == plain(*b)) a++, b++;
   return *a == *b;
 }
 

@@ -145,6 +145,8 @@ static const struct stored_field block_fields[] = {
     BLOB_ROW_SINCE(3, "x''", block, "scheduled", scheduled, scheduled_count),
     BLOB_ROW_SINCE(3, "x''", block, "started", started, started_count),
     ROW_SINCE(5, "0", block, "energy_uj", energy_uj, INT),
+    BLOB_ROW_SINCE(6, "x''", block, "copy_in", copy_in, copy_in_count),
+    BLOB_ROW_SINCE(6, "x''", block, "copy_out", copy_out, copy_out_count),
 };
 
 #define OF_CELL "FOREIGN KEY (study, cell) REFERENCES cell (study, key)"

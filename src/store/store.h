@@ -120,7 +120,7 @@ MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struc
 /* -- inside the folder -------------------------------------------------------------------------- */
 
 #define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */
-#define STORE_VERSION 5                 /* raised with the first new field after a release */
+#define STORE_VERSION 6                 /* raised with the first new field after a release */
 
 /* fields.c: rows of structs and rows of SQL, from the same tables */
 enum dialect { DIALECT_sqlite, DIALECT_postgres };

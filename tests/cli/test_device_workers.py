@@ -90,6 +90,16 @@ def test_a_worker_of_a_device_runs_and_reads_back(hone, model, place, tmp_path, 
     assert [line.split()[1] for line in listed if line.startswith(name + " ")] == ["ready"], listed
 
 
+@pytest.mark.parametrize("name", ["tensorrt", "torchtrt", "migraphx"])
+def test_copies_to_and_from_a_device_are_told_apart(hone, model, place, name):
+    """Each output takes 2 ms to the host here, which is part of every sample; inputs are copied before the slice."""
+    result, rows = bench(hone, model, name, place(name), "--backend-option", f"{name}.env.FAULT=slow_copy")
+    row = rows[name]
+    assert row["status"] == "ok" and 2 <= row["copy_out_ms"] <= row["latency_ms"]["max"], result
+    assert row["compute_ms"] < row["latency_ms"]["p50"] and row["copy_in_ms"] > 0
+    assert [rows["native"][key] for key in ("copy_in_ms", "compute_ms", "copy_out_ms")] == [None] * 3, "it works on what it is given"
+
+
 @pytest.mark.parametrize("name,fault", [(n, f) for n in ENGINES for f in (FAULTS if n == "tensorrt" else FEW)] + list(OF_ONE))
 def test_a_fault_of_a_device_is_one_row(hone, model, place, name, fault):
     words = ["--backend-option", f"{name}.env.FAULT={fault}"]

@@ -29,6 +29,9 @@ ENGINE = """
             import numpy as np  # not before the worker is confined: OpenBLAS makes a thread for each processor it sees
             self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
             self.act("load")
+            if "copied_out" in request.options:
+                self.copy_in = self.bind
+                self.copied_out = lambda: int(request.options["copied_out"])
             return protocol.Facts(version="9.9", inputs=["x"], outputs=["y"])
 
         def bind(self, k, inputs):
@@ -194,6 +197,28 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
     due = [struct.unpack(f"<{len(b) // 8}Q", b) for b, in base.execute(
         "SELECT scheduled FROM block WHERE cell = ?", [rows["rate"]["cell"]])]
     assert due and all(b - a == 2000000 for times in due for a, b in zip(times, times[1:])), due
+
+
+@pytest.mark.parametrize("ns", [0, 250, 10**12])
+def test_copies_that_a_worker_tells_apart(hone, environment, tmp_path, ns):
+    """In the block as the worker measured them, in the row as medians; what is no part of its sample is not believed."""
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
+                  "--backend-option", f"iree.copied_out={ns}", "--store", tmp_path / "copies.db")
+    row, = json.loads(result.text)["records"]
+    if ns > 10**9:
+        assert row["status"] == "protocol_error" and "samples are not what its message says" in row["reason"], result
+        return
+    base = sqlite3.connect(f"file:{tmp_path}/copies.db?mode=ro", uri=True)
+    blocks = [[struct.unpack(f"<{len(b) // 8}Q", b) for b in of] for of in base.execute("SELECT samples, copy_in, copy_out FROM block")]
+    assert len(blocks) == 2 and all(len(into) == 4 and set(out) == {ns} and len(out) == len(samples) for samples, into, out in blocks)
+    assert row["copy_out_ms"] == ns / 1e6 and row["copy_in_ms"] > 0
+    assert row["compute_ms"] == pytest.approx(row["latency_ms"]["p50"] - ns / 1e6, rel=1e-9)
+    shown = hone("report", "last", "--store", tmp_path / "copies.db", "--columns", "copy_in,compute,copy_out").text
+    assert all(title in shown for title in ("copy in", "compute", "copy out")), shown
+    page = hone("report", "last", "--store", tmp_path / "copies.db", "--html", "-").text
+    assert page.count(">copy out</dt>") == page.count(">copy in</dt>") == 1
 
 
 def test_a_broken_environment_is_a_row(hone, tmp_path):

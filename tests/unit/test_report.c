@@ -296,6 +296,34 @@ static void energy_has_its_interval(void **state) {
   free_fixture(f);
 }
 
+/* Half of each sample is the copy of its outputs; a copy of inputs is in no sample. */
+static void copies_have_their_columns(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(5, 1);
+  struct cell_data *cell = &f->data.cells[0];
+  uint64_t in[] = {3000, 1000, 2000};
+  for (size_t b = 0; b < cell->block_count; b++) {
+    struct block *block = &cell->blocks[b];
+    block->copy_in = in;
+    block->copy_in_count = COUNT(in);
+    block->copy_out_count = block->sample_count;
+    assert_int_equal(NEW_ARRAY(&f->ctx, f->arena, block->copy_out, block->sample_count), HONE_OK);
+    for (size_t i = 0; i < block->sample_count; i++) block->copy_out[i] = block->samples[i] / 2;
+  }
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < f->summary.record_count; i++) {
+    const struct record *r = &f->summary.records[i];
+    if (strcmp(r->cell.key, cell->cell.key)) {
+      assert_true(isnan(r->copy_in_ms) && isnan(r->compute_ms) && isnan(r->copy_out_ms));
+      continue;
+    }
+    assert_true(fabs(r->copy_in_ms - 0.002) < 1e-9);
+    assert_true(fabs(r->compute_ms - r->p50_ms / 2) < 1e-3 * r->p50_ms);
+    assert_true(fabs(r->copy_out_ms - r->p50_ms / 2) < 1e-3 * r->p50_ms);
+  }
+  free_fixture(f);
+}
+
 /* -- renderers ------------------------------------------------------------------------------------
  */
 
@@ -702,6 +730,7 @@ int main(void) {
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
       cmocka_unit_test(an_unmeasured_cell_is_no_failure),
       cmocka_unit_test(energy_has_its_interval),
+      cmocka_unit_test(copies_have_their_columns),
       cmocka_unit_test(the_same_study_gives_the_same_bytes),
       cmocka_unit_test(an_empty_study_renders),
       cmocka_unit_test(sweeps_of_unlike_rows_are_drawn_apart),

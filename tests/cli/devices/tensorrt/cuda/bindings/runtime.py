@@ -4,6 +4,8 @@ import ctypes
 import enum
 import os
 
+import stand_in
+
 BLOCKS, COUNT = {}, {"devices": 0 if os.environ.get("FAULT") == "no_device" else 1}
 
 
@@ -47,7 +49,21 @@ def cudaMemcpy(to, source, size, kind):
 
 
 def cudaMemcpyAsync(to, source, size, kind, stream):
+    stand_in.copy_to_host()
     return cudaMemcpy(to, source, size, kind)
+
+
+def cudaEventCreate():
+    return cudaError_t.cudaSuccess, stand_in.Clock()
+
+
+def cudaEventRecord(event, stream):
+    event.record()
+    return (cudaError_t.cudaSuccess if stream == 7 else cudaError_t.cudaErrorInvalidValue,)
+
+
+def cudaEventElapsedTime(begin, end):
+    return cudaError_t.cudaSuccess, begin.elapsed_time(end)
 
 
 def cudaMemset(to, value, size):
