@@ -1,10 +1,10 @@
-"""Lines and branches of src/ that the tests reached: coverage.py [--build DIR] [--missed WORD]
+"""Lines and branches of src/ that the tests reached: coverage.py [--build DIR] [--only FOLDER] [--missed WORD]
 
 Reads what a build with VARIANT=coverage wrote while its tests ran, and prints a line a folder of src/. What counts:
 every line and every branch that gcov sees at -O0: both ways of each condition, of a && b each of a and b, both ways of
 each TRY and each loop. What a compiler adds for exceptions or sanitizers is not there; a header's inline function counts
-once, wherever it is included. Nothing is left out by hand. --missed WORD lists the lines of files whose path holds WORD
-with a branch that was never taken. Exit 1: a folder is below its floor.
+once, wherever it is included. Nothing is left out by hand. --only FOLDER: of this folder. --missed WORD lists the lines
+of files whose path holds WORD with a branch that was never taken. Exit 1: a folder is below its floor.
 """
 import argparse
 import collections
@@ -26,8 +26,8 @@ class Line:
         self.branches = {}  # function and number -> how often it was taken
 
 
-def read_counts(build):
-    """path under the root -> number of the line -> Line, summed over every object that has it"""
+def read_counts(build, folder):
+    """path in the folder -> number of the line -> Line, summed over every object that has it"""
     notes = sorted((ROOT / build / "obj").glob("src/**/*.gcno"))
     if not notes:
         sys.exit(f"{build}: no object was built for this: make VARIANT=coverage")
@@ -40,16 +40,15 @@ def read_counts(build):
             sys.exit(f"gcov: {done.stderr.strip()}")
         for document in done.stdout.splitlines():
             for file in json.loads(document)["files"]:
-                add_file(lines, file)
+                path = os.path.relpath(ROOT / file["file"], ROOT)
+                if path.startswith(folder.rstrip("/") + "/"):
+                    add_file(lines[path], file)
     return lines
 
 
 def add_file(lines, file):
-    path = os.path.relpath(ROOT / file["file"], ROOT)
-    if not path.startswith("src/"):
-        return
     for row in file["lines"]:
-        line = lines[path][row["line_number"]]
+        line = lines[row["line_number"]]
         line.count += row["count"]
         for k, branch in enumerate(row["branches"]):
             key = (row.get("function_name"), k)
@@ -93,9 +92,10 @@ def print_missed(lines, word):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build/coverage")
+    parser.add_argument("--only", metavar="FOLDER", default="src")
     parser.add_argument("--missed", metavar="WORD")
     options = parser.parse_args()
-    lines = read_counts(options.build)
+    lines = read_counts(options.build, options.only)
     folders, files, everything = collections.defaultdict(Sum), collections.defaultdict(Sum), Sum()
     for path, file in lines.items():
         folders[str(pathlib.Path(path).parent)].add(file)
@@ -104,8 +104,8 @@ def main():
     if options.missed:
         print_missed(lines, options.missed)
         table([(path, files[path]) for path in sorted(files) if options.missed in path])
-    table([*sorted(folders.items()), ("src", everything)])
-    below = [(folder, floor) for folder, floor in FLOORS.items() if folders[folder].shares()[1] < floor]
+    table({**dict(sorted(folders.items())), options.only: everything}.items())
+    below = [(folder, floor) for folder, floor in FLOORS.items() if folder in folders and folders[folder].shares()[1] < floor]
     for folder, floor in below:
         print(f"{folder}: {folders[folder].shares()[1]:.2f} % of branches, its floor is {floor} %")
     return 1 if below else 0

@@ -29,7 +29,7 @@ static hone_status set_args(struct make *make, struct node *node, const struct a
       case ARG_INTS:
         TRY(node_set_ints(ctx, make->graph, node, args->name, args->ints, args->count));
         break;
-      case ARG_STRING:
+      default: /* ARG_STRING */
         TRY(node_set_string(ctx, make->graph, node, args->name, args->s));
         break;
     }

@@ -321,7 +321,7 @@ static hone_status add_state_output(struct pt *pt, const struct pt_state *state)
   struct pt_item *item;
   const char *label;
   struct graph *graph = pt->make.graph;
-  TRY(pt_find(pt, place_none(), state->name, &item));
+  TRY(pt_find(pt, place_name(state->name), state->name, &item));
   if (!item->value) return wrong(pt, state->name, "a state that is a number");
   TRY(pt_refresh(&op, item));
   TRY(arena_printf(pt->ctx, pt->arena, &label, "%s.next", state->buffer));
@@ -460,7 +460,7 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
         strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is a %s, not a tensor", i, kind);
     name = pt_words(json_object_get(tensor, "name"));
-    TRY(pt_find(pt, place_none(), name, &item));
+    TRY(pt_find(pt, place_name(name), name, &item));
     if (!item->value)
       return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
     TRY(pt_refresh(&op, item));

@@ -240,7 +240,7 @@ hone_status pt_number(struct pt_op *op, double number) {
   const char *name = pt_words(json_object_get(result, "as_name"));
   if (!*name) {
     pt_variant(result, &inner);
-    name = pt_words(inner ? inner : json_object_get(result, "name"));
+    name = pt_words(inner);
   }
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without a name for its result",

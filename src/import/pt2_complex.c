@@ -433,6 +433,8 @@ static hone_status read_scale(struct pt_op *op, double count, struct fft *f) {
   }
   TRY(pt_text(op, "norm", "backward", &norm));
   f->is_inverse = op->parameter & FFT_INVERSE;
+  if (strcmp(norm, "backward") && strcmp(norm, "ortho") && strcmp(norm, "forward"))
+    return pt_refuse(op, "norm %.32s", norm);
   f->scale = !strcmp(norm, "ortho")                        ? 1 / sqrt(count)
              : (!strcmp(norm, "forward")) == f->is_inverse ? 1
                                                            : 1 / count;

@@ -234,8 +234,7 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
 static hone_status pool_with_indices(struct pt_op *op, struct value *x, const struct arg *args) {
   struct value *y[2];
   int64_t plane = 1;
-  for (int d = 2; d < x->shape.rank; d++)
-    if (!checked_mul(plane, x->shape.dims[d], &plane)) return pt_refuse(op, "of this size");
+  for (int d = 2; d < x->shape.rank; d++) plane *= x->shape.dims[d]; /* counted when x was made */
   TRY(make_nodes(op->make, OP_MaxPool, VALUES(x), args, 2, y));
   TRY(make_with_scalar(op->make, OP_Mod, y[1], (double)plane, &y[1]));
   TRY(pt_result(op, 0, y[0]));

@@ -67,8 +67,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
     out->at[i] = names_find(&pt->items, tensor_at(outputs, i));
     if (!out->at[i] || !out->at[i]->value)
       return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its graph does not make its output %zu",
-                  i);
-    if (into != around) TRY(pt_refresh(op, out->at[i]));
+                  i); /* and nothing in a graph writes, so that it is as it was made */
   }
   pt->depth--;
   op->make->graph = around;

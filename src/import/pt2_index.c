@@ -329,7 +329,7 @@ hone_status build_diagonal(struct pt_op *op) {
       perm[at++] = d;
     }
   perm[at] = a, perm[at + 1] = b;
-  if (!checked_mul(rows, columns, &dims[at])) return pt_refuse(op, "of this size");
+  dims[at] = rows * columns; /* counted when x was made */
   TRY(make_transpose(op->make, x, perm, &y));
   TRY(make_reshape(op->make, y, dims, (size_t)at + 1, &y));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));

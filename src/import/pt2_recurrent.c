@@ -222,7 +222,8 @@ hone_status build_recurrent_cell(struct pt_op *op) {
   } else {
     TRY(pt_need(op, "hx", &r.state[0]));
   }
-  r.has_biases = pt_given(op, weights[2]) && pt_given(op, weights[3]);
+  r.has_biases = pt_given(op, weights[2]);
+  if (pt_given(op, weights[3]) != r.has_biases) return pt_refuse(op, "with one of two biases");
   r.per_direction = r.has_biases ? 4 : 2;
   for (size_t k = 0; k < r.per_direction; k++) TRY(pt_need(op, weights[k], &r.params[k]));
   const size_t rank = (size_t)x->shape.rank;

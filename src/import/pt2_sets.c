@@ -37,8 +37,8 @@ static hone_status counted(struct pt_op *op, int64_t count, struct value **out) 
 /* A list of indices along `axis` for every place of `shape`. */
 static hone_status along(struct pt_op *op, struct value *index, int64_t axis,
                          const struct shape *shape, struct value **out) {
-  int64_t dims[HONE_MAX_RANK], count = 0;
-  if (!shape_count(&index->shape, &count) || axis >= shape->rank || count != shape->dims[axis])
+  int64_t dims[HONE_MAX_RANK], count = make_elements(index);
+  if (axis >= shape->rank || count != shape->dims[axis])
     return pt_refuse(op, "of an index that does not fit");
   for (int d = 0; d < shape->rank; d++) dims[d] = d == axis ? count : 1;
   TRY(make_reshape(op->make, index, dims, (size_t)shape->rank, &index));
@@ -50,14 +50,14 @@ static hone_status along(struct pt_op *op, struct value *index, int64_t axis,
 /* index_add, index_copy (parameter 1), index_fill (2): slices of a dimension by a list of places. */
 hone_status build_index_add(struct pt_op *op) {
   struct value *x, *index, *source, *alpha, *y;
-  int64_t axis, count = 0;
+  int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "index", &index));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  if (!x->shape.rank || !shape_count(&index->shape, &count)) return pt_refuse(op, "of rank 0");
+  if (!x->shape.rank) return pt_refuse(op, "of rank 0");
   if (op->parameter == 2) {
     struct shape shape = x->shape;
-    shape.dims[axis] = count;
+    shape.dims[axis] = make_elements(index);
     TRY(pt_operand(op, "value", x, &source));
     TRY(make_cast(op->make, source, x->dtype, &source));
     TRY(expanded(op, source, &shape, &source));

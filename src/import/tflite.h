@@ -166,7 +166,7 @@ MUST_USE hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero,
                                 struct value **out);
 /* Weights that are stored as integers with a scale and used in float arithmetic. */
 MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
-/* The range of output k after the activation that option `field` names (field < 0: none). */
+/* The range of output k after the activation that option `field` names. */
 MUST_USE hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high);
 /* multiplier * 2^(shift - 31) nearest to x. */
 void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift);

@@ -10,7 +10,6 @@ enum { TABLE = 256 };
 static hone_status rescaled(struct tf_op *op, struct value *x, double scale, hone_dtype dtype,
                             int64_t zero, struct value **out) {
   struct tf_rescale how = {.scales = &scale, .count = 1, .dtype = dtype, .zero_point = zero};
-  if (dtype != HONE_I32) TRY(tf_range(op, -1, &how.low, &how.high));
   return tf_rescale(op, x, &how, out);
 }
 
@@ -57,7 +56,7 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   if (in->dtype == HONE_I16 || out->dtype != in->dtype) return tf_refuse(op, "of these numbers");
   TRY(tf_one_scale(op, in, &from, &s.from_zero));
   TRY(tf_one_scale(op, out, &to, &s.to_zero));
-  TRY(tf_range(op, -1, &s.low, &s.high));
+  tf_type_range(out->dtype, &s.low, &s.high);
   float fine = (1.0f / 128.0f) * (float)from;
   s.output = multiplier16((double)(fine / (float)to), &s.output_shift);
   s.curve = multiplier16((double)(fine / (3.0f / 32768.0f)), &s.curve_shift);

@@ -60,10 +60,9 @@ static hone_status read_rows(struct detection *d, size_t k, int64_t least, struc
   TRY(tf_dequantised(op, tf_in(op, k), out));
   const struct shape *shape = &(*out)->shape;
   const int64_t n = shape->rank ? shape->dims[shape->rank - 1] : 0;
-  int64_t count = 0;
+  const int64_t count = make_elements(*out);
   if ((*out)->dtype != HONE_F32) return tf_refuse(op, "of %s", dtype_name((*out)->dtype));
-  if (!shape_count(shape, &count) || n < least || count % n ||
-      (d->anchors && count != d->anchors * n))
+  if (n < least || count % n || (d->anchors && count != d->anchors * n))
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: operand %zu does not fit %lld anchors",
                 op->kind->name, k, (long long)d->anchors);
   if (!d->anchors) d->anchors = count / n;

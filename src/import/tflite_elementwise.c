@@ -46,8 +46,7 @@ hone_status tf_binary(struct tf_op *op) {
     if (id == OP_Add || id == OP_Sub) return tf_quantised_sum(op);
     if (id == OP_Mul) return tf_quantised_product(op);
     if (id == OP_Div) return tf_quantised_quotient(op);
-    if (has_activation(id) || id == OP_Pow || !is_quantised_alike(op))
-      return tf_refuse(op, "of quantised numbers");
+    if (id == OP_Pow || !is_quantised_alike(op)) return tf_refuse(op, "of quantised numbers");
   }
   TRY(read_pair(op, &image, &x, &y));
   TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));

@@ -288,9 +288,7 @@ hone_status tf_matrix_diag(struct tf_op *op) {
 static hone_status grid(struct tf_op *op, const struct shape *block, int axes, struct value **out) {
   struct shape shape = {2, {1, axes}};
   struct tensor *tensor;
-  for (int d = 0; d < axes; d++)
-    if (!checked_mul(shape.dims[0], block->dims[d], &shape.dims[0]))
-      return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "%s of too many rows", op->kind->name);
+  for (int d = 0; d < axes; d++) shape.dims[0] *= block->dims[d]; /* counted when it was made */
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
   for (int64_t i = 0; i < shape.dims[0]; i++) {
     int64_t rest = i;

@@ -355,12 +355,10 @@ hone_status tf_strided_slice(struct tf_op *op) {
 
 /* -- taking apart and putting together ---- */
 
-static hone_status split(struct tf_op *op, struct tf_tensor *in, int64_t axis,
+static hone_status split(struct tf_op *op, struct value *x, bool image, int64_t axis,
                          const int64_t *sizes) {
-  struct value *x, *lengths, **parts;
+  struct value *lengths, **parts;
   size_t count = op->outputs.count;
-  bool image = in->image && !in->value;
-  TRY(tf_read(op, in, image, &x));
   TRY(make_ints(op->make, sizes, count, &lengths));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", mapped(image, axis))),
@@ -378,14 +376,15 @@ hone_status tf_split(struct tf_op *op) {
   struct tf_tensor *in = tf_in(op, 1);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   struct value *x;
-  TRY(tf_read(op, in, in->image && !in->value, &x));
-  int64_t dim = x->shape.dims[mapped(in->image && !in->value, axis)];
+  const bool image = in->image && !in->value;
+  TRY(tf_read(op, in, image, &x));
+  int64_t dim = x->shape.dims[mapped(image, axis)];
   if (!count || dim % (int64_t)count)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SPLIT of %lld into %zu", (long long)dim,
                 count);
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, sizes, count));
   for (size_t k = 0; k < count; k++) sizes[k] = dim / (int64_t)count;
-  return split(op, in, axis, sizes);
+  return split(op, x, image, axis, sizes);
 }
 
 /* SPLIT_V: x, sizes (one may be -1), axis. */
@@ -399,8 +398,9 @@ hone_status tf_split_v(struct tf_op *op) {
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   struct value *x;
-  TRY(tf_read(op, in, in->image && !in->value, &x));
-  rest = x->shape.dims[mapped(in->image && !in->value, axis)];
+  const bool image = in->image && !in->value;
+  TRY(tf_read(op, in, image, &x));
+  rest = x->shape.dims[mapped(image, axis)];
   for (size_t k = 0; k < found; k++) {
     if (sizes[k] < 0) open = (int64_t)k;
     if (sizes[k] > 0 && !checked_sub(rest, sizes[k], &rest)) rest = -1;
@@ -408,7 +408,7 @@ hone_status tf_split_v(struct tf_op *op) {
   if (open >= 0) sizes[open] = rest;
   if (found != count || rest < 0)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SPLIT_V's sizes do not fit");
-  return split(op, in, axis, sizes);
+  return split(op, x, image, axis, sizes);
 }
 
 hone_status tf_pack(struct tf_op *op) {

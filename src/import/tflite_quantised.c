@@ -50,8 +50,8 @@ static hone_status clamp_range(struct tf_op *op, double least, double most, doub
 
 hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high) {
   static const double bounds[][2] = {{-INFINITY, INFINITY}, {0, INFINITY}, {-1, 1}, {0, 6}};
-  int64_t kind = 0;
-  if (field >= 0) TRY(tf_option(op, (unsigned)field, FLAT_I8, 0, &kind));
+  int64_t kind;
+  TRY(tf_option(op, (unsigned)field, FLAT_I8, 0, &kind));
   if (kind < 0 || kind >= (int64_t)COUNT(bounds))
     return tf_refuse(op, "fused activation %lld of quantised numbers", (long long)kind);
   return clamp_range(op, bounds[kind][0], bounds[kind][1], out_low, out_high);

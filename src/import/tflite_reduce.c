@@ -28,7 +28,7 @@ hone_status tf_reduce(struct tf_op *op) {
     if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
   }
   bool image = keep && tf_follows_images(op, 1);
-  if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value && tf_rank_of(tf_in(op, 0)) == 4) {
+  if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value) {
     /* the axes that stay are in order again if both spatial ones go */
     int64_t list[HONE_MAX_RANK];
     size_t count;

@@ -270,7 +270,7 @@ static hone_status clamp_quantised(struct tf_op *op, int activation, struct valu
   double low, high, all_low, all_high;
   struct value *a, *b;
   TRY(tf_range(op, activation, &low, &high));
-  TRY(tf_range(op, -1, &all_low, &all_high));
+  tf_type_range(tf_out(op, 0)->dtype, &all_low, &all_high);
   *out = x;
   if (low <= all_low && high >= all_high) return HONE_OK;
   TRY(make_scalar(op->make, x->dtype, low, &a));

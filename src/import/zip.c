@@ -92,7 +92,7 @@ static hone_status read_end(const struct zip *zip, struct directory *out) {
 
 static hone_status check_name(const struct zip *zip, const char *name, size_t length, size_t at) {
   const char *what = NULL;
-  if (!length || memchr(name, 0, length)) what = "an empty name, or one with a NUL";
+  if (!length || memchr(zip->bytes + at, 0, length)) what = "an empty name, or one with a NUL";
   if (name[0] == '/' || strchr(name, '\\') || (length > 1 && name[1] == ':'))
     what = "an absolute name";
   for (const char *p = name; !what && p; p = strchr(p, '/')) {

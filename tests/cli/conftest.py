@@ -8,6 +8,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hone as command  # noqa: E402
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Whoever runs one file by hand is told, too, what was left out and why."""
+    if "s" not in config.option.reportchars:
+        config.option.reportchars += "s"
+
+
 @pytest.fixture
 def hone(tmp_path):
     return command.Sandbox(tmp_path)

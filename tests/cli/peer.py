@@ -35,14 +35,19 @@ def peer_outputs(path, given):
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, given)
 
 
-def hone_outputs(tool, path, given, folder):
+def runner(tool):
     if not (BUILD / tool).exists():
-        pytest.skip(f"{tool} is not built")
+        pytest.skip(f"{tool} is not built: make {os.path.relpath(BUILD / tool)}")
+    return BUILD / tool
+
+
+def hone_outputs(tool, path, given, folder):
+    program = runner(tool)
     files = []
     for k, value in enumerate(given.values()):
         np.save(folder / f"in{k}.npy", value.astype("U") if value.dtype.kind == "O" else value)
         files.append(folder / f"in{k}.npy")
-    done = subprocess.run([BUILD / tool, path, folder / "out", *files], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([program, path, folder / "out", *files], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = []
     while (folder / f"out{len(found)}.npy").exists():

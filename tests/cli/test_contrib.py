@@ -1,16 +1,14 @@
 """Operators of com.microsoft against ONNX Runtime: the reference and compiled code, one small model each."""
 
-import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
-ort = pytest.importorskip("onnxruntime")
-BUILD = Path(os.environ.get("HONE", "build/hone")).resolve().parent
+from peer import TOOLS, hone_outputs, peer_outputs, runner
+
 RANDOM = np.random.default_rng(7)
 
 
@@ -141,25 +139,17 @@ def model_of(name, inputs, attributes, outputs):
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
-@pytest.mark.parametrize("tool", ["reference", "native"])
+@pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_operator_equals_onnx_runtime(name, tool, tmp_path):
-    if not (BUILD / tool).exists():
-        pytest.skip(f"{tool} is not built")
     inputs, attributes, outputs = CASES[name]
     model = model_of(name, inputs, attributes, outputs)
     path = tmp_path / "model.onnx"
     onnx.save(model, path)
     given = {info.name: inputs[int(info.name[1:])] for info in model.graph.input}
-    wanted = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
-    files = []
-    for k, value in enumerate(given.values()):
-        np.save(tmp_path / f"in{k}.npy", value)
-        files.append(tmp_path / f"in{k}.npy")
-    done = subprocess.run([BUILD / tool, path, tmp_path / "out", *files], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    for k, want in enumerate(wanted):
-        got = np.load(tmp_path / f"out{k}.npy")
+    wanted = peer_outputs(path, given)
+    made = hone_outputs(tool, path, given, tmp_path)
+    for got, want in zip(made, wanted, strict=True):
         assert got.dtype == want.dtype and got.shape == want.shape
         if want.dtype == np.float32:
             np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
@@ -176,7 +166,5 @@ def test_unknown_operator_of_the_domain_is_named(tmp_path):
     )
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8), tmp_path / "model.onnx")
-    done = subprocess.run(
-        [BUILD / "reference", tmp_path / "model.onnx", tmp_path / "out"], capture_output=True, text=True
-    )
+    done = subprocess.run([runner("reference"), tmp_path / "model.onnx", tmp_path / "out"], capture_output=True, text=True)
     assert done.returncode != 0 and "NoSuchThing" in done.stderr and "com.microsoft" in done.stderr

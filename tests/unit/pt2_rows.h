@@ -73,7 +73,7 @@ static inline bool is_right(const struct row *row) {
     right = !strcmp(got, row->says);
   }
   if (right)
-    refuse_allocations(NULL, &copy, row->status); /* every row is read so as well */
+    refuse_allocations(NULL, &copy, NULL, 20000, row->status); /* every row is read so as well */
   else
     print_error("%s: %s\n", row->nodes, l.status ? l.ctx.message : *got ? got : "was read");
   unload(&l);

@@ -1,14 +1,15 @@
 /* Every operator of tests/cases/pt2/operators.zip with each of its arguments damaged: of another kind, out of range,
- * naming nobody, left out; its results without names; inputs of other types and ranks. What is refused is refused with
- * its place and without an internal error; a tensor that nothing defines is always refused, and an argument of a kind
- * that it never has is read over only where hone has no use for it (the list below). */
+ * naming nobody, left out, and with those that only other operators have; its results without names; inputs of other
+ * types and ranks. What is refused is refused with its place and without an internal error; a tensor that nothing
+ * defines is always refused, and an argument of a kind that it never has is read over only where hone has no use for it
+ * (the list below). */
 #include "import_case.h"
 #include "import/zip.h"
 #include "zip_bytes.h"
 
 #include <jansson.h>
 
-enum { LONGEST_MODEL = 30000, MOST_PAIRS = 8192, MOST_MEMBERS = 64 };
+enum { LONGEST_MODEL = 30000, MOST_PAIRS = 8192, MOST_MEMBERS = 64, MOST_NAMES = 512 };
 
 /* How PyTorch stores and computes, not what; what only training needs. */
 static const char *const ignored[] = {"device",        "layout",        "pin_memory",
@@ -54,6 +55,8 @@ static struct {
   size_t other_count, attempts, refused;
   char *pairs[MOST_PAIRS]; /* target and argument that were damaged before */
   size_t pair_count;
+  char *names[MOST_NAMES]; /* of arguments, of any operator */
+  size_t name_count;
 } all;
 
 /* -- the archive ---- */
@@ -163,6 +166,47 @@ static void damage_argument(const char *target, json_t *input) {
   assert_int_equal(json_object_set_new(input, "arg", before), 0);
 }
 
+static bool has_argument(const json_t *inputs, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(string_of(json_array_get(inputs, i), "name"), name)) return true;
+  return false;
+}
+
+/* Arguments [first, end) that other operators have and this one was not given; where they are refused, each by itself. */
+static void add_arguments(const char *target, json_t *inputs, size_t first, size_t end) {
+  const size_t given = json_array_size(inputs);
+  char what[300];
+  for (size_t i = first; i < end; i++)
+    if (!has_argument(inputs, given, all.names[i]))
+      json_array_append_new(inputs,
+                            json_pack("{s:s,s:{s:{}}}", "name", all.names[i], "arg", "as_nothing"));
+  snprintf(what, sizeof what, "with arguments from %s to %s", all.names[first], all.names[end - 1]);
+  const bool refused = json_array_size(inputs) > given && is_refused(target, what, false);
+  while (json_array_size(inputs) > given) json_array_remove(inputs, given);
+  if (!refused || end - first == 1) return;
+  add_arguments(target, inputs, first, first + (end - first) / 2);
+  add_arguments(target, inputs, first + (end - first) / 2, end);
+}
+
+/* Each result by itself without a name, those of lists too. */
+static void damage_results(const char *target, json_t *outputs) {
+  char what[300];
+  for (size_t k = 0; k < json_array_size(outputs); k++) {
+    json_t *before = json_incref(json_array_get(outputs, k)),
+           *list = json_object_get(before, "as_tensors");
+    snprintf(what, sizeof what, "result %zu without a name", k);
+    json_array_set_new(outputs, k, json_pack("{s:{s:s}}", "as_tensor", "name", ""));
+    is_refused(target, what, false);
+    json_array_set_new(outputs, k, before);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+      json_t *one = json_incref(json_array_get(list, i));
+      json_array_set_new(list, i, json_pack("{s:s}", "name", ""));
+      is_refused(target, what, false);
+      json_array_set_new(list, i, one);
+    }
+  }
+}
+
 static void damage_node(json_t *node) {
   const char *target = string_of(node, "target");
   json_t *inputs = json_object_get(node, "inputs"), *outputs = json_object_get(node, "outputs");
@@ -175,6 +219,8 @@ static void damage_node(json_t *node) {
   json_object_set_new(node, "outputs", json_array());
   is_refused(target, "without results", false);
   json_object_set_new(node, "outputs", outputs);
+  damage_results(target, outputs);
+  add_arguments(target, inputs, 0, all.name_count);
 }
 
 /* -- inputs of the model ---- */
@@ -219,6 +265,29 @@ static void damage_module(void) {
   }
 }
 
+static void note_name(const char *name) {
+  for (size_t i = 0; i < all.name_count; i++)
+    if (!strcmp(all.names[i], name)) return;
+  assert_true(all.name_count < MOST_NAMES);
+  all.names[all.name_count++] = strdup(name);
+}
+
+/* What arguments are called, in all modules. */
+static void note_names(const struct zip_member *member) {
+  const uint8_t *text;
+  assert_int_equal(zip_read(&all.zip, all.arena, member, &text), HONE_OK);
+  json_t *model = json_loadb((const char *)text, member->size, 0, NULL);
+  assert_non_null(model);
+  json_t *graph = json_object_get(json_object_get(model, "graph_module"), "graph");
+  json_t *nodes = json_object_get(graph, "nodes");
+  for (size_t i = 0; i < json_array_size(nodes); i++) {
+    json_t *inputs = json_object_get(json_array_get(nodes, i), "inputs");
+    for (size_t k = 0; k < json_array_size(inputs); k++)
+      note_name(string_of(json_array_get(inputs, k), "name"));
+  }
+  json_decref(model);
+}
+
 /* Takes the module that member `first` belongs to. */
 static void take_module(size_t first) {
   const char *name = all.zip.members[first].name;
@@ -259,15 +328,19 @@ static void every_argument_damaged(void **state) {
   assert_int_equal(arena_create(&all.ctx, 0, &all.arena), HONE_OK);
   assert_int_equal(file_map(&all.ctx, "tests/cases/pt2/operators.zip", &map), HONE_OK);
   assert_int_equal(zip_open(&all.ctx, all.arena, map.data, map.size, &all.zip), HONE_OK);
-  for (size_t i = 0; i < all.zip.count; i++) {
-    const char *name = all.zip.members[i].name, *rest = strchr(name, '/');
-    if (!rest || strcmp(rest, "/models/model.json") || (only && strncmp(name, only, strlen(only))))
-      continue;
-    take_module(i);
-  }
-  print_message("%zu arguments, %zu attempts, %zu refused\n", all.pair_count, all.attempts,
-                all.refused);
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < all.zip.count; i++) {
+      const char *name = all.zip.members[i].name, *rest = strchr(name, '/');
+      if (!rest || strcmp(rest, "/models/model.json")) continue;
+      if (!pass)
+        note_names(&all.zip.members[i]);
+      else if (!only || !strncmp(name, only, strlen(only)))
+        take_module(i);
+    }
+  print_message("%zu arguments, %zu names, %zu attempts, %zu refused\n", all.pair_count,
+                all.name_count, all.attempts, all.refused);
   for (size_t i = 0; i < all.pair_count; i++) free(all.pairs[i]);
+  for (size_t i = 0; i < all.name_count; i++) free(all.names[i]);
   arena_destroy(all.arena);
   file_unmap(&map);
   assert_true(all.refused > all.attempts / 3);

@@ -635,7 +635,7 @@ static void what_is_refused(void **state) {
       assert_int_equal(open_descriptors(), open_before);
       assert_true(was_reached || n > 3);
     }
-    refuse_allocations(path, NULL, rows[i].status);
+    refuse_allocations(path, NULL, NULL, 20000, rows[i].status);
     assert_int_equal(open_descriptors(), open_before);
   }
 }

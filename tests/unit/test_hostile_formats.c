@@ -420,6 +420,7 @@ static void models_that_are_refused(void **state) {
         l.status && strstr(hone_status_name(l.status), id) && strstr(l.ctx.message, says);
     if (!is_right) print_error("%s: %s\n", name, l.status ? l.ctx.message : "was read");
     wrong += !is_right;
+    refuse_allocations(NULL, &l.bytes, &l.options, 20000, l.status);
     unload(&l);
     count++;
   }

@@ -126,6 +126,8 @@ static void the_model(void **state) {
       {X_META "dtype", "9", HONE_E_TYPE, "element type 9"},
       {X_META "dtype", "99", HONE_E_TYPE, "element type 99"},
       {X_META "sizes", "[]", HONE_E_FORMAT, "sizes and strides do not fit"},
+      {X_META "sizes", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", HONE_E_FORMAT,
+       "sizes and strides do not fit"},
       {X_META "strides", "[]", HONE_E_FORMAT, "sizes and strides do not fit"},
       {X_META "sizes.0", "{\"as_int\": -3}", HONE_E_SHAPE, "dimension 0 is -3"},
       {X_META "sizes.0", "{\"as_int\": -1}", HONE_E_SHAPE, "dimension 0 is -1"},
@@ -185,6 +187,61 @@ static void the_weights(void **state) {
     free(text);
     json_decref(config);
   }
+}
+
+/* A buffer that the graph writes, w of two rows: y = relu(x + w) in place. rows: an edit of the model, of w's configuration. */
+static void the_states(void **state) {
+#define WRITES "a = aten.add_.Tensor(self=@w, other=@x); y = aten.relu.default(self=@w)"
+#define NEXT(name)                                                                 \
+  SIGNATURE "output_specs.1", "{\"buffer_mutation\": {\"arg\": {\"name\": \"" name \
+                              "\"}, "                                              \
+                              "\"buffer_name\": \"w\"}}"
+  static const struct {
+    const char *nodes, *model, *text, *config, *other;
+    hone_status status;
+    const char *says;
+  } rows[] = {
+      {WRITES, NULL, NULL, NULL, NULL, HONE_OK, NULL},
+      {WRITES, SIGNATURE "input_specs.1.buffer.buffer_name", "\"nobody\"", NULL, NULL,
+       HONE_E_FORMAT, "a weight that the archive does not hold"},
+      {"a = aten.add_.Tensor(self=@x, other=@x); y = aten.relu.default(self=@x)",
+       SIGNATURE "input_specs.1.buffer.arg.name", "\"x\"", NULL, NULL, HONE_E_FORMAT,
+       "defined twice"},
+      {"s = aten.add.Tensor(self=@x, other=@w); y = aten.relu.default(self=@s)", NEXT("s"), NULL,
+       NULL, HONE_OK, NULL},
+      {"s = aten.add.Tensor(self=@x, other=@w); y = aten.gt.Scalar(self=@s, other=0)", NEXT("y"),
+       NULL, NULL, HONE_OK,
+       NULL}, /* of another type, of another shape: no state that a run could begin with */
+      {"y = aten.t.default(self=@x); s = aten.relu.default(self=@w)", NEXT("y"), NULL, NULL,
+       HONE_OK, NULL},
+      {"$n = aten.sym_size.int(self=@w, dim=0); y = aten.relu.default(self=@x)", NEXT("n"), NULL,
+       NULL, HONE_E_FORMAT, "a state that is a number"},
+      {"v = aten.expand.default(self=@w, size=[2,3]); " WRITES, NEXT("v"), NULL, NULL, HONE_E_UNSUP,
+       "reads a view of a tensor that was written since"},
+      {WRITES, NULL, NULL, "dtype", "10", HONE_E_TYPE, "a state of complex numbers"},
+      {"c = aten.view_as_real.default(self=@w); y = aten.relu.default(self=@c)", NULL, NULL,
+       "dtype", "10", HONE_OK, NULL},
+  };
+  (void)state;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    json_t *model = module_of("x:7:2,3", rows[i].nodes, "y"),
+           *config = json_loads(weights, 0, NULL);
+    char path[100];
+    replace(model, SIGNATURE "input_specs.1",
+            "{\"buffer\": {\"arg\": {\"name\": \"w\"}, \"buffer_name\": \"w\"}}");
+    if (rows[i].model) replace(model, rows[i].model, rows[i].text);
+    if (rows[i].config) {
+      snprintf(path, sizeof path, "config.w.tensor_meta.%s", rows[i].config);
+      replace(config, path, rows[i].other);
+      replace(config, "config.w.tensor_meta.sizes.0", "{\"as_int\": 1}");
+    }
+    char *text = json_dumps(config, 0);
+    expect_archive(model, text, content, rows[i].status, rows[i].says);
+    free(text);
+    json_decref(config);
+  }
+#undef NEXT
+#undef WRITES
 }
 
 /* A view that is no whole storage is gathered: two rows of a storage of three, from its second element on. */
@@ -247,6 +304,19 @@ static void the_members(void **state) {
   expect_archive(small_model(), deep, content, HONE_E_LIMIT, "nesting beyond limit depth");
 }
 
+/* A model that says it unpacks to more JSON than any has. */
+static void json_without_end(void **state) {
+  struct buf b = archive_of(small_model(), NULL, 0);
+  uint8_t *central = memmem(b.at, b.n, "PK\1\2", 4);
+  const uint32_t size = 300u << 20;
+  (void)state;
+  assert_non_null(central);
+  b.at[8] = central[10] = 8; /* DEFLATE */
+  memcpy(b.at + 22, &size, 4);
+  memcpy(central + 24, &size, 4);
+  expect(&b, NULL, HONE_E_LIMIT, "bytes of JSON");
+}
+
 /* Archives without what they need, and with the model elsewhere. */
 static void members_left_out(void **state) {
   static const struct {
@@ -288,6 +358,7 @@ static void members_left_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_model),        cmocka_unit_test(the_weights),
+      cmocka_unit_test(the_states),       cmocka_unit_test(json_without_end),
       cmocka_unit_test(a_strided_weight), cmocka_unit_test(the_members),
       cmocka_unit_test(members_left_out),
   };

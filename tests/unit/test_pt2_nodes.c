@@ -101,6 +101,16 @@ static const struct row view_rows[] = {
     {X, TYPE ADD("x") READ("v"), "y", HONE_OK, "[2,3] 0 1 2 3 4 5"},
     {X, WIDE ADD("x") READ("v"), "y", HONE_E_UNSUP,
      "reads a view of a tensor that was written since"},
+    {X, WIDE ADD("x"), "v", HONE_E_UNSUP, "reads a view of a tensor that was written since"},
+    {X, WIDE ADD("x") "; y = aten.cat.default(tensors=[@v], dim=0)", "y", HONE_E_UNSUP,
+     "reads a view of a tensor that was written since"},
+    {"x:7:5 i:5:1",
+     "v = aten.expand.default(self=@i, size=[1]); a = aten.add_.Scalar(self=@i, other=1); "
+     "y = aten.index.Tensor(self=@x, indices={\"as_optional_tensors\": [{\"as_tensor\": "
+     "{\"name\": \"v\"}}]})",
+     "y", HONE_E_UNSUP, "reads a view of a tensor that was written since"},
+    {"x:7:3", "v = aten.slice.Tensor(self=@x, dim=0, start=0, end=3, step=2)" ADD("v") READ("x"),
+     "y", HONE_OK, "[3] 10 1 12"},
     {X, "v = aten.slice.Tensor(self=@x, dim=1, start=3, end=3)" ADD("x") READ("v"), "y", HONE_OK,
      "[2,0]"},
     {X, "v = aten.slice.Tensor(self=@x, dim=1, start=-2, end=9)" ADD("x") READ("v"), "y", HONE_OK,
@@ -219,6 +229,17 @@ static void views_of_many_views(void **state) {
   "{\"target\": \"torch.ops.aten." target \
   "\", \"inputs\": [" BOUND("p") "], \"outputs\": [" TENSOR("q") "]}"
 #define RELU GRAPH(TENSOR("p"), TENSOR("q"), INNER("relu.default"))
+/* a number, no tensor; a tensor of the graph around it; an argument without a name */
+#define SIZE \
+  "{\"target\": \"torch.ops.aten.sym_size.int\", \"inputs\": [" BOUND("p") "], \"outputs\": " \
+  "[{\"as_sym_int\": {\"as_name\": \"q\"}}]}"
+#define STRIDED \
+  "{\"target\": \"torch.ops.aten.as_strided.default\", \"inputs\": [" BOUND("x")            \
+  ", {\"name\": \"size\", \"arg\": {\"as_ints\": [2]}}, {\"name\": \"stride\", \"arg\": " \
+  "{\"as_ints\": [1]}}], \"outputs\": [" TENSOR("q") "]}"
+#define NAMELESS                                                                                 \
+  "{\"target\": \"torch.ops.aten.add.Scalar\", \"inputs\": [{\"arg\": {\"as_int\": 1}}, " BOUND( \
+      "p") ", {\"name\": \"other\", \"arg\": {\"as_int\": 4}}], \"outputs\": [" TENSOR("q") "]}"
 #define WRAP "higher_order.wrap_with_set_grad_enabled(enable=false, g="
 #define AUTOCAST "higher_order.wrap_with_autocast(d='cpu', t=none, "
 
@@ -229,6 +250,14 @@ static const struct row wrapped_rows[] = {
     {X, "y = " AUTOCAST "g=" RELU ", a=@x)", "y", HONE_E_UNSUP, "with autocast on"},
     {X, "y = higher_order.wrap_with_set_grad_enabled(enable=false, a=@x)", "y", HONE_E_FORMAT,
      "other inputs or outputs"},
+    {X, "y = higher_order.invoke_subgraph(g=" RELU ", i='inner', a=@x)", "y", HONE_OK,
+     "[2,3] 0 1 2 3 4 5"},
+    {X, "y = " WRAP GRAPH(TENSOR("p"), TENSOR("q"), SIZE) ", a=@x)", "y", HONE_E_FORMAT,
+     "does not make its output 0"},
+    {X, "y = " WRAP GRAPH(TENSOR("x"), TENSOR("q"), STRIDED) ", a=@x)", "y", HONE_E_UNSUP,
+     "stored otherwise"},
+    {X, "y = " WRAP GRAPH(TENSOR("p"), TENSOR("q"), NAMELESS) ", a=@x)", "y", HONE_OK,
+     "[2,3] 4 5 6 7 8 9"},
     {X, "y = " WRAP RELU ", a=@x, b=@x)", "y", HONE_E_FORMAT, "other inputs or outputs"},
     {X, "y, z = " WRAP RELU ", a=@x)", "y", HONE_E_FORMAT, "other inputs or outputs"},
     {X, "y = " WRAP RELU ", a=@nobody)", "y", HONE_E_FORMAT, "reads \"nobody\""},
@@ -263,6 +292,21 @@ static const struct row wrapped_rows[] = {
 #define COMPARE "c = aten.gt.Scalar(self=@s, other=0); "
 #define ROUNDS(condition, body, carried) \
   "y = higher_order.while_loop(c=" condition ", b=" body ", x=" carried ", o=[])"
+#define BESIDE(condition, body, carried, others) \
+  "y = higher_order.while_loop(c=" condition ", b=" body ", x=" carried ", o=" others ")"
+#define TWO(target) \
+  GRAPH(TENSOR("p") "," TENSOR("r"), TENSOR("q"),                                                \
+        "{\"target\": \"torch.ops.aten." target "\", \"inputs\": [" BOUND("p") ", {\"name\": " \
+        "\"other\", \"arg\": " TENSOR("r") "}], \"outputs\": [" TENSOR("q") "]}")
+#define TWICE                                                                                \
+  GRAPH(TENSOR("p"), TENSOR("q"),                                                            \
+        "{\"target\": \"torch.ops.aten.cat.default\", \"inputs\": [{\"name\": \"tensors\", " \
+        "\"arg\": {\"as_tensors\": [{\"name\": \"p\"}, {\"name\": \"p\"}]}}], \"outputs\": " \
+        "[" TENSOR("q") "]}")
+#define CHOOSE(then, other)                                                                   \
+  "k = aten.gt.Scalar(self=@s, other=0); c = aten.view_as_complex.default(self=@x); "         \
+  "y = higher_order.cond(c=@k, t=" GRAPH(TENSOR("p"), TENSOR("q"), INNER(then)) ", f=" GRAPH( \
+      TENSOR("p"), TENSOR("q"), INNER(other)) ", o=[@c])"
 #define IS_LESS \
   GRAPH(TENSOR("p"), TENSOR("q"),                                                             \
         "{\"target\": \"torch.ops.aten.lt.Scalar\", \"inputs\": [" BOUND("p") ", {\"name\": " \
@@ -290,6 +334,41 @@ static const struct row control_rows[] = {
      "y", HONE_E_UNSUP, "another type or shape in each branch"},
     {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), TENSOR("q"), INNER("relu_.default")), "[@x]"),
      "y", HONE_E_UNSUP, "writes in place (aten.relu_.default)"},
+    {X " s:7:", COMPARE IF("@c", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},
+    {X, SIZES "$k = _operator.lt(a=$n, b=$m); " IF("$k", NEGATE, "[@x]"), "y", HONE_OK,
+     "[2,3] 0 1 2 3 4 5"},
+    {X, SIZES "$k = _operator.gt(a=$n, b=$m); " IF("$k", NEGATE, "[@x]"), "y", HONE_OK,
+     "[2,3] -0 -1 -2 -3 -4 -5"},
+    {X " s:7:1",
+     "w = aten.expand.default(self=@s, size=[1]); a = aten.add_.Scalar(self=@s, other=1); " IF(
+         "@w", NEGATE, "[@x]"),
+     "y", HONE_E_UNSUP, "reads a view of a tensor that was written since"},
+    {X, WIDE ADD("x") "; " IF("true", NEGATE, "[@v]"), "y", HONE_E_UNSUP,
+     "reads a view of a tensor that was written since"},
+    {X, IF("true", NEGATE, "[@nobody]"), "y", HONE_E_FORMAT, "reads \"nobody\""},
+    {X, SIZES IF("true", NEGATE, "[@n]"), "y", HONE_E_UNSUP, "of a number among its tensors"},
+    {X " s:7:1", COMPARE "y, z = higher_order.cond(c=@c, t=" RELU ", f=" RELU ", o=[@x])", "y",
+     HONE_E_FORMAT, "its branches have 1 and 1 results"},
+    {X " s:7:1", COMPARE "? = higher_order.cond(c=@c, t=" RELU ", f=" RELU ", o=[@x])", "x",
+     HONE_E_FORMAT, "has no result 0"},
+    {"x:7:2,2 s:7:1",
+     CHOOSE("clone.default", "_conj.default") "; z = aten.view_as_real.default(self=@y)", "z",
+     HONE_OK, "[2,2] 0 -1 2 -3"},
+    {"x:7:2,2 s:7:1", CHOOSE("clone.default", "real.default"), "y", HONE_E_UNSUP,
+     "of branches with real and complex results"},
+    {"x:7:1", BESIDE(IS_LESS, MORE, "[@nobody]", "[]"), "y", HONE_E_FORMAT, "reads \"nobody\""},
+    {"x:7:1", BESIDE(IS_LESS, MORE, "[@x]", "[1,2]"), "y", HONE_E_UNSUP, "of what is no tensor"},
+    {"x:7:1",
+     "s = aten.full.default(size=[1], fill_value=3.0); " BESIDE(TWO("lt.Tensor"), TWO("add.Tensor"),
+                                                                "[@x]", "[@s]"),
+     "y", HONE_OK, "[1] 3"},
+    {"x:7:1", ROUNDS(IS_LESS, TWICE, "[@x]"), "y", HONE_E_UNSUP, "a condition of 2 elements"},
+    {"x:7:1", ROUNDS(IS_LESS, GRAPH(TENSOR("p"), TENSOR("q"), INNER("relu_.default")), "[@x]"), "y",
+     HONE_E_UNSUP, "writes in place (aten.relu_.default)"},
+    {"x:7:1", ROUNDS(IS_LESS, GRAPH(TENSOR("p"), TENSOR("q"), INNER("isnan.default")), "[@x]"), "y",
+     HONE_E_UNSUP, ""},
+    {"x:7:1", "y, z = higher_order.while_loop(c=" IS_LESS ", b=" MORE ", x=[@x], o=[])", "y",
+     HONE_E_FORMAT, "carries 1 tensors and leaves 1"},
     {"x:7:1", ROUNDS(IS_LESS, MORE, "[@x]"), "y", HONE_OK, "[1] 12"},
     {X, ROUNDS(IS_LESS, MORE, "[@x]"), "y", HONE_E_UNSUP, "a condition of 6 elements"},
     {"x:7:1", ROUNDS(GRAPH(TENSOR("p"), "", ""), MORE, "[@x]"), "y", HONE_E_FORMAT,
@@ -303,6 +382,19 @@ static const struct row control_rows[] = {
 static void control(void **state) {
   (void)state;
   check_all(control_rows, COUNT(control_rows));
+}
+
+/* More than a list may hold. */
+static void many_operands(void **state) {
+  json_t *model = module_of(X, IF("true", NEGATE, "[@x]"), "y"), *one;
+  json_t *graph = json_object_get(json_object_get(model, "graph_module"), "graph");
+  json_t *inputs = json_object_get(json_array_get(json_object_get(graph, "nodes"), 0), "inputs");
+  json_t *list = json_object_get(json_object_get(json_array_get(inputs, 3), "arg"), "as_tensors");
+  (void)state;
+  one = json_array_get(list, 0);
+  while (json_array_size(list) <= 4096) json_array_append(list, one);
+  struct buf bytes = archive_of(model, NULL, 0);
+  expect(&bytes, NULL, HONE_E_UNSUP, "of 4097 tensors");
 }
 
 static void wrapped(void **state) {
@@ -764,6 +856,7 @@ int main(void) {
       cmocka_unit_test(views),
       cmocka_unit_test(views_of_many_views),
       cmocka_unit_test(control),
+      cmocka_unit_test(many_operands),
       cmocka_unit_test(wrapped),
       cmocka_unit_test(graphs_in_graphs),
       cmocka_unit_test(shapes),

@@ -5,6 +5,9 @@
 #define X "x:7:2,3"
 #define FIFTEEN "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"
 #define SIXTEEN FIFTEEN ",1"
+#define NONE "{\"as_none\": true}"
+#define FOUR_NONES NONE "," NONE "," NONE "," NONE
+#define NONES FOUR_NONES "," FOUR_NONES "," FOUR_NONES "," FOUR_NONES "," NONE
 #define SIZES "$n = aten.sym_size.int(self=@x, dim=0); $m = aten.sym_size.int(self=@x, dim=1); "
 #define FULL "; y = aten.full.default(size=[1], fill_value=$k)"
 #define COMPLEX "x:7:2,2", "c = aten.view_as_complex.default(self=@x); "
@@ -41,6 +44,65 @@ static const struct row complex_rows[] = {
     {COMPLEX "y = aten.relu.default(self=@x)", "c", HONE_OK, "[2,2] 0 1 2 3"},
     {"x:10:2", "y = aten.view_as_real.default(self=@x)", "y", HONE_OK, "[2,2] 0 1 2 3"},
     {"x:10:2", "y = aten.relu.default(self=@x)", "y", HONE_E_UNSUP, "of complex numbers"},
+    {"x:10:" SIXTEEN, "y = aten.view_as_real.default(self=@x)", "y", HONE_E_FORMAT,
+     "of too many dimensions"},
+    {"x:10:1,4611686018427387904", "y = aten.view_as_real.default(self=@x)", "y", HONE_E_FORMAT,
+     "strides are too large"},
+    {COMPLEX "y = aten.exp.default(self=@c)" SEEN, "z", HONE_OK,
+     "[2,2] 0.540302 0.841471 -7.31511 1.04274"},
+    {COMPLEX "y = aten.reciprocal.default(self=@c)" SEEN, "z", HONE_OK,
+     "[2,2] 0 -1 0.153846 -0.230769"},
+    {X " s:7:2", "y = aten.complex.default(real=@x, imag=@s)", "y", HONE_E_UNSUP,
+     "of parts of unequal shape"},
+    {"x:5:2", "y = aten.complex.default(real=@x, imag=@x)" SEEN, "z", HONE_OK, "[2,2] 0 0 1 1"},
+    {COMPLEX
+     "y = aten.mul.Tensor(self=@c, other={\"as_complex\": {\"real\": 1, \"imag\": 2}})" SEEN,
+     "z", HONE_OK, "[2,2] -2 1 -4 7"},
+    {COMPLEX "y = aten.mul.Tensor(self=2, other=@c)" SEEN, "z", HONE_OK, "[2,2] 0 2 4 6"},
+    {COMPLEX "y = aten.ones_like.default(self=@c)" SEEN, "z", HONE_OK, "[2,2] 1 0 1 0"},
+    {COMPLEX "y = aten.zeros_like.default(self=@c, dtype=10)" SEEN, "z", HONE_OK, "[2,2] 0 0 0 0"},
+    {COMPLEX "y = aten.zeros_like.default(self=@c, dtype=7)", "y", HONE_E_UNSUP,
+     "of complex numbers"},
+    {X, "y = aten.zeros.default(size=[2], dtype=10)" SEEN, "z", HONE_OK, "[2,2] 0 0 0 0"},
+    {X, "y = aten.full.default(size=[2], fill_value=1, dtype=10)", "y", HONE_E_UNSUP, "dtype 10"},
+    {X, "y = aten.zeros.default(size=[" SIXTEEN "], dtype=10)", "y", HONE_E_UNSUP, "of rank 16"},
+    {COMPLEX "y = aten.constant_pad_nd.default(self=@c, pad=[1,0], value=5)" SEEN, "z", HONE_OK,
+     "[3,2] 5 0 0 1 2 3"},
+    {COMPLEX "a = aten.copy_.default(self=@c, src=@x)", "x", HONE_E_UNSUP,
+     "of real and complex numbers"},
+    {"x:7:2,2 s:7:",
+     "c = aten.view_as_complex.default(self=@x); "
+     "y = aten.select_scatter.default(self=@c, src=@s, dim=0, index=0)",
+     "y", HONE_E_UNSUP, "of real and complex numbers"},
+    {COMPLEX "y = aten.einsum.default(equation={\"as_string\": \"i,i,i->i\"}, tensors=[@c,@c,@c])",
+     "y", HONE_E_UNSUP, "of 3 complex tensors"},
+    {COMPLEX "y = aten.dot.default(self=@c, tensor=@c)" SEEN, "z", HONE_OK, "[2] -6 12"},
+    /* views of complex numbers that are written, and written through */
+    {"x:7:2,2,2",
+     "c = aten.view_as_complex.default(self=@x); v = aten.t.default(self=@c); "
+     "a = aten.add_.Tensor(self=@c, other=@c); z = aten.view_as_real.default(self=@v)",
+     "z", HONE_OK, "[2,2,2] 0 2 8 10 4 6 12 14"},
+    {"x:7:2,2,2",
+     "c = aten.view_as_complex.default(self=@x); v = aten.select.int(self=@c, dim=0, index=1); "
+     "a = aten.add_.Tensor(self=@v, other=@v); z = aten.view_as_real.default(self=@c)",
+     "z", HONE_OK, "[2,2,2] 0 1 2 3 8 10 12 14"},
+    /* transforms: what the core operators and the others say of their scale, sizes and kind */
+    {COMPLEX "y = aten._fft_c2c.default(self=@c, dim=[0], normalization=0, forward=true)" SEEN, "z",
+     HONE_OK, "[2,2] 2 4 -2 -2"},
+    {COMPLEX "y = aten._fft_c2c.default(self=@c, dim=[0], normalization=1, forward=true)" SEEN, "z",
+     HONE_OK, "[2,2] 1.41421 2.82843 -1.41421 -1.41421"},
+    {COMPLEX "y = aten._fft_c2c.default(self=@c, dim=[0], normalization=2, forward=false)" SEEN,
+     "z", HONE_OK, "[2,2] 1 2 -1 -1"},
+    {COMPLEX "y = aten.fft_fft.default(self=@c, norm='none')", "y", HONE_E_UNSUP, "norm none"},
+    {X, "y = aten.fft_irfft.default(self=@x)", "y", HONE_E_UNSUP, "of these numbers"},
+    {X, "y = aten.fft_fftn.default(self=@x, s=[2], dim=[0,1])", "y", HONE_E_UNSUP,
+     "1 sizes of 2 dimensions"},
+    {X, "y = aten.fft_fftn.default(self=@x, s=[-1,3], dim=[0,1])", "y", HONE_OK, NULL},
+    {X, "y = aten.fft_fftn.default(self=@x, dim=[0,7])", "y", HONE_E_SHAPE, "dimension 7"},
+    {X, "y = aten.fft_fft.default(self=@x, n=-5)", "y", HONE_E_UNSUP, "of no elements"},
+    {"x:5:4", "y = aten.fft_fft.default(self=@x)", "y", HONE_OK, NULL},
+    {X, "y = aten._fft_r2c.default(self=@x, dim=[1], normalization=0, onesided=false)", "y",
+     HONE_OK, NULL},
 };
 
 static void complex_numbers(void **state) {
@@ -82,6 +144,83 @@ static const struct row argument_rows[] = {
      HONE_E_UNSUP, "no list of at most 2 tensors"},
     {X, "y = aten.index.Tensor(self=@x, indices={\"as_optional_tensors\": [{\"as_none\": true}]})",
      "y", HONE_E_UNSUP, "without indices"},
+    {X, "y = aten.index.Tensor(self=@x, indices={\"as_optional_tensors\": [" NONES "]})", "y",
+     HONE_E_UNSUP, "argument indices is too long"},
+    {X " m:12:2,3 v:7:",
+     "y = aten.index_put.default(self=@x, indices=[@m], values=@v, accumulate=true)", "y",
+     HONE_E_UNSUP, "a mask among several indices"},
+    {X,
+     "y = aten.add.Tensor(self=@x, other={\"as_optional_tensor\": {\"as_tensor\": {\"name\": "
+     "\"x\"}}})",
+     "y", HONE_E_UNSUP, "where a number is expected"},
+    {X, "y = aten.full.default(size=[1], fill_value={\"as_float\": \"Infinity\"})", "y", HONE_OK,
+     "[1] inf"},
+    {X, "y = aten.full.default(size=[1], fill_value={\"as_float\": \"NaN\"})", "y", HONE_OK,
+     "[1] nan"},
+    {X, "y, ? = aten.max.dim(self=@x, dim=1)", "y", HONE_OK, "[2] 2 5"},
+    {X, "y = aten.transpose.int(self=@x, dim0=5, dim1=0)", "y", HONE_E_SHAPE, "dimension 5"},
+    {X, "y = aten.transpose.int(self=@x, dim0=0, dim1=5)", "y", HONE_E_SHAPE, "dimension 5"},
+    {X, "y = aten.permute.default(self=@x, dims=[0,7])", "y", HONE_E_SHAPE, "dimension 7"},
+    {X, "[a,b] = aten.split_with_sizes.default(self=@x, split_sizes=[3], dim=1)", "a", HONE_E_UNSUP,
+     "1 sizes for 2 results"},
+    {"x:7:1,1,2,2,2", "y = aten.avg_pool3d.default(self=@x, kernel_size=[2,2])", "y", HONE_E_UNSUP,
+     "kernel_size of 2 for 3 dimensions"},
+    {"x:7:1,1,2,2", "y = aten.upsample_nearest2d.vec(input=@x, scale_factors=[2.0])", "y",
+     HONE_E_UNSUP, "without a size"},
+    {X, "y = aten.clamp.default(self=@x, max=2)", "y", HONE_OK, "[2,3] 0 1 2 2 2 2"},
+    {X, "y = aten.nan_to_num.default(self=@x, neginf=-1)", "y", HONE_OK, "[2,3] 0 1 2 3 4 5"},
+    {"x:12:2", "y = aten.bitwise_or.Scalar(self=@x, other=true)", "y", HONE_OK, "[2] 1 1"},
+    {"x:12:2", "y = aten.maximum.default(self=@x, other=@x)", "y", HONE_OK, "[2] 0 1"},
+    {"x:12:2", "y = aten.minimum.default(self=@x, other=@x)", "y", HONE_OK, "[2] 0 1"},
+    {"x:12:2", "y = aten.mul.Tensor(self=@x, other=@x)", "y", HONE_OK, "[2] 0 1"},
+    {"x:12:2", "y = aten.bitwise_xor.Tensor(self=@x, other=@x)", "y", HONE_OK, "[2] 0 0"},
+    {X, "y = aten.linalg_vector_norm.default(self=@x, ord={\"as_float\": \"Infinity\"})", "y",
+     HONE_OK, "[] 5"},
+    {X, "y = aten.linalg_vector_norm.default(self=@x, ord={\"as_float\": \"-Infinity\"})", "y",
+     HONE_OK, "[] 0"},
+    {X, "y = aten.linalg_vector_norm.default(self=@x, ord=3)", "y", HONE_OK, "[] 6.0822"},
+    {X, "y = aten.linalg_vector_norm.default(self=@x, ord={\"as_float\": \"NaN\"})", "y",
+     HONE_E_UNSUP, "of order nan"},
+    {X, "y = aten.cdist.default(x1=@x, x2=@x, p={\"as_float\": \"Infinity\"})", "y", HONE_OK,
+     "[2,2] 0 3 3 0"},
+    {"x:7:1,2,3 g:7:1,1,1", "y = aten._weight_norm.default(v=@x, g=@g, dim=-1)", "y", HONE_OK,
+     NULL},
+    {"x:5:3 i:5:2 s:5:2",
+     "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='mean')", "y",
+     HONE_E_UNSUP, "reduce mean of"},
+    {"x:5:3 i:5:2 s:5:2",
+     "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='amax', "
+     "include_self=false)",
+     "y", HONE_E_UNSUP, "reduce amax of"},
+    {"x:5:3 i:5:2 s:5:2",
+     "y = aten.scatter_reduce.two(self=@x, dim=0, index=@i, src=@s, reduce='sum', "
+     "include_self=false)",
+     "y", HONE_OK, "[3] 0 1 2"},
+    /* operators of other ways through one builder */
+    {"x:7:1,3 w:7:3",
+     "y = aten.batch_norm.default(input=@x, running_mean=@w, running_var=@w, training=true)", "y",
+     HONE_E_UNSUP, "in training"},
+    {"x:7:1,3,1 w:7:3",
+     "y = aten.instance_norm.default(input=@x, running_mean=@w, running_var=@w, "
+     "use_input_stats=false)",
+     "y", HONE_OK, NULL},
+    {"x:7:2,3 w:7:3",
+     "y, m_unused_1, r = aten.native_layer_norm.default(input=@x, normalized_shape=[3], weight=@w, "
+     "bias=@w, eps=1e-5); z = aten.relu.default(self=@r)",
+     "z", HONE_OK, "[2,1] 1.22474 1.22474"},
+    {"x:7:1,2,2",
+     "y = aten.im2col.default(self=@x, kernel_size=[2,2], dilation=[1,1], padding=[0,0], "
+     "stride=[1,1])",
+     "y", HONE_OK, "[4,1] 0 1 2 3"},
+    {X, "y = aten.as_strided.default(self=@x, size=[], stride=[])", "y", HONE_OK, "[] 0"},
+    {X,
+     "y = quantized_decomposed.quantize_per_tensor.default(input=@x, scale=2.0, zero_point=1, "
+     "quant_min=-128, quant_max=2, dtype=2)",
+     "y", HONE_OK, "[2,3] 1 1 2 2 2 2"},
+    {X,
+     "y = quantized_decomposed.quantize_per_tensor.default(input=@x, scale=2.0, zero_point=1, "
+     "quant_min=2, quant_max=255, dtype=1)",
+     "y", HONE_OK, "[2,3] 2 2 2 3 3 3"},
 };
 
 static void arguments(void **state) {
@@ -203,6 +342,16 @@ static const struct row rank_rows[] = {
     {"x:7:2 h:7:1 w:7:1,2 r:7:1",
      "y = aten.rnn_tanh_cell.default(input=@x, hx=@h, w_ih=@w, w_hh=@r)", "y", HONE_E_UNSUP,
      "with these weights"},
+    {"x:7:2 h:7:1 w:7:1,2 r:7:1,1 b:7:1",
+     "y = aten.rnn_tanh_cell.default(input=@x, hx=@h, w_ih=@w, w_hh=@r, b_ih=@b)", "y",
+     HONE_E_UNSUP, "with one of two biases"},
+    {"x:7:1,1,2 h:7:2,1,1 w:7:4,2 r:7:4,1",
+     "y, p, q = aten.lstm.input(input=@x, hx=[@h,@h], params=[@w,@r,@w,@r], has_biases=false, "
+     "bidirectional=true)",
+     "y", HONE_OK, NULL},
+    {"q:7:" SIXTEEN,
+     "y = aten.scaled_dot_product_attention.default(query=@q, key=@q, value=@q, enable_gqa=true)",
+     "y", HONE_E_UNSUP, "of rank 16"},
     {"x:7:2 h:7:1 w:7:1,2 r:7:1,1 b:7:1",
      "y = aten.rnn_tanh_cell.default(input=@x, hx=@h, w_ih=@w, w_hh=@r, b_ih=@b, b_hh=@r)", "y",
      HONE_E_UNSUP, "with these biases"},

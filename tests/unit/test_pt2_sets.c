@@ -48,6 +48,17 @@ static const struct row hostile_rows[] = {
      HONE_E_UNSUP, "of this length"},
     {COMPLEX("x:7:1,514,1,2", "y = aten.istft.default(self=@c, n_fft=1026, hop_length=1)"), "y",
      HONE_E_UNSUP, "of frames of 1026 every 1"},
+    {EMPTY "y = aten.diag_embed.default(self=@e)", "y", HONE_E_UNSUP, "of this size"},
+    {EMPTY "y = aten.unfold.default(self=@e, dimension=1, size=4611686018427387904, step=1)", "y",
+     HONE_E_UNSUP, "of this size"},
+    {EMPTY "f = aten.unsqueeze.default(self=@e, dim=1); "
+           "y = aten.adaptive_avg_pool1d.default(self=@f, output_size=[2])",
+     "y", HONE_E_UNSUP, "of this size"},
+    {EMPTY "q = aten.unsqueeze.default(self=@e, dim=-1); "
+           "y = aten.scaled_dot_product_attention.default(query=@q, key=@q, value=@q, "
+           "is_causal=true)",
+     "y", HONE_E_UNSUP, "of this size"},
+    {EMPTY "y = aten.var.correction(self=@e, dim=[1,1])", "y", HONE_E_SHAPE, ""},
     /* an argument of two kinds, the first of which is none */
     {X,
      "y = aten.add.Tensor(self=@x, other={\"as_optional_tensor\": {\"as_none\": true}, "
