@@ -112,10 +112,6 @@ static void pack_part(const void *emitted, size_t part, void *to) {
 /* key: in the artifact cache, or NULL */
 static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path,
                                 const char *key) {
-  static const enum unit_kind kind_of[] = {[EMITTED_TILES] = UNIT_TILES,
-                                           [EMITTED_VECTORS] = UNIT_VECTORS,
-                                           [EMITTED_LOOPS] = UNIT_LOOPS,
-                                           [EMITTED_CALLS] = UNIT_CALLS};
   const char **units;
   size_t *lengths;
   enum unit_kind *kinds;
@@ -132,7 +128,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   for (size_t i = 0; i < emitted->unit_count; i++) {
     units[i] = emitted->units[i].text.at;
     lengths[i] = emitted->units[i].text.length;
-    kinds[i] = kind_of[emitted->units[i].kind];
+    kinds[i] = emitted->units[i].kind;
     levels[i] = emitted->units[i].level;
   }
   struct build_input input = {.units = units,

@@ -3,22 +3,16 @@
 #define HONE_EMIT_H
 
 #include "../plan/plan.h"
+#include "../toolchain/unit_kind.h"
 
 /* The C text: `common` stands before each unit, or once before all of them. */
 struct build_level;
-/* What a unit is made of, by which the compiler is told how hard to try. */
-enum emitted_kind {
-  EMITTED_VECTORS, /* vectors that stand in the text */
-  EMITTED_TILES, /* loops around tiles that are unrolled, as fast where that comes late (UNROLLS_LATE) */
-  EMITTED_LOOPS, /* the compiler is to make vectors of its loops */
-  EMITTED_CALLS  /* the steps: no loop of theirs is worth the compiler's time */
-};
 struct emitted {
   struct text common;
   size_t unit_count;
   struct emitted_unit {
     struct text text;
-    enum emitted_kind kind;
+    enum unit_kind kind;
     const struct build_level *level; /* of several: whose it is; NULL: none's */
   } * units;                         /* in an arena-owned array; emitted_deinit frees the texts */
   struct text header;

@@ -4,14 +4,6 @@
 
 #include "emit.h"
 
-/* How a function came to be, and with which vectors it is compiled. */
-enum function_kind {
-  FUNCTION_TILES,   /* its text says its vectors, on tiles that may be unrolled late */
-  FUNCTION_VECTORS, /* its text says its vectors: the compiler's own would only spill */
-  FUNCTION_LOOPS,   /* loops over one element that the compiler makes vectors of */
-  FUNCTION_PLAIN    /* the same, and it returns a status */
-};
-
 struct emitter {
   struct ctx *ctx;
   struct arena *arena;
@@ -23,7 +15,7 @@ struct emitter {
   size_t replaced;  /* texts that came from there */
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
-    enum function_kind kind;
+    enum unit_kind kind; /* of the units that it may stand in */
     const char *parameters;
     const char *body;
     size_t length;
@@ -33,7 +25,7 @@ struct emitter {
   VEC(struct emitted_part) parts;
 };
 
-/* What follows "NAME" in a function's prototype, by what calls it. */
+/* What follows "NAME" in a function's prototype, by what calls it. Plain kernels return a status. */
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 /* of those whose sizes follow symbols; less: how far each is below its bound */
 #define OPEN_LOOP_PARAMETERS \
@@ -48,8 +40,8 @@ MUST_USE hone_status put_text(struct emitter *e, const char *file, struct text *
 /* -- shared.c ------------------------------------------------------------------------------------ */
 /* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is
    new: steps of one shape share one function. The last unit calls it k3, its symbol is PREFIX_k3. */
-MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body,
-                                 enum function_kind kind, const char *parameters, int *out_number);
+MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
+                                 const char *parameters, int *out_number);
 /* "(const float *)(f->arena + 64) + 12" */
 void emit_address(struct text *out, const struct view *view, bool is_const);
 /* "64l", or "(64l - 2l * less[0])" where it follows a symbol. */

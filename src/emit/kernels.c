@@ -247,7 +247,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
               "#undef EPILOGUE_AT\n#undef FIRST_SUMS\n");
   const bool is_late = !packs && step->choice.kernel->traits & UNROLLS_LATE;
   if (!status)
-    status = emit_shared(e, &body, is_late ? FUNCTION_TILES : FUNCTION_VECTORS,
+    status = emit_shared(e, &body, is_late ? UNIT_TILES : UNIT_VECTORS,
                          packs ? PACK_PARAMETERS : KERNEL_PARAMETERS, out_number);
   if (!status) e->functions.at[*out_number].weight = weight_of(&step->choice, body.length);
   text_deinit(&body);

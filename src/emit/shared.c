@@ -1,7 +1,7 @@
 /* What every part of the text needs: functions that steps share, and addresses of views. */
 #include "emit_internal.h"
 
-hone_status emit_shared(struct emitter *e, const struct text *body, enum function_kind kind,
+hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
                         const char *parameters, int *out_number) {
   TRY(text_finish(e->ctx, body));
   *out_number = (int)e->functions.count;

@@ -7,33 +7,25 @@
 
 /* A unit costs the compiler a start and the common text, about 30 ms; so much text of its kind costs 300. */
 enum { MOST_UNITS = 8 };
-static const size_t unit_weight[EMITTED_CALLS] = {
-    [EMITTED_TILES] = 144 << 10, [EMITTED_VECTORS] = 96 << 10, [EMITTED_LOOPS] = 96 << 10};
+static const size_t unit_weight[UNIT_CALLS] = {
+    [UNIT_VECTORS] = 96 << 10, [UNIT_TILES] = 144 << 10, [UNIT_LOOPS] = 96 << 10};
 
-static enum emitted_kind kind_of(const struct emitter *e, size_t function) {
-  static const enum emitted_kind kinds[] = {[FUNCTION_TILES] = EMITTED_TILES,
-                                            [FUNCTION_VECTORS] = EMITTED_VECTORS,
-                                            [FUNCTION_LOOPS] = EMITTED_LOOPS,
-                                            [FUNCTION_PLAIN] = EMITTED_LOOPS};
-  return kinds[e->functions.at[function].kind];
-}
-
-static size_t unit_count(const struct emitter *e, enum emitted_kind kind) {
+static size_t unit_count(const struct emitter *e, enum unit_kind kind) {
   size_t weight = 0;
   for (size_t i = 0; i < e->functions.count; i++)
-    if (kind_of(e, i) == kind) weight += e->functions.at[i].weight;
+    if (e->functions.at[i].kind == kind) weight += e->functions.at[i].weight;
   size_t count = (weight + unit_weight[kind] - 1) / unit_weight[kind];
   return count < MOST_UNITS ? count : MOST_UNITS;
 }
 
-static const char *result_type(enum function_kind kind) {
-  return kind == FUNCTION_PLAIN ? "int" : "void";
+static const char *result_type(const struct function *f) {
+  return strcmp(f->parameters, PLAIN_PARAMETERS) ? "void" : "int";
 }
 
 static void emit_function(const struct emitter *e, size_t i, struct text *out) {
   const struct function *f = &e->functions.at[i];
-  text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME%s;\n", e->prefix, i,
-              result_type(f->kind), f->parameters);
+  text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME%s;\n", e->prefix, i, result_type(f),
+              f->parameters);
   text_append(out, f->body, f->length);
   text_puts(out, "#undef NAME\n\n");
 }
@@ -41,7 +33,7 @@ static void emit_function(const struct emitter *e, size_t i, struct text *out) {
 void emit_prototypes(const struct emitter *e, struct text *out) {
   for (size_t i = 0; i < e->functions.count; i++)
     text_printf(out, "#define k%zu %s_k%zu\nHIDDEN NOIPA %s k%zu%s;\n", i, e->prefix, i,
-                result_type(e->functions.at[i].kind), i, e->functions.at[i].parameters);
+                result_type(&e->functions.at[i]), i, e->functions.at[i].parameters);
   text_puts(out, "\n");
 }
 
@@ -56,11 +48,12 @@ static int heaviest_first(const void *a, const void *b) {
 }
 
 /* The heaviest function left goes to the lightest unit so far (Graham's rule): unit_of[number]. */
-static void deal(const struct emitter *e, enum emitted_kind kind, struct weighed *order,
-                 size_t first, size_t count, size_t *unit_of) {
+static void deal(const struct emitter *e, enum unit_kind kind, struct weighed *order, size_t first,
+                 size_t count, size_t *unit_of) {
   size_t load[MOST_UNITS] = {0}, some = 0;
   for (size_t i = 0; i < e->functions.count; i++)
-    if (kind_of(e, i) == kind) order[some++] = (struct weighed){e->functions.at[i].weight, i};
+    if (e->functions.at[i].kind == kind)
+      order[some++] = (struct weighed){e->functions.at[i].weight, i};
   if (some) qsort(order, some, sizeof *order, heaviest_first);
   for (size_t i = 0; i < some; i++) {
     size_t least = 0;
@@ -76,13 +69,13 @@ hone_status emit_units(struct emitter *e, struct emitted *out) {
   size_t *unit_of, first = 0;
   TRY(NEW_ARRAY(e->ctx, e->arena, order, e->functions.count + 1));
   TRY(NEW_ARRAY(e->ctx, e->arena, unit_of, e->functions.count + 1));
-  TRY(NEW_ARRAY(e->ctx, e->arena, out->units, EMITTED_CALLS * MOST_UNITS + 1));
-  for (enum emitted_kind kind = 0; kind < EMITTED_CALLS; kind++) {
+  TRY(NEW_ARRAY(e->ctx, e->arena, out->units, UNIT_CALLS * MOST_UNITS + 1));
+  for (enum unit_kind kind = 0; kind < UNIT_CALLS; kind++) {
     const size_t count = unit_count(e, kind);
     deal(e, kind, order, first, count, unit_of);
     for (size_t u = 0; u < count; u++) out->units[first++].kind = kind;
   }
-  out->units[first].kind = EMITTED_CALLS;
+  out->units[first].kind = UNIT_CALLS;
   out->unit_count = first + 1;
   for (size_t i = 0; i < e->functions.count; i++) emit_function(e, i, &out->units[unit_of[i]].text);
   return HONE_OK;

@@ -7,6 +7,7 @@
 #define HONE_TOOLCHAIN_H
 
 #include "../machine/machine.h"
+#include "unit_kind.h"
 
 enum artifact_kind { ARTIFACT_C, ARTIFACT_SO, ARTIFACT_A, ARTIFACT_EXE };
 enum artifact_kind artifact_kind_of(const char *path); /* by its ending */
@@ -27,13 +28,6 @@ struct build_level {
   const struct target *target;
   const char *common; /* stands before each of its units */
   size_t common_length;
-};
-/* What a unit's text is, by which the optimiser's level is chosen. */
-enum unit_kind {
-  UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
-  UNIT_LOOPS,   /* plain loops: the compiler makes vectors of them */
-  UNIT_CALLS,   /* addresses and calls */
-  UNIT_TILES    /* as UNIT_VECTORS, but its loops need not be unrolled before all else */
 };
 struct build_input {
   const char *const *units; /* C texts, one translation unit each, compiled in parallel */

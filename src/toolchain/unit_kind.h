@@ -1,0 +1,12 @@
+/* What a unit of C text is, by which the compiler is told how hard to try. Whoever writes the text knows it. */
+#ifndef HONE_UNIT_KIND_H
+#define HONE_UNIT_KIND_H
+
+enum unit_kind {
+  UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
+  UNIT_TILES, /* the same, around tiles whose loops need not be unrolled before all else (UNROLLS_LATE) */
+  UNIT_LOOPS, /* plain loops: the compiler makes vectors of them */
+  UNIT_CALLS  /* addresses and calls: no loop of theirs is worth the compiler's time */
+};
+
+#endif
