@@ -38,9 +38,10 @@ enum standing {
   STANDING_unsure,   /* the bound lies within its interval */
   STANDING_invalid   /* no figure, or none that can be trusted: its status says why */
 };
+enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
 struct standing_of {
   enum standing standing;
-  enum demand_id bound; /* of out and unsure: the first one missed */
+  enum bound_state bounds[DEMAND_COUNT];
 };
 struct advice {
   size_t record_count;
@@ -48,6 +49,7 @@ struct advice {
   size_t choice, runner_up; /* SIZE_MAX: none */
   struct interval ratio;    /* objective of the runner-up by the choice's; >= 1 is better */
   bool is_decided;          /* that interval leaves out 1 */
+  double regret;            /* share it may lie behind rows not told apart; INFINITY: not known */
   bool is_by_cost; /* a tied row was seen to be a little faster, the choice needs less memory */
   /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all
      others; DEMAND_COUNT: no single bound is to blame */

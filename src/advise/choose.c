@@ -52,8 +52,6 @@ static struct interval range_of(const struct record *r, enum demand_id id) {
   return range;
 }
 
-enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
-
 static enum bound_state check_bound(const struct record *r, const struct demands *d,
                                     enum demand_id id) {
   const double bound = d->bound[id];
@@ -69,13 +67,13 @@ static bool is_candidate(const struct record *r) {
   return r->status == STATUS_ok && r->cell.label == 0 && isfinite(r->p50_ms);
 }
 
-/* The worst of all bounds; the first of that kind. */
+/* The worst of all bounds. */
 static enum bound_state check_all(const struct record *r, const struct demands *d,
-                                  enum demand_id *out) {
+                                  enum bound_state out[DEMAND_COUNT]) {
   enum bound_state worst = BOUND_HELD;
   for (int id = 0; id < DEMAND_COUNT; id++) {
-    const enum bound_state state = check_bound(r, d, (enum demand_id)id);
-    if (state > worst) worst = state, *out = (enum demand_id)id;
+    out[id] = check_bound(r, d, (enum demand_id)id);
+    if (out[id] > worst) worst = out[id];
   }
   return worst;
 }
@@ -143,6 +141,16 @@ static void sort_unproven(const struct summary *s, const struct demands *d, stru
       a->at[h].standing = STANDING_behind;
 }
 
+static double regret_of(const struct summary *s, const struct demands *d, const struct advice *a) {
+  double regret = 0;
+  for (size_t i = 0; i < s->record_count; i++) {
+    if (a->at[i].standing != STANDING_tied && a->at[i].standing != STANDING_unproven) continue;
+    const double low = better_by(s, a->choice, i, d->objective).low;
+    regret = fmax(regret, low > 0 ? 1 / low - 1 : INFINITY);
+  }
+  return regret;
+}
+
 static void settle(const struct summary *s, const struct demands *d, struct advice *a) {
   hold_back_unproven(s, d, a);
   const size_t fastest = best_of(s, d, a, STANDING_behind, SIZE_MAX);
@@ -160,6 +168,7 @@ static void settle(const struct summary *s, const struct demands *d, struct advi
   if (a->is_by_cost) a->at[fastest].standing = STANDING_tied;
   a->at[a->choice].standing = STANDING_chosen;
   sort_unproven(s, d, a);
+  a->regret = regret_of(s, d, a);
   a->runner_up = best_of(s, d, a, STANDING_tied, a->choice);
   if (a->runner_up == SIZE_MAX) a->runner_up = best_of(s, d, a, STANDING_behind, a->choice);
   if (a->runner_up == SIZE_MAX) return;
@@ -179,8 +188,8 @@ static void find_binding(const struct summary *s, const struct demands *d, struc
     if (isnan(d->bound[id])) continue;
     without.bound[id] = NAN;
     for (size_t i = 0; i < s->record_count; i++) {
-      enum demand_id unused;
-      if (!is_candidate(&s->records[i]) || check_all(&s->records[i], &without, &unused)) continue;
+      enum bound_state unused[DEMAND_COUNT];
+      if (!is_candidate(&s->records[i]) || check_all(&s->records[i], &without, unused)) continue;
       if (!check_bound(&s->records[i], d, (enum demand_id)id)) continue; /* it is not in the way */
       const struct interval range = range_of(&s->records[i], (enum demand_id)id);
       const double x = demand_kinds[id].is_more_better ? range.low : range.high;
@@ -235,7 +244,7 @@ hone_status advise_choose(struct ctx *ctx, struct arena *arena, const struct sum
     struct standing_of *at = &out->at[i];
     at->standing = STANDING_invalid;
     if (!is_candidate(r)) continue;
-    const enum bound_state state = check_all(r, demands, &at->bound);
+    const enum bound_state state = check_all(r, demands, at->bounds);
     at->standing = state == BOUND_HELD     ? STANDING_behind
                    : state == BOUND_UNSURE ? STANDING_unsure
                                            : STANDING_out;

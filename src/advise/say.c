@@ -47,6 +47,18 @@ static void put_bound_reason(struct text *out, const struct record *r, const str
   if (!is_sure) text_puts(out, " lies within its interval");
 }
 
+/* Every bound that it does not hold: whoever eases one wants to know what comes next. */
+static void put_bound_reasons(struct text *out, const struct record *r, const struct demands *d,
+                              const struct standing_of *at) {
+  const char *between = "";
+  for (int id = 0; id < DEMAND_COUNT; id++) {
+    if (at->bounds[id] == BOUND_HELD) continue;
+    text_puts(out, between);
+    put_bound_reason(out, r, d, (enum demand_id)id, at->bounds[id] == BOUND_MISSED);
+    between = "; ";
+  }
+}
+
 void advise_reason(struct text *out, const struct summary *s, const struct demands *d,
                    const struct advice *a, size_t i) {
   const struct record *r = &s->records[i];
@@ -70,7 +82,7 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
       break;
     case STANDING_out:
     case STANDING_unsure:
-      put_bound_reason(out, r, d, a->at[i].bound, a->at[i].standing == STANDING_out);
+      put_bound_reasons(out, r, d, &a->at[i]);
       break;
     case STANDING_invalid:
       text_puts(out, r->cell.label ? "a second copy" : status_text(r->status));
@@ -140,9 +152,12 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
   advise_name(out, s, a->runner_up);
   text_puts(out, a->is_decided ? " by " : ", ");
   put_times(out, &a->ratio);
-  text_puts(out, a->is_decided   ? ", decided at 95 %\n"
-                 : a->is_by_cost ? ": the smaller memory decided\n"
-                                 : ": the faster by what was seen\n");
+  text_puts(out, a->is_decided   ? ", decided at 95 %"
+                 : a->is_by_cost ? ": the smaller memory decided"
+                                 : ": the faster by what was seen");
+  if (a->regret > 0 && isfinite(a->regret))
+    text_printf(out, "; at most %.1f %% behind the best", 100 * a->regret);
+  text_puts(out, "\n");
 }
 
 void advise_table(const struct summary *s, const struct demands *d, const struct advice *a,
@@ -159,16 +174,30 @@ void advise_table(const struct summary *s, const struct demands *d, const struct
 
 /* -- JSON ---------------------------------------------------------------------------------------- */
 
+/* What a row does not hold, with its figure and the limit; [] for one that holds all, or that has no figures. */
+static json_t *missed_json(const struct record *r, const struct demands *d,
+                           const struct standing_of *at) {
+  json_t *list = json_array();
+  for (int id = 0; id < DEMAND_COUNT; id++)
+    if (at->bounds[id] != BOUND_HELD)
+      json_array_append_new(
+          list, json_pack("{s:s, s:o, s:f, s:b}", "bound", demand_kinds[id].name, "value",
+                          json_finite(demand_kinds[id].value(r)), "limit", d->bound[id], "is_sure",
+                          at->bounds[id] == BOUND_MISSED));
+  return list;
+}
+
 static json_t *row_json(const struct summary *s, const struct demands *d, const struct advice *a,
                         size_t i) {
   const struct record *r = &s->records[i];
   struct text reason = {0};
   advise_reason(&reason, s, d, a, i);
   json_t *row =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "cell", r->cell.key, "model",
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*, s:o}", "cell", r->cell.key, "model",
                 r->cell.model, "backend", r->cell.backend, "variant", r->cell.variant, "precision",
                 r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch, "standing",
-                standing_words[a->at[i].standing], "reason", reason.at);
+                standing_words[a->at[i].standing], "reason", reason.at, "missed",
+                missed_json(r, d, &a->at[i]));
   text_deinit(&reason);
   for (int id = 0; row && id < DEMAND_COUNT; id++)
     json_object_set_new(row, demand_kinds[id].name, json_finite(demand_kinds[id].value(r)));
@@ -189,12 +218,13 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct d
     if (!isnan(a->needs[id]))
       json_object_set_new(needs, demand_kinds[id].name, json_finite(a->needs[id]));
   json_t *json = json_pack(
-      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:s*, s:o, s:o, s:o}", "study",
+      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:o, s:s*, s:o, s:o, s:o}", "study",
       s->study.key, "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion",
       conclusion.at, "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key,
       "runner_up", a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key,
       "is_decided", a->is_decided, "ratio", json_finite(a->ratio.value), json_finite(a->ratio.low),
-      json_finite(a->ratio.high), "binding",
+      json_finite(a->ratio.high), "regret",
+      a->choice == SIZE_MAX ? json_null() : json_finite(a->regret), "binding",
       a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
       json_finite(a->needed), "needs", needs, "rows", rows);
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;

@@ -2,6 +2,7 @@
 #include "advise/advise.h"
 #include "unit.h"
 
+#include <jansson.h>
 #include <math.h>
 
 enum { MOST = 6 };
@@ -84,7 +85,8 @@ static void the_fastest_that_is_sure(void **state) {
   assert_int_equal(s.advice.at[2].standing, STANDING_behind);
   assert_int_equal(s.advice.at[3].standing, STANDING_invalid);
   assert_true(says(&s, "native, fp32, 1 thread: median latency 4.00 ms; better than onnxruntime"));
-  assert_true(says(&s, "1.50x (1.45 to 1.55), decided at 95 %"));
+  assert_true(says(&s, "1.50x (1.45 to 1.55), decided at 95 %\n"));
+  assert_true(s.advice.regret == 0);
   end(&s);
 }
 
@@ -102,7 +104,8 @@ static void a_tie_goes_to_the_smaller(void **state) {
   assert_int_equal(s.advice.runner_up, 0);
   assert_false(s.advice.is_decided);
   assert_int_equal(s.advice.at[2].standing, STANDING_behind);
-  assert_true(says(&s, "the smaller memory decided"));
+  assert_true(fabs(s.advice.regret - .07) < 1e-9); /* the other may be as much faster */
+  assert_true(says(&s, "the smaller memory decided; at most 7.0 % behind the best\n"));
   end(&s);
 }
 
@@ -118,7 +121,9 @@ static void a_wide_tie_goes_to_the_faster(void **state) {
   assert_int_equal(s.advice.choice, 0);
   assert_int_equal(s.advice.at[1].standing, STANDING_tied);
   assert_false(s.advice.is_decided);
-  assert_true(says(&s, "1.10x (0.70 to 1.70): the faster by what was seen"));
+  assert_true(says(&s,
+                   "1.10x (0.70 to 1.70): the faster by what was seen; at "
+                   "most 42.9 % behind the best\n"));
   assert_true(says(&s, "not told apart from the choice, slower by what was seen"));
   end(&s);
 }
@@ -136,8 +141,9 @@ static void bounds_hold_by_the_interval(void **state) {
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_int_equal(s.advice.at[0].standing, STANDING_unsure);
   assert_int_equal(s.advice.at[1].standing, STANDING_out);
-  assert_int_equal(s.advice.at[1].bound, DEMAND_memory);
-  assert_int_equal(s.advice.at[2].bound, DEMAND_latency);
+  assert_int_equal(s.advice.at[1].bounds[DEMAND_memory], BOUND_MISSED);
+  assert_int_equal(s.advice.at[1].bounds[DEMAND_latency], BOUND_HELD);
+  assert_int_equal(s.advice.at[2].bounds[DEMAND_latency], BOUND_MISSED);
   /* without the bound of latency two rows pass, without that of memory one */
   assert_int_equal(s.advice.binding, DEMAND_latency);
   assert_true(fabs(s.advice.needed - 4.5) < 1e-9);
@@ -163,7 +169,7 @@ static void more_is_better_where_it_is(void **state) {
   s.demands.bound[DEMAND_accuracy] = .99;
   choose(&s);
   assert_int_equal(s.advice.choice, 1);
-  assert_int_equal(s.advice.at[2].bound, DEMAND_accuracy);
+  assert_int_equal(s.advice.at[2].bounds[DEMAND_accuracy], BOUND_MISSED);
   assert_true(fabs(s.advice.ratio.value - 1.6) < 1e-9);
   assert_true(says(&s, "agreement with the reference 0.97, least is 0.99"));
   s.records[2].worst.accuracy_retention = .995; /* labels count for more than largest outputs */
@@ -213,6 +219,19 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   struct text json = {0};
   assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
   assert_non_null(strstr(json.at, "\"needs\": {\n    \"latency\": 4.1,"));
+  /* a row says all that it misses */
+  assert_true(says(&s,
+                   "openvino, fp32, 1 thread: median latency 2.00 ms, most is 1.00 ms; memory "
+                   "while running 400 MB, most is 50.0 MB\n"));
+  json_t *root = json_loads(json.at, 0, NULL),
+         *missed = json_object_get(json_array_get(json_object_get(root, "rows"), 1), "missed");
+  assert_int_equal(json_array_size(missed), 2);
+  const json_t *second = json_array_get(missed, 1);
+  assert_string_equal(json_string_value(json_object_get(second, "bound")), "memory");
+  assert_true(json_number_value(json_object_get(second, "value")) == 400e6);
+  assert_true(json_number_value(json_object_get(second, "limit")) == 50e6);
+  assert_true(json_is_true(json_object_get(second, "is_sure")));
+  json_decref(root);
   text_deinit(&json);
   end(&s);
 }
