@@ -11,21 +11,24 @@ enum { FORECAST_MOST = 128 };
 struct forecast {
   size_t count;
   struct forecast_row {
-    char backend[32];
+    char backend[32], precision[16];
     int threads;
     struct prediction of[TARGET_COUNT];
-    bool is_dropped; /* not looked at */
+    enum demand_id against; /* a bound it will miss, the objective it lies behind by; or none */
+    bool is_dropped;        /* not looked at */
   } at[FORECAST_MOST];
 };
-/* Every ready (or named) backend by every thread count. count 0 where nothing can be predicted: no store, few models; that
-   is no failure. */
+/* Every ready (or named) backend by every precision and thread count. count 0 where nothing can be predicted: no store, few
+   models; that is no failure. */
 MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct args *args,
                                    struct forecast *out);
-/* Where more candidates are there than can be looked at: drops those whose whole interval lies behind the best one's, the
-   worst first, as long as there are too many. Whether any was dropped. */
-bool forecast_keep(struct forecast *forecast, double affordable);
+/* Where more candidates are there than can be looked at: drops those whose whole interval misses a bound or lies, by the
+   objective, behind the best one's that will hold every bound, the worst first, as long as there are too many. Whether any
+   was dropped. */
+bool forecast_keep(struct forecast *forecast, const struct demands *demands, double affordable);
 /* What was dropped, with the reason: as lines, and as rows of the answer's JSON. */
-void forecast_put_dropped(const struct forecast *forecast, struct text *lines, json_t *list);
+void forecast_put_dropped(const struct forecast *forecast, const struct demands *demands,
+                          struct text *lines, json_t *list);
 /* --predict: the table, how good each predictor was on models that it did not see, and which is used. */
 MUST_USE hone_status forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args);
 

@@ -87,39 +87,66 @@ static bool is_ready(struct ctx *ctx, const struct args *args, const struct back
   return info.status == BACKEND_READY;
 }
 
-static hone_status add_rows(struct forecasting *f, const char *backend, const int *threads,
-                            size_t thread_count, struct forecast *out) {
-  const bool bf16 = !strcmp(value_of(f->args, FLAG_precision, ""), "bf16");
+/* What every candidate shares: thread counts with the machine's peaks at each, and precisions. */
+struct ways {
+  int threads[16];
+  size_t thread_count, precision_count;
+  struct machine_facts machines[16];
+  char precisions[4][16];
+  double batch;
+};
+
+static hone_status read_ways(struct forecasting *f, struct ways *out) {
   int64_t batch;
-  TRY(int_of(f->ctx, f->args, FLAG_batch, 1, 1 << 20, 1, &batch));
-  for (size_t t = 0; t < thread_count && out->count < FORECAST_MOST; t++) {
-    struct forecast_row *row = &out->at[out->count++];
-    struct peaks peaks;
-    float x[FEATURE_COUNT];
-    *row = (struct forecast_row){.threads = threads[t]};
-    snprintf(row->backend, sizeof row->backend, "%s", backend);
-    TRY(peaks_measure(f->ctx, threads[t], PEAKS_NS, &peaks));
-    const struct machine_facts machine = {peaks.f32_flops,
-                                          peaks.bandwidth[peaks.bandwidth_count - 1].bytes_per_s};
-    const struct how how = {(double)batch, threads[t], bf16};
-    features_fill(&f->facts, &how, &machine, x);
-    for (int k = 0; k < TARGET_COUNT; k++)
-      TRY(predict(f->ctx, f->predictor, (enum target_id)k, backend, x, &row->of[k]));
+  *out = (struct ways){.thread_count = 0};
+  TRY(ints_of(f->ctx, f->args, FLAG_threads, 1, 4096, out->threads, COUNT(out->threads),
+              &out->thread_count));
+  if (!out->thread_count) {
+    out->threads[out->thread_count++] = 1;
+    if (usable_core_count() > 1) out->threads[out->thread_count++] = usable_core_count();
   }
+  for (size_t t = 0; t < out->thread_count; t++) {
+    struct peaks peaks;
+    TRY(peaks_measure(f->ctx, out->threads[t], PEAKS_NS, &peaks));
+    out->machines[t] = (struct machine_facts){
+        peaks.f32_flops, peaks.bandwidth[peaks.bandwidth_count - 1].bytes_per_s};
+  }
+  for (const char *p = value_of(f->args, FLAG_precision, "fp32"); *p; p += *p == ',') {
+    const size_t n = strcspn(p, ",");
+    if (out->precision_count == COUNT(out->precisions) || n >= sizeof out->precisions[0])
+      return fail(f->ctx, HONE_E_USAGE, place_name("--precision"), "there is fp32, as-is, bf16");
+    snprintf(out->precisions[out->precision_count++], sizeof out->precisions[0], "%.*s", (int)n, p);
+    p += n;
+  }
+  TRY(int_of(f->ctx, f->args, FLAG_batch, 1, 1 << 20, 1, &batch));
+  out->batch = (double)batch;
+  return HONE_OK;
+}
+
+static hone_status add_row(struct forecasting *f, const char *backend, const struct ways *ways,
+                           size_t t, size_t p, struct forecast *out) {
+  struct forecast_row *row = &out->at[out->count++];
+  const struct how how = {ways->batch, ways->threads[t], !strcmp(ways->precisions[p], "bf16")};
+  float x[FEATURE_COUNT];
+  *row = (struct forecast_row){.threads = ways->threads[t]};
+  snprintf(row->backend, sizeof row->backend, "%s", backend);
+  snprintf(row->precision, sizeof row->precision, "%s", ways->precisions[p]);
+  features_fill(&f->facts, &how, &ways->machines[t], x);
+  for (int k = 0; k < TARGET_COUNT; k++)
+    TRY(predict(f->ctx, f->predictor, (enum target_id)k, backend, x, &row->of[k]));
   return HONE_OK;
 }
 
 static hone_status list_candidates(struct forecasting *f, struct forecast *out) {
-  int threads[16];
-  size_t count = 0;
-  TRY(ints_of(f->ctx, f->args, FLAG_threads, 1, 4096, threads, COUNT(threads), &count));
-  if (!count) {
-    threads[count++] = 1;
-    if (usable_core_count() > 1) threads[count++] = usable_core_count();
+  struct ways ways;
+  TRY(read_ways(f, &ways));
+  for (size_t b = 0; b < backend_count; b++) {
+    if (!is_asked(f->args, backend_list[b]) || !is_ready(f->ctx, f->args, backend_list[b]))
+      continue;
+    for (size_t p = 0; p < ways.precision_count; p++)
+      for (size_t t = 0; t < ways.thread_count && out->count < FORECAST_MOST; t++)
+        TRY(add_row(f, backend_list[b]->name, &ways, t, p, out));
   }
-  for (size_t b = 0; b < backend_count; b++)
-    if (is_asked(f->args, backend_list[b]) && is_ready(f->ctx, f->args, backend_list[b]))
-      TRY(add_rows(f, backend_list[b]->name, threads, count, out));
   return HONE_OK;
 }
 
@@ -153,27 +180,97 @@ hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct arg
 
 /* -- what is not looked at ------------------------------------------------------------------------ */
 
-static const struct interval *latency_of(const struct forecast_row *row) {
-  return &row->of[TARGET_latency].value;
+/* What is predicted of a demand; NULL: nothing is. Throughput is that of one batch. */
+static const struct interval *foreseen(const struct forecast_row *row, enum demand_id id) {
+  static const struct {
+    enum demand_id demand;
+    enum target_id target;
+  } told[] = {{DEMAND_latency, TARGET_latency},
+              {DEMAND_throughput, TARGET_latency},
+              {DEMAND_memory, TARGET_memory},
+              {DEMAND_size, TARGET_size}};
+  for (size_t i = 0; i < COUNT(told); i++)
+    if (told[i].demand == id) return &row->of[told[i].target].value;
+  return NULL;
 }
 
-bool forecast_keep(struct forecast *f, double affordable) {
-  double best_high = INFINITY, left = (double)f->count;
-  bool any = false;
-  for (size_t i = 0; i < f->count; i++)
-    if (latency_of(&f->at[i])->high < best_high) best_high = latency_of(&f->at[i])->high;
-  while (left > affordable) {
-    size_t worst = SIZE_MAX;
-    for (size_t i = 0; i < f->count; i++) {
-      const struct interval *x = latency_of(&f->at[i]);
-      if (f->at[i].is_dropped || !(x->low > best_high)) continue;
-      if (worst == SIZE_MAX || x->value > latency_of(&f->at[worst])->value) worst = i;
+/* Whether a candidate will hold every bound; one that it is sure to miss. */
+static enum bound_state outlook(const struct forecast_row *row, const struct demands *d,
+                                enum demand_id *out_missed) {
+  enum bound_state all = BOUND_HELD;
+  for (int id = 0; id < DEMAND_COUNT; id++) {
+    if (isnan(d->bound[id])) continue;
+    const struct interval *x =
+        demand_kinds[id].is_more_better ? NULL : foreseen(row, (enum demand_id)id);
+    if (x && x->low > d->bound[id]) {
+      *out_missed = (enum demand_id)id;
+      return BOUND_MISSED;
     }
-    if (worst == SIZE_MAX) break;
-    f->at[worst].is_dropped = any = true;
-    left--;
+    if (!x || !(x->high <= d->bound[id])) all = BOUND_UNSURE;
+  }
+  return all;
+}
+
+/* The worst that the best of those can be that will hold every bound. */
+static double best_high(const struct forecast *f, const struct demands *d) {
+  double best = INFINITY;
+  for (size_t i = 0; i < f->count; i++) {
+    enum demand_id unused;
+    const struct interval *x = foreseen(&f->at[i], d->objective);
+    if (x && outlook(&f->at[i], d, &unused) == BOUND_HELD && x->high < best) best = x->high;
+  }
+  return best;
+}
+
+/* What speaks against a candidate: a bound that it will miss, or that it lies behind by the objective; DEMAND_COUNT:
+   nothing. */
+static enum demand_id against(const struct forecast_row *row, const struct demands *d,
+                              double best) {
+  enum demand_id missed;
+  const struct interval *x = foreseen(row, d->objective);
+  if (outlook(row, d, &missed) == BOUND_MISSED) return missed;
+  return x && x->low > best ? d->objective : DEMAND_COUNT;
+}
+
+/* Which of two goes first: whoever misses a bound, then the worst by the objective. */
+static bool is_worse(const struct forecast_row *a, const struct forecast_row *b,
+                     const struct demands *d) {
+  const bool misses = a->against != d->objective, other = b->against != d->objective;
+  if (misses != other) return misses;
+  const struct interval *x = foreseen(a, d->objective), *y = foreseen(b, d->objective);
+  return x && y && x->value > y->value;
+}
+
+/* Looks are at backends by thread counts: what both are kept of is looked at after all. */
+static bool keep_products(struct forecast *f) {
+  bool any = false;
+  for (size_t i = 0; i < f->count; i++) {
+    bool has_backend = false, has_threads = false;
+    for (size_t k = 0; k < f->count; k++) {
+      if (f->at[k].is_dropped) continue;
+      has_backend |= !strcmp(f->at[k].backend, f->at[i].backend);
+      has_threads |= f->at[k].threads == f->at[i].threads;
+    }
+    f->at[i].is_dropped &= !(has_backend && has_threads);
+    any |= f->at[i].is_dropped;
   }
   return any;
+}
+
+bool forecast_keep(struct forecast *f, const struct demands *d, double affordable) {
+  const double best = best_high(f, d);
+  for (size_t i = 0; i < f->count; i++) f->at[i].against = against(&f->at[i], d, best);
+  for (double left = (double)f->count; left > fmax(1, affordable); left--) {
+    struct forecast_row *worst = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+      struct forecast_row *row = &f->at[i];
+      if (row->is_dropped || row->against == DEMAND_COUNT) continue;
+      if (!worst || is_worse(row, worst, d)) worst = row;
+    }
+    if (!worst) break;
+    worst->is_dropped = true;
+  }
+  return keep_products(f);
 }
 
 static void put_interval(struct text *out, const struct interval *x, bool is_ms) {
@@ -186,17 +283,29 @@ static void put_interval(struct text *out, const struct interval *x, bool is_ms)
   text_puts(out, ")");
 }
 
-void forecast_put_dropped(const struct forecast *f, struct text *lines, json_t *list) {
+static void put_against(struct text *out, const struct forecast_row *row, const struct demands *d) {
+  const enum demand_id id = row->against;
+  const bool is_ms = demand_kinds[id].amount == AMOUNT_MS || id == DEMAND_throughput;
+  text_printf(out, "the budget does not reach for all; predicted %s ",
+              demand_kinds[id == DEMAND_throughput ? DEMAND_latency : id].title);
+  put_interval(out, foreseen(row, id), is_ms);
+  if (isnan(d->bound[id]) || id == DEMAND_throughput) return;
+  text_puts(out, ", most is ");
+  (is_ms ? put_ms : put_bytes)(out, d->bound[id]);
+}
+
+void forecast_put_dropped(const struct forecast *f, const struct demands *d, struct text *lines,
+                          json_t *list) {
   for (size_t i = 0; i < f->count; i++) {
     const struct forecast_row *row = &f->at[i];
     struct text reason = {0};
     if (!row->is_dropped) continue;
-    text_puts(&reason, "the budget does not reach for all; predicted ");
-    put_interval(&reason, latency_of(row), true);
-    text_printf(lines, "  not tried  %s, %d thread%s: %s\n", row->backend, row->threads,
-                row->threads == 1 ? "" : "s", reason.at ? reason.at : "");
-    json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:s*}", "backend", row->backend,
-                                          "threads", row->threads, "look", 0, "reason", reason.at));
+    put_against(&reason, row, d);
+    text_printf(lines, "  not tried  %s, %s, %d thread%s: %s\n", row->backend, row->precision,
+                row->threads, row->threads == 1 ? "" : "s", reason.at ? reason.at : "");
+    json_array_append_new(
+        list, json_pack("{s:s, s:s, s:i, s:i, s:s*}", "backend", row->backend, "precision",
+                        row->precision, "threads", row->threads, "look", 0, "reason", reason.at));
     text_deinit(&reason);
   }
 }
@@ -229,12 +338,12 @@ static void put_quality(struct text *out, const struct forecasting *f) {
 static void put_rows(struct text *out, const struct forecast *f) {
   for (size_t i = 0; i < f->count; i++) {
     const struct forecast_row *row = &f->at[i];
-    text_printf(out, "  %-14s %2d thread%s  ", row->backend, row->threads,
+    text_printf(out, "  %-14s %-5s %2d thread%s  ", row->backend, row->precision, row->threads,
                 row->threads == 1 ? " " : "s");
     if (row->of[TARGET_latency].why)
       text_puts(out, row->of[TARGET_latency].why);
     else
-      put_interval(out, latency_of(row), true);
+      put_interval(out, &row->of[TARGET_latency].value, true);
     for (int t = TARGET_memory; t < TARGET_COUNT; t++)
       if (!row->of[t].why) {
         text_puts(out, t == TARGET_memory ? ", memory " : ", size ");
@@ -249,8 +358,8 @@ static json_t *forecast_json(const struct forecasting *f, const struct forecast 
   static const char *const methods[] = {"none", "roofline", "xgboost"};
   json_t *rows = json_array(), *quality = json_object();
   for (size_t i = 0; i < found->count; i++) {
-    json_t *row =
-        json_pack("{s:s, s:i}", "backend", found->at[i].backend, "threads", found->at[i].threads);
+    json_t *row = json_pack("{s:s, s:s, s:i}", "backend", found->at[i].backend, "precision",
+                            found->at[i].precision, "threads", found->at[i].threads);
     for (int t = 0; t < TARGET_COUNT; t++) {
       const struct prediction *p = &found->at[i].of[t];
       json_object_set_new(

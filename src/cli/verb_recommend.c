@@ -154,7 +154,7 @@ static hone_status first_look(struct race *race) {
   snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
   size_t forms = 1;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
-  if (forecast_keep(&race->forecast, race->budget_s / LOOK_S / 2 / (double)forms)) {
+  if (forecast_keep(&race->forecast, &race->demands, race->budget_s / LOOK_S / 2 / (double)forms)) {
     for (size_t i = 0; i < race->forecast.count; i++)
       add_candidate(some_backends, some_threads, race->forecast.at[i].backend,
                     race->forecast.at[i].threads, !race->forecast.at[i].is_dropped);
@@ -252,15 +252,17 @@ static hone_status next_look(struct race *race, bool *out_done) {
 static bool wants_forecast(const struct race *race) {
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   const char *threads = value_of(race->args, FLAG_threads, NULL);
-  size_t named = 0, counts = 1, forms = 1;
+  size_t named = 0, counts = 1, forms = 1, precisions = 1;
   for (size_t i = 0; i < backends->count; i++)
     if (strchr(backends->at[i], ':')) return false;
   for (size_t i = 0; i < backends->count; i++, named++)
     for (const char *at = backends->at[i]; *at; at++) named += *at == ',';
   for (const char *at = threads ? threads : ""; *at; at++) counts += *at == ',';
   if (!threads && usable_core_count() > 1) counts = 2;
+  for (const char *at = value_of(race->args, FLAG_precision, ""); *at; at++)
+    precisions += *at == ',';
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
-  return !named || (double)(named * counts * forms) > race->budget_s / LOOK_S / 2;
+  return !named || (double)(named * counts * forms * precisions) > race->budget_s / LOOK_S / 2;
 }
 
 /* Smaller forms are made where a bound says what they may cost. That is preparation, as compiling is: the time is not the
@@ -323,7 +325,7 @@ static void put_dropped(struct text *out, const struct race *race, json_t *list)
     for (size_t i = 0; i < race->looks[l].summary.record_count; i++)
       if (!is_in(&race->looks[l + 1].summary, race->looks[l].summary.records[i].cell.key))
         tell_dropped(race, l, i, out, list);
-  forecast_put_dropped(&race->forecast, out, list);
+  forecast_put_dropped(&race->forecast, &race->demands, out, list);
 }
 
 static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {

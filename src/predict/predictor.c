@@ -275,6 +275,18 @@ const struct left_out *predictor_quality(const struct predictor *p, enum target_
   return &p->quality[target];
 }
 
+/* A precision that a backend was never measured in is another one's figure. */
+static bool has_rows(const struct predictor *p, enum target_id target, const char *backend,
+                     const float *x) {
+  for (size_t i = 0; i < p->samples->count; i++) {
+    const struct sample *row = &p->samples->at[i];
+    if (row->y[target] > 0 && !strcmp(row->backend, backend) &&
+        (row->x[FEATURE_bf16] > 0) == (x[FEATURE_bf16] > 0))
+      return true;
+  }
+  return false;
+}
+
 hone_status predict(struct ctx *ctx, const struct predictor *p, enum target_id target,
                     const char *backend, const float x[FEATURE_COUNT], struct prediction *out) {
   double roofline, xgboost;
@@ -289,8 +301,8 @@ hone_status predict(struct ctx *ctx, const struct predictor *p, enum target_id t
   }
   TRY(apply(ctx, p, &p->full[target], target, backend, x, &roofline, &xgboost));
   const double found = p->quality[target].used == METHOD_xgboost ? xgboost : roofline;
-  if (isnan(found))
-    out->why = "no record of this backend";
+  if (isnan(found) || !has_rows(p, target, backend, x))
+    out->why = "no record of this backend in this precision";
   else
     out->value = (struct interval){exp(found), exp(found + p->error_low[target]),
                                    exp(found + p->error_high[target])};

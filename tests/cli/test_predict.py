@@ -73,15 +73,15 @@ def test_models_are_counted_by_what_they_are(hone):
     assert json.loads(result.text)["models"] == 3
 
 
-def add_slow_twins(path, backend, factor):
-    """Every cell of a store once more, as of another engine that took so many times as long."""
+def add_slow_twins(path, factor, **other):
+    """Every cell of a store once more, as of another engine or precision that took so many times as long."""
     base = sqlite3.connect(path)
     base.row_factory = sqlite3.Row
     for table, key in (("cell", "key"), ("incarnation", "cell"), ("block", "cell")):
         for row in [dict(row) for row in base.execute(f"select * from {table}")]:
             row[key] = hashlib.md5(row[key].encode()).hexdigest()
             if table == "cell":
-                row["backend"] = backend
+                row.update(other)
             if table == "block":
                 row["samples"] = (np.frombuffer(row["samples"], "<u8") * factor).tobytes()
             base.execute(f"insert into {table} ({','.join(row)}) values ({','.join('?' * len(row))})", list(row.values()))
@@ -89,19 +89,63 @@ def add_slow_twins(path, backend, factor):
     base.close()
 
 
-def test_what_the_budget_does_not_reach_for_is_in_the_answer(box):
-    """An engine whose whole predicted interval lies behind is not tried where the time is short: as a line, and in the JSON."""
+@pytest.fixture(scope="module")
+def short_race(box):
+    """hone recommend with time for one candidate, over a store where a second one was 10,000 times as slow: (lines that say what
+    was not tried, the answer)."""
     site = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
-    shutil.copy(box.folder / "data/hone/results.db", box.folder / "twins.db")
-    add_slow_twins(box.folder / "twins.db", "onnxruntime", 10000)
-    result = box("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget",
-                 "2", "--store", "twins.db", "--json", "answer.json", "-q")
-    sound(result)
-    assert "  not tried  onnxruntime, 1 thread: the budget does not reach for all; predicted " in result.text
-    answer = json.loads((box.folder / "answer.json").read_text())
+
+    def race(*words, **twins):
+        shutil.copy(box.folder / "data/hone/results.db", box.folder / "twins.db")
+        add_slow_twins(box.folder / "twins.db", 10000, **twins)
+        result = box("recommend", "zoo:mlp", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget", "2", "--store", "twins.db",
+                     "--json", "answer.json", "-q", *words)
+        assert result.code in (0, 1), result
+        lines = [line for line in result.text.splitlines() if line.startswith("  not tried")]
+        return lines, json.loads((box.folder / "answer.json").read_text())
+
+    return race
+
+
+def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_race):
+    """An engine whose whole predicted interval lies behind is not tried where the time is short: as a line, and in the JSON."""
+    lines, answer = short_race("--backend", "native,onnxruntime", backend="onnxruntime")
+    assert len(lines) == 1 and lines[0].startswith("  not tried  onnxruntime, fp32, 1 thread: the budget does not reach for all; "
+                                                   "predicted median latency "), lines
     assert [r["backend"] for r in answer["rows"]] == ["native"]
     row, = answer["dropped"]
     assert row["backend"] == "onnxruntime" and row["threads"] == 1 and row["look"] == 0 and "predicted" in row["reason"]
+
+
+def test_a_predicted_time_says_nothing_of_another_objective(short_race):
+    """The slow one may be the smaller one, and where nobody knows whether the fast one holds a bound the slow one may be the only one."""
+    for words in (["--objective", "size"], ["--max-start", "0.001us"]):
+        lines, answer = short_race("--backend", "native,onnxruntime", *words, backend="onnxruntime")
+        assert not lines and {r["backend"] for r in answer["rows"] + answer["dropped"]} == {"native", "onnxruntime"}, (words, lines)
+
+
+def test_a_bound_that_is_missed_for_sure_is_the_reason(box, short_race):
+    short_race("--backend", "native", backend="onnxruntime")  # leaves its store
+    result = box("recommend", "zoo:mlp", "--threads", "1", "--store", "twins.db", "--predict", "--json", "-")
+    sound(result)
+    native = next(r["latency_ms"] for r in json.loads(result.text)["rows"] if r["backend"] == "native")
+    bound = f"{100 * native[0]}ms"  # of a hundredth of what the other is said to take
+    lines, _ = short_race("--backend", "native,onnxruntime", "--objective", "size", "--max-latency", bound, backend="onnxruntime")
+    assert len(lines) == 1 and "onnxruntime" in lines[0] and "predicted median latency " in lines[0] and ", most is " in lines[0], lines
+
+
+def test_what_is_looked_at_after_all_is_not_called_untried(short_race):
+    """Looks are at backends by threads and precisions: of an engine that is kept every precision is looked at."""
+    lines, answer = short_race("--backend", "native", "--precision", "fp32,bf16", precision="bf16")
+    assert not lines and {r["precision"] for r in answer["rows"] + answer["dropped"]} == {"fp32", "bf16"}, (lines, answer)
+
+
+def test_each_precision_is_predicted_by_itself(box):
+    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--precision", "fp32,bf16", "--predict",
+                 "--json", "-")
+    sound(result)
+    rows = {r["precision"]: r["latency_ms"] for r in json.loads(result.text)["rows"]}
+    assert set(rows) == {"fp32", "bf16"} and "precision" in rows["bf16"]["abstained"] and isinstance(rows["fp32"], list), rows
 
 
 def test_an_empty_store_teaches_nothing(hone):
