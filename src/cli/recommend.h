@@ -50,7 +50,7 @@ MUST_USE hone_status split_add(struct ctx *ctx, const struct args *args, struct 
 MUST_USE hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json);
 
 /* -- recommend_quantised.c: smaller forms of the model as candidates, under a bound on accuracy */
-enum { FORM_COUNT = 3, FORM_DIR = 1024 };
+enum { FORM_COUNT = 4, FORM_DIR = 1024 };
 struct forms {
   char dir[4096];   /* in the user's cache: the forms and the set; "" nothing was tried */
   char model[65];   /* for the names of its forms */

@@ -13,8 +13,11 @@
 #define LEAST_S 60.0 /* for making one form: preparation, as compiling is */
 
 static const struct {
-  const char *name, *title; /* of --to; as a row is called: sums are in f32 behind 16-bit weights */
-} forms_known[FORM_COUNT] = {{"int8", "int8"}, {"fp16", "fp16-weights"}, {"bf16", "bf16-weights"}};
+  const char *name, *title; /* of --to; as a row is called: sums are in f32 behind narrow weights */
+} forms_known[FORM_COUNT] = {{"int8", "int8"},
+                             {"int4-weights", "int4-weights"},
+                             {"fp16", "fp16-weights"},
+                             {"bf16", "bf16-weights"}};
 
 /* -- the labelled set --------------------------------------------------------------------------- */
 
@@ -150,7 +153,8 @@ static hone_status make_forms(struct making *m) {
     form->title = forms_known[i].title;
     /* never the name of the model itself: rows are told apart by it */
     snprintf(form->path, sizeof form->path, "%s/%s-%s.onnx", dir, m->forms->model, form->name);
-    for (int attempt = 0; attempt < 2 && !form->is_there; attempt++)
+    const int attempts = strcmp(form->name, "int8") ? 1 : 2; /* with the bound, without */
+    for (int attempt = 0; attempt < attempts && !form->is_there; attempt++)
       TRY(make_form(m, form, attempt, &form->is_there));
   }
   return HONE_OK;

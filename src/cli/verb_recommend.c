@@ -271,7 +271,7 @@ static hone_status find_forms(struct race *race) {
   const double least = race->demands.bound[DEMAND_accuracy];
   race->is_left[0] = true;
   if (isnan(least) || strcmp(race->device, "cpu") != 0) return HONE_OK;
-  say(race, "recommend: int8, fp16 and bf16 by hone quantise");
+  say(race, "recommend: int8, int4, fp16 and bf16 by hone quantise");
   TRY(forms_find(race->ctx, race->args, least, race->budget_s, &race->forms));
   for (size_t i = 0; i < FORM_COUNT; i++) race->is_left[i + 1] = race->forms.at[i].is_there;
   race->start_ns = clock_ns();

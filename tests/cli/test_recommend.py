@@ -33,7 +33,9 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
             assert row["latency"] > 0.5 * chosen["latency"] and row["reason"].startswith("median latency")
         assert row["reason"]
     if answer["is_decided"]:
-        assert answer["ratio"][1] > 1
+        assert answer["ratio"][1] > 1 and answer["regret"] == 0
+    tied = [row for row in rows.values() if row["standing"] == "tied"]
+    assert answer["regret"] >= 0 and (tied or answer["regret"] == 0), answer
     report = shared_hone("report", answer["study"], "--json", "-")
     sound(report)
     assert {r["cell"] for r in json.loads(report.text)["records"]} == set(rows)
@@ -63,6 +65,10 @@ def test_several_bounds_that_nothing_holds_are_all_named(shared_hone):
     answer = json.loads(result.text)
     assert set(answer["needs"]) == {"latency", "memory"} and "binding" not in answer, answer
     assert answer["needs"]["memory"] > 1000 and "nearest is native" in answer["conclusion"]
+    row, = answer["rows"]
+    assert row["standing"] == "out" and [(m["bound"], m["value"], m["limit"], m["is_sure"]) for m in row["missed"]] == [
+        ("latency", row["latency"], 1e-6, True), ("memory", row["memory"], 1000, True)], row
+    assert row["reason"].startswith("median latency ") and "; memory while running " in row["reason"], row
 
 
 def test_usage(shared_hone):
@@ -158,7 +164,7 @@ def classifier(path):
     return weights
 
 
-FORMS = {"int8", "fp16-weights", "bf16-weights"}
+FORMS = {"int8", "int4-weights", "fp16-weights", "bf16-weights"}
 
 
 def looked_at(hone, answer):
@@ -180,9 +186,9 @@ def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     sound(result)
     answer = json.loads(result.text)
     made = {f["form"]: f for f in answer["quantised"]["forms"]}
-    assert set(made) == {"int8", "fp16", "bf16"} and answer["quantised"]["is_made_up"]
+    assert set(made) == {"int8", "int4-weights", "fp16", "bf16"} and answer["quantised"]["is_made_up"]
     rows = looked_at(hone, answer)
-    assert {r["model"].rsplit("-", 1)[-1] for r in rows} >= {"m.onnx", "int8.onnx", "fp16.onnx", "bf16.onnx"}
+    assert {r["model"].split("-", 1)[-1] for r in rows} == {"m.onnx"} | {f"{form}.onnx" for form in made}, rows
     for row in rows:
         assert row["status"] == "ok" and row["task_metric"] == "agreement" and 0.3 <= row["task_accuracy"] <= 1, row
     told = {(r["precision"], r["look"]) for r in answer["dropped"]} | {(r["precision"], 0) for r in answer["rows"]}
@@ -230,7 +236,7 @@ def test_a_form_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
                   "0.9", "--quiet")
     sound(result)
     assert "native, fp32, 1 thread" in result.text
-    for form in ("int8", "fp16", "bf16"):
+    for form in ("int8", "int4-weights", "fp16", "bf16"):
         assert f"dropped    {form}: E_UNSUP" in result.text, result.text
     refused(hone("recommend", "zoo:mlp", "--min-accuracy", "0.9", "--labels", tmp_path / "l"), "E_USAGE", "--calibrate")
     refused(hone("recommend", "zoo:mlp", "--calibrate", tmp_path), "E_USAGE", "goes with --min-accuracy")
