@@ -31,8 +31,8 @@ MODELS = [("mlperf_ic_resnet8", "model_f32.onnx"), ("mlperf_kws_dscnn", "model_f
           ("ultraface_rfb320", "model.onnx"), ("mnist_8", "model.onnx"), ("super_resolution_10", "model.onnx"),
           ("micro_kws_m", "model_f32.onnx"), ("fastestdet", "model.onnx"), ("cyclone_unet", "model.onnx"),
           ("sat_captcha_crnn", "model.onnx"), ("hand_gesture_keypoint", "model.tflite"), ("movie_review_text", "model.tflite"),
-          ("magika_v3_3", "model.onnx")]
-# Names of the classes in the order of the outputs, by the collection's MANIFEST; magika's stand in its own file.
+          ("magika_v3_3", "model.onnx"), ("squeezenet_fp16", "model.onnx")]
+# Names of the classes in the order of the outputs, by the collection's MANIFEST; magika's and ImageNet's stand in files.
 CLASSES = {"mlperf_ic_resnet8": "airplane automobile bird cat deer dog frog horse ship truck",
            "mlperf_kws_dscnn": "Down Go Left No Off On Right Stop Up Yes Silence Unknown",
            "movie_review_text": "negative positive"}
@@ -55,11 +55,18 @@ def outputs_of(path, samples):
     return [session.run(None, dict(zip(names, sample))) for sample in samples]
 
 
+def without_ones(x):
+    """Classes may lie before dimensions of 1."""
+    while x.ndim > 2 and x.shape[-1] == 1:
+        x = x[..., 0]
+    return x
+
+
 def compare(expected, found):
     off = size = rows = same = 0
     for a, b in zip(expected, found):
         for x, y in zip(a, b):
-            x, y = x.astype(np.float64), y.astype(np.float64)
+            x, y = (without_ones(z).astype(np.float64) for z in (x, y))
             off += float(np.sum((x - y) ** 2))
             size += float(np.sum(x ** 2))
             if x.ndim and x.shape[-1] > 1:
@@ -148,10 +155,10 @@ def is_right(out, label, names, letters):
     """None where the label is none that an output can be compared with."""
     if letters and isinstance(label, str):
         return read_ctc(out, letters) == label
-    if out.ndim != 2 or not isinstance(label, (int, str)) or isinstance(label, str) and not names:
+    if without_ones(out).ndim != 2 or not isinstance(label, (int, str)):
         return None
-    wanted = {label} if isinstance(label, int) else {names.index(word) for word in label.split("/")}
-    return int(out.argmax()) in wanted
+    wanted = {label} if isinstance(label, int) else {i for i, name in enumerate(names) if set(label.split("/")) & set(name.split(", "))}
+    return int(out.argmax()) in wanted if wanted else None
 
 
 class Labels:
@@ -163,6 +170,8 @@ class Labels:
         self.names = CLASSES.get(entry["id"], "").split()
         if (root / "config.min.json").exists():
             self.names = json.loads((root / "config.min.json").read_text())["target_labels_space"]
+        if (root / "Labels.txt").exists():  # "281,tabby, tabby cat"
+            self.names = [line.split(",", 1)[1].strip() for line in (root / "Labels.txt").read_text().splitlines() if line]
         self.asked = [(arrays, label) for _, arrays, label in samples]
         pictures = sorted((root / "img").glob("*.png")) if self.letters else []
         if pictures:

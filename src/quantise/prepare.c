@@ -7,6 +7,7 @@ hone_status prepare(struct ctx *ctx, struct arena *arena, const struct graph *gr
   static const char *const passes[] = {"fold-constants", "fold-identity", "eliminate-dead-code",
                                        "fold-batchnorm", "fold-constants-again"};
   TRY(graph_copy(ctx, arena, graph, out));
+  TRY(widen_halves(ctx, *out));
   for (size_t i = 0; i < COUNT(passes); i++) {
     const struct pass *pass = pass_find(passes[i]);
     size_t changes = 0;

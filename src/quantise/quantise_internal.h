@@ -5,7 +5,9 @@
 #include "../run/run.h"
 #include "quantise.h"
 
-/* -- prepare.c: a copy in `arena` with constants, identities and batch norms folded. */
+/* -- halves.c: f16 and bf16 become f32 but for the types of inputs and outputs. */
+MUST_USE hone_status widen_halves(struct ctx *ctx, struct graph *graph);
+/* -- prepare.c: a copy in `arena` in f32, with constants, identities and batch norms folded. */
 MUST_USE hone_status prepare(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                              struct graph **out);
 

@@ -205,6 +205,28 @@ def test_what_it_refuses(shared_hone, work, tmp_path, best):
     refused(shared_hone("quantise", quantised, "--calibrate", samples, "-o", out), "E_UNSUP", "quantised already")
 
 
+def test_a_model_of_halves_is_quantised_as_floats(shared_hone, work, tmp_path):
+    """Its inputs and outputs keep their type; nothing between two products is rounded to 16 bits; ONNX Runtime reads it."""
+    model = onnx.load(work / "model.onnx")
+    for io in (model.graph.input[0], model.graph.output[0]):
+        io.type.tensor_type.elem_type = TensorProto.FLOAT16
+    for weights in model.graph.initializer:
+        weights.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weights).astype(np.float16), weights.name))
+    onnx.save(model, tmp_path / "model.onnx")
+    for i in range(SAMPLES):
+        (tmp_path / "samples" / f"{i:02}").mkdir(parents=True)
+        np.save(tmp_path / "samples" / f"{i:02}" / "in_0.npy", np.load(work / "samples" / f"{i:02}" / "in_0.npy").astype(np.float16))
+    report = quantise(shared_hone, tmp_path, tmp_path / "q.onnx", "--recipe", "mse+bias")
+    assert report["products"] == report["quantised_products"] == 5
+    session = ort.InferenceSession(str(tmp_path / "q.onnx"))
+    assert session.get_inputs()[0].type == session.get_outputs()[0].type == "tensor(float16)"
+    inputs = [x.astype(np.float16) for x in inputs_of(work, False)]
+    expected = run(work / "model.onnx", [x.astype(np.float32) for x in inputs])
+    assert relative_l2(expected, run(tmp_path / "q.onnx", inputs)) < 0.05
+    kinds = [n.op_type for n in onnx.load(tmp_path / "q.onnx").graph.node]
+    assert kinds.count("Cast") == 2, kinds
+
+
 def test_labels_are_counted_and_kept(work, shared_hone):
     """Classes as the float model names them, but for one sample that is labelled wrongly on purpose."""
     session = ort.InferenceSession(str(work / "model.onnx"))
