@@ -249,9 +249,13 @@ static void put_method(struct text *out, const struct gating *g) {
     text_puts(out,
               "The two builds' programs took turns in random order; brackets: interval of the "
               "median ratio. Runs of 1 ms and more on one thread are their processor's time.\n");
-  else if (g->is_elsewhere)
+  if (g->changes.by_processors)
+    text_printf(out,
+                "%zu cell%s of several threads by the processors' time: the clock did not tell.\n",
+                g->changes.by_processors, g->changes.by_processors == 1 ? "" : "s");
+  if (g->is_elsewhere)
     text_puts(out, ELSEWHERE "\n");
-  else
+  else if (!g->is_paired)
     text_puts(out, "A new study against the baseline's; what looked slower was measured twice.\n");
   if (g->cleared)
     text_printf(out, "%zu cell%s looked slower once and not again.\n", g->cleared,

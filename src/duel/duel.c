@@ -16,6 +16,7 @@
 #define USUAL_S 4.0     /* of the turns of a cell */
 #define LONG_TURN_S .05 /* a turn that is long enough with few runs */
 #define SLICE_MS 1.0    /* a run that is longer is seldom left alone on a busy machine */
+enum figure { BY_CLOCK, BY_PROCESSORS, FIGURES };
 enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
 struct fight {
@@ -29,8 +30,10 @@ struct fight {
   const char *inputs[DUEL_MAX_INPUTS];
   struct model model;
   double best_ms[2];
-  bool
-      by_processor; /* a run is its processor's time: one thread, long runs, and both programs say it */
+  /* Of long runs that both programs tell the processors' time of, that: of one thread alone, of several beside the
+     clock's. */
+  bool takes[FIGURES];
+  bool by_processors; /* the ratio is that of the processors' time of several threads */
   struct interval ratio;
   bool is_same;              /* the same program from both builds */
   enum record_status status; /* of the new build */
@@ -126,8 +129,9 @@ static hone_status write_inputs(struct fight *f) {
 
 /* -- turns --------------------------------------------------------------------------------------- */
 
+/* Of its fastest run. NaN: it failed, or does not say it. */
 struct turn_ms {
-  double fastest, processor; /* NaN: it failed; it does not say it */
+  double by[FIGURES];
 };
 
 static double figure_of(const struct text *output, const char *word) {
@@ -152,11 +156,11 @@ static hone_status turn(struct fight *f, int which, int runs, struct turn_ms *ou
   argv[n++] = "--repeat", argv[n++] = repeat;
   argv[n] = NULL;
   TRY(call(f, argv, TURN_NS, &result));
-  *out = (struct turn_ms){figure_of(&result.output, "fastest "),
-                          figure_of(&result.output, "processor ")};
-  if (result.exit_code || result.signal || result.timed_out || isnan(out->fastest)) {
+  *out = (struct turn_ms){
+      {figure_of(&result.output, "fastest "), figure_of(&result.output, "processor ")}};
+  if (result.exit_code || result.signal || result.timed_out || isnan(out->by[BY_CLOCK])) {
     safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no words");
-    *out = (struct turn_ms){NAN, NAN};
+    *out = (struct turn_ms){{NAN, NAN}};
   }
   text_deinit(&result.output);
   return HONE_OK;
@@ -186,18 +190,23 @@ static hone_status take_place(struct fight *f, int which, bool is_new) {
   return status;
 }
 
-static hone_status pair(struct fight *f, struct random *random, int runs, double *out_ratio) {
+/* Whether both programs ran. */
+static hone_status pair(struct fight *f, struct random *random, int runs, double *const *ratios,
+                        int at, bool *out_ok) {
   const int first = (int)random_below(random, 2);
-  double ms[2] = {NAN, NAN};
+  const enum figure shown = f->takes[BY_CLOCK] ? BY_CLOCK : BY_PROCESSORS;
+  struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
-    struct turn_ms took;
     TRY(take_place(f, first ^ k, k == 0));
-    TRY(turn(f, first ^ k, runs, &took));
-    ms[first ^ k] = f->by_processor ? took.processor : took.fastest;
+    TRY(turn(f, first ^ k, runs, &took[first ^ k]));
   }
-  for (int k = 0; k < 2; k++)
-    if (ms[k] < f->best_ms[k]) f->best_ms[k] = ms[k];
-  *out_ratio = ms[1] / ms[0];
+  *out_ok = true;
+  for (int by = 0; by < FIGURES; by++) {
+    if (!f->takes[by]) continue;
+    ratios[by][at] = took[1].by[by] / took[0].by[by];
+    *out_ok &= isfinite(ratios[by][at]);
+  }
+  for (int k = 0; k < 2; k++) f->best_ms[k] = fmin(f->best_ms[k], took[k].by[shown]);
   return HONE_OK;
 }
 
@@ -224,34 +233,63 @@ struct duel_turns duel_turns(const struct duel_options *options, double run_s, b
   return (struct duel_turns){(int)runs, options->pairs ? options->pairs : (int)pairs};
 }
 
-static hone_status fight_turns(struct fight *f, double error) {
-  struct turn_ms probe[2];
-  double *ratios;
-  struct random random;
-  random_init(&random, f->options->seed ^ seed_of(f->cell->model));
+bool duel_goes_by_processors(const struct interval *clock, const struct interval *processors,
+                             double fail_above) {
+  const double allowed = 1 + fail_above;
+  if (clock->low > allowed || clock->high <= allowed) return false;
+  return !(clock->high - clock->low <= processors->high - processors->low);
+}
+
+/* Which figures count; *out_run_s: a run of the new build, as it would be without neighbours where that is known. */
+static hone_status probe(struct fight *f, double *out_run_s, bool *out_ok) {
+  struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
     TRY(take_place(f, k, k == 0));
-    TRY(turn(f, k, PROBE_RUNS, &probe[k]));
-    if (isnan(probe[k].fastest)) {
-      if (k) f->status = STATUS_crashed;
-      f->lacks_base = !k;
-      return HONE_OK;
-    }
+    TRY(turn(f, k, PROBE_RUNS, &took[k]));
+    *out_ok = !isnan(took[k].by[BY_CLOCK]);
+    if (*out_ok) continue;
+    if (k) f->status = STATUS_crashed;
+    f->lacks_base = !k;
+    return HONE_OK;
   }
-  f->by_processor =
-      f->cell->threads == 1 && probe[0].processor >= SLICE_MS && probe[1].processor >= SLICE_MS;
-  const double run_ms = f->by_processor ? probe[1].processor : probe[1].fastest;
-  const struct duel_turns turns = duel_turns(f->options, 1e-3 * run_ms, f->by_processor);
+  f->takes[BY_PROCESSORS] =
+      took[0].by[BY_PROCESSORS] >= SLICE_MS && took[1].by[BY_PROCESSORS] >= SLICE_MS;
+  f->takes[BY_CLOCK] = f->cell->threads > 1 || !f->takes[BY_PROCESSORS];
+  *out_run_s = 1e-3 * (f->takes[BY_PROCESSORS] ? took[1].by[BY_PROCESSORS] / f->cell->threads
+                                               : took[1].by[BY_CLOCK]);
+  return HONE_OK;
+}
+
+static void settle(struct fight *f, double *const *ratios, double error) {
+  struct interval found[FIGURES] = {{0}};
+  const bool both = f->takes[BY_CLOCK] && f->takes[BY_PROCESSORS];
+  for (int by = 0; by < FIGURES; by++)
+    if (f->takes[by])
+      found[by] = duel_interval(ratios[by], (size_t)f->pairs, both ? error / 2 : error);
+  f->by_processors = both && duel_goes_by_processors(&found[BY_CLOCK], &found[BY_PROCESSORS],
+                                                     f->options->fail_above);
+  f->ratio = found[f->by_processors || !f->takes[BY_CLOCK] ? BY_PROCESSORS : BY_CLOCK];
+}
+
+static hone_status fight_turns(struct fight *f, double error) {
+  double *ratios[FIGURES], run_s;
+  struct random random;
+  bool is_ok;
+  random_init(&random, f->options->seed ^ seed_of(f->cell->model));
+  TRY(probe(f, &run_s, &is_ok));
+  if (!is_ok) return HONE_OK;
+  const struct duel_turns turns = duel_turns(f->options, run_s, f->takes[BY_PROCESSORS]);
   f->pairs = turns.pairs;
-  TRY(NEW_ARRAY(f->ctx, f->arena, ratios, (size_t)f->pairs));
+  for (int by = 0; by < FIGURES; by++)
+    TRY(NEW_ARRAY(f->ctx, f->arena, ratios[by], (size_t)f->pairs));
   for (int i = 0; i < f->pairs; i++) {
-    TRY(pair(f, &random, turns.runs, &ratios[i]));
-    if (isnan(ratios[i])) {
+    TRY(pair(f, &random, turns.runs, ratios, i, &is_ok));
+    if (!is_ok) {
       f->status = STATUS_crashed;
       return HONE_OK;
     }
   }
-  f->ratio = duel_interval(ratios, (size_t)f->pairs, error);
+  settle(f, ratios, error);
   return HONE_OK;
 }
 
@@ -371,6 +409,7 @@ static void judge(const struct fight *f, struct changes *all, size_t i) {
   all->decided += c->is_compared && c->verdict != VERDICT_undecided;
   all->slower += c->is_slower;
   all->broken += c->is_broken;
+  all->by_processors += c->is_compared && f->by_processors;
   all->only_after += f->lacks_base;
 }
 

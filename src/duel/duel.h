@@ -1,7 +1,7 @@
 /* duel: two builds of hone on the same models: which one's code is slower. Each build compiles the model to a program
  * that needs nothing else; a pair is a turn of each in the same place in memory, one right after the other in random
  * order, and a turn is the fastest of the runs that fit in it: of long runs on one thread by their processor's time, which
- * neighbours lengthen little.
+ * neighbours lengthen little, of long runs on several threads by the clock and by their processors' time.
  *
  * Where both builds make the same code the two turns of a pair are exchangeable, whatever the machine does meanwhile, and
  * the order-statistics interval of the median ratio is exact (Conover 1999, 3.2): its error is the share of false alarms.
@@ -42,6 +42,10 @@ struct duel_turns duel_turns(const struct duel_options *options, double run_s, b
 /* Ratio of medians over pairs new / base with its interval at 1 - error; NaN ends where there are too few pairs. `ratios`
    is sorted. */
 struct interval duel_interval(double *ratios, size_t count, double error);
+/* Of long runs on several threads both figures have an interval, each at half of the error. The clock's counts where it lies on
+   one side of what is allowed, or is the narrower one; whether the processors' does. */
+bool duel_goes_by_processors(const struct interval *clock, const struct interval *processors,
+                             double fail_above);
 /* All cells, as two summaries and what changed between them: an output of the new build that is not the base's is a cell
    that broke. E_MISSING for a build that is no program. */
 MUST_USE hone_status duel_run(struct ctx *ctx, struct arena *arena, const struct duel_cell *cells,

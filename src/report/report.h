@@ -70,6 +70,8 @@ struct changes {
   size_t count;
   struct change *at; /* in the order of `after`, then what only `before` has */
   size_t compared, decided, slower, broken, only_before, only_after;
+  size_t
+      by_processors; /* whose ratio is not the clock's, but of the processors' time of several threads */
 };
 MUST_USE hone_status changes_find(struct ctx *ctx, struct arena *arena,
                                   const struct summary *before, const struct summary *after,

@@ -84,6 +84,23 @@ static void the_models_own_time_decides_how_many(void **state) {
   }
 }
 
+/* The clock's verdict stands where it has one about what is allowed, and what is not narrower adds nothing. */
+static void the_clock_counts_where_it_tells(void **state) {
+  (void)state;
+  static const struct {
+    struct interval clock, processors;
+    bool by_processors;
+  } rows[] = {
+      {{1, .995, 1.005}, {1.06, 1.055, 1.065}, false}, /* more work, better shared out */
+      {{1.2, 1.05, 1.4}, {1, .999, 1.001}, false},     /* the same work, worse shared out */
+      {{1, .85, 1.2}, {1.04, 1.03, 1.05}, true},       {{.7, .5, .9}, {1.04, 1.03, 1.05}, false},
+      {{1, .98, 1.03}, {1, .9, 1.1}, false},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++)
+    assert_int_equal(duel_goes_by_processors(&rows[i].clock, &rows[i].processors, .01),
+                     rows[i].by_processors);
+}
+
 static void few_pairs_decide_nothing(void **state) {
   (void)state;
   double ratios[] = {2, 2, 2, 2};
@@ -168,6 +185,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(false_alarms_are_one_per_cent),
                                      cmocka_unit_test(the_error_is_what_was_asked_for),
                                      cmocka_unit_test(the_models_own_time_decides_how_many),
+                                     cmocka_unit_test(the_clock_counts_where_it_tells),
                                      cmocka_unit_test(few_pairs_decide_nothing),
                                      cmocka_unit_test(a_sure_judge_is_asked_once_each),
                                      cmocka_unit_test(a_judge_that_errs_is_asked_again),

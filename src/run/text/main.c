@@ -363,8 +363,8 @@ static void usage(FILE *file, const struct hone_artifact_info *info) {
           "Runs the compiled model; an input is a .npy file or its raw little-endian elements.\n"
           "  -o DIR       folder of output_0.npy, ... (default: .)\n"
           "  --threads N  (default: one per processor)\n"
-          "  --repeat N   run N times and print the fastest and the median time, and of one\n"
-          "               thread the least time of its processor\n");
+          "  --repeat N   run N times and print the fastest and the median time, and the least\n"
+          "               time that a run took of processors, all threads together\n");
   print_io(file, "input", info->inputs, info->input_count);
   print_io(file, "output", info->outputs, info->output_count);
 }
@@ -451,8 +451,7 @@ static void execute(const struct hone_artifact_info *info, const struct hone_io 
   void *arena = allocate(info->arena_bytes);
   long kept = repeat < 100000 ? repeat : 100000; /* of the latest runs */
   double *times = allocate((size_t)kept * sizeof *times);
-  double processor =
-      1e300; /* least that a run took of it: the whole process's, so of one thread alone */
+  double processor = 1e300; /* least that a run took, of all threads together */
   for (long i = 0; i < repeat; i++) {
     const double used = now_ms(CLOCK_PROCESS_CPUTIME_ID), start = now_ms(CLOCK_MONOTONIC);
     int32_t status = info->run(info->weights, arena, io, team);
@@ -465,10 +464,8 @@ static void execute(const struct hone_artifact_info *info, const struct hone_io 
   }
   qsort(times, (size_t)kept, sizeof *times, ascending);
   if (repeat > 1)
-    printf("%ld runs, %d threads: fastest %.6f ms, median %.6f ms", repeat, (int)team->thread_count,
-           times[0], times[kept / 2]);
-  if (repeat > 1 && team->thread_count == 1) printf(", processor %.6f ms", processor);
-  if (repeat > 1) printf("\n");
+    printf("%ld runs, %d threads: fastest %.6f ms, median %.6f ms, processor %.6f ms\n", repeat,
+           (int)team->thread_count, times[0], times[kept / 2], processor);
   free(times);
   free(arena);
 }
