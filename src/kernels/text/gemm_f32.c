@@ -1,5 +1,6 @@
 /* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile.
- * EPILOGUE_IN_REGISTERS (1: k is so short that one more pass over the tile would count). */
+ * NEAR (how many k ahead the panel is fetched into L1; 0: not), EPILOGUE_IN_REGISTERS (1: k is so short that
+ * one more pass over the tile would count). */
 #include "types.h"
 #define B_T float
 #define NR (VECTORS * LANES)
@@ -37,6 +38,9 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
 #if AHEAD
         PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
+#endif
+#if NEAR
+        UNROLL for (int v = 0; v < vectors; v++) PREFETCH_NEAR_(b + NEAR * NR + v * LANES);
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {
           vec w[VECTORS];

@@ -35,6 +35,7 @@ typedef uint32_t vecw_;
 #endif
 #define STEP_POINTER_(p, n) ((p) += (n))
 #define PREFETCH_(p) ((void)(p))
+#define PREFETCH_NEAR_(p) ((void)(p))
 #define LANE_(x, i) (x)
 #define STORE_WORDS_(p, x) (*(p) = (x))
 
