@@ -41,6 +41,7 @@ def test_sizes_that_stand_in_the_file_as_tensors_keep_nobody_from_compiling(tmp_
     row = bench("zoo:gpt2,layers=1,width=64,vocabulary=50,sequence=6", "--backend", name, "--backend-option", f"{name}.{option}",
                 "--threads", "1", "--store", tmp_path / "results.db", *engine_words(name))[name, 1]
     assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+    assert row["effective_device"].endswith(", of a trace)"), row["effective_device"]
     assert row["compile_time_ms"] > 0, "what it takes to compile is part of the start-up"
 
 
