@@ -193,6 +193,15 @@ static hone_status choose_graph(struct tf *tf, size_t *out_index) {
 
 /* -- operators ---- */
 
+static hone_status refuse_custom(struct tf *tf, struct place at, const char *name) {
+  return advise(tf->ctx, fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", name), "%s",
+                strncmp(name, "Flex", 4)
+                    ? "its code is not in the file: build the model of TFLite's own operators; "
+                      "docs/tflite.md lists those that are read"
+                    : "TensorFlow itself would have to run it: convert the model again with "
+                      "supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]");
+}
+
 static hone_status find_kind(struct tf *tf, const struct flat_table *operator, size_t index,
                              const struct tf_kind **out) {
   int64_t number, old, code;
@@ -210,13 +219,16 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   struct place at = {PLACE_NODE, (int64_t)index, ""};
   if (code == CODE_CUSTOM) {
     *out = tf_custom_find(custom);
-    return *out ? HONE_OK : fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", custom);
+    return *out ? HONE_OK : refuse_custom(tf, at, custom);
   }
   const char *name, *why;
   *out = tf_kind_find(code < 0 ? -1 : (int)code, &name, &why);
   if (*out) return HONE_OK;
-  if (name) return fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why);
-  return fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
+  const hone_status status =
+      name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why)
+           : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
+  return advise(tf->ctx, status,
+                "docs/tflite.md lists what is read; the engine litert of 'hone bench' may run it");
 }
 
 static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) {

@@ -214,12 +214,13 @@ tf_build_fn tf_reshape, tf_squeeze, tf_expand_dims, tf_transpose, tf_concat, tf_
     tf_embedding_lookup, tf_topk, tf_reverse_sequence, tf_dilate;
 /* -- tflite_reduce.c ---- */
 tf_build_fn tf_reduce, tf_arg, tf_cumsum, tf_l2_normalise, tf_lrn, tf_resize, tf_rfft,
-    tf_complex_part, tf_reduce_bool;
+    tf_complex_part, tf_reduce_bool, tf_reduce_window;
 
 /* -- tflite_index.c; what SEGMENT operators do ---- */
 enum tf_reduction { TF_ADD, TF_MUL, TF_MAX, TF_MIN };
 tf_build_fn tf_where, tf_non_max_suppression, tf_unique, tf_sparse_to_dense, tf_segment,
-    tf_bucketize, tf_broadcast_args, tf_matrix_diag, tf_dynamic_update_slice;
+    tf_bucketize, tf_broadcast_args, tf_matrix_diag, tf_dynamic_update_slice, tf_hashtable_lookup,
+    tf_embedding_lookup_sparse;
 /* -- tflite_volume.c ---- */
 tf_build_fn tf_conv_3d, tf_conv_3d_transpose;
 /* -- tflite_sparse.c ---- */

@@ -1,5 +1,5 @@
 /* tflite_index: operators that choose or place elements by data: WHERE, NON_MAX_SUPPRESSION, UNIQUE, segments,
- * sparse lists, diagonals, and DYNAMIC_UPDATE_SLICE. */
+ * sparse lists, tables by key, diagonals, and DYNAMIC_UPDATE_SLICE. */
 #include "tflite.h"
 
 #include <math.h>
@@ -18,13 +18,13 @@ static hone_status filled(struct tf_op *op, hone_dtype dtype, const struct shape
   return make_node(op->make, OP_Expand, VALUES(scalar, dims), NULL, out);
 }
 
-/* x [from, to) along axis 0. */
-static hone_status rows(struct tf_op *op, struct value *x, int64_t from, int64_t to,
+/* x [from, to) along an axis. */
+static hone_status part(struct tf_op *op, struct value *x, int64_t axis, int64_t from, int64_t to,
                         struct value **out) {
   struct value *starts, *ends, *axes;
-  TRY(make_ints(op->make, (const int64_t[]){from}, 1, &starts));
-  TRY(make_ints(op->make, (const int64_t[]){to}, 1, &ends));
-  TRY(make_ints(op->make, (const int64_t[]){0}, 1, &axes));
+  TRY(make_ints(op->make, &from, 1, &starts));
+  TRY(make_ints(op->make, &to, 1, &ends));
+  TRY(make_ints(op->make, &axis, 1, &axes));
   return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
 }
 
@@ -170,7 +170,117 @@ hone_status tf_segment(struct tf_op *op) {
              &first));
   TRY(make_node(op->make, OP_ScatterND, VALUES(first, ids, data),
                 ARGS(STRING_ARG("reduction", names[kind])), &y));
-  TRY(rows(op, y, 0, count, &y));
+  TRY(part(op, y, 0, 0, count, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* -- tables by key ---- */
+
+/* x [n] as [n, 1, ..] beside `like`. */
+static hone_status as_rows(struct tf_op *op, struct value *x, const struct value *like,
+                           struct value **out) {
+  int64_t dims[HONE_MAX_RANK];
+  for (int d = 0; d < like->shape.rank; d++) dims[d] = d ? 1 : x->shape.dims[0];
+  return make_reshape(op->make, x, dims, (size_t)like->shape.rank, out);
+}
+
+/* HASHTABLE_LOOKUP: what is asked for [n], keys [rows] in rising order, rows [rows, ..]. The rows, zeros where no key is
+   that, and where one is. */
+hone_status tf_hashtable_lookup(struct tf_op *op) {
+  struct value *asked, *keys, *table, *same, *at, *found, *zero, *y;
+  TRY(tf_arity(op, 3, 3, 2));
+  TRY(tf_read_i64(op, 0, &asked));
+  TRY(tf_read_i64(op, 1, &keys));
+  TRY(tf_value(op, tf_in(op, 2), &table));
+  if (asked->shape.rank != 1 || keys->shape.rank != 1 || table->shape.rank < 1 ||
+      !keys->shape.dims[0] || table->shape.dims[0] != keys->shape.dims[0])
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: keys that do not fit the rows",
+                op->kind->name);
+  for (size_t i = 1; keys->constant && i < (size_t)keys->shape.dims[0]; i++)
+    if (tensor_i64(keys->constant, i) <= tensor_i64(keys->constant, i - 1))
+      return tf_refuse(op, "by keys that do not rise: LiteRT searches them as if they did");
+  TRY(make_reshape(op->make, asked, (const int64_t[]){asked->shape.dims[0], 1}, 2, &asked));
+  TRY(make_node(op->make, OP_Equal, VALUES(asked, keys), NULL, &same));
+  TRY(make_cast(op->make, same, HONE_I32, &same));
+  TRY(make_node(op->make, OP_ArgMax, VALUES(same), ARGS(INT_ARG("axis", 1), INT_ARG("keepdims", 0)),
+                &at));
+  TRY(make_ints(op->make, (const int64_t[]){1}, 1, &zero));
+  TRY(make_node(op->make, OP_ReduceMax, VALUES(same, zero), ARGS(INT_ARG("keepdims", 0)), &found));
+  TRY(make_node(op->make, OP_Gather, VALUES(table, at), NULL, &y));
+  TRY(make_cast(op->make, found, HONE_BOOL, &same));
+  TRY(as_rows(op, same, y, &same));
+  TRY(make_scalar(op->make, y->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_Where, VALUES(same, y, zero), NULL, &y));
+  TRY(make_cast(op->make, found, HONE_U8, &found));
+  TRY(tf_write(op, 0, false, y));
+  return tf_write(op, 1, false, found);
+}
+
+/* What is added where these places meet, of `shape`. */
+static hone_status added_up(struct tf_op *op, const struct shape *shape, struct value *places,
+                            struct value *x, struct value **out) {
+  TRY(filled(op, x->dtype, shape, 0, out));
+  return make_node(op->make, OP_ScatterND, VALUES(*out, places, x),
+                   ARGS(STRING_ARG("reduction", "add")), out);
+}
+
+/* What the sums are divided by: the weights' sum, or the root of their squares' (combiner 2); 1 where nothing stands. */
+static hone_status divisor(struct tf_op *op, const struct shape *shape, struct value *places,
+                           struct value *weights, int64_t combiner, struct value **out) {
+  struct value *one, *ones, *empty, *zero;
+  if (combiner == 2) TRY(make_node(op->make, OP_Mul, VALUES(weights, weights), NULL, &weights));
+  TRY(added_up(op, shape, places, weights, out));
+  if (combiner == 2) TRY(make_node(op->make, OP_Sqrt, VALUES(*out), NULL, out));
+  TRY(filled(op, HONE_F32, &weights->shape, 1, &ones));
+  TRY(added_up(op, shape, places, ones, &ones));
+  TRY(make_scalar(op->make, HONE_F32, 0, &zero));
+  TRY(make_scalar(op->make, HONE_F32, 1, &one));
+  TRY(make_node(op->make, OP_Equal, VALUES(ones, zero), NULL, &empty));
+  return make_node(op->make, OP_Where, VALUES(empty, one, *out), NULL, out);
+}
+
+static bool are_sizes(const int64_t *sizes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (sizes[i] < 0) return false;
+  return true;
+}
+
+/* EMBEDDING_LOOKUP_SPARSE: rows' numbers [k], their places [k, r] in a list of lists of these sizes [r], weights [k],
+   rows [rows, ..]. Each list's rows by their weights, added up; option 0: or their mean. */
+hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
+  struct value *ids, *places, *weights, *table, *y, *by;
+  int64_t sizes[HONE_MAX_RANK], combiner;
+  size_t count;
+  TRY(tf_arity(op, 5, 5, 1));
+  TRY(tf_option(op, 0, FLAT_I8, 0, &combiner));
+  TRY(tf_read_i64(op, 0, &ids));
+  TRY(tf_read_i64(op, 1, &places));
+  TRY(tf_ints(op, 2, HONE_MAX_RANK, sizes, &count));
+  TRY(tf_value(op, tf_in(op, 3), &weights));
+  TRY(tf_value(op, tf_in(op, 4), &table));
+  const int lead = (int)count - 1, rank = lead + table->shape.rank - 1;
+  if (combiner < 0 || combiner > 2) return tf_refuse(op, "combiner %lld", (long long)combiner);
+  if (ids->shape.rank != 1 || places->shape.rank != 2 ||
+      !shape_equal(&weights->shape, &ids->shape) || places->shape.dims[0] != ids->shape.dims[0] ||
+      places->shape.dims[1] != (int64_t)count || lead < 1 || table->shape.rank < 2 ||
+      rank > HONE_MAX_RANK || !are_sizes(sizes, count))
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: places that do not fit the rows",
+                op->kind->name);
+  struct shape shape = {.rank = rank}, lists = {.rank = lead};
+  for (int d = 0; d < rank; d++)
+    shape.dims[d] = d < lead ? sizes[d] : table->shape.dims[d - lead + 1];
+  memcpy(lists.dims, sizes, (size_t)lead * sizeof *sizes);
+  TRY(part(op, places, 1, 0, lead, &places));
+  TRY(make_node(op->make, OP_Gather, VALUES(table, ids), NULL, &y));
+  TRY(as_rows(op, weights, y, &by));
+  TRY(make_node(op->make, OP_Mul, VALUES(y, by), NULL, &y));
+  TRY(added_up(op, &shape, places, y, &y));
+  if (combiner) {
+    TRY(divisor(op, &lists, places, weights, combiner, &by));
+    for (int d = lead; d < rank; d++) lists.dims[lists.rank++] = 1;
+    TRY(make_reshape(op->make, by, lists.dims, (size_t)rank, &by));
+    TRY(make_node(op->make, OP_Div, VALUES(y, by), NULL, &y));
+  }
   return tf_write(op, 0, false, y);
 }
 
@@ -322,7 +432,7 @@ hone_status tf_dynamic_update_slice(struct tf_op *op) {
                 op->kind->name);
   if (!axes) return tf_write(op, 0, false, block);
   TRY(grid(op, &block->shape, axes, &places));
-  TRY(rows(op, start, 0, axes, &start));
+  TRY(part(op, start, 0, 0, axes, &start));
   TRY(make_scalar(op->make, HONE_I64, 0, &zero));
   TRY(make_ints(op->make, left, (size_t)axes, &room));
   TRY(make_node(op->make, OP_Max, VALUES(start, zero), NULL, &start));

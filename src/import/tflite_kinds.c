@@ -12,6 +12,7 @@ static const struct tf_kind kinds[] = {
     {7, "EMBEDDING_LOOKUP", tf_embedding_lookup, 0},
     {8, "FLOOR", tf_unary, OP_Floor},
     {9, "FULLY_CONNECTED", tf_fully_connected, 0},
+    {10, "HASHTABLE_LOOKUP", tf_hashtable_lookup, 0},
     {11, "L2_NORMALIZATION", tf_l2_normalise, 0},
     {12, "L2_POOL_2D", tf_pool, 2},
     {13, "LOCAL_RESPONSE_NORMALIZATION", tf_lrn, 0},
@@ -29,6 +30,7 @@ static const struct tf_kind kinds[] = {
     {26, "SPACE_TO_DEPTH", tf_depth_to_space, OP_SpaceToDepth},
     {27, "SVDF", tf_svdf, 0},
     {28, "TANH", tf_unary, OP_Tanh},
+    {33, "EMBEDDING_LOOKUP_SPARSE", tf_embedding_lookup_sparse, 0},
     {34, "PAD", tf_pad, 0},
     {35, "UNIDIRECTIONAL_SEQUENCE_RNN", tf_rnn, 0},
     {36, "GATHER", tf_gather, 0},
@@ -149,6 +151,7 @@ static const struct tf_kind kinds[] = {
     {160, "BITWISE_XOR", tf_binary, OP_BitwiseXor},
     {161, "RIGHT_SHIFT", tf_right_shift, 0},
     {203, "DILATE", tf_dilate, 0},
+    {205, "REDUCE_WINDOW", tf_reduce_window, 0},
     {206, "STABLEHLO_COMPOSITE", tf_composite, 0},
 };
 
@@ -157,12 +160,10 @@ static const struct {
   int first, last; /* codes */
   const char *name, *why;
 } refused[] = {
-    {10, 10, "HASHTABLE_LOOKUP", "not yet"},
     {15, 15, "LSH_PROJECTION", "hashes of strings"},
     {29, 29, "CONCAT_EMBEDDINGS", "LiteRT has no kernel for it"},
     {30, 30, "SKIP_GRAM", "strings"},
     {31, 31, "CALL", "LiteRT has no kernel for it"},
-    {33, 33, "EMBEDDING_LOOKUP_SPARSE", "not yet"},
     {51, 51, "DELEGATE", "an accelerator's own code stands for it"},
     {127, 127, "PLACEHOLDER_FOR_GREATER_OP_CODES", "no operator"},
     {136, 136, "HASHTABLE", "tables of strings"},
@@ -175,7 +176,6 @@ static const struct {
     {162, 202, "STABLEHLO",
      "StableHLO within TFLite, which converters lower to the operators above"},
     {204, 204, "STABLEHLO_RNG_BIT_GENERATOR", "its results differ from run to run"},
-    {205, 205, "REDUCE_WINDOW", "not yet"},
     {207, 209, "STABLEHLO",
      "StableHLO within TFLite, which converters lower to the operators above"},
 };

@@ -235,3 +235,87 @@ hone_status tf_complex_part(struct tf_op *op) {
   TRY(make_node(op->make, OP_Sqrt, VALUES(y), NULL, &y));
   return tf_write(op, 0, false, y);
 }
+
+/* -- REDUCE_WINDOW ---- */
+
+/* A window's sizes, how far it goes from place to place and its elements lie apart, and how many places there are. */
+struct sliding {
+  int rank;
+  int64_t sizes[HONE_MAX_RANK], steps[HONE_MAX_RANK], apart[HONE_MAX_RANK], places[HONE_MAX_RANK];
+  int64_t elements; /* of the window */
+};
+
+static hone_status read_sliding(struct tf_op *op, const struct shape *shape, struct sliding *w) {
+  enum { MOST_ELEMENTS = 4096 }; /* each is a node */
+  int64_t *const lists[] = {w->sizes, w->steps, w->apart};
+  w->rank = shape->rank;
+  w->elements = 1;
+  for (size_t k = 0; k < COUNT(lists); k++) {
+    size_t count;
+    TRY(tf_ints(op, 2 + k, HONE_MAX_RANK, lists[k], &count));
+    bool fits = (int)count == w->rank;
+    for (size_t d = 0; d < count; d++) fits = fits && lists[k][d] >= 1;
+    if (!fits)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input %zu does not fit rank %d",
+                  op->kind->name, 2 + k, w->rank);
+  }
+  for (int d = 0; d < w->rank; d++) {
+    int64_t reach;
+    if (!checked_mul(w->elements, w->sizes[d], &w->elements) || w->elements > MOST_ELEMENTS)
+      return tf_refuse(op, "a window of more than %d elements", MOST_ELEMENTS);
+    if (!checked_mul(w->sizes[d] - 1, w->apart[d], &reach) || reach >= shape->dims[d])
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: a window beyond the tensor",
+                  op->kind->name);
+    w->places[d] = (shape->dims[d] - reach - 1) / w->steps[d] + 1;
+  }
+  return HONE_OK;
+}
+
+/* Element `at` of the window, wherever it stands. */
+static hone_status window_element(struct tf_op *op, const struct sliding *w, struct value *x,
+                                  int64_t at, struct value **out) {
+  int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK];
+  struct value *operands[5] = {x};
+  for (int d = w->rank - 1; d >= 0; d--) {
+    axes[d] = d;
+    starts[d] = at % w->sizes[d] * w->apart[d];
+    ends[d] = starts[d] + (w->places[d] - 1) * w->steps[d] + 1;
+    at /= w->sizes[d];
+  }
+  const int64_t *const lists[] = {starts, ends, axes, w->steps};
+  for (size_t k = 0; k < COUNT(lists); k++)
+    TRY(make_ints(op->make, lists[k], (size_t)w->rank, &operands[1 + k]));
+  return make_node(op->make, OP_Slice, operands, COUNT(operands), NULL, out);
+}
+
+/* x, what a window begins with, its sizes, steps and distances; option 0: what it does. One element of the window after
+   the other, as LiteRT does it: floats show the order. */
+hone_status tf_reduce_window(struct tf_op *op) {
+  static const enum op_id ids[] = {[1] = OP_Add, OP_Mul, OP_Min, OP_Max, OP_And, OP_Or};
+  int64_t what;
+  struct sliding w;
+  struct value *x, *y, *element;
+  TRY(tf_arity(op, 5, 5, 1));
+  TRY(tf_option(op, 0, FLAT_I32, 0, &what));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(tf_value(op, tf_in(op, 1), &y));
+  const hone_dtype dtype = x->dtype;
+  if (what < 1 || what >= (int64_t)COUNT(ids))
+    return tf_refuse(op, "function %lld", (long long)what);
+  if (tf_is_quantised(tf_in(op, 0)) && what < 3) return tf_refuse(op, "of quantised numbers");
+  if (make_elements(y) != 1)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input 1 is not one number",
+                op->kind->name);
+  TRY(read_sliding(op, &x->shape, &w));
+  if (what > 4) {
+    TRY(make_cast(op->make, x, HONE_BOOL, &x));
+    TRY(make_cast(op->make, y, HONE_BOOL, &y));
+  }
+  TRY(make_reshape(op->make, y, NULL, 0, &y));
+  for (int64_t at = 0; at < w.elements; at++) {
+    TRY(window_element(op, &w, x, at, &element));
+    TRY(make_node(op->make, ids[what], VALUES(y, element), NULL, &y));
+  }
+  TRY(make_cast(op->make, y, dtype, &y));
+  return tf_write(op, 0, false, y);
+}

@@ -1553,6 +1553,24 @@ def add_choosing():
         ("mirror-wide", "MIRROR_PAD", [("x", random.normal(size=(3, 4)), "float32", False),
                                        ("pads", ((2, 3), (0, 4)), "int32", True)], [("y", (8, 8), "float32")],
          {"mode": 1}, "MirrorPad"),
+        ("hashtable", "HASHTABLE_LOOKUP", [("asked", (7, -2, 4, 7, 9), "int32", False), ("keys", (-2, 3, 7, 9), "int32", True),
+                                           ("rows", random.normal(size=(4, 2, 3)), "float32", True)],
+         [("y", (5, 2, 3), "float32"), ("found", (5,), "uint8")], None, None),
+        *((f"embedding-{word}", "EMBEDDING_LOOKUP_SPARSE",
+           [("ids", (1, 3, 0, 1, 2), "int32", False), ("at", ((0, 0), (0, 1), (1, 0), (3, 2), (3, 3)), "int32", False),
+            ("sizes", (4, 5), "int32", True), ("w", (2, 0.5, 1, 3, -1.25), "float32", False),
+            ("rows", random.normal(size=(4, 3)), "float32", True)], [("y", (4, 3), "float32")], {"combiner": k},
+           "EmbeddingLookupSparse") for k, word in enumerate(("sum", "mean", "root"))),
+        *((f"window-{word}", "REDUCE_WINDOW",
+           [("x", data, dtype, False), ("first", first, dtype, True), ("size", size, "int64", True), ("step", step, "int64", True),
+            ("apart", apart, "int64", True)], [("y", out, dtype)], {"reduceFunction": k}, "ReduceWindow")
+          for k, word, dtype, data, first, size, step, apart, out in (
+              (1, "sum", "float32", random.normal(size=(2, 7, 5, 3)), 0.5, (1, 3, 2, 1), (1, 2, 3, 1), (1, 1, 1, 1), (2, 3, 2, 3)),
+              (2, "product", "float32", random.normal(size=(9,)), 1, (3,), (1,), (2,), (5,)),
+              (3, "least", "int32", random.integers(-9, 9, (4, 6)), 5, (2, 2), (2, 3), (1, 2), (2, 2)),
+              (4, "most", "float32", random.normal(size=(1, 6, 6, 2)), -np.inf, (1, 2, 2, 1), (1, 2, 2, 1), (1, 1, 1, 1), (1, 3, 3, 2)),
+              (5, "all", "int32", random.integers(0, 4, (3, 5)), 1, (1, 2), (1, 1), (1, 1), (3, 4)),
+              (6, "any", "int8", random.integers(0, 2, (3, 5)), 0, (2, 1), (1, 1), (1, 1), (2, 5)))),
     ]
     for word, code, inputs, outputs, options, kind in rows:
         CASES[f"list-{word}"] = (lambda name, code=code, inputs=inputs, outputs=outputs, options=options, kind=kind:

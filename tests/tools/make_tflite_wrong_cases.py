@@ -106,6 +106,38 @@ def operands():
     one("sparse-high", "SHAPE", "by places of rank 3", "SPARSE_TO_DENSE",
         [((1, 1, 2), "int32"), ((2, 2), "int32", True), ((1,), "float32"), (0, "float32", True)], [((2, 2), "float32")],
         {"validateIndices": False}, "SparseToDense")
+    def window(name, status, says, size=(2, 2), step=(1, 1), apart=(1, 1), first=0.0, function=1, quants=()):
+        dtype = "int8" if quants else "float32"
+        one(name, status, says, "REDUCE_WINDOW",
+            [((4, 90), dtype), (np.asarray(first), dtype, True), (size, "int64", True), (step, "int64", True), (apart, "int64", True)],
+            [((3, 89), dtype)], {"reduceFunction": function}, "ReduceWindow", quants=quants)
+    window("window-beyond", "SHAPE", "a window beyond the tensor", size=(2, 91))
+    window("window-far", "SHAPE", "a window beyond the tensor", apart=(4, 1))
+    window("window-huge", "SHAPE", "a window beyond the tensor", size=(2, 3), apart=(1, 2 ** 62))
+    window("window-none", "SHAPE", "input 2 does not fit rank 2", size=(2, 0))
+    window("window-short", "SHAPE", "input 3 does not fit rank 2", step=(1,))
+    window("window-many", "UNSUP", "more than 4096 elements", size=(2, 2 ** 40))
+    window("window-from-two", "SHAPE", "input 1 is not one number", first=(0, 1))
+    window("window-function", "UNSUP", "function 7", function=7)
+    window("window-no-function", "UNSUP", "function 0", function=0)
+    window("window-quantised", "UNSUP", "of quantised numbers", quants=[(0.1, 0), (0.1, 0), None, None, None, (0.1, 0)])
+    table = lambda name, status, says, keys, rows=(3, 2): one(
+        name, status, says, "HASHTABLE_LOOKUP", [((5,), "int32"), (keys, "int32", True), (rows, "float32")],
+        [((5, 2), "float32"), ((5,), "uint8")])
+    table("table-falling", "UNSUP", "keys that do not rise", (1, 3, 2))
+    table("table-twice", "UNSUP", "keys that do not rise", (1, 1, 2))
+    table("table-short", "SHAPE", "keys that do not fit the rows", (1, 2))
+    table("table-keys", "SHAPE", "keys that do not fit the rows", ((1,), (2,), (3,)))
+    def lists(name, status, says, places=((0, 0), (1, 0)), sizes=(2, 3), weights=(1, 2), combiner=0, rows=(4, 3)):
+        one(name, status, says, "EMBEDDING_LOOKUP_SPARSE",
+            [((2,), "int32"), (places, "int32", True), (sizes, "int32", True), (weights, "float32", True), (rows, "float32")],
+            [((2, 3), "float32")], {"combiner": combiner}, "EmbeddingLookupSparse")
+    lists("lists-combiner", "UNSUP", "combiner 3", combiner=3)
+    lists("lists-flat", "SHAPE", "places that do not fit", places=((0,), (1,)), sizes=(2,))
+    lists("lists-places", "SHAPE", "places that do not fit", places=((0, 0),))
+    lists("lists-weights", "SHAPE", "places that do not fit", weights=(1, 2, 3))
+    lists("lists-rows", "SHAPE", "places that do not fit", rows=(4,))
+    lists("lists-below", "SHAPE", "", sizes=(-2, 3))
     one("boxes-unknown", "UNSUP", "is not known", "NON_MAX_SUPPRESSION_V4",
         [((5, 4), "float32"), ((5,), "float32"), (3, "int32", True), ((), "float32"), (0.1, "float32", True)],
         [((3,), "int32"), ((), "int32")], {}, "NonMaxSuppressionV4")
