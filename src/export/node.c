@@ -104,6 +104,8 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
     *out = false;
     return is_default(attribute, newer[i].otherwise) ? HONE_OK : lacks(e, node, attribute->name);
   }
+  if (is_op(node, OP_ScatterElements) && !strcmp(attribute->name, "within"))
+    *out = false; /* hone's own, of places that are never below 0 */
   if (is_op(node, OP_Split) && e->opset < 18 && !strcmp(attribute->name, "num_outputs")) {
     *out = false;
     return splits_evenly(node) ? HONE_OK : lacks(e, node, attribute->name);

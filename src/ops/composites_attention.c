@@ -354,5 +354,6 @@ void expand_tensor_scatter(struct expansion *e) {
     index = x_2(e, OP_Mod, index, x_scalar(e, HONE_I64, (double)cache->shape.dims[axis]));
   index = x_expand(e, index, &update->shape);
   x_with_int(e, "axis", axis);
+  x_with_int(e, "within", 1); /* tokens, and a cache, of open sizes: plan/symbol.c */
   x_out(e, 0, x_3(e, OP_ScatterElements, cache, index, update));
 }

@@ -259,6 +259,13 @@ static void read_places(struct expansion *e, struct grouped *g) {
   g->own = NULL;
 }
 
+/* As many rows of zeros as x has: of a number that the run gives, so that they may be an open size. */
+static struct value *cleared(struct expansion *e, const struct grouped *g, const struct value *x) {
+  struct value *never = x_2(e, OP_Less, g->before, x_scalar(e, HONE_I64, -0x1p62));
+  never = x_reshape(e, x_cast(e, never, x->dtype), (int64_t[]){g->batch, 1, 1, 1}, 4);
+  return x_expand(e, never, &x->shape);
+}
+
 /* Keys of this call in the cache: behind it, or written into it. */
 static struct value *with_cache(struct expansion *e, const struct grouped *g, struct value *past,
                                 struct value *x) {
@@ -270,7 +277,10 @@ static struct value *with_cache(struct expansion *e, const struct grouped *g, st
   }
   if (g->known_before == g->room && keys == g->room + g->rows)
     return x_concat(e, 2, (struct value *[]){past, x}, 2);
-  past = x_pad(e, past, 2, 0, keys - g->room);
+  if (keys == g->room + g->rows)
+    past = x_concat(e, 2, (struct value *[]){past, cleared(e, g, x)}, 2);
+  else
+    past = x_pad(e, past, 2, 0, keys - g->room);
   x_with_int(e, "axis", 2);
   return x_3(e, OP_TensorScatter, past, x, g->before);
 }

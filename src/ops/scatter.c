@@ -84,6 +84,14 @@ static hone_status check_types(struct ctx *ctx, const struct node *node) {
 
 /* -- ScatterElements --------------------------------------------------------------------------- */
 
+/* hone's own attribute `within`: places count from the beginning, and what has one below 0 is written nowhere. */
+static hone_status place_along(struct ctx *ctx, const struct node *node, int64_t i, int64_t dim,
+                               int64_t *out) {
+  *out = -1;
+  if (i < 0 && node_int(node, "within", 0)) return HONE_OK;
+  return node_index(ctx, node, i, dim, out);
+}
+
 hone_status infer_scatter_elements(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct shape *data = &node->inputs[0]->shape, *indices = &node->inputs[1]->shape;
@@ -100,7 +108,7 @@ hone_status infer_scatter_elements(struct ctx *ctx, struct graph *graph, struct 
   const struct tensor *known = node->inputs[1]->constant;
   for (size_t i = 0; known && i < tensor_count(known); i++) {
     int64_t at;
-    TRY(node_index(ctx, node, tensor_i64(known, i), data->dims[axis], &at));
+    TRY(place_along(ctx, node, tensor_i64(known, i), data->dims[axis], &at));
   }
   return set_output(ctx, node, 0, node->inputs[0]->dtype, data);
 }
@@ -120,9 +128,9 @@ hone_status eval_scatter_elements(struct ctx *ctx, struct arena *scratch, const 
   if (in[0]->bytes) memcpy(tensor_data(out[0]), in[0]->data, in[0]->bytes);
   for (size_t i = 0; i < count; i++) {
     int64_t index, offset = 0;
-    TRY(node_index(ctx, node, tensor_i64(in[1], i), data->dims[axis], &index));
+    TRY(place_along(ctx, node, tensor_i64(in[1], i), data->dims[axis], &index));
     for (int k = 0; k < data->rank; k++) offset += (k == axis ? index : at[k]) * strides[k];
-    update(out[0], (size_t)offset, in[2], i, 1, size, reduction);
+    if (index >= 0) update(out[0], (size_t)offset, in[2], i, 1, size, reduction);
     for (int k = indices->rank - 1; k >= 0 && ++at[k] == indices->dims[k]; k--) at[k] = 0;
   }
   return HONE_OK;

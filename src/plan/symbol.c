@@ -250,6 +250,14 @@ static hone_status carry_topk(struct carrier *c) {
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), largest ? -INFINITY : INFINITY);
 }
 
+/* Updates behind the open part go nowhere. */
+static hone_status carry_placed(struct carrier *c) {
+  const struct value *index = c->node->inputs[1];
+  if (index->constant && is_open_value(index)) return refuse(c, "its places are constants");
+  for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, -1));
+  return HONE_OK;
+}
+
 /* Updates behind the open part go to place 0 and change nothing there. */
 static hone_status carry_scatter(struct carrier *c) {
   static const struct {
@@ -258,6 +266,7 @@ static hone_status carry_scatter(struct carrier *c) {
   } reductions[] = {{"add", 0}, {"mul", 1}, {"max", -INFINITY}, {"min", INFINITY}};
   const struct value *index = c->node->inputs[1], *updates = c->node->inputs[2];
   const char *word = node_string(c->node, "reduction", "none");
+  if (node_int(c->node, "within", 0)) return carry_placed(c);
   if (is_open_value(c->node->inputs[0])) return refuse(c, "indices may count from its end");
   for (size_t i = 0; i < COUNT(reductions); i++) {
     if (strcmp(word, reductions[i].word)) continue;

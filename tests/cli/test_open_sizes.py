@@ -196,25 +196,25 @@ def pictures():
 CACHE = "past_k[1,2,0<=P<=17,16],past_v[1,2,P,16]"
 
 
-def projected(attention, more, extra=(), opset=20, **others):
+def projected(attention, more, extra=(), opset=20, batch=1, **others):
     """Tokens and a cache, both open, around an operator of attention: prompts in front of nothing, and behind a cache."""
-    cache = [1, 2, "t", 16]
+    cache = [batch, 2, "t", 16]
     nodes = [node("MatMul", f"x w{name}", name) for name in "qkv"] + [attention, node("MatMul", "a wo", "y"), *extra]
-    made = model(nodes, [("x", FLOAT, [1, "s", 16]), *more, ("past_k", FLOAT, [1, 2, "p", 16]), ("past_v", FLOAT, [1, 2, "p", 16])],
-                 [("y", FLOAT, [1, "s", 16]), ("present_k", FLOAT, cache), ("present_v", FLOAT, cache)],
+    made = model(nodes, [("x", FLOAT, [batch, "s", 16]), *more, *((f"past_{n}", FLOAT, [batch, 2, "p", 16]) for n in "kv")],
+                 [("y", FLOAT, [batch, "s", 16]), ("present_k", FLOAT, cache), ("present_v", FLOAT, cache)],
                  weights(wq=floats(16, 64), wk=floats(16, 32), wv=floats(16, 32), wo=floats(64, 16), **others), opset)
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return made
 
 
-def grouped_decoder():
+def grouped_decoder(batch=1):
     turns = np.arange(64)[:, None] * 0.4 ** np.arange(8)[None]
     lengths = [node("ReduceSum", "mask uno", "seen", keepdims=0), node("Sub", "seen uno", "last"),
                node("Cast", "last", "lasts", to=TensorProto.INT32), node("Shape", "mask", "sizes"),
                node("Gather", "sizes one", "all"), node("Cast", "all", "total", to=TensorProto.INT32)]
     made = projected(node("GroupQueryAttention", "q k v past_k past_v lasts total cos sin", "a present_k present_v",
                           domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1),
-                     [("mask", INT64, [1, "t"])], lengths, uno=ints(1), one=np.array(1, np.int64),
+                     [("mask", INT64, [batch, "t"])], lengths, batch=batch, uno=ints(1), one=np.array(1, np.int64),
                      cos=np.cos(turns).astype(np.float32), sin=np.sin(turns).astype(np.float32))
     return made, f"x[1,S<=5,16],{CACHE},mask[1,P+S]", {"s": 5, "p": 17}
 
@@ -237,7 +237,14 @@ def causal_decoder():
     return made, f"x[1,S<=5,16],{CACHE}", {"s": 5, "p": 17}
 
 
-SEVERAL = [encoder, decoder, pictures, grouped_decoder, many_heads_decoder, causal_decoder]
+def scattered_cache():
+    """Tokens of each row of a batch written where the run says."""
+    return model([node("TensorScatter", "past new at", "y", axis=-2)],
+                 [("past", FLOAT, ["n", 3, 36, 4]), ("new", FLOAT, ["n", 3, "s", 4]), ("at", INT64, ["n"])],
+                 [("y", FLOAT, ["n", 3, 36, 4])], [], 24), "past[N<=3,3,36,4],new[N,3,S<=5,4],at[N]", {"n": 3, "s": 5}
+
+
+SEVERAL = [encoder, decoder, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):
@@ -281,6 +288,28 @@ def test_every_combination_of_several_sizes(hone, tmp_path, case, passes):
     arrays[0] = np.concatenate([arrays[0]] * 2)
     if len(arrays) > 1:
         artifact(*arrays, expect=8)
+
+
+def test_rows_of_a_batch_have_caches_of_unlike_lengths(hone, tmp_path):
+    """Each row is what ONNX Runtime makes of it alone, with the part of the cache that is its own."""
+    made, _, _ = grouped_decoder("n")
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    cache = CACHE.replace("[1,", "[3,")
+    sound(hone("compile", "m.onnx", "--shape", f"x[3,S<=5,16],{cache},mask[3,P+S]", "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for k, (s, p) in enumerate(((5, 17), (1, 17), (3, 9), (5, 1), (1, 1), (4, 16), (5, 17))):
+        x, past = floats(3, s, 16), [floats(3, 2, p, 16), floats(3, 2, p, 16)]
+        own = np.array([p, 0, (p + 1) // 2])
+        mask = (np.arange(p + s) < (own + s)[:, None]).astype(np.int64)
+        y, *present = artifact(x, mask, *past, fill=[0xFF, 0x7F, 0xA5][k % 3])
+        for row, n in enumerate(own):
+            alone = {"x": x[row:row + 1], "mask": np.ones((1, n + s), np.int64),
+                     **{f"past_{c}": q[row:row + 1, :, :n] for c, q in zip("kv", past)}}
+            want = session.run(None, alone)
+            np.testing.assert_allclose(y[row], want[0][0], rtol=2e-4, atol=2e-5, err_msg=f"row {row} at {s}, {p}")
+            for have, c in zip(present, want[1:]):
+                np.testing.assert_allclose(have[row, :, :n + s], c[0], rtol=2e-4, atol=2e-5)
+                assert not have[row, :, max(p, n + s):].any()
 
 
 def test_verify_walks_through_combinations(hone, tmp_path):
