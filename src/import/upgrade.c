@@ -539,9 +539,11 @@ bool contrib_name(struct raw_node *node) {
   } names[] = {{"Attention", "MsAttention", false},
                {"DequantizeLinear", "DequantizeLinear", true},
                {"Gelu", "Gelu", true},
+               {"GridSample", "GridSample", true},
                {"Pad", "Pad", true},
                {"QuantizeLinear", "QuantizeLinear", true},
                {"RotaryEmbedding", "MsRotaryEmbedding", false},
+               {"Solve", "SolveLinear", false},
                {"TransposeMatMul", "FusedMatMul", false},
                {"Trilu", "Trilu", true}};
   if (strcmp(node->domain, "com.microsoft")) return false;

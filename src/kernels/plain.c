@@ -105,6 +105,12 @@ static size_t scratch_suppress(const struct plain_problem *p) {
   return (size_t)p->in[1].dims[0] * (2 * sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
 }
 
+/* The weights of a row's and a column's pixels in each bin. */
+static size_t scratch_regions(const struct plain_problem *p) {
+  const int64_t *in = p->in[0].dims, *out = p->out[0].dims;
+  return (size_t)(in[2] * out[2] + in[3] * out[3]) * sizeof(float);
+}
+
 /* Two lists of places along the axis. */
 static size_t scratch_sort(const struct plain_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
@@ -176,6 +182,7 @@ const struct plain_kernel plain_table[] = {
     {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
     {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
     {"EyeLike", "plain/EyeLike.c", NULL, units_rows, NULL, NULL},
+    {"FindTokens", "plain/FindTokens.c", NULL, units_one, "it counts the most tokens", NULL},
     {"GRU", "plain/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"Gather", "plain/Gather.c", NULL, units_gathers, NULL, NULL},
     {"GatherElements", "plain/GatherElements.c", NULL, units_rows, NULL, NULL},
@@ -215,6 +222,8 @@ const struct plain_kernel plain_table[] = {
     {"NormalizeWords", "plain/NormalizeWords.c", NULL, units_lines, NULL, NULL},
     {"OneHot", "plain/OneHot.c", NULL, units_elements, NULL, NULL},
     {"Pad", "plain/Pad.c", NULL, units_rows, NULL, NULL},
+    {"PadStrings", "plain/PadStrings.c", NULL, units_rows, NULL, NULL},
+    {"PoolRegions", "plain/PoolRegions.c", NULL, units_first, NULL, scratch_regions},
     {"Pow", "plain/Pairs.c", "PAIR_OP 0", units_rows, NULL, NULL},
     {"QLinearConv", "plain/ConvInteger.c", "QLINEAR 1", units_planes, NULL, NULL},
     {"QLinearMatMul", "plain/MatMulInteger.c", "QLINEAR 1", units_products, NULL, NULL},

@@ -19,6 +19,10 @@ void expand_qlinear_binary(struct expansion *e) {
   out_quantised(e, x_2(e, op, dequantised(e, 0), dequantised(e, 3)), 6);
 }
 
+void expand_qlinear_where(struct expansion *e) {
+  out_quantised(e, x_3(e, OP_Where, x_in(e, 0), dequantised(e, 1), dequantised(e, 4)), 7);
+}
+
 void expand_qlinear_unary(struct expansion *e) {
   struct value *x = dequantised(e, 0);
   if (is_op(e->node, OP_QLinearLeakyRelu)) x_with_float(e, "alpha", x_float(e, "alpha", 0.01));

@@ -201,6 +201,36 @@ static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t s
   return taps;
 }
 
+/* x and regions [r, 4] in a grid of bins. What the attributes of the node to be made say is said here alone. */
+static void pool_regions(struct expansion *e, struct value *rois, struct value *pictures,
+                         int64_t high, int64_t wide, bool is_whole) {
+  struct value *x = x_in(e, 0), *wide_x = x_cast(e, x, HONE_F32);
+  rois = x_cast(e, rois, HONE_F32);
+  pictures = x_cast(e, pictures, HONE_I64);
+  x_with_int(e, "output_height", high);
+  x_with_int(e, "output_width", wide);
+  x_with_float(e, "spatial_scale", x_float(e, "spatial_scale", 1));
+  x_with_int(e, "whole_pixels", is_whole);
+  x_with_int(e, "half_pixel",
+             x_is(e, "coordinate_transformation_mode", "half_pixel", "half_pixel"));
+  x_out(e, 0, x_cast(e, x_3(e, OP_PoolRegions, wide_x, rois, pictures), x->dtype));
+}
+
+/* x [n, c, h, w], rois [r, 5]: the picture, then x, y, x, y. */
+void expand_max_roi_pool(struct expansion *e) {
+  struct value *rois = x_in(e, 1);
+  size_t count = 0;
+  const int64_t *bins = node_ints(e->node, "pooled_shape", &count);
+  if (x_in(e, 0)->shape.rank != 4 || rois->shape.rank != 2 || rois->shape.dims[1] != 5 ||
+      count != 2) {
+    x_fail(e, HONE_E_SHAPE, "x, rois and pooled_shape do not fit");
+    return;
+  }
+  struct value *pictures =
+      x_reshape(e, x_slice(e, rois, 1, 0, 1), (int64_t[]){rois->shape.dims[0]}, 1);
+  pool_regions(e, x_slice(e, rois, 1, 1, 5), pictures, bins[0], bins[1], true);
+}
+
 void expand_roi_align(struct expansion *e) {
   enum { MOST = 1 << 20 }; /* bins, and samples of one */
   struct value *x = x_in(e, 0), *rois = x_in(e, 1), *batch = x_in(e, 2);
@@ -211,9 +241,13 @@ void expand_roi_align(struct expansion *e) {
       batch->shape.rank != 1 || batch->shape.dims[0] != rois->shape.dims[0] || high < 1 ||
       wide < 1 || high > MOST || wide > MOST || samples > MOST)
     x_fail(e, HONE_E_SHAPE, "input, rois and batch_indices do not fit");
-  if (samples < 1)
-    x_fail(e, HONE_E_UNSUP, "RoiAlign with sampling_ratio 0, whose work depends on the rois");
+  if (samples < 1 && is_max)
+    x_fail(e, HONE_E_UNSUP, "RoiAlign by the largest of samples whose number depends on the rois");
   if (e->status) return;
+  if (samples < 1) {
+    pool_regions(e, rois, batch, high, wide, false);
+    return;
+  }
   int64_t r = rois->shape.dims[0], c = x->shape.dims[1];
   struct axis_taps axes[2] = {
       roi_taps(e, x_unsqueeze(e, roi_points(e, rois, 1, 3, high, samples), 2), x->shape.dims[2]),

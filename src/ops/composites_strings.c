@@ -28,6 +28,74 @@ void expand_regex_full_match(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_MatchStrings, x_in(e, 0), constant_of(e, table)));
 }
 
+/* -- Tokenizer -------------------------------------------------------------------------------------- */
+
+/* One expression for all separators: "(a)|(b)". */
+static struct string any_of(struct expansion *e, const struct attribute *list) {
+  size_t length = 0, n = 0;
+  char *text = NULL;
+  for (size_t i = 0; i < list->count; i++) length += list->strings[i].length + 3;
+  if (!e->status) e->status = NEW_ARRAY(e->ctx, e->graph->arena, text, length + 1);
+  for (size_t i = 0; !e->status && i < list->count; i++) {
+    if (i) text[n++] = '|';
+    text[n++] = '(';
+    memcpy(text + n, list->strings[i].bytes, list->strings[i].length);
+    n += list->strings[i].length;
+    text[n++] = ')';
+  }
+  return (struct string){text, n};
+}
+
+/* x [c] or [n, c]: its tokens along one more axis, by an expression that they match, by separators between them, or
+   (one separator of no bytes) its characters. */
+void expand_tokenizer(struct expansion *e) {
+  static const struct string character = {"(.|\n)", 5}, none = {"", 0};
+  const struct attribute *pattern = node_attribute(e->node, "tokenexp"),
+                         *cuts = node_attribute(e->node, "separators"),
+                         *rest = node_attribute(e->node, "pad_value");
+  const struct value *x = x_in(e, 0);
+  const bool by_cuts = !pattern && cuts && cuts->kind == ATTRIBUTE_STRINGS && cuts->count;
+  const bool by_character = by_cuts && cuts->count == 1 && !cuts->strings[0].length;
+  int64_t starts[3];
+  struct tensor *table = NULL;
+  const struct tensor *filling;
+  if (x_int(e, "mark", 0))
+    x_fail(e, HONE_E_UNSUP, "Tokenizer with marks of a text's begin and end");
+  if (x->shape.rank < 1 || x->shape.rank > 2 || (rest && rest->kind != ATTRIBUTE_STRING) ||
+      (!by_cuts && (!pattern || pattern->kind != ATTRIBUTE_STRING)))
+    x_fail(e, HONE_E_FORMAT, "Tokenizer of rank %d, or without separators or expression",
+           x->shape.rank);
+  if (e->status) return;
+  const struct string by = by_character ? character : by_cuts ? any_of(e, cuts) : pattern->s;
+  if (!e->status)
+    e->status = regex_find_table(e->ctx, e->graph->arena, node_place(e->node), by, &table, starts);
+  struct value *fill = x_constant(e, HONE_STRING, &(struct shape){1, {1}}, &filling);
+  if (e->status) return;
+  *(struct string *)tensor_data(filling) = rest ? rest->s : none;
+  x_with_int(e, "cuts", by_cuts && !by_character);
+  x_with_int(e, "least", x_int(e, "mincharnum", 1));
+  x_with_ints(e, "starts", starts, 3);
+  x_out(e, 0, x_3(e, OP_FindTokens, x_in(e, 0), constant_of(e, table), fill));
+}
+
+/* A Flatten of which at most one dimension is known only at run time, beside ones: these go. */
+void expand_open_flatten(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  int64_t axis = x_int(e, "axis", 1);
+  if (axis < 0) axis += x->shape.rank;
+  for (int d = x->shape.rank; d-- > 0;) {
+    const int first = d < axis ? 0 : (int)axis, last = d < axis ? (int)axis : x->shape.rank;
+    if (last - first < 2 || x->shape.dims[d] != 1 || x->extents[d]) continue;
+    x = x_squeeze(e, x, d);
+    axis -= d < axis;
+  }
+  if (!e->status && (x->shape.rank != 2 || axis != 1)) {
+    x_fail(e, HONE_E_UNSUP, "Flatten of a value whose size is known only at run time");
+    return;
+  }
+  x_out(e, 0, x_1(e, OP_Identity, x));
+}
+
 void expand_string_normalizer(struct expansion *e) {
   const struct attribute *words = node_attribute(e->node, "stopwords");
   struct value *x = x_in(e, 0);

@@ -84,6 +84,10 @@ void expand_tfidf(struct expansion *e) {
            x->shape.rank);
     return;
   }
+  if (x->extents[x->shape.rank - 1] && x->dtype == HONE_STRING) { /* no n-gram has an empty word */
+    x_with_int(e, "length", x->shape.dims[x->shape.rank - 1]);
+    x = x_1(e, OP_PadStrings, x);
+  }
   if (is_flat) x = x_unsqueeze(e, x, 0);
   int64_t first = 0, rows = x->shape.dims[0];
   for (int64_t n = 1; n <= g.longest && !e->status; n++) {

@@ -138,35 +138,3 @@ void expand_array_feature_extractor(struct expansion *e) {
   struct value *y = x_gather(e, x, x_reshape(e, index, &flat, 1), -1);
   x_out(e, 0, x->shape.rank == 1 ? x_unsqueeze(e, y, 0) : y);
 }
-
-enum { LARGEST_DETERMINANT = 4 };
-
-/* Along the first row of x [..., n, n], by Laplace; the minors' columns are gathered. */
-static struct value *determinant(struct expansion *e, struct value *x, int64_t n) {
-  int last = x->shape.rank - 1;
-  struct value *sum = NULL;
-  if (n == 1) return x_squeeze(e, x_squeeze(e, x, last), last - 1);
-  for (int64_t j = 0; j < n && !e->status; j++) {
-    int64_t columns[LARGEST_DETERMINANT], count = 0;
-    for (int64_t k = 0; k < n; k++)
-      if (k != j) columns[count++] = k;
-    struct value *corner = x_slice(e, x_slice(e, x, last - 1, 0, 1), last, j, j + 1);
-    struct value *rest = x_slice(e, x, last - 1, 1, n);
-    rest = x_gather(e, rest, x_list(e, columns, (size_t)count), last);
-    struct value *term = x_2(e, OP_Mul, determinant(e, corner, 1), determinant(e, rest, n - 1));
-    sum = !sum ? term : x_2(e, j % 2 ? OP_Sub : OP_Add, sum, term);
-  }
-  return sum ? sum : x;
-}
-
-void expand_det(struct expansion *e) {
-  struct value *x = x_in(e, 0);
-  int rank = x->shape.rank;
-  int64_t n = rank < 2 ? 0 : x->shape.dims[rank - 1];
-  if (n < 1 || x->shape.dims[rank - 2] != n)
-    x_fail(e, HONE_E_SHAPE, "not a square matrix");
-  else if (n > LARGEST_DETERMINANT)
-    x_fail(e, HONE_E_UNSUP, "Det of a matrix of more than %d rows", LARGEST_DETERMINANT);
-  else
-    x_out(e, 0, determinant(e, x, n));
-}

@@ -15,6 +15,9 @@ expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Equal) && node->input_count && node->inputs[0] &&
       node->inputs[0]->dtype == HONE_STRING)
     return expand_string_equal;
+  if (is_op(node, OP_Flatten) && node->input_count && node->inputs[0] &&
+      value_is_open(node->inputs[0]))
+    return expand_open_flatten;
   if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))
     return expand_batch_norm;
   switch (node->op->id) {

@@ -32,6 +32,7 @@ expand_fn expand_tree_classifier, expand_tree_regressor, expand_array_feature_ex
     expand_attention, expand_einsum, expand_dynamic_quantize;
 expand_fn expand_dropout, expand_batch_norm; /* their training forms */
 expand_fn expand_string_equal;               /* Equal of strings */
+expand_fn expand_open_flatten;               /* of a size that a run decides */
 
 /* The row of composites.def, or a training form; NULL for a node with a meaning of its own. */
 expand_fn *expand_find(const struct node *node);

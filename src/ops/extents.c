@@ -247,6 +247,17 @@ static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node
   return HONE_OK;
 }
 
+/* As long as its bound from here on. */
+static hone_status closed(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK];
+  (void)ctx, (void)graph;
+  memcpy(extents, x->extents, sizeof extents);
+  extents[x->shape.rank - 1] = 0;
+  set_all(node, extents);
+  return HONE_OK;
+}
+
 /* The result is a number; an operator may ask for the shape of an open value. */
 static hone_status nothing(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)ctx, (void)graph, (void)node;
@@ -260,6 +271,7 @@ static const struct {
     {OP_NonZero, of_non_zero},   {OP_Compress, of_compress},
     {OP_Unique, of_unique},      {OP_NonMaxSuppression, of_boxes},
     {OP_StringSplit, of_split},  {OP_NormalizeStrings, of_stop_words},
+    {OP_FindTokens, of_split},   {OP_PadStrings, closed},
     {OP_Identity, same},         {OP_Dropout, same},
     {OP_BitCast, same},          {OP_Lookup, same},
     {OP_MatchStrings, same},     {OP_StringConcat, broadcast},

@@ -507,14 +507,14 @@ static void add_node(struct subsets *s, uint64_t *set, int first, unsigned holds
 /* The last word of a subset: what is known of the place. */
 enum { IS_FIRST = 1, WORD_BEFORE = 2 };
 
-static bool is_word(int byte) {
+bool is_word_byte(int byte) {
   return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z');
 }
 
 /* The subset where the next byte (-1: the end) is known, into s->known. */
 static void pass_assertions(struct subsets *s, const uint64_t *from, int byte) {
   uint64_t facts = from[s->words - 1];
-  bool before = facts & WORD_BEFORE, behind = byte >= 0 && is_word(byte);
+  bool before = facts & WORD_BEFORE, behind = byte >= 0 && is_word_byte(byte);
   unsigned holds = (facts & IS_FIRST ? AT_BEGIN : 0u) | (byte < 0 ? AT_END : 0u) |
                    (before != behind ? AT_BOUNDARY : AT_NO_BOUNDARY);
   memcpy(s->known, from, s->words * sizeof *from);
@@ -557,15 +557,19 @@ static void step(struct subsets *s, const uint64_t *from, int byte, uint64_t *to
     add_node(s, to, node->next, 0);
     any = true;
   }
-  if (any && s->has_assertions && is_word(byte)) to[s->words - 1] = WORD_BEFORE;
+  if (any && s->has_assertions && is_word_byte(byte)) to[s->words - 1] = WORD_BEFORE;
 }
 
-static hone_status build_rows(struct subsets *s, int accept, uint16_t (*rows)[MATCH_COLUMNS]) {
+static hone_status build_rows(struct subsets *s, int accept, size_t columns, uint16_t *rows) {
+  static const int behind[] = {-1, 'a', ' '}; /* of which columns 256 and on speak */
   struct regex *r = s->r;
   uint64_t *room = NULL;
   for (size_t state = 0; state < s->count; state++) {
-    pass_assertions(s, s->at[state], -1);
-    rows[state][256] = has_node(s->known, (size_t)accept);
+    uint16_t *row = rows + state * columns;
+    for (size_t k = 256; k < columns; k++) {
+      pass_assertions(s, s->at[state], behind[k - 256]);
+      row[k] = has_node(s->known, (size_t)accept);
+    }
     for (int byte = 0; byte < 256; byte++) {
       size_t to;
       bool taken;
@@ -573,44 +577,61 @@ static hone_status build_rows(struct subsets *s, int accept, uint16_t (*rows)[MA
       step(s, s->at[state], byte, room);
       TRY(find_subset(s, room, &to, &taken));
       if (taken) room = NULL;
-      rows[state][byte] = (uint16_t)to;
+      row[byte] = (uint16_t)to;
     }
   }
   return HONE_OK;
 }
 
-static hone_status build_table(struct regex *r, const struct fragment *whole, struct tensor **out) {
+/* starts: NULL, or room for the rows of the three places where a part may begin. */
+static hone_status build_table(struct regex *r, const struct fragment *whole, int64_t *starts,
+                               struct tensor **out) {
+  static const uint64_t facts[] = {IS_FIRST, 0, WORD_BEFORE};
+  const size_t columns = starts ? FIND_COLUMNS : MATCH_COLUMNS;
   struct subsets s = {.r = r, .words = r->nodes.count / 64 + 2};
-  uint16_t(*rows)[MATCH_COLUMNS];
+  uint16_t *rows;
   uint64_t *nothing, *start;
   size_t number;
   bool taken;
-  TRY(NEW_ARRAY(r->ctx, r->arena, rows, MOST_STATES));
+  TRY(NEW_ARRAY(r->ctx, r->arena, rows, MOST_STATES * columns));
   TRY(NEW_ARRAY(r->ctx, r->arena, s.at, MOST_STATES));
   TRY(NEW_ARRAY(r->ctx, r->arena, s.slots, SLOTS));
   TRY(NEW_ARRAY(r->ctx, r->arena, s.stack, 3 * r->nodes.count + 4));
   TRY(NEW_ARRAY(r->ctx, r->arena, nothing, s.words));
-  TRY(NEW_ARRAY(r->ctx, r->arena, start, s.words));
   TRY(NEW_ARRAY(r->ctx, r->arena, s.known, s.words));
   for (size_t i = 0; i < r->nodes.count; i++) s.has_assertions |= r->nodes.at[i].when != ALWAYS;
   TRY(find_subset(&s, nothing, &number, &taken));
-  add_node(&s, start, whole->start, 0);
-  if (s.has_assertions) start[s.words - 1] = IS_FIRST;
-  TRY(find_subset(&s, start, &number, &taken));
-  TRY(build_rows(&s, whole->end, rows));
-  struct shape shape = {2, {(int64_t)s.count, MATCH_COLUMNS}};
+  for (size_t i = 0; i < (starts ? COUNT(facts) : 1); i++) {
+    TRY(NEW_ARRAY(r->ctx, r->arena, start, s.words));
+    add_node(&s, start, whole->start, 0);
+    if (s.has_assertions) start[s.words - 1] = facts[i];
+    TRY(find_subset(&s, start, &number, &taken));
+    if (starts) starts[i] = (int64_t)number;
+  }
+  TRY(build_rows(&s, whole->end, columns, rows));
+  struct shape shape = {2, {(int64_t)s.count, (int64_t)columns}};
   TRY(tensor_create(r->ctx, r->arena, HONE_U16, &shape, out));
-  memcpy(tensor_data(*out), rows, s.count * sizeof *rows);
+  memcpy(tensor_data(*out), rows, s.count * columns * sizeof *rows);
   return HONE_OK;
 }
 
-hone_status regex_table(struct ctx *ctx, struct arena *arena, struct place place,
-                        struct string pattern, struct tensor **out) {
+static hone_status table_of(struct ctx *ctx, struct arena *arena, struct place place,
+                            struct string pattern, int64_t *starts, struct tensor **out) {
   struct regex *r;
   TRY(NEW(ctx, arena, r));
   *r = (struct regex){.ctx = ctx, .arena = arena, .place = place, .begin = pattern.bytes};
   r->at = r->begin;
   r->end = r->begin + pattern.length;
   TRY(read_pattern(r));
-  return build_table(r, &r->groups[0].either, out);
+  return build_table(r, &r->groups[0].either, starts, out);
+}
+
+hone_status regex_table(struct ctx *ctx, struct arena *arena, struct place place,
+                        struct string pattern, struct tensor **out) {
+  return table_of(ctx, arena, place, pattern, NULL, out);
+}
+
+hone_status regex_find_table(struct ctx *ctx, struct arena *arena, struct place place,
+                             struct string pattern, struct tensor **out, int64_t out_starts[3]) {
+  return table_of(ctx, arena, place, pattern, out_starts, out);
 }

@@ -280,6 +280,134 @@ hone_status eval_match_strings(struct ctx *ctx, struct arena *scratch, const str
   return HONE_OK;
 }
 
+/* -- FindTokens: the parts of a text that a table of states takes -------------------------------------- */
+
+struct finder {
+  const uint16_t *table;
+  size_t states;
+  const int64_t *starts;
+  bool cuts; /* what is found stands between the tokens */
+  int64_t least;
+};
+
+static bool finder_of(const struct node *node, const struct tensor *table, struct finder *out) {
+  size_t count = 0;
+  *out = (struct finder){.table = table->data,
+                         .states = (size_t)table->shape.dims[0],
+                         .starts = node_ints(node, "starts", &count),
+                         .cuts = node_int(node, "cuts", 0) != 0,
+                         .least = node_int(node, "least", 1)};
+  bool fits = out->starts && count == 3;
+  for (size_t i = 0; fits && i < count; i++)
+    fits = out->starts[i] >= 0 && (size_t)out->starts[i] < out->states;
+  for (size_t i = 0; fits && i < out->states * FIND_COLUMNS; i++)
+    fits = i % FIND_COLUMNS > 255 || out->table[i] < out->states;
+  return fits;
+}
+
+/* Where the longest part from `at` on ends; `at` if there is none. */
+static size_t part_end(const struct finder *f, struct string x, size_t at) {
+  const unsigned char *bytes = (const unsigned char *)x.bytes;
+  size_t end = at, state = (size_t)f->starts[!at ? 0 : is_word_byte(bytes[at - 1]) ? 2 : 1];
+  for (size_t k = at; state && k <= x.length; k++) {
+    const uint16_t *row = f->table + state * FIND_COLUMNS;
+    if (row[k == x.length ? 256 : is_word_byte(bytes[k]) ? 257 : 258]) end = k;
+    state = k == x.length ? 0 : row[bytes[k]];
+  }
+  return end;
+}
+
+static void add_token(const struct finder *f, const char *from, const char *to, struct string *out,
+                      int64_t *count) {
+  int64_t characters = 0;
+  for (const char *at = from; at < to; at++) characters += (*at & 0xc0) != 0x80;
+  if (from == to || characters < f->least) return;
+  if (out) out[*count] = (struct string){from, (size_t)(to - from)};
+  ++*count;
+}
+
+/* The tokens of a text into out, or with NULL only how many. */
+static int64_t find_tokens(const struct finder *f, struct string x, struct string *out) {
+  int64_t count = 0;
+  size_t from = 0; /* the end of what was found last */
+  for (size_t at = 0; at < x.length;) {
+    const size_t end = part_end(f, x, at);
+    if (end > at) {
+      add_token(f, x.bytes + (f->cuts ? from : at), x.bytes + (f->cuts ? at : end), out, &count);
+      at = from = end;
+      continue;
+    }
+    do at++;
+    while (at < x.length && (x.bytes[at] & 0xc0) == 0x80);
+  }
+  if (f->cuts) add_token(f, x.bytes + from, x.bytes + x.length, out, &count);
+  return count;
+}
+
+/* x, a table of states, what fills the rest [1]: [.., the most tokens of one]. */
+hone_status infer_find_tokens(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *table = node->inputs[1];
+  struct shape to = x->shape;
+  struct finder f;
+  int64_t most = x->constant ? 0 : ctx->limits[LIMIT_string_parts];
+  (void)graph;
+  TRY(want_strings(ctx, node, 0));
+  TRY(want_strings(ctx, node, 2));
+  TRY(want_rank(ctx, node, 2, 1));
+  if (table->dtype != HONE_U16 || !table->constant || table->shape.rank != 2 ||
+      table->shape.dims[1] != FIND_COLUMNS || node->inputs[2]->shape.dims[0] != 1 ||
+      !finder_of(node, table->constant, &f))
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is no table of states");
+  if (to.rank >= HONE_MAX_RANK)
+    return fail(ctx, HONE_E_LIMIT, node_place(node), "too many dimensions");
+  for (size_t i = 0; x->constant && i < tensor_count(x->constant); i++) {
+    const int64_t count = find_tokens(&f, texts(x->constant)[i], NULL);
+    if (count > most) most = count;
+  }
+  to.dims[to.rank++] = most;
+  return set_output(ctx, node, 0, HONE_STRING, &to);
+}
+
+hone_status eval_find_tokens(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                             const struct tensor *const *in, struct tensor *const *out) {
+  struct finder f;
+  const int64_t room = out[0]->shape.dims[out[0]->shape.rank - 1];
+  (void)scratch;
+  if (!finder_of(node, in[1], &f))
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is no table of states");
+  for (size_t i = 0; i < tensor_count(in[0]); i++) {
+    struct string *to = (struct string *)tensor_data(out[0]) + (int64_t)i * room;
+    const int64_t count = find_tokens(&f, texts(in[0])[i], NULL);
+    if (count > room) return fail(ctx, HONE_E_SHAPE, node_place(node), "more tokens at run time");
+    (void)find_tokens(&f, texts(in[0])[i], to);
+    for (int64_t k = count; k < room; k++) to[k] = texts(in[2])[0];
+  }
+  return HONE_OK;
+}
+
+/* -- PadStrings: the last axis `length` long, empty strings behind what is there ------------------------ */
+
+hone_status infer_pad_strings(struct ctx *ctx, struct graph *graph, struct node *node) {
+  struct shape to = node->inputs[0]->shape;
+  (void)graph;
+  TRY(want_strings(ctx, node, 0));
+  TRY(want_rank_at_least(ctx, node, 0, 1));
+  to.dims[to.rank - 1] = node_int(node, "length", 0);
+  return set_output(ctx, node, 0, HONE_STRING, &to);
+}
+
+hone_status eval_pad_strings(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                             const struct tensor *const *in, struct tensor *const *out) {
+  const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
+  const size_t room = (size_t)from->dims[from->rank - 1], length = (size_t)to->dims[to->rank - 1];
+  struct string *texts_out = tensor_data(out[0]);
+  (void)ctx, (void)scratch, (void)node;
+  for (size_t i = 0; i < tensor_count(out[0]); i++)
+    texts_out[i] =
+        i % length < room ? texts(in[0])[i / length * room + i % length] : (struct string){"", 0};
+  return HONE_OK;
+}
+
 /* -- Lookup: the place of an element in a sorted list, the list's length if it is not there ----------- */
 
 int string_order(struct string a, struct string b) {

@@ -1,4 +1,5 @@
-"""Operators of com.microsoft against ONNX Runtime: the reference and compiled code, one small model each."""
+"""Operators of com.microsoft, and forms of ONNX's that its suite has no case of, against ONNX Runtime: the reference and
+compiled code, one small model each."""
 
 import subprocess
 
@@ -29,8 +30,17 @@ def zero(x, dtype=np.uint8):
     return np.array(x, dtype)
 
 
-# name: inputs (None: left out), attributes, number of outputs, domain
+# [4]: whole, of less than a pixel, beyond the picture, the wrong way round
+BOXES = np.array([[0.4, 1.2, 17.6, 15.7], [3, 2, 3.4, 2.2], [-7.5, -4, 60, 80], [12, 12, 4, 6]], np.float32)
+PICTURES = np.array([0, 1, 1, 0])
+PLAIN = ("MaxRoiPool", "RoiAlign")
+# name, "name/what": inputs (None: left out), attributes, number of outputs
 CASES = {
+    "MaxRoiPool": ([floats(2, 3, 9, 11), np.concatenate([PICTURES[:, None], BOXES], 1).astype(np.float32)],
+                   {"pooled_shape": [3, 2], "spatial_scale": 0.5}, 1),
+    **{f"RoiAlign/{mode}": ([floats(2, 3, 9, 11), BOXES, PICTURES],
+                            {"output_height": 3, "output_width": 4, "spatial_scale": 0.5, "sampling_ratio": 0,
+                             "coordinate_transformation_mode": mode}, 1) for mode in ("half_pixel", "output_half_pixel")},
     "BiasGelu": ([floats(2, 3, 8), floats(8)], {}, 1),
     "EmbedLayerNormalization": (
         [
@@ -107,6 +117,13 @@ CASES = {
         {},
         1,
     ),
+    "QLinearWhere": (
+        [RANDOM.integers(0, 2, (3, 1)).astype(bool), codes(3, 8), scale(0.1), zero(120), codes(8), scale(0.05), zero(3), scale(0.2), zero(99)],
+        {},
+        1,
+    ),
+    "GridSample": ([floats(2, 3, 5, 6), floats(2, 4, 4, 2, scale=0.6)], {"padding_mode": "border", "align_corners": 1}, 1),
+    "Inverse": ([np.concatenate([floats(1, 3, 4, 4), np.eye(4, dtype=np.float32)[None, :, ::-1][:, None].repeat(3, 1)])], {}, 1),
     "QuickGelu": ([floats(2, 8)], {"alpha": 1.5}, 1),
     "RotaryEmbedding": (
         [floats(2, 3, 4, 8), np.array([2], np.int64), floats(16, 4), floats(16, 4)],
@@ -122,10 +139,11 @@ CONSTANT = {"MatMulNBits": (1, 2, 3), "Pad": (1, 2), "Trilu": (1,), "FusedConv":
 
 
 def model_of(name, inputs, attributes, outputs):
+    name, domain = name.split("/")[0], "" if name.split("/")[0] in PLAIN else "com.microsoft"
     names = [f"x{k}" for k in range(len(inputs))]
     constant = CONSTANT.get(name, ())
     graph = helper.make_graph(
-        [helper.make_node(name, names, [f"y{k}" for k in range(outputs)], domain="com.microsoft", **attributes)],
+        [helper.make_node(name, names, [f"y{k}" for k in range(outputs)], domain=domain, **attributes)],
         "contrib",
         [
             helper.make_tensor_value_info(names[k], helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)

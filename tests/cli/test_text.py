@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 QUICK = ("--threads", "1", "-t", "0.02", "--warmup", "0.02", "--incarnations", "1", "--resume", "never", "--no-measure")
@@ -65,3 +66,48 @@ def test_text_of_the_users_own(hone, tmp_path):
 def test_text_in_flight_is_refused_with_the_reason(hone, tmp_path):
     rows, done = bench(hone, tmp_path, "--backend", "native", "--scenario", "offline")
     assert rows["native"]["status"] == "unsupported" and "single" in rows["native"]["reason"]
+
+
+TEXTS = ["the cat sat on the mat", "Dogs; and,cats!", "", "a mat_7 for the dog ...", "größer über alles, naïve", "x"]
+
+
+@pytest.mark.parametrize("mode", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("shape", [[6], [3, 2], [6, 1]], ids=str)
+@pytest.mark.parametrize("how", [{"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": r"\b[a-z]+\b", "mincharnum": 3}, {"separators": [" ", "[;,.!]+"]},
+                                 {"separators": [""]}, {"tokenexp": "."}, {"tokenexp": "the|the cat|mat"}], ids=str)
+def test_words_of_texts_and_how_often_they_stand(hone, tmp_path, how, shape, mode):
+    """As scikit-learn's vectorizers are exported, against ONNX Runtime."""
+    ort = pytest.importorskip("onnxruntime")
+    nodes = [helper.make_node("Identity", ["x"], ["small"]),
+             helper.make_node("Tokenizer", ["small"], ["words"], domain="com.microsoft", **{"mark": 0, "pad_value": "#", "mincharnum": 1, **how}),
+             helper.make_node("Flatten", ["words"], ["flat"]),
+             helper.make_node("TfIdfVectorizer", ["flat"], ["y"], mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=0,
+                              ngram_counts=[0, 5], ngram_indexes=[0, 1, 3, 4, 5, 2],
+                              pool_strings=["the", "cat", "mat", "a", "t", "the", "cat"])]
+    if shape[1:] == [2]:  # two texts a row: their words stand in two rows, which Flatten would join
+        del nodes[2:]
+    graph = helper.make_graph(nodes, "words", [helper.make_tensor_value_info("x", TensorProto.STRING, shape)],
+                              [helper.make_tensor_value_info("words", TensorProto.STRING, [*shape, "n"])]
+                              + ([helper.make_tensor_value_info("y", TensorProto.FLOAT, [6, 6])] if len(nodes) > 2 else []))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    x = np.array(TEXTS).reshape(shape)
+    np.save(tmp_path / "x.npy", x)
+    done = hone("run", "m.onnx", "--input", f"x={tmp_path}/x.npy", "-o", "out", *mode)
+    assert done.code == 0, done.errors
+    wanted = ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"]).run(None, {"x": x.astype(object)})
+    for k, want in enumerate(wanted):
+        got = np.load(tmp_path / "out" / f"out_{k}.npy")
+        got = np.char.decode(got, "utf-8") if got.dtype.kind == "S" else got
+        assert got.shape == want.shape, (got, want)
+        assert (got == want.astype(got.dtype)).all(), (got, want)
+
+
+def test_marked_texts_are_refused_by_name(hone, tmp_path):
+    node = helper.make_node("Tokenizer", ["x"], ["y"], domain="com.microsoft", mark=1, pad_value="#", mincharnum=1, separators=[" "])
+    graph = helper.make_graph([node], "words", [helper.make_tensor_value_info("x", TensorProto.STRING, [2])],
+                              [helper.make_tensor_value_info("y", TensorProto.STRING, [2, "n"])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8),
+              tmp_path / "m.onnx")
+    done = hone("inspect", "m.onnx", "--no-measure")
+    assert done.code == 65 and "marks of a text" in done.errors and "Tokenizer" in done.errors

@@ -134,6 +134,12 @@ static const struct ops_case cases[] = {
     {"Clip", "", "f32[5]~nan,1,2,-inf,inf - f32[]~1.5", "*"},
     {"CumProd", "", "f32[3,2]~rand i64[]=0", "*"},
     {"Mod", "", "f32[2,3]~-7,7,5,1.5,-0.5,0 f32[3]~3,-3,0.7", "*"},
+    {"PoolRegions", "output_height=3 output_width=2 spatial_scale=0.5 half_pixel=1",
+     "f32[2,2,6,7]~rand f32[4,4]~0,1,9,11,4,3,5,3.5,-6,-2,40,30,5,5,1,1 i64[4]~0,1,1,0", "*"},
+    {"PoolRegions", "output_height=2 output_width=3",
+     "f32[2,2,6,7]~rand f32[4,4]~0,1,4.4,5,4,3,5,3.5,-6,-2,40,nan,5,5,1,1 i64[4]~0,1,1,0", "*"},
+    {"PoolRegions", "output_height=2 output_width=3 spatial_scale=0.75 whole_pixels=1",
+     "f32[2,2,6,7]~rand f32[4,4]~0,1,9,11,4,3,5,3.5,-6,-2,40,30,5,5,1,1 i64[4]~0,1,1,0", "*"},
     {"Pow", "", "f32[2]~2,3 i64[2,1]~3,-2", "*"},
     {"Pow", "", "i32[3]~2,3,-5 f32[3]~0.5,40,41", "*"},
     {"Hardmax", "axis=0", "f32[3,4]~rand", "*"},
@@ -203,6 +209,8 @@ static const struct ops_case refused[] = {
     {"GroupedMatMul", "", "f32[3,2]~rand f32[2,2,2]~rand i64[2]~2,4", "*"},
     {"GroupedMatMul", "", "f32[3,2]~rand f32[2,2,2]~rand i64[2]~2,1", "*"},
     {"ReverseSequence", "", "f32[2,1]~rand i64[1]~3", "*"},
+    {"PoolRegions", "", "f32[1,1,2,2]~rand f32[1,4]~0,0,1,1 i64[1]~1", "*"},
+    {"PoolRegions", "", "f32[1,1,2,2]~rand f32[1,4]~0,0,1,1 i64[1]~-1", "*"},
 };
 
 static const char *c_type_of(hone_dtype dtype) {
@@ -472,10 +480,10 @@ static void kernels_equal_the_reference(void **state) {
 /* plain_find searches by halves; every row names an operator, a text and a case here. */
 /* Sizes and texts come from a run: tests/compile/open-sizes.hg, open-loops.hg and strings.hg instead of a case here. */
 static const char *const compiled[] = {
-    "Compact",   "Compress",         "Lookup",       "MatchStrings", "NonMaxSuppression",
-    "NonZero",   "NormalizeStrings", "StringConcat", "StringEqual",  "StringSplit",
-    "Strings",   "SuppressBoxes",    "Unique",       "LoopBegin",    "LoopCollect",
-    "LoopCount", "LoopNext"};
+    "Compact",      "Compress",          "FindTokens", "PadStrings",       "Lookup",
+    "MatchStrings", "NonMaxSuppression", "NonZero",    "NormalizeStrings", "StringConcat",
+    "StringEqual",  "StringSplit",       "Strings",    "SuppressBoxes",    "Unique",
+    "LoopBegin",    "LoopCollect",       "LoopCount",  "LoopNext"};
 
 static void table_is_whole(void **state) {
   (void)state;
