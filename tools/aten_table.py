@@ -46,7 +46,8 @@ def page():
         "  `polar`, products, sums, parts, `abs`, `angle`, and what moves or adds elements (view, slice, cat, index, ...); what else reads them",
         "  is refused. Complex inputs and outputs are float32 with one more axis, real and imaginary, as PyTorch's `view_as_real`.",
         "- **Control flow**: `torch.cond` is an If, `while_loop` a Loop, of tensors whose shapes stay; what is known when compiling is",
-        "  decided then. `map`, `scan` and `associative_scan` are refused by name.",
+        "  decided then. `map` and `scan` are written out up to 16 rows and are a Loop beyond, `associative_scan` joins neighbours as",
+        "  PyTorch does.",
         "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
         "",
         "| not read | why |", "|---|---|"]

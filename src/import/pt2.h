@@ -45,7 +45,8 @@ struct pt {
   json_t *model, *weights, *constants;
   struct names items; /* name -> struct pt_item */
   VEC(struct pt_state) states;
-  int depth; /* of graphs within graphs */
+  int depth;      /* of graphs within graphs */
+  int64_t called; /* their nodes, as often as they were read */
   struct make make;
 };
 /* A node while it is translated. */
@@ -111,7 +112,7 @@ MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const ch
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
 /* -- pt2_graphs.c ---- */
-pt_build_fn build_wrapped, build_cond, build_while;
+pt_build_fn build_wrapped, build_cond, build_while, build_rows, build_associative_scan;
 
 /* -- pt2_slices.c ---- */
 /* A dimension in [-rank, rank) to [0, rank), given or by argument name. */
@@ -174,10 +175,10 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
     build_hard_sigmoid, build_softplus, build_log_sigmoid, build_log_base, build_expm1, build_log1p,
     build_exp2, build_trunc, build_is_finite, build_square, build_glu, build_prelu, build_shrink,
     build_threshold, build_floor_divide, build_remainder, build_atan2, build_clamp_tensor,
-    build_addcmul, build_lerp, build_nan_to_num, build_copy_into;
+    build_addcmul, build_lerp, build_nan_to_num, build_copy_into, build_bit_shift;
 
 /* -- pt2_formulas.c ---- */
-pt_build_fn build_formula;
+pt_build_fn build_formula, build_logit;
 
 /* -- pt2_complex.c ---- */
 /* Is it given complex numbers, and does what real ones do to each part of them, or of two to each pair of parts? */
@@ -196,7 +197,8 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
     build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
     build_unflatten, build_diff, build_pixel_shuffle, build_channel_shuffle, build_meshgrid,
-    build_sym_numel, build_nothing, build_number_test, build_repeat_by_list, build_shift;
+    build_broadcast_tensors, build_sym_numel, build_nothing, build_number_test,
+    build_repeat_by_list, build_shift;
 
 /* -- pt2_index.c ---- */
 pt_build_fn build_index_select, build_embedding, build_gather, build_scatter, build_slice_scatter,
@@ -209,7 +211,8 @@ MUST_USE hone_status pt_place_in_order(struct pt_op *op, struct value *x, struct
 pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_triangle_places,
     build_one_hot, build_search, build_histogram, build_grouped_product, build_count,
     build_distances, build_cosine, build_cross, build_embedding_bag, build_affine_grid,
-    build_roi_align, build_deform_conv, build_quantize, build_dequantize;
+    build_roi_align, build_roi_pool, build_nms, build_deform_conv, build_quantize, build_dequantize,
+    build_fake_quantize, build_unique, build_take;
 
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
@@ -218,9 +221,9 @@ pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv
     build_weight_norm, build_cumulative, build_both_extremes;
 
 /* -- pt2_layers.c ---- */
-pt_build_fn build_softmax, build_layer_norm, build_rms_norm, build_group_norm, build_instance_norm,
-    build_batch_norm, build_batch_norm_fresh, build_upsample, build_grid_sample, build_col2im,
-    build_im2col;
+pt_build_fn build_softmax, build_safe_softmax, build_layer_norm, build_rms_norm, build_group_norm,
+    build_instance_norm, build_batch_norm, build_batch_norm_fresh, build_upsample,
+    build_grid_sample, build_col2im, build_im2col;
 
 /* -- pt2_recurrent.c ---- */
 pt_build_fn build_recurrent, build_recurrent_cell;
@@ -230,6 +233,9 @@ pt_build_fn build_scan;
 
 /* -- pt2_signal.c ---- */
 pt_build_fn build_window, build_stft, build_istft;
+
+/* -- pt2_linear.c ---- */
+pt_build_fn build_of_matrix, build_solve;
 
 /* -- pt2_algebra.c ---- */
 pt_build_fn build_bilinear, build_trilinear, build_tensordot, build_diagonal_matrix, build_trace,

@@ -9,6 +9,8 @@ static const struct {
 } formulas[] = {
     {"copysign", "y 0 Less y Reciprocal 0 Less Or x Abs Neg x Abs Where"},
     {"deg2rad", "x 0.017453292519943295 Mul"},
+    {"entr", "x 0 Equal 0 x 0 Less -inf x x Log Mul Neg Where Where"},
+    {"erfc", "1 x Erf Sub"},
     {"fmax", "x IsNaN y y IsNaN x x y Max Where Where"},
     {"fmin", "x IsNaN y y IsNaN x x y Min Where Where"},
     {"hypot", "x x Mul y y Mul Add Sqrt"},
@@ -21,6 +23,7 @@ static const struct {
     {"logaddexp2",
      "x y Equal x 1 Add x y Max x y Sub Abs -0.6931471805599453 Mul Exp 1 Add Log"
      " 1.4426950408889634 Mul Add Where"},
+    {"ndtr", "1 x 0.7071067811865476 Mul Erf Add 0.5 Mul"},
     {"rad2deg", "x 57.29577951308232 Mul"},
     {"signbit", "x 0 Less x Reciprocal 0 Less Or"},
     {"sinc", "x 0 Equal 1 x 3.141592653589793 Mul Sin x 3.141592653589793 Mul Div Where"},
@@ -73,4 +76,22 @@ hone_status build_formula(struct pt_op *op) {
     at += length;
   }
   return pt_result(op, 0, stack[0]);
+}
+
+/* log(x / (1 - x)), of what is held within [eps, 1 - eps] where that is given. */
+hone_status build_logit(struct pt_op *op) {
+  struct value *x, *low, *high, *one, *y;
+  double eps;
+  TRY(pt_floats_of(op, &x, NULL));
+  TRY(pt_float(op, "eps", -1, &eps));
+  if (eps >= 0) {
+    TRY(make_scalar(op->make, x->dtype, eps, &low));
+    TRY(make_scalar(op->make, x->dtype, 1 - eps, &high));
+    TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &x));
+  }
+  TRY(make_scalar(op->make, x->dtype, 1, &one));
+  TRY(make_node(op->make, OP_Sub, VALUES(one, x), NULL, &y));
+  TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &y));
+  TRY(make_node(op->make, OP_Log, VALUES(y), NULL, &y));
+  return pt_result(op, 0, y);
 }

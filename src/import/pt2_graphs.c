@@ -1,8 +1,8 @@
 /* pt2_graphs: operators that hold graphs. A graph that is known to run is read where it is called; branches that a run
- * chooses become an If, rounds that it counts a Loop. */
+ * chooses become an If, rounds that it counts a Loop, and so do many rows. */
 #include "pt2.h"
 
-enum { MOST_DEPTH = 8, MOST_VALUES = 4096 };
+enum { MOST_DEPTH = 8, MOST_VALUES = 4096, WRITTEN_OUT = 16 };
 
 /* The tensor that a list of a graph's inputs or outputs names at place k. */
 static const char *tensor_at(const json_t *list, size_t k) {
@@ -54,6 +54,10 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
                 "its graph has other inputs or outputs than it");
   if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
+  pt->called += 1 + (int64_t)json_array_size(json_object_get(graph, "nodes"));
+  if (pt->called > op->ctx->limits[LIMIT_nodes]) /* rows of rows of what is constant */
+    return fail(op->ctx, HONE_E_LIMIT, pt_place(op), "more than %lld nodes in rows (limit nodes)",
+                (long long)op->ctx->limits[LIMIT_nodes]);
   TRY(NEW_ARRAY(op->ctx, pt->arena, out->at, out->count + 1));
   struct names inner;
   names_init(&inner, pt->arena);
@@ -120,7 +124,8 @@ static hone_status read_list(struct pt_op *op, size_t k, struct items *out) {
   json_t *list = NULL;
   const char *kind = operand(op, k, &list);
   const size_t count = json_array_size(list);
-  if (count && strcmp(kind, "as_tensors")) return pt_refuse(op, "of what is no tensor (%s)", kind);
+  if (!json_is_array(list) || (count && strcmp(kind, "as_tensors")))
+    return pt_refuse(op, "of what is no tensor (%s)", kind);
   if (count > MOST_VALUES - out->count) return pt_refuse(op, "of %zu tensors", count);
   for (size_t i = 0; i < count; i++) {
     struct pt_item *item, *copy;
@@ -177,11 +182,11 @@ static hone_status end_branch(struct pt_op *op, struct graph *made, const struct
   return HONE_OK;
 }
 
-static hone_status define_outputs(struct pt_op *op, const struct node *node, size_t first,
+static hone_status define_outputs(struct pt_op *op, struct value *const *outputs,
                                   const struct items *as) {
   for (size_t i = 0; i < as->count; i++)
-    TRY(as->at[i]->is_complex ? pt_complex_result(op, i, node->outputs[first + i])
-                              : pt_result(op, i, node->outputs[first + i]));
+    TRY(as->at[i]->is_complex ? pt_complex_result(op, i, outputs[i])
+                              : pt_result(op, i, outputs[i]));
   return HONE_OK;
 }
 
@@ -215,7 +220,7 @@ hone_status build_cond(struct pt_op *op) {
     if (results[0].at[i]->is_complex != results[1].at[i]->is_complex)
       return pt_refuse(op, "of branches with real and complex results");
   TRY(make_holder(op->make, OP_If, VALUES(condition), names, made, 2, count, &node));
-  return define_outputs(op, node, 0, &results[0]);
+  return define_outputs(op, node->outputs, &results[0]);
 }
 
 /* The body's inputs: the round, whether it goes on, and what is carried. */
@@ -280,5 +285,221 @@ hone_status build_while(struct pt_op *op) {
   TRY(end_branch(op, body, &after));
   TRY(make_holder(op->make, OP_Loop, inputs, carried.count + 2, names, &body, 1, carried.count,
                   &node));
-  return define_outputs(op, node, 0, &carried);
+  return define_outputs(op, node->outputs, &carried);
+}
+
+/* -- a graph for each row ---- */
+
+/* What the graph is given: what is carried from row to row, then a row of each of these, then what all rows read. */
+struct rows {
+  const json_t *graph;
+  struct items given;
+  size_t carried, scanned;
+  int64_t count;
+};
+
+static int row_rank(const struct pt_item *item) {
+  return item->value->shape.rank - item->is_complex;
+}
+
+/* Arguments from `first` on: what is scanned, what is shared. */
+static hone_status read_rows(struct pt_op *op, size_t first, struct rows *rows) {
+  TRY(read_list(op, first, &rows->given));
+  rows->scanned = rows->given.count - rows->carried;
+  TRY(read_list(op, first + 1, &rows->given));
+  for (size_t i = 0; i < rows->scanned; i++) {
+    const struct pt_item *item = rows->given.at[rows->carried + i];
+    const int64_t count = row_rank(item) > 0 ? item->value->shape.dims[0] : 0;
+    if (i ? count != rows->count : !count)
+      return pt_refuse(op, "of tensors without rows, or of unlike numbers of them");
+    rows->count = count;
+  }
+  if (rows->scanned) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s scans nothing", op->target);
+}
+
+/* What the graph is given for row `at`. */
+static hone_status take_row(struct pt_op *op, const struct rows *rows,
+                            struct pt_item *const *carried, struct value *at, struct items *out) {
+  out->count = rows->given.count;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, out->at, out->count + 1));
+  for (size_t i = 0; i < out->count; i++) {
+    const struct pt_item *from = i < rows->carried ? carried[i] : rows->given.at[i];
+    struct pt_item *item;
+    TRY(NEW(op->ctx, op->pt->arena, item));
+    *item = (struct pt_item){.value = from->value, .is_complex = from->is_complex};
+    if (i >= rows->carried && i < rows->carried + rows->scanned)
+      TRY(make_node(op->make, OP_Gather, VALUES(item->value, at), ARGS(INT_ARG("axis", 0)),
+                    &item->value));
+    out->at[i] = item;
+  }
+  return HONE_OK;
+}
+
+static hone_status call_row(struct pt_op *op, const struct rows *rows, const struct items *row,
+                            struct graph *into, struct items *after) {
+  TRY(call(op, rows->graph, row, into, after));
+  if (after->count == pt_result_count(op) && after->count >= rows->carried) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "a row that carries %zu tensors and leaves %zu",
+              rows->carried, after->count);
+}
+
+/* Few rows: one after the other. */
+static hone_status write_rows(struct pt_op *op, const struct rows *rows) {
+  static const int64_t first[] = {0};
+  const size_t results = pt_result_count(op), room = results ? results : 1;
+  struct value *axes, *at, **parts, **out;
+  struct items row, after = rows->given;
+  TRY(make_ints(op->make, first, 1, &axes));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, WRITTEN_OUT * room));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, out, room));
+  for (int64_t t = 0; t < rows->count; t++) {
+    TRY(make_scalar(op->make, HONE_I64, (double)t, &at));
+    TRY(take_row(op, rows, after.at, at, &row));
+    TRY(call_row(op, rows, &row, op->make->graph, &after));
+    for (size_t k = rows->carried; k < results; k++)
+      TRY(make_node(op->make, OP_Unsqueeze, VALUES(after.at[k]->value, axes), NULL,
+                    &parts[k * WRITTEN_OUT + (size_t)t]));
+  }
+  for (size_t k = 0; k < results; k++) {
+    out[k] = after.at[k]->value;
+    if (k >= rows->carried)
+      TRY(make_node(op->make, OP_Concat, &parts[k * WRITTEN_OUT], (size_t)rows->count,
+                    ARGS(INT_ARG("axis", 0)), &out[k]));
+  }
+  return define_outputs(op, out, &after);
+}
+
+static hone_status loop_rows(struct pt_op *op, const struct rows *rows) {
+  static const char *const names[] = {"body"};
+  struct graph *around = op->make->graph, *body;
+  struct items inner = rows->given, row, after;
+  struct value **inputs;
+  struct node *node;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, rows->carried + 2));
+  TRY(make_scalar(op->make, HONE_I64, (double)rows->count, &inputs[0]));
+  for (size_t i = 0; i < rows->carried; i++) inputs[2 + i] = rows->given.at[i]->value;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, inner.count + 1));
+  memcpy(inner.at, rows->given.at, inner.count * sizeof *inner.at);
+  const struct items carried = {rows->given.at, rows->carried};
+  TRY(open_body(op, &carried, &body, &inner));
+  op->make->graph = body;
+  TRY(take_row(op, rows, inner.at, body->inputs.at[0], &row));
+  op->make->graph = around;
+  TRY(call_row(op, rows, &row, body, &after));
+  TRY(make_subgraph_output(op->make, body, body->inputs.at[1]));
+  TRY(end_branch(op, body, &after));
+  TRY(make_holder(op->make, OP_Loop, inputs, rows->carried + 2, names, &body, 1, after.count,
+                  &node));
+  return define_outputs(op, node->outputs, &after);
+}
+
+/* map: the graph, what is mapped, what all rows read; scan (parameter 1) has what is carried before these. */
+hone_status build_rows(struct pt_op *op) {
+  struct rows rows = {0};
+  TRY(read_graph(op, 0, &rows.graph));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, rows.given.at, MOST_VALUES));
+  if (op->parameter) TRY(read_list(op, 1, &rows.given));
+  rows.carried = rows.given.count;
+  TRY(read_rows(op, 1 + (size_t)op->parameter, &rows));
+  return (rows.count <= WRITTEN_OUT ? write_rows : loop_rows)(op, &rows);
+}
+
+/* -- rows that an associative graph joins ---- */
+
+static hone_status slice_each(struct pt_op *op, const struct items *of, int64_t start, int64_t end,
+                              int64_t step, struct items *out) {
+  out->count = of->count;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, out->at, of->count + 1));
+  for (size_t i = 0; i < of->count; i++) {
+    TRY(NEW(op->ctx, op->pt->arena, out->at[i]));
+    out->at[i]->is_complex = of->at[i]->is_complex;
+    TRY(pt_slice(op, of->at[i]->value, 0, start, end, step, &out->at[i]->value));
+  }
+  return HONE_OK;
+}
+
+/* The graph of each row of `before` and its neighbour in `later`, all at once: it may be elementwise only. */
+static hone_status join(struct pt_op *op, const struct rows *rows, const struct items *before,
+                        const struct items *later, struct items *out) {
+  const struct items *const parts[] = {
+      before, later,
+      &(struct items){rows->given.at + rows->scanned, rows->given.count - rows->scanned}};
+  struct items given = {0};
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, given.at, rows->given.count + rows->scanned));
+  for (size_t p = 0; p < COUNT(parts); p++)
+    for (size_t i = 0; i < parts[p]->count; i++) given.at[given.count++] = parts[p]->at[i];
+  TRY(call(op, rows->graph, &given, op->make->graph, out));
+  bool is_like = out->count == rows->scanned;
+  for (size_t i = 0; is_like && i < out->count; i++)
+    is_like = out->at[i]->is_complex == before->at[i]->is_complex &&
+              out->at[i]->value->dtype == before->at[i]->value->dtype &&
+              shape_equal(&out->at[i]->value->shape, &before->at[i]->value->shape);
+  return is_like ? HONE_OK
+                 : pt_refuse(op, "whose graph leaves other shapes or types than it is given");
+}
+
+/* Rows of `even` and `odd` in turn. */
+static hone_status interleave(struct pt_op *op, const struct items *even, const struct items *odd,
+                              int64_t count, struct items *out) {
+  int64_t *order;
+  struct value *places;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, order, (size_t)count));
+  for (int64_t i = 0; i < count; i++) order[i] = i / 2 + i % 2 * (count - count / 2);
+  TRY(make_ints(op->make, order, (size_t)count, &places));
+  for (size_t i = 0; i < even->count; i++) {
+    struct value *x;
+    TRY(make_node(op->make, OP_Concat, VALUES(even->at[i]->value, odd->at[i]->value),
+                  ARGS(INT_ARG("axis", 0)), &x));
+    TRY(make_node(op->make, OP_Gather, VALUES(x, places), ARGS(INT_ARG("axis", 0)),
+                  &even->at[i]->value));
+  }
+  *out = *even;
+  return HONE_OK;
+}
+
+/* What stands before the rows between those that are done, joined with these; the first row is done from the start. */
+static hone_status join_between(struct pt_op *op, const struct rows *rows,
+                                const struct items *level, int64_t count, const struct items *done,
+                                struct items *out) {
+  struct items before, later, joined;
+  TRY(slice_each(op, level, 0, 1, 1, out));
+  if (count < 3) return HONE_OK;
+  TRY(slice_each(op, done, 0, (count - 1) / 2, 1, &before));
+  TRY(slice_each(op, level, 2, count, 2, &later));
+  TRY(join(op, rows, &before, &later, &joined));
+  for (size_t i = 0; i < out->count; i++)
+    TRY(make_node(op->make, OP_Concat, VALUES(out->at[i]->value, joined.at[i]->value),
+                  ARGS(INT_ARG("axis", 0)), &out->at[i]->value));
+  return HONE_OK;
+}
+
+/* The graph, what is scanned, what all rows read. In PyTorch's order: neighbours are joined until one row is left, and on
+   the way back what stands between. */
+hone_status build_associative_scan(struct pt_op *op) {
+  struct rows rows = {0};
+  struct items level[64], before, later, between;
+  int depth = 0;
+  TRY(read_graph(op, 0, &rows.graph));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, rows.given.at, MOST_VALUES));
+  TRY(read_rows(op, 1, &rows));
+  level[0] = (struct items){rows.given.at, rows.scanned};
+  for (; rows.count >> depth > 1; depth++) {
+    const int64_t count = rows.count >> depth;
+    TRY(slice_each(op, &level[depth], 0, count - 1, 2, &before));
+    TRY(slice_each(op, &level[depth], 1, count, 2, &later));
+    TRY(join(op, &rows, &before, &later, &level[depth + 1]));
+  }
+  struct items done = level[depth];
+  while (depth-- > 0) {
+    TRY(join_between(op, &rows, &level[depth], rows.count >> depth, &done, &between));
+    TRY(interleave(op, &between, &done, rows.count >> depth, &done));
+  }
+  if (done.count != pt_result_count(op))
+    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%zu results of %zu", pt_result_count(op),
+                done.count);
+  struct value **outputs;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, outputs, done.count));
+  for (size_t i = 0; i < done.count; i++) outputs[i] = done.at[i]->value;
+  return define_outputs(op, outputs, &done);
 }

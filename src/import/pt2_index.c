@@ -218,12 +218,31 @@ static void result_order(const struct indexed *in, size_t rank, int64_t *perm) {
   for (size_t d = in->broadcast + in->first; d < rank; d++) perm[at++] = (int64_t)d;
 }
 
+/* One list of places whose number a run decides, along one axis. */
+static hone_status lone_open_list(struct pt_op *op, struct value **out, int64_t *axis) {
+  struct value *list[HONE_MAX_RANK];
+  size_t length, count = 0;
+  *out = NULL;
+  TRY(pt_optional_tensors(op, "indices", HONE_MAX_RANK, list, &length));
+  for (size_t d = 0; d < length; d++)
+    if (list[d]) *out = list[d], *axis = (int64_t)d, count++;
+  if (count != 1 || !value_is_open(*out)) *out = NULL;
+  return HONE_OK;
+}
+
 hone_status build_index(struct pt_op *op) {
-  struct value *mask, *y;
+  struct value *mask, *list, *x, *y;
+  int64_t axis = 0;
   struct indexed in;
   int64_t perm[HONE_MAX_RANK];
   TRY(lone_mask(op, &mask));
   if (mask) return index_by_mask(op, mask);
+  TRY(lone_open_list(op, &list, &axis));
+  if (list) {
+    TRY(pt_need(op, "self", &x));
+    TRY(make_node(op->make, OP_Gather, VALUES(x, list), ARGS(INT_ARG("axis", axis)), &y));
+    return pt_result(op, 0, y);
+  }
   TRY(read_indices(op, &in));
   TRY(make_node(op->make, OP_GatherND, VALUES(in.x, in.places), NULL, &y));
   result_order(&in, (size_t)y->shape.rank, perm);

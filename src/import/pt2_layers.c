@@ -1,6 +1,8 @@
 /* pt2_layers: ATen's normalisations and resampling. */
 #include "pt2.h"
 
+#include <math.h>
+
 hone_status build_softmax(struct pt_op *op) {
   struct value *x, *y;
   int64_t axis, dtype;
@@ -10,6 +12,23 @@ hone_status build_softmax(struct pt_op *op) {
   if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
   if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* A row of -inf alone becomes zeros. */
+hone_status build_safe_softmax(struct pt_op *op) {
+  struct value *x, *least, *axes, *zero, *hidden, *y;
+  int64_t axis;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
+  if (pt_given(op, "dtype")) return pt_refuse(op, "to another type");
+  TRY(make_ints(op->make, &axis, 1, &axes));
+  TRY(make_node(op->make, OP_ReduceMax, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &hidden));
+  TRY(make_scalar(op->make, x->dtype, -(double)INFINITY, &least));
+  TRY(make_node(op->make, OP_Equal, VALUES(hidden, least), NULL, &hidden));
+  TRY(make_node(op->make, OP_Softmax, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
+  TRY(make_scalar(op->make, x->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_Where, VALUES(hidden, zero, y), NULL, &y));
   return pt_result(op, 0, y);
 }
 

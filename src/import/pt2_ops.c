@@ -624,14 +624,21 @@ hone_status build_narrow(struct pt_op *op) {
 }
 
 /* The dimensions `source` become those at `destination`, the others keep their order. */
+/* One axis, or a list of them. */
+static hone_status read_places(struct pt_op *op, const char *name, int64_t *out, size_t *count) {
+  if (!json_is_integer(pt_argument(op, name))) return pt_ints(op, name, HONE_MAX_RANK, out, count);
+  *count = 1;
+  return pt_int(op, name, 0, out);
+}
+
 hone_status build_movedim(struct pt_op *op) {
   struct value *x, *y;
   int64_t from[HONE_MAX_RANK], to[HONE_MAX_RANK], perm[HONE_MAX_RANK];
   size_t count, other;
   bool moved[HONE_MAX_RANK] = {false};
   TRY(pt_need(op, "self", &x));
-  TRY(pt_ints(op, "source", HONE_MAX_RANK, from, &count));
-  TRY(pt_ints(op, "destination", HONE_MAX_RANK, to, &other));
+  TRY(read_places(op, "source", from, &count));
+  TRY(read_places(op, "destination", to, &other));
   if (count != other) return pt_refuse(op, "%zu to %zu", count, other);
   for (int d = 0; d < HONE_MAX_RANK; d++) perm[d] = -1;
   for (size_t i = 0; i < count; i++) {
@@ -735,6 +742,27 @@ hone_status build_meshgrid(struct pt_op *op) {
     for (size_t d = 0; d < count; d++) one[d] = d == axis ? dims[d] : 1;
     TRY(make_reshape(op->make, list[i], one, count, &y));
     TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
+    TRY(pt_result(op, i, y));
+  }
+  return HONE_OK;
+}
+
+/* Each as large as all of them together. */
+hone_status build_broadcast_tensors(struct pt_op *op) {
+  enum { MOST = 64 };
+  struct value *list[MOST], *y;
+  struct shape all = {0};
+  size_t count;
+  TRY(pt_tensors(op, "tensors", MOST, list, &count));
+  for (size_t i = 0; i < count; i++) {
+    struct shape with;
+    if (!shape_broadcast(&all, &list[i]->shape, &with))
+      return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "%s: tensors that do not broadcast",
+                  op->target);
+    all = with;
+  }
+  for (size_t i = 0; i < count; i++) {
+    TRY(make_expand(op->make, list[i], all.dims, (size_t)all.rank, &y));
     TRY(pt_result(op, i, y));
   }
   return HONE_OK;

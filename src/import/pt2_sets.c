@@ -419,6 +419,41 @@ hone_status build_roi_align(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
+hone_status build_roi_pool(struct pt_op *op) {
+  struct value *x, *rois, *y;
+  double scale;
+  int64_t bins[2];
+  TRY(pt_need(op, "input", &x));
+  TRY(pt_need(op, "rois", &rois));
+  TRY(pt_float(op, "spatial_scale", 1, &scale));
+  TRY(pt_int(op, "pooled_height", 1, &bins[0]));
+  TRY(pt_int(op, "pooled_width", 1, &bins[1]));
+  TRY(make_node(op->make, OP_MaxRoiPool, VALUES(x, rois),
+                ARGS(INTS_ARG("pooled_shape", bins, 2), FLOAT_ARG("spatial_scale", scale)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* Boxes [n, 4], scores [n]: numbers of those that overlap no better one by more than a threshold, the best first. */
+hone_status build_nms(struct pt_op *op) {
+  struct value *boxes, *scores, *most, *limit, *column, *y;
+  double overlap;
+  TRY(pt_need(op, "dets", &boxes));
+  TRY(pt_need(op, "scores", &scores));
+  TRY(pt_float(op, "iou_threshold", 0, &overlap));
+  if (boxes->shape.rank != 2 || scores->shape.rank != 1) return pt_refuse(op, "of these boxes");
+  const int64_t n = boxes->shape.dims[0], all[] = {1, n, 4}, one[] = {1, 1, n};
+  TRY(make_cast(op->make, boxes, HONE_F32, &boxes));
+  TRY(make_cast(op->make, scores, HONE_F32, &scores));
+  TRY(make_reshape(op->make, boxes, all, 3, &boxes));
+  TRY(make_reshape(op->make, scores, one, 3, &scores));
+  TRY(make_scalar(op->make, HONE_I64, (double)n, &most));
+  TRY(make_scalar(op->make, HONE_F32, overlap, &limit));
+  TRY(make_node(op->make, OP_NonMaxSuppression, VALUES(boxes, scores, most, limit), NULL, &y));
+  TRY(make_scalar(op->make, HONE_I64, 2, &column));
+  TRY(make_node(op->make, OP_Gather, VALUES(y, column), ARGS(INT_ARG("axis", 1)), &y));
+  return pt_result(op, 0, y);
+}
+
 hone_status build_deform_conv(struct pt_op *op) {
   static const char *const names[] = {"stride_h", "stride_w",   "pad_h",
                                       "pad_w",    "dilation_h", "dilation_w"};
@@ -499,5 +534,67 @@ hone_status build_dequantize(struct pt_op *op) {
   TRY(read_scale(op, x->dtype, &scale, &zero, &axis));
   TRY(make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)),
                 &y));
+  return pt_result(op, 0, y);
+}
+
+/* A scale or a zero point in floats: one, or (parameter 1) one a place of an axis of x. */
+static hone_status read_step(struct pt_op *op, const char *name, struct value *x,
+                             struct value **out) {
+  int64_t axis, dims[HONE_MAX_RANK];
+  TRY(pt_operand(op, name, x, out));
+  TRY(make_cast(op->make, *out, HONE_F32, out));
+  if (!op->parameter) return make_reshape(op->make, *out, NULL, 0, out);
+  TRY(pt_axis(op, "axis", 0, x->shape.rank, &axis));
+  for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? x->shape.dims[d] : 1;
+  return make_reshape(op->make, *out, dims, (size_t)x->shape.rank, out);
+}
+
+/* x rounded to steps of a scale that a type of few bits has, in floats. */
+hone_status build_fake_quantize(struct pt_op *op) {
+  struct value *x, *scale, *zero, *low, *high, *enabled, *y;
+  int64_t least, most;
+  struct make *make = op->make;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "quant_min", 0, &least));
+  TRY(pt_int(op, "quant_max", 255, &most));
+  TRY(pt_tensor(op, "fake_quant_enabled", &enabled));
+  if (x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
+  if (enabled && (!enabled->constant || make_elements(enabled) != 1))
+    return pt_refuse(op, "switched on and off by a run");
+  if (pt_result_count(op) > 1 && pt_is_read(op, 1)) return pt_refuse(op, "whose mask is read");
+  if (enabled && !tensor_i64(enabled->constant, 0)) return pt_result(op, 0, x);
+  TRY(read_step(op, "scale", x, &scale));
+  TRY(read_step(op, "zero_point", x, &zero));
+  TRY(make_scalar(make, HONE_F32, (double)least, &low));
+  TRY(make_scalar(make, HONE_F32, (double)most, &high));
+  TRY(make_node(make, OP_Reciprocal, VALUES(scale), NULL, &y));
+  TRY(make_node(make, OP_Mul, VALUES(x, y), NULL, &y));
+  TRY(make_node(make, OP_Round, VALUES(y), NULL, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, zero), NULL, &y));
+  TRY(make_node(make, OP_Clip, VALUES(y, low, high), NULL, &y));
+  TRY(make_node(make, OP_Sub, VALUES(y, zero), NULL, &y));
+  TRY(make_node(make, OP_Mul, VALUES(y, scale), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* Distinct elements in rising order, which of them each element is, and how often each stands. */
+hone_status build_unique(struct pt_op *op) {
+  struct value *x, *outs[4];
+  TRY(pt_need(op, "self", &x));
+  TRY(make_nodes(op->make, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 1)), 4, outs));
+  TRY(make_reshape(op->make, outs[2], x->shape.dims, (size_t)x->shape.rank, &outs[2]));
+  TRY(pt_result(op, 0, outs[0]));
+  TRY(pt_result(op, 1, outs[2]));
+  return pt_result(op, 2, outs[3]);
+}
+
+/* Elements by their places in the order in which they lie. */
+hone_status build_take(struct pt_op *op) {
+  struct value *x, *index, *y;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_need(op, "index", &index));
+  const int64_t flat[] = {make_elements(x)};
+  TRY(make_reshape(op->make, x, flat, 1, &x));
+  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", 0)), &y));
   return pt_result(op, 0, y);
 }

@@ -15,6 +15,9 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch._higher_order_ops.associative_scan import associative_scan
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "cases/pt2/operators.zip"
@@ -327,6 +330,50 @@ def sets():
                                    torch.less_equal(x, 0), torch.negative(torch.absolute(x)), torch.special.expit(x), torch.ravel(x),
                                    torch.arctan(x), torch.true_divide(x, 3), torch.broadcast_to(y[:1], (2, 3, 5)), torch.argwhere(torch.ones(2, 2))),
          rand(3, 5), rand(3, 5))
+
+
+def lately():
+    """Bits moved, steps of few bits in floats, and names that newer exports keep."""
+    for dtype in (torch.int32, torch.int64, torch.int8, torch.uint8):
+        x = ints(3, 5, high=100, low=0 if dtype == torch.uint8 else -100).to(dtype)
+        case(f"bits-{str(dtype)[6:]}", lambda x: (x >> 3, x << 1, x & 15, torch.bitwise_right_shift(x, x.abs() % 5)), x)
+    x = rand(3, 4, 5)
+    case("fake-quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.037, 11, 0, 60), x)
+    case("fake-quantize-tensors", lambda x, s, z: torch.fake_quantize_per_tensor_affine(x, s, z, -128, 127), x, torch.tensor(0.02), torch.tensor(3, dtype=torch.int32))
+    case("fake-quantize-channels", lambda x, s, z: torch.fake_quantize_per_channel_affine(x, s, z, 1, -8, 7), x, torch.tensor([0.1, 0.2, 0.05, 0.3]),
+         torch.tensor([0, 1, -2, 3], dtype=torch.int32))
+    hidden = x.masked_fill(x > 0, -math.inf)
+    hidden[0, 0] = -math.inf
+    case("safe-softmax", lambda x: torch.ops.aten._safe_softmax(x, -1), hidden)
+    case("logit", lambda x: (torch.logit(x), torch.logit(x, 0.2), torch.special.entr(x - 0.1), torch.erfc(x), torch.special.ndtr(x)), torch.rand(3, 5) * 0.9 + 0.05)
+    case("arc-hyperbolic", lambda x: (torch.arctanh(x), torch.arcsinh(x), torch.arccosh(x + 2)), torch.rand(3, 5))
+    case("broadcast-tensors", lambda x, y, z: torch.broadcast_tensors(x, y, z), rand(3, 1), rand(4), rand(2, 1, 1))
+    case("take", lambda x, i: torch.take(x, i), rand(3, 4), ints(2, 3, high=12, low=-12))
+    case("unique", lambda x: torch.unique(x, return_inverse=True, return_counts=True), ints(3, 4, high=5))
+
+
+def systems():
+    """Inverses, determinants and solutions; rows that have to be exchanged; several matrices at once."""
+    a = rand(2, 3, 4, 4)
+    turned = torch.tensor([[0.0, 2, 1], [1, 0, 0], [0, 0.5, 3]])
+    for k, m in enumerate((a, turned, rand(1, 1) + 3, rand(9, 9))):
+        case(f"inverse-{k}", lambda m: (torch.linalg.inv(m), torch.inverse(m), torch.linalg.det(m)), m)
+    case("solve", lambda m, b, v: (torch.linalg.solve(m, b), torch.linalg.solve(m[0, 0], v)), a, rand(3, 4, 2), rand(4))
+    case("solve-vectors", lambda m, v: torch.linalg.solve(m, v), a, rand(2, 3, 4))
+
+
+def regions():
+    """A mean of as many samples as a region is pixels long, the largest of whole pixels, and what suppression leaves."""
+    from torchvision import ops
+    x = rand(2, 3, 9, 11)
+    rois = torch.tensor([[0, 0.4, 1.2, 8.6, 7.7], [1, 3, 2, 3.4, 2.2], [0, -3.5, -2, 30, 40], [1, 6, 6, 2, 3]])
+    for aligned in (False, True):
+        case(f"roi-align-as-many-{aligned:d}", lambda x, r, aligned=aligned: ops.roi_align(x, r, (3, 4), 0.75, -1, aligned), x, rois)
+    case("roi-pool", lambda x, r: ops.roi_pool(x, r, (3, 2), 0.75), x, rois)
+    corner = torch.rand(12, 2)
+    boxes, scores = torch.cat([corner, corner + torch.rand(12, 2) * 0.8], 1), rand(12)
+    case("nms", lambda b, s: ops.nms(b, s, 0.3), boxes, scores)
+    case("nms-rows", lambda b, s: b[ops.nms(b, s, 0.3)], boxes, scores)
 
 
 def pictures():
@@ -667,13 +714,23 @@ def graphs():
     case("while", turns, torch.tensor([5]), rand(2, 3))
     case("while-never", turns, torch.tensor([0]), rand(2, 3))
     case("while-data", lambda x: while_loop(lambda x, k: x.sum() < 50, lambda x, k: (x * k, k + x.mean()), (x, x[0] + 1)), rand(3).abs() + 0.5)
+    for n in (1, 5, 20): # written out; a Loop
+        case(f"map-{n}", lambda x, y: map_rows(lambda x, y: (x.softmax(-1) + y, x.sum()), x, y), rand(n, 3), rand(3))
+        case(f"map-two-{n}", lambda x, z: map_rows(lambda p: p[0] @ p[1], (x, z)), rand(n, 2, 3), rand(n, 3))
+        case(f"scan-{n}", lambda h, x, w: scan(lambda h, x: ((h @ w + x).tanh(), h * 2 + x), h, x), rand(4), rand(n, 4), rand(4, 4))
+        case(f"scan-states-{n}", lambda h, i, x: scan(lambda c, x: ((c[0] * 0.5 + x[0].sum(), c[1] + 1), (c[0] - c[1], x[1] * 1)), (h, i), (x, x + 1), reverse=True),
+             rand(3), ints(), rand(n, 3))
+    for n in (1, 2, 3, 7, 16):
+        case(f"associative-{n}", lambda x: associative_scan(lambda a, b: a + b, x, 0, combine_mode="pointwise"), rand(n, 3))
+        case(f"associative-pairs-{n}", lambda a, x, n=n: associative_scan(lambda p, q: (p[0] * q[0], p[1] * q[0] + q[1]), (a, x), 1, reverse=n % 2 == 1, combine_mode="pointwise"),
+             rand(2, n, 3), rand(2, n, 3))
 
 
 def main(*words):
     """words: of the beginnings of names, to make these alone; the others stay as they are in the file."""
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, pictures, quantisers, steps, signals, algebra, complex_layers, graphs):
+                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, steps, signals, algebra, complex_layers, graphs):
         make()
     archive = {}
     if words:
@@ -683,6 +740,8 @@ def main(*words):
         if words and not name.startswith(words):
             continue
         for core in (False, True):
+            if core and name.startswith(("inverse", "solve")):
+                continue  # their checks for errors become effects, which PyTorch gives tokens
             try:
                 export(name + "-core" * core, module, inputs, core, archive)
             except Exception as error:

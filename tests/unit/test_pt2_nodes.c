@@ -311,6 +311,11 @@ static const struct row wrapped_rows[] = {
   GRAPH(TENSOR("p"), TENSOR("q"),                                                             \
         "{\"target\": \"torch.ops.aten.lt.Scalar\", \"inputs\": [" BOUND("p") ", {\"name\": " \
         "\"other\", \"arg\": {\"as_int\": 9}}], \"outputs\": [" TENSOR("q") "]}")
+#define ROWS(target, graph, lists) "y = higher_order." target "(g=" graph ", x=" lists ")"
+#define PAIR(target) \
+  GRAPH(TENSOR("p") "," TENSOR("r"), TENSOR("q"),                                             \
+        "{\"target\": \"torch.ops.aten." target "\", \"inputs\": [" BOUND("p") ", {\"name\": " \
+        "\"other\", \"arg\": " TENSOR("r") "}], \"outputs\": [" TENSOR("q") "]}")
 #define MORE \
   GRAPH(TENSOR("p"), TENSOR("q"),                                                              \
         "{\"target\": \"torch.ops.aten.add.Scalar\", \"inputs\": [" BOUND("p") ", {\"name\": " \
@@ -377,6 +382,31 @@ static const struct row control_rows[] = {
      "a round that carries 1 tensors and leaves 0"},
     {"x:7:1", ROUNDS("3", MORE, "[@x]"), "y", HONE_E_FORMAT,
      "argument 0 of higher_order.while_loop"},
+    {X, ROWS("map_impl", NEGATE, "[@x], o=[]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},
+    {"x:7:20", ROWS("map_impl", NEGATE, "[@x], o=[]"), "y", HONE_OK,
+     "[20] -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12 -13 -14 -15 -16 -17 -18 -19"},
+    {X, ROWS("map_impl", NEGATE, "[@x,@x], o=[]"), "y", HONE_E_FORMAT, "other inputs or outputs"},
+    {X, ROWS("map_impl", NEGATE, "[], o=[@x]"), "y", HONE_E_FORMAT, "scans nothing"},
+    {X, ROWS("map_impl", NEGATE, "[@x], o=3"), "y", HONE_E_UNSUP, "of what is no tensor (as_int)"},
+    {X, ROWS("map_impl", "3", "[@x], o=[]"), "y", HONE_E_FORMAT, "argument 0 of higher_order.map"},
+    {X, ROWS("map_impl", GRAPH(TENSOR("p"), "", ""), "[@x], o=[]"), "y", HONE_E_FORMAT,
+     "carries 0 tensors and leaves 0"},
+    {"x:7:", ROWS("map_impl", NEGATE, "[@x], o=[]"), "y", HONE_E_UNSUP, "tensors without rows"},
+    {"x:7:0,3", ROWS("map_impl", NEGATE, "[@x], o=[]"), "y", HONE_E_UNSUP, "without rows"},
+    {"x:7:2,3 z:7:3,3", ROWS("scan", PAIR("add.Tensor"), "[], x=[@x,@z], o=[]"), "y", HONE_E_UNSUP,
+     "unlike numbers"},
+    {X " h:7:3", ROWS("scan", PAIR("add.Tensor"), "[@h], x=[@x], o=[]"), "y", HONE_OK, "[3] 3 6 9"},
+    {X " h:7:3", ROWS("scan", NEGATE, "[@h], x=[@x], o=[]"), "y", HONE_E_FORMAT,
+     "other inputs or outputs"},
+    /* as PyTorch 2.5 wrote them: the dimension behind what is scanned */
+    {X " h:7:3", ROWS("scan", PAIR("add.Tensor"), "[@h], x=[@x], d=0, r=false"), "y", HONE_E_UNSUP,
+     "of what is no tensor (as_int)"},
+    {X, ROWS("associative_scan", PAIR("add.Tensor"), "[@x], d=1"), "y", HONE_E_UNSUP,
+     "of what is no tensor (as_int)"},
+    {X, ROWS("associative_scan", PAIR("add.Tensor"), "[@x], o=[]"), "y", HONE_OK,
+     "[2,3] 0 1 2 3 5 7"},
+    {X, ROWS("associative_scan", PAIR("eq.Tensor"), "[@x], o=[]"), "y", HONE_E_UNSUP,
+     "other shapes or types than it is given"},
 };
 
 static void control(void **state) {

@@ -1,0 +1,42 @@
+/* pt2_linear: ATen's inverses, determinants and solutions of small systems. */
+#include "pt2.h"
+
+/* What the factorisations of PyTorch say besides is not made. */
+static hone_status only_first(struct pt_op *op) {
+  for (size_t k = 1; k < pt_result_count(op); k++)
+    if (pt_is_read(op, k)) return pt_refuse(op, "whose factors or errors are read");
+  return HONE_OK;
+}
+
+static hone_status read_matrix(struct pt_op *op, struct value **out) {
+  return pt_need(op, pt_given(op, "A") ? "A" : pt_given(op, "input") ? "input" : "self", out);
+}
+
+/* inverse, det and their like: parameter OP_Inverse or OP_Det. */
+hone_status build_of_matrix(struct pt_op *op) {
+  struct value *a, *y;
+  TRY(read_matrix(op, &a));
+  TRY(only_first(op));
+  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(a), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
+/* X of A X = B; B may be vectors, one for each A. */
+hone_status build_solve(struct pt_op *op) {
+  struct value *a, *b, *y;
+  int64_t left;
+  TRY(read_matrix(op, &a));
+  TRY(pt_need(op, "B", &b));
+  TRY(pt_int(op, "left", 1, &left));
+  TRY(only_first(op));
+  if (!left) return pt_refuse(op, "from the right");
+  bool is_vector = b->shape.rank == 1 || b->shape.rank == a->shape.rank - 1;
+  for (int d = 0; is_vector && b->shape.rank > 1 && d < b->shape.rank; d++)
+    is_vector = b->shape.dims[d] == a->shape.dims[d];
+  struct shape shape = b->shape;
+  if (is_vector && shape.rank < HONE_MAX_RANK) shape.dims[shape.rank++] = 1;
+  TRY(make_reshape(op->make, b, shape.dims, (size_t)shape.rank, &b));
+  TRY(make_node(op->make, OP_SolveLinear, VALUES(a, b), NULL, &y));
+  if (is_vector) TRY(make_reshape(op->make, y, y->shape.dims, (size_t)y->shape.rank - 1, &y));
+  return pt_result(op, 0, y);
+}
