@@ -67,6 +67,11 @@ static hone_status read_proposal(struct ctx *ctx, const char *path, struct split
     snprintf(out->words, sizeof out->words,
              "%s was proposed: %.4g ms by its stretches and hand-overs, %s alone %.4g ms", parts,
              parts_ms, single ? single : "no engine", single_ms);
+  } else if (!json_is_true(json_object_get(out->proposal, "complete"))) {
+    snprintf(out->words, sizeof out->words,
+             "no parts on different engines: a quarter of the budget did not reach for every "
+             "stretch, and no sum of those that were timed is below %s alone",
+             single ? single : "one engine");
   } else {
     snprintf(out->words, sizeof out->words,
              "no parts on different engines: no sum of stretches and hand-overs is below %s alone",

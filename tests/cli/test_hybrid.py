@@ -6,9 +6,13 @@ import json
 import math
 import os
 import pathlib
+import re
 
+import numpy as np
+import onnx
 import pytest
 from hone import refused, sound
+from onnx import TensorProto, helper, numpy_helper
 
 SITE = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
 ENGINE = ["--engine", f"onnxruntime={SITE}"]
@@ -126,6 +130,50 @@ def test_recommend_takes_parts_only_when_proven(shared_hone):
             assert row["standing"] in ("chosen", "runner-up", "behind", "unproven", "invalid")
     if rows[answer["choice"]]["backend"] == "hybrid":
         assert answer["is_decided"] and answer["ratio"][1] > 1
+
+
+def two_halves(path):
+    """Elementwise operators over 4 MB, one pass for hone and eight for ONNX Runtime; then products of f64, for which hone has no fast
+    kernel. Little crosses between them."""
+    random = np.random.default_rng(3)
+    weights = {"half": np.array(0.5, np.float32), "one": np.array(1, np.float32), "axes": np.array([2], np.int64),
+               **{f"w{i}": random.standard_normal(shape) / 16 for i, shape in enumerate([(64, 512), (512, 512), (512, 64)])}}
+    nodes, at = [], "x"
+    for i, (op, *more) in enumerate([("Mul", "half"), ("Add", "one"), ("Abs",), ("Mul", "half"), ("Neg",), ("Add", "one"), ("Max", "half"),
+                                     ("Mul", "half")]):
+        nodes.append(helper.make_node(op, [at, *more], [f"e{i}"]))
+        at = f"e{i}"
+    nodes += [helper.make_node("ReduceSum", [at, "axes"], ["sum"], keepdims=0), helper.make_node("Cast", ["sum"], ["d"], to=TensorProto.DOUBLE),
+              helper.make_node("MatMul", ["d", "w0"], ["m0"]), helper.make_node("MatMul", ["m0", "w1"], ["m1"]),
+              helper.make_node("MatMul", ["m1", "w2"], ["m2"]), helper.make_node("Cast", ["m2"], ["y"], to=TensorProto.FLOAT)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [256, 64, 64])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [256, 64])],
+                              [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def test_parts_that_gain_are_found_proven_and_bundled(shared_hone):
+    """A model made for it: each engine is bad at one half."""
+    two_halves(shared_hone.folder / "halves.onnx")
+    result = shared_hone("recommend", "halves.onnx", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid", "--budget", "60s",
+                         "--bundle", "halves", "--json", "-", "--quiet", *ENGINE)
+    sound(result)
+    answer = json.loads(result.text)
+    chosen = next(r for r in answer["rows"] if r["cell"] == answer["choice"])
+    assert chosen["backend"] == "hybrid" and answer["is_decided"] and answer["ratio"][1] > 1 and answer["regret"] == 0, answer
+    assert re.fullmatch(r"native:\d+\+onnxruntime", answer["hybrid"]["parts"]), answer["hybrid"]["parts"]
+    bundle = shared_hone.folder / "halves"
+    held = json.loads((bundle / "recommendation.json").read_text())["hybrid"]
+    assert held["stretches"] == answer["hybrid"]["stretches"] and "hybrid" in (bundle / "study.html").read_text()
+
+
+def test_a_search_that_the_budget_ended_says_so(shared_hone):
+    """A quarter of 1 s is over once the whole model was timed."""
+    two_halves(shared_hone.folder / "halves.onnx")
+    result = shared_hone("recommend", "halves.onnx", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid", "--budget", "1s",
+                         "--quiet", *ENGINE)
+    sound(result)
+    assert "did not reach for every stretch" in result.text, result
 
 
 def test_usage(shared_hone):
