@@ -340,7 +340,7 @@ static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
   TRY(NEW_ARRAY(ctx, arena, means, data->block_count + data->incarnation_count + 1));
   for (size_t i = 0; i < data->incarnation_count; i++) {
     means[count] = energy_of(data, data->incarnations[i].number);
-    count += isfinite(means[count]);
+    if (isfinite(means[count])) count++;
   }
   if (count < 3) {
     count = 0;
