@@ -1,7 +1,7 @@
 # Lines and branches of src/ that tests reach, by folder; fails where a folder of importers is below its floor
 # (tools/coverage.py; docs/testing.md). COVERAGE_UNITS: the unit tests; COVERAGE_CLI: those of the command that read
 # files. Tests that fail here are named and do not stop it: -O0 is slow, and `make test` is what judges them.
-# coverage-import: the importers alone, in minutes. Only they are built for gcov, all else as it is released, and only
+# coverage-import: the importers alone, which is quicker. Only they are built for gcov, all else as it is released, and only
 # what reads models runs.
 COVERAGE_BUILD = build/$@
 COVERAGE_READERS := damaged_% external hostile_formats import import_% memory_faults old_forms pt2_% upgrade zip
