@@ -3,8 +3,10 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 int priority_set(int nice) {
@@ -14,11 +16,14 @@ int priority_set(int nice) {
 }
 
 void priority_of_session(void) {
+  enum { TRIES = 40 };
+  const struct timespec pause = {.tv_nsec = 50000000};
   char text[16];
-  const int length = snprintf(text, sizeof text, "%d", getpriority(PRIO_PROCESS, 0));
-  const int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return; /* switched off, or not of this kernel */
-  const ssize_t ignored = write(fd, text, (size_t)length);
-  (void)ignored;
+  const int nice = getpriority(PRIO_PROCESS, 0), length = snprintf(text, sizeof text, "%d", nice);
+  const int fd = nice ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+  if (fd < 0) return; /* as a session begins; switched off, or not of this kernel */
+  /* For ordinary users the kernel takes one of these in 100 ms, whoever writes it. */
+  for (int i = 0; i < TRIES && write(fd, text, (size_t)length) < 0 && errno == EAGAIN; i++)
+    nanosleep(&pause, NULL);
   close(fd);
 }
