@@ -63,6 +63,9 @@ MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dt
 /* Two operands that broadcast, and a scalar of x's type. */
 MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, double y,
                                       struct value **out);
+/* Integers x times 2^by, or divided by it and rounded down, in 64 bits and then in x's own; by is held within [0, most]. */
+MUST_USE hone_status make_bit_shift(struct make *make, struct value *x, struct value *by,
+                                    unsigned most, bool is_right, struct value **out);
 /* Makes `value` a graph output called `name`, through an Identity where it is an input, a constant
    or an output already. */
 MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);

@@ -394,26 +394,12 @@ hone_status build_binary(struct pt_op *op) {
 
 /* x times 2^y, or (parameter 1) divided by it and rounded down, in x's own bits. */
 hone_status build_bit_shift(struct pt_op *op) {
-  struct value *x, *y, *low, *high, *one, *power, *rest;
-  struct make *make = op->make;
+  enum { MOST = 62 }; /* further ones leave what this does */
+  struct value *x, *y;
   TRY(read_pair(op, &x, &y));
-  const hone_dtype dtype = x->dtype;
-  if (!dtype_is_integer(dtype) || dtype == HONE_U64)
-    return pt_refuse(op, "of %s", dtype_name(dtype));
-  TRY(make_scalar(make, dtype, 0, &low));
-  TRY(make_scalar(make, dtype, 62, &high)); /* further ones leave what this does */
-  TRY(make_node(make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  TRY(make_cast(make, y, HONE_U64, &y));
-  TRY(make_scalar(make, HONE_U64, 1, &one));
-  TRY(make_node(make, OP_BitShift, VALUES(one, y), ARGS(STRING_ARG("direction", "LEFT")), &power));
-  TRY(make_cast(make, power, HONE_I64, &power));
-  TRY(make_cast(make, x, HONE_I64, &x));
-  if (op->parameter) {
-    TRY(make_node(make, OP_Mod, VALUES(x, power), NULL, &rest));
-    TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &x));
-  }
-  TRY(make_node(make, op->parameter ? OP_Div : OP_Mul, VALUES(x, power), NULL, &x));
-  TRY(make_cast(make, x, dtype, &x));
+  if (!dtype_is_integer(x->dtype) || x->dtype == HONE_U64)
+    return pt_refuse(op, "of %s", dtype_name(x->dtype));
+  TRY(make_bit_shift(op->make, x, y, MOST, op->parameter, &x));
   return pt_result(op, 0, x);
 }
 

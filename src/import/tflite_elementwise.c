@@ -337,24 +337,12 @@ hone_status tf_bitcast(struct tf_op *op) {
 
 /* RIGHT_SHIFT: x / 2^n toward minus infinity, n clipped to what the type has of bits; in 64 bits. */
 hone_status tf_right_shift(struct tf_op *op) {
-  struct value *x, *n, *one, *low, *high, *power, *rest, *y;
-  struct make *make = op->make;
+  struct value *x, *n, *y;
   bool image;
   TRY(read_pair(op, &image, &x, &n));
   hone_dtype dtype = x->dtype;
   if (dtype_is_float(dtype) || dtype_bits(dtype) > 32 || n->dtype != dtype)
     return tf_refuse(op, "of %s by %s", dtype_name(dtype), dtype_name(n->dtype));
-  TRY(make_scalar(make, dtype, 0, &low));
-  TRY(make_scalar(make, dtype, (double)dtype_bits(dtype) - 1, &high));
-  TRY(make_node(make, OP_Clip, VALUES(n, low, high), NULL, &n));
-  TRY(make_cast(make, n, HONE_U64, &n));
-  TRY(make_scalar(make, HONE_U64, 1, &one));
-  TRY(make_node(make, OP_BitShift, VALUES(one, n), ARGS(STRING_ARG("direction", "LEFT")), &power));
-  TRY(make_cast(make, power, HONE_I64, &power));
-  TRY(make_cast(make, x, HONE_I64, &x));
-  TRY(make_node(make, OP_Mod, VALUES(x, power), NULL, &rest));
-  TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &x));
-  TRY(make_node(make, OP_Div, VALUES(x, power), NULL, &y));
-  TRY(make_cast(make, y, dtype, &y));
+  TRY(make_bit_shift(op->make, x, n, dtype_bits(dtype) - 1, true, &y));
   return tf_write(op, 0, image, y);
 }
