@@ -15,7 +15,7 @@ import os
 import sys
 from typing import Any
 
-from . import _lib
+from . import _lib, _zoo
 
 
 def _example(text: str) -> Any:
@@ -52,6 +52,11 @@ def export(argv: list[str]) -> int:
     except ImportError:
         print("python -m hone export needs torch: pip install torch", file=sys.stderr)
         return 69
+    try:
+        _zoo.check_output(options.output, options.model)
+    except _zoo.Refusal as refusal:
+        print(f"hone: {refusal}", file=sys.stderr)
+        return refusal.code
     load: Any = torch.jit.load
     module = load(options.model, map_location="cpu").eval()
     inputs = tuple(_example(x) for x in options.input)
@@ -60,20 +65,19 @@ def export(argv: list[str]) -> int:
         print(f"{os.path.basename(options.model)} keeps state: a call writes to {', '.join(written)}, which ONNX would hold as constants. "
               "Give the state to forward() as inputs and return it, then export.", file=sys.stderr)
         return 65
-    torch.onnx.export(module, inputs, options.output, dynamo=False)
+    with _zoo.whole(options.output, options.model) as partial:
+        torch.onnx.export(module, inputs, partial, dynamo=False)
     print(options.output)
     return 0
 
 
 def _is_python_zoo(words: list[str]) -> bool:
-    from . import _zoo
     named = words[1:] and words[0] == "write" and words[1].partition(":")[0] in _zoo.SOURCES.split(", ")
     return bool(named) or any(word.partition("=")[0] == "--zoo-dir" for word in words)
 
 
 def main() -> int:
     if sys.argv[1:2] == ["zoo"] and _is_python_zoo(sys.argv[2:]):
-        from . import _zoo
         return _zoo.main(sys.argv[2:])
     if sys.argv[1:2] == ["export"]:
         return export(sys.argv[2:])

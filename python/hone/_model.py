@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _arrays, _lib
+from . import _arrays, _lib, _zoo
 from ._lib import library
 
 
@@ -130,15 +130,19 @@ class Model:
         target = pathlib.Path(path)
         if target.suffix != ".so":
             raise ValueError(f"{target}: a compiled model is saved as FILE.so")
-        written = []
         source = pathlib.Path(self.path)
-        for suffix in (".so", ".h", ".weights"):
-            from_ = source.with_suffix(suffix)
-            if from_.exists():
-                shutil.copyfile(from_, target.with_suffix(suffix))
-                written.append(str(target.with_suffix(suffix)))
-        os.chmod(target, 0o755)
-        return written
+        pairs = [(source.with_suffix(suffix), str(target.with_suffix(suffix))) for suffix in (".so", ".h", ".weights")]
+        pairs = [pair for pair in pairs if pair[0].exists()]
+        try:
+            for _, to in pairs:  # all of them are looked at before the first one is written
+                _zoo.check_output(to)
+            for from_, to in pairs:
+                with _zoo.whole(to) as partial:
+                    shutil.copyfile(from_, partial)
+                    os.chmod(partial, 0o755 if to.endswith(".so") else 0o644)
+        except _zoo.Refusal as refusal:
+            raise ValueError(str(refusal)) from None
+        return [to for _, to in pairs]
 
     def __repr__(self) -> str:
         return (f"<hone.Model ({', '.join(map(str, self.inputs))}) -> ({', '.join(map(str, self.outputs))}), "

@@ -208,6 +208,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", metavar="FILE", help="the rows with every reason, - for standard output")
     options = parser.parse_args(argv)
     try:
+        if options.json not in (None, "-"):
+            _zoo.check_output(options.json)
         models = [(name, *_zoo.build(name, options.zoo_dir, options.size, _settings(options.set, name), options.seed))
                   for name in options.models]
     except _zoo.Refusal as refusal:
@@ -228,6 +230,6 @@ def main(argv: list[str]) -> int:
         if options.json == "-":
             print(text)
         else:
-            with open(options.json, "w", encoding="utf-8") as file:
+            with _zoo.whole(options.json) as partial, open(partial, "w", encoding="utf-8") as file:
                 file.write(text + "\n")
     return 0 if all(row.status == "ok" for row in done.rows) else 1

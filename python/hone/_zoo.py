@@ -6,6 +6,7 @@ Weights are drawn from a seed: nothing is downloaded, and the same version of a 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import inspect
@@ -13,7 +14,7 @@ import os
 import pathlib
 import sys
 import tempfile
-from typing import Any
+from typing import Any, Iterator
 
 SOURCES = "torchvision, timm, transformers, torch_geometric, ultralytics"
 Example = tuple[Any, tuple[Any, ...]]  # a module and what it is called with
@@ -159,18 +160,46 @@ def build(name: str, zoo_dir: str | None, size: int | None, settings: dict[str, 
     return module.eval(), inputs
 
 
-def save(module: Any, inputs: tuple[Any, ...], path: str) -> None:
-    """As ONNX (opset 18) or as .pt2, by the ending; complete or not at all."""
-    import torch
+MARKS = {".h": b"/", ".json": b"{", ".onnx": b"\x08", ".pt2": b"PK", ".so": b"\x7fELF"}
+
+
+def check_output(path: str, *inputs: str) -> None:
+    """As hone's own outputs: what is no regular file of that kind, or is an input, is never replaced."""
+    why = None
+    if os.path.exists(path):
+        mark = MARKS.get(os.path.splitext(path)[1], b"")
+        if not os.path.isfile(path):
+            why = "is no regular file"
+        elif any(os.path.exists(i) and os.path.samefile(path, i) for i in inputs):
+            why = "is an input of this command, never an output"
+        elif os.path.getsize(path) and open(path, "rb").read(len(mark)) != mark:
+            why = "a file of another kind is there; it was left as it is"
+    elif not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        why = "its folder is not there"
+    if why:
+        raise Refusal(77, f"{path}: {why}")
+
+
+@contextlib.contextmanager
+def whole(path: str, *inputs: str) -> Iterator[str]:
+    """A name to write to, of the same ending; what is there becomes path at the end, complete or not at all."""
+    check_output(path, *inputs)
     folder, name = os.path.split(os.path.abspath(path))
-    with tempfile.TemporaryDirectory(prefix=".hone-", dir=folder) as beside, torch.no_grad():
+    with tempfile.TemporaryDirectory(prefix=".hone-", dir=folder) as beside:
         partial = os.path.join(beside, name)  # the archive in a .pt2 is called as its file
+        yield partial
+        os.replace(partial, path)
+
+
+def save(module: Any, inputs: tuple[Any, ...], path: str) -> None:
+    """As ONNX (opset 18) or as .pt2, by the ending."""
+    import torch
+    with whole(path) as partial, torch.no_grad():
         if path.endswith(".pt2"):
             # no decompositions: what this does is to take writes into tensors out
             torch.export.save(torch.export.export(module, inputs).run_decompositions({}), partial)
         else:
             torch.onnx.export(module, inputs, partial, dynamo=True, opset_version=18, external_data=False, verbose=False)
-        os.replace(partial, path)
 
 
 def _output(name: str, output: str) -> str:
@@ -220,8 +249,9 @@ def main(argv: list[str]) -> int:
         if not options.model or not options.output or not options.output.endswith((".onnx", ".pt2", "/")):
             raise Refusal(2, "python -m hone zoo write MODEL -o FILE.onnx or FILE.pt2, or FOLDER/")
         _library("torch")
-        module, inputs = build(options.model, options.zoo_dir, options.size, dict(map(_setting, options.set)), options.seed)
         output = _output(options.model, options.output)
+        check_output(output)
+        module, inputs = build(options.model, options.zoo_dir, options.size, dict(map(_setting, options.set)), options.seed)
         save(module, inputs, output)
     except Refusal as refusal:
         print(f"hone: {refusal}", file=sys.stderr)

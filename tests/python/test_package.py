@@ -1,6 +1,7 @@
 """The Python package over a built libhone: compile, call, save, errors, threads, bench."""
 import concurrent.futures
 import gc
+import os
 import pathlib
 import subprocess
 import sys
@@ -100,6 +101,18 @@ def test_save_is_a_library_of_its_own(compiled, tmp_path):
     assert "libhone" not in needed
     with pytest.raises(ValueError):
         compiled.save(tmp_path / "kept.bin")
+    (tmp_path / "notes.so").write_text("words")
+    os.mkfifo(tmp_path / "pipe.h")
+    for name in ("notes.so", "pipe.so"):  # its header is a pipe: nothing is written at all
+        with pytest.raises(ValueError, match="kind|regular"):
+            compiled.save(tmp_path / name)
+    assert (tmp_path / "notes.so").read_text() == "words" and not (tmp_path / "pipe.so").exists()
+    precious = tmp_path / "precious"
+    precious.write_bytes((tmp_path / "kept.so").read_bytes())
+    (tmp_path / "link.so").symlink_to(precious)
+    before = precious.stat().st_mtime_ns
+    compiled.save(tmp_path / "link.so")  # the link goes, not what it points to
+    assert precious.stat().st_mtime_ns == before and not (tmp_path / "link.so").is_symlink()
 
 
 def test_a_model_outlives_nothing_it_needs(model_path):

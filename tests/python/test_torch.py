@@ -72,6 +72,18 @@ def test_a_module_that_keeps_state_is_not_exported(tmp_path):
     assert not (tmp_path / "m.onnx").exists()
 
 
+def test_an_export_never_goes_over_its_input(tmp_path):
+    torch.jit.script(torch.nn.ReLU()).save(tmp_path / "m.pt")
+    os.link(tmp_path / "m.pt", tmp_path / "same.onnx")
+    (tmp_path / "notes.onnx").write_text("words")
+    before = (tmp_path / "m.pt").read_bytes()
+    for name in ("m.pt", "same.onnx", "notes.onnx"):
+        done = subprocess.run([sys.executable, "-m", "hone", "export", tmp_path / "m.pt", "-o", tmp_path / name, "--input", "2"],
+                              capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        assert done.returncode == 77 and "Traceback" not in done.stderr, done.stderr
+    assert (tmp_path / "m.pt").read_bytes() == before and (tmp_path / "notes.onnx").read_text() == "words"
+
+
 def network():
     torch.manual_seed(3)
     return torch.nn.Sequential(torch.nn.Linear(12, 30), torch.nn.GELU(), torch.nn.Linear(30, 4)).eval()

@@ -1,5 +1,6 @@
-/* Stores of released versions: each database under tests/cases/store opens, reads alike before and
- * after it is brought up to date, and takes new rows. HONE_TEST_CASES names another folder than
+/* Stores of released versions and of this one: each database under tests/cases/store opens, reads alike before and
+ * after it is brought up to date, and takes new rows. That of this version stops opening where a field is added and
+ * STORE_VERSION is not raised. HONE_TEST_CASES names another folder than
  * tests/cases. */
 #include "scratch.h"
 
@@ -78,7 +79,7 @@ static void expect_equal(const struct text *a, const struct text *b) {
 
 static void released_stores_open(void **state) {
   (void)state;
-  for (int version = 1; version < STORE_VERSION; version++) {
+  for (int version = 1; version <= STORE_VERSION; version++) {
     char path[4200];
     struct text before = {0}, brought_up = {0}, after = {0};
     take(version, path);
