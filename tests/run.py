@@ -99,6 +99,8 @@ def environment(build, python):
     """Tests leave the user's own store and cache alone but use the engines installed there."""
     env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(ROOT / build / "test-cache"))
     env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
+    for library in pathlib.Path(python).parent.parent.glob("lib/python3*/site-packages/xgboost/lib/libxgboost.so"):
+        env.setdefault("HONE_XGBOOST", str(library))
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
     env.pop("COLUMNS", None)  # of this terminal

@@ -2,7 +2,8 @@
 # Finds what hone needs and installs what is missing: with apt-get as root, else it prints the one command
 # that does and stops, before anything is compiled.
 #   setup.sh build | test | page    programs and libraries: to build, to test, for the report's page (optional)
-#   setup.sh python DIR             a virtual environment with the pinned packages of tests/requirements.txt
+#   setup.sh python DIR             a virtual environment with the pinned packages of tests/requirements.txt, and the
+#                                   libraries of tests/libraries.txt, whose tests are left out where they cannot be had
 set -eu
 CC=${CC:-cc} # a command with its first arguments, as in Makefile: "ccache gcc"
 
@@ -49,13 +50,20 @@ install_packages() { # PURPOSE PACKAGE...
   apt-get $wait update -qq && apt-get $wait install -y -qq --no-install-recommends "$@" >&2
 }
 
+pip_install() { # DIR WORD...
+  python=$1/bin/python
+  shift
+  "$python" -m pip install --quiet --no-input --disable-pip-version-check "$@"
+}
+
 make_python() { # DIR
-  wanted=$(dirname "$0")/../tests/requirements.txt
-  cmp -s "$wanted" "$1/requirements.txt" && return 0
+  tests=$(dirname "$0")/../tests
+  cat "$tests/requirements.txt" "$tests/libraries.txt" | cmp -s - "$1/requirements.txt" && return 0
   echo "making $1 with the packages of tests/requirements.txt" >&2
   python3 -m venv --clear "$1"
-  "$1/bin/python" -m pip install --quiet --no-input --disable-pip-version-check -r "$wanted"
-  cp "$wanted" "$1/requirements.txt"
+  pip_install "$1" -r "$tests/requirements.txt"
+  pip_install "$1" --no-deps -r "$tests/libraries.txt" || echo "going on without tests/libraries.txt" >&2
+  cat "$tests/requirements.txt" "$tests/libraries.txt" >"$1/requirements.txt"
 }
 
 case ${1:-} in
@@ -72,7 +80,7 @@ case ${1:-} in
     ;;
   python) make_python "$2" ;;
   *)
-    sed -n 's/^# *//p' "$0" | head -5 >&2
+    sed -n 's/^# *//p' "$0" | head -6 >&2
     exit 2
     ;;
 esac

@@ -12,13 +12,13 @@ struct forecast {
   size_t count;
   struct forecast_row {
     char backend[32], precision[16];
-    int threads;
+    int threads, batch;
     struct prediction of[TARGET_COUNT];
     enum demand_id against; /* a bound it will miss, the objective it lies behind by; or none */
     bool is_dropped;        /* not looked at */
   } at[FORECAST_MOST];
 };
-/* Every ready (or named) backend by every precision and thread count. count 0 where nothing can be predicted: no store, few
+/* Every ready (or named) backend by every precision, batch and thread count. count 0 where nothing can be predicted: no store, few
    models; that is no failure. */
 MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct args *args,
                                    struct forecast *out);
@@ -29,8 +29,9 @@ bool forecast_keep(struct forecast *forecast, const struct demands *demands, dou
 /* What was dropped, with the reason: as lines, and as rows of the answer's JSON. */
 void forecast_put_dropped(const struct forecast *forecast, const struct demands *demands,
                           struct text *lines, json_t *list);
-/* --predict: the table, how good each predictor was on models that it did not see, and which is used. */
-MUST_USE hone_status forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args);
+/* --predict: the table, how good each predictor was on models that it did not see, and which is used; the exit code. */
+int forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args,
+                   const struct sinks *sinks);
 
 /* -- recommend_hybrid.c: parts of the model on different engines as one more candidate */
 struct split {

@@ -84,6 +84,10 @@ hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir
                        double budget_s, struct split *out) {
   char path[4200];
   struct process_result result = {0};
+  if (strchr(value_of(args, FLAG_batch, ""), ',')) {
+    snprintf(out->words, sizeof out->words, "not looked for at several batches");
+    return HONE_OK;
+  }
   snprintf(path, sizeof path, "%s/hybrid.json", dir);
   hone_status status = ask(ctx, args, path, threads, budget_s, &result);
   if (!status && (result.exit_code || result.signal)) {

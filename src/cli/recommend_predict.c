@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define PEAKS_NS 300000000ull
-enum { MOST_MODELS = 400 };
+enum { MOST_MODELS = 400, MOST_WAYS = 16 };
 
 struct forecasting {
   struct ctx *ctx;
@@ -18,8 +18,6 @@ struct forecasting {
   struct xgboost *library;
   char why_not[600]; /* the library is not used */
   struct predictor *predictor;
-  struct model model;
-  struct model_facts facts;
 };
 
 /* -- what there is to learn from ------------------------------------------------------------------ */
@@ -42,24 +40,13 @@ static void open_library(struct forecasting *f) {
 }
 
 static hone_status learn(struct forecasting *f) {
-  struct ctx attempt = *f->ctx; /* no store yet: nothing to learn from */
-  if (store_open(&attempt, value_of(f->args, FLAG_store, NULL), false, &f->store)) return HONE_OK;
-  TRY(samples_read(f->ctx, f->arena, f->store, MOST_MODELS, &f->samples));
+  struct ctx attempt = *f->ctx; /* no store yet: the user's files are all there is */
+  const struct repeated *files = &f->args->repeated[FLAG_records];
+  if (store_open(&attempt, value_of(f->args, FLAG_store, NULL), false, &f->store)) f->store = NULL;
+  if (!f->store && !files->count) return HONE_OK;
+  TRY(samples_read(f->ctx, f->arena, f->store, files->at, files->count, MOST_MODELS, &f->samples));
   if (f->samples.model_count >= PREDICT_MIN_MODELS) open_library(f);
   return predictor_train(f->ctx, f->arena, &f->samples, f->library, &f->predictor);
-}
-
-static hone_status look_at_model(struct forecasting *f) {
-  int64_t batch;
-  TRY(int_of(f->ctx, f->args, FLAG_batch, 1, 1 << 20, 0, &batch));
-  const struct import_options options = {
-      .shapes = value_of(f->args, FLAG_shape, NULL),
-      .batch = batch,
-      .side_files_from = value_of(f->args, FLAG_side_files_from, NULL)};
-  const bool is_plain = !options.shapes && !batch && !options.side_files_from;
-  TRY(model_load(f->ctx, f->args->words[0], is_plain ? NULL : &options, &f->model));
-  facts_of_graph(f->model.graph, &f->facts);
-  return HONE_OK;
 }
 
 /* -- candidates ----------------------------------------------------------------------------------- */
@@ -87,18 +74,42 @@ static bool is_ready(struct ctx *ctx, const struct args *args, const struct back
   return info.status == BACKEND_READY;
 }
 
-/* What every candidate shares: thread counts with the machine's peaks at each, and precisions. */
+/* What every candidate shares: thread counts with the machine's peaks at each, precisions, and the model at each batch. */
 struct ways {
-  int threads[16];
-  size_t thread_count, precision_count;
-  struct machine_facts machines[16];
+  int threads[MOST_WAYS], batches[MOST_WAYS];
+  size_t thread_count, precision_count, batch_count;
+  struct machine_facts machines[MOST_WAYS];
   char precisions[4][16];
-  double batch;
+  struct model_facts models[MOST_WAYS];
 };
 
-static hone_status read_ways(struct forecasting *f, struct ways *out) {
-  int64_t batch;
-  *out = (struct ways){.thread_count = 0};
+/* *batch: 0 takes the model as it is, and becomes what that is, as far as a study knows it. */
+static hone_status look_at_model(const struct forecasting *f, int *batch, struct model_facts *out) {
+  const struct import_options options = {
+      .shapes = value_of(f->args, FLAG_shape, NULL),
+      .batch = *batch,
+      .side_files_from = value_of(f->args, FLAG_side_files_from, NULL)};
+  const bool is_plain = !options.shapes && !*batch && !options.side_files_from;
+  struct model model;
+  TRY(model_load(f->ctx, f->args->words[0], is_plain ? NULL : &options, &model));
+  facts_of_graph(model.graph, out);
+  const struct value *first = model.graph->inputs.count ? model.graph->inputs.at[0] : NULL;
+  const bool is_known = !strncmp(f->args->words[0], "zoo:", 4) && first && first->shape.rank;
+  if (!*batch) *batch = is_known ? (int)first->shape.dims[0] : 1;
+  model_unload(&model);
+  return HONE_OK;
+}
+
+static hone_status read_models(const struct forecasting *f, struct ways *out) {
+  TRY(ints_of(f->ctx, f->args, FLAG_batch, 1, 1 << 20, out->batches, COUNT(out->batches),
+              &out->batch_count));
+  if (!out->batch_count) out->batch_count = 1;
+  for (size_t b = 0; b < out->batch_count; b++)
+    TRY(look_at_model(f, &out->batches[b], &out->models[b]));
+  return HONE_OK;
+}
+
+static hone_status read_machines(const struct forecasting *f, struct ways *out) {
   TRY(ints_of(f->ctx, f->args, FLAG_threads, 1, 4096, out->threads, COUNT(out->threads),
               &out->thread_count));
   if (!out->thread_count) {
@@ -111,6 +122,10 @@ static hone_status read_ways(struct forecasting *f, struct ways *out) {
     out->machines[t] = (struct machine_facts){
         peaks.f32_flops, peaks.bandwidth[peaks.bandwidth_count - 1].bytes_per_s};
   }
+  return HONE_OK;
+}
+
+static hone_status read_precisions(const struct forecasting *f, struct ways *out) {
   for (const char *p = value_of(f->args, FLAG_precision, "fp32"); *p; p += *p == ',') {
     const size_t n = strcspn(p, ",");
     if (out->precision_count == COUNT(out->precisions) || n >= sizeof out->precisions[0])
@@ -118,34 +133,35 @@ static hone_status read_ways(struct forecasting *f, struct ways *out) {
     snprintf(out->precisions[out->precision_count++], sizeof out->precisions[0], "%.*s", (int)n, p);
     p += n;
   }
-  TRY(int_of(f->ctx, f->args, FLAG_batch, 1, 1 << 20, 1, &batch));
-  out->batch = (double)batch;
   return HONE_OK;
 }
 
 static hone_status add_row(struct forecasting *f, const char *backend, const struct ways *ways,
-                           size_t t, size_t p, struct forecast *out) {
+                           size_t p, size_t n, size_t t, struct forecast *out) {
   struct forecast_row *row = &out->at[out->count++];
-  const struct how how = {ways->batch, ways->threads[t], !strcmp(ways->precisions[p], "bf16")};
+  const struct how how = {ways->batches[n], ways->threads[t], !strcmp(ways->precisions[p], "bf16")};
   float x[FEATURE_COUNT];
-  *row = (struct forecast_row){.threads = ways->threads[t]};
+  *row = (struct forecast_row){.threads = ways->threads[t], .batch = ways->batches[n]};
   snprintf(row->backend, sizeof row->backend, "%s", backend);
   snprintf(row->precision, sizeof row->precision, "%s", ways->precisions[p]);
-  features_fill(&f->facts, &how, &ways->machines[t], x);
+  features_fill(&ways->models[n], &how, &ways->machines[t], x);
   for (int k = 0; k < TARGET_COUNT; k++)
     TRY(predict(f->ctx, f->predictor, (enum target_id)k, backend, x, &row->of[k]));
   return HONE_OK;
 }
 
 static hone_status list_candidates(struct forecasting *f, struct forecast *out) {
-  struct ways ways;
-  TRY(read_ways(f, &ways));
+  struct ways ways = {.thread_count = 0};
+  TRY(read_models(f, &ways));
+  TRY(read_machines(f, &ways));
+  TRY(read_precisions(f, &ways));
   for (size_t b = 0; b < backend_count; b++) {
     if (!is_asked(f->args, backend_list[b]) || !is_ready(f->ctx, f->args, backend_list[b]))
       continue;
     for (size_t p = 0; p < ways.precision_count; p++)
-      for (size_t t = 0; t < ways.thread_count && out->count < FORECAST_MOST; t++)
-        TRY(add_row(f, backend_list[b]->name, &ways, t, p, out));
+      for (size_t n = 0; n < ways.batch_count; n++)
+        for (size_t t = 0; t < ways.thread_count && out->count < FORECAST_MOST; t++)
+          TRY(add_row(f, backend_list[b]->name, &ways, p, n, t, out));
   }
   return HONE_OK;
 }
@@ -153,7 +169,6 @@ static hone_status list_candidates(struct forecasting *f, struct forecast *out) 
 static void close_all(struct forecasting *f) {
   predictor_free(f->predictor);
   xgboost_close(f->library);
-  model_unload(&f->model);
   if (f->store) store_close(f->store);
 }
 
@@ -162,7 +177,6 @@ static hone_status forecast_all(struct forecasting *f, struct forecast *out) {
   TRY(learn(f));
   if (!f->predictor || predictor_quality(f->predictor, TARGET_latency)->used == METHOD_none)
     return HONE_OK;
-  TRY(look_at_model(f));
   return list_candidates(f, out);
 }
 
@@ -180,8 +194,9 @@ hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct arg
 
 /* -- what is not looked at ------------------------------------------------------------------------ */
 
-/* What is predicted of a demand; NULL: nothing is. Throughput is that of one batch. */
-static const struct interval *foreseen(const struct forecast_row *row, enum demand_id id) {
+/* What is predicted of a demand; NaN: nothing is. Of throughput it is the time of a sample: less is better there too. */
+static struct interval foreseen(const struct forecast_row *row, enum demand_id id) {
+  const double share = id == DEMAND_throughput ? 1.0 / row->batch : 1;
   static const struct {
     enum demand_id demand;
     enum target_id target;
@@ -189,9 +204,12 @@ static const struct interval *foreseen(const struct forecast_row *row, enum dema
               {DEMAND_throughput, TARGET_latency},
               {DEMAND_memory, TARGET_memory},
               {DEMAND_size, TARGET_size}};
-  for (size_t i = 0; i < COUNT(told); i++)
-    if (told[i].demand == id) return &row->of[told[i].target].value;
-  return NULL;
+  for (size_t i = 0; i < COUNT(told); i++) {
+    const struct interval *x = &row->of[told[i].target].value;
+    if (told[i].demand == id)
+      return (struct interval){x->value * share, x->low * share, x->high * share};
+  }
+  return (struct interval){NAN, NAN, NAN};
 }
 
 /* Whether a candidate will hold every bound; one that it is sure to miss. */
@@ -200,13 +218,12 @@ static enum bound_state outlook(const struct forecast_row *row, const struct dem
   enum bound_state all = BOUND_HELD;
   for (int id = 0; id < DEMAND_COUNT; id++) {
     if (isnan(d->bound[id])) continue;
-    const struct interval *x =
-        demand_kinds[id].is_more_better ? NULL : foreseen(row, (enum demand_id)id);
-    if (x && x->low > d->bound[id]) {
+    const struct interval x = foreseen(row, (enum demand_id)id);
+    if (!demand_kinds[id].is_more_better && x.low > d->bound[id]) {
       *out_missed = (enum demand_id)id;
       return BOUND_MISSED;
     }
-    if (!x || !(x->high <= d->bound[id])) all = BOUND_UNSURE;
+    if (demand_kinds[id].is_more_better || !(x.high <= d->bound[id])) all = BOUND_UNSURE;
   }
   return all;
 }
@@ -216,8 +233,8 @@ static double best_high(const struct forecast *f, const struct demands *d) {
   double best = INFINITY;
   for (size_t i = 0; i < f->count; i++) {
     enum demand_id unused;
-    const struct interval *x = foreseen(&f->at[i], d->objective);
-    if (x && outlook(&f->at[i], d, &unused) == BOUND_HELD && x->high < best) best = x->high;
+    const struct interval x = foreseen(&f->at[i], d->objective);
+    if (outlook(&f->at[i], d, &unused) == BOUND_HELD) best = fmin(best, x.high);
   }
   return best;
 }
@@ -227,9 +244,8 @@ static double best_high(const struct forecast *f, const struct demands *d) {
 static enum demand_id against(const struct forecast_row *row, const struct demands *d,
                               double best) {
   enum demand_id missed;
-  const struct interval *x = foreseen(row, d->objective);
   if (outlook(row, d, &missed) == BOUND_MISSED) return missed;
-  return x && x->low > best ? d->objective : DEMAND_COUNT;
+  return foreseen(row, d->objective).low > best ? d->objective : DEMAND_COUNT;
 }
 
 /* Which of two goes first: whoever misses a bound, then the worst by the objective. */
@@ -237,8 +253,7 @@ static bool is_worse(const struct forecast_row *a, const struct forecast_row *b,
                      const struct demands *d) {
   const bool misses = a->against != d->objective, other = b->against != d->objective;
   if (misses != other) return misses;
-  const struct interval *x = foreseen(a, d->objective), *y = foreseen(b, d->objective);
-  return x && y && x->value > y->value;
+  return foreseen(a, d->objective).value > foreseen(b, d->objective).value;
 }
 
 /* Looks are at backends by thread counts: what both are kept of is looked at after all. */
@@ -284,12 +299,13 @@ static void put_interval(struct text *out, const struct interval *x, bool is_ms)
 }
 
 static void put_against(struct text *out, const struct forecast_row *row, const struct demands *d) {
-  const enum demand_id id = row->against;
-  const bool is_ms = demand_kinds[id].amount == AMOUNT_MS || id == DEMAND_throughput;
-  text_printf(out, "the budget does not reach for all; predicted %s ",
-              demand_kinds[id == DEMAND_throughput ? DEMAND_latency : id].title);
-  put_interval(out, foreseen(row, id), is_ms);
-  if (isnan(d->bound[id]) || id == DEMAND_throughput) return;
+  const bool by_throughput = row->against == DEMAND_throughput;
+  const enum demand_id id = by_throughput ? DEMAND_latency : row->against;
+  const bool is_ms = demand_kinds[id].amount == AMOUNT_MS;
+  const struct interval x = foreseen(row, id);
+  text_printf(out, "the budget does not reach for all; predicted %s ", demand_kinds[id].title);
+  put_interval(out, &x, is_ms);
+  if (isnan(d->bound[id]) || by_throughput) return;
   text_puts(out, ", most is ");
   (is_ms ? put_ms : put_bytes)(out, d->bound[id]);
 }
@@ -301,11 +317,14 @@ void forecast_put_dropped(const struct forecast *f, const struct demands *d, str
     struct text reason = {0};
     if (!row->is_dropped) continue;
     put_against(&reason, row, d);
-    text_printf(lines, "  not tried  %s, %s, %d thread%s: %s\n", row->backend, row->precision,
-                row->threads, row->threads == 1 ? "" : "s", reason.at ? reason.at : "");
+    text_printf(lines, "  not tried  %s, %s, %d thread%s", row->backend, row->precision,
+                row->threads, row->threads == 1 ? "" : "s");
+    if (row->batch != 1) text_printf(lines, ", batch %d", row->batch);
+    text_printf(lines, ": %s\n", reason.at ? reason.at : "");
     json_array_append_new(
-        list, json_pack("{s:s, s:s, s:i, s:i, s:s*}", "backend", row->backend, "precision",
-                        row->precision, "threads", row->threads, "look", 0, "reason", reason.at));
+        list, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s*}", "backend", row->backend, "precision",
+                        row->precision, "threads", row->threads, "batch", row->batch, "look", 0,
+                        "reason", reason.at));
     text_deinit(&reason);
   }
 }
@@ -318,7 +337,7 @@ static void put_quality(struct text *out, const struct forecasting *f) {
   if (!f->predictor || predictor_quality(f->predictor, TARGET_latency)->used == METHOD_none) {
     text_printf(out,
                 "too few models are on record: %zu with %zu rows, %d are needed; 'hone bench' "
-                "records more\n",
+                "records more, --records FILE reads others'\n",
                 f->samples.model_count, f->samples.count, PREDICT_MIN_MODELS);
     return;
   }
@@ -338,8 +357,8 @@ static void put_quality(struct text *out, const struct forecasting *f) {
 static void put_rows(struct text *out, const struct forecast *f) {
   for (size_t i = 0; i < f->count; i++) {
     const struct forecast_row *row = &f->at[i];
-    text_printf(out, "  %-14s %-5s %2d thread%s  ", row->backend, row->precision, row->threads,
-                row->threads == 1 ? " " : "s");
+    text_printf(out, "  %-14s %-5s batch %-4d %2d thread%s  ", row->backend, row->precision,
+                row->batch, row->threads, row->threads == 1 ? " " : "s");
     if (row->of[TARGET_latency].why)
       text_puts(out, row->of[TARGET_latency].why);
     else
@@ -358,8 +377,9 @@ static json_t *forecast_json(const struct forecasting *f, const struct forecast 
   static const char *const methods[] = {"none", "roofline", "xgboost"};
   json_t *rows = json_array(), *quality = json_object();
   for (size_t i = 0; i < found->count; i++) {
-    json_t *row = json_pack("{s:s, s:s, s:i}", "backend", found->at[i].backend, "precision",
-                            found->at[i].precision, "threads", found->at[i].threads);
+    json_t *row = json_pack("{s:s, s:s, s:i, s:i}", "backend", found->at[i].backend, "precision",
+                            found->at[i].precision, "batch", found->at[i].batch, "threads",
+                            found->at[i].threads);
     for (int t = 0; t < TARGET_COUNT; t++) {
       const struct prediction *p = &found->at[i].of[t];
       json_object_set_new(
@@ -382,32 +402,48 @@ static json_t *forecast_json(const struct forecasting *f, const struct forecast 
                    (int)f->samples.left_out, "left_out_errors", quality, "rows", rows);
 }
 
-static hone_status print(struct forecasting *f, const struct forecast *found) {
+struct shown {
+  const struct forecasting *forecasting;
+  const struct forecast *found;
+};
+
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+  const struct shown *shown = user;
+  json_t *json = forecast_json(shown->forecasting, shown->found);
+  char *dumped = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+  (void)form;
+  json_decref(json);
+  if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
+  text_printf(out, "%s\n", dumped);
+  free(dumped);
+  return text_finish(ctx, out);
+}
+
+static hone_status print(const struct forecasting *f, const struct forecast *found) {
   struct text out = {0};
-  if (!strcmp(value_of(f->args, FLAG_json, ""), "-")) {
-    json_t *json = forecast_json(f, found);
-    char *dumped = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    json_decref(json);
-    if (!dumped) return fail(f->ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-    text_printf(&out, "%s\n", dumped);
-    free(dumped);
-  } else {
-    put_rows(&out, found);
-    put_quality(&out, f);
-  }
-  hone_status status = write_output(f->ctx, "-", &out);
+  put_rows(&out, found);
+  put_quality(&out, f);
+  const hone_status status = write_output(f->ctx, "-", &out);
   text_deinit(&out);
   return status;
 }
 
-hone_status forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args) {
+static hone_status make(struct ctx *ctx, struct arena *arena, const struct args *args,
+                        struct forecasting **out_f, struct forecast **out_found) {
+  TRY(NEW(ctx, arena, *out_found));
+  TRY(NEW(ctx, arena, *out_f));
+  **out_f = (struct forecasting){.ctx = ctx, .arena = arena, .args = args};
+  return forecast_all(*out_f, *out_found);
+}
+
+int forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args,
+                   const struct sinks *sinks) {
+  struct forecasting *f = NULL;
   struct forecast *found;
-  struct forecasting *f;
-  TRY(NEW(ctx, arena, f));
-  TRY(NEW(ctx, arena, found));
-  *f = (struct forecasting){.ctx = ctx, .arena = arena, .args = args};
-  hone_status status = forecast_all(f, found);
-  if (!status) status = print(f, found);
-  close_all(f);
-  return status;
+  hone_status status = make(ctx, arena, args, &f, &found);
+  if (!status && !sinks->takes_stdout) status = print(f, found);
+  struct shown shown = {f, found};
+  const int code = status ? report_failure(ctx) : sinks_write(ctx, sinks, render, &shown);
+  if (f) close_all(f);
+  return code;
 }

@@ -221,6 +221,10 @@ hone_status forms_find(struct ctx *ctx, const struct args *args, double least, d
              flag_spelling(others[i], spelling));
     return HONE_OK;
   }
+  if (strchr(value_of(args, FLAG_batch, ""), ',')) {
+    snprintf(out->words, sizeof out->words, "not tried at several batches");
+    return HONE_OK;
+  }
   out->reference = NAN;
   snprintf(m.bound, sizeof m.bound, "%.9g", fmin(1, fmax(1e-6, least)));
   TRY(make_folder(ctx, args, out));

@@ -62,11 +62,27 @@ static hone_status read_device(struct race *race) {
   if (!strcmp(race->device, "cpu")) return HONE_OK;
   if (strchr(device, ','))
     return fail(race->ctx, HONE_E_USAGE, place_name("--device"), "one device is recommended for");
-  for (size_t i = 0; i < 2; i++)
-    if (has(race->args, i ? FLAG_bundle : FLAG_hybrid))
-      return fail(race->ctx, HONE_E_UNSUP, place_name(device),
-                  "--%s is made for this machine alone", i ? "bundle" : "hybrid");
+  static const enum flag_id here_alone[] = {FLAG_hybrid, FLAG_bundle, FLAG_predict};
+  for (size_t i = 0; i < COUNT(here_alone); i++) {
+    char spelling[64];
+    if (has(race->args, here_alone[i]))
+      return fail(race->ctx, HONE_E_UNSUP, place_name(device), "%s is made for this machine alone",
+                  flag_spelling(here_alone[i], spelling));
+  }
   return HONE_OK;
+}
+
+/* What would be left aside is an error. Records that others measured are looked at before the work. */
+static hone_status check_predict(const struct race *race) {
+  static const enum flag_id of_race[] = {
+      FLAG_objective, FLAG_max_latency, FLAG_min_throughput, FLAG_max_memory,
+      FLAG_max_size,  FLAG_max_start,   FLAG_max_compile,    FLAG_max_energy,
+      FLAG_budget,    FLAG_hybrid,      FLAG_bundle,         FLAG_min_accuracy,
+      FLAG_inputs,    FLAG_input,       FLAG_calibrate,      FLAG_labels};
+  const struct repeated *records = &race->args->repeated[FLAG_records];
+  for (size_t i = 0; i < records->count; i++) TRY(records_check(race->ctx, records->at[i]));
+  return flags_need(race->ctx, race->args, of_race, COUNT(of_race), !has(race->args, FLAG_predict),
+                    "a race, which --predict leaves out");
 }
 
 static hone_status read_demands(struct race *race) {
@@ -247,22 +263,30 @@ static hone_status next_look(struct race *race, bool *out_done) {
               &how);
 }
 
+static size_t words_in(const char *list) {
+  size_t count = *list != 0;
+  for (; *list; list++) count += *list == ',';
+  return count;
+}
+
 /* Whether the time may not reach for a look at everything: reading what records of other models say takes some. Of an
-   engine's variants nothing is predicted: where one is named, all that are named are looked at. */
+   engine's variants nothing is predicted: where one is named, all that are named are looked at. Nor of another device:
+   peaks and records are this machine's. */
 static bool wants_forecast(const struct race *race) {
+  static const enum flag_id lists[] = {FLAG_threads, FLAG_batch, FLAG_precision};
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
-  const char *threads = value_of(race->args, FLAG_threads, NULL);
-  size_t named = 0, counts = 1, forms = 1, precisions = 1;
-  for (size_t i = 0; i < backends->count; i++)
+  size_t cells = 0, forms = 1;
+  if (strcmp(race->device, "cpu")) return false;
+  for (size_t i = 0; i < backends->count; i++) {
     if (strchr(backends->at[i], ':')) return false;
-  for (size_t i = 0; i < backends->count; i++, named++)
-    for (const char *at = backends->at[i]; *at; at++) named += *at == ',';
-  for (const char *at = threads ? threads : ""; *at; at++) counts += *at == ',';
-  if (!threads && usable_core_count() > 1) counts = 2;
-  for (const char *at = value_of(race->args, FLAG_precision, ""); *at; at++)
-    precisions += *at == ',';
+    cells += words_in(backends->at[i]);
+  }
+  if (!cells) return true;
+  for (size_t i = 0; i < COUNT(lists); i++)
+    if (has(race->args, lists[i])) cells *= words_in(value_of(race->args, lists[i], ""));
+  if (!has(race->args, FLAG_threads) && usable_core_count() > 1) cells *= 2;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
-  return !named || (double)(named * counts * forms * precisions) > race->budget_s / LOOK_S / 2;
+  return (double)(cells * forms) > race->budget_s / LOOK_S / 2;
 }
 
 /* Smaller forms are made where a bound says what they may cost. That is preparation, as compiling is: the time is not the
@@ -314,9 +338,10 @@ static void tell_dropped(const struct race *race, size_t look, size_t i, struct 
   advise_name(lines, &at->summary, i);
   text_printf(lines, ": %s (look %zu)\n", reason.at ? reason.at : "", look + 1);
   json_array_append_new(
-      list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s*}", "model", r->cell.model, "backend",
-                      r->cell.backend, "variant", r->cell.variant, "precision", r->cell.precision,
-                      "threads", r->cell.threads, "look", (int)look + 1, "reason", reason.at));
+      list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s*}", "model", r->cell.model,
+                      "backend", r->cell.backend, "variant", r->cell.variant, "precision",
+                      r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch, "look",
+                      (int)look + 1, "reason", reason.at));
   text_deinit(&reason);
 }
 
@@ -358,6 +383,7 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(one_word(race->ctx, race->args, "model", &model));
   TRY(read_demands(race));
   TRY(read_device(race));
+  TRY(check_predict(race));
   TRY(check_meter(race));
   TRY(amount_of(race->ctx, race->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, BUDGET_S,
                 &race->budget_s));
@@ -368,8 +394,7 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(bundle_folder_check(race->ctx, race->args));
   TRY(arena_create(race->ctx, 0, &race->arena));
   TRY(dir_temporary(race->ctx, race->dir));
-  if (has(race->args, FLAG_predict)) return forecast_print(race->ctx, race->arena, race->args);
-  return run_race(race);
+  return has(race->args, FLAG_predict) ? HONE_OK : run_race(race);
 }
 
 /* The terminal, the files, the bundle: one after the other, the first failure's code. */
@@ -396,6 +421,7 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
                        .start_ns = clock_ns(),
                        .split = {.is_asked = has(args, FLAG_hybrid)}};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
+  if (!code && has(args, FLAG_predict)) code = forecast_print(ctx, race.arena, args, &sinks);
   if (!code && race.look_count) code = answer(&race, &sinks);
   json_decref(race.split.proposal);
   forms_free(&race.forms);

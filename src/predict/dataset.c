@@ -129,9 +129,11 @@ static hone_status put_row(void *user, const struct row_seen *row) {
 hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store, struct text *out,
                         struct dataset_facts *out_facts) {
   struct exporting e = {.ctx = ctx, .arena = arena, .csv = {.out = out}, .facts = out_facts};
+  struct model_names names = {0};
   *out_facts = (struct dataset_facts){0};
   put_header(&e.csv);
-  TRY(rows_visit(ctx, arena, store, SIZE_MAX, put_row, &e, &out_facts->models));
+  TRY(rows_visit(ctx, arena, store, SIZE_MAX, &names, put_row, &e));
+  out_facts->models = names.count;
   out_facts->studies = e.studies.count;
   out_facts->machines = e.machines.count;
   return text_finish(ctx, out);

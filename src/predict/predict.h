@@ -50,21 +50,34 @@ struct samples {
   char (*backends)[32];
   size_t left_out; /* records whose model is not at hand any more, or whose machine has no peaks */
 };
+struct model_names { /* by number */
+  const char **at;
+  size_t count, capacity;
+};
+MUST_USE hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
+                                  const struct cell *cell, size_t *out);
 /* rows.c: every record of a store, with the features of its model where its file is still what was measured; `limit`
    bounds the models that are read. */
 struct row_seen {
-  const struct summary *summary; /* of its study, alive during the visit */
+  const struct summary *summary; /* of its study, alive during the visit; NULL of a data set's */
   const struct record *record;
   size_t model;
   const float *x; /* NULL: not known */
 };
 typedef hone_status row_visitor(void *user, const struct row_seen *row);
 MUST_USE hone_status rows_visit(struct ctx *ctx, struct arena *arena, struct store *store,
-                                size_t limit, row_visitor *visit, void *user, size_t *out_models);
-/* All that can be learnt from: measured alone on the CPU, with a model whose file is where it
-   was and has not changed. */
+                                size_t limit, struct model_names *names, row_visitor *visit,
+                                void *user);
+/* records.c: the same of a file that `hone dataset export` wrote, whoever's: what can be learnt from is in each record.
+   records_check: whether it is such a file, by its header. */
+MUST_USE hone_status records_visit(struct ctx *ctx, struct arena *arena, const char *path,
+                                   struct model_names *names, row_visitor *visit, void *user);
+MUST_USE hone_status records_check(struct ctx *ctx, const char *path);
+/* samples.c: all that can be learnt from: measured alone on the CPU, with a model whose file is where it
+   was and has not changed; of a store (NULL: none) and of data sets. */
 MUST_USE hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store,
-                                  size_t limit, struct samples *out);
+                                  const char *const *files, size_t file_count, size_t limit,
+                                  struct samples *out);
 
 /* -- xgboost.c: the library of the PyPI package of that name, opened at run time */
 #define XGBOOST_PACKAGE "xgboost-cpu==3.2.0"

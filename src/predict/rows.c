@@ -1,9 +1,6 @@
-/* Rows to learn from: every record of a store that was measured by itself, with the features of its model's file, which is
- * read once. A model whose file is gone or has changed is left out: its features would be another's. */
+/* Every record of a store, with the features of its model's file, which is read once. A model whose file is gone or has
+ * changed has none: they would be another's. */
 #include "predict.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 struct known {
   const char *path, *hash, *shapes; /* as recorded */
@@ -16,32 +13,26 @@ struct reader {
   struct ctx *ctx;
   struct arena *arena;
   VEC(struct known) models;
-  VEC(const char *) names; /* of models, by number */
+  struct model_names *names;
   size_t limit;
   row_visitor *visit;
   void *user;
 };
-/* What samples_read collects. */
-struct collection {
-  struct ctx *ctx;
-  struct arena *arena;
-  VEC(struct sample) rows;
-  struct samples *out;
-};
 
 /* Cells of one model at several batches are one: what is left out is left out with all of them. A file's name is no name:
    collections call every one model.onnx. */
-static hone_status number_of(struct reader *r, const struct cell *cell, size_t *out) {
+hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
+                         const struct cell *cell, size_t *out) {
   char name[256];
   if (strncmp(cell->model, "zoo:", 4))
     snprintf(name, sizeof name, "%s", cell->model_hash);
   else
     snprintf(name, sizeof name, "%.*s", (int)strcspn(cell->model, ","), cell->model);
-  for (*out = 0; *out < r->names.count; ++*out)
-    if (!strcmp(r->names.at[*out], name)) return HONE_OK;
+  for (*out = 0; *out < names->count; ++*out)
+    if (!strcmp(names->at[*out], name)) return HONE_OK;
   const char *copy;
-  TRY(arena_string(r->ctx, r->arena, name, strlen(name), &copy));
-  VEC_PUSH(r->ctx, r->arena, &r->names, copy);
+  TRY(arena_string(ctx, arena, name, strlen(name), &copy));
+  VEC_PUSH(ctx, arena, names, copy);
   return HONE_OK;
 }
 
@@ -75,17 +66,11 @@ static hone_status find_model(struct reader *r, const struct cell *cell, const s
   }
   TRY(arena_string(r->ctx, r->arena, cell->model_hash, strlen(cell->model_hash), &new.hash));
   TRY(arena_string(r->ctx, r->arena, cell->shapes, strlen(cell->shapes), &new.shapes));
-  TRY(number_of(r, cell, &new.number));
+  TRY(model_number(r->ctx, r->arena, r->names, cell, &new.number));
   TRY(read_model(r, cell, &new));
   VEC_PUSH(r->ctx, r->arena, &r->models, new);
   *out = &r->models.at[r->models.count - 1];
   return HONE_OK;
-}
-
-static bool is_plain(const struct record *r) {
-  return r->status == STATUS_ok && r->cell.label == 0 && !r->cell.load &&
-         !strcmp(r->cell.scenario, "single") && !strcmp(r->cell.device, "cpu") &&
-         !strcmp(r->cell.variant, "default") && r->p50_ms > 0 && !(r->flags & FLAG_MASK(synthetic));
 }
 
 static hone_status visit_record(struct reader *r, const struct summary *s,
@@ -121,68 +106,13 @@ static hone_status read_study(struct reader *r, struct store *store, const char 
   return status;
 }
 
-static hone_status list_backends(struct ctx *ctx, struct arena *arena, struct samples *s) {
-  TRY(NEW_ARRAY(ctx, arena, s->backends, s->count + 1));
-  for (size_t i = 0; i < s->count; i++) {
-    size_t b = 0;
-    while (b < s->backend_count && strcmp(s->backends[b], s->at[i].backend)) b++;
-    if (b == s->backend_count)
-      memcpy(s->backends[s->backend_count++], s->at[i].backend, sizeof s->backends[0]);
-  }
-  return HONE_OK;
-}
-
 hone_status rows_visit(struct ctx *ctx, struct arena *arena, struct store *store, size_t limit,
-                       row_visitor *visit, void *user, size_t *out_models) {
-  struct reader r = {.ctx = ctx, .arena = arena, .limit = limit, .visit = visit, .user = user};
+                       struct model_names *names, row_visitor *visit, void *user) {
+  struct reader r = {
+      .ctx = ctx, .arena = arena, .names = names, .limit = limit, .visit = visit, .user = user};
   struct study_row *studies;
   size_t count;
   TRY(store_list_studies(ctx, store, arena, &studies, &count));
   for (size_t i = 0; i < count; i++) TRY(read_study(&r, store, studies[i].key));
-  *out_models = r.names.count;
   return HONE_OK;
-}
-
-static hone_status collect(void *user, const struct row_seen *seen) {
-  struct collection *c = user;
-  const struct record *record = seen->record;
-  if (!is_plain(record)) return HONE_OK;
-  if (!seen->x) {
-    c->out->left_out++;
-    return HONE_OK;
-  }
-  struct sample row = {
-      .model = seen->model,
-      .y = {record->p50_ms,
-            record->worst.rss_steady > 0 ? (double)record->worst.rss_steady : (double)NAN,
-            record->worst.artifact_bytes > 0 ? (double)record->worst.artifact_bytes : (double)NAN}};
-  snprintf(row.backend, sizeof row.backend, "%s", record->cell.backend);
-  memcpy(row.x, seen->x, sizeof row.x);
-  VEC_PUSH(c->ctx, c->arena, &c->rows, row);
-  return HONE_OK;
-}
-
-/* Models of which no row is left are none. */
-static hone_status number_models(struct collection *c, size_t seen) {
-  size_t *numbers, count = 0; /* from 1 */
-  TRY(NEW_ARRAY(c->ctx, c->arena, numbers, seen + 1));
-  for (size_t i = 0; i < c->rows.count; i++) {
-    size_t *number = &numbers[c->rows.at[i].model];
-    if (!*number) *number = ++count;
-    c->rows.at[i].model = *number - 1;
-  }
-  c->out->model_count = count;
-  return HONE_OK;
-}
-
-hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store, size_t limit,
-                         struct samples *out) {
-  struct collection c = {.ctx = ctx, .arena = arena, .out = out};
-  *out = (struct samples){0};
-  size_t seen;
-  TRY(rows_visit(ctx, arena, store, limit, collect, &c, &seen));
-  TRY(number_models(&c, seen));
-  out->at = c.rows.at;
-  out->count = c.rows.count;
-  return list_backends(ctx, arena, out);
 }

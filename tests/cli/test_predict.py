@@ -18,7 +18,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hone as command
-from hone import refused, sound
+from hone import HONE, ROOT, refused, sound
 
 MODELS = ["zoo:mlp", "zoo:conv", "zoo:transformer", "zoo:mnist_cnn", "zoo:dlrm"]
 
@@ -48,6 +48,107 @@ def test_predictions_have_intervals_and_abstain(box):
     result = box("recommend", "zoo:bert_base", "--backend", "native", "--threads", "1", "--predict")
     sound(result)
     assert "unlike" in result.text and "roofline" in result.text
+
+
+def test_each_batch_is_predicted_and_the_models_own_is_known(box):
+    """Several at once as each by itself; what a built-in model is without --batch is what its rows in the store are."""
+    words = ["recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--predict", "--json", "-"]
+    several = json.loads(box(*words, "--batch", "1,64").text)["rows"]
+    assert [row["batch"] for row in several] == [1, 64]
+    alone = [json.loads(box(*words, "--batch", str(row["batch"])).text)["rows"][0] for row in several]
+    assert [row["memory_bytes"] for row in several] == [row["memory_bytes"] for row in alone]
+    assert [row["batch"] for row in json.loads(box(*words).text)["rows"]] == [4]
+    assert re.search(r"^  native +fp32 +batch 64 +1 thread ", box(*words[:-2], "--batch", "1,64").text, flags=re.M)
+    refused(box(*words, "--batch", "1,many"), "E_USAGE", "--batch")
+
+
+def test_predictions_go_where_they_are_asked_for(box):
+    result = box("recommend", "zoo:mlp", "--backend", "native", "--predict", "--json", "said.json")
+    sound(result)
+    assert json.loads((box.folder / "said.json").read_text())["models"] == len(MODELS) and "left out" in result.text
+    for words in (["--budget", "5s"], ["--max-latency", "5ms"], ["--objective", "size"], ["--bundle", "b"], ["--hybrid"],
+                  ["--min-accuracy", "0.9"]):
+        refused(box("recommend", "zoo:mlp", "--predict", *words), "E_USAGE", "a race, which --predict leaves out")
+    refused(box("recommend", "zoo:mlp", "--predict", "--device", "ssh:a"), "E_UNSUP", "this machine alone")
+
+
+RECORDS = ["docs/records/records.csv", "docs/records/intel/records.csv"]
+
+
+def library(package, path):
+    """A file of a package of the tests' Python, which is not loaded for it."""
+    spec = importlib.util.find_spec(package)
+    if not spec:
+        pytest.skip(f"needs {package} in the tests' Python")
+    return pathlib.Path(spec.origin).parent / path
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """What --predict says from the published records alone, with XGBoost."""
+    box = command.Sandbox(tmp_path_factory.mktemp("records"))
+    words = [word for path in RECORDS for word in ("--records", ROOT / path)]
+    result = box("recommend", "zoo:resnet18", *words, "--engine", f"xgboost={library('xgboost', 'lib/libxgboost.so')}", "--backend",
+                 "native", "--threads", "1,2", "--batch", "1,2", "--predict", "--json", "-")
+    sound(result)
+    return json.loads(result.text)
+
+
+def test_records_of_others_teach_a_new_user(learnt):
+    """Without a store of one's own: every candidate has an interval, and the better method on models left out is used."""
+    assert {(row["batch"], row["threads"]) for row in learnt["rows"]} == {(b, t) for b in (1, 2) for t in (1, 2)}
+    for row in learnt["rows"]:
+        for value, low, high in (row["latency_ms"], row["memory_bytes"], row["size_bytes"]):
+            assert 0 < low < high and low < 1.2 * value and value < 1.2 * high, row
+    for quality in learnt["left_out_errors"].values():
+        assert quality["used"] == ("xgboost" if quality["xgboost"] < quality["roofline"] else "roofline"), quality
+    assert learnt["left_out_errors"]["memory_bytes"]["used"] == "xgboost"  # what the baseline leaves over can be learnt
+
+
+def test_the_published_errors_are_those_of_the_published_records(learnt):
+    page = (ROOT / "docs/deciding.md").read_text()
+    rows, models = re.search(r"Over the (\d+) plain rows of their (\d+) models", page).groups()
+    assert learnt["models"] == int(models) and learnt["left_out_errors"]["latency_ms"]["rows"] == int(rows)
+    for target, quality in learnt["left_out_errors"].items():
+        line = re.search(rf"^\| {target.split('_')[0]} \| ([\d.]+) \| ([\d.]+) \| (\w+) \|$", page, flags=re.M)
+        assert float(line[1]) == pytest.approx(quality["roofline"], abs=0.001), target
+        assert float(line[2]) == pytest.approx(quality["xgboost"], abs=0.02), target  # sums of another processor's vectors
+        assert line[3].lower() == quality["used"], target
+
+
+def test_an_exported_data_set_teaches_what_its_store_does(box, hone):
+    """The same models, rows and errors, whatever quotes, line breaks and foreign columns stand in the file."""
+    words = ["recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--predict", "--json", "-"]
+    sound(box("dataset", "export", "-o", "taught"))
+    table = list(csv.reader(io.StringIO((box.folder / "taught" / "records.csv").read_text())))
+    table = [["a \"new\",\ncolumn", *table[0]], *(["x,\r\n\"y\"" * 300, *row] for row in table[1:])]
+    with (hone.folder / "records.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(table)
+    ours, theirs = json.loads(box(*words).text), json.loads(hone(*words, "--records", "records.csv").text)
+    assert ours["models"] == theirs["models"] == len(MODELS)
+    for target, quality in ours["left_out_errors"].items():
+        assert theirs["left_out_errors"][target]["roofline"] == pytest.approx(quality["roofline"], rel=1e-4), target
+    together = json.loads(box(*words, "--records", hone.folder / "records.csv").text)  # the same models, not twice as many
+    assert together["models"] == len(MODELS) and together["left_out_errors"]["latency_ms"]["rows"] == 2 * len(MODELS)
+
+
+@pytest.mark.parametrize("old, new, says", [
+    ("", None, "row 0: no file of hone dataset export"), ('"model_hash"', '"hash"', "has no column model_hash"),
+    ('"feature.roofline"', '"feature.other"', "has no column roofline"), ('"zoo:mnist_cnn"', "zoo:mnist_cnn,1", "row 1: "),
+    ('"ok"', '"well"', "row 1: nothing that fits in the column status"), ("0.128450", "fast", "column latency_ms.p50"),
+    (",36.782", ",1e300", "column peak"), (",19.055", ",1,19.055", "row 1: not as many fields"),
+    ('"zoo:mnist_cnn"', '"zoo:mnist_cnn', "row 1: "), ('"zoo:mnist_cnn"', '"' + "x" * 300 + '"', "column model")])
+def test_what_is_no_data_set_is_refused_with_its_row(hone, old, new, says):
+    text = "".join((ROOT / RECORDS[0]).read_text().splitlines(keepends=True)[:2])
+    (hone.folder / "r.csv").write_text("" if new is None else text.replace(old, new, 1))
+    assert new is None or old in text
+    refused(hone("recommend", "zoo:mlp", "--predict", "--records", "r.csv"), "E_FORMAT", says)
+
+
+def test_records_that_are_none_are_said_before_the_race(hone):
+    for words in (["--budget", "1h"], ["--predict"]):
+        refused(hone("recommend", "zoo:mlp", *words, "--records", "nowhere.csv"), "E_NOFILE", "nowhere.csv")
+        refused(hone("recommend", "zoo:mlp", *words, "--records", ROOT / "LICENSE"), "E_FORMAT", "no file of hone dataset export")
 
 
 def save(path, op, columns):
@@ -95,11 +196,11 @@ def short_race(box):
     was not tried, the answer)."""
     site = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
 
-    def race(*words, **twins):
+    def race(*words, env=None, **twins):
         shutil.copy(box.folder / "data/hone/results.db", box.folder / "twins.db")
         add_slow_twins(box.folder / "twins.db", 10000, **twins)
         result = box("recommend", "zoo:mlp", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget", "2", "--store", "twins.db",
-                     "--json", "answer.json", "-q", *words)
+                     "--json", "answer.json", "-q", *words, env=env)
         assert result.code in (0, 1), result
         lines = [line for line in result.text.splitlines() if line.startswith("  not tried")]
         return lines, json.loads((box.folder / "answer.json").read_text())
@@ -110,12 +211,29 @@ def short_race(box):
 def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_race):
     """An engine whose whole predicted interval lies behind is not tried where the time is short: as a line, and in the JSON."""
     lines, answer = short_race("--backend", "native,onnxruntime", backend="onnxruntime")
-    assert len(lines) == 1 and lines[0].startswith("  not tried  onnxruntime, fp32, 1 thread: the budget does not reach for all; "
+    assert len(lines) == 1 and lines[0].startswith("  not tried  onnxruntime, fp32, 1 thread, batch 4: the budget does not reach for all; "
                                                    "predicted median latency "), lines
     assert [r["backend"] for r in answer["rows"]] == ["native"]
     row, = answer["dropped"]
     assert row["backend"] == "onnxruntime" and row["threads"] == 1 and row["look"] == 0 and "predicted" in row["reason"]
+    assert row["batch"] == 4
 
+
+def test_records_of_this_machine_say_nothing_of_another(box, short_race):
+    """Nothing is left out on a device whose peaks and records nobody has: an adb that runs what it is told."""
+    adb = box.folder / "bin" / "adb"
+    adb.parent.mkdir()
+    adb.write_text("#!/bin/sh\n[ \"$1\" = -s ] && shift 2\n[ \"$1 $2\" = 'shell -T' ] || exit 9\nshift 2\nexec \"$@\"\n")
+    adb.chmod(0o755)
+    lines, answer = short_race("--backend", "native,onnxruntime", "--device", "adb:one", "--device-hone", HONE, backend="onnxruntime",
+                               env={"PATH": f"{adb.parent}:{os.environ['PATH']}"})
+    assert not lines and {r["backend"] for r in answer["rows"] + answer["dropped"]} == {"native", "onnxruntime"}, answer
+
+
+def test_several_batches_are_all_looked_at(short_race):
+    """Of an engine that is kept every batch is; predictions of throughput are by the sample."""
+    lines, answer = short_race("--backend", "native", "--batch", "1,2", "--objective", "throughput", backend="other")
+    assert not lines and {r["batch"] for r in answer["rows"] + answer["dropped"]} == {1, 2}, (lines, answer)
 
 def test_a_predicted_time_says_nothing_of_another_objective(short_race):
     """The slow one may be the smaller one, and where nobody knows whether the fast one holds a bound the slow one may be the only one."""
@@ -194,9 +312,7 @@ def test_the_dataset_names_no_folder_of_the_users(box):
 
 
 def test_parquet_holds_the_same(box):
-    if not importlib.util.find_spec("duckdb"):
-        pytest.skip("needs duckdb in the tests' Python")
-    import duckdb
+    duckdb = pytest.importorskip("duckdb")
     environment = pathlib.Path(sys.prefix)
     sound(box("dataset", "export", "-o", "both", "--parquet", "--engine", f"duckdb={environment}"))
     path = str(box.folder / "both" / "records.parquet")
