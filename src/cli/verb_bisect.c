@@ -97,18 +97,23 @@ static hone_status read_range(struct bisect *b, const char *range) {
   return status;
 }
 
-static hone_status lay_out(struct bisect *b, const char *commit) {
-  const char *const add[] = {"worktree", "add", "--detach", "--force", b->tree, commit, NULL};
-  const char *const move[] = {"-C", b->tree, "checkout", "--quiet", "--detach", commit, NULL};
-  return git(b, access(b->tree, F_OK) ? add : move, NULL);
+/* A clone that shares the repository's objects, so that nothing is ever written there: not even an end by a signal leaves
+   anything behind. */
+static hone_status make_clone(struct bisect *b) {
+  const char *const where[] = {"rev-parse", "--path-format=absolute", "--git-common-dir", NULL};
+  struct text from = {0};
+  TRY(git(b, where, &from));
+  from.at[strcspn(from.at, "\n")] = 0;
+  const char *const words[] = {"clone", "--quiet", "--shared", "--no-checkout",
+                               "--",    from.at,   b->tree,    NULL};
+  const hone_status status = git(b, words, NULL);
+  text_deinit(&from);
+  return status;
 }
 
-static void remove_tree(struct bisect *b) {
-  const char *const words[] = {"worktree", "remove", "--force", b->tree, NULL};
-  struct ctx aside = *b->ctx; /* what is left is only a folder */
-  struct bisect other = *b;
-  other.ctx = &aside;
-  if (b->tree[0] && !access(b->tree, F_OK) && git(&other, words, NULL)) dir_remove_tree(b->tree);
+static hone_status lay_out(struct bisect *b, const char *commit) {
+  const char *const move[] = {"-C", b->tree, "checkout", "--quiet", "--detach", commit, NULL};
+  return git(b, move, NULL);
 }
 
 /* -- one verdict --------------------------------------------------------------------------------- */
@@ -292,11 +297,9 @@ static hone_status run(struct bisect *b) {
     TRY(dir_temporary(b->ctx, dir));
     snprintf(b->tree, sizeof b->tree, "%.4000s/tree", dir);
   }
-  hone_status status = search(b);
-  if (b->is_range) {
-    remove_tree(b);
-    dir_remove_tree(dir);
-  }
+  hone_status status = b->is_range ? make_clone(b) : HONE_OK;
+  if (!status) status = search(b);
+  if (b->is_range) dir_remove_tree(dir);
   return status;
 }
 

@@ -100,6 +100,8 @@ static hone_status compare_builds(struct gating *g) {
   static char builds[2][4096];
   struct duel_cell *cells;
   struct duel_options options = {.builds = {builds[0], builds[1]},
+                                 .shapes = value_of(g->args, FLAG_shape, NULL),
+                                 .side_files_from = value_of(g->args, FLAG_side_files_from, NULL),
                                  .fail_above = g->budget,
                                  .measures_same = has(g->args, FLAG_same_too),
                                  .progress = say,
@@ -336,9 +338,9 @@ static hone_status run(struct gating *g) {
                 "--baseline FILE.json, --base-build PROGRAM or both");
   static const enum flag_id of_pairs[] = {FLAG_new_build, FLAG_pairs, FLAG_turn, FLAG_false_alarms,
                                           FLAG_same_too};
-  static const enum flag_id of_study[] = {FLAG_backend,     FLAG_min_samples, FLAG_min_time,
-                                          FLAG_max_time,    FLAG_warmup,      FLAG_rounds,
-                                          FLAG_incarnations};
+  static const enum flag_id of_study[] = {
+      FLAG_backend,     FLAG_engine,       FLAG_backend_option, FLAG_store,    FLAG_rounds,
+      FLAG_min_samples, FLAG_incarnations, FLAG_min_time,       FLAG_max_time, FLAG_warmup};
   TRY(flags_need(g->ctx, g->args, of_pairs, COUNT(of_pairs), is_paired, "--base-build"));
   TRY(flags_need(g->ctx, g->args, of_study, COUNT(of_study), !is_paired,
                  "--baseline alone: builds take turns on hone's own programs"));

@@ -60,7 +60,6 @@ static hone_status call(struct fight *f, const char *const *argv, uint64_t timeo
                         struct process_result *out) {
   const struct process_options options = {.argv = argv,
                                           .environ_ = (const char *const *)environ,
-                                          .directory = f->dir,
                                           .fd_in = -1,
                                           .fd_out = -1,
                                           .timeout_ns = timeout_ns};
@@ -75,7 +74,7 @@ static hone_status compile(struct fight *f, int which, bool *out_ok) {
   snprintf(program, sizeof program, "%s/%s", f->dir, names[which]);
   snprintf(threads, sizeof threads, "%d", f->cell->threads);
   snprintf(batch, sizeof batch, "%d", f->cell->batch);
-  const char *argv[16] = {f->options->builds[which],
+  const char *argv[20] = {f->options->builds[which],
                           "compile",
                           f->cell->model,
                           "-o",
@@ -87,6 +86,9 @@ static hone_status compile(struct fight *f, int which, bool *out_ok) {
   if (f->cell->batch > 0) argv[n++] = "--batch", argv[n++] = batch;
   if (strcmp(f->cell->precision, "as-is"))
     argv[n++] = "--precision", argv[n++] = f->cell->precision;
+  if (f->options->shapes) argv[n++] = "--shape", argv[n++] = f->options->shapes;
+  if (f->options->side_files_from)
+    argv[n++] = "--side-files-from", argv[n++] = f->options->side_files_from;
   TRY(call(f, argv, COMPILE_NS, &result));
   *out_ok = !result.exit_code && !result.signal && !result.timed_out && !access(program, X_OK);
   if (!*out_ok) {
@@ -338,8 +340,11 @@ static hone_status compare_outputs(struct fight *f) {
 static hone_status fight_in(struct fight *f, double error) {
   bool ok;
   const bool is_zoo = !strncmp(f->cell->model, "zoo:", 4);
-  const struct import_options import = {.batch = f->cell->batch};
-  TRY(model_load(f->ctx, f->cell->model, is_zoo && !f->cell->batch ? NULL : &import, &f->model));
+  const struct import_options import = {.batch = f->cell->batch,
+                                        .shapes = f->options->shapes,
+                                        .side_files_from = f->options->side_files_from};
+  const bool is_plain = is_zoo && !import.batch && !import.shapes;
+  TRY(model_load(f->ctx, f->cell->model, is_plain ? NULL : &import, &f->model));
   TRY(compile(f, 0, &ok));
   if (!ok) {
     f->lacks_base = true;

@@ -20,8 +20,9 @@ struct duel_cell {
   const char *precision; /* "as-is" */
 };
 struct duel_options {
-  const char *builds[2]; /* programs: the base, the new one */
-  int pairs;             /* 0: as many as fit into about 4 s, 40 to 120 */
+  const char *builds[2];                /* programs: the base, the new one */
+  const char *shapes, *side_files_from; /* of every model; may be NULL */
+  int pairs;                            /* 0: as many as fit into about 4 s, 40 to 120 */
   double turn_s;
   double
       false_alarms; /* share of runs without a change that end in a verdict, over all cells together */

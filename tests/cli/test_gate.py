@@ -3,15 +3,17 @@
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import xml.etree.ElementTree as xml
 
 import numpy as np
+import onnx
 import pytest
 
 import hostile
-from hone import HONE, ROOT, refused, sound
+from hone import HONE, ROOT, nothing_left, refused, sound, until
 
 # A build of hone that compiles as the real one, and whose program then says that it took SCALE times as long, with noise.
 BUILD = """#!/usr/bin/env python3
@@ -126,6 +128,25 @@ def test_a_build_that_fails_breaks_the_cell(hone, tmp_path):
     assert result.code == 5 and "only after" in result.text, result
 
 
+def test_a_file_in_the_working_folder_with_open_sizes(hone, tmp_path):
+    """Named as the user names it, with the sizes that the user gives, its weights beside it or in another folder."""
+    weights = np.ones((64, 64), np.float32)
+    onnx.save_model(onnx.helper.make_model(onnx.helper.make_graph(
+        [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["N", "T", 64])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["N", "T", 64])],
+        [onnx.numpy_helper.from_array(weights, "w")]), opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8),
+        hone.folder / "open.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    words = ["gate", "open.onnx", "--threads", "1", "--base-build", HONE, "--pairs", "12", "--same-too", "--budget", "1000%"]
+    result = hone(*words, "--shape", "x[2,5,64]")
+    sound(result)
+    assert "0 regressions" in result.text, result
+    (hone.folder / "elsewhere").mkdir()
+    (hone.folder / "w.bin").rename(hone.folder / "elsewhere" / "w.bin")
+    sound(hone(*words, "--shape", "x[2,5,64]", "--side-files-from", "elsewhere"))
+    refused(hone(*words, "--shape", "x[2,5,64]"), "E_NOFILE E_PATH", "w.bin")
+
+
 def test_the_same_program_needs_no_clock(hone, tmp_path):
     result = hone("gate", "zoo:mlp", "--threads", "1", "--base-build", HONE, "--pairs", "12")
     sound(result)
@@ -140,7 +161,8 @@ def test_usage(hone, tmp_path):
     refused(hone("gate", "zoo:mlp", "--baseline", "x.json", "--new-build", HONE), "E_USAGE", "--base-build")
     for words in (["--pairs", "20"], ["--same-too"], ["--false-alarms", "1%"]):
         refused(hone("gate", "zoo:mlp", "--baseline", "x.json", *words), "E_USAGE", "goes with --base-build")
-    refused(hone("gate", "zoo:mlp", "--base-build", HONE, "--rounds", "9"), "E_USAGE", "goes with --baseline")
+    for words in (["--rounds", "9"], ["--store", "s.db"], ["--engine", "native=x"], ["--backend-option", "native.x=y"]):
+        refused(hone("gate", "zoo:mlp", "--base-build", HONE, *words), "E_USAGE", "goes with --baseline")
     refused(hone("bisect", "a", "b", "--run", HONE, "--budget", "5%"), "E_USAGE", "goes with --on")
     refused(hone("bisect", "a", "b"), "E_USAGE", "--on")
     refused(hone("bisect", "a..b", "--repository", tmp_path, "--run", HONE), "E_USAGE", "git")
@@ -264,6 +286,22 @@ def test_commits_that_cannot_be_judged(hone, repository, tmp_path):
     refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", stop), "E_CRASH", "stopped")
     same = judge(tmp_path, "sys.exit(0)")
     refused(hone("bisect", f"{names[0]}..{names[-1]}", "--repository", folder, "--run", same), "E_USAGE", "nothing to find")
+
+
+def test_an_interrupted_search_leaves_nothing(hone, repository, tmp_path):
+    """From a folder of the repository; not a worktree in it, a file or a process is left."""
+    folder, names = repository
+    before = sorted(p for p in folder.rglob("*") if p.name != "index")
+    (folder / "deep").mkdir()
+    program = judge(tmp_path, f"import time\npathlib.Path({str(tmp_path / 'began')!r}).touch()\ntime.sleep(600)\n")
+    child = hone.start("bisect", f"{names[0]}..{names[-1]}", "--run", program, cwd=folder / "deep")
+    until((tmp_path / "began").exists)
+    child.send_signal(signal.SIGTERM)
+    assert "stopped by" in child.communicate(timeout=600)[1].decode() and child.returncode == 130
+    nothing_left(tmp_path)
+    (folder / "deep").rmdir()
+    assert sorted(p for p in folder.rglob("*") if p.name != "index") == before
+    assert not list((hone.folder / "tmp").iterdir())
 
 
 def test_the_example_that_judges_a_commit(hone, tmp_path):
