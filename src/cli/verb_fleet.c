@@ -42,6 +42,24 @@ static hone_status split(struct ctx *ctx, const char *text, struct list *out) {
   return HONE_OK;
 }
 
+/* As every node will read them: a mistyped word would fail on all of them. */
+static hone_status check_words(struct fleet *fleet) {
+  static struct args parsed;
+  char *argv[WORDS_MOST + 2] = {NULL};
+  int numbers[LIST_MOST];
+  size_t count;
+  for (size_t i = 0; i < fleet->further_count; i++)
+    argv[i + 2] = (char *)(uintptr_t)fleet->further[i];
+  TRY(args_parse(fleet->ctx, (int)fleet->further_count + 2, argv, verb_find("bench"), &parsed));
+  TRY(ints_of(fleet->ctx, fleet->args, FLAG_batch, 1, 1 << 20, numbers, LIST_MOST, &count));
+  TRY(ints_of(fleet->ctx, fleet->args, FLAG_threads, 1, 4096, numbers, LIST_MOST, &count));
+  for (size_t i = 0; i < fleet->backends.count; i++) {
+    struct backend_choice choice;
+    TRY(backend_choose(fleet->ctx, fleet->backends.at[i], &choice));
+  }
+  return HONE_OK;
+}
+
 /* Models, then from the first word with a dash on what every `hone bench` gets. */
 static hone_status read_words(struct fleet *fleet) {
   for (size_t i = 1; i < fleet->args->word_count; i++) {
@@ -63,7 +81,8 @@ static hone_status read_words(struct fleet *fleet) {
   TRY(split(fleet->ctx, value_of(fleet->args, FLAG_backend, NULL), &fleet->backends));
   TRY(split(fleet->ctx, value_of(fleet->args, FLAG_batch, NULL), &fleet->batches));
   TRY(split(fleet->ctx, value_of(fleet->args, FLAG_threads, NULL), &fleet->threads));
-  return split(fleet->ctx, value_of(fleet->args, FLAG_precision, NULL), &fleet->precisions);
+  TRY(split(fleet->ctx, value_of(fleet->args, FLAG_precision, NULL), &fleet->precisions));
+  return check_words(fleet);
 }
 
 /* -- writing -------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ from hone import HONE, refused, sound
 
 SHORT = ["--", "--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q", "--cache-state", "cold"]
+TESTING = {"HONE_TESTING": "1"}
 
 
 @pytest.fixture
@@ -26,7 +27,8 @@ def fleet(hone, tmp_path):
         (tmp_path / name).write_bytes(hostile.identity().SerializeToString() + b"" if name[0] == "a"
                                       else hostile.identity().SerializeToString())
     models = [tmp_path / "a $(id) `id` '\"; rm -rf x.onnx", tmp_path / "--b\\.onnx"]
-    sound(hone("fleet", "slurm", *models, "--backend", "null", "--threads", "1,2", "-o", tmp_path / "fleet", *SHORT))
+    sound(hone("fleet", "slurm", *models, "--backend", "null", "--threads", "1,2", "-o", tmp_path / "fleet", *SHORT,
+               env=TESTING))
     return tmp_path / "fleet"
 
 
@@ -151,7 +153,7 @@ def test_ssh_deals_jobs_out(hone, tmp_path):
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     folder = tmp_path / "fleet"
-    sound(hone("fleet", "ssh", model, "--backend", "null", "--threads", "1,2,3", "-o", folder, *SHORT))
+    sound(hone("fleet", "ssh", model, "--backend", "null", "--threads", "1,2,3", "-o", folder, *SHORT, env=TESTING))
     # a stand-in for ssh: it runs what the host would, and says who it was
     ssh = tmp_path / "ssh"
     ssh.write_text(f"#!/bin/sh\nshift\nhost=$1\nshift\necho $host >>{tmp_path}/hosts\n[ $host != broken ] || exit 255\nexec sh -c \"$*\"\n")
@@ -185,6 +187,11 @@ def test_usage(hone, tmp_path):
     refused(hone("fleet", "slurm", "nothing.onnx", "--backend", "native", "-o", tmp_path / "g"), "E_NOFILE")
     refused(hone("fleet", "slurm", "zoo:nothing", "--backend", "native", "-o", tmp_path / "g"), "E_NOFILE", "no such model")
     refused(hone("fleet", "slurm", "zoo:mlp,width=3", "--backend", "native", "-o", tmp_path / "g"), "E_USAGE", "width")
+    for words, error, part in ((["--backend", "nativ"], "E_USAGE", "native"), (["--backend", "native:fast"], "E_USAGE", "variant"),
+                               (["--threads", "two"], "E_USAGE", "--threads"), (["--batch", "0"], "E_USAGE", "--batch"),
+                               (["--", "--min-tme", "2"], "E_USAGE", "--min-time"), (["--", "--rounds"], "E_USAGE", "--rounds")):
+        words = words if "--backend" in words else ["--backend", "native", *words]
+        refused(hone("fleet", "slurm", "zoo:mlp", "-o", tmp_path / "g", *words), error, part)
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
