@@ -11,20 +11,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+#define AMOUNT DIGITS, LETTERS DIGITS ".,%", 16
+#define SIZES LETTERS DIGITS "_/", LETTERS DIGITS ".,:/_-<=[]", 120
+/* What its value may begin with, be made of, and how long it may be: never a flag. */
 static const struct demand {
-  const char *name, *flag, *label, *hint;
+  const char *name, *flag, *label, *hint, *first, *letters;
+  size_t most;
 } demands[] = {
-    {"max-latency", "--max-latency", "latency at most", "5ms"},
-    {"max-memory", "--max-memory", "memory at most", "200MB"},
-    {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99"},
-    {"max-size", "--max-size", "size at most", "50MB"},
-    {"max-start", "--max-start", "start-up at most", "100ms"},
-    {"min-throughput", "--min-throughput", "samples/s, at least", "200"},
-    {"budget", "--budget", "time to measure", "60s"},
-    {"threads", "--threads", "threads", "1,4"},
+    {"max-latency", "--max-latency", "latency at most", "5ms", AMOUNT},
+    {"max-memory", "--max-memory", "memory at most", "200MB", AMOUNT},
+    {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99", AMOUNT},
+    {"max-size", "--max-size", "size at most", "50MB", AMOUNT},
+    {"max-start", "--max-start", "start-up at most", "100ms", AMOUNT},
+    {"max-compile", "--max-compile", "time to compile at most", "10s", AMOUNT},
+    {"max-energy", "--max-energy", "energy at most", "5mJ", AMOUNT},
+    {"min-throughput", "--min-throughput", "samples/s, at least", "200", AMOUNT},
+    {"budget", "--budget", "time to measure", "60s", AMOUNT},
+    {"threads", "--threads", "threads", "1,4", AMOUNT},
+    {"shape", "--shape", "sizes of open dimensions", "x[1,3,224,224]", SIZES},
 };
-static const char *const objectives[] = {"latency", "throughput", "memory",
-                                         "size",    "start",      "energy"};
+static const char *const objectives[] = {"latency", "throughput", "memory",   "size",
+                                         "start",   "compile",    "accuracy", "energy"};
 
 /* -- reading ------------------------------------------------------------------------------------- */
 
@@ -35,10 +44,10 @@ static MUST_USE hone_status add_word(struct ctx *ctx, struct job *job, const cha
   return HONE_OK;
 }
 
-static bool is_amount(const char *text) {
+static bool is_value_of(const struct demand *demand, const char *text) {
   const size_t n = strlen(text);
-  return n && n <= 16 && text[0] >= '0' && text[0] <= '9' &&
-         strspn(text, "0123456789.,%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == n;
+  return n && n <= demand->most && strspn(text, demand->first) &&
+         strspn(text, demand->letters) == n;
 }
 
 static MUST_USE hone_status read_demands(struct request *request, struct job *job) {
@@ -46,8 +55,8 @@ static MUST_USE hone_status read_demands(struct request *request, struct job *jo
   for (size_t i = 0; i < COUNT(demands); i++) {
     const char *value = request_query(request, demands[i].name);
     if (!value || !*value) continue;
-    if (!is_amount(value))
-      return fail(&request->ctx, HONE_E_USAGE, place_name(demands[i].name), "is no amount as %s",
+    if (!is_value_of(&demands[i], value))
+      return fail(&request->ctx, HONE_E_USAGE, place_name(demands[i].name), "is nothing as %s",
                   demands[i].hint);
     TRY(add_word(&request->ctx, job, demands[i].flag));
     TRY(add_word(&request->ctx, job, value));
@@ -161,8 +170,9 @@ static void put_form(struct request *request, struct html html) {
   for (size_t i = 0; i < COUNT(demands); i++)
     text_printf(
         html.out,
-        "<label>%s <input name=\"%s\" placeholder=\"%s\" maxlength=\"16\" size=\"8\"></label>",
-        demands[i].label, demands[i].name, demands[i].hint);
+        "<label>%s <input name=\"%s\" placeholder=\"%s\" maxlength=\"%zu\" size=\"%zu\"></label>",
+        demands[i].label, demands[i].name, demands[i].hint, demands[i].most,
+        demands[i].most < 32 ? demands[i].most / 2 : 16);
   LITERAL(html.out,
           "<button class=\"action\">Recommend</button><progress id=\"sent\" max=\"1\" value=\"0\" "
           "hidden></progress><p id=\"said\" role=\"status\" aria-live=\"polite\"></p></form>\n");

@@ -129,7 +129,7 @@ const char *job_state_text(enum job_state state);
 enum { JOBS_MOST = 64, JOBS_WAITING = 8, JOB_WORDS = 24, JOB_LOG = 64 << 10 };
 struct job {
   char id[17], name[65]; /* of the file, as slug() makes it */
-  char words[JOB_WORDS][40];
+  char words[JOB_WORDS][128];
   int word_count; /* of the demands, for recommend */
   enum job_state state;
   int exit_code;

@@ -68,6 +68,7 @@ class Browser:
         self.events.clear()
         self("Page.navigate", url=url)
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        assert self.run("location.protocol") != "chrome-error:", self.run("document.body.innerText")
 
     def run(self, expression):
         result = self("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -21,6 +21,7 @@ import time
 import urllib.parse
 
 import pytest
+from onnx import TensorProto, helper
 
 import browser as chromium
 import hostile
@@ -431,12 +432,14 @@ def test_uploads_have_limits(home):
     assert server.upload(b"abc", "name=m.onnx&max-latency=--store").status == 400
     assert server.upload(b"abc", "name=m.onnx&budget=1;id").status == 400
     assert server.upload(b"abc", f"name=m.onnx&budget={'1' * 400}").status == 400
+    for sizes in ("--store", "x[1];id", "x[1] y", f"x[{'1' * 200}]"):
+        assert server.upload(b"abc", "name=m.onnx&shape=" + urllib.parse.quote(sizes)).status == 400, sizes
     assert not server.models()
     # every demand that the form has, at once
     demands = re.findall(r'<input name="([a-z-]+)" placeholder="([^"]+)"', server.ask("/jobs").text)
     every = server.job(b"\x08\x07", "name=m.onnx&objective=size&" + urllib.parse.urlencode(demands))
     said = server.ask("/jobs").text
-    assert len(demands) >= 8 and all(f" --{name} {value}" in said for name, value in demands), said
+    assert len(demands) >= 11 and all(f" --{name} {value}" in said for name, value in demands), said
     server.follow(every)
     assert server.ask(f"{every}/remove", "POST", b"", Content_Type="application/json", X_Hone_Token=server.token).status == 200
     # more announced than sent, and never sent: no file has a name, none counts
@@ -602,6 +605,18 @@ def test_a_model_gets_its_recommendation(home, model):
     assert again.stop() == 0
 
 
+def test_a_model_with_open_sizes_gets_those_of_the_form(server):
+    """Without them it says what to fill in."""
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "T"]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", value[:1], value[1:])
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    demands = "name=open.onnx&budget=1s&threads=1"
+    jobs = [server.job(data, demands), server.job(data, demands + "&shape=" + urllib.parse.quote("x[2,5]"))]
+    assert [[v for n, v in server.follow(job) if n == "state"][-1] for job in jobs] == ["done", "done"]
+    pages = [server.ask(job).text for job in jobs]
+    assert "--shape &quot;x[1,1]&quot;" in pages[0] and [">chosen<" in page for page in pages] == [False, True], pages
+
+
 def test_what_is_no_model_says_so(server):
     job = server.job(b"this is no model", "name=x.onnx&budget=1s")
     assert [value for name, value in server.follow(job) if name == "state"][-1] in ("failed", "done")
@@ -711,6 +726,11 @@ def test_in_a_real_browser(home, model, tmp_path):
                   "document.querySelector('.answer').innerText.includes('median latency')")
         assert page.problems() == []
         assert page.run("document.documentElement.scrollWidth <= innerWidth")
+        page("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+        page.run("document.querySelector('[href$=\\'bundle.tar\\']').click()")
+        until(lambda: list(tmp_path.glob("bundle-*.tar")))
+        with tarfile.open(*tmp_path.glob("bundle-*.tar")) as bundle:
+            assert any(name.endswith("/MANIFEST") for name in bundle.getnames())
         page.run("document.querySelector('[data-post$=remove]').click()")
         page.wait("location.pathname === '/jobs'")
         page.wait("document.body.innerText.includes('nothing yet')")
