@@ -31,7 +31,7 @@ MODELS = [("mlperf_ic_resnet8", "model_f32.onnx"), ("mlperf_kws_dscnn", "model_f
           ("ultraface_rfb320", "model.onnx"), ("mnist_8", "model.onnx"), ("super_resolution_10", "model.onnx"),
           ("micro_kws_m", "model_f32.onnx"), ("fastestdet", "model.onnx"), ("cyclone_unet", "model.onnx"),
           ("sat_captcha_crnn", "model.onnx"), ("hand_gesture_keypoint", "model.tflite"), ("movie_review_text", "model.tflite"),
-          ("magika_v3_3", "model.onnx"), ("squeezenet_fp16", "model.onnx")]
+          ("magika_v3_3", "model.onnx"), ("squeezenet_fp16", "model.onnx"), ("gcn_karate", "model.onnx")]
 # Names of the classes in the order of the outputs, by the collection's MANIFEST; magika's and ImageNet's stand in files.
 CLASSES = {"mlperf_ic_resnet8": "airplane automobile bird cat deer dog frog horse ship truck",
            "mlperf_kws_dscnn": "Down Go Left No Off On Right Stop Up Yes Silence Unknown",
@@ -151,14 +151,17 @@ def read_ctc(logits, letters):
     return "".join(letters[c] for c in kept)
 
 
-def is_right(out, label, names, letters):
-    """None where the label is none that an output can be compared with."""
+def judge(out, label, names, letters):
+    """(right, asked); nothing is asked where the label is none that an output can be compared with. Of a graph each node has one,
+    below 0 where it has none."""
+    if isinstance(label, np.ndarray):
+        return int(np.sum(out.argmax(-1) == label)), int(np.sum(label >= 0))
     if letters and isinstance(label, str):
-        return read_ctc(out, letters) == label
+        return int(read_ctc(out, letters) == label), 1
     if without_ones(out).ndim != 2 or not isinstance(label, (int, str)):
-        return None
+        return 0, 0
     wanted = {label} if isinstance(label, int) else {i for i, name in enumerate(names) if set(label.split("/")) & set(name.split(", "))}
-    return int(out.argmax()) in wanted if wanted else None
+    return int(int(out.argmax()) in wanted), int(bool(wanted))
 
 
 class Labels:
@@ -176,14 +179,17 @@ class Labels:
         pictures = sorted((root / "img").glob("*.png")) if self.letters else []
         if pictures:
             self.asked = [([read_png(path)[None].astype(np.float32)], path.stem) for path in pictures]
+        if (root / "labels.npy").exists():  # of a graph's nodes; those that it was trained on are no question
+            nodes = np.where(np.load(root / "train_mask.npy"), -1, np.load(root / "labels.npy"))
+            self.asked = [(arrays, nodes) for arrays, _ in self.asked]
 
     def count(self, path):
         """(right, asked) of the model in this file."""
         if not any(label is not None for _, label in self.asked):
             return 0, 0
         answers = zip(outputs_of(path, [arrays for arrays, _ in self.asked]), self.asked)
-        known = [is_right(out[0], label, self.names, self.letters) for out, (_, label) in answers]
-        return sum(known_one is True for known_one in known), sum(known_one is not None for known_one in known)
+        known = [judge(out[0], label, self.names, self.letters) for out, (_, label) in answers]
+        return sum(right for right, _ in known), sum(asked for _, asked in known)
 
 
 def main():
