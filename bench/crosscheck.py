@@ -10,8 +10,8 @@ made. A tool that is absent is skipped and says so.
 
 The band of a cell is 1 +- (5 % + (difference of the two floors + what the tool rounds to) / hone's median): a floor is an
 identity model of four floats by the same path, and so what the caller costs. The interval of the ratio (median over
-the rounds, 95 % bootstrap) lies inside the band: agrees; wholly outside: DIFFERS, and the exit code is 1; both:
-undecided, exit code 5. Where the callers alone make the band wider than 25 % it says nothing: "floors".
+the rounds, 95 % bootstrap) lies inside the band: agrees; wholly outside, in six rounds at least: DIFFERS, and the exit
+code is 1; else undecided, exit code 5. Where the callers alone make the band wider than 25 % it says nothing: "floors".
 """
 import argparse
 import dataclasses
@@ -29,6 +29,7 @@ import tempfile
 MODELS = ["zoo:mlp", "zoo:conv", "zoo:mobilenet_v3_small"]
 TOLERANCE = 0.05
 MOST = 0.25  # a band wider than this says nothing
+FEWEST = 6  # rounds that an interval of 95 % takes: all of five lie on one side of the median once in sixteen
 ALARM = 600  # s, of one child
 RUNS = (20, 200000)  # of a tool that is told a number of inferences
 
@@ -362,7 +363,7 @@ def judge(pairs, floor, other_floor, rounds_to_ns=0):
   ratio, low, high = interval([theirs / ours for ours, theirs in pairs])
   callers = abs(other_floor - floor) if floor is not None and other_floor is not None else 0
   width = TOLERANCE + (callers + rounds_to_ns) / hone
-  verdict = ("DIFFERS" if high < 1 - width or low > 1 + width else
+  verdict = ("DIFFERS" if len(pairs) >= FEWEST and (high < 1 - width or low > 1 + width) else
              "floors" if width > MOST else
              "agrees" if low >= 1 - width and high <= 1 + width else "undecided")
   return {"hone": hone, "other": statistics.median(theirs for _, theirs in pairs), "ratio": ratio, "low": low,

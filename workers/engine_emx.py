@@ -5,6 +5,7 @@ Options: cc=PROGRAM (default gcc), flags=FLAGS separated by blanks (default -O3 
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 import time
@@ -48,7 +49,7 @@ class Engine:
         size = os.path.getsize(library) + (os.path.getsize(weights) if os.path.exists(weights) else 0)
         return protocol.Facts(version=importlib.metadata.version("emx-onnx-cgen"), threads=1,
                               inputs=names, outputs=[v.name for v in model.graph.output],
-                              compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=size)
+                              precision=types_of(source), compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=size)
 
     def bind(self, k, inputs):
         inputs = [self.numpy.ascontiguousarray(x) for x in inputs]
@@ -65,6 +66,12 @@ class Engine:
 
     def keep(self):
         return [name for name in ("model.c", "model.so", "hone_emx.bin") if os.path.exists(f"{self.folder}/{name}")]
+
+
+def types_of(source):
+    """What the C text of its operators computes in."""
+    with open(source, encoding="utf-8") as file:
+        return protocol.precision_of(re.findall(r"\b(float|u?int8|_?Float16)(?:_t)?\b", file.read()), "fp32")
 
 
 def run_tool(words, folder):

@@ -3,6 +3,7 @@
 Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread); target=cuda|rocm|vulkan
 compiles for such a device (chip=NAME: which one) and runs where one is."""
 
+import re
 import sys
 import time
 
@@ -17,6 +18,8 @@ TARGETS = {"cpu": ("llvm-cpu", "", "--iree-llvmcpu-target-cpu=", "host"),
 
 
 class Engine:
+    grows = True
+
     def open(self, request):
         import importlib.metadata
         import iree.compiler as compiler
@@ -68,10 +71,21 @@ class Engine:
         self.copied = None
         self.count = len(outputs)
         self.binary, self.folder = binary, request.folder
-        return protocol.Facts(
+        self.compile = lambda *more: compiler.compile_file(mlir, input_type=form, target_backends=[backend],
+                                                           extra_args=[*flags, *more])
+        self.facts = protocol.Facts(
             version=importlib.metadata.version("iree-base-runtime"),
             inputs=inputs, outputs=outputs, device=device, threads=request.threads,
             compile_ms=compile_ms, import_ms=import_ms, artifact_bytes=len(binary))
+        return self.facts
+
+    def survey(self):
+        """What its products take, or where there are none its operators, when IREE has made dispatches and no code yet."""
+        text = self.compile("--compile-to=flow", "--mlir-elide-elementsattrs-if-larger=16",
+                            "--mlir-elide-resource-strings-if-larger=16").decode(errors="replace")
+        found = re.findall(r"linalg\.(\w+)([^\n]*?)\bins\((%\w+, )?[^:\n]*: *tensor<(?:[0-9?]+x)*([a-z]+[0-9]+)", text)
+        products = [kind for name, how, two, kind in found if two and (name != "generic" or "reduction" in how)]
+        self.facts.precision = protocol.precision_of(products or [word[-1] for word in found], self.facts.precision)
 
     def bind(self, k, inputs):
         self.sets[k] = self.runtime.VmVariantList(len(inputs))

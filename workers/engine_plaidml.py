@@ -334,8 +334,17 @@ class Builder:
     def op_matmul(self, node, attributes):
         return self.matmul(self.value(node.input[0]), self.value(node.input[1]))
 
+    def turned(self, name):
+        """A constant matrix as it is multiplied: where the sum runs along both operands' rows, PlaidML makes no vectors of it
+        (zoo:mlp 5.7 ms, turned here 0.2)."""
+        self.constants[f"{name}/turned"] = self.constants[name].T
+        return f"{name}/turned"
+
     def op_gemm(self, node, attributes):
-        x, y = self.value(node.input[0]), self.value(node.input[1])
+        weights = node.input[1]
+        if attributes.get("transB") and weights in self.constants:
+            weights, attributes = self.turned(weights), {**attributes, "transB": 0}
+        x, y = self.value(node.input[0]), self.value(weights)
         a, b = list(x.shape.dims), list(y.shape.dims)
         left = ("K, M", "k, m") if attributes.get("transA") else ("M, K", "m, k")
         right = ("N, K", "n, k") if attributes.get("transB") else ("K, N", "k, n")

@@ -1,8 +1,8 @@
-"""PyTorch: ONNX -> onnx2torch, then eager, TorchScript (traced and frozen), torch.compile (Inductor) or
-AOTInductor (torch.export, a package with a library, which is called by its C interface).
+"""PyTorch: a .pt2 as torch.export left it, or ONNX -> onnx2torch, then eager, TorchScript (traced and frozen),
+torch.compile (Inductor) or AOTInductor (torch.export, a package with a library, which is called by its C interface).
 
 Options: mode=eager|script|compile|aoti (default eager), max_autotune=1 (compile), freezing=0 (compile),
-loader=python (aoti: its own loader, from Python)."""
+loader=python (aoti: its own loader, from Python). --precision bf16: products as autocast has them."""
 
 import ctypes
 import glob
@@ -13,6 +13,7 @@ import time
 import zipfile
 
 import protocol
+import torch_model
 
 # One inference of an AOTInductor library: handles of inputs are stolen by it, so each gets a copy.
 SHIM = """
@@ -103,33 +104,32 @@ class Library:
 
 
 class Engine:
+    precisions, grows = ("fp32", "bf16"), True
+
     def open(self, request):
         self.enter("import")
         start = time.perf_counter_ns()
-        import onnx
-        import onnx2torch
         import torch
         self.torch = torch
         torch.set_num_threads(request.threads)
         torch.set_num_interop_threads(1)
-        model = onnx.load(request.model)
-        constants = {value.name for value in model.graph.initializer}
-        try:
-            module = onnx2torch.convert(model).eval()
-        except NotImplementedError as error:
-            raise protocol.Unsupported(f"onnx2torch: {error}")
+        self.model = torch_model.load(torch, request)
+        if request.precision == "bf16":
+            self.model.module, self.model.program = torch_model.in_bf16(torch, self.model.module), None
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.mode, self.sets = request.options.get("mode", "eager"), {}
         if self.mode not in ("eager", "script", "compile", "aoti"):
             raise protocol.Unsupported(f"mode is eager, script, compile or aoti, not {self.mode}")
-        self.call, self.options, self.built = module, request.options, False
+        if request.grows and self.mode not in ("eager", "compile"):
+            raise protocol.Unsupported(f"what mode {self.mode} makes has the sizes it was made with: no caches that grow")
+        self.grows = request.grows
+        self.call, self.options, self.built = self.model.module, request.options, False
         self.folder, self.library = request.folder, None
         self.guard = torch.inference_mode()
         self.guard.__enter__()
         self.facts = protocol.Facts(
             version=torch.__version__, threads=torch.get_num_threads(), import_ms=import_ms,
-            inputs=[v.name for v in model.graph.input if v.name not in constants],
-            outputs=[v.name for v in model.graph.output], device=f"cpu ({self.mode})")
+            inputs=self.model.inputs, outputs=self.model.outputs, device=f"cpu ({self.mode})")
         return self.facts
 
     def bind(self, k, inputs):
@@ -138,21 +138,27 @@ class Engine:
         if not self.built:
             self.built = True  # the first set is what a trace sees
             if self.mode != "eager":
+                self.facts.precision = torch_model.ran_as(torch, self.call, self.sets[k])
                 self.enter("compile")
                 start = time.perf_counter_ns()
                 self.build(k)
+                self.model = None
                 self.facts.compile_ms = (time.perf_counter_ns() - start) / 1e6
                 self.enter("run")
         if self.library:
             self.sets[k] = self.library.bind([torch.from_numpy(x) for x in inputs])
 
+    def survey(self):
+        if self.mode == "eager":  # before, its first inference would not have been the first
+            self.facts.precision = torch_model.ran_as(self.torch, self.call, self.sets[0])
+
     def build(self, k):
         torch = self.torch
         if self.mode == "script":
             self.call = torch.jit.optimize_for_inference(
-                torch.jit.freeze(torch.jit.trace(self.call, tuple(self.sets[k]))))
+                torch.jit.freeze(torch.jit.trace(self.call, tuple(self.sets[k])).eval()))
         if self.mode == "aoti":
-            self.call = self.ahead_of_time(self.call, tuple(self.sets[k]))
+            self.call = self.ahead_of_time(tuple(self.sets[k]))
         if self.mode == "compile":
             import torch._inductor.config as config
             config.freezing = self.options.get("freezing", "1") == "1"
@@ -161,20 +167,22 @@ class Engine:
 
     def compiled(self, module, mode, inputs):
         """It compiles when it is called first. What Dynamo cannot follow is compiled as it was exported, and the row says so."""
-        call = self.torch.compile(module, mode=mode, dynamic=False)
+        call = self.torch.compile(module, mode=mode, dynamic=self.grows)
         try:
             call(*inputs)
-        except Exception:
+        except Exception as error:
+            if self.grows:
+                raise protocol.Unsupported(f"Dynamo, for sizes that grow: {torch_model.first_line(error)}")
             self.torch._dynamo.reset()
-            exported, how = protocol.exported_by_torch(self.torch, module, inputs)
+            exported, how = self.model.exported(self.torch, inputs)
             self.facts.device = f"cpu (compile{how or ', of its export'})"
             call = self.torch.compile(exported.module(), mode=mode, dynamic=False)
             call(*inputs)
         return call
 
-    def ahead_of_time(self, module, inputs):
+    def ahead_of_time(self, inputs):
         from torch._inductor import aoti_compile_and_package, aoti_load_package
-        exported, how = protocol.exported_by_torch(self.torch, module, inputs)
+        exported, how = self.model.exported(self.torch, inputs)
         self.facts.device = f"cpu (aoti{how})"
         path = aoti_compile_and_package(exported, package_path=f"{self.folder}/model.pt2")
         with zipfile.ZipFile(path) as archive:

@@ -6,25 +6,20 @@ Options: tf32=1 (default 0), min_block_size=N (its default 5: shorter runs of op
 import time
 
 import protocol
+import torch_model
 
 
 class Engine:
     def open(self, request):
         self.enter("import")
         start = time.perf_counter_ns()
-        import onnx
-        import onnx2torch
         import torch
         import torch_tensorrt
         if not torch.cuda.is_available():
             raise protocol.Unsupported("no NVIDIA GPU: PyTorch sees no CUDA device")
         self.torch, self.compiler, self.sets, self.call = torch, torch_tensorrt, {}, None
-        model = onnx.load(request.model)
-        constants = {value.name for value in model.graph.initializer}
-        try:
-            self.module = onnx2torch.convert(model).eval().cuda()
-        except NotImplementedError as error:
-            raise protocol.Unsupported(f"onnx2torch: {error}")
+        self.model = torch_model.load(torch, request)
+        self.model.module = self.model.module.cuda()
         self.settings = {"disable_tf32": request.options.get("tf32") != "1"}
         if "min_block_size" in request.options:
             self.settings["min_block_size"] = int(request.options["min_block_size"])
@@ -32,15 +27,15 @@ class Engine:
         self.guard = torch.inference_mode()
         self.guard.__enter__()
         self.facts = protocol.Facts(
-            version=torch_tensorrt.__version__, inputs=[v.name for v in model.graph.input if v.name not in constants],
-            outputs=[v.name for v in model.graph.output], device=torch.cuda.get_device_name(0), threads=1,
+            version=torch_tensorrt.__version__, inputs=self.model.inputs, outputs=self.model.outputs,
+            device=torch.cuda.get_device_name(0), threads=1,
             precision="fp32" if self.settings["disable_tf32"] else "tf32",
             import_ms=(time.perf_counter_ns() - start) / 1e6)
         return self.facts
 
     def compile(self, inputs):
         """The first set is what is exported. What TensorRT does not take stays with PyTorch: its share by operators."""
-        exported, how = protocol.exported_by_torch(self.torch, self.module, inputs)
+        exported, how = self.model.exported(self.torch, inputs)
         self.facts.device += how
         count = sum(node.op == "call_function" for node in exported.graph.nodes)
         self.call = self.compiler.dynamo.compile(exported, inputs, **self.settings)

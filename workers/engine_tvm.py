@@ -25,6 +25,7 @@ class Engine:
             module = from_onnx(model, shape_dict=shapes, keep_params_in_input=False)
         except Exception as error:
             raise protocol.Unsupported(f"Relax's ONNX front end: {error}")
+        types = types_of(relax, module["main"])
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
@@ -42,7 +43,7 @@ class Engine:
         self.main = self.vm["main"]
         return protocol.Facts(version=tvm.__version__, threads=request.threads, inputs=names,
                               outputs=[v.name for v in model.graph.output], device="llvm",
-                              compile_ms=compile_ms, import_ms=import_ms)
+                              precision=protocol.precision_of(types, "fp32"), compile_ms=compile_ms, import_ms=import_ms)
 
     def bind(self, k, inputs):
         make = getattr(self.tvm.runtime, "tensor", None) or self.tvm.nd.array
@@ -58,6 +59,16 @@ class Engine:
     def keep(self):
         self.built.export_library(f"{self.folder}/model.so")
         return ["model.so"]
+
+
+def types_of(relax, function):
+    """What Relax's operators give, by their types."""
+    found = []
+    def visit(expression):
+        if isinstance(expression, relax.Call):
+            found.append(str(getattr(expression.ty, "dtype", "")))
+    relax.analysis.post_order_visit(function, visit)
+    return found
 
 
 def host_cpu(tvm):

@@ -54,7 +54,14 @@ class Engine:
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         return protocol.Facts(
             version=importlib.metadata.version("jaxlib"), threads=request.threads,
-            inputs=inputs, outputs=outputs, compile_ms=compile_ms, import_ms=import_ms)
+            inputs=inputs, outputs=outputs, precision=self.precision(), compile_ms=compile_ms, import_ms=import_ms)
+
+    def precision(self):
+        """What the products of the optimised program give, those within its fusions too, or where there are none its other
+        instructions: a product in f16 becomes one in f32 here."""
+        found = re.findall(r" = ([a-z]+[0-9]+)\[[0-9,]*\]\S* ([a-z\-]+)\(", self.program.hlo_modules()[0].to_string())
+        products = [kind for kind, name in found if name in ("dot", "convolution")]
+        return protocol.precision_of(products or [kind for kind, name in found if name not in ("parameter", "constant")], "fp32")
 
     def bind(self, k, inputs):
         self.sets[k] = [self.put(x, self.device).block_until_ready() for x in inputs]

@@ -15,6 +15,8 @@ is a class with
                               timed before each slice
     copied_out()              optional: ns of the last submit that copied its outputs to the host; None: not told apart
     precisions                optional: what it can be asked for beside a file's own (default fp32)
+    grows                     optional: bind may be called again with inputs of other sizes, as text that is generated
+                              needs it (generation.py); request.grows asks for it
 
 and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
 harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
@@ -38,8 +40,6 @@ WINDOW_NS, WINDOW_ENOUGH_NS, WINDOW_SAMPLES = 10_000_000, 100_000_000, 3
 MAX_SAMPLES = 1 << 20
 SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/bench.h
 SPIN_NS = 60_000
-DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
-          "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
 
 
 class Unsupported(Exception):
@@ -76,6 +76,7 @@ class Request:
     hone: str = ""  # the program, for models in other forms
     inputs: tuple = ()  # names in the model's order, as hone writes it in another form
     outputs: tuple = ()
+    grows: bool = False  # the inputs' sizes change from one inference to the next: shapes are none
 
 
 def resident():
@@ -175,14 +176,19 @@ def fix_shapes(onnx, request):
 
 
 # How engines call the numbers that they compute with.
-KINDS = {"fp32": ("float", "float32", "fp32", "f32", "float_type"), "fp16": ("half", "float16", "fp16", "f16", "half_type"),
-         "bf16": ("bfloat16", "bf16", "bf16_type"), "int8": ("int8", "uint8", "int8_type", "uint8_type"),
+KINDS = {"fp32": ("float", "float32", "fp32", "f32", "float_type"), "fp16": ("half", "float16", "_float16", "fp16", "f16", "half_type"),
+         "bf16": ("bfloat16", "bf16", "bf16_type"), "int8": ("int8", "uint8", "int8_type", "uint8_type", "i8", "ui8", "s8", "u8"),
          "fp8": ("fp8", "float8")}
 
 
 def precision_of(words, otherwise):
-    """ "int8+fp32": of an engine's words for its steps the kinds that a twentieth of them has, the most frequent first."""
-    found = collections.Counter(kind for word in words for kind, names in KINDS.items() if word.lower() in names)
+    """ "int8+fp32": of an engine's words for its steps, or of the time by such a word, the kinds that have a twentieth, the
+    largest first."""
+    found = collections.Counter()
+    for word, weight in collections.Counter(words).items():
+        for kind, names in KINDS.items():
+            found[kind] += weight if word.lower() in names else 0
+    found = +found
     often = [kind for kind, count in found.most_common() if count >= 0.05 * found.total()]
     return "+".join(often) or otherwise
 
@@ -235,21 +241,6 @@ def exported_by_hone(request, ending):
     return path
 
 
-def exported_by_torch(torch, module, inputs):
-    """torch.export's program, and what the row's device says of how it came about. onnx2torch leaves sizes that stand in the
-    file as tensors, of which neither export nor Dynamo can be sure; a trace has them as numbers, and is exported where the
-    module is not."""
-    try:
-        return torch.export.export(module, inputs), ""
-    except Exception as error:
-        first = error
-    try:
-        from torch._export.converter import TS2EPConverter
-        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert(), ", of a trace"
-    except Exception:
-        raise Unsupported(f"torch.export: {(str(first).splitlines() or [type(first).__name__])[0][:300]}")
-
-
 def stablehlo_of(request):
     """The file, and the names of what its function takes and gives."""
     return exported_by_hone(request, ".mlir"), list(request.inputs), list(request.outputs)
@@ -260,7 +251,7 @@ class Worker:
         self.make_engine, self.engine, self.facts = make_engine, None, None
         self.cell, self.stage, self.folder = "", "load", os.getcwd()
         self.turn, self.iterations, self.median = 0, 0, 0
-        self.random = random.Random()
+        self.random, self.generator = random.Random(), None
 
     # -- answers ------------------------------------------------------------------------------------
 
@@ -300,6 +291,11 @@ class Worker:
         self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
         if self.scenario == MULTI and command["streams"] > 1:
             raise Unsupported(f"takes 1 request at a time, not {command['streams']}")
+        request.grows = "generation" in command
+        if request.grows:
+            if not getattr(self.make_engine, "grows", False) or request.route.endswith("-hone"):
+                raise Unsupported("it is given one size of each input: no caches that grow")
+            request.shapes = {}
         self.folder_of_inputs = command["dir"]
         self.engine = self.make_engine()
         self.engine.enter = self.enter
@@ -311,15 +307,7 @@ class Worker:
         rss_load = resident()
         self.enter("run")
         self.places(command)
-        sets = command.get("sets", SETS)  # fewer where nothing will be timed
-        for k in range(sets):
-            self.engine.bind(k, self.inputs_of(k))
-        checks, first_ms = [], None
-        for k in range(sets):
-            start = time.perf_counter_ns()
-            handle = self.engine.submit(k)
-            first_ms = first_ms or (time.perf_counter_ns() - start) / 1e6
-            checks.append(self.keep(f"first_{k}", k, handle))
+        first_ms, checks = self.first_texts(command) if request.grows else self.first_values(command)
         self.enter("verify")
         facts = self.facts
         self.say(event="opened", version=facts.version[:63], device=facts.device[:63],
@@ -331,6 +319,37 @@ class Worker:
                  checks=checks)
         self.stage = "run"
 
+    def first_values(self, command):
+        sets = command.get("sets", SETS)  # fewer where nothing will be timed
+        for k in range(sets):
+            self.engine.bind(k, self.inputs_of(k))
+        checks, first_ms = [], None
+        for k in range(sets):
+            start = time.perf_counter_ns()
+            handle = self.engine.submit(k)
+            first_ms = first_ms or (time.perf_counter_ns() - start) / 1e6
+            checks.append(self.keep(f"first_{k}", k, handle))
+        return first_ms, checks
+
+    def first_texts(self, command):
+        import generation
+        self.generator = generation.Generator(self.np, self.engine, command, self.input_places, self.output_places)
+        first_ms, texts = None, []
+        for k in range(SETS):
+            tokens, asked, times = self.generator.generate(k)
+            first_ms = first_ms or (times[0][1] - asked) / 1e6
+            texts.append((k, tokens))
+        return first_ms, self.keep_texts("first", texts)
+
+    def keep_texts(self, name, texts):
+        """Of each set the tokens of all its generations, in one file."""
+        checks = []
+        for k in sorted({k for k, _ in texts}):
+            self.np.save(f"{self.folder}/{name}_{k}_tokens.npy",
+                         self.np.array([tokens for of, tokens in texts if of == k], self.np.int64))
+            checks.append({"set": k, "name": f"{name}_{k}"})
+        return checks
+
     def places(self, command):
         """Where the engine's tensors stand in the model's lists: by name, else by position."""
         def place(names, listed):
@@ -341,7 +360,10 @@ class Worker:
         self.output_places = place(self.facts.outputs, command.get("outputs", self.facts.outputs))
 
     def inputs_of(self, k):
-        return [self.np.load(f"{self.folder_of_inputs}/in_{k}_{i}.npy") for i in self.input_places]
+        names = [f"{self.folder_of_inputs}/in_{k}_{i}.npy" for i in self.input_places]
+        if not all(map(os.path.exists, names)):
+            raise Unsupported("hone does not know this model's inputs, and so has none to hand to an engine that is called from Python")
+        return [self.np.load(name) for name in names]
 
     def copy_in(self):
         """What each set takes on its way into the engine's memory; nothing where there is no such way."""
@@ -376,18 +398,53 @@ class Worker:
             elapsed = time.perf_counter_ns() - start
         return sorted(samples)[len(samples) // 2]
 
+    def window_of_text(self):
+        _, asked, times = self.next_text()
+        return (times[-1][1] - asked) // len(times)
+
+    def next_text(self):
+        k = self.turn
+        self.turn = (k + 1) % SETS
+        tokens, asked, times = self.generator.generate(k)
+        self.iterations += len(times)
+        return (k, tokens), asked, times
+
     def warmup(self, command):
+        window = self.window_of_text if self.generator else self.window
         start, medians, steady = time.perf_counter_ns(), [], False
         while not steady and len(medians) < 256 and (
                 len(medians) < 3 or time.perf_counter_ns() - start < command["max_ns"]):
-            medians.append(self.window())
+            medians.append(window())
             last = medians[-3:]
             steady = len(last) == 3 and max(last) - min(last) <= 0.05 * sorted(last)[1]
         self.median = medians[-1]
         self.say(event="warm", ms=(time.perf_counter_ns() - start) / 1e6,
                  median_ns=max(1, self.median), is_stationary=steady, rss=resident())
 
+    def slice_of_text(self, command):
+        """Whole generations; of each token when its generation was asked for, when its step began, how long it took."""
+        threads, switches = thread_times(), involuntary()
+        least, most, count = command.get("min_ns", 0), command.get("max_ns", 1 << 62), command.get("min_samples", 1)
+        texts, samples, scheduled, started, elapsed = [], [], [], [], 0
+        gc.collect()
+        gc.disable()
+        start = time.perf_counter_ns()
+        while not samples or (len(samples) < MAX_SAMPLES and elapsed < most and (len(samples) < count or elapsed < least)):
+            text, asked, times = self.next_text()
+            texts.append(text)
+            for begin, end in times:
+                scheduled.append(asked - start)
+                started.append(begin - start)
+                samples.append(end - begin)
+            elapsed = time.perf_counter_ns() - start
+        gc.enable()
+        self.say_block(command["round"], threads, switches, self.keep_texts(f"check_{command['round']}", texts),
+                       block=samples, rewarm=[], scheduled=scheduled, started=started)
+
     def slice(self, command):
+        if self.generator:
+            self.slice_of_text(command)
+            return
         threads, switches = thread_times(), involuntary()
         least, most = command.get("min_ns", 0), command.get("max_ns", 1 << 62)
         count = command.get("min_samples", 1)
@@ -432,15 +489,18 @@ class Worker:
             for i, array in enumerate(arrays):
                 self.np.save(f"{self.folder}/{name}_{self.output_places[i]}.npy", array)
             checks.append({"set": k, "name": name})
-        instants = [("scheduled", scheduled), ("started", started)] if scheduled else []
-        copies = [(kind, times) for kind, times in (("copy_in", copy_in), ("copy_out", copy_out)) if times]
-        for kind, values in [("block", samples), ("rewarm", rewarm), *instants, *copies]:
-            self.np.save(f"{self.folder}/{kind}_{round_number}.npy",
-                         self.np.array(values, dtype=self.np.uint64))
-        self.say(event="block", round=round_number, samples=len(samples), rewarm=len(rewarm),
-                 verified=0, is_within=True, involuntary=involuntary() - switches,
-                 busy_threads=busy_threads(threads), iterations=self.iterations, rss=resident(),
-                 rss_peak=peak_resident(), checks=checks, copy_in=len(copy_in), copy_out=len(copy_out))
+        columns = {name: times for name, times in (("scheduled", scheduled), ("started", started), ("copy_in", copy_in),
+                                                   ("copy_out", copy_out)) if times}
+        self.say_block(round_number, threads, switches, checks, block=samples, rewarm=rewarm, **columns)
+
+    def say_block(self, round_number, threads, switches, checks, **columns):
+        switches = involuntary() - switches
+        for name, times in columns.items():
+            self.np.save(f"{self.folder}/{name}_{round_number}.npy", self.np.array(times, dtype=self.np.uint64))
+        self.say(event="block", round=round_number, samples=len(columns["block"]), rewarm=len(columns["rewarm"]),
+                 verified=0, is_within=True, involuntary=switches, busy_threads=busy_threads(threads),
+                 iterations=self.iterations, rss=resident(), rss_peak=peak_resident(), checks=checks,
+                 copy_in=len(columns.get("copy_in", ())), copy_out=len(columns.get("copy_out", ())))
 
     def distance_ns(self):
         """To the next arrival: of a Poisson process the distances are exponential."""
@@ -449,6 +509,8 @@ class Worker:
     def label(self, command):
         done, where = 0, ""
         try:
+            if self.generator:
+                raise Unsupported("labels are judged in other scenarios")
             for sample in command["samples"]:
                 folder = f"{command['folder']}/{sample}"
                 arrays = []

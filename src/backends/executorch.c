@@ -8,7 +8,7 @@ const struct backend backend_executorch = {
     .name = "executorch",
     .title = "ExecuTorch",
     .routes = "onnx onnx-hone",
-    .formats = "onnx",
+    .formats = "onnx pt2",
     .package =
         "torch==2.15.0 onnx2torch==1.5.15 torchvision==0.29.2 pillow==13.0.0 torchao==0.18.0 "
         "pandas==3.1.1 "
@@ -18,9 +18,9 @@ const struct backend backend_executorch = {
     .package_mb = 6500,
     .worker = "engine_executorch.py",
     .distribution = "executorch",
-    .traits = {"mobile CPUs (XNNPACK), mobile GPUs and NPUs", "PT2 by torch.export",
-               "Edge dialect, .pte", "XNNPACK delegate, memory planning ahead of time",
-               "fp32 fp16 int8 int4-weights"},
+    .traits = {"mobile CPUs (XNNPACK), mobile GPUs and NPUs",
+               "PT2 by torch.export, ONNX by onnx2torch", "Edge dialect, .pte",
+               "XNNPACK delegate, memory planning ahead of time", "fp32 fp16 int8 int4-weights"},
     .variants = variants,
     .describe = describe_environment,
 };

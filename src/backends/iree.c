@@ -18,6 +18,7 @@ const struct backend backend_iree = {
     .package = "iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 620,
     .worker = "engine_iree.py",
+    .grows = true,
     .distribution = "iree_base_runtime",
     .traits = {"CPUs by LLVM, CUDA, ROCm, Vulkan, Metal", "ONNX, StableHLO, TOSA, torch-mlir",
                "MLIR: linalg, flow, stream, vm",

@@ -9,6 +9,7 @@ const struct backend backend_mnn = {
     .package = "MNN==3.6.1 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 300,
     .worker = "engine_mnn.py",
+    .grows = true,
     .distribution = "MNN",
     .traits = {"ARM and x86-64 CPUs, OpenCL, Vulkan, Metal, CUDA",
                "ONNX, TFLite, Caffe, Torch by MNNConvert", "MNN flatbuffer, geometry operators",

@@ -4,6 +4,7 @@
 const struct backend backend_plaidml = {
     .name = "plaidml",
     .title = "PlaidML",
+    .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "plaidml==0.7.0 cffi==2.0.0 six==1.17.0 onnx==1.23.2 numpy==2.4.6",
     .package_mb = 300,

@@ -325,9 +325,10 @@ struct worker {
   bool is_lost;    /* not running, and nothing is known of its end */
   int exit_status; /* of waitpid, once it is not running */
   int64_t rss_peak_seen;
-  struct memory_log *memory;       /* where what it held is noted; NULL: nowhere */
-  const struct bench_case *judged; /* whose outputs its checks are compared with; NULL: nobody's */
-  char precision[16];              /* whose tolerance holds for them */
+  struct memory_log *memory;        /* where what it held is noted; NULL: nowhere */
+  const struct bench_case *judged;  /* whose outputs its checks are compared with; NULL: nobody's */
+  char precision[16];               /* whose tolerance holds for them */
+  const struct scenario *generates; /* its checks are tokens; NULL: they are outputs */
 };
 struct worker_spec {
   const char *backend;         /* NULL: none, `hone worker` prepares a model */

@@ -5,6 +5,7 @@
  *   generation_reference.c  in a worker: the tokens that hone's reference evaluation generates
  *   generation_cells.c      in the harness: asks for both
  *   loop_generate.c         in a worker: the same with an engine, by the clock
+ *   tokens.c                what came out beside the reference's
  */
 #ifndef HONE_BENCH_GENERATION_H
 #define HONE_BENCH_GENERATION_H
@@ -80,6 +81,23 @@ MUST_USE hone_status prepare_generation(struct ctx *ctx, const json_t *command, 
 MUST_USE hone_status prompt_read(struct ctx *ctx, const char *path, int64_t **out,
                                  size_t *out_count);
 
+/* tokens.c */
+struct reference_tokens {
+  int64_t *tokens; /* prompt and what the reference generates; prompt alone without it */
+  double *leads;   /* NULL: no reference */
+  int64_t prompt, count;
+};
+/* Also after a failure to be released. */
+MUST_USE hone_status reference_tokens_read(struct ctx *ctx, const char *dir, int set,
+                                           int64_t prompt, int64_t count,
+                                           struct reference_tokens *out);
+void reference_tokens_deinit(struct reference_tokens *reference);
+/* Of one generation; false: there is nothing to compare it with. */
+bool reference_tokens_compare(const struct reference_tokens *reference, const int64_t *actual,
+                              struct accuracy *accuracy);
+/* What tokens are compared in: the share that agrees (top1), and nothing of values. */
+void accuracy_of_tokens(struct accuracy *out);
+
 /* loop_generate.c */
 struct generator;
 struct generator_spec {
@@ -91,8 +109,6 @@ struct generator_spec {
 MUST_USE hone_status generator_create(struct ctx *ctx, const struct loop *loop,
                                       const struct generator_spec *spec, struct generator **out);
 void generator_destroy(struct generator *generator);
-/* What tokens are compared in: the share that agrees (top1), and nothing of values. */
-void accuracy_of_tokens(struct accuracy *out);
 /* One generation that is not timed, compared like all: *out_ns is the time of the first token. */
 MUST_USE hone_status generate_once(struct ctx *ctx, struct loop *loop, struct accuracy *accuracy,
                                    uint64_t *out_ns);

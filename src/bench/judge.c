@@ -1,8 +1,8 @@
 /* Outputs that a worker handed over as files ("checks" of its answer) instead of judging them itself:
  * engines that are called from Python. NAME_I.npy in the worker's folder is output I, in the model's
- * order, of an inference of that input set.
+ * order, of an inference of that input set; NAME_tokens.npy is what generations made of that prompt, a row each.
  */
-#include "bench.h"
+#include "generation.h"
 #include "transport.h"
 
 #include <ctype.h>
@@ -26,11 +26,49 @@ static void differ(struct accuracy *out, const char *name) {
   out->is_within = false;
 }
 
+/* The file of that name and ending, which is gone afterwards. */
+static hone_status take_file(struct worker *worker, const char *name, const char *ending,
+                             hone_tensor *out) {
+  char path[4096], file[64];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  snprintf(file, sizeof file, "%s_%s.npy", name, ending);
+  snprintf(path, sizeof path, "%.4000s/%s", worker->dir, file);
+  hone_status status = worker->transport->get(&ctx, worker, file);
+  if (!status) status = npy_read(&ctx, path, NULL, out);
+  unlink(path);
+  return status;
+}
+
 enum judged { JUDGED, NO_REFERENCE, DAMAGED };
+static enum judged judge_tokens(struct worker *worker, const char *name, int set,
+                                struct accuracy *out) {
+  const struct scenario *scenario = worker->generates;
+  struct reference_tokens reference;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor actual = {.data = NULL};
+  const hone_status status = take_file(worker, name, "tokens", &actual);
+  enum judged judged = DAMAGED;
+  if (!status && actual.dtype == HONE_I64 && actual.rank == 2 && actual.shape[0] > 0 &&
+      actual.shape[1] == scenario->count) {
+    judged = NO_REFERENCE;
+    const bool has_reference = !reference_tokens_read(
+        &ctx, worker->judged->generation_dir, set, scenario->prompt, scenario->count, &reference);
+    for (int64_t i = 0; has_reference && i < actual.shape[0]; i++)
+      if (reference_tokens_compare(&reference, (const int64_t *)actual.data + i * scenario->count,
+                                   out))
+        judged = JUDGED;
+    reference_tokens_deinit(&reference);
+  }
+  free(actual.data);
+  return judged;
+}
+
 static enum judged judge_output(struct worker *worker, const char *name, int set, size_t i,
                                 struct accuracy *out) {
   const struct bench_case *one = worker->judged;
-  char path[4096], file[64];
+  char path[4096], ending[24];
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor actual = {.data = NULL}, expected = {.data = NULL};
@@ -38,12 +76,8 @@ static enum judged judge_output(struct worker *worker, const char *name, int set
                                       .step = one->steps ? one->steps[i] : 0,
                                       .condition = {one->conditions ? one->conditions[i][0] : 0,
                                                     one->conditions ? one->conditions[i][1] : 0}};
-  snprintf(file, sizeof file, "%s_%zu.npy", name, i);
-  snprintf(path, sizeof path, "%.4000s/%s", worker->dir, file);
-  hone_status status = worker->transport->get(&ctx, worker, file);
-  if (!status) status = npy_read(&ctx, path, NULL, &actual);
-  unlink(path);
-  if (status) return DAMAGED;
+  snprintf(ending, sizeof ending, "%zu", i);
+  if (take_file(worker, name, ending, &actual)) return DAMAGED;
   data_path(path, one->data_dir, "out", set, i);
   bool has_reference = !access(path, F_OK) && !npy_read(&ctx, path, NULL, &expected);
   if (has_reference && same_form(&expected, &actual))
@@ -55,23 +89,37 @@ static enum judged judge_output(struct worker *worker, const char *name, int set
   return has_reference ? JUDGED : NO_REFERENCE;
 }
 
+/* All outputs of one check: DAMAGED ends the cell. */
+static enum judged judge_values(struct worker *worker, const char *name, int set,
+                                struct accuracy *out) {
+  const struct bench_case *one = worker->judged;
+  enum judged all = one && !one->is_disputed && one->output_count > 0 ? JUDGED : NO_REFERENCE;
+  for (size_t i = 0; one && i < one->output_count; i++) {
+    const enum judged judged = judge_output(worker, name, set, i, out);
+    if (judged == DAMAGED) return DAMAGED;
+    if (judged == NO_REFERENCE) all = NO_REFERENCE;
+  }
+  return all;
+}
+
 bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
                   int *out_verified) {
   const struct bench_case *one = worker->judged;
-  accuracy_init(out);
+  const bool generates = one && worker->generates;
+  if (generates)
+    accuracy_of_tokens(out);
+  else
+    accuracy_init(out);
   *out_verified = 0;
   for (size_t c = 0; c < json_array_size(checks); c++) {
     const json_t *check = json_array_get(checks, c);
     const char *name = message_text(check, "name");
     const int64_t set = message_int(check, "set", -1);
     if (!is_plain_name(name) || set < 0 || set >= BENCH_SETS) return false;
-    bool is_judged = one && !one->is_disputed && one->output_count > 0;
-    for (size_t i = 0; one && i < one->output_count; i++) {
-      enum judged judged = judge_output(worker, name, (int)set, i, out);
-      if (judged == DAMAGED) return false;
-      is_judged = is_judged && judged == JUDGED;
-    }
-    *out_verified += is_judged;
+    const enum judged judged = generates ? judge_tokens(worker, name, (int)set, out)
+                                         : judge_values(worker, name, (int)set, out);
+    if (judged == DAMAGED) return false;
+    *out_verified += judged == JUDGED;
   }
   if (one && one->is_disputed) out->is_within = true;
   return true;

@@ -7,17 +7,14 @@
  */
 #include "generation.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 struct generator {
   const struct generation *plan;
   int64_t prompt, count, steps; /* calls of one generation */
   const int *input_place, *output_place;
-  int64_t
-      *tokens[BENCH_SETS];   /* prompt and what the reference generates; prompt alone without it */
-  double *leads[BENCH_SETS]; /* NULL: no reference */
-  int64_t *now;              /* prompt and what this engine generates */
+  struct reference_tokens references[BENCH_SETS];
+  int64_t *now;                           /* prompt and what this engine generates */
   void *caches[2][GENERATION_MAX_CACHES]; /* by turn: of the calls that read them */
   void *rest[GENERATION_MAX_TENSORS];     /* of other inputs; NULL for caches */
   void *logits[2];
@@ -76,27 +73,6 @@ static hone_status allocate_all(struct ctx *ctx, struct generator *g) {
              : fail(ctx, HONE_E_OOM, place_none(), "no memory for a generation");
 }
 
-static hone_status read_set(struct ctx *ctx, struct generator *g, const char *dir, int set) {
-  char path[4096];
-  hone_tensor tensor = {.data = NULL};
-  snprintf(path, sizeof path, "%.4000s/tokens_%d.npy", dir, set);
-  TRY(npy_read(ctx, path, NULL, &tensor));
-  g->tokens[set] = tensor.data;
-  const int64_t all = g->prompt + g->count;
-  if (tensor.dtype != HONE_I64 || tensor.rank != 1 ||
-      (tensor.shape[0] != all && tensor.shape[0] != g->prompt))
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "is not a sequence of %lld tokens",
-                (long long)all);
-  if (tensor.shape[0] != all) return HONE_OK; /* no reference */
-  snprintf(path, sizeof path, "%.4000s/leads_%d.npy", dir, set);
-  tensor.data = NULL;
-  TRY(npy_read(ctx, path, NULL, &tensor));
-  g->leads[set] = tensor.data;
-  return tensor.dtype == HONE_F64 && tensor.rank == 1 && tensor.shape[0] == g->count
-             ? HONE_OK
-             : fail(ctx, HONE_E_FORMAT, place_file(path), "is not a lead of each token");
-}
-
 hone_status generator_create(struct ctx *ctx, const struct loop *loop,
                              const struct generator_spec *spec, struct generator **out) {
   (void)loop;
@@ -108,16 +84,14 @@ hone_status generator_create(struct ctx *ctx, const struct loop *loop,
   g->steps = generation_prompt_calls(spec->plan, spec->prompt) - 1 + spec->count;
   g->input_place = spec->input_place;
   g->output_place = spec->output_place;
-  for (int set = 0; set < BENCH_SETS; set++) TRY(read_set(ctx, g, spec->dir, set));
+  for (int set = 0; set < BENCH_SETS; set++)
+    TRY(reference_tokens_read(ctx, spec->dir, set, spec->prompt, spec->count, &g->references[set]));
   return allocate_all(ctx, g);
 }
 
 void generator_destroy(struct generator *g) {
   if (!g) return;
-  for (int set = 0; set < BENCH_SETS; set++) {
-    free(g->tokens[set]);
-    free(g->leads[set]);
-  }
+  for (int set = 0; set < BENCH_SETS; set++) reference_tokens_deinit(&g->references[set]);
   for (size_t i = 0; i < GENERATION_MAX_TENSORS; i++) free(g->rest[i]);
   for (int turn = 0; turn < 2; turn++) {
     for (size_t c = 0; c < GENERATION_MAX_CACHES; c++) free(g->caches[turn][c]);
@@ -186,29 +160,8 @@ static void poison(struct generator *g, int64_t index) {
 
 /* -- a generation --------------------------------------------------------------------------------- */
 
-void accuracy_of_tokens(struct accuracy *out) {
-  accuracy_init(out);
-  out->max_abs_diff = out->max_rel_diff = out->rel_l2 = out->cosine = NAN;
-}
-
-/* The first token that differs ends the comparison: what follows has another past. */
 static bool compare(const struct generator *g, int set, struct accuracy *accuracy) {
-  const int64_t *expected = g->tokens[set] + g->prompt, *actual = g->now + g->prompt;
-  int64_t same = 0;
-  if (!g->leads[set]) return false;
-  while (same < g->count && expected[same] == actual[same]) same++;
-  const double share = (double)same / (double)g->count;
-  if (share < accuracy->top1) accuracy->top1 = share;
-  const bool is_tie = same < g->count && actual[same] >= 0 && g->leads[set][same] < GENERATION_LEAD;
-  if (same == g->count || is_tie) return true;
-  if (accuracy->is_within)
-    snprintf(
-        accuracy->where, sizeof accuracy->where,
-        "token %lld of %lld is %lld, the reference's %lld, which led by %.3g of the largest logit",
-        (long long)same + 1, (long long)g->count, (long long)actual[same],
-        (long long)expected[same], g->leads[set][same]);
-  accuracy->is_within = false;
-  return true;
+  return reference_tokens_compare(&g->references[set], g->now + g->prompt, accuracy);
 }
 
 /* begin_ns: what the columns are counted from; out NULL: not recorded. */
@@ -218,7 +171,7 @@ static hone_status generate(struct ctx *ctx, struct loop *loop, int set, uint64_
   const int64_t before = g->steps - g->count; /* calls that give no token yet */
   const int64_t poisoned = (int64_t)random_below(&loop->random, (uint64_t)g->steps);
   memset(g->now, 0xff, (size_t)(g->prompt + g->count) * sizeof *g->now);
-  memcpy(g->now, g->tokens[set], (size_t)g->prompt * sizeof *g->now);
+  memcpy(g->now, g->references[set].tokens, (size_t)g->prompt * sizeof *g->now);
   poison(g, 0);
   const uint64_t asked = clock_ns();
   uint64_t started = asked, done = asked;

@@ -228,6 +228,7 @@ hone_status member_open(struct bench *bench, struct cell_run *progress, int numb
   out->worker.memory = &out->memory;
   const struct bench_case *one = member_case(bench, out);
   out->worker.judged = one;
+  out->worker.generates = cell_generates(out->cell) ? bench_generates(bench) : NULL;
   snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
            row_precision(one, out->cell));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));

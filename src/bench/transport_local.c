@@ -24,7 +24,7 @@
 __attribute__((noinline)) /* not on the stack of workers that have none: 'ulimit -s 64' is enough */
 static hone_status
 write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
-  const char *const files[] = {"protocol.py", backend->worker};
+  const char *const files[] = {"protocol.py", "generation.py", "torch_model.py", backend->worker};
   for (size_t i = 0; i < COUNT(files); i++) {
     char name[128], path[4096 + 128];
     size_t length = 0;

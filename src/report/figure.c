@@ -78,7 +78,7 @@ static void put_rows(struct html html, const struct summary *summary, size_t beg
     } else {
       svg_begin_text(html, "failed", AXIS_FROM,
                      y + 4); /* on the name's line, with no axis through it */
-      html_text(html, status_text(record->status));
+      html_text(html, standing_text(record));
       svg_end_text(html);
     }
     y += ROW;

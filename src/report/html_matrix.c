@@ -202,16 +202,17 @@ static void put_cell(const struct page *page, size_t g, size_t e) {
     put_ranked_cell(page, g, e, i);
     return;
   }
-  begin_cell(page, e, record->status == STATUS_interrupted ? "none" : "failed");
+  const bool is_no_failure = record->status == STATUS_interrupted || record->status == STATUS_ok;
+  begin_cell(page, e, is_no_failure ? "none" : "failed");
   LITERAL(page->html.out, " title=\"");
-  html_attribute(page->html, record->reason[0] ? record->reason : status_help(record->status));
+  html_attribute(page->html, record->reason[0] ? record->reason : standing_help(record));
   LITERAL(page->html.out, "\">");
   begin_link(page, i);
   if (is_measured(record) || page->links)
     html_row_id(page->html, record);
   else
     text_printf(page->html.out, "g%zu", page->matrix->begins[g]);
-  text_printf(page->html.out, "\">%s</a></td>", status_text(record->status));
+  text_printf(page->html.out, "\">%s</a></td>", standing_text(record));
 }
 
 static void put_row(const struct page *page, size_t g) {

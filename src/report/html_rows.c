@@ -205,11 +205,12 @@ static void put_name_cell(struct html html, const struct group *group, size_t i)
   LITERAL(html.out, "\" aria-label=\"link to this row\">#</a></th>");
 }
 
-/* Why a row has no rank; what was not measured yet has not failed. */
+/* Why a row has no rank; what was not measured yet has not failed, nor has what is right. */
 static void put_status_pill(struct html html, const struct record *record) {
-  text_printf(html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
-              record->status == STATUS_interrupted ? "undecided" : "bad",
-              status_help(record->status), status_text(record->status));
+  text_printf(
+      html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
+      record->status == STATUS_interrupted || record->status == STATUS_ok ? "undecided" : "bad",
+      standing_help(record), standing_text(record));
 }
 
 static void put_verdict_cell(struct html html, const struct group *group, size_t i) {
@@ -453,7 +454,7 @@ static void put_failures(struct html html, const struct group *group) {
     if (record->stage != STAGE_none)
       text_printf(html.out, " <span class=\"quiet\">at %s</span>", stage_text(record->stage));
     LITERAL(html.out, "<p>");
-    html_text(html, record->reason[0] ? record->reason : status_help(record->status));
+    html_text(html, record->reason[0] ? record->reason : standing_help(record));
     LITERAL(html.out, "</p></li>\n");
   }
   if (is_open) LITERAL(html.out, "</ul>\n");

@@ -22,8 +22,9 @@ static void put_timestamp(struct csv *csv, const struct summary *summary,
 
 hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
                                const struct render_options *options, struct text *out) {
-  static const char *const titles[] = {"timestamp", "model",   "device", "latency_ms",
-                                       "backend",   "variant", "batch",  "threads"};
+  static const char *const titles[] = {"timestamp", "model",   "device",  "latency_ms",
+                                       "backend",   "variant", "batch",   "threads",
+                                       "precision", "route",   "scenario"};
   struct csv csv = {out, false};
   (void)options;
   for (size_t t = 0; t < COUNT(titles); t++) csv_text(&csv, titles[t]);
@@ -33,7 +34,7 @@ hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
     put_timestamp(&csv, summary, record);
     csv_text(&csv, record->cell.model);
     csv_text(&csv, record->cell.device);
-    if (record->rank && isfinite(record->p50_ms))
+    if (record->status == STATUS_ok && isfinite(record->p50_ms))
       csv_number(&csv, round(record->p50_ms * 1e6) / 1e6); /* whole ns, without a double's tail */
     else
       csv_text(&csv, status_text(record->status)); /* a figure of a wrong row is no latency */
@@ -41,6 +42,9 @@ hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
     csv_text(&csv, record->cell.variant);
     csv_number(&csv, record->cell.batch);
     csv_number(&csv, record->cell.threads);
+    csv_text(&csv, record->cell.precision);
+    csv_text(&csv, record->cell.route);
+    csv_text(&csv, record->cell.scenario);
     csv_end_line(&csv);
   }
   return text_finish(ctx, out);

@@ -90,6 +90,10 @@ bool same_group(const struct record *a, const struct record *b);
 /* One past the last record of the group that begins at `begin`. */
 size_t group_end(const struct summary *summary, size_t begin);
 bool is_measured(const struct record *record);
+/* What stands in a figure's place in a row without a rank, and what it means: of a right one the mark that keeps it from
+   one. */
+const char *standing_text(const struct record *record);
+const char *standing_help(const struct record *record);
 bool is_native(const struct record *record);
 /* The comparison of record a with record b, NULL if there is none. */
 const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b);

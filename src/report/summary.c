@@ -36,6 +36,18 @@ size_t group_end(const struct summary *summary, size_t begin) {
 }
 
 bool is_measured(const struct record *record) { return record->sample_count > 0; }
+
+static bool is_right_without_rank(const struct record *record) {
+  return record->status == STATUS_ok && record->flags & FLAG_MASK(emulated);
+}
+
+const char *standing_text(const struct record *record) {
+  return is_right_without_rank(record) ? flag_text(FLAG_BIT_emulated) : status_text(record->status);
+}
+
+const char *standing_help(const struct record *record) {
+  return is_right_without_rank(record) ? flag_help(FLAG_BIT_emulated) : status_help(record->status);
+}
 bool is_native(const struct record *record) { return !strcmp(record->cell.backend, "native"); }
 
 const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b) {
@@ -826,7 +838,7 @@ static double portability_of(const struct summary *summary, const struct cell *e
         strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant))
       continue;
     asked++;
-    right += record->rank > 0;
+    right += record->status == STATUS_ok; /* emulated too, which has no rank */
   }
   return asked ? (double)right / (double)asked : NAN;
 }

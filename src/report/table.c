@@ -201,7 +201,7 @@ static bool is_known(double x) { return isfinite(x) && x >= 0; }
 static void fill_ratio(const struct summary *summary, size_t i, size_t against, bool is_best,
                        struct text *out) {
   if (is_best && !summary->records[i].rank)
-    text_puts(out, status_text(summary->records[i].status));
+    text_puts(out, standing_text(&summary->records[i]));
   else
     put_verdict(out, summary, i, against);
 }
@@ -406,12 +406,13 @@ static void put_failure(struct tty tty, const struct record *record, const char 
   const size_t used = shown_width(names);
   put_repeated(tty.out, (name_width > used ? name_width - used : 0) + 2);
   begin_color(tty, RED);
-  text_puts(tty.out, status_text(record->status));
+  text_puts(tty.out, standing_text(record));
   end_color(tty, RED);
   if (record->stage != STAGE_none) text_printf(tty.out, " at %s", stage_text(record->stage));
-  if (record->reason[0]) {
+  const char *why = record->status == STATUS_ok ? standing_help(record) : record->reason;
+  if (why[0]) {
     LITERAL(tty.out, ": ");
-    tty_text(tty, record->reason, width > 60 ? 3 * width : 180);
+    tty_text(tty, why, width > 60 ? 3 * width : 180);
   }
   LITERAL(tty.out, "\n");
 }
@@ -516,7 +517,7 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   if (i == SIZE_MAX) {
     LITERAL(&text, "\xe2\x80\x93");
   } else if (summary->records[i].rank == 0) {
-    text_puts(&text, status_text(summary->records[i].status));
+    text_puts(&text, standing_text(&summary->records[i]));
     color = RED;
   } else {
     put_ratio(&text, matrix_ratio(matrix, summary, g, e));

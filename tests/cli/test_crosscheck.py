@@ -116,7 +116,7 @@ def crosscheck(tmp_path):
         places += [f"--env={engine}={tmp_path / 'nowhere'}" for engine in without]
         env = dict(os.environ, FAKE_NS=ns, FAKE_FLOOR=str(floor), FAKE_COUNT=str(tmp_path / "count"), **env)
         done = subprocess.run([sys.executable, ROOT / "bench/crosscheck.py", "--hone", tmp_path / "hone", "--models", "zoo:mlp",
-                               "--rounds", "4", *places, *words], env=env, capture_output=True, text=True, timeout=600)
+                               "--rounds", "6", *places, *words], env=env, capture_output=True, text=True, timeout=600)
         rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if line.startswith("| zoo:")]
         return done, {row[1]: row[-1] for row in rows}
 

@@ -123,7 +123,7 @@ def test_precision_as_is_keeps_every_row(engines):
         assert "fallback" not in row["flags"], (name, result)
 
 
-def test_precision_bf16_is_a_group_of_its_own(hone):
+def test_precision_bf16_is_a_group_of_its_own(hone, tmp_path):
     """fp32,bf16: native has a row in each, judged by its own tolerance and never against the other; without
     bf16 instructions (cpu=avx2) the row is right and has no rank; an engine that cannot says so."""
     words = ["bench", "zoo:mlp", *QUICK, *engine("onnxruntime")]
@@ -135,9 +135,15 @@ def test_precision_bf16_is_a_group_of_its_own(hone):
         row = rows["native", precision]
         assert row["status"] == "ok" and row["rank"] in (0, 1, 2), result
         assert least <= row["rel_l2"] < (3e-2 if least else 1e-4), result
-    result = hone(*words, "--precision", "bf16", "--backend", "native", "--backend-option", "native.cpu=avx2")
+    sinks = {kind: tmp_path / f"s.{kind}" for kind in ("md", "html", "svg")}
+    result = hone(*words, "--precision", "bf16", "--backend", "native", "--backend-option", "native.cpu=avx2",
+                  *(word for kind, path in sinks.items() for word in (f"--{kind}", path)))
     row = json.loads(result.text)["records"][0]
     assert "emulated" in row["flags"] and row["status"] == "ok" and not row["rank"], result
+    assert row["portability"] == 1, "it ran correctly"
+    text = {kind: path.read_text() for kind, path in sinks.items()}
+    assert "| emulated |" in text["md"] and ">emulated</text>" in text["svg"]
+    assert '<span class="pill undecided"' in text["html"] and ">emulated</span>" in text["html"] and ">ok</span>" not in text["html"]
 
 
 def test_threads_that_worked_are_counted(engines):

@@ -4,6 +4,8 @@ import json
 import re
 import sqlite3
 import struct
+import sys
+import textwrap
 from pathlib import Path
 
 import hostile
@@ -101,6 +103,79 @@ def test_tokens_and_their_times(hone, tmp_path, length):
             assert (a == b) == (i % 9 == 0)  # the first token's step is the prompt's
             if i % 9:  # a step begins when the one before has ended
                 assert asked[i - 1] == a and b >= began[i - 1] + samples[i - 1]
+
+
+WORKER = """
+    #!{python}
+    import os, sys
+    sys.argv = sys.argv[1:]  # as the interpreter would have it
+    sys.path.insert(0, os.getcwd())
+    import protocol
+
+    class Engine:
+        grows = True
+
+        def open(self, request):
+            global np
+            import numpy as np
+            assert request.grows and not request.shapes
+            self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
+            self.weights = np.load(request.options["weights"])
+            return protocol.Facts(version="9.9", inputs=["past_v", "past_k", "pos", "token"], outputs=["present_v", "present_k", "logits"])
+
+        def bind(self, k, inputs):
+            self.sets[k] = inputs
+
+        def submit(self, k):
+            self.calls += 1
+            w, (values, keys, pos, token) = self.weights, self.sets[k]
+            x = w["table"][token] + w["places"][pos]
+            if self.fault == "forgets":
+                values, keys = values * 0, keys * 0
+            keys, values = np.concatenate([keys, x @ w["wk"]], 1), np.concatenate([values, x @ w["wv"]], 1)
+            s = x @ keys.transpose(0, 2, 1)
+            a = np.exp(s - s.max(-1, keepdims=True))
+            logits = a / a.sum(-1, keepdims=True) @ values @ w["wo"]
+            if self.fault == "late" and self.calls > 60:
+                logits[:] = -logits
+            if self.fault == "nan":
+                logits[:] = np.nan
+            return [values, keys, logits]
+
+        def fetch(self, handle):
+            return [] if self.fault == "none" else handle
+
+    protocol.serve(Engine)
+"""
+
+
+@pytest.mark.parametrize("length", [1, "T"])
+@pytest.mark.parametrize("fault,status,reason", [
+    ("", "ok", ""), ("forgets", "wrong", "first inference: token "), ("nan", "wrong", "of 9 is -1"),
+    ("late", "wrong", "inside the timed run"), ("none", "error", "KeyError")])
+def test_an_engine_that_is_called_from_python_generates(hone, tmp_path, length, fault, status, reason):
+    """With the model's tensors in another order; every token is compared here, the worker judges nothing."""
+    model, store = decoder(tmp_path / "m.onnx", length), tmp_path / "r.db"
+    np.savez(tmp_path / "weights.npz", **weights())
+    (tmp_path / "engine/bin").mkdir(parents=True)
+    (tmp_path / "engine/lib/python3.11/site-packages/torch-9.9.dist-info").mkdir(parents=True)
+    python = tmp_path / "engine/bin/python"
+    python.write_text(textwrap.dedent(WORKER).strip().format(python=sys.executable) + "\n")
+    python.chmod(0o755)
+    result = hone("bench", model, "--scenario", "generate", "--prompt", "3", "--new-tokens", "9", "--backend", "torch",
+                  "--engine", f"torch={tmp_path}/engine", "--backend-option", f"torch.weights={tmp_path}/weights.npz",
+                  "--backend-option", f"torch.fault={fault}", "--store", store, *QUICK)
+    row = rows_of(result)["torch"]
+    assert row["status"] == status and reason in row["reason"], (row["status"], row["reason"], result)
+    if status != "ok":
+        return
+    assert row["top1"] == 1 and row["rel_l2"] is None and row["first_token_ms"]["p50"] > 0
+    assert row["tokens_per_s"] == row["throughput_per_s"] > 0
+    base = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    for block in base.execute("SELECT samples, scheduled, started FROM block").fetchall():
+        samples, asked, began = [struct.unpack(f"<{len(c) // 8}Q", c) for c in block]
+        assert len(samples) == len(asked) == len(began) and len(samples) % 9 == 0
+        assert all((a == b) == (i % 9 == 0) for i, (a, b) in enumerate(zip(asked, began)))
 
 
 @pytest.mark.parametrize("length", [1, "T"])

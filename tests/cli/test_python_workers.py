@@ -3,6 +3,8 @@ interpreter of the engine's environment is replaced by one that scripts the engi
 is the real one."""
 
 import json
+import pathlib
+import shutil
 import sqlite3
 import struct
 import sys
@@ -29,6 +31,8 @@ ENGINE = """
             import numpy as np  # not before the worker is confined: OpenBLAS makes a thread for each processor it sees
             self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
             self.act("load")
+            if self.fault == "head":
+                raise protocol.Unsupported(open(request.model, "rb").read(4).hex())
             if "copied_out" in request.options:
                 self.copy_in = self.bind
                 self.copied_out = lambda: int(request.options["copied_out"])
@@ -253,6 +257,20 @@ def test_a_model_in_a_format_that_an_engine_does_not_read(hone, tmp_path):
     rows = {row["backend"]: row for row in json.loads(result.text)["records"]}
     assert rows["iree"]["status"] == "unsupported" and "this model is tflite" in rows["iree"]["reason"], result
     assert rows["litert"]["status"] == "not_installed"
+
+
+@pytest.mark.parametrize("engine,head,route", [("torch", "504b0304", "onnx"), ("executorch", "504b0304", "onnx"),
+                                               ("iree", "08", "onnx-hone")])
+def test_a_torch_export_file_goes_as_it_is_to_those_that_read_it(hone, environment, tmp_path, engine, head, route):
+    """PyTorch's engines get the user's file, others the ONNX that hone writes of it."""
+    folder = tmp_path / "engine"
+    shutil.copytree(environment, folder)
+    (folder / f"lib/python3.11/site-packages/{engine}-9.9.dist-info").mkdir()
+    model = pathlib.Path(__file__).resolve().parents[1] / "cases/pt2/small.pt2"
+    result = hone("bench", model, "--backend", engine, "--engine", f"{engine}={folder}", *QUICK,
+                  "--backend-option", f"{engine}.fault=head")
+    row, = json.loads(result.text)["records"]
+    assert row["route"] == route and row["reason"].startswith(f"Unsupported: {head}"), row
 
 
 def test_engines_that_do_not_run_here_say_why_in_a_row(hone, tmp_path):

@@ -45,6 +45,23 @@ def test_latency_csv(hone, tmp_path):
     assert '"zoo:mlp","cpu",' in lines[1]
 
 
+def test_the_rows_of_latency_csv_are_told_apart(hone, tmp_path):
+    """By everything that makes a cell: two scenarios in two precisions are no line twice; a word in place of a time is its status."""
+    hone.env["HONE_TESTING"] = "1"
+    hone("bench", "zoo:mlp", "--backend", "native,null", *FLAGS[2:], "--scenario", "single,offline", "--precision", "fp32,bf16",
+         "--backend-option", "native.cpu=avx2", "--latency-csv", tmp_path / "latency.csv", "--json", tmp_path / "s.json")
+    lines = list(csv.DictReader((tmp_path / "latency.csv").open()))
+    records = json.loads((tmp_path / "s.json").read_text())["records"]
+    keys = ("backend", "precision", "scenario", "route", "threads")
+    assert {tuple(line[k] for k in keys) for line in lines} == {tuple(str(r[k]) for k in keys) for r in records}
+    assert len(lines) == len(records) == 8
+    for line, record in zip(lines, records):
+        if record["status"] == "ok":  # bf16 without its instructions too, which has no rank
+            assert float(line["latency_ms"]) == pytest.approx(record["latency_ms"]["p50"], abs=1e-6)
+        else:
+            assert line["latency_ms"] == record["status"]
+
+
 @pytest.fixture
 def study(hone, tmp_path):
     """Two models on an engine that runs and on one that cannot, with every sink."""

@@ -100,3 +100,81 @@ def test_litert_is_right_on_files_of_dynamic_range(tmp_path, name):
     assert 1e-5 < litert["rel_l2"] < 5e-2 and native["rel_l2"] < 1e-4
     assert (litert["effective_precision"], native["effective_precision"]) == ("dynamic", "fp32")
     assert "fallback" not in litert["flags"] + native["flags"]
+
+
+FORMS = ("tensors", "lists")  # how its module takes and gives them
+EXPORT = """
+import sys, torch
+form, path = sys.argv[1:]
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 4)
+    def forward(self, x, more):
+        y = self.layer(x) + (more if form == "tensors" else more["a"] * more["b"][0])
+        return y.relu() if form == "tensors" else {"low": y.relu(), "high": [y.tanh()]}
+x, z = torch.randn(2, 8), torch.randn(2, 4)
+torch.export.save(torch.export.export(Model().eval(), (x, z if form == "tensors" else {"a": z, "b": [z]})), path)
+"""
+
+
+@pytest.mark.parametrize("name,option", [("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"),
+                                         ("torch", "mode=aoti"), ("executorch", "partitioner=xnnpack")])
+def test_a_torch_export_file_is_run_as_pytorch_has_it(tmp_path, name, option):
+    """Not by ONNX and back: what --route onnx-hone does where it is asked."""
+    if name not in places():
+        pytest.skip(f"hone backends install {name}")
+    words = ["--backend", name, "--backend-option", f"{name}.{option}", "--threads", "1", "--store", tmp_path / "results.db", *engine_words(name)]
+    for form in FORMS:
+        path = tmp_path / f"{form}.pt2"
+        subprocess.run([places()[name] / "bin/python", "-c", EXPORT, form, path], check=True, capture_output=True)
+        row = bench(path, *words)[name, 1]
+        assert row["route"] == "onnx" and row["status"] == "ok" and row["rel_l2"] < 1e-4, (form, row["reason"])
+        assert row["effective_precision"] == "fp32"
+    damaged = tmp_path / "damaged.pt2"
+    damaged.write_bytes((ROOT / "tests/cases/pt2/small.pt2").read_bytes())  # as PyTorch's reader has it: it has no version
+    row = bench(damaged, *words)[name, 1]
+    assert row["status"] == "unsupported" and "version" in row["reason"], row["reason"]
+
+
+@pytest.mark.parametrize("name", ["torch", "iree", "xla", "tvm", "emx", "executorch"])
+def test_the_precision_is_that_of_the_computation(tmp_path, name):
+    """Of a file in float16 and of one in float32, which differ in nothing else. XLA multiplies in float32 on a CPU."""
+    if name not in places():
+        pytest.skip(f"hone backends install {name}")
+    onnx, numpy = pytest.importorskip("onnx"), pytest.importorskip("numpy")
+    helper = onnx.helper
+    for kind, word in (("float16", "fp16"), ("float32", "fp32")):
+        element = helper.np_dtype_to_tensor_dtype(numpy.dtype(kind))
+        weights = onnx.numpy_helper.from_array(numpy.random.default_rng(1).standard_normal((64, 64)).astype(kind) / 8, "w")
+        graph = helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Relu", ["p"], ["y"])], "g",
+            [helper.make_tensor_value_info("x", element, [4, 64])], [helper.make_tensor_value_info("y", element, [4, 64])], [weights])
+        path = tmp_path / f"{kind}.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        row = bench(path, "--backend", name, "--precision", "as-is", "--threads", "1", "--store", tmp_path / "results.db",
+                    *engine_words(name))[name, 1]
+        assert row["status"] in ("ok", "unsupported"), row["reason"]
+        assert row["status"] == "unsupported" or row["effective_precision"] == ("fp32" if name == "xla" else word), (kind, row["effective_precision"])
+
+
+def test_pytorch_in_bf16(tmp_path):
+    if "torch" not in places():
+        pytest.skip("hone backends install torch")
+    for mode in ("eager", "compile"):
+        row = bench("zoo:mlp", "--backend", f"torch:{mode}", "--precision", "bf16", "--threads", "1", "--store",
+                    tmp_path / "results.db", *engine_words("torch"))["torch", 1]
+        assert row["status"] == "ok" and 1e-4 < row["rel_l2"] < 3e-2, row["reason"]
+        assert row["effective_precision"].startswith("bf16"), row["effective_precision"]
+
+
+@pytest.mark.parametrize("name", ["torch:eager", "torch:compile", "torch:jit", "mnn", "iree", "tvm", "xla"])
+def test_engines_that_are_called_from_python_generate_text(tmp_path, name):
+    """Those whose sizes may grow say the reference's tokens; the others say why not."""
+    if name.partition(":")[0] not in places():
+        pytest.skip(f"hone backends install {name}")
+    row, = bench("zoo:llama_3_2_1b_decode,layers=1,width=128,vocabulary=64", "--backend", name, "--scenario", "generate",
+                 "--prompt", "4", "--new-tokens", "6", "--threads", "1", "--store", tmp_path / "results.db",
+                 *engine_words(name.partition(":")[0])).values()
+    assert (row["status"] == "ok" and row["top1"] == 1 and row["first_token_ms"]["p50"] > 0) or (
+        name not in ("torch:eager", "mnn", "iree") and row["status"] == "unsupported" and row["reason"]), (row["status"], row["reason"])

@@ -1,0 +1,89 @@
+"""A language model as an application runs it (src/bench/loop_generate.c): a prompt goes in, the likeliest token comes out and
+goes in again, beside caches of keys and values that grow with it. An engine takes part whose `grows` is true: bind may be
+called again for a set, with inputs of other sizes. A step is all between two tokens: ids and positions are filled in, the
+inputs are bound, the model runs, its outputs are fetched, the likeliest token is found.
+"""
+
+import time
+
+_, TOKENS, PAST, TOTAL = range(4)  # enum grows of src/bench/generation.h
+TYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
+         11: "float64", 12: "uint32", 13: "uint64"}
+
+
+class Tensor:
+    def __init__(self, take):
+        self.dtype, self.axis, self.grows, rank = (take() for _ in range(4))
+        self.dims = [take() for _ in range(rank)]
+
+    def shape(self, past, tokens):
+        sizes = {TOKENS: tokens, PAST: past, TOTAL: past + tokens}
+        return [sizes.get(self.grows, dim) if axis == self.axis else dim for axis, dim in enumerate(self.dims)]
+
+
+class Generator:
+    """The plan's numbers are those of generation_pack."""
+
+    def __init__(self, numpy, engine, command, input_places, output_places):
+        take = iter(command["generation"]).__next__
+        self.token, self.mask, self.position, self.logits, self.takes_prompt = (take() for _ in range(5))
+        inputs, outputs, caches = (take() for _ in range(3))
+        self.inputs = [Tensor(take) for _ in range(inputs)]
+        self.outputs = [Tensor(take) for _ in range(outputs)]
+        self.caches = [(take(), take()) for _ in range(caches)]
+        self.numpy, self.engine, self.count = numpy, engine, command["count"]
+        self.input_places, self.output_places = input_places, output_places
+        self.prompts = [numpy.load(f"{command['generation_dir']}/tokens_{k}.npy")[:command["prompt"]].tolist()
+                        for k in range(4)]
+
+    def calls(self):
+        """Tokens in the caches, and tokens given, of each call of a generation."""
+        prompt = len(self.prompts[0])
+        if not self.caches:
+            return [(0, prompt + k) for k in range(self.count)]
+        if not self.takes_prompt:
+            return [(k, 1) for k in range(prompt - 1 + self.count)]
+        return [(0, prompt)] + [(prompt + k, 1) for k in range(self.count - 1)]
+
+    def fill(self, past, tokens, text, caches):
+        np, arrays = self.numpy, []
+        for i, tensor in enumerate(self.inputs):
+            shape, kind = tensor.shape(past, tokens), TYPES[tensor.dtype]
+            count = int(np.prod(shape))
+            if i == self.token:
+                arrays.append(np.array(text[past:past + count], kind).reshape(shape))
+            elif i == self.position:
+                arrays.append(np.arange(past, past + count).astype(kind).reshape(shape))
+            elif i == self.mask:
+                arrays.append(np.ones(shape, kind))
+            else:
+                arrays.append(caches[i] if i in caches else np.zeros(shape, kind))
+        return arrays
+
+    def step(self, turn, arrays):
+        """(the likeliest token, or -1 where the logits are not finite; what the caches are now)"""
+        np = self.numpy
+        self.engine.bind(turn, [arrays[place] for place in self.input_places])
+        given = self.engine.fetch(self.engine.submit(turn))
+        outputs = dict(zip(self.output_places, given))
+        last = outputs[self.logits].reshape(-1)[-self.outputs[self.logits].dims[-1]:]
+        token = int(last.argmax()) if np.isfinite(last).all() else -1
+        return token, {into: outputs[out] for into, out in self.caches}
+
+    def generate(self, k):
+        """(tokens of a generation, when it was asked for, when the step of each token began and ended)"""
+        text, made, times, caches = list(self.prompts[k]), [], [], {}
+        calls, clock = self.calls(), time.perf_counter_ns
+        asked = begin = clock()
+        for turn, (past, tokens) in enumerate(calls):
+            token, caches = self.step(turn & 1, self.fill(past, tokens, text, caches))
+            if turn < len(calls) - self.count:
+                continue
+            end = clock()
+            made.append(token)
+            text.append(token)
+            times.append((begin, end))
+            if token < 0:  # compared as it is
+                break
+            begin = clock()
+        return made + [-1] * (self.count - len(made)), asked, times

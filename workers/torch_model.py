@@ -1,0 +1,143 @@
+"""A model as the engines of PyTorch take it: ONNX by onnx2torch, a .pt2 as torch.export left it."""
+
+import collections
+import dataclasses
+import logging
+import time
+
+import protocol
+
+
+@dataclasses.dataclass
+class Model:
+    module: object  # takes its inputs one after the other
+    inputs: list  # names
+    outputs: list
+    program: object = None  # torch.export's, of a .pt2
+    values: list = None  # of an ONNX file, the inputs as it describes them
+
+    def exported(self, torch, inputs):
+        """torch.export's program, and what the row's device says of how it came about."""
+        return (self.program, "") if self.program else exported_by_torch(torch, self.module, inputs)
+
+
+def first_line(error):
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+def load(torch, request, fixed=False):
+    """fixed: open dimensions of an ONNX file get their sizes."""
+    with open(request.model, "rb") as file:
+        is_archive = file.read(4) == b"PK\3\4"
+    return of_program(torch, request) if is_archive else of_onnx(request, fixed)
+
+
+def complete_onnx2torch():
+    """Opset 16 gave these two bfloat16 and changed nothing else; onnx2torch knows them as of opset 12."""
+    try:
+        from onnx2torch.node_converters import registry
+        for name in ("LessOrEqual", "GreaterOrEqual"):
+            registry.add_converter(name, 16)(registry.get_converter(name, 12))
+    except (ImportError, ValueError):  # another release, which has them or keeps them elsewhere
+        pass
+
+
+def of_onnx(request, fixed):
+    import onnx
+    import onnx2torch
+    complete_onnx2torch()
+    model = onnx.load(protocol.fix_shapes(onnx, request) if fixed else request.model)
+    constants = {value.name for value in model.graph.initializer}
+    values = [v for v in model.graph.input if v.name not in constants]
+    try:
+        module = onnx2torch.convert(model).eval()
+    except NotImplementedError as error:
+        raise protocol.Unsupported(f"onnx2torch: {error}")
+    return Model(module, [v.name for v in values], [v.name for v in model.graph.output], values=values)
+
+
+def of_program(torch, request):
+    logged = []  # what it refuses in is there, and not in its exception
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(first_line(record.exc_info[1] if record.exc_info else record.getMessage()))
+    logging.getLogger("torch.export").addHandler(handler)
+    try:
+        program = torch.export.load(request.model)
+    except Exception as error:
+        raise protocol.Unsupported(f"torch.export.load: {(logged or [first_line(error)])[-1]}")
+    signature = program.graph_signature
+    if not all(isinstance(name, str) for name in (*signature.user_inputs, *signature.user_outputs)):
+        raise protocol.Unsupported("the program takes or gives what is no tensor")
+    return Model(flat(torch, program), list(signature.user_inputs), list(signature.user_outputs), program)
+
+
+def flat(torch, program):
+    """The program's module; where that takes or gives tensors in lists and dictionaries, behind one that does not."""
+    from torch.utils import _pytree as pytree
+    module, spec = program.module(), program.call_spec
+    names = tuple(program.graph_signature.user_inputs)
+    outputs = program.graph_signature.user_outputs
+    plain = {str(pytree.tree_structure(form)) for form in ("y", tuple(outputs), list(outputs))}
+    if str(spec.in_spec) == str(pytree.tree_structure((names, {}))) and str(spec.out_spec) in plain:
+        return module
+
+    class Flat(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, *leaves):
+            args, kwargs = pytree.tree_unflatten(list(leaves), spec.in_spec)
+            return pytree.tree_leaves(self.module(*args, **kwargs))
+
+    return Flat()
+
+
+def exported_by_torch(torch, module, inputs):
+    """onnx2torch leaves sizes that stand in the file as tensors, of which neither export nor Dynamo can be sure; a trace has
+    them as numbers, and is exported where the module is not."""
+    try:
+        return torch.export.export(module, inputs), ""
+    except Exception as error:
+        first = error
+    try:
+        from torch._export.converter import TS2EPConverter
+        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert(), ", of a trace"
+    except Exception:
+        raise protocol.Unsupported(f"torch.export: {first_line(first)}")
+
+
+def ran_as(torch, module, inputs, otherwise="fp32"):
+    """The types that its operators give, of those that a twentieth of the time goes to; weights that are only cast count too."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    times = collections.Counter()
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            start = time.perf_counter_ns()
+            result = operator(*args, **(kwargs or {}))
+            first = result[0] if isinstance(result, (list, tuple)) and result else result
+            if isinstance(first, torch.Tensor):
+                times[str(first.dtype).removeprefix("torch.")] += time.perf_counter_ns() - start
+            return result
+
+    with Watch():
+        module(*inputs)
+    return protocol.precision_of(times, otherwise)
+
+
+def in_bf16(torch, module):
+    """Products in bf16 as PyTorch chooses them (autocast), outputs in the floats that the file has."""
+
+    class Autocast(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, *inputs):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                given = self.module(*inputs)
+            many = given if isinstance(given, (list, tuple)) else [given]
+            return [y.float() if y.dtype == torch.bfloat16 else y for y in many]
+
+    return Autocast()
