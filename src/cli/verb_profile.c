@@ -52,11 +52,12 @@ static hone_status profile(struct profiler *p) {
                                 .target = options.target};
   options.profile = &p->profile.plan;
   TRY(about_model(p->ctx, compile_loaded(p->ctx, &p->model, &options, &p->loaded, NULL)));
-  TRY(team_create(p->ctx, options.threads, true, &p->team));
+  /* before the team, which binds this thread, and so all that it starts, to one core */
   if (!has(p->args, FLAG_no_measure)) {
     TRY(peaks_measure(p->ctx, options.threads, 600000000, &p->peaks));
     p->profile.peaks = &p->peaks;
   }
+  TRY(team_create(p->ctx, options.threads, true, &p->team));
   return profile_measure(p->ctx, p->arena, &p->loaded, p->team, &io, seconds, &p->profile);
 }
 

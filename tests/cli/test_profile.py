@@ -1,6 +1,9 @@
 """hone profile: every node of the model in one step, times that add up, four forms of the same figures."""
 
+import collections
 import json
+import os
+import subprocess
 import xml.etree.ElementTree as tree
 
 import pytest
@@ -82,6 +85,36 @@ def test_limits_need_peaks(shared_hone):
     result = shared_hone("profile", "zoo:mlp", *WORDS, "--no-measure", "--json", "-")
     sound(result)
     assert all(step["limit_ns"] is None for step in json.loads(result.text)["steps"])
+
+
+# Writes down the core that each thread is bound to.
+BINDING = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set) {
+  int (*real)(pthread_t, size_t, const cpu_set_t *);
+  *(void **)&real = dlsym(RTLD_NEXT, "pthread_setaffinity_np");
+  FILE *file = CPU_COUNT_S(bytes, set) == 1 ? fopen(getenv("BINDINGS"), "a") : NULL;
+  for (int cpu = 0; file && cpu < (int)bytes * 8; cpu++)
+    if (CPU_ISSET_S(cpu, bytes, set)) fprintf(file, "%d\n", cpu);
+  if (file) fclose(file);
+  return real(thread, bytes, set);
+}
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
+def test_limits_are_of_as_many_cores_as_threads(hone, tmp_path):
+    (tmp_path / "binding.c").write_text(BINDING)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "binding.so", "binding.c", "-ldl"], cwd=tmp_path, check=True)
+    sound(hone("profile", "zoo:mlp", *WORDS, env={"LD_PRELOAD": str(tmp_path / "binding.so"),
+                                                  "BINDINGS": str(tmp_path / "bindings")}))
+    cores = collections.Counter((tmp_path / "bindings").read_text().split())
+    assert sorted(cores.values()) == [2, 2], cores  # the probes of the peaks, and the team
 
 
 def test_names_of_a_model_are_only_text(shared_hone, tmp_path):
