@@ -82,8 +82,57 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
   return HONE_OK;
 }
 
+/* A score of this or less weighs nothing beside one that a model makes. */
+#define NOTHING (-0x1p100)
+
+/* A constant that hides scores, by the condition of a Where or by what is added; NULL: none. */
+struct mask {
+  const struct tensor *at;
+  bool is_condition, hides_true;
+};
+
+static const struct tensor *constant_of(const struct value **operands, int arg) {
+  return arg < PROGRAM_RAW ? operands[PROGRAM_INPUT_INDEX(arg)]->constant : NULL;
+}
+
+/* Of what is done to a score last: what follows could bring it back. */
+static struct mask find_mask(const struct program *p, const struct value **operands) {
+  const struct operation *last = p->result >= 0 ? &p->at[p->result] : NULL;
+  struct mask mask = {0};
+  for (int k = 0; last && last->op->id == OP_Add && k < 2; k++)
+    if (constant_of(operands, last->args[k])) mask.at = constant_of(operands, last->args[k]);
+  for (int k = 1; last && last->op->id == OP_Where && k <= 2; k++) {
+    const struct tensor *in_place = constant_of(operands, last->args[k]);
+    if (in_place && tensor_count(in_place) == 1 && tensor_f64(in_place, 0) <= NOTHING)
+      mask = (struct mask){constant_of(operands, last->args[0]), true, k == 1};
+  }
+  return mask;
+}
+
+static bool is_hidden(const struct mask *mask, int64_t i) {
+  const double x = tensor_f64(mask->at, (size_t)i);
+  return mask->is_condition ? (x != 0) == mask->hides_true : x <= NOTHING;
+}
+
+/* The number of that name; 0 too where a row sees nothing, so all of it alike. */
+static int64_t visible_columns(const struct mask *mask, int64_t m, int64_t n) {
+  const struct shape *shape = mask->at ? &mask->at->shape : NULL;
+  int64_t visible = 1;
+  if (!shape || shape->rank < 2 || shape->dims[shape->rank - 1] != n ||
+      shape->dims[shape->rank - 2] != m)
+    return 0;
+  for (int64_t line = 0; line < (int64_t)tensor_count(mask->at) / n; line++) {
+    int64_t end = n;
+    while (end && is_hidden(mask, line * n + end - 1)) end--;
+    if (!end) return 0;
+    visible = end - line % m > visible ? end - line % m : visible;
+  }
+  return visible < n ? visible : 0;
+}
+
 static hone_status make_score_epilogue(struct builder *b, const struct attention *a,
-                                       const struct view *v, struct epilogue *out) {
+                                       const struct view *v, struct problem *problem,
+                                       struct epilogue *out) {
   const struct value **operands;
   const struct shape *scores = &a->scores->result->shape;
   size_t count;
@@ -97,6 +146,9 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   out->operands[count] = *v; /* the kernel's own, behind the program's */
   out->kinds[count] = OPERAND_FULL;
   out->count = count + 1;
+  const struct mask mask = find_mask(&out->program, operands);
+  problem->v_operand = (int64_t)count;
+  problem->visible = visible_columns(&mask, problem->m, problem->n);
   return HONE_OK;
 }
 
@@ -110,8 +162,7 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
   double products = (double)problem.m * (double)problem.n * (double)(problem.k + problem.columns);
   double flops = 2 * products * (double)problem.batch0 * (double)problem.batch1;
   TRY(place_operands(b, a, &problem, &o));
-  TRY(make_score_epilogue(b, a, &o.v, &epilogue));
-  problem.v_operand = (int64_t)epilogue.count - 1;
+  TRY(make_score_epilogue(b, a, &o.v, &problem, &epilogue));
   if (!choose_kernel(b, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(a->product->node),
                 "kernel choice depends on strides");

@@ -114,12 +114,21 @@ static double winograd_share(const struct choice *choice) {
   return n > 0 ? (n + 2) * (n + 2) / (9 * n * n) : 1;
 }
 
+/* Of attention's scores those that its rows see. */
+static double visible_share(const struct problem *p) {
+  double seen = 0;
+  for (int64_t row = 0; row < p->m; row++)
+    seen += (double)(row + p->visible < p->n ? row + p->visible : p->n);
+  return seen / ((double)p->m * (double)p->n);
+}
+
 static void kernel_work(const struct step *step, struct work *out) {
   const struct problem_types *types = &step->problem.types;
   double own = problem_flops(&step->problem);
   double stored = program_flops(&step->epilogue.program) * volume_of(&step->outputs[0]);
   out->flops = own + stored;
   out->algorithm_flops = own * winograd_share(&step->choice) + stored;
+  if (step->problem.visible) out->algorithm_flops *= visible_share(&step->problem);
   /* Winograd's products are in f32, whatever is read, unless the choice says otherwise */
   const bool widened =
       winograd_share(&step->choice) < 1 && !choice_value(&step->choice, "halves", 0);

@@ -208,6 +208,46 @@ static void images_are_written_into_their_concat(void **state) {
                "ckkcckc");
 }
 
+/* -- attention ----------------------------------------------------------------------------------- */
+
+/* What a constant hides behind each row is no part of the problem, where nothing is left of it. */
+static void masks_say_what_rows_see(void **state) {
+  struct fixture *f = *state;
+#define STAIRS "1,0,0,0,0, 1,1,0,0,0, 1,1,1,0,0, 1,1,1,1,0"
+#define UNSEEN "0,1,1,1,1, 0,0,1,1,1, 0,0,0,1,1, 0,0,0,0,1"
+  static const struct {
+    const char *mask, *masked;
+    int64_t visible;
+  } cases[] = {
+      {"const bool[4,5] [" STAIRS "]", "Where(m, s, lowest)", 1},
+      {"const bool[4,5] [" UNSEEN "]", "Where(m, lowest, s)", 1},
+      {"const bool[1,4,5] [1,1,0,0,0, 1,0,0,0,0, 0,1,0,0,0, 1,0,0,0,0]", "Where(m, s, lowest)", 2},
+      {"const f32[4,5] [0,0,0,-3e38,-3e38, 0,0,0,0,-3e38, 0,0,0,0,-3e38, 0,0,0,0,-3e38]",
+       "Add(s, m)", 3},
+      {"const bool[4,5] [" UNSEEN "]", "Where(m, s, lowest)",
+       0}, /* the first columns are not hidden */
+      {"const bool[4,5] [1,0,0,0,0, 0,0,0,0,0, 1,0,0,0,0, 1,0,0,0,0]", "Where(m, s, lowest)", 0},
+      {"const bool[4,5] [" STAIRS "]", "Where(m, s, low)", 0},
+      {"const bool[5] [1,0,0,0,0]", "Where(m, s, lowest)", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "graph(q: f32[2,4,8], k: f32[2,8,5], v: f32[2,5,8]) -> (y) {\n"
+             "  lowest = const f32[] [-3e38]\n  low = const f32[] [-1000]\n  m = %s\n"
+             "  s = MatMul(q, k)\n  t = %s\n  p = Softmax(t) axis=-1\n  y = MatMul(p, v)\n}\n",
+             cases[i].mask, cases[i].masked);
+    assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph),
+                     HONE_OK);
+    assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+    const struct plan *plan = make_plan_in(f, false);
+    assert_int_equal(plan->steps.count, 1);
+    assert_int_equal(plan->steps.at[0]->problem.visible, cases[i].visible);
+  }
+#undef STAIRS
+#undef UNSEEN
+}
+
 /* -- bf16 ---------------------------------------------------------------------------------------- */
 
 /* Attention computes in f32: what it reads is stored so, what it makes as the product behind takes it. */
@@ -388,6 +428,7 @@ int main(void) {
       TEST(a_thousand_inputs),
       TEST(results_take_the_place_of_what_dies),
       TEST(images_are_written_into_their_concat),
+      TEST(masks_say_what_rows_see),
       TEST(attention_in_bf16_converts_nothing),
       TEST(bf16_takes_the_faster_products),
   };

@@ -5,7 +5,8 @@
  * A unit is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less). Before the
  * first block of a batch b is packed in panels [N / NR][K][NR], v in [COLUMNS / NR][N][NR], NR = VECTORS
  * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
- * Where IS_DIRECT, for few rows, nothing is packed: b and v are read once, where they are. From defines(): VECTORS ROWS
+ * Where IS_DIRECT, for few rows, nothing is packed: b and v are read once, where they are. Where the epilogue masks what
+ * follows a row (VISIBLE) those scores weigh nothing: neither product goes there. From defines(): VECTORS ROWS
  * BLOCKS WIDE_BLOCKS UNIT_BLOCKS IS_DIRECT C_TYPE (what is not f32 is rounded when stored). */
 #include "types.h"
 #define NR (VECTORS * LANES)
@@ -21,6 +22,12 @@
 #define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
 #endif
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
+/* Columns that some of the `rows` from `row` on see. */
+#if VISIBLE && !IS_DIRECT
+#define SEEN(row, rows) ((row) + (rows) - 1 + VISIBLE < N ? (row) + (rows) - 1 + VISIBLE : N)
+#else
+#define SEEN(row, rows) N
+#endif
 
 #if !IS_DIRECT
 #if B_COLUMN != 1 && B_ROW == 1
@@ -135,14 +142,18 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const float *b, float *s, long 
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
 }
 
-/* And with each column of b. */
-INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const int rows) {
+/* And with the panels of b that begin before column `seen`. */
+INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const long seen,
+                                  const int rows) {
+  (void)seen;
 #if IS_DIRECT && B_COLUMN != 1
   for (int y = 0; y < rows; y++) PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH);
 #else
-  for (long panel = 0; panel < N / NR; panel++) PASTE_(NAME, panel)(a, b, s, panel, rows, VECTORS);
+  for (long panel = 0; panel < N / NR && panel * NR < seen; panel++)
+    PASTE_(NAME, panel)(a, b, s, panel, rows, VECTORS);
 #if N % NR
-  PASTE_(NAME, panel)(a, b, s, N / NR, rows, (N % NR + LANES - 1) / LANES);
+  if (N / NR * NR < seen)
+    PASTE_(NAME, panel)(a, b, s, N / NR, rows, (N % NR + LANES - 1) / LANES);
 #endif
 #endif
 }
@@ -159,27 +170,35 @@ INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, 
   return t;
 }
 
-/* exp(s - max) in place, for products s of line o / N; 1 / sum. */
-INLINE_ float PASTE_(NAME, weights)(float *s, const void *const *e, long o) {
-  vec high[4], sum[4];
-  UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY), sum[i] = (vec){0};
+/* The largest of line o / N, of whose products s there are n: whole panels, or all; they become scores. */
+INLINE_ float PASTE_(NAME, largest)(float *s, const void *const *e, long o, const long n) {
+  vec high[4];
+  UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY);
   long j = 0;
-  for (; j + 4 * LANES <= N; j += 4 * LANES)
+  for (; j + 4 * LANES <= n; j += 4 * LANES)
     UNROLL for (int i = 0; i < 4; i++)
       high[i] = MAX2_(high[i], PASTE_(NAME, score)(s, e, o, j + i * LANES, LANES));
-  for (; j + LANES <= N; j += LANES)
+  for (; j + LANES <= n; j += LANES)
     high[0] = MAX2_(high[0], PASTE_(NAME, score)(s, e, o, j, LANES));
 #if N % LANES
-  high[1] = MAX2_(high[1], PASTE_(NAME, score)(s, e, o, j, N % LANES));
+  if (n == N) high[1] = MAX2_(high[1], PASTE_(NAME, score)(s, e, o, j, N % LANES));
 #endif
-  const vec top = max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3])));
-  for (j = 0; j + 3 * LANES < N; j += 4 * LANES)
+  return LANE_(max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3]))), 0);
+}
+
+/* exp(s - top) in place; 1 / sum. */
+INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n) {
+  const vec top = splat_(largest);
+  vec sum[4];
+  UNROLL for (int i = 0; i < 4; i++) sum[i] = (vec){0};
+  long j = 0;
+  for (; j + 3 * LANES < n; j += 4 * LANES)
     UNROLL for (int i = 0; i < 4; i++) {
       const vec t = exp_down_(loadu_(s + j + i * LANES) - top);
       sum[i] += t;
       storeu_(s + j + i * LANES, t);
     }
-  for (; j < N; j += LANES) {
+  for (; j < n; j += LANES) {
     const vec t = exp_down_(loadu_(s + j) - top);
     sum[0] += t;
     storeu_(s + j, t);
@@ -188,14 +207,18 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const void *const *e, long o) {
 }
 
 INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, C_T *c,
-                                const void *const *e, long line, const int rows) {
-  float scale[ROWS];
-  PASTE_(NAME, scores)(a, b, s, rows);
+                                const void *const *e, long line, const long seen, const int rows) {
+  float top[ROWS], scale[ROWS];
+  const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
+  PASTE_(NAME, scores)(a, b, s, seen, rows);
+  /* of all rows first: the way from a row's scores to its largest is long, and weights wait for it */
   for (int y = 0; y < rows; y++)
-    scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, e, (line + y) * N);
+    top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y) * N, made);
+  for (int y = 0; y < rows; y++)
+    scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, top[y], made);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, VECTORS, s, WIDTH, V_PANEL(v, panel), N);
+    PRODUCT_(acc, rows, VECTORS, s, WIDTH, V_PANEL(v, panel), seen);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
@@ -234,13 +257,15 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #if WIDE_BLOCKS < BLOCKS
       const long row = block * (ROWS - 1) + (block < WIDE_BLOCKS ? block : WIDE_BLOCKS);
       if (block >= WIDE_BLOCKS) {
-        PASTE_(NAME, rows)(a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, ROWS - 1);
+        PASTE_(NAME, rows)
+        (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS - 1), ROWS - 1);
         continue;
       }
 #else
       const long row = block * ROWS;
 #endif
-      PASTE_(NAME, rows)(a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, ROWS);
+      PASTE_(NAME, rows)
+      (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS), ROWS);
     }
   }
 }
@@ -249,6 +274,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef WIDTH
 #undef V_PANELS
 #undef BATCH_UNITS
+#undef SEEN
 #undef B_PANEL
 #undef V_PANEL
 #undef PRODUCT_
