@@ -58,7 +58,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
  */
 INLINE_ vec loadu_(const float *p) { return *(const vecu *)p; }
 INLINE_ void storeu_(float *p, vec x) { *(vecu *)p = x; }
-INLINE_ vec splat_(float x) { return (vec){0} + x; }
+INLINE_ vec splat_(float x) { return x - (vec){0}; } /* 0 + x takes an addition: it is not -0 where x is */
 
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
 INLINE_ unsigned short first_lanes_(long n) { return (unsigned short)((1u << n) - 1u); }
