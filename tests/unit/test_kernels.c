@@ -430,20 +430,26 @@ static void test_costs(void **state) {
   }
 }
 
-/* Weights that L2 holds: each few rows meet all panels. Others: a panel meets all rows. */
+/* Weights that L2 holds: each few rows meet all panels. Others: a panel meets all rows, or, where L2 does not hold those,
+   blocks of rows that it holds meet one panel after the other. */
 static void test_rows_meet_weights_in_l2(void **state) {
   (void)state;
   static const struct {
     const char *line;
     int64_t panels, least_tiles, most_tiles; /* of a unit */
+    int64_t rows_first;
   } cases[] = {
       {"gemm f32 m256 n1024 k256 batch01 batch11 a_row256 b_row1024 b_column1 b_batches1 c_row1024",
-       32, 1, 1},
+       32, 1, 1, 0},
       {"conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
        "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256",
-       8, 2, 6},
+       8, 2, 6, 0},
       {"gemm f32 m197 n3072 k768 batch01 batch11 a_row768 b_row3072 b_column1 b_batches1 c_row3072",
-       1, 14, 16},
+       1, 14, 16, 0},
+      {"gemm f32 m1024 n768 k768 batch01 batch11 a_row768 b_row768 b_column1 b_batches1 c_row768",
+       1, 18, 20, 1},
+      {"gemm f32 m197 n768 k3072 batch01 batch11 a_row3072 b_row768 b_column1 b_batches1 c_row768",
+       1, 4, 9, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct kernel_target target = isas[2].target;
@@ -458,6 +464,7 @@ static void test_rows_meet_weights_in_l2(void **state) {
     assert_int_equal(choice_value(&chosen, "unit_panels", 0), cases[i].panels);
     assert_in_range(choice_value(&chosen, "unit_tiles", 0), cases[i].least_tiles,
                     cases[i].most_tiles);
+    assert_int_equal(choice_value(&chosen, "rows_first", 0), cases[i].rows_first);
   }
 }
 

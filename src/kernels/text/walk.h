@@ -42,8 +42,13 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #endif
   (void)scratch;
   for (long u = begin; u < end; u++) {
+#if ROWS_FIRST
+    const long panel_block = u % PANEL_BLOCKS, inner = u / PANEL_BLOCKS % INNER;
+    const long tile_block = u / ((long)PANEL_BLOCKS * INNER) % TILE_BLOCKS;
+#else
     const long tile_block = u % TILE_BLOCKS, inner = u / TILE_BLOCKS % INNER;
     const long panel_block = u / ((long)TILE_BLOCKS * INNER) % PANEL_BLOCKS;
+#endif
     const long outer = u / ((long)TILE_BLOCKS * INNER * PANEL_BLOCKS);
 #ifdef A_ROW
     const long batch = outer * INNER + inner, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
