@@ -48,14 +48,6 @@ struct session {
 /* -- faults: none of them returns a status; what is left of the process decides
  * -------------------- */
 
-static void write_all(int fd, const char *bytes, size_t length) {
-  while (length) {
-    ssize_t n = write(fd, bytes, length);
-    if (n <= 0) return;
-    bytes += n;
-    length -= (size_t)n;
-  }
-}
 static void say(const char *line) { write_all(RESULT_FD, line, strlen(line)); }
 
 static void raise_default(int number) {

@@ -139,8 +139,7 @@ static void tell(const struct session *s, struct backend_facts *facts) {
 
 static void copy_tensor(const struct value *value, struct backend_tensor *out) {
   snprintf(out->name, sizeof out->name, "%s", value->name);
-  out->info = (hone_tensor){.dtype = value->dtype, .rank = value->shape.rank};
-  memcpy(out->info.shape, value->shape.dims, sizeof out->info.shape);
+  out->info = value_tensor(value, NULL);
 }
 
 static hone_status make_memory(struct ctx *ctx, struct session *s) {

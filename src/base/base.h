@@ -171,6 +171,8 @@ const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_M
 size_t edit_distance(const char *a, const char *b);
 /* The name that a mistyped word is nearest to, or NULL where none is near. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
+/* For qsort over texts: const char *. */
+int by_text(const void *a, const void *b);
 /* [a-z0-9._-]{1,64} from any text, no leading dot or dash. */
 void slug(char out[65], const char *text);
 
@@ -204,10 +206,16 @@ MUST_USE hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4
 
 /* -- output.c: the one way by which files of the user's are written ------------------------------ */
 
+/* To a descriptor, in as many turns as it takes; false leaves errno. */
+bool write_all(int fd, const void *bytes, size_t size);
+
 /* A regular file appears whole or not at all. Pipes and character devices are written through; folders
    are E_WRITE, sockets and disks E_PATH. E_WRITE, E_IO. */
 MUST_USE hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data,
                                        size_t size, unsigned mode);
+/* The same with what another file holds. out_bytes NULL: nobody asks. */
+MUST_USE hone_status file_copy(struct ctx *ctx, const char *from, const char *to, unsigned mode,
+                               size_t *out_bytes);
 /* The same from several pieces, written one after the other. */
 struct file_part {
   const void *data;
@@ -339,6 +347,7 @@ double random_uniform(struct random *random); /* [0, 1) */
 double random_normal(struct random *random);  /* mean 0, variance 1 */
 /* [0, n), unbiased, n > 0 */
 uint64_t random_below(struct random *random, uint64_t n);
+void random_shuffle(struct random *random, size_t *order, size_t count);
 
 /* -- embedded texts: every file under src/FOLDER/text/ and src/run/artifact.h, by "FOLDER/NAME" ---- */
 

@@ -44,3 +44,11 @@ uint64_t random_below(struct random *random, uint64_t n) {
   while (x < threshold);
   return x % n;
 }
+
+void random_shuffle(struct random *random, size_t *order, size_t count) {
+  for (size_t i = count; i > 1; i--) {
+    const size_t k = (size_t)random_below(random, i), kept = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = kept;
+  }
+}

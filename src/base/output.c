@@ -76,12 +76,12 @@ static hone_status look(struct ctx *ctx, const char *path, enum target *out, str
 
 /* -- writing ---------------------------------------------------------------------------------- */
 
-static bool write_all(int fd, const char *data, size_t size) {
-  while (size) {
-    ssize_t n = write(fd, data, size < (1u << 30) ? size : (1u << 30));
+bool write_all(int fd, const void *bytes, size_t size) {
+  for (const char *at = bytes; size;) {
+    const ssize_t n = write(fd, at, size < (1u << 30) ? size : (1u << 30));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
-    data += n;
+    at += n;
     size -= (size_t)n;
   }
   return true;
@@ -254,6 +254,16 @@ hone_status file_write_parts(struct ctx *ctx, const char *path, const struct fil
 hone_status file_write_atomic(struct ctx *ctx, const char *path, const void *data, size_t size,
                               unsigned mode) {
   return file_write_parts(ctx, path, &(struct file_part){data, size}, 1, mode);
+}
+
+hone_status file_copy(struct ctx *ctx, const char *from, const char *to, unsigned mode,
+                      size_t *out_bytes) {
+  struct mapping file;
+  TRY(file_map(ctx, from, &file));
+  const hone_status status = file_write_atomic(ctx, to, file.data, file.size, mode);
+  if (out_bytes) *out_bytes = file.size;
+  file_unmap(&file);
+  return status;
 }
 
 /* -- before the work -------------------------------------------------------------------------- */

@@ -145,6 +145,10 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
   return best;
 }
 
+int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void slug(char out[65], const char *text) {
   size_t n = 0;
   for (const unsigned char *p = (const unsigned char *)text; *p && n < 64; p++) {

@@ -253,7 +253,6 @@ bool message_write(int fd, json_t *message);
 /* The line alone, with its newline in place of a NUL; malloc'ed. NULL if it is too long. Takes the
    reference. */
 char *message_line(json_t *message, size_t *out_length);
-bool write_all(int fd, const void *bytes, size_t length);
 const char *message_text(const json_t *message, const char *key); /* "" if absent */
 double message_number(const json_t *message, const char *key);    /* NaN if absent */
 int64_t message_int(const json_t *message, const char *key, int64_t otherwise);

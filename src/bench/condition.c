@@ -131,14 +131,8 @@ static hone_status run_moved(struct ctx *ctx, struct arena *arena, struct graph 
                              double (*out)[2]) {
   hone_tensor *moved;
   TRY(NEW_ARRAY(ctx, arena, moved, graph->outputs.count));
-  for (size_t i = 0; i < graph->outputs.count; i++) {
-    struct tensor *tensor;
-    const struct value *value = graph->outputs.at[i];
-    TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-    moved[i] = outputs[i];
-    moved[i].data = (void *)(uintptr_t)tensor->data;
-    memcpy(moved[i].shape, value->shape.dims, sizeof moved[i].shape);
-  }
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    TRY(value_memory(ctx, arena, graph->outputs.at[i], &moved[i]));
   TRY(reference_run(ctx, graph, inputs, moved));
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct accuracy accuracy;

@@ -24,8 +24,7 @@ static hone_status load(struct ctx *ctx, const struct text_model *text, const ch
 
 static void describe(const struct value *value, struct backend_tensor *out) {
   snprintf(out->name, sizeof out->name, "%s", value->name);
-  out->info = (hone_tensor){.dtype = value->dtype, .rank = value->shape.rank};
-  memcpy(out->info.shape, value->shape.dims, (size_t)value->shape.rank * sizeof *out->info.shape);
+  out->info = value_tensor(value, NULL);
 }
 
 static hone_status describe_io(struct ctx *ctx, struct arena *arena, const struct graph *graph,

@@ -153,9 +153,7 @@ hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct gr
     memcpy((void *)(uintptr_t)tensor->data, state->initial->data, tensor->bytes);
   else if (!state) /* the first set has states as they are before any run, which may be zero */
     TRY(fill(ctx, input->name, tensor, table_rows(graph, input), &known, index, seed, set));
-  *out = (hone_tensor){
-      .data = (void *)(uintptr_t)tensor->data, .dtype = input->dtype, .rank = input->shape.rank};
-  memcpy(out->shape, input->shape.dims, (size_t)out->rank * sizeof *out->shape);
+  *out = value_tensor(input, tensor->data);
   return HONE_OK;
 }
 

@@ -14,15 +14,6 @@ static bool is_plain(const char *name) {
   return length && length <= MOST_NAME && name[0] != '.' && !strchr(name, '/');
 }
 
-static hone_status copy_file(struct ctx *ctx, const char *from, const char *to, size_t *out_bytes) {
-  struct mapping file;
-  TRY(file_map(ctx, from, &file));
-  const hone_status status = file_write_atomic(ctx, to, file.data, file.size, 0644);
-  *out_bytes = file.size;
-  file_unmap(&file);
-  return status;
-}
-
 /* One file; one that is not there is told in the list. */
 static hone_status keep_file(struct bench *bench, struct worker *worker, const char *name,
                              const char *dir, json_t *list) {
@@ -45,7 +36,7 @@ static hone_status keep_file(struct bench *bench, struct worker *worker, const c
     return HONE_OK;
   }
   file_unmap(&file);
-  TRY(copy_file(bench->ctx, from, to, &bytes));
+  TRY(file_copy(bench->ctx, from, to, 0644, &bytes));
   json_array_append_new(list, json_pack("{s:s, s:I}", "name", name, "bytes", (json_int_t)bytes));
   return HONE_OK;
 }
@@ -75,7 +66,8 @@ static hone_status write_cell(struct bench *bench, const struct cell *cell, cons
   json_decref(facts);
   if (!text) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for cell.json");
   snprintf(path, sizeof path, "%s/cell.json", dir);
-  const hone_status status = file_write_atomic(bench->ctx, path, text, strlen(text), 0644);
+  hone_status status = output_check(bench->ctx, path, OUTPUT_JSON, NULL, 0);
+  if (!status) status = file_write_atomic(bench->ctx, path, text, strlen(text), 0644);
   free(text);
   return status;
 }

@@ -268,8 +268,7 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
 static hone_status make_input(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                               const json_t *command, size_t index, hone_tensor *out) {
   const struct value *input = graph->inputs.at[index];
-  hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
-  memcpy(want.shape, input->shape.dims, (size_t)want.rank * sizeof *want.shape);
+  const hone_tensor want = value_tensor(input, NULL);
   char path[4096];
   TRY(given_of_command(ctx, command, input->name, index, path));
   if (path[0]) return given_read(ctx, arena, path, input->name, &want, out);

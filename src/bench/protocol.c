@@ -198,17 +198,6 @@ char *message_line(json_t *message, size_t *out_length) {
   return line;
 }
 
-bool write_all(int fd, const void *bytes, size_t length) {
-  for (size_t at = 0; at < length;) {
-    ssize_t n = write(fd, (const char *)bytes + at, length - at);
-    if (n > 0)
-      at += (size_t)n;
-    else if (errno != EINTR)
-      return false;
-  }
-  return true;
-}
-
 bool message_write(int fd, json_t *message) {
   size_t length;
   char *line = message_line(message, &length);

@@ -15,14 +15,6 @@
 /* -- a group ------------------------------------------------------------------------------------
  */
 
-static void shuffle(struct random *random, size_t *order, size_t count) {
-  for (size_t i = count; i > 1; i--) {
-    size_t k = (size_t)random_below(random, i), kept = order[i - 1];
-    order[i - 1] = order[k];
-    order[k] = kept;
-  }
-}
-
 /* A member that is ready for its first slice, its worker stopped. */
 static hone_status open_member(struct bench *bench, struct cell_run *progress, int number,
                                bool is_anchor, struct member *out) {
@@ -44,7 +36,7 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
   for (size_t i = 0; i < count; i++) order[i] = i;
   hone_status status = HONE_OK;
   for (int round = 0; !status && round < rounds; round++) {
-    shuffle(&bench->random, order, count);
+    random_shuffle(&bench->random, order, count);
     for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
       struct member *member = &members[order[i]];
       const uint64_t begin = clock_ns();
@@ -188,7 +180,7 @@ static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t co
                            : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a pass");
   for (size_t i = 0; !status && i < count; i++)
     if (!all[i].has_failed && all[i].complete < all[i].wanted) order[active++] = i;
-  if (!status) shuffle(&bench->random, order, active);
+  if (!status) random_shuffle(&bench->random, order, active);
   for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
   if (!status) status = find_largest(bench, cells, active);
   while (!status && at < active && !bench_is_interrupted(bench))

@@ -196,11 +196,7 @@ static hone_status local_put(struct ctx *ctx, struct worker *worker, const char 
                              const char *name) {
   char to[4096 + 160];
   snprintf(to, sizeof to, "%s/%s", worker->dir, name);
-  struct mapping file;
-  TRY(file_map(ctx, path, &file));
-  hone_status status = file_write_atomic(ctx, to, file.data, file.size, 0600);
-  file_unmap(&file);
-  return status;
+  return file_copy(ctx, path, to, 0600, NULL);
 }
 
 static hone_status local_get(struct ctx *ctx, struct worker *worker, const char *name) {

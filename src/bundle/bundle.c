@@ -10,7 +10,26 @@
 
 /* -- the folder ---------------------------------------------------------------------------------- */
 
+/* DIR without what follows its name, and the folder that it stands in, made where there is none. */
+static hone_status make_parent(struct ctx *ctx, const char *dir, char trimmed[4096]) {
+  char parent[4096];
+  snprintf(trimmed, 4096, "%s", dir);
+  for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--) trimmed[n - 1] = 0;
+  const char *slash = strrchr(trimmed, '/');
+  snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - trimmed) + 1 : 1,
+           slash ? trimmed : ".");
+  TRY(dir_output(ctx, parent));
+  return access(parent, W_OK | X_OK) ? fail(ctx, HONE_E_WRITE, place_file(dir),
+                                            "cannot create a folder there: %s", strerror(errno))
+                                     : HONE_OK;
+}
+
 static hone_status check_folder(struct ctx *ctx, const char *dir) {
+  char trimmed[4096];
+  struct stat info;
+  TRY(make_parent(ctx, dir, trimmed));
+  if (!lstat(trimmed, &info) && S_ISLNK(info.st_mode))
+    return fail(ctx, HONE_E_PATH, place_file(dir), "is a link; a bundle gets a new folder");
   DIR *folder = opendir(dir);
   const struct dirent *entry;
   bool is_empty = true;
@@ -39,15 +58,7 @@ hone_status bundle_check(struct ctx *ctx, const char *backend, const char *dir) 
 /* A new folder beside DIR, so that the rename at the end stays on one file system. */
 static hone_status begin_folder(struct bundle *b, const char *dir) {
   char trimmed[4096];
-  snprintf(trimmed, sizeof trimmed, "%s", dir);
-  for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--) trimmed[n - 1] = 0;
-  char parent[4096];
-  snprintf(parent, sizeof parent, "%s", trimmed);
-  char *slash = strrchr(parent, '/');
-  if (slash && slash != parent) {
-    *slash = 0;
-    TRY(dir_output(b->ctx, parent));
-  }
+  TRY(make_parent(b->ctx, dir, trimmed));
   if (snprintf(b->dir, sizeof b->dir, "%s.new-%d", trimmed, (int)getpid()) >= (int)sizeof b->dir)
     return fail(b->ctx, HONE_E_PATH, place_file(dir), "the path is too long");
   static const char *const folders[] = {"", "/src", "/vectors", "/licences"};

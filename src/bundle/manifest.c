@@ -44,10 +44,6 @@ static hone_status list_folder(struct bundle *b, const char *folder, struct list
   return status;
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static hone_status hash_line(struct bundle *b, const char *name, struct text *out) {
   char path[4096], hash[65];
   struct mapping map;
@@ -67,7 +63,7 @@ hone_status bundle_make_manifest(struct bundle *b, char out_id[17]) {
   TRY(NEW(b->ctx, b->arena, folders));
   TRY(list_folder(b, "", files, folders));
   for (size_t i = 0; i < folders->count; i++) TRY(list_folder(b, folders->at[i], files, folders));
-  qsort(files->at, files->count, sizeof *files->at, by_name);
+  qsort(files->at, files->count, sizeof *files->at, by_text);
   text_puts(&out, "# hone bundle 1\n");
   hone_status status = HONE_OK;
   for (size_t i = 0; !status && i < files->count; i++) status = hash_line(b, files->at[i], &out);

@@ -13,14 +13,7 @@
 static hone_status new_tensors(struct bundle *b, struct value *const *values, size_t count,
                                hone_tensor **out) {
   TRY(NEW_ARRAY(b->ctx, b->arena, *out, count + 1));
-  for (size_t i = 0; i < count; i++) {
-    struct tensor *tensor;
-    TRY(tensor_create(b->ctx, b->arena, values[i]->dtype, &values[i]->shape, &tensor));
-    (*out)[i] = (hone_tensor){.data = (void *)(uintptr_t)tensor->data,
-                              .dtype = values[i]->dtype,
-                              .rank = values[i]->shape.rank};
-    memcpy((*out)[i].shape, values[i]->shape.dims, sizeof(*out)[i].shape);
-  }
+  for (size_t i = 0; i < count; i++) TRY(value_memory(b->ctx, b->arena, values[i], &(*out)[i]));
   return HONE_OK;
 }
 

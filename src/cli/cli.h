@@ -90,7 +90,7 @@ struct inputs_seen {
   size_t count;
   struct file_id at[4096];
 };
-/* The words and the files of --input and --engine, as far as they exist. */
+/* The words and what flags name to be read, as far as it exists. */
 void inputs_of_command(const struct args *args, struct inputs_seen *out);
 void inputs_of_model(const struct model *model,
                      struct inputs_seen *out); /* its side files, added */
@@ -105,14 +105,21 @@ struct sinks {
 };
 /* Looks at all of them: to be asked before the work. E_USAGE, E_PATH, E_WRITE. */
 MUST_USE hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *out);
-/* Of a verb whose -o is something else: by their flags alone. */
+/* Of a verb whose -o is something else, and goes nowhere else either: by their flags alone. */
 MUST_USE hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out);
 /* Again, once more of the inputs is known: files beside a model. */
 MUST_USE hone_status sinks_check(struct ctx *ctx, const struct sinks *sinks);
+MUST_USE hone_status sinks_check_model(struct ctx *ctx, struct sinks *sinks,
+                                       const struct model *model);
+/* Of a verb whose study is another process's: its words as models. */
+MUST_USE hone_status sinks_check_words(struct ctx *ctx, const struct args *args,
+                                       struct sinks *sinks);
 typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct text *out);
 /* Writes every sink whatever became of the others, and reports each that failed. Returns the first
    failure's exit code. */
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
+/* The same after the form "table" on the terminal, unless a sink goes to the standard output. */
+MUST_USE int sinks_show(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 
 /* -- output_folder.c: -o FOLDER of a study is all of its files */
 /* Makes the folder and gives the flags that write into it; PNG only where it can be drawn. E_USAGE: two folders. */
@@ -204,6 +211,9 @@ MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const stru
                                 const char *dir, struct summary *out);
 
 /* -- show.c */
+/* Whether the files of --csv-dir may be written, before it is measured. */
+MUST_USE hone_status csv_dir_check(struct ctx *ctx, const struct args *args,
+                                   const struct cell *cells, size_t count);
 /* The table to stdout unless something else goes there, then the sinks. Returns the exit code, of which
    failures were reported. */
 MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,

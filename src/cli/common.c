@@ -209,9 +209,8 @@ hone_status make_inputs(struct ctx *ctx, const struct args *args, const struct m
   if (set == 0) TRY(check_given(ctx, &given, model, arena));
   for (size_t i = 0; i < model->graph->inputs.count; i++) {
     const struct value *input = model->graph->inputs.at[i];
-    hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
+    const hone_tensor want = value_tensor(input, NULL);
     char path[4096];
-    memcpy(want.shape, input->shape.dims, sizeof want.shape);
     TRY(given_find(ctx, &given, input->name, i, path));
     if (path[0])
       TRY(given_read(ctx, arena, path, input->name, &want, &out[i]));
@@ -223,14 +222,8 @@ hone_status make_inputs(struct ctx *ctx, const struct args *args, const struct m
 
 hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
                          hone_tensor *out) {
-  for (size_t i = 0; i < model->graph->outputs.count; i++) {
-    const struct value *value = model->graph->outputs.at[i];
-    struct tensor *tensor;
-    TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-    out[i] = (hone_tensor){
-        .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
-    memcpy(out[i].shape, value->shape.dims, sizeof out[i].shape);
-  }
+  for (size_t i = 0; i < model->graph->outputs.count; i++)
+    TRY(value_memory(ctx, arena, model->graph->outputs.at[i], &out[i]));
   return HONE_OK;
 }
 

@@ -34,7 +34,6 @@ static bool has_labels(const char *dir, char out[4200]) {
 static hone_status join_labels(struct ctx *ctx, const char *samples, const char *labels_path,
                                struct forms *out) {
   struct labels labels;
-  struct mapping map;
   char dir[4096], at[4096 + 600], to[4096 + 600];
   if (!realpath(samples, dir))
     return fail(ctx, HONE_E_NOFILE, place_file(samples), "the folder of samples cannot be read");
@@ -49,11 +48,8 @@ static hone_status join_labels(struct ctx *ctx, const char *samples, const char 
   }
   labels_close(&labels);
   TRY(status);
-  TRY(file_map(ctx, labels_path, &map));
   snprintf(at, sizeof at, "%s/labels.json", out->set);
-  status = file_write_atomic(ctx, at, (const char *)map.data, map.size, 0600);
-  file_unmap(&map);
-  return status;
+  return file_copy(ctx, labels_path, at, 0600, NULL);
 }
 
 /* -- hone quantise ------------------------------------------------------------------------------ */

@@ -32,6 +32,17 @@ static void model_file_name(const char *dir, const char *model, size_t number, c
     snprintf(out, 4096, "%.3800s/%s.csv", dir, name);
 }
 
+hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct cell *cells,
+                          size_t count) {
+  const char *dir = value_of(args, FLAG_csv_dir, NULL);
+  for (size_t i = 0; dir && i < count; i++) {
+    char path[4096];
+    model_file_name(dir, cells[i].model, 1, path);
+    TRY(output_check(ctx, path, OUTPUT_CSV, NULL, 0));
+  }
+  return HONE_OK;
+}
+
 /* The rows of the model that record `first` begins, in a file of their own. number: which of those that would
    have the same name. */
 static hone_status write_model_csv(struct ctx *ctx, const char *dir, const struct summary *summary,
@@ -81,12 +92,9 @@ static int show_summary(struct ctx *ctx, const struct args *args, const struct s
                         {.color = wants_color(args),
                          .width = terminal_width(1),
                          .columns = value_of(args, FLAG_columns, NULL)}};
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
-  int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render_form, &shown);
-  int failed = sinks_write(ctx, sinks, render_form, &shown);
-  if (!code) code = failed;
+  int code = sinks_show(ctx, sinks, render_form, &shown);
   if (has(args, FLAG_csv_dir) && write_models(ctx, value_of(args, FLAG_csv_dir, NULL), summary)) {
-    failed = report_failure(ctx);
+    const int failed = report_failure(ctx);
     if (!code) code = failed;
   }
   return code;

@@ -2,6 +2,8 @@
  * are looked at before the work. Afterwards each is written whatever became of the others. */
 #include "cli.h"
 
+#include <fts.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 static const struct form {
@@ -24,22 +26,68 @@ static const struct form {
 
 /* -- files of this command's own, which are no outputs ------------------------------------------ */
 
+/* Flags that name what is read: a file, NAME=FILE, a folder of inputs and of samples, which are folders in it. */
+enum named { A_FILE, A_PAIR, A_FOLDER };
+static const struct {
+  enum flag_id flag;
+  enum named is;
+} read_by[] = {{FLAG_baseline, A_FILE}, {FLAG_choices, A_FILE},  {FLAG_labels, A_FILE},
+               {FLAG_prompt, A_FILE},   {FLAG_store, A_FILE},    {FLAG_input, A_PAIR},
+               {FLAG_engine, A_PAIR},   {FLAG_inputs, A_FOLDER}, {FLAG_calibrate, A_FOLDER}};
+
+static void add_id(struct inputs_seen *seen, const struct stat *info) {
+  if (seen->count < COUNT(seen->at))
+    seen->at[seen->count++] = (struct file_id){info->st_dev, info->st_ino};
+}
+
 static void add_input(struct inputs_seen *seen, const char *path) {
   struct stat info;
-  if (seen->count < COUNT(seen->at) && !stat(path, &info))
-    seen->at[seen->count++] = (struct file_id){info.st_dev, info.st_ino};
+  if (!stat(path, &info)) add_id(seen, &info);
+}
+
+static void add_store(struct inputs_seen *seen) {
+  struct ctx quiet;
+  char path[4096];
+  ctx_init(&quiet);
+  if (!store_default_path(&quiet, path)) add_input(seen, path);
+}
+
+/* Outputs of an earlier run and reports may lie beside inputs. */
+static bool is_input(const char *file) {
+  const char *ending = strrchr(file, '.');
+  return (ending && !strcmp(ending, ".npy") && strncmp(file, "out_", 4)) ||
+         !strncmp(file, "labels.", 7);
+}
+
+static void add_folder(struct inputs_seen *seen, const char *path) {
+  char copy[4096];
+  char *const roots[] = {copy, NULL};
+  if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy) return;
+  FTS *tree = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+  for (FTSENT *entry; tree && seen->count < COUNT(seen->at) && (entry = fts_read(tree));) {
+    if (entry->fts_info == FTS_D && entry->fts_level > 1) fts_set(tree, entry, FTS_SKIP);
+    if (entry->fts_info == FTS_F && is_input(entry->fts_name)) add_id(seen, entry->fts_statp);
+  }
+  if (tree) fts_close(tree);
+}
+
+static void add_named(struct inputs_seen *seen, enum named is, const char *value) {
+  const char *equals = strchr(value, '=');
+  if (is == A_FOLDER)
+    add_folder(seen, value);
+  else if (is == A_FILE)
+    add_input(seen, value);
+  else if (equals)
+    add_input(seen, equals + 1);
 }
 
 void inputs_of_command(const struct args *args, struct inputs_seen *out) {
-  static const enum flag_id flags[] = {FLAG_input, FLAG_engine};
   out->count = 0;
   for (size_t i = 0; i < args->word_count; i++) add_input(out, args->words[i]);
-  if (has(args, FLAG_baseline)) add_input(out, value_of(args, FLAG_baseline, ""));
-  for (size_t f = 0; f < COUNT(flags); f++)
-    for (size_t i = 0; i < args->repeated[flags[f]].count; i++) {
-      const char *equals = strchr(args->repeated[flags[f]].at[i], '=');
-      if (equals) add_input(out, equals + 1);
-    }
+  for (size_t f = 0; f < COUNT(read_by); f++)
+    for (size_t i = 0; i < args->repeated[read_by[f].flag].count; i++)
+      add_named(out, read_by[f].is, args->repeated[read_by[f].flag].at[i]);
+  if (flag_is_of(FLAG_store, args->verb) && !has(args, FLAG_store)) add_store(out);
 }
 
 void inputs_of_model(const struct model *model, struct inputs_seen *out) {
@@ -77,12 +125,37 @@ static hone_status unknown_form(struct ctx *ctx, const struct args *args, const 
   return status;
 }
 
+/* The same name in the same folder, however it is spelt. */
+static bool is_one_place(const char *a, const char *b) {
+  const char *const paths[] = {a, b};
+  struct stat folders[2];
+  const char *names[2];
+  if (!strcmp(a, b)) return true;
+  if (!strcmp(a, "-") || !strcmp(b, "-")) return false;
+  for (size_t i = 0; i < 2; i++) {
+    char folder[4096];
+    const char *slash = strrchr(paths[i], '/');
+    const int n = slash ? (int)(slash - paths[i]) + 1 : 0;
+    names[i] = paths[i] + n;
+    if (snprintf(folder, sizeof folder, "%.*s.", n, paths[i]) >= (int)sizeof folder ||
+        stat(folder, &folders[i]))
+      return false;
+  }
+  return !strcmp(names[0], names[1]) && folders[0].st_dev == folders[1].st_dev &&
+         folders[0].st_ino == folders[1].st_ino;
+}
+
+static hone_status one_place(struct ctx *ctx, const struct sinks *sinks, const char *path) {
+  for (size_t i = 0; i < sinks->count; i++)
+    if (is_one_place(sinks->at[i].path, path))
+      return fail(ctx, HONE_E_USAGE, place_name(path), "two outputs cannot go to one place");
+  return HONE_OK;
+}
+
 static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct form *form,
                             const char *path) {
   bool is_stdout = !strcmp(path, "-");
-  for (size_t i = 0; i < sinks->count; i++)
-    if (!strcmp(sinks->at[i].path, path))
-      return fail(ctx, HONE_E_USAGE, place_name(path), "two outputs cannot go to one place");
+  TRY(one_place(ctx, sinks, path));
   if (sinks->count == COUNT(sinks->at))
     return fail(ctx, HONE_E_USAGE, place_name(path), "more than %zu outputs", COUNT(sinks->at));
   if (!is_stdout) TRY(output_check(ctx, path, form->kind, sinks->inputs.at, sinks->inputs.count));
@@ -100,13 +173,38 @@ hone_status sinks_check(struct ctx *ctx, const struct sinks *sinks) {
   return HONE_OK;
 }
 
+hone_status sinks_check_model(struct ctx *ctx, struct sinks *sinks, const struct model *model) {
+  inputs_of_model(model, &sinks->inputs);
+  return sinks_check(ctx, sinks);
+}
+
+/* What cannot be read as a model says so later, to whom it matters. */
+hone_status sinks_check_words(struct ctx *ctx, const struct args *args, struct sinks *sinks) {
+  for (size_t i = 0; sinks->count && i < args->word_count; i++) {
+    struct ctx quiet = *ctx;
+    struct model model;
+    quiet.warn = NULL;
+    if (zoo_is_spec(args->words[i]) || load_model(&quiet, args, args->words[i], &model)) continue;
+    inputs_of_model(&model, &sinks->inputs);
+    model_unload(&model);
+  }
+  return sinks_check(ctx, sinks);
+}
+
+/* Folders that are filled later are made at once: what cannot be, costs no measurement. */
+static const enum flag_id folders[] = {FLAG_csv_dir, FLAG_keep};
+
 hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out) {
   *out = (struct sinks){.count = 0};
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
+  for (size_t f = 0; f < COUNT(folders) && !has(args, FLAG_dry_run); f++)
+    if (has(args, folders[f])) TRY(dir_output(ctx, value_of(args, folders[f], "")));
   for (size_t f = 0; f < COUNT(forms); f++)
     for (size_t i = 0; i < args->repeated[forms[f].flag].count; i++)
       TRY(add_sink(ctx, out, &forms[f], args->repeated[forms[f].flag].at[i]));
+  for (size_t i = 0; i < args->repeated[FLAG_output].count; i++)
+    TRY(one_place(ctx, out, args->repeated[FLAG_output].at[i]));
   return HONE_OK;
 }
 
@@ -140,4 +238,11 @@ int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, v
     ctx_clear(ctx);
   }
   return code;
+}
+
+int sinks_show(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user) {
+  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
+  const int code = sinks->takes_stdout ? 0 : sinks_write(ctx, &terminal, render, user);
+  const int failed = sinks_write(ctx, sinks, render, user);
+  return code ? code : failed;
 }

@@ -445,6 +445,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     print_estimate(study);
     return HONE_OK;
   }
+  TRY(csv_dir_check(state->ctx, state->args, study->cells, study->cell_count));
   /* not before: neither a dry run nor a mistyped command makes a store or waits for its lock */
   TRY(store_open(state->ctx, value_of(state->args, FLAG_store, NULL), true, &state->store));
   TRY(fingerprint_read(state->ctx, &print));

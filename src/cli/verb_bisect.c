@@ -283,7 +283,7 @@ static hone_status run(struct bisect *b) {
   double error;
   char dir[4096];
   TRY(arena_create(b->ctx, 0, &b->arena));
-  TRY(sinks_read_flags(b->ctx, b->args, &b->sinks));
+  TRY(sinks_read(b->ctx, b->args, &b->sinks));
   static const enum flag_id of_gate[] = {FLAG_threads, FLAG_budget, FLAG_pairs, FLAG_turn};
   TRY(flags_need(b->ctx, b->args, of_gate, COUNT(of_gate), !has(b->args, FLAG_run), "--on MODEL"));
   TRY(read_states(b));

@@ -57,7 +57,6 @@ static hone_status find(struct ctx *ctx, const struct args *args, struct arena *
 
 int verb_compare(struct ctx *ctx, struct args *args) {
   static struct sinks sinks;
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   struct arena *arena;
   struct changes changes;
   if (args->word_count != 2)
@@ -69,9 +68,8 @@ int verb_compare(struct ctx *ctx, struct args *args) {
     code = report_failure(ctx);
   } else {
     struct shown shown = {&changes, {.color = wants_color(args)}};
-    if (!sinks.takes_stdout) code = sinks_write(ctx, &terminal, render_form, &shown);
-    const int failed = sinks_write(ctx, &sinks, render_form, &shown);
-    if (!code) code = failed ? failed : changes_exit_code(&changes);
+    code = sinks_show(ctx, &sinks, render_form, &shown);
+    if (!code) code = changes_exit_code(&changes);
   }
   arena_destroy(arena);
   return code;

@@ -7,6 +7,8 @@ static const struct {
 } first_words[] = {
     {"backends", "install remove"},
     {"completion", "bash zsh fish"},
+    {"dataset", "export"},
+    {"fleet", "slurm ssh merge"},
     {"list", "ops kernels passes backends engines errors limits columns statuses suites verbs"},
     {"studies", "rm export import"},
     {"zoo", "list write"},
@@ -48,6 +50,7 @@ static void put_quoted(const char *text, const char *quote) {
       putchar(*text);
 }
 
+/* Files are bash's own matter (-o default): it knows blanks in their names and words in quotes. */
 static void bash(void) {
   printf(
       "# Made by 'hone completion bash'.\n_hone() {\n"
@@ -68,13 +71,10 @@ static void bash(void) {
       "  esac\n"
       "  case $cur in\n"
       "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\")) ;;\n"
-      "    *)\n"
-      "      [ \"$COMP_CWORD\" -ne 2 ] || COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-      "      COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
-      "      ;;\n"
+      "    *) [ \"$COMP_CWORD\" -ne 2 ] || COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
       "  esac\n"
       "}\n"
-      "complete -o filenames -F _hone hone\n");
+      "complete -o default -F _hone hone\n");
 }
 
 static void zsh(void) {

@@ -12,38 +12,42 @@ static const char parquet_script[] =
     "duckdb.read_csv(source, header=True, sample_size=-1).write_parquet(target, "
     "compression='zstd')\n";
 
+/* What lies in the folder: somebody else's README.md stays. */
+static const struct file {
+  const char *name;
+  enum output_kind kind;
+} records_file = {"records.csv", OUTPUT_DATASET},
+  parquet_file = {"records.parquet", OUTPUT_PARQUET}, card_file = {"README.md", OUTPUT_CARD};
+
+static hone_status check(struct ctx *ctx, const char *dir, const struct file *file,
+                         char path[4200]) {
+  snprintf(path, 4200, "%.4000s/%s", dir, file->name);
+  return output_check(ctx, path, file->kind, NULL, 0);
+}
+
 static hone_status write_parquet(struct ctx *ctx, const struct args *args, const char *dir) {
-  char python[4096], csv[4200], parquet[4200];
+  char python[4096], csv[4200], parquet[4200], made[4200], work[4096];
   const char *path = NULL;
   for (size_t i = 0; i < args->repeated[FLAG_engine].count; i++)
     if (!strncmp(args->repeated[FLAG_engine].at[i], "duckdb=", 7))
       path = args->repeated[FLAG_engine].at[i] + 7;
   TRY(engine_python(ctx, "duckdb", path, python));
   snprintf(csv, sizeof csv, "%s/records.csv", dir);
-  snprintf(parquet, sizeof parquet, "%s/records.parquet", dir);
-  const char *const argv[] = {python, "-I", "-c", parquet_script, csv, parquet, NULL};
+  TRY(check(ctx, dir, &parquet_file, parquet));
+  TRY(dir_temporary(ctx, work));
+  snprintf(made, sizeof made, "%s/records.parquet", work);
+  const char *const argv[] = {python, "-I", "-c", parquet_script, csv, made, NULL};
   const struct process_options options = {
       .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = PARQUET_NS};
   struct process_result result;
-  TRY(process_run(ctx, &options, &result));
-  hone_status status = HONE_OK;
-  if (result.exit_code || result.signal || result.timed_out)
+  hone_status status = process_run(ctx, &options, &result);
+  if (!status && (result.exit_code || result.signal || result.timed_out))
     status = fail(ctx, HONE_E_CRASH, place_name("duckdb"), "%.900s",
                   result.output.at ? result.output.at : "no words");
+  if (!status) status = file_copy(ctx, made, parquet, 0644, NULL);
   text_deinit(&result.output);
+  dir_remove_tree(work);
   return status;
-}
-
-/* What lies in the folder: somebody else's README.md stays. */
-static const struct file {
-  const char *name;
-  enum output_kind kind;
-} records_file = {"records.csv", OUTPUT_DATASET}, card_file = {"README.md", OUTPUT_CARD};
-
-static hone_status check(struct ctx *ctx, const char *dir, const struct file *file,
-                         char path[4200]) {
-  snprintf(path, 4200, "%.4000s/%s", dir, file->name);
-  return output_check(ctx, path, file->kind, NULL, 0);
 }
 
 static hone_status put(struct ctx *ctx, const char *dir, const struct file *file,
@@ -64,6 +68,7 @@ static hone_status export(struct ctx *ctx, const struct args *args, struct arena
   TRY(dir_output(ctx, dir));
   TRY(check(ctx, dir, &records_file, path));
   TRY(check(ctx, dir, &card_file, path));
+  if (has(args, FLAG_parquet)) TRY(check(ctx, dir, &parquet_file, path));
   TRY(dataset_csv(ctx, arena, store, &csv, facts));
   TRY(put(ctx, dir, &records_file, &csv));
   if (has(args, FLAG_parquet)) TRY(write_parquet(ctx, args, dir));

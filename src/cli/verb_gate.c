@@ -346,20 +346,26 @@ static hone_status run(struct gating *g) {
                  "--baseline alone: builds take turns on hone's own programs"));
   TRY(amount_of(g->ctx, g->args, FLAG_budget, AMOUNT_PERCENT, 0, 100, 0.05, &g->budget));
   TRY(sinks_read(g->ctx, g->args, &g->sinks));
+  TRY(sinks_check_words(g->ctx, g->args, &g->sinks));
   TRY(arena_create(g->ctx, (size_t)64 << 30, &g->arena));
   if (baseline) TRY(summary_read_json(g->ctx, g->arena, baseline, &g->baseline));
   return is_paired ? compare_builds(g) : compare_studies(g);
 }
 
+/* The terminal, the files, the step's summary: each whatever became of the others. */
+static int answer(struct gating *g) {
+  int code = sinks_show(g->ctx, &g->sinks, render, g);
+  if (append_summary(g)) {
+    const int failed = report_failure(g->ctx);
+    if (!code) code = failed;
+  }
+  return code ? code : changes_exit_code(&g->changes);
+}
+
 int verb_gate(struct ctx *ctx, struct args *args) {
   static struct gating g;
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   g = (struct gating){.ctx = ctx, .args = args};
-  int code = run(&g) ? report_failure(ctx) : 0;
-  if (!code && !g.sinks.takes_stdout) code = sinks_write(ctx, &terminal, render, &g);
-  if (!code) code = sinks_write(ctx, &g.sinks, render, &g);
-  if (!code && append_summary(&g)) code = report_failure(ctx);
-  if (!code) code = changes_exit_code(&g.changes);
+  const int code = run(&g) ? report_failure(ctx) : answer(&g);
   if (g.dir[0]) dir_remove_tree(g.dir);
   arena_destroy(g.arena);
   return code;

@@ -88,6 +88,7 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
   TRY(arena_create(p->ctx, (size_t)64 << 30, &p->arena));
   TRY(dir_temporary(p->ctx, p->dir));
   TRY(load_model(p->ctx, p->args, p->path, &p->model));
+  TRY(sinks_check_model(p->ctx, sinks, &p->model));
   TRY(NEW_ARRAY(p->ctx, p->arena, inputs, p->model.graph->inputs.count));
   TRY(make_inputs(p->ctx, p->args, &p->model, p->arena, 0, inputs));
   return about_model(
@@ -248,13 +249,11 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
 }
 
 int verb_hybrid(struct ctx *ctx, struct args *args) {
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   static struct proposing p;
   static struct sinks sinks;
   p = (struct proposing){.ctx = ctx, .args = args};
   int code = propose(&p, &sinks) ? report_failure(ctx) : 0;
-  if (!code && !sinks.takes_stdout) code = sinks_write(ctx, &terminal, render, &p);
-  if (!code) code = sinks_write(ctx, &sinks, render, &p);
+  if (!code) code = sinks_show(ctx, &sinks, render, &p);
   if (p.dir[0]) dir_remove_tree(p.dir);
   model_unload(&p.model);
   arena_destroy(p.arena);

@@ -176,8 +176,7 @@ int verb_inspect(struct ctx *ctx, struct args *args) {
   if (one_word(ctx, args, "model", &path) || sinks_read(ctx, args, &sinks) ||
       load_model(ctx, args, path, &model))
     return report_failure(ctx);
-  inputs_of_model(&model, &sinks.inputs);
-  if (sinks_check(ctx, &sinks)) {
+  if (sinks_check_model(ctx, &sinks, &model)) {
     model_unload(&model);
     return report_failure(ctx);
   }

@@ -45,6 +45,7 @@ static hone_status profile(struct profiler *p) {
   TRY(read_compile_options(p->ctx, p->args, &options));
   TRY(arena_create(p->ctx, (size_t)64 << 30, &p->arena));
   TRY(load_model(p->ctx, p->args, path, &p->model));
+  TRY(sinks_check_model(p->ctx, &p->sinks, &p->model));
   TRY(make_io(p, &io));
   p->profile = (struct profile){.model = path,
                                 .precision = value_of(p->args, FLAG_precision, "as-is"),
@@ -78,11 +79,9 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
 
 int verb_profile(struct ctx *ctx, struct args *args) {
   static struct profiler p;
-  static const struct sinks terminal = {.count = 1, .at = {{"-", "table"}}};
   p = (struct profiler){.ctx = ctx, .args = args};
   int code = profile(&p) ? report_failure(ctx) : 0;
-  if (!code && !p.sinks.takes_stdout) code = sinks_write(ctx, &terminal, render, &p);
-  if (!code) code = sinks_write(ctx, &p.sinks, render, &p);
+  if (!code) code = sinks_show(ctx, &p.sinks, render, &p);
   team_destroy(p.team);
   if (p.loaded.library) artifact_unload(&p.loaded);
   model_unload(&p.model);

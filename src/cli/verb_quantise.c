@@ -94,11 +94,18 @@ static hone_status check_output_name(struct quantising *q) {
   return output_check(q->ctx, path, OUTPUT_ONNX, seen.at, seen.count);
 }
 
-/* -- samples ----------------------------------------------------------------------------------- */
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
+/* Samples are read in the order of their folders' names and written as s000, s001, ...: over each other, in one. */
+static hone_status check_labelled_set(const struct quantising *q) {
+  const char *set = value_of(q->args, FLAG_labelled_set, NULL);
+  const char *samples = value_of(q->args, FLAG_calibrate, NULL);
+  struct stat one, other;
+  if (!set || !samples || stat(set, &one) || stat(samples, &other) || one.st_dev != other.st_dev ||
+      one.st_ino != other.st_ino)
+    return HONE_OK;
+  return fail(q->ctx, HONE_E_PATH, place_file(set), "is an input of this command, never an output");
 }
+
+/* -- samples ----------------------------------------------------------------------------------- */
 
 typedef VEC(const char *) path_list;
 
@@ -123,7 +130,7 @@ static hone_status list_samples(struct quantising *q, const char *path, path_lis
   }
   closedir(dir);
   TRY(status);
-  if (out->count) qsort(out->at, out->count, sizeof *out->at, by_name);
+  if (out->count) qsort(out->at, out->count, sizeof *out->at, by_text);
   if (!out->count) VEC_PUSH(q->ctx, q->arena, out, path);
   return HONE_OK;
 }
@@ -139,9 +146,8 @@ static hone_status read_sample(struct quantising *q, const char *dir, hone_tenso
   TRY(given_check(q->ctx, &given, &one, 1));
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *input = graph->inputs.at[i];
-    hone_tensor want = {.dtype = input->dtype, .rank = input->shape.rank};
+    const hone_tensor want = value_tensor(input, NULL);
     char path[4096];
-    memcpy(want.shape, input->shape.dims, sizeof want.shape);
     TRY(given_find(q->ctx, &given, input->name, i, path));
     if (!path[0])
       return fail(q->ctx, HONE_E_NOFILE, place_file(dir), "no file there is the input %.100s",
@@ -363,6 +369,8 @@ static hone_status run(struct quantising *q, struct sinks *sinks) {
   TRY(load_model(q->ctx, q->args, path, &q->model));
   TRY(check_output_name(q));
   TRY(sinks_read_flags(q->ctx, q->args, sinks));
+  TRY(sinks_check_model(q->ctx, sinks, &q->model));
+  TRY(check_labelled_set(q));
   TRY(read_compile_options(q->ctx, q->args, &q->compile));
   TRY(read_samples(q));
   q->options.compile = &q->compile;

@@ -391,13 +391,14 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   TRY(flags_need(race->ctx, race->args, of_forms, COUNT(of_forms),
                  has(race->args, FLAG_min_accuracy), "--min-accuracy"));
   TRY(sinks_read(race->ctx, race->args, sinks));
+  TRY(sinks_check_words(race->ctx, race->args, sinks));
   TRY(bundle_folder_check(race->ctx, race->args));
   TRY(arena_create(race->ctx, 0, &race->arena));
   TRY(dir_temporary(race->ctx, race->dir));
   return has(race->args, FLAG_predict) ? HONE_OK : run_race(race);
 }
 
-/* The terminal, the files, the bundle: one after the other, the first failure's code. */
+/* The terminal, the files, the bundle: each whatever became of the others; the first failure's code. */
 static int answer(struct race *race, struct sinks *sinks) {
   struct ctx *ctx = race->ctx;
   struct text dropped = {0};
@@ -405,8 +406,13 @@ static int answer(struct race *race, struct sinks *sinks) {
                          &race->split,     &race->forms,   json_array()};
   put_dropped(&dropped, race, whole.dropped);
   int code = !sinks->takes_stdout && print_answer(race, &dropped) ? report_failure(ctx) : 0;
-  if (!code) code = sinks_write(ctx, sinks, render, &whole);
-  if (!code && bundle_answer(ctx, race->args, race->arena, &whole)) code = report_failure(ctx);
+  ctx_clear(ctx);
+  int failed = sinks_write(ctx, sinks, render, &whole);
+  if (!code) code = failed;
+  if (bundle_answer(ctx, race->args, race->arena, &whole)) {
+    failed = report_failure(ctx);
+    if (!code) code = failed;
+  }
   if (!code && whole.advice->choice == SIZE_MAX) code = 1;
   text_deinit(&dropped);
   json_decref(whole.dropped);

@@ -246,8 +246,8 @@ static hone_status read_expected(struct runner *r, const char *dir) {
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) {
     const struct value *value = r->model.graph->outputs.at[i];
     char path[4200];
-    hone_tensor expect = {.dtype = value->dtype, .rank = value->shape.rank}, read;
-    memcpy(expect.shape, value->shape.dims, sizeof expect.shape);
+    const hone_tensor expect = value_tensor(value, NULL);
+    hone_tensor read;
     snprintf(path, sizeof path, "%s/out_%zu.npy", dir, i);
     TRY(npy_read(r->ctx, path, &expect, &read));
     int64_t have = 1, want;

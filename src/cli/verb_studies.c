@@ -71,7 +71,9 @@ static hone_status export_studies(struct ctx *ctx, const struct args *args, stru
   if (!path) return fail(ctx, HONE_E_USAGE, place_none(), "-o FILE.db is missing");
   if (length < 4 || strcmp(path + length - 3, ".db"))
     return fail(ctx, HONE_E_USAGE, place_name(path), "studies are exported to a FILE.db");
-  TRY(output_check(ctx, path, OUTPUT_STORE, NULL, 0));
+  static struct inputs_seen seen;
+  inputs_of_command(args, &seen);
+  TRY(output_check(ctx, path, OUTPUT_STORE, seen.at, seen.count));
   TRY(store_open(ctx, path, true, &other));
   hone_status status = copy_studies(ctx, args, store, other, arena);
   store_close(other);

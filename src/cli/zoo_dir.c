@@ -181,19 +181,24 @@ hone_status zoo_dir_list(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+/* What the exporter makes is written as every output is. */
 hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *word,
                           const char *output, bool *out_is_written) {
-  char resolved[4096], path[4096], python[4096], folder[4096], absolute[4200], here[4096];
-  const char *dir, *name;
+  char resolved[4096], path[4096], python[4096], folder[4096], made[4200];
+  const char *dir, *name, *ending = strrchr(output, '.');
+  const bool is_stdout = !strcmp(output, "-"), is_pt2 = ending && !strcmp(ending, ".pt2");
   *out_is_written = false;
   TRY(folder_of(ctx, args, resolved, &dir));
   if (!dir || !find_file(dir, word, &name, path)) return HONE_OK;
+  if (!is_stdout && !is_pt2 && (!ending || strcmp(ending, ".onnx")))
+    return fail(ctx, HONE_E_USAGE, place_name(output),
+                "a model is written as FILE.onnx, or as FILE.pt2");
+  if (!is_stdout) TRY(output_check(ctx, output, is_pt2 ? OUTPUT_PT2 : OUTPUT_ONNX, NULL, 0));
   TRY(python_of(ctx, args, python));
-  if (!getcwd(here, sizeof here)) return fail(ctx, HONE_E_IO, place_none(), "no current folder");
-  snprintf(absolute, sizeof absolute, "%s%s%s", output[0] == '/' ? "" : here,
-           output[0] == '/' ? "" : "/", output);
   TRY(dir_temporary(ctx, folder));
-  hone_status status = run_exporter(ctx, python, dir, name, folder, absolute);
+  snprintf(made, sizeof made, "%s/%s.%s", folder, name, is_pt2 ? "pt2" : "onnx");
+  hone_status status = run_exporter(ctx, python, dir, name, folder, made);
+  if (!status) status = file_copy(ctx, made, is_stdout ? "/dev/stdout" : output, 0644, NULL);
   dir_remove_tree(folder);
   *out_is_written = !status;
   return status;

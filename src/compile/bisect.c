@@ -12,14 +12,8 @@ static hone_status make_room(struct ctx *ctx, struct arena *arena, const struct 
                              hone_tensor **out) {
   hone_tensor *outputs;
   TRY(NEW_ARRAY(ctx, arena, outputs, graph->outputs.count));
-  for (size_t i = 0; i < graph->outputs.count; i++) {
-    const struct value *value = graph->outputs.at[i];
-    struct tensor *tensor;
-    TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-    outputs[i] = (hone_tensor){.dtype = value->dtype, .rank = value->shape.rank};
-    memcpy(outputs[i].shape, value->shape.dims, sizeof outputs[i].shape);
-    outputs[i].data = (void *)(uintptr_t)tensor->data;
-  }
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    TRY(value_memory(ctx, arena, graph->outputs.at[i], &outputs[i]));
   *out = outputs;
   return HONE_OK;
 }

@@ -172,6 +172,10 @@ static void put_entry(struct text *out, const char *prefix, const struct plan *p
               prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
 }
 
+enum {
+  MOST_PARAMETERS = 120
+}; /* a C compiler takes 127 at least: sizes and the arena are among them */
+
 static bool can_be_typed(const struct plan *plan) {
   size_t count = plan->input_count + plan->output_count;
   for (size_t i = 0; i < count; i++) {
@@ -179,7 +183,7 @@ static bool can_be_typed(const struct plan *plan) {
         i < plan->input_count ? &plan->inputs[i] : &plan->outputs[i - plan->input_count];
     if (!c_type(port->dtype)) return false;
   }
-  return count <= 100;
+  return count <= MOST_PARAMETERS;
 }
 
 hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
@@ -205,7 +209,13 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
               "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
               "*%s_artifact(void);\n",
               prefix);
-  if (can_be_typed(plan)) put_entry(out, prefix, plan);
+  if (can_be_typed(plan))
+    put_entry(out, prefix, plan);
+  else
+    text_printf(out,
+                "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
+                "%s_artifact()->run takes them all. */\n",
+                prefix, MOST_PARAMETERS, prefix);
   return text_finish(e->ctx, out);
 }
 

@@ -99,13 +99,18 @@ hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype
   return HONE_OK;
 }
 
+hone_tensor value_tensor(const struct value *value, const void *data) {
+  hone_tensor out = {
+      .data = (void *)(uintptr_t)data, .dtype = value->dtype, .rank = value->shape.rank};
+  memcpy(out.shape, value->shape.dims, (size_t)out.rank * sizeof *out.shape);
+  return out;
+}
+
 hone_status value_memory(struct ctx *ctx, struct arena *arena, const struct value *value,
                          hone_tensor *out) {
   struct tensor *tensor;
   TRY(tensor_create(ctx, arena, value->dtype, &value->shape, &tensor));
-  *out = (hone_tensor){
-      .data = (void *)(uintptr_t)tensor->data, .dtype = value->dtype, .rank = value->shape.rank};
-  memcpy(out->shape, value->shape.dims, (size_t)out->rank * sizeof *out->shape);
+  *out = value_tensor(value, tensor->data);
   return HONE_OK;
 }
 

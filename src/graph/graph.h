@@ -202,6 +202,8 @@ MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const 
 /* Allocates payload for dtype and shape in the arena, zeroed. */
 MUST_USE hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
                                    const struct shape *shape, struct tensor **out);
+/* The value's type and sizes over memory of the caller's, which may be NULL. */
+hone_tensor value_tensor(const struct value *value, const void *data);
 /* Memory for what the value will hold, zeroed: its type and shape, which are known. */
 MUST_USE hone_status value_memory(struct ctx *ctx, struct arena *arena, const struct value *value,
                                   hone_tensor *out);

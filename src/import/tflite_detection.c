@@ -162,8 +162,8 @@ static hone_status write_rows(const struct detection *d, size_t k, struct value 
 }
 
 /* Boxes, classes, scores and how many: of boxes `box`, `row` of the other two. */
-static hone_status write_all(const struct detection *d, struct value *box, struct value *row,
-                             struct value *classes, struct value *scores, struct value *count) {
+static hone_status write_results(const struct detection *d, struct value *box, struct value *row,
+                                 struct value *classes, struct value *scores, struct value *count) {
   static const int64_t one[] = {1};
   struct value *is_there;
   TRY(in_front(d, d->most, count, &is_there));
@@ -183,7 +183,7 @@ static hone_status fast(const struct detection *d) {
   TRY(columns(d, top[0], 0, 1, &first));
   TRY(suppress(d, first, d->most, chosen));
   TRY(make_cast(d->op->make, top[1], HONE_F32, &top[1]));
-  return write_all(d, chosen[0], chosen[0], top[1], top[0], chosen[2]);
+  return write_results(d, chosen[0], chosen[0], top[1], top[0], chosen[2]);
 }
 
 /* Boxes of all classes one class after the other; the best of them, and how many there are. */
@@ -214,7 +214,7 @@ static hone_status regular(const struct detection *d) {
   TRY(steps(d, HONE_F32, all, d->per_class, &classes));
   TRY(make_reshape(make, classes, flat, 2, &classes));
   TRY(make_with_scalar(make, OP_Min, count, (double)d->most, &count));
-  return write_all(d, box, top[1], classes, score, count);
+  return write_results(d, box, top[1], classes, score, count);
 }
 
 /* encodings [1, n, 4 or more], predictions [1, n, classes] or with a background in front, anchors [n, 4]. */

@@ -22,10 +22,7 @@ static hone_status write_sample(struct ctx *ctx, const struct graph *graph,
                                 hone_tensor *outputs, const char *dir, size_t s) {
   char folder[4096 + 64];
   for (size_t i = 0; i < graph->outputs.count; i++) {
-    const struct value *value = graph->outputs.at[i];
-    outputs[i] =
-        (hone_tensor){.data = e->outputs[i], .dtype = value->dtype, .rank = value->shape.rank};
-    memcpy(outputs[i].shape, value->shape.dims, sizeof outputs[i].shape);
+    outputs[i] = value_tensor(graph->outputs.at[i], e->outputs[i]);
   }
   snprintf(folder, sizeof folder, "%.4000s/s%03zu", dir, s);
   TRY(write_tensors(ctx, folder, "in", inputs, graph->inputs.count));

@@ -440,16 +440,10 @@ hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *j
 }
 
 hone_status upload_add(struct ctx *ctx, struct upload *upload, const void *data, size_t size) {
-  const char *at = data;
   if (size > upload->expected - upload->job.bytes)
     return fail(ctx, HONE_E_LIMIT, place_none(), "more bytes than were announced");
-  for (size_t left = size; left;) {
-    const ssize_t n = write(upload->fd, at, left);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return fail(ctx, HONE_E_IO, place_none(), "an upload: %s", strerror(errno));
-    at += n;
-    left -= (size_t)n;
-  }
+  if (!write_all(upload->fd, data, size))
+    return fail(ctx, HONE_E_IO, place_none(), "an upload: %s", strerror(errno));
   upload->job.bytes += size;
   return HONE_OK;
 }

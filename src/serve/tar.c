@@ -43,19 +43,9 @@ static MUST_USE hone_status add_files(struct ctx *ctx, struct arena *arena, cons
   return status;
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static MUST_USE hone_status put(struct ctx *ctx, int fd, const void *data, size_t size) {
-  for (const char *at = data; size;) {
-    const ssize_t n = write(fd, at, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return fail(ctx, HONE_E_IO, place_none(), "a bundle: %s", strerror(errno));
-    at += n;
-    size -= (size_t)n;
-  }
-  return HONE_OK;
+  if (write_all(fd, data, size)) return HONE_OK;
+  return fail(ctx, HONE_E_IO, place_none(), "a bundle: %s", strerror(errno));
 }
 
 static void make_header(char out[BLOCK], const char *name, const char *below,
@@ -121,7 +111,7 @@ static MUST_USE hone_status put_all(struct ctx *ctx, struct arena *arena, int fd
     if (depth > DEPTH) return fail(ctx, HONE_E_LIMIT, place_file(folders.at[i]), "too deep");
     TRY(add_files(ctx, arena, folder, folders.at[i], &files, &folders));
   }
-  if (files.count) qsort(files.at, files.count, sizeof *files.at, by_name);
+  if (files.count) qsort(files.at, files.count, sizeof *files.at, by_text);
   for (size_t i = 0; i < files.count; i++) TRY(put_file(ctx, fd, folder, name, files.at[i]));
   return put(ctx, fd, zeros, sizeof zeros);
 }

@@ -238,13 +238,19 @@ static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, b
   return status;
 }
 
+hone_status store_default_path(struct ctx *ctx, char out[4096]) {
+  char folder[4096];
+  TRY(dir_user_name(ctx, "data", folder)); /* a reader makes nothing */
+  if (snprintf(out, 4096, "%s/results.db", folder) >= 4096)
+    return fail(ctx, HONE_E_USAGE, place_none(), "the store's path is too long");
+  return HONE_OK;
+}
+
 /* A name that starts with '/' or '.' can be neither ":memory:" nor a URI to SQLite. Links are
    followed here, so that lock and journal lie beside the real file whatever it was called. */
 static MUST_USE hone_status resolve(struct ctx *ctx, const char *path, char out[4096]) {
-  char folder[4096];
-  if (!path) TRY(dir_user_name(ctx, "data", folder)); /* a reader makes nothing */
-  const int length = path ? snprintf(out, 4096, "%s%s", path[0] == '/' ? "" : "./", path)
-                          : snprintf(out, 4096, "%s/results.db", folder);
+  if (!path) TRY(store_default_path(ctx, out));
+  const int length = path ? snprintf(out, 4096, "%s%s", path[0] == '/' ? "" : "./", path) : 0;
   if (length >= 4096 || (path && !path[0]))
     return fail(ctx, HONE_E_USAGE, place_none(), "the store's path is empty or too long");
   char *real = realpath(out, NULL);

@@ -7,6 +7,8 @@
 #include "../record/record.h"
 
 struct store;
+/* The file of a store whose path is NULL; it need not be there. */
+MUST_USE hone_status store_default_path(struct ctx *ctx, char out[4096]);
 /* path NULL: dir_user("data")/results.db. "postgresql://..." (libpq's URI) is a server's database, which
    several processes may write: E_MISSING without libpq, E_IO where it cannot be reached, E_FORMAT for tables that are
    not ours. write: takes the lock, E_BUSY if another process holds it;

@@ -136,6 +136,8 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
    by the #error that follows. */
 static void put_level_target(struct text *out, const struct target *target, bool embeds) {
   bool any = false;
+  text_printf(out, "/* Made by hone %s: level %s of the processor. */\n", HONE_VERSION,
+              target->level);
   text_puts(out, "#if defined __GNUC__ && !defined __clang__\n");
   for (const char *const *flag = target->flags; *flag; flag++) {
     if (strncmp(*flag, "-m", 2)) continue;

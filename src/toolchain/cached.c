@@ -3,12 +3,7 @@
 #include "toolchain_internal.h"
 
 hone_status publish(struct ctx *ctx, const char *from, const char *path) {
-  struct mapping map;
-  TRY(file_map(ctx, from, &map));
-  unsigned mode = artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755;
-  hone_status status = file_write_atomic(ctx, path, map.data, map.size, mode);
-  file_unmap(&map);
-  return status;
+  return file_copy(ctx, from, path, artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755, NULL);
 }
 
 hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked, bool *out_done) {

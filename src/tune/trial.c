@@ -352,14 +352,6 @@ static bool is_wrong(const struct trial *trial, size_t i) {
   return !(off <= (halves ? 1e-2 : WRONG));
 }
 
-static void shuffle(size_t *order, size_t count, struct random *random) {
-  for (size_t i = count; i > 1; i--) {
-    const size_t k = (size_t)random_below(random, i), kept = order[i - 1];
-    order[i - 1] = order[k];
-    order[k] = kept;
-  }
-}
-
 /* Rounds of one layout, until its share of the time is spent. */
 static hone_status run_rounds(struct bench_rig *rig, struct arena *arena, int process,
                               struct random *random) {
@@ -371,7 +363,7 @@ static hone_status run_rounds(struct bench_rig *rig, struct arena *arena, int pr
   for (size_t i = 0; i < trial->count; i++) order[i] = i;
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (round >= FEWEST_ROUNDS && (double)(clock_ns() - start) > share_ns) break;
-    shuffle(order, trial->count, random);
+    random_shuffle(random, order, trial->count);
     for (size_t k = 0; k < trial->count; k++) {
       struct candidate *candidate = &trial->candidates[order[k]];
       if (!is_wrong(trial, order[k]))

@@ -133,13 +133,26 @@ print >$ZDOTDIR/ready
 """
 
 
-def complete_in_zsh(folder, lines):
-    """What each line becomes when its last word is completed: an interactive zsh on a terminal of its own, by its keys."""
-    (folder / ".zshrc").write_text(ZSHRC)
+BASHRC = """
+PS1=
+source ./script
+answer() { printf '%s\\n' "$READLINE_LINE" >>answers; READLINE_LINE=; READLINE_POINT=0; }
+bind -x '"\\C-xa": answer'
+bind '"\\C-xb": complete'
+bind '"\\C-t": "\\C-xb\\C-xa"'
+>ready
+"""
+SHELLS = {"zsh": (".zshrc", ZSHRC, ["-d", "-i"]), "bash": (".bashrc", BASHRC, ["--rcfile", ".bashrc", "-i"])}
+
+
+def complete_by_keys(shell, folder, lines):
+    """What each line becomes when its last word is completed: an interactive shell on a terminal of its own, by its keys."""
+    name, text, words = SHELLS[shell]
+    (folder / name).write_text(text)
     pid, terminal = pty.fork()
     if not pid:
         os.chdir(folder)
-        os.execvpe("zsh", ["zsh", "-d", "-i"], {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm", "COLUMNS": "200"})
+        os.execvpe(shell, [shell, *words], {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm", "COLUMNS": "200", "INPUTRC": "/dev/null"})
 
     def drain():
         try:
@@ -172,7 +185,18 @@ def test_completion_in_zsh(hone, tmp_path):
              "hone list sta": "hone list statuses", "hone bench zoo:mlp --min-t": "hone bench zoo:mlp --min-time",
              "hone inspect --round": "hone inspect --round", "hone studies export --sto": "hone studies export --store",
              "hone inspect mod": "hone inspect model.onnx"}
-    assert dict(zip(lines, complete_in_zsh(tmp_path, lines))) == lines
+    assert dict(zip(lines, complete_by_keys("zsh", tmp_path, lines))) == lines
+
+
+def test_completion_by_keys_in_bash(hone, tmp_path):
+    """Names of files as bash itself completes them, blanks and quotes too."""
+    (tmp_path / "script").write_bytes(hone("completion", "bash").out)
+    (tmp_path / "my model.onnx").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    lines = {"hone be": "hone bench", "hone fleet sl": "hone fleet slurm", "hone dataset ex": "hone dataset export",
+             "hone bench zoo:mlp --min-t": "hone bench zoo:mlp --min-time", "hone inspect my": "hone inspect my\\ model.onnx",
+             "hone inspect 'my mo": "hone inspect 'my model.onnx'", "hone run x.onnx -o fol": "hone run x.onnx -o folder/"}
+    assert dict(zip(lines, complete_by_keys("bash", tmp_path, lines))) == lines
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -194,5 +218,8 @@ def test_lists_in_completion_are_the_tables(hone):
     words = re.search(r"list\) flags='[^']*' words='([^']*)'", hone("completion", "bash").text).group(1).split()
     for word in words:
         sound(hone("list", word))
+    for verb, words_of_it in re.findall(r"^ +([a-z]+)\) flags='[^']*' words='([^']*)'", hone("completion", "bash").text, flags=re.M):
+        for word in words_of_it.split() if verb in ("fleet", "dataset", "studies", "backends") else ():
+            assert re.search(rf"\b{word}\b", hone("help", verb).text.splitlines()[0]), (verb, word)
     refused(hone("list", "nothing"), "E_USAGE", ", ".join(words))
     refused(hone("list", "studies"), "E_USAGE", "but a command of hone")

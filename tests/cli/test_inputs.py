@@ -27,7 +27,8 @@ def model(tmp_path):
 
 
 def words_of(verb):
-    return {"run": ["run"], "reference": ["run", "--reference"], "verify": ["verify"],
+    return {"run": ["run"], "reference": ["run", "--reference"], "verify": ["verify"], "profile": ["profile", "--no-measure"],
+            "recommend": ["recommend", "--backend", "native", "-q"], "hybrid": ["hybrid", "--backend", "native,onnxruntime", "-q"],
             "bench": ["bench", "--backend", "native", "--no-measure", "--rounds", "1", "--incarnations", "1",
                       "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001", "-q"]}[verb]
 
@@ -35,7 +36,7 @@ def words_of(verb):
 VERBS = ["run", "reference", "verify", "bench"]
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [*VERBS, "profile", "recommend", "hybrid"])
 def test_bad_inputs_are_errors(hone, model, tmp_path, verb):
     words = [*words_of(verb), model]
     refused(hone(*words, "--inputs", tmp_path / "none"), "E_NOFILE", "none")
@@ -63,7 +64,7 @@ def test_bad_inputs_are_errors(hone, model, tmp_path, verb):
     refused(hone(*words, "--inputs", folder), "E_SHAPE", "[3]")
     refused(hone(*words, "--input", f"c={folder}/a.npy"), "E_USAGE", "hone inspect")
     refused(hone(*words, "--input", f"a={folder}/none.npy"), "E_NOFILE")
-    assert not (tmp_path / "data/hone/results.db").exists() or verb == "bench"
+    assert not (tmp_path / "data/hone/results.db").exists() or verb in ("bench", "recommend")
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -133,5 +134,9 @@ def test_many_inputs_and_outputs(hone, tmp_path, verb, count):
 def test_many_in_an_artifact(hone, tmp_path):
     onnx.save(many(85), tmp_path / "m.onnx")
     sound(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.so", "-q"))
+    assert "No m_run: more than 120 parameters" in (tmp_path / "m.h").read_text()  # 170: C promises 127
+    onnx.save(many(60), tmp_path / "fewer.onnx")
+    sound(hone("compile", tmp_path / "fewer.onnx", "-o", tmp_path / "fewer.c", "--embed", "-q"))
+    assert "int fewer_run(const float in0[1][3]" in (tmp_path / "fewer.h").read_text()
     sound(hone("run", tmp_path / "m.so", "-o", tmp_path / "out"))
     assert (tmp_path / "out/out_84.npy").exists()

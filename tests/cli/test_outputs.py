@@ -18,7 +18,7 @@ from hone import ROOT, catches, nothing_left, refused, sound, until
 
 KINDS = ["m.c", "m.so", "m.a", "m"]
 # What stands there already and may be replaced: a file of the same kind.
-PRECIOUS = {"m.c": b"/* precious */", "m.so": b"\x7fELF precious", "m.a": b"!<arch>\nprecious",
+PRECIOUS = {"m.c": b"/* Made by hone: precious */", "m.so": b"\x7fELF precious", "m.a": b"!<arch>\nprecious",
             "m": b"\x7fELF precious"}
 WORDS = ["--no-cache", "-q"]
 
@@ -116,7 +116,7 @@ def test_existing_files_and_links(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / "m.c", *WORDS))
     # A link is replaced by the new file; what it pointed to is not written through.
     assert target.read_text() == "precious" and not (tmp_path / "m.c").is_symlink()
-    (tmp_path / "read.c").write_text("// old")
+    (tmp_path / "read.c").write_text("/* Made by hone 0: old */")
     (tmp_path / "read.c").chmod(0o400)
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / "read.c", "--prefix", "m", *WORDS))
     assert (tmp_path / "read.c").read_bytes() == (tmp_path / "m.c").read_bytes()

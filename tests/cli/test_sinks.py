@@ -1,6 +1,7 @@
 """Where results go: nothing but a file of the same kind is ever replaced, streams are written through, and a sink
 that fails eats neither the table nor the other sinks (ROBUSTNESS row 86)."""
 
+import ctypes.util
 import json
 import os
 import shutil
@@ -12,11 +13,15 @@ import numpy as np
 import pytest
 
 import hostile
-from hone import ROOT, refused, sound
+from hone import HONE, ROOT, refused, sound
 
 STORE = ROOT / "tests/cases/store/v1.db"
-SINKS = ["--json", "--csv", "--md", "--html"]
-ENDINGS = {"--json": "json", "--csv": "csv", "--md": "md", "--html": "html"}
+SINKS = ["--json", "--csv", "--md", "--html", "--svg", "--latency-csv"]
+ENDINGS = {"--json": "json", "--csv": "csv", "--md": "md", "--html": "html", "--svg": "svg", "--latency-csv": None, "--png": "png"}
+if ctypes.util.find_library("rsvg-2"):
+    SINKS.append("--png")
+SHORT = ["--backend", "native", "--no-measure", "--rounds", "1", "--incarnations", "1", "--min-samples", "1", "--min-time",
+         "0.001", "--warmup", "0.001", "-q"]
 
 
 @pytest.fixture
@@ -122,13 +127,18 @@ def test_the_model_and_its_side_files_are_no_output(hone, tmp_path, name):
     assert (tmp_path / name).read_bytes() == before
 
 
-@pytest.mark.parametrize("verb", ["inspect", "bench"])
+LOADING = {"inspect": ["--no-measure"], "bench": SHORT, "profile": ["--no-measure"], "hybrid": ["--backend", "native,onnxruntime", "-q"],
+           "recommend": ["--backend", "native", "-q"], "quantise": ["--generate", "1", "-q"],
+           "gate": ["--base-build", HONE, "-q"]}
+
+
+@pytest.mark.parametrize("verb", LOADING)
 def test_weights_that_look_like_json_are_no_sink(hone, tmp_path, verb):
     """What a file is called or looks like does not matter: it is the model's."""
     weights = b'{"w": 1,' + b'"x": 2}\n'
     (tmp_path / "m.onnx").write_bytes(hostile.external("w.json").SerializeToString())
     (tmp_path / "w.json").write_bytes(weights)
-    more = ["--no-measure"] if verb == "inspect" else ["--backend", "native", "--no-measure", "-q"]
+    more = LOADING[verb] + (["-o", tmp_path / "small.onnx"] if verb == "quantise" else [])
     refused(hone(verb, tmp_path / "m.onnx", "--json", tmp_path / "w.json", *more), "E_PATH", "input")
     assert (tmp_path / "w.json").read_bytes() == weights
     assert not (tmp_path / "data/hone/results.db").exists()
@@ -143,9 +153,10 @@ def test_a_file_of_another_kind_stays(hone, tmp_path, name):
     (tmp_path / name).write_bytes(b"")  # an empty file is of every kind
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
-    (tmp_path / "m.h").write_text("my notes")
-    refused(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", "-q"), "E_PATH")
-    assert (tmp_path / "m.h").read_text() == "my notes"
+    for own in ("my notes", "#pragma once\n", "/* by hand */\n"):  # nobody named the header
+        (tmp_path / "m.h").write_text(own)
+        refused(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", "-q"), "E_PATH")
+        assert (tmp_path / "m.h").read_text() == own
 
 
 def test_models_and_tensors(hone, tmp_path):
@@ -200,7 +211,8 @@ def test_sinks_never_replace(report, tmp_path, flag):
     sound(report(flag, good))
     whole = good.read_bytes()
     sound(report(flag, good))  # its own kind is replaced
-    sound(report("-o", good))  # and the ending says the same as the flag
+    if ENDINGS[flag]:
+        sound(report("-o", good))  # and the ending says the same as the flag
     assert good.read_bytes() == whole == report(flag, "-").out
 
 
@@ -242,9 +254,94 @@ def test_a_failing_sink_eats_nothing(report, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text()) and (tmp_path / "c.html").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("verb", ["report", "compare", "profile", "recommend"])
+def test_a_terminal_that_fails_eats_nothing(hone, tmp_path, verb):
+    """What goes to files is there although the standard output is full."""
+    shutil.copy(STORE, tmp_path / "v1.db")
+    store = ["--store", tmp_path / "v1.db"]
+    words = {"report": ["first", *store], "compare": ["first", "first", *store],
+             "profile": ["zoo:transformer", "--no-measure", "--min-time", "0.01"],
+             "recommend": ["zoo:mlp", "--backend", "native", "--threads", "1", "--budget", "1s", "-q", "--bundle", tmp_path / "b"]}
+    with open("/dev/full", "w") as full:
+        result = hone("-o0", HONE, verb, *words[verb], "--json", tmp_path / "x.json", stdout=full, program="stdbuf")
+    assert result.code == 73, result
+    assert json.loads((tmp_path / "x.json").read_text())
+    assert verb != "recommend" or (tmp_path / "b/selftest").exists()
+
+
+def test_what_flags_name_to_be_read_is_no_output(hone, tmp_path):
+    """Files of --inputs, --labels and the like, and the store; outputs of an earlier run beside inputs are none."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    np.save(folder / "input.npy", np.zeros((4, 256), np.float32))
+    (folder / "labels.json").write_text("{}")
+    for verb, flag, more in (("bench", "--inputs", SHORT), ("profile", "--inputs", ["--no-measure"]),
+                             ("quantise", "--calibrate", ["-o", tmp_path / "q.onnx", "-q"])):
+        refused(hone(verb, "zoo:mlp", flag, folder, "--json", folder / "labels.json", *more), "E_PATH", "input")
+    assert (folder / "labels.json").read_text() == "{}"
+    (folder / "labels.json").unlink()
+    for _ in range(2):
+        sound(hone("run", "zoo:mlp", "--inputs", folder, "-o", folder))
+    os.link(folder / "input.npy", folder / "out_0.npy.new")
+    os.replace(folder / "out_0.npy.new", folder / "out_0.npy")  # one file under both names
+    before = (folder / "input.npy").read_bytes()
+    refused(hone("run", "zoo:mlp", "--inputs", folder, "-o", folder), "E_PATH", "input")
+    assert (folder / "input.npy").read_bytes() == before
+    samples = tmp_path / "samples/s000"
+    samples.mkdir(parents=True)
+    shutil.copy(folder / "input.npy", samples / "in_0.npy")
+    refused(hone("quantise", "zoo:mlp", "--calibrate", samples.parent, "--labelled-set", f"{samples.parent}/.", "-o",
+                 tmp_path / "q.onnx", "-q"), "E_PATH", "input")
+
+
+def test_a_store_is_not_exported_to_itself(hone, tmp_path):
+    """Whether it is named or the user's own; and nothing else is taken for one."""
+    shutil.copy(STORE, tmp_path / "v1.db")
+    os.link(tmp_path / "v1.db", tmp_path / "second.db")
+    before = (tmp_path / "v1.db").read_bytes()
+    for other in ("v1.db", "second.db"):
+        refused(hone("studies", "export", "-o", tmp_path / other, "--store", tmp_path / "v1.db"), "E_PATH", "input")
+    (tmp_path / "data/hone").mkdir(parents=True)
+    own = tmp_path / "data/hone/results.db"
+    shutil.copy(STORE, own)
+    refused(hone("studies", "export", "-o", own), "E_PATH", "input")
+    assert (tmp_path / "v1.db").read_bytes() == own.read_bytes() == before
+    folder = tmp_path / "places"
+    folder.mkdir()
+    for path in special_files(folder).values():
+        link = path.with_name(f"{path.name}-link.db")
+        link.symlink_to(path)
+        kinds = kinds_of(folder)
+        assert hone("studies", "export", "-o", link).code in (65, 73, 74, 77), path
+        assert kinds_of(folder) == kinds
+
+
+def test_folders_of_outputs(hone, tmp_path):
+    """--csv-dir, --keep and --bundle are looked at before anything is measured; what lies in them stays."""
+    (tmp_path / "file").write_text("words")
+    for flag in ("--csv-dir", "--keep"):
+        for place in ("/proc/none/x", tmp_path / "file", tmp_path / "file/x"):
+            result = hone("bench", "zoo:resnet18", flag, place, "--backend", "native")
+            refused(result, "E_WRITE")
+            assert result.seconds < 5 and not (tmp_path / "data/hone/results.db").exists()
+    (tmp_path / "each").mkdir()
+    (tmp_path / "each/zoo_mlp.csv").write_text("my,own\n")
+    refused(hone("bench", "zoo:mlp", "--csv-dir", tmp_path / "each", *SHORT), "E_PATH", "left as it is")
+    assert (tmp_path / "each/zoo_mlp.csv").read_text() == "my,own\n" and not (tmp_path / "data/hone/results.db").exists()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    for place in ("/proc/none/x", tmp_path / "link", tmp_path / "file", tmp_path / "each"):
+        result = hone("recommend", "zoo:resnet18", "--backend", "native", "--bundle", place)
+        refused(result, "E_WRITE E_PATH")
+        assert result.seconds < 5 and not (tmp_path / "data/hone/results.db").exists()
+
+
 def test_outputs_are_named_once(report, tmp_path):
     refused(report("--json", "-", "--csv", "-"), "E_USAGE")
     refused(report("--json", tmp_path / "x", "--csv", tmp_path / "x"), "E_USAGE")
+    (tmp_path / "folder").mkdir()
+    refused(report("--json", tmp_path / "x", "--csv", tmp_path / "folder/../x"), "E_USAGE", "one place")
+    refused(report("--json", "x", "-o", "./x.md", "--md", "x.md", cwd=tmp_path), "E_USAGE", "one place")
     refused(report("-o", tmp_path / "x.txt"), "E_USAGE", ".html")
     refused(report("-o", "-"), "E_USAGE", "--json -")
     sound(report("-o", tmp_path / "x.json", "-o", tmp_path / "y.md", "--csv", "-"))

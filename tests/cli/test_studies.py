@@ -102,6 +102,7 @@ def test_exit_codes_are_explained(hone):
     for code in (0, 1, 3, 4):
         assert f"\n  {code}   " in text
         assert "bench" in hone("explain", str(code)).text
+    assert "recommend" in hone("explain", "1").text and "\n  1   " in hone("help", "recommend").text
     assert "E_FORMAT" in hone("explain", "65").text
     refused(hone("explain", "200"), "E_USAGE")
     for line in hone("list", "statuses").text.splitlines():  # what stands in a table too

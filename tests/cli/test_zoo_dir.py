@@ -60,7 +60,14 @@ def test_the_folder_s_models_have_names(hone, tmp_path, folder, python):
     assert any(line.startswith("zoo:mlp ") for line in lines) and not ran(tmp_path)
     out = tmp_path / "out.onnx"
     sound(hone("zoo", "write", "mine", "--zoo-dir", folder, "--engine", f"torch={python}", "-o", out))
-    assert out.read_bytes() == (tmp_path / "identity.onnx").read_bytes()
+    words = ["zoo", "write", "mine", "--zoo-dir", folder, "--engine", f"torch={python}", "-o"]
+    assert out.read_bytes() == (tmp_path / "identity.onnx").read_bytes() == hone(*words, "-").out
+    (tmp_path / "notes.onnx").write_text("words")
+    refused(hone(*words, tmp_path / "notes.onnx"), "E_PATH", "left as it is")
+    refused(hone(*words, tmp_path / "notes.txt"), "E_USAGE", "FILE.pt2")
+    (tmp_path / "full.onnx").symlink_to("/dev/full")
+    refused(hone(*words, tmp_path / "full.onnx"), "E_WRITE")
+    assert (tmp_path / "full.onnx").is_symlink() and (tmp_path / "notes.onnx").read_text() == "words"
     sound(hone("zoo", "write", "mlp", "--zoo-dir", folder, "-o", tmp_path / "mlp.onnx"))  # the built-in ones stay
 
 
