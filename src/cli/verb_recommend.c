@@ -155,11 +155,27 @@ static void add_candidate(char backends[LIST], char threads[LIST], const char *b
   list_add(threads, LIST, number);
 }
 
+/* A look may take minutes: whoever waits learns what came of it. */
+static hone_status say_ahead(const struct race *race, const struct look *at) {
+  struct text words = {0};
+  text_printf(&words, "of %zu rows ", at->summary.record_count);
+  if (at->advice.choice == SIZE_MAX)
+    text_puts(&words, "none holds every bound for sure");
+  else
+    advise_name(&words, &at->summary, at->advice.choice);
+  if (at->advice.choice != SIZE_MAX) text_puts(&words, " is ahead");
+  TRY(text_finish(race->ctx, &words));
+  say(race, words.at);
+  text_deinit(&words);
+  return HONE_OK;
+}
+
 static hone_status look(struct race *race, const char *title, const struct command *how) {
   struct look *at = &race->looks[race->look_count];
   TRY(study(race, title, how, &at->summary));
   race->look_count++;
-  return advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice);
+  TRY(advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice));
+  return say_ahead(race, at);
 }
 
 static hone_status first_look(struct race *race) {
