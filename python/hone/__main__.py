@@ -4,7 +4,7 @@ python -m hone torch SOURCE:NAME ...        torch.compile's backends beside each
 python -m hone ARGUMENTS...                 the `hone` command that came with the package
 
 export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
-zoo write takes a model of torchvision, timm, transformers, torch_geometric or ultralytics with seeded weights, or NAME.py in
+zoo write takes a model of torchvision, timm, transformers, diffusers, torch_geometric or ultralytics with seeded weights, or NAME.py in
 DIR with get_model() and get_dummy_input(), whose code is run. Other words after zoo are for hone's own built-in models.
 """
 

@@ -10,13 +10,14 @@ import contextlib
 import importlib
 import importlib.util
 import inspect
+import json
 import os
 import pathlib
 import sys
 import tempfile
 from typing import Any, Iterator
 
-SOURCES = "torchvision, timm, transformers, torch_geometric, ultralytics"
+SOURCES = "torchvision, timm, transformers, diffusers, torch_geometric, ultralytics"
 Example = tuple[Any, tuple[Any, ...]]  # a module and what it is called with
 
 
@@ -40,8 +41,13 @@ def _torchvision(name: str, size: int | None, settings: dict[str, Any]) -> Examp
     models = _library("torchvision").models
     if name not in models.list_models():
         raise Refusal(66, f"torchvision has no model {name}; it has {', '.join(models.list_models(module=models)[:6])} ...")
-    size = size or 224
-    return models.get_model(name, weights=None, **settings), (torch.randn(1, 3, size, size),)
+    builder = models.get_model_builder(name)
+    asked, kind = inspect.signature(builder).parameters, builder.__module__.split(".")[2]
+    if "weights_backbone" in asked:
+        settings = {"weights_backbone": None, **settings}
+    size = size or (112 if kind == "video" else 224)
+    shape = (1, 3, 16, size, size) if kind == "video" else (1, 3, size, size)
+    return builder(weights=None, **settings), tuple(torch.rand(shape) for _ in range(2 if kind == "optical_flow" else 1))
 
 
 def _timm(name: str, size: int | None, settings: dict[str, Any]) -> Example:
@@ -58,9 +64,51 @@ def _timm(name: str, size: int | None, settings: dict[str, Any]) -> Example:
     return module, (torch.randn(1, channels, *([size, size] if size else sides)),)
 
 
-def _transformers(name: str, size: int | None, settings: dict[str, Any]) -> Example:
-    """NAME is a type of configuration (bert, t5, gpt2, vit); the head is AutoModel's."""
+def _first(model: Any, names: list[str], **fixed: Any) -> Any:
+    """The first of the outputs alone, of inputs by position."""
     import torch
+
+    class First(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+            first: torch.Tensor = self.model(**dict(zip(names, inputs)), **fixed)[0]
+            return first
+
+    return First()
+
+
+def _example(name: str, config: Any, size: int | None) -> Any:
+    """What an input of this name of transformers' models takes."""
+    import torch
+    part = {"pixel_values": "vision_config", "input_ids": "text_config"}.get(name, "")
+    config = getattr(config, part, config)
+
+    def of(*names: str, otherwise: int) -> int:
+        found = next((getattr(config, n) for n in names if getattr(config, n, None) is not None), otherwise)
+        return max(found) if isinstance(found, (list, tuple)) else int(found)
+
+    if name == "pixel_values":
+        side = size or of("image_size", otherwise=224)
+        frames = [of("num_frames", otherwise=1)] if hasattr(config, "num_frames") else []
+        return torch.randn(1, *frames, of("num_channels", "in_channels", otherwise=3), side, side)
+    if name == "input_values" and hasattr(config, "num_mel_bins"):
+        return torch.randn(1, size or of("max_length", otherwise=100), of("num_mel_bins", otherwise=80))
+    if name == "input_values":
+        return torch.randn(1, *([of("audio_channels", otherwise=1)] if hasattr(config, "codebook_size") else []), size or 16000)
+    if name == "input_features":
+        length = size or 2 * of("max_source_positions", otherwise=100)
+        bands = of("num_mel_bins", "feature_size", "input_feat_per_channel", otherwise=80)
+        return torch.randn(1, bands, length) if hasattr(config, "num_mel_bins") else torch.randn(1, length, bands)
+    if name == "past_values":
+        return torch.randn(1, size or of("context_length", otherwise=32), of("num_input_channels", otherwise=1))
+    return torch.randint(0, of("vocab_size", otherwise=1000), (1, size or 16))
+
+
+def _transformers(name: str, size: int | None, settings: dict[str, Any]) -> Example:
+    """NAME is a type of configuration (bert, t5, gpt2, vit, wav2vec2, clip); the head is AutoModel's."""
     library = _library("transformers")
     try:
         config = library.AutoConfig.for_model(name, **settings)
@@ -68,25 +116,31 @@ def _transformers(name: str, size: int | None, settings: dict[str, Any]) -> Exam
         raise Refusal(66, f"transformers knows no configuration {name}; bert, gpt2, t5, vit are some") from None
     config.use_cache = False
     model = library.AutoModel.from_config(config)
+    names = [model.main_input_name]
+    if hasattr(config, "vision_config") and hasattr(config, "text_config"):
+        names = ["input_ids", "pixel_values"]
+    if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in inspect.signature(model.forward).parameters:
+        names.append("decoder_input_ids")
+    sizes = {"decoder_input_ids": None} if names[0] == "input_features" else {}
+    return _first(model, names), tuple(_example(n, config, sizes.get(n, size)) for n in names)
 
-    class First(torch.nn.Module):
-        """The first output alone, by position."""
 
-        def __init__(self, names: list[str]):
-            super().__init__()
-            self.model, self.names = model, names
-
-        def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-            first: torch.Tensor = self.model(**dict(zip(self.names, inputs)))[0]
-            return first
-
-    if model.main_input_name == "pixel_values":
-        side = size or config.image_size
-        return First(["pixel_values"]), (torch.randn(1, config.num_channels, side, side),)
-    ids = torch.randint(0, config.vocab_size, (1, size or 16))
-    if config.is_encoder_decoder:
-        return First(["input_ids", "decoder_input_ids"]), (ids, ids.clone())
-    return First(["input_ids"]), (ids,)
+def _diffusers(name: str, size: int | None, settings: dict[str, Any]) -> Example:
+    """NAME is a class of its models (UNet2DModel, UNet2DConditionModel, AutoencoderKL); one step of it, in latent space."""
+    import torch
+    made = getattr(_library("diffusers"), name, None)
+    if not inspect.isclass(made) or not issubclass(made, torch.nn.Module):
+        raise Refusal(66, f"diffusers has no model {name}; UNet2DModel, UNet2DConditionModel, AutoencoderKL are some")
+    model = made(**settings)
+    side = size or getattr(model.config, "sample_size", None) or 32
+    image = torch.randn(1, model.config.in_channels, side, side)
+    examples = {"sample": image, "hidden_states": image, "timestep": torch.tensor([10])}
+    if isinstance(getattr(model.config, "cross_attention_dim", None), int):
+        examples["encoder_hidden_states"] = torch.randn(1, 8, model.config.cross_attention_dim)
+    if getattr(model.config, "num_embeds_ada_norm", None):
+        examples["class_labels"] = torch.tensor([1])
+    names = [n for n in inspect.signature(model.forward).parameters if n in examples]
+    return _first(model, names, return_dict=False), tuple(examples[n] for n in names)
 
 
 def _torch_geometric(name: str, size: int | None, settings: dict[str, Any]) -> Example:
@@ -123,8 +177,8 @@ def _ultralytics(name: str, size: int | None, settings: dict[str, Any]) -> Examp
     return module, (torch.randn(1, 3, size, size),)
 
 
-_BUILDERS = {"torchvision": _torchvision, "timm": _timm, "transformers": _transformers, "torch_geometric": _torch_geometric,
-             "ultralytics": _ultralytics}
+_BUILDERS = {"torchvision": _torchvision, "timm": _timm, "transformers": _transformers, "diffusers": _diffusers,
+             "torch_geometric": _torch_geometric, "ultralytics": _ultralytics}
 
 
 def _user_file(path: pathlib.Path) -> Example:
@@ -145,13 +199,25 @@ def _user_file(path: pathlib.Path) -> Example:
     return model, inputs
 
 
+def _nested(settings: dict[str, Any]) -> dict[str, Any]:
+    """text_config.hidden_size=32 is a setting within a setting."""
+    out: dict[str, Any] = {}
+    for key, value in settings.items():
+        *path, last = key.split(".")
+        within = out
+        for part in path:
+            within = within.setdefault(part, {})
+        within[last] = value
+    return out
+
+
 def build(name: str, zoo_dir: str | None, size: int | None, settings: dict[str, Any], seed: int) -> Example:
     """The module in evaluation mode, and example inputs."""
     import torch
     torch.manual_seed(seed)
     source, _, model = name.partition(":")
     if source in _BUILDERS and model:
-        module, inputs = _BUILDERS[source](model, size, settings)
+        module, inputs = _BUILDERS[source](model, size, _nested(settings))
     else:
         path = pathlib.Path(zoo_dir or ".") / f"{name}.py"
         if not path.is_file():
@@ -214,12 +280,10 @@ def _setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise Refusal(2, f"--set {text}: as --set num_hidden_layers=2")
-    for kind in (int, float):
-        try:
-            return key, kind(value)
-        except ValueError:
-            pass
-    return key, {"true": True, "false": False}.get(value, value)
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
 
 
 def listed(zoo_dir: str) -> list[str]:
@@ -239,7 +303,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("-o", "--output", help="FILE.onnx or FILE.pt2")
     parser.add_argument("--zoo-dir", help="folder of files with get_model() and get_dummy_input()")
     parser.add_argument("--size", type=int, help="side of the picture, or length of the sequence")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an argument of the model's constructor or configuration")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an argument of the model's constructor or configuration: depths=[1,1], text_config.hidden_size=32")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
     try:

@@ -29,8 +29,15 @@ static hone_status set_args(struct make *make, struct node *node, const struct a
       case ARG_INTS:
         TRY(node_set_ints(ctx, make->graph, node, args->name, args->ints, args->count));
         break;
-      default: /* ARG_STRING */
+      case ARG_STRING:
         TRY(node_set_string(ctx, make->graph, node, args->name, args->s));
+        break;
+      default: /* ARG_STRINGS */
+        TRY(node_set(ctx, make->graph, node,
+                     &(struct attribute){.name = args->name,
+                                         .kind = ATTRIBUTE_STRINGS,
+                                         .count = args->count,
+                                         .strings = args->strings}));
         break;
     }
   return HONE_OK;
@@ -145,26 +152,6 @@ hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, 
   struct value *scalar;
   TRY(make_scalar(make, x->dtype, y, &scalar));
   return make_node(make, id, VALUES(x, scalar), NULL, out);
-}
-
-hone_status make_bit_shift(struct make *make, struct value *x, struct value *by, unsigned most,
-                           bool is_right, struct value **out) {
-  const hone_dtype dtype = x->dtype;
-  struct value *low, *high, *one, *power, *rest;
-  TRY(make_scalar(make, by->dtype, 0, &low));
-  TRY(make_scalar(make, by->dtype, (double)most, &high));
-  TRY(make_node(make, OP_Clip, VALUES(by, low, high), NULL, &by));
-  TRY(make_cast(make, by, HONE_U64, &by));
-  TRY(make_scalar(make, HONE_U64, 1, &one));
-  TRY(make_node(make, OP_BitShift, VALUES(one, by), ARGS(STRING_ARG("direction", "LEFT")), &power));
-  TRY(make_cast(make, power, HONE_I64, &power));
-  TRY(make_cast(make, x, HONE_I64, &x));
-  if (is_right) {
-    TRY(make_node(make, OP_Mod, VALUES(x, power), NULL, &rest));
-    TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &x));
-  }
-  TRY(make_node(make, is_right ? OP_Div : OP_Mul, VALUES(x, power), NULL, &x));
-  return make_cast(make, x, dtype, out);
 }
 
 hone_status make_graph_output(struct make *make, struct value *value, const char *name) {

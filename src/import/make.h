@@ -14,12 +14,13 @@ struct make {
 /* One attribute; a list of them ends with a NULL name. */
 struct arg {
   const char *name;
-  enum { ARG_INT, ARG_FLOAT, ARG_INTS, ARG_STRING } kind;
+  enum { ARG_INT, ARG_FLOAT, ARG_INTS, ARG_STRING, ARG_STRINGS } kind;
   int64_t i;
   double f;
   const int64_t *ints;
   size_t count;
   const char *s;
+  const struct string *strings; /* `count` of them, which outlive the graph */
 };
 #define ARGS(...) ((const struct arg[]){__VA_ARGS__, {.name = NULL}})
 #define INT_ARG(n, value) \
@@ -30,6 +31,8 @@ struct arg {
   { .name = (n), .kind = ARG_INTS, .ints = (values), .count = (length) }
 #define STRING_ARG(n, value) \
   { .name = (n), .kind = ARG_STRING, .s = (value) }
+#define STRINGS_ARG(n, values, length) \
+  { .name = (n), .kind = ARG_STRINGS, .strings = (values), .count = (length) }
 #define VALUES(...)                       \
   ((struct value *const[]){__VA_ARGS__}), \
       sizeof((struct value *[]){__VA_ARGS__}) / sizeof(struct value *)
@@ -63,9 +66,6 @@ MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dt
 /* Two operands that broadcast, and a scalar of x's type. */
 MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, double y,
                                       struct value **out);
-/* Integers x times 2^by, or divided by it and rounded down, in 64 bits and then in x's own; by is held within [0, most]. */
-MUST_USE hone_status make_bit_shift(struct make *make, struct value *x, struct value *by,
-                                    unsigned most, bool is_right, struct value **out);
 /* Makes `value` a graph output called `name`, through an Identity where it is an input, a constant
    or an output already. */
 MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);

@@ -197,7 +197,7 @@ pt_build_fn build_view, build_flatten, build_unsqueeze, build_squeeze, build_per
     build_repeat, build_repeat_interleave, build_full, build_arange, build_triangle, build_eye,
     build_linspace, build_flip, build_roll, build_unbind, build_narrow, build_movedim, build_like,
     build_unflatten, build_diff, build_pixel_shuffle, build_channel_shuffle, build_meshgrid,
-    build_broadcast_tensors, build_sym_numel, build_nothing, build_number_test,
+    build_broadcast_tensors, build_sym_numel, build_nothing, build_number_test, build_number_choice,
     build_repeat_by_list, build_shift;
 
 /* -- pt2_index.c ---- */
@@ -227,6 +227,9 @@ pt_build_fn build_softmax, build_safe_softmax, build_layer_norm, build_rms_norm,
 
 /* -- pt2_recurrent.c ---- */
 pt_build_fn build_recurrent, build_recurrent_cell;
+
+/* -- pt2_encoder.c ---- */
+pt_build_fn build_encoder_layer;
 
 /* -- pt2_scans.c ---- */
 pt_build_fn build_scan;

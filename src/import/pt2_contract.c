@@ -87,6 +87,14 @@ static hone_status mask_scores(struct pt_op *op, struct value *mask, struct valu
   return make_node(op->make, OP_Where, VALUES(mask, *y, never), NULL, y);
 }
 
+/* Who sees no key gets zeros. */
+static hone_status clear(struct pt_op *op, struct value **y) {
+  struct value *is_nan, *zero;
+  TRY(make_scalar(op->make, (*y)->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_IsNaN, VALUES(*y), NULL, &is_nan));
+  return make_node(op->make, OP_Where, VALUES(is_nan, zero, *y), NULL, y);
+}
+
 /* softmax(q k' * scale + mask) v */
 hone_status build_attention(struct pt_op *op) {
   struct value *q, *k, *v, *mask, *y;
@@ -112,6 +120,7 @@ hone_status build_attention(struct pt_op *op) {
   TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
   if (mask) TRY(mask_scores(op, mask, &y));
   TRY(make_node(op->make, OP_Softmax, VALUES(y), ARGS(INT_ARG("axis", -1)), &y));
+  if (mask) TRY(clear(op, &y));
   TRY(make_node(op->make, OP_MatMul, VALUES(y, v), NULL, &y));
   return pt_result(op, 0, y);
 }
@@ -534,7 +543,8 @@ hone_status build_weight_norm(struct pt_op *op) {
   TRY(make_node(op->make, OP_ReduceL2, VALUES(v, axes), ARGS(INT_ARG("keepdims", 1)), &norm));
   TRY(make_node(op->make, OP_Div, VALUES(g, norm), NULL, &y));
   TRY(make_node(op->make, OP_Mul, VALUES(v, y), NULL, &y));
-  return pt_result(op, 0, y);
+  TRY(pt_result(op, 0, y));
+  return pt_result_count(op) > 1 && pt_is_read(op, 1) ? pt_result(op, 1, norm) : HONE_OK;
 }
 
 hone_status build_cumulative(struct pt_op *op) {

@@ -232,9 +232,9 @@ hone_status build_gelu(struct pt_op *op) {
   const char *approximate;
   TRY(pt_need(op, "self", &x));
   TRY(pt_text(op, "approximate", "none", &approximate));
-  bool is_tanh = !strcmp(approximate, "tanh");
-  TRY(make_node(op->make, OP_Gelu, VALUES(x),
-                ARGS(STRING_ARG("approximate", is_tanh ? "tanh" : "none")), &y));
+  if (strcmp(approximate, "tanh") && strcmp(approximate, "none"))
+    return pt_refuse(op, "approximate %.100s", approximate);
+  TRY(make_node(op->make, OP_Gelu, VALUES(x), ARGS(STRING_ARG("approximate", approximate)), &y));
   return pt_result(op, 0, y);
 }
 
@@ -392,14 +392,13 @@ hone_status build_binary(struct pt_op *op) {
   return pt_result(op, 0, z);
 }
 
-/* x times 2^y, or (parameter 1) divided by it and rounded down, in x's own bits. */
+/* To the left, or (parameter 1) to the right with the sign; by less than nothing or by all bits: no bit of x is left. */
 hone_status build_bit_shift(struct pt_op *op) {
-  enum { MOST = 62 }; /* further ones leave what this does */
   struct value *x, *y;
   TRY(read_pair(op, &x, &y));
-  if (!dtype_is_integer(x->dtype) || x->dtype == HONE_U64)
-    return pt_refuse(op, "of %s", dtype_name(x->dtype));
-  TRY(make_bit_shift(op->make, x, y, MOST, op->parameter, &x));
+  if (!dtype_is_integer(x->dtype)) return pt_refuse(op, "of %s", dtype_name(x->dtype));
+  TRY(make_node(op->make, OP_BitShift, VALUES(x, y),
+                ARGS(STRING_ARG("direction", op->parameter ? "RIGHT" : "LEFT")), &x));
   return pt_result(op, 0, x);
 }
 

@@ -164,8 +164,10 @@ static hone_status read_condition(struct pt_op *op, struct value **out) {
   json_t *said = NULL;
   struct pt_item *item = NULL;
   const char *kind = operand(op, 0, &said);
-  const char *name =
-      pt_words(json_object_get(said, !strcmp(kind, "as_tensor") ? "name" : "as_name"));
+  if (!strncmp(kind, "as_sym_", 7)) kind = pt_variant(said, &said);
+  const char *name = !strcmp(kind, "as_tensor") ? pt_words(json_object_get(said, "name"))
+                     : !strcmp(kind, "as_name") ? pt_words(said)
+                                                : "";
   if (*name) {
     TRY(pt_find(op->pt, pt_place(op), name, &item));
     if (item->value) TRY(pt_refresh(op, item));

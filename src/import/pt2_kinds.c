@@ -63,6 +63,7 @@ static const struct {
     {"aten._scaled_dot_product_flash_attention_for_cpu.default", build_attention, 0},
     {"aten._softmax.default", build_softmax, OP_Softmax},
     {"aten._to_copy.default", build_to, 0},
+    {"aten._transformer_encoder_layer_fwd.default", build_encoder_layer, 0},
     {"aten._trilinear.default", build_trilinear, 0},
     {"aten._unique2.default", build_unique, 0},
     {"aten._unsafe_index.Tensor", build_index, 0},
@@ -77,6 +78,7 @@ static const struct {
     {"aten._upsample_nearest_exact2d.default", build_upsample, 3},
     {"aten._upsample_nearest_exact2d.vec", build_upsample, 3},
     {"aten._weight_norm.default", build_weight_norm, 0},
+    {"aten._weight_norm_interface.default", build_weight_norm, 0},
     {"aten.abs.default", build_abs, OP_Abs},
     {"aten.absolute.default", build_abs, OP_Abs},
     {"aten.acos.default", build_unary, OP_Acos},
@@ -350,6 +352,7 @@ static const struct {
     {"aten.less.Tensor", build_binary, OP_Less},
     {"aten.less_equal.Scalar", build_binary, OP_LessOrEqual},
     {"aten.less_equal.Tensor", build_binary, OP_LessOrEqual},
+    {"aten.lift.default", build_copy, 0},
     {"aten.lift_fresh.default", build_copy, 0},
     {"aten.lift_fresh_copy.default", build_copy, 0},
     {"aten.linalg_cross.default", build_cross, 0},
@@ -424,6 +427,7 @@ static const struct {
     {"aten.mv.default", build_matmul, 0},
     {"aten.nan_to_num.default", build_nan_to_num, 0},
     {"aten.narrow.default", build_narrow, 0},
+    {"aten.native_channel_shuffle.default", build_channel_shuffle, 0},
     {"aten.native_dropout.default", build_copy, 0},
     {"aten.native_group_norm.default", build_group_norm, 0},
     {"aten.native_layer_norm.default", build_layer_norm, 0},
@@ -484,6 +488,8 @@ static const struct {
     {"aten.resolve_conj.default", build_clone, 0},
     {"aten.resolve_neg.default", build_copy, 0},
     {"aten.rms_norm.default", build_rms_norm, 0},
+    {"aten.rnn_relu.input", build_recurrent, OP_RNN},
+    {"aten.rnn_relu_cell.default", build_recurrent_cell, OP_RNN},
     {"aten.rnn_tanh.input", build_recurrent, OP_RNN},
     {"aten.rnn_tanh_cell.default", build_recurrent_cell, OP_RNN},
     {"aten.roll.default", build_roll, 0},
@@ -500,6 +506,7 @@ static const struct {
     {"aten.scatter.value_reduce", build_scatter, 2},
     {"aten.scatter_add.default", build_scatter, 1},
     {"aten.scatter_reduce.two", build_scatter, 2},
+    {"aten.searchsorted.Scalar", build_search, 1},
     {"aten.searchsorted.Tensor", build_search, 1},
     {"aten.select.int", build_select, 0},
     {"aten.select_scatter.default", build_slice_scatter, 1},
@@ -570,6 +577,8 @@ static const struct {
     {"aten.take_along_dim.default", build_take_along, 0},
     {"aten.tan.default", build_unary, OP_Tan},
     {"aten.tanh.default", build_unary, OP_Tanh},
+    {"aten.tensor_split.indices", build_split, 4},
+    {"aten.tensor_split.sections", build_split, 3},
     {"aten.tensordot.default", build_tensordot, 0},
     {"aten.threshold.default", build_threshold, 0},
     {"aten.tile.default", build_repeat, 1},
@@ -593,6 +602,7 @@ static const struct {
     {"aten.unfold.default", build_unfold, 0},
     {"aten.unsafe_chunk.default", build_split, 2},
     {"aten.unsafe_split.Tensor", build_split, 0},
+    {"aten.unsafe_split_with_sizes.default", build_split, 1},
     {"aten.unsqueeze.default", build_unsqueeze, 0},
     {"aten.upsample_bicubic2d.default", build_upsample, 2},
     {"aten.upsample_bicubic2d.vec", build_upsample, 2},
@@ -642,6 +652,7 @@ static const struct {
     {"quantized_decomposed.quantize_per_tensor.default", build_quantize, 0},
     {"torch.sym_float", build_number, 'i'},
     {"torch.sym_int", build_number, 't'},
+    {"torch.sym_ite", build_number_choice, 0},
     {"torch.sym_max", build_number, 'M'},
     {"torch.sym_min", build_number, 'm'},
     {"torch.sym_not", build_number_test, '='},
@@ -680,6 +691,8 @@ const char *pt_target(const json_t *node) {
 hone_status pt_plain_target(struct pt *pt, const char *target, const char **out) {
   const char *mark = strstr(target, "_.");
   *out = NULL;
+  if (!strncmp(target, "aten.__i", 8)) /* x &= y: "aten.__iand__.Tensor" is "aten.__and__.Tensor" */
+    return arena_printf(pt->ctx, pt->arena, out, "aten.__%s", target + 8);
   if (!mark || strncmp(target, "aten.", 5) || mark[-1] == '_') return HONE_OK;
   return arena_printf(pt->ctx, pt->arena, out, "%.*s%s", (int)(mark - target), target, mark + 1);
 }
@@ -740,6 +753,10 @@ static hone_status pt_build(struct pt_op *op) {
   if (!found) {
     TRY(pt_plain_target(op->pt, op->target, &plain));
     found = plain && find_kind(op, plain, &build);
+    if (found && pt_view_of(plain)) { /* unsqueeze_: another look at the same, under the new name */
+      op->target = plain;
+      plain = NULL;
+    }
   }
   if (!found) return unknown(op);
   TRY(pt_is_by_parts(op) ? pt_build_by_parts(op, build) : build(op));

@@ -123,7 +123,8 @@ hone_status build_batch_norm(struct pt_op *op) {
   TRY(pt_need(op, "input", &x));
   int64_t training;
   TRY(pt_int(op, "training", 0, &training));
-  if (training) return pt_refuse(op, "in training");
+  if (training && pt_given(op, "running_mean")) return pt_refuse(op, "in training");
+  if (training) return build_batch_norm_fresh(op); /* as weights are standardised, say */
   TRY(pt_need(op, "running_mean", &mean));
   TRY(pt_need(op, "running_var", &variance));
   TRY(ones_or(op, "weight", &mean->shape, 1, &scale));

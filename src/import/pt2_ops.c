@@ -182,6 +182,13 @@ hone_status build_number_test(struct pt_op *op) {
   return pt_number(op, holds(op->parameter, a, b));
 }
 
+hone_status build_number_choice(struct pt_op *op) {
+  double is_first, y;
+  TRY(pt_float(op, "b", 0, &is_first));
+  TRY(pt_float(op, is_first != 0 ? "t" : "f", 0, &y));
+  return pt_number(op, y);
+}
+
 /* -- slices and joins ---- */
 
 hone_status build_slice(struct pt_op *op) {
@@ -249,28 +256,56 @@ hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
   return pt_result(op, 0, y);
 }
 
-hone_status build_split(struct pt_op *op) { /* parameter 1: with sizes; 2: chunk */
+enum split { BY_SIZE, BY_SIZES, IN_CHUNKS, IN_SECTIONS, AT_INDICES };
+
+/* Where the parts but the last end, to sizes: Python's slices, which rise. */
+static hone_status sizes_between(struct pt_op *op, int64_t dim, size_t count, int64_t *sizes) {
+  int64_t at = 0;
+  for (size_t i = 0; i < count; i++) {
+    int64_t end = i == count - 1 ? dim : sizes[i] < 0 ? sizes[i] + dim : sizes[i];
+    if (end > dim) end = dim;
+    if (end < at) return pt_refuse(op, "at indices that do not rise");
+    sizes[i] = end - at;
+    at = end;
+  }
+  return HONE_OK;
+}
+
+/* The sizes of `count` parts of a dimension. */
+static hone_status split_sizes(struct pt_op *op, int64_t dim, size_t count, int64_t *sizes) {
+  const int64_t parts = (int64_t)count, rest = dim % parts;
+  const bool is_at = op->parameter == AT_INDICES, is_even = op->parameter == IN_SECTIONS;
+  const size_t given = count - is_at;
+  int64_t size = dim / parts + (rest != 0), asked = parts;
+  size_t found = 0;
+  if (is_at || op->parameter == BY_SIZES) {
+    TRY(pt_ints(op, is_at ? "indices" : "split_sizes", count, sizes, &found));
+    if (found != given) return pt_refuse(op, "%zu sizes for %zu results", found, count);
+    return is_at ? sizes_between(op, dim, count, sizes) : HONE_OK;
+  }
+  if (is_even) TRY(pt_int(op, "sections", parts, &asked));
+  if (asked != parts) return pt_refuse(op, "into %zu", count);
+  for (size_t i = 0; is_even && i < count; i++) sizes[i] = dim / parts + ((int64_t)i < rest);
+  if (is_even) return HONE_OK;
+  if (op->parameter == BY_SIZE) TRY(pt_int(op, "split_size", size, &size));
+  if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu", count);
+  for (size_t i = 0; i < count; dim -= sizes[i++]) {
+    if (size && !dim && i) return pt_refuse(op, "into %zu", count); /* nothing is left */
+    sizes[i] = dim < size ? dim : size;
+  }
+  return HONE_OK;
+}
+
+hone_status build_split(struct pt_op *op) {
   struct value *x, *lengths, **parts;
-  int64_t axis, size, *sizes;
-  size_t count = pt_result_count(op), found = 0;
+  int64_t axis, *sizes;
+  size_t count = pt_result_count(op);
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
   if (!count || count > MOST_TENSORS) return pt_refuse(op, "into %zu", count);
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, sizes, count));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, count));
-  if (op->parameter == 1) {
-    TRY(pt_ints(op, "split_sizes", count, sizes, &found));
-    if (found != count) return pt_refuse(op, "%zu sizes for %zu results", found, count);
-  } else {
-    size = dim / (int64_t)count + (dim % (int64_t)count != 0);
-    if (op->parameter == 0) TRY(pt_int(op, "split_size", size, &size));
-    if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu", count);
-    for (size_t i = 0; i < count; dim -= sizes[i++]) {
-      if (size && !dim && i) return pt_refuse(op, "into %zu", count); /* nothing is left */
-      sizes[i] = dim < size ? dim : size;
-    }
-  }
+  TRY(split_sizes(op, x->shape.rank ? x->shape.dims[axis] : 0, count, sizes));
   TRY(make_ints(op->make, sizes, count, &lengths));
   TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count,
                  parts));

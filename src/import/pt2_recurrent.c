@@ -76,12 +76,15 @@ static hone_status join_directions(struct pt_op *op, struct value *y, struct val
 
 static hone_status run_layers(struct pt_op *op, const struct recurrent *r, struct value **x,
                               struct value *(*last)[64]) {
+  static const struct string relu[] = {{"Relu", 4}, {"Relu", 4}};
   int64_t directions = r->both ? 2 : 1;
-  const struct arg args[] = {
-      STRING_ARG("direction", r->both ? "bidirectional" : "forward"),
-      INT_ARG("hidden_size", r->state[0]->shape.dims[2]),
-      {.name = op->parameter == OP_GRU ? "linear_before_reset" : NULL, .kind = ARG_INT, .i = 1},
-      {.name = NULL}};
+  struct arg args[] = {STRING_ARG("direction", r->both ? "bidirectional" : "forward"),
+                       INT_ARG("hidden_size", r->state[0]->shape.dims[2]),
+                       {.name = NULL},
+                       {.name = NULL}};
+  if (op->parameter == OP_GRU) args[2] = (struct arg)INT_ARG("linear_before_reset", 1);
+  if (!strncmp(op->target, "aten.rnn_relu", 13))
+    args[2] = (struct arg)STRINGS_ARG("activations", relu, (size_t)directions);
   for (int64_t layer = 0; layer < r->layers; layer++) {
     struct value *w[3], *state[2] = {NULL, NULL}, *y[3];
     TRY(layer_weights(op, r, (size_t)layer, w));
@@ -170,7 +173,7 @@ static hone_status run_projected_layers(struct pt_op *op, const struct recurrent
 
 /* -- the operators ---- */
 
-/* lstm.input and gru.input: layers of torch's order of gates, from packed lists. */
+/* lstm.input, gru.input, rnn_tanh.input and rnn_relu.input: layers of torch's order of gates, from packed lists. */
 hone_status build_recurrent(struct pt_op *op) {
   static const int64_t turn[] = {1, 0, 2};
   struct recurrent r = recurrent_of(op);
@@ -209,7 +212,7 @@ hone_status build_recurrent(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* lstm_cell, gru_cell, rnn_tanh_cell: one step of one layer, of rows or of a single one. */
+/* lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell: one step of one layer, of rows or of a single one. */
 hone_status build_recurrent_cell(struct pt_op *op) {
   static const char *const weights[] = {"w_ih", "w_hh", "b_ih", "b_hh"};
   struct recurrent r = recurrent_of(op);

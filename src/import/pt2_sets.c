@@ -577,15 +577,22 @@ hone_status build_fake_quantize(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Distinct elements in rising order, which of them each element is, and how often each stands. */
+/* Distinct elements in rising order, which of them each element is, and how often each stands: what is not asked for has
+   no elements. */
 hone_status build_unique(struct pt_op *op) {
+  static const char *const asked[] = {"return_inverse", "return_counts"};
   struct value *x, *outs[4];
+  int64_t is_asked;
   TRY(pt_need(op, "self", &x));
   TRY(make_nodes(op->make, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 1)), 4, outs));
   TRY(make_reshape(op->make, outs[2], x->shape.dims, (size_t)x->shape.rank, &outs[2]));
   TRY(pt_result(op, 0, outs[0]));
-  TRY(pt_result(op, 1, outs[2]));
-  return pt_result(op, 2, outs[3]);
+  for (size_t k = 0; k < COUNT(asked); k++) {
+    TRY(pt_int(op, asked[k], 0, &is_asked));
+    if (!is_asked) TRY(make_ints(op->make, NULL, 0, &outs[2 + k]));
+    TRY(pt_result(op, 1 + k, outs[2 + k]));
+  }
+  return HONE_OK;
 }
 
 /* Elements by their places in the order in which they lie. */

@@ -335,14 +335,17 @@ hone_status tf_bitcast(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* RIGHT_SHIFT: x / 2^n toward minus infinity, n clipped to what the type has of bits; in 64 bits. */
+/* RIGHT_SHIFT: x / 2^n toward minus infinity, n clipped to what the type has of bits. */
 hone_status tf_right_shift(struct tf_op *op) {
-  struct value *x, *n, *y;
+  struct value *x, *n, *least, *most, *y;
   bool image;
   TRY(read_pair(op, &image, &x, &n));
   hone_dtype dtype = x->dtype;
   if (dtype_is_float(dtype) || dtype_bits(dtype) > 32 || n->dtype != dtype)
     return tf_refuse(op, "of %s by %s", dtype_name(dtype), dtype_name(n->dtype));
-  TRY(make_bit_shift(op->make, x, n, dtype_bits(dtype) - 1, true, &y));
+  TRY(make_scalar(op->make, dtype, 0, &least));
+  TRY(make_scalar(op->make, dtype, dtype_bits(dtype) - 1, &most));
+  TRY(make_node(op->make, OP_Clip, VALUES(n, least, most), NULL, &n));
+  TRY(make_node(op->make, OP_BitShift, VALUES(x, n), ARGS(STRING_ARG("direction", "RIGHT")), &y));
   return tf_write(op, 0, image, y);
 }

@@ -84,22 +84,14 @@ static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value 
                                   size_t function_count, int64_t units, const char *direction,
                                   size_t output_count, struct value **outs) {
   struct string *names;
-  struct node *node;
   struct make *make = op->make;
   TRY(NEW_ARRAY(op->ctx, make->graph->arena, names, function_count));
   for (size_t k = 0; k < function_count; k++)
     names[k] = (struct string){functions[k], strlen(functions[k])};
-  const struct attribute activations = {
-      .name = "activations", .kind = ATTRIBUTE_STRINGS, .count = function_count, .strings = names};
-  TRY(graph_node(op->ctx, make->graph, &op_table[id], inputs, input_count, output_count, &node));
-  node->index = make->index;
-  node->name = make->name;
-  TRY(node_set(op->ctx, make->graph, node, &activations));
-  TRY(node_set_int(op->ctx, make->graph, node, "hidden_size", units));
-  TRY(node_set_string(op->ctx, make->graph, node, "direction", direction));
-  TRY(node_infer(op->ctx, make->graph, node));
-  memcpy(outs, node->outputs, output_count * sizeof *outs);
-  return HONE_OK;
+  return make_nodes(make, id, inputs, input_count,
+                    ARGS(STRINGS_ARG("activations", names, function_count),
+                         INT_ARG("hidden_size", units), STRING_ARG("direction", direction)),
+                    output_count, outs);
 }
 
 /* Options of all: activation, cell_clip, proj_clip. */

@@ -111,6 +111,16 @@ static size_t scratch_regions(const struct plain_problem *p) {
   return (size_t)(in[2] * out[2] + in[3] * out[3]) * sizeof(float);
 }
 
+/* The last two dimensions of input 0 are a matrix. */
+static int64_t units_matrices(const struct plain_problem *p) {
+  return count_between(&p->in[0], 0, p->in[0].rank - 2);
+}
+
+static size_t scratch_matrix(const struct plain_problem *p) {
+  const struct plain_shape *in = &p->in[0];
+  return (size_t)count_between(in, in->rank - 2, in->rank) * sizeof(double);
+}
+
 /* Two lists of places along the axis. */
 static size_t scratch_sort(const struct plain_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
@@ -181,6 +191,7 @@ const struct plain_kernel plain_table[] = {
     {"CumProd", "plain/CumSum.c", "CUMULATIVE_PRODUCT 1", units_shares, NULL, NULL},
     {"CumSum", "plain/CumSum.c", "CUMULATIVE_PRODUCT 0", units_shares, NULL, NULL},
     {"DequantizeLinear", "plain/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
+    {"Eliminate", "plain/Eliminate.c", NULL, units_matrices, NULL, scratch_matrix},
     {"EyeLike", "plain/EyeLike.c", NULL, units_rows, NULL, NULL},
     {"FindTokens", "plain/FindTokens.c", NULL, units_one, "it counts the most tokens", NULL},
     {"GRU", "plain/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},

@@ -1,8 +1,8 @@
-/* Determinants, inverses and solutions of small systems by Gauss and Jordan's elimination, written out: a column after the
- * other, the largest element that is left of it being the pivot. */
+/* Determinants, inverses and solutions of systems by Gauss and Jordan's elimination. Small ones are written out, in words that
+ * every format has: a column after the other, the largest element that is left of it being the pivot. Others are one node. */
 #include "expand.h"
 
-enum { MOST_ROWS = 32 };
+enum { WRITTEN_OUT = 32, MOST_ROWS = 2048 };
 
 struct linear {
   struct value *rows;        /* [.., n, width]: a matrix and what stands right of it */
@@ -67,6 +67,11 @@ static struct linear solve(struct expansion *e, struct value *x, struct value *r
   if (e->status) return s;
   s.rows = right ? x_concat(e, rank - 1, (struct value *[]){x, right}, 2) : x;
   s.width = s.n + (right ? right->shape.dims[rank - 1] : 0);
+  if (s.n > WRITTEN_OUT) {
+    x_with_int(e, "determinant", wants_determinant);
+    s.rows = s.determinant = x_1(e, OP_Eliminate, s.rows);
+    return s;
+  }
   if (wants_determinant) s.determinant = x_scalar(e, x->dtype, 1);
   s.numbers = x_reshape(e, x_range(e, HONE_I64, s.n, 0, 1), (int64_t[]){s.n, 1}, 2);
   for (int64_t k = 0; k < s.n && !e->status; k++) eliminate(e, &s, k);
@@ -83,7 +88,7 @@ void expand_inverse(struct expansion *e) {
   struct value *x = x_in(e, 0), *ones;
   const int rank = x->shape.rank;
   const int64_t n = rank < 2 ? 0 : x->shape.dims[rank - 1];
-  if (n < 1 || n > MOST_ROWS) {
+  if (n < 1 || n > MOST_ROWS || x->shape.dims[rank - 2] != n) {
     (void)solve(e, x, NULL, false); /* says why not */
     return;
   }

@@ -1,5 +1,5 @@
 /* Which groups are attention that becomes one step (lower_attention.c): MatMul, elementwise on its scores,
- * Softmax over the keys, MatMul. */
+ * Softmax over the keys, perhaps its NaN made zeros, MatMul. */
 #include "builder.h"
 
 /* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
@@ -38,6 +38,16 @@ static bool is_product(const struct group *g) {
          !node->inputs[0]->constant && !node->inputs[1]->constant;
 }
 
+/* Where(IsNaN(v), 0, v), which reads v alone: no weight for a row of which no key is seen. */
+static bool is_clearing(const struct builder *b, const struct group *g, const struct value *v) {
+  const struct node *choice = g ? g->result->producer : NULL;
+  double x = 1;
+  return choice && is_op(choice, OP_Where) && g->count == 1 && is_op(g->node, OP_IsNaN) &&
+         g->node->inputs[0] == v && b->uses[v->index] == 2 && choice->inputs[2] == v &&
+         choice->inputs[0] == g->node->outputs[0] && constant_scalar(choice->inputs[1], &x) &&
+         x == 0;
+}
+
 bool find_attention(const struct builder *b, const struct group *scores, struct attention *out) {
   *out = (struct attention){.scores = scores};
   if (!is_product(scores)) return false;
@@ -51,6 +61,10 @@ bool find_attention(const struct builder *b, const struct group *scores, struct 
   if (!reader || !is_softmax(reader->node)) return false;
   out->softmax = reader;
   value = reader->result;
+  if (is_clearing(b, b->last_reader[value->index], value)) {
+    out->clearing = b->last_reader[value->index];
+    value = out->clearing->result;
+  }
   reader = b->reader[value->index];
   if (!reader || !is_product(reader) || reader->node->inputs[0] != value || reader->count)
     return false;
@@ -71,6 +85,7 @@ struct problem attention_sizes(const struct attention *a) {
       .columns = a->product->result->shape.dims[r - 1],
       .batch0 = r > 3 ? s->dims[r - 4] : 1,
       .batch1 = r > 2 ? s->dims[r - 3] : 1,
+      .clears = a->clearing != NULL,
   };
 }
 

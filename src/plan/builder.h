@@ -39,6 +39,7 @@ struct attention {
   const struct group *between[4]; /* elementwise, one after the other */
   int between_count;
   const struct group *softmax, *product; /* product: the second MatMul */
+  const struct group *clearing;          /* makes the NaN of rows without keys zeros; NULL: none */
 };
 
 struct builder {
@@ -55,6 +56,7 @@ struct builder {
   uint32_t *uses;              /* by value index: reads by groups, by graphs inside, as output */
   VEC(struct group *) groups;  /* in the order in which they are lowered */
   const struct group **reader; /* the only group that reads the value, or NULL */
+  const struct group **last_reader;
   VEC(struct attention) waiting;
   struct part *parts; /* by value index of the graph; NULL where nothing is joined */
   int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */

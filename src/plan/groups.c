@@ -309,7 +309,7 @@ static void count_reads(struct builder *b, const struct finder *f) {
       const struct value *value = group_input(b->groups.at[n], k);
       if (!graph_owns(graph, value)) continue;
       b->uses[value->index]++;
-      b->reader[value->index] = b->groups.at[n];
+      b->reader[value->index] = b->last_reader[value->index] = b->groups.at[n];
     }
   for (size_t v = 0; v < graph->values.count; v++)
     if (b->uses[v] != 1) b->reader[v] = NULL;
@@ -337,6 +337,7 @@ hone_status find_groups(struct builder *b, bool fuses) {
   const size_t room = b->graph->values.count + SPARE_VALUES * b->graph->nodes.count;
   TRY(NEW_ARRAY(b->ctx, b->arena, b->values, room));
   TRY(NEW_ARRAY(b->ctx, b->arena, b->reader, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->last_reader, room));
   b->value_count = (uint32_t)b->graph->values.count;
   TRY(arena_create(b->ctx, 0, &f.scratch));
   hone_status status = find(&f, fuses);

@@ -7,7 +7,7 @@
 static bool is_waiting_for(const struct attention *a, const struct group *g) {
   for (int i = 0; i < a->between_count; i++)
     if (a->between[i] == g) return true;
-  return a->softmax == g;
+  return a->softmax == g || a->clearing == g;
 }
 
 /* -- the problem --------------------------------------------------------------------------------- */

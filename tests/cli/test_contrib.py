@@ -124,6 +124,7 @@ CASES = {
     ),
     "GridSample": ([floats(2, 3, 5, 6), floats(2, 4, 4, 2, scale=0.6)], {"padding_mode": "border", "align_corners": 1}, 1),
     "Inverse": ([np.concatenate([floats(1, 3, 4, 4), np.eye(4, dtype=np.float32)[None, :, ::-1][:, None].repeat(3, 1)])], {}, 1),
+    "Inverse/one node": ([floats(2, 40, 40) + 8 * np.eye(40, dtype=np.float32)], {}, 1),
     "QuickGelu": ([floats(2, 8)], {"alpha": 1.5}, 1),
     "RotaryEmbedding": (
         [floats(2, 3, 4, 8), np.array([2], np.int64), floats(16, 4), floats(16, 4)],

@@ -42,6 +42,15 @@ MODELS = [("torchvision:resnet18", 32, {}), ("torchvision:mobilenet_v3_small", 3
                                     "intermediate_size": 48, "vocab_size": 60}),
           ("transformers:t5", 5, {"num_layers": 1, "d_model": 32, "d_ff": 40, "d_kv": 16, "num_heads": 2, "vocab_size": 60}),
           ("transformers:gpt2", 5, {"n_layer": 1, "n_embd": 32, "n_head": 2, "vocab_size": 60}),
+          ("transformers:wav2vec2", 400, {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
+                                          "conv_dim": [8, 8], "conv_stride": [5, 2], "conv_kernel": [10, 3],
+                                          "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2}),
+          ("transformers:clip", 16, {"vision_config.image_size": 16, "vision_config.patch_size": 8, "text_config.vocab_size": 60, "text_config.eos_token_id": 2, **{
+              f"{part}_config.{key}": value for part in ("vision", "text") for key, value in
+              {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}.items()}}),
+          ("diffusers:UNet2DModel", 8, {"block_out_channels": [8, 16], "layers_per_block": 1, "norm_num_groups": 4, "attention_head_dim": 8,
+                                        "down_block_types": ["DownBlock2D", "AttnDownBlock2D"],
+                                        "up_block_types": ["AttnUpBlock2D", "UpBlock2D"]}),
           ("torch_geometric:GCN", 30, {"in_channels": 8, "hidden_channels": 12}), ("torch_geometric:GraphSAGE", 30, {"num_layers": 1}),
           ("torch_geometric:GAT", 20, {"heads": 2, "hidden_channels": 8}), ("ultralytics:yolov8n", 64, {}),
           ("gate", None, {})]
@@ -61,7 +70,7 @@ def test_hone_runs_it_as_torch_does(tmp_path, name, size, settings, ending):
         pytest.importorskip(source)
     (tmp_path / "gate.py").write_text(USER)
     path = tmp_path / f"m.{ending}"
-    words = [f"--set={key}={value}" for key, value in settings.items()] + ([f"--size={size}"] if size else [])
+    words = [f"--set={key}={json.dumps(value)}" for key, value in settings.items()] + ([f"--size={size}"] if size else [])
     done = write(name, "--zoo-dir", tmp_path, "-o", path, *words)
     assert done.returncode == 0, done.stderr[-2000:]
     module, inputs = _zoo.build(name, str(tmp_path), size, settings, 0)  # the same seed, the same weights

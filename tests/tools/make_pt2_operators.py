@@ -446,7 +446,8 @@ def flat(out):
 
 
 def export(name, module, inputs, core, archive):
-    program = torch.export.export(module, inputs)
+    with torch.set_grad_enabled(not isinstance(module, Encoder)):
+        program = torch.export.export(module, inputs, strict=isinstance(module, Encoder))
     if core:
         program = program.run_decompositions()
     expected = flat(module(*[x.clone() for x in inputs]) if name != "counter" else Counter()(*inputs))
@@ -726,11 +727,49 @@ def graphs():
              rand(2, n, 3), rand(2, n, 3))
 
 
+class Encoder(nn.Module):
+    """Layers without gradients: each is one operator, where Python's own bytes are traced (strict)."""
+    def __init__(self, mask, **how):
+        super().__init__()
+        self.layer, self.mask = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True, **how), mask
+        self.requires_grad_(False)
+
+    def forward(self, x, *mask):
+        return self.layer(x, **dict(zip([self.mask], mask)))
+
+
+def bits_in_place(x):
+    y = x.clone()
+    y &= 13
+    y |= 2
+    y ^= 9
+    y <<= 1
+    return y
+
+
+def in_public_models():
+    x, seen = rand(2, 5, 8), torch.tensor([[0, 0, 0, 0, 1], [0, 0, 0, 1, 1]]).bool()
+    case("encoder-layer", None, x, module=Encoder(None).eval())
+    case("encoder-layer-before", None, x, module=Encoder(None, norm_first=True, activation="gelu").eval())
+    case("encoder-layer-square", None, x, torch.ones(5, 5).triu(1).bool(), module=Encoder("src_mask").eval())
+    case("encoder-layer-floats", None, x, nn.Transformer.generate_square_subsequent_mask(5), module=Encoder("src_mask").eval())
+    case("encoder-layer-padding", None, x, seen, module=Encoder("src_key_padding_mask").eval())
+    case("standardised", lambda x, w: F.conv2d(x, F.batch_norm(w.reshape(1, 3, -1), None, None, training=True, momentum=0.0, eps=1e-6).reshape(w.shape)),
+         rand(2, 4, 5, 6), weights=[rand(3, 4, 2, 2)])
+    case("rnn-relu", None, rand(2, 5, 3), module=nn.RNN(3, 4, 2, nonlinearity="relu", batch_first=True, bidirectional=True))
+    whole = torch.tensor([-(2**63), -5, -1, 0, 1, 2**62 + 1])
+    for by in (0, 1, 31, 32, 62, 63, 64, -1):
+        case(f"shift-{by}", lambda x, i, b, by=by: (x << by, x >> by, i << by, i >> by, b << max(by, 0), b >> max(by, 0)), whole,
+             whole.clamp(-9, 9).int(), torch.tensor([0, 1, 200, 255], dtype=torch.uint8))
+    case("bits-in-place", bits_in_place, ints(7, high=99))
+    case("tensor_split", lambda x: (*x.tensor_split(3, 1), *x.tensor_split((1, 3), 1)), rand(2, 5))
+
+
 def main(*words):
     """words: of the beginnings of names, to make these alone; the others stay as they are in the file."""
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, steps, signals, algebra, complex_layers, graphs):
+                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, steps, signals, algebra, complex_layers, graphs, in_public_models):
         make()
     archive = {}
     if words:
@@ -740,8 +779,8 @@ def main(*words):
         if words and not name.startswith(words):
             continue
         for core in (False, True):
-            if core and name.startswith(("inverse", "solve")):
-                continue  # their checks for errors become effects, which PyTorch gives tokens
+            if core and name.startswith(("inverse", "solve", "encoder")):
+                continue  # their checks for errors become effects, which PyTorch gives tokens; no decomposition
             try:
                 export(name + "-core" * core, module, inputs, core, archive)
             except Exception as error:

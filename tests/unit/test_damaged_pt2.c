@@ -33,8 +33,6 @@ static const char *const ignored_there[] = {
     "torch.ops.aten.upsample_linear1d.vec output_size",
     "torch.ops.aten._cdist_forward.default compute_mode",
     "torch.ops.aten._unique2.default sorted",
-    "torch.ops.aten._unique2.default return_inverse",
-    "torch.ops.aten._unique2.default return_counts",
     "torch.ops.aten._assert_async.msg self",
     "torch.ops.aten._assert_async.msg assert_msg",
     "torch.ops.quantized_decomposed.dequantize_per_channel.default quant_min",

@@ -83,6 +83,9 @@ static const struct ops_case cases[] = {
     {"GroupedMatMul", "", "f32[3,5]~rand f32[2,5,3]~rand i64[2]~3,3", "*"},
     {"GatherElements", "axis=1", "f32[2,3]~rand i64[2,2]~0,-1,2,1", "*"},
     {"CoupleProbabilities", "classes=3", "f32[3,3]~0.7,0.6,0.2,0.5,0.5,0.5,0.01,0.99,0.3", "*"},
+    {"Eliminate", "determinant=0", "f32[3,5,7]~rand", "*"},
+    {"Eliminate", "determinant=1", "f32[3,5,5]~rand", "*"},
+    {"Eliminate", "determinant=1", "f32[2,2]~1,2,2,4", "*"},
     {"Trees", "targets=2",
      "f32[4,2]~1,9,1,-9,2,nan,nan,0 i32[2,3]=0,1,-1,3,-2,-3 f32[2]=1.5,0.5 i32[2]=0,-3 "
      "i32[4]=0,1,3,4 i32[4]=0,0,1,1 f32[4]=1,2,3,4",

@@ -281,7 +281,7 @@ static const struct row wrapped_rows[] = {
     {X, "y = " WRAP GRAPH(TENSOR("p"), TENSOR("q"), INNER("nothing.default")) ", a=@x)", "y",
      HONE_E_UNSUP, "aten.nothing.default"},
     /* names with an underscore that are not of operators in place */
-    {X, "y = aten.__iand__.Tensor(self=@x, other=@x)", "y", HONE_E_UNSUP, "aten.__iand__.Tensor"},
+    {X, "y = aten.__iadd__.Tensor(self=@x, other=@x)", "y", HONE_E_UNSUP, "aten.__iadd__.Tensor"},
     {X, "y = higher_order.wrap_.default(a=@x)", "y", HONE_E_UNSUP, "higher_order.wrap_.default"},
 };
 
@@ -322,6 +322,8 @@ static const struct row wrapped_rows[] = {
         "\"other\", \"arg\": {\"as_int\": 4}}], \"outputs\": [" TENSOR("q") "]}")
 
 static const struct row control_rows[] = {
+    {X, IF("{\"as_sym_bool\": {\"as_bool\": true}}", NEGATE, "[@x]"), "y", HONE_OK,
+     "[2,3] 0 1 2 3 4 5"},
     {X, IF("true", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] 0 1 2 3 4 5"},
     {X, IF("false", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},
     {X " s:7:1", COMPARE IF("@c", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},

@@ -433,10 +433,92 @@ static void signals(void **state) {
   check_all(signal_rows, COUNT(signal_rows));
 }
 
+/* -- bits, parts, distinct numbers, plain recurrent layers ---- */
+
+#define SHIFT(way, by) "y = aten.bitwise_" way "_shift.Tensor_Scalar(self=@x, other=" by ")"
+#define CHOICE(how)                                                                  \
+  "$n = aten.sym_size.int(self=@x, dim=0); $m = aten.sym_size.int(self=@x, dim=1); " \
+  "$c = _operator." how                                                              \
+  "(a=$m, b=$n); $k = torch.sym_ite(b=$c, t=$n, f=$m); y = "                         \
+  "aten.full.default(size=[1], fill_value=$k)"
+#define LESS2 "x = aten.sub.Scalar(self=@z, other=2); "
+
+static const struct row bit_rows[] = {
+    /* bits that leave: PyTorch keeps none, of a negative number its sign */
+    {"x:5:4", SHIFT("left", "63"), "y", HONE_OK, "[4] 0 -9.22337e+18 0 -9.22337e+18"},
+    {"x:5:4", SHIFT("left", "64"), "y", HONE_OK, "[4] 0 0 0 0"},
+    {"x:5:4", SHIFT("left", "-1"), "y", HONE_OK, "[4] 0 0 0 0"},
+    {"x:3:4", SHIFT("left", "32"), "y", HONE_OK, "[4] 0 0 0 0"},
+    {"x:4:4", SHIFT("left", "31"), "y", HONE_OK, "[4] 0 -2.14748e+09 0 -2.14748e+09"},
+    {"z:5:4", LESS2 SHIFT("right", "1"), "y", HONE_OK, "[4] -1 -1 0 0"},
+    {"z:5:4", LESS2 SHIFT("right", "63"), "y", HONE_OK, "[4] -1 -1 0 0"},
+    {"z:5:4", LESS2 SHIFT("right", "-1"), "y", HONE_OK, "[4] -1 -1 0 0"},
+    {"x:1:4", SHIFT("right", "8"), "y", HONE_OK, "[4] 0 0 0 0"},
+    {X, SHIFT("right", "1"), "y", HONE_E_UNSUP, "of f32"},
+    {"x:5:4", "a = aten.__iand__.Scalar(self=@x, other=1); y = aten.clone.default(self=@x)", "y",
+     HONE_OK, "[4] 0 1 0 1"},
+    {"x:5:4", "a = aten.__ilshift__.Scalar(self=@x, other=1)", "a", HONE_OK, "[4] 0 2 4 6"},
+    {X, "a = aten.unsqueeze_.default(self=@x, dim=0)", "a", HONE_OK, "[1,2,3] 0 1 2 3 4 5"},
+    {X, "a = aten.t_.default(self=@x); b = aten.add_.Scalar(self=@a, other=1)", "x", HONE_OK,
+     "[2,3] 1 2 3 4 5 6"},
+    {"x:7:4,2", CHOICE("lt"), "y", HONE_OK, "[1] 4"},
+    {"x:7:4,2", CHOICE("gt"), "y", HONE_OK, "[1] 2"},
+    {X,
+     "[a,b] = aten.tensor_split.sections(self=@x, sections=2, dim=1); y = "
+     "aten.clone.default(self=@b)",
+     "y", HONE_OK, "[2,1] 2 5"},
+    {X, "[a,b] = aten.tensor_split.sections(self=@x, sections=3, dim=1)", "a", HONE_E_UNSUP,
+     "into 2"},
+    {X,
+     "[a,b] = aten.tensor_split.indices(self=@x, indices=[-2], dim=1); y = "
+     "aten.clone.default(self=@b)",
+     "y", HONE_OK, "[2,2] 1 2 4 5"},
+    {X, "[a,b,c] = aten.tensor_split.indices(self=@x, indices=[1,9], dim=1)", "b", HONE_OK,
+     "[2,2] 1 2 4 5"},
+    {X, "[a,b,c] = aten.tensor_split.indices(self=@x, indices=[2,1], dim=1)", "a", HONE_E_UNSUP,
+     "indices that do not rise"},
+    {X, "[a,b] = aten.tensor_split.indices(self=@x, indices=[1,2], dim=1)", "a", HONE_E_UNSUP,
+     "2 sizes for 2 results"},
+    {X, "[a,b] = aten.unsafe_split_with_sizes.default(self=@x, split_sizes=[1,2], dim=1)", "b",
+     HONE_OK, "[2,2] 1 2 4 5"},
+    {"x:7:1,4,1,1", "y = aten.native_channel_shuffle.default(self=@x, groups=2)", "y", HONE_OK,
+     "[1,4,1,1] 0 2 1 3"},
+    {"x:7:4", "y = aten.searchsorted.Scalar(sorted_sequence=@x, self=1.5)", "y", HONE_OK, "[] 2"},
+    {X, "y = aten.lift.default(self=@x)", "y", HONE_OK, "[2,3] 0 1 2 3 4 5"},
+    {"x:5:4",
+     "u, i, c = aten._unique2.default(self=@x, sorted=true, return_inverse=false, "
+     "return_counts=true)",
+     "i", HONE_OK, "[0]"},
+    {"x:5:4", "u, i, c = aten._unique2.default(self=@x, return_inverse=true)", "i", HONE_OK,
+     "[4] 0 1 2 3"},
+    {"x:5:4", "u, i, c = aten._unique2.default(self=@x, return_inverse=true)", "c", HONE_OK, "[0]"},
+    {X, "y = aten.gelu.default(self=@x, approximate='sigmoid')", "y", HONE_E_UNSUP,
+     "approximate sigmoid"},
+    {"x:7:1,2,2",
+     "y = aten.batch_norm.default(input=@x, weight=none, bias=none, running_mean=none, "
+     "running_var=none, training=true, momentum=0.0, eps=0.75)",
+     "y", HONE_OK, "[1,2,2] -0.5 0.5 -0.5 0.5"},
+    {"v:7:2,2 g:7:2,1", "y, n = aten._weight_norm_interface.default(v=@v, g=@g)", "n", HONE_OK,
+     "[2,1] 1 3.60555"},
+    {"v:7:2,2 g:7:2,1", "y, n = aten._weight_norm_interface.default(v=@v, g=@g)", "y", HONE_OK,
+     "[2,2] 0 0 0.5547 0.83205"},
+    {"x:7:2 h:7:1 w:7:1,2 r:7:1,1",
+     "y = aten.rnn_relu_cell.default(input=@x, hx=@h, w_ih=@w, w_hh=@r)", "y", HONE_OK, "[1] 1"},
+    {"x:7:1,1,2 h:7:2,1,1 w:7:1,2 r:7:1,1",
+     "y, p = aten.rnn_relu.input(input=@x, hx=@h, params=[@w,@r,@w,@r], has_biases=false, "
+     "num_layers=1, bidirectional=true)",
+     "y", HONE_OK, "[1,1,2] 1 1"},
+};
+
+static void bits(void **state) {
+  (void)state;
+  check_all(bit_rows, COUNT(bit_rows));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hostile), cmocka_unit_test(algebra), cmocka_unit_test(sets),
-      cmocka_unit_test(bags),    cmocka_unit_test(signals),
+      cmocka_unit_test(bags),    cmocka_unit_test(signals), cmocka_unit_test(bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

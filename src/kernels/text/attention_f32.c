@@ -203,7 +203,14 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
     sum[0] += t;
     storeu_(s + j, t);
   }
-  return 1.0f / LANE_(sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])), 0);
+  const float whole = LANE_(sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])), 0);
+#if CLEARS
+  if (whole != whole) { /* the line is NaN altogether: -Inf alone, say */
+    for (j = 0; j < n; j += LANES) storeu_(s + j, (vec){0});
+    return 0;
+  }
+#endif
+  return 1.0f / whole;
 }
 
 INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, C_T *c,
