@@ -112,32 +112,26 @@ static void pack_part(const void *emitted, size_t part, void *to) {
 /* key: in the artifact cache, or NULL */
 static hone_status compile_text(struct run *run, const struct emitted *emitted, const char *path,
                                 const char *key) {
-  const char **units;
-  size_t *lengths;
-  enum unit_kind *kinds;
-  const struct build_level **levels;
+  struct build_unit *units;
   struct build_part *parts;
   TRY(NEW_ARRAY(run->ctx, run->arena, parts, emitted->part_count));
   for (size_t i = 0; i < emitted->part_count; i++)
     parts[i] = (struct build_part){emitted->parts[i].offset, emitted->parts[i].bytes,
                                    emitted->parts[i].data};
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
-  TRY(NEW_ARRAY(run->ctx, run->arena, lengths, emitted->unit_count));
-  TRY(NEW_ARRAY(run->ctx, run->arena, kinds, emitted->unit_count));
-  TRY(NEW_ARRAY(run->ctx, run->arena, levels, emitted->unit_count));
   for (size_t i = 0; i < emitted->unit_count; i++) {
-    units[i] = emitted->units[i].text.at;
-    lengths[i] = emitted->units[i].text.length;
-    kinds[i] = emitted->units[i].kind;
-    levels[i] = emitted->units[i].level;
+    const struct emitted_unit *unit = &emitted->units[i];
+    units[i] = (struct build_unit){.text = unit->text.at,
+                                   .head = unit->head.at,
+                                   .length = unit->text.length,
+                                   .head_length = unit->head.length,
+                                   .kind = unit->kind,
+                                   .level = unit->level};
   }
   struct build_input input = {.units = units,
-                              .unit_lengths = lengths,
                               .unit_count = emitted->unit_count,
                               .common = emitted->common.at,
                               .common_length = emitted->common.length,
-                              .unit_levels = levels,
-                              .unit_kinds = kinds,
                               .weights_in_text = run->options->embeds,
                               .weights_bytes = emitted->weights_bytes,
                               .part_count = emitted->part_count,

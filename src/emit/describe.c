@@ -1,18 +1,11 @@
 /* What a model says of itself: the exported description with its weights. The typed header is header.c. */
 #include "emit_internal.h"
 
-/* Names as numbers: text of a model never stands in the C file. */
-static void emit_name(struct text *out, const char *name) {
-  for (const unsigned char *p = (const unsigned char *)name; *p; p++)
-    text_printf(out, "0x%02x,", *p);
-  text_puts(out, "0");
-}
-
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "static const char %s%zu_name[] = {", side, i);
+    text_printf(out, "static const char %s%zu_name[] = ", side, i);
     emit_name(out, ports[i].name);
-    text_printf(out, "};\nstatic const int64_t %s%zu_dims[] = {", side, i);
+    text_printf(out, ";\nstatic const int64_t %s%zu_dims[] = {", side, i);
     for (int d = 0; d < ports[i].shape.rank; d++)
       text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
     text_puts(out, "0};\n");
@@ -28,14 +21,14 @@ void emit_io(struct text *out, const char *side, const struct port *ports, size_
   }
   text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "  {%s%zu_name, %d, %d, %s%zu_dims, %d, %s%zu_extents, ", side, i,
-                (int)ports[i].dtype, ports[i].shape.rank, side, i, ports[i].alias, side, i);
-    if (ports[i].slope)
-      text_printf(out, "%s%zu_slopes},\n", side, i);
-    else
-      text_puts(out, "NULL},\n");
+    text_printf(out, "    {.name = %s%zu_name,\n     .dtype = %d, /* %s */\n     .rank = %d,\n",
+                side, i, (int)ports[i].dtype, dtype_name(ports[i].dtype), ports[i].shape.rank);
+    text_printf(out, "     .dims = %s%zu_dims,\n     .alias = %d,\n     .extents = %s%zu_extents",
+                side, i, ports[i].alias, side, i);
+    if (ports[i].slope) text_printf(out, ",\n     .slopes = %s%zu_slopes", side, i);
+    text_puts(out, "},\n");
   }
-  text_puts(out, count ? "};\n" : "  {0}};\n");
+  text_puts(out, count ? "};\n" : "    {0}};\n");
   text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
 }
 
@@ -133,8 +126,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   char hash[33];
   struct text id = {0};
   hash_weights(made, &id);
-  hash_hex(hash, made->common.at, made->common.length);
-  text_puts(&id, hash);
+  text_puts(&id, e->head.hash);
   for (size_t i = 0; i < made->unit_count; i++) {
     hash_hex(hash, made->units[i].text.at, made->units[i].text.length);
     text_puts(&id, hash);
@@ -150,14 +142,21 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
                 "#ifdef HONE_EMBEDDED_WEIGHTS\nHIDDEN extern const unsigned char %s_weights[];\n"
                 "#define PACKED %s_weights\n#else\n#define PACKED NULL\n#endif\n",
                 e->weights, e->weights);
-  text_printf(e->out,
-              "static const struct hone_artifact_info info = {\n  HONE_ARTIFACT_ABI, 0x%x, \"%s\", "
-              "\"hone %s%s\", %zuu, %zuu, %s,\n"
-              "  input_count, output_count, inputs, outputs, run, %zu, %s};\n\n",
-              e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan),
-              arena_bytes, made->weights_bytes, as_text ? "packed" : "PACKED",
-              e->plan->symbols.count,
-              e->plan->symbols.count ? "bounds, symbols, least" : "NULL, NULL, NULL");
+  text_printf(
+      e->out,
+      "static const struct hone_artifact_info info = {\n"
+      "    .abi = HONE_ARTIFACT_ABI,\n    .flags = 0x%x,\n    .build_id = \"%s\",\n"
+      "    .generator = \"hone %s%s\",\n    .arena_bytes = %zuu,\n    .weights_bytes = %zuu,\n"
+      "    .weights = %s,\n    .input_count = input_count,\n    .output_count = output_count,\n"
+      "    .inputs = inputs,\n    .outputs = outputs,\n    .run = run,\n",
+      e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan), arena_bytes,
+      made->weights_bytes, as_text ? "packed" : "PACKED");
+  if (e->plan->symbols.count)
+    text_printf(e->out,
+                "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"
+                "    .least = least,\n",
+                e->plan->symbols.count);
+  text_puts(e->out, "};\n\n");
   text_printf(e->out,
               "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",

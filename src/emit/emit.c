@@ -7,16 +7,29 @@ static bool is_identifier(const char *s) {
 }
 
 static size_t text_bytes(const struct emitted *out) {
-  size_t bytes = out->common.length;
+  size_t bytes = 0;
   for (size_t i = 0; i < out->unit_count; i++) bytes += out->units[i].text.length;
   return bytes;
 }
 
+/* What of the head the units name, each of them and all of them. */
+static hone_status emit_heads(struct emitter *e, struct emitted *out) {
+  for (size_t i = 0; i <= out->unit_count; i++) {
+    const bool is_all = i == out->unit_count;
+    pieces_forget(e->head.pieces);
+    for (size_t k = is_all ? 0 : i; k < (is_all ? i : i + 1); k++)
+      pieces_use(e->head.pieces, out->units[k].text.at, out->units[k].text.length);
+    struct text *head = is_all ? &out->common : &out->units[i].head;
+    TRY(head_print(&e->head, head));
+    TRY(text_finish(e->ctx, head));
+  }
+  return HONE_OK;
+}
+
 static hone_status emit_all(struct emitter *e, struct emitted *out) {
   struct text calls = {0};
-  emit_prelude(e->plan, &out->common);
   e->out = &calls;
-  hone_status status = HONE_OK;
+  hone_status status = head_make(e->ctx, e->arena, e->plan, &e->head);
   for (size_t i = 0; i < e->plan->steps.count && !status; i++) status = emit_step(e, i);
   if (!status) status = emit_units(e, out);
   if (!status) {
@@ -34,12 +47,12 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
   if (status) return status;
   TRY(make_weights(e, out));
   for (size_t i = 0; i < out->unit_count; i++) TRY(text_finish(e->ctx, &out->units[i].text));
-  TRY(text_finish(e->ctx, &out->common));
   if (text_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
                 text_bytes(out));
   TRY(emit_info(e, e->prefix, out));
   TRY(text_finish(e->ctx, e->out));
+  TRY(emit_heads(e, out));
   return emit_header(e, e->prefix, &out->header);
 }
 
@@ -67,7 +80,10 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
 }
 
 void emitted_deinit(struct emitted *emitted) {
-  for (size_t i = 0; i < emitted->unit_count; i++) text_deinit(&emitted->units[i].text);
+  for (size_t i = 0; i < emitted->unit_count; i++) {
+    text_deinit(&emitted->units[i].head);
+    text_deinit(&emitted->units[i].text);
+  }
   text_deinit(&emitted->common);
   text_deinit(&emitted->header);
   memset(emitted, 0, sizeof *emitted);

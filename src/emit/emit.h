@@ -5,13 +5,13 @@
 #include "../plan/plan.h"
 #include "../toolchain/unit_kind.h"
 
-/* The C text: `common` stands before each unit, or once before all of them. */
+/* The C text: each unit behind its head, or all of them behind `common`. */
 struct build_level;
 struct emitted {
   struct text common;
   size_t unit_count;
   struct emitted_unit {
-    struct text text;
+    struct text head, text;
     enum unit_kind kind;
     const struct build_level *level; /* of several: whose it is; NULL: none's */
   } * units;                         /* in an arena-owned array; emitted_deinit frees the texts */
@@ -61,8 +61,8 @@ void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offse
                          size_t *out_arena_bytes);
 MUST_USE hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                const struct emit_options *options, struct emitted *out);
-/* One way to do one problem as a hidden function `name` with KERNEL_PARAMETERS, or what packs b for it at
-   run time, with PACK_PARAMETERS. To stand behind emit_alone_prelude. Nothing is left defined. */
+/* One way to do one problem as a hidden kernel_function `name` (text/unit.h), or what packs b for it at run
+   time, a pack_function. To stand behind emit_alone_head. Nothing is left defined. */
 struct kernel_alone {
   const struct problem *problem;
   const struct choice *choice;
@@ -75,11 +75,9 @@ MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alon
                                        struct text *out);
 /* Appends a kernel's text ("gemm_f32.c") with the texts that it includes. */
 MUST_USE hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out);
-void emit_alone_prelude(const struct target *target, struct text *out);
-#define KERNEL_PARAMETERS                                                                     \
-  "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
-  "long end)"
-#define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
+/* What must stand in front of such functions. */
+MUST_USE hone_status emit_alone_head(struct ctx *ctx, const struct target *target,
+                                     const struct text *unit, struct text *out);
 /* Writes the part's bytes to `to`, 64-byte aligned; any threads may pack any parts at the same time. */
 void emitted_pack(const struct emitted *emitted, size_t part, void *to);
 void emitted_deinit(struct emitted *emitted);

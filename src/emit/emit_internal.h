@@ -2,7 +2,16 @@
 #ifndef HONE_EMIT_INTERNAL_H
 #define HONE_EMIT_INTERNAL_H
 
+#include "decide.h"
 #include "emit.h"
+
+/* What stands in front of a unit: its pieces that the unit names. */
+struct head {
+  const char *top; /* always */
+  struct pieces *pieces;
+  struct macros macros; /* that a function's text finds */
+  char hash[33];        /* of all that may stand in it */
+};
 
 struct emitter {
   struct ctx *ctx;
@@ -12,11 +21,12 @@ struct emitter {
   bool embeds;  /* emit_options */
   int profiles; /* emit_options */
   const char *kernel_dir;
-  size_t replaced;  /* texts that came from there */
+  size_t replaced; /* texts that came from there */
+  struct head head;
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
     enum unit_kind kind; /* of the units that it may stand in */
-    const char *parameters;
+    const char *type;    /* "kernel_function", as emit/text/unit.h has it */
     const char *body;
     size_t length;
     size_t weight; /* what compiling it takes: bytes of plain text that take as long */
@@ -25,23 +35,25 @@ struct emitter {
   VEC(struct emitted_part) parts;
 };
 
-/* What follows "NAME" in a function's prototype, by what calls it. Plain kernels return a status. */
+/* What follows "NAME" in the head of a loop_function and of an open_loop_function. */
 #define LOOP_PARAMETERS "(void *to, const void *const *from, long begin, long end)"
 /* of those whose sizes follow symbols; less: how far each is below its bound */
 #define OPEN_LOOP_PARAMETERS \
   "(void *to, const void *const *from, long begin, long end, const long *restrict less)"
-#define PLAIN_PARAMETERS \
-  "(const void *const *in, void *const *out, void *scratch, long begin, long end)"
 
 /* -- texts.c: the text of a kernel by its file ("gemm_f32.c"), hone's or the user's own, with the texts that it
    includes. */
 MUST_USE hone_status put_text(struct emitter *e, const char *file, struct text *out);
 
 /* -- shared.c ------------------------------------------------------------------------------------ */
+/* Of the model's own text only names of plain words are shown, as a string or in a comment; any other one stands as
+   bytes. Nothing else of it gets in. */
+bool is_plain_word(const char *name);
+void emit_name(struct text *out, const char *name);
 /* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is
    new: steps of one shape share one function. The last unit calls it k3, its symbol is PREFIX_k3. */
 MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
-                                 const char *parameters, int *out_number);
+                                 const char *type, int *out_number);
 /* "(const float *)(f->arena + 64) + 12" */
 void emit_address(struct text *out, const struct view *view, bool is_const);
 /* "64l", or "(64l - 2l * less[0])" where it follows a symbol. */
@@ -90,7 +102,10 @@ MUST_USE hone_status emit_step(struct emitter *e, size_t i);
 /* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
 /* What a description adds to hone's version: ", prefer size" or nothing. */
 const char *plan_preference(const struct plan *plan);
-void emit_prelude(const struct plan *plan, struct text *out);
+MUST_USE hone_status head_make(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                               struct head *out);
+/* The pieces that are kept. */
+MUST_USE hone_status head_print(const struct head *head, struct text *out);
 void emit_frame(const struct emitter *e);
 void emit_run(struct emitter *e);
 /* side: "input" or "output" */
@@ -103,6 +118,8 @@ MUST_USE hone_status emit_info(struct emitter *e, const char *prefix, struct emi
 MUST_USE hone_status emit_units(struct emitter *e, struct emitted *out);
 /* Prototypes of the functions, for the unit that calls them. */
 void emit_prototypes(const struct emitter *e, struct text *out);
+/* Macro i that a compiler for the target defines; "": another target's, NULL: there are no more. */
+const char *requirement(const struct plan *plan, size_t i);
 /* #error where the compiler is not told to use what the target has. */
 void emit_requirements(const struct plan *plan, struct text *out);
 MUST_USE hone_status emit_header(struct emitter *e, const char *prefix, struct text *out);

@@ -176,9 +176,10 @@ static void emit_next(const struct plan *plan, struct run_text *run) {
     }
     const struct group g = group_at(plan, i);
     stage++;
-    text_printf(out, "      share(f, stage, %d, %lldl, %lldl, %d);\n      return;\n    case %d:;\n",
-                stage, (long long)g.units, (long long)g.chunks,
-                g.scratch ? plan->scratch_threads : INT32_MAX, stage);
+    text_printf(out, "      share(f, stage, %d, %lldl, %lldl, ", stage, (long long)g.units,
+                (long long)g.chunks);
+    text_printf(out, g.scratch ? "%d" : "INT32_MAX", plan->scratch_threads);
+    text_printf(out, ");\n      return;\n    case %d:;\n", stage);
     i = g.end;
   }
   text_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
@@ -243,12 +244,15 @@ void emit_run(struct emitter *e) {
                 plan->extent_count + 1);
     emit_sizes(e->out, plan);
   }
-  text_printf(
-      e->out,
-      "  struct frame f = {weights, arena, io->inputs, io->outputs, 0, 0, 0, %s, {(char *)arena "
-      "+ %zu, 0, %zu}%s};\n",
-      plan->extent_count ? "extents" : "NULL", plan->text_offset, plan->text_bytes,
-      plan->symbols.count ? ", {0}" : "");
+  text_printf(e->out,
+              "  struct frame f = {.weights = weights, .arena = arena, .inputs = io->inputs, "
+              ".outputs = io->outputs%s};\n",
+              plan->extent_count ? ", .extents = extents" : "");
+  if (plan->text_bytes)
+    text_printf(e->out,
+                "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new text "
+                "*/\n",
+                plan->text_offset, plan->text_bytes);
   if (plan->symbols.count)
     text_printf(e->out,
                 "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "

@@ -1,24 +1,6 @@
 /* The typed header beside an artifact, and what the C file asks of its compiler. */
 #include "emit_internal.h"
 
-/* A name of plain words is shown as it is; any other one as bytes: text of a model never gets in. */
-static bool is_plain_word(const char *name) {
-  size_t n = strlen(name);
-  return n && n <= 200 &&
-         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == n;
-}
-
-static void put_name(struct text *out, const char *name) {
-  if (is_plain_word(name)) {
-    text_printf(out, "\"%s\"", name);
-    return;
-  }
-  text_puts(out, "{");
-  for (const unsigned char *p = (const unsigned char *)name; *p; p++)
-    text_printf(out, "0x%02x,", *p);
-  text_puts(out, "0}");
-}
-
 static const char *type_of(const struct port *port) {
   const char *type = c_type(port->dtype);
   return type ? type : "unsigned char";
@@ -73,7 +55,7 @@ static void put_port(struct text *out, const char *prefix, const char *side,
   if (port->alias >= 0)
     text_printf(out, "; the next run's input %d, may lie in its memory", port->alias);
   text_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
-  put_name(out, port->name);
+  emit_name(out, port->name);
   text_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),
               prefix, side, i, prefix, side, i, port->shape.rank);
   text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
@@ -236,6 +218,9 @@ static const struct {
     {CPU_F16C, "__F16C__"},
     {CPU_BMI2, "__BMI2__"},
     {CPU_AVX512, "__AVX512F__"},
+    {CPU_AVX512, "__AVX512BW__"},
+    {CPU_AVX512, "__AVX512DQ__"},
+    {CPU_AVX512, "__AVX512VL__"},
     {CPU_AVX512_VNNI, "__AVX512VNNI__"},
     {CPU_AVX512_VBMI, "__AVX512VBMI__"},
     {CPU_AVX512_BF16, "__AVX512BF16__"},
@@ -249,6 +234,11 @@ static const struct {
     {CPU_I8MM, "__ARM_FEATURE_MATMUL_INT8"},
     {CPU_BF16, "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC"},
 };
+
+const char *requirement(const struct plan *plan, size_t i) {
+  if (i >= COUNT(macros)) return NULL;
+  return plan->target.features & macros[i].feature ? macros[i].macro : "";
+}
 
 /* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
 void emit_requirements(const struct plan *plan, struct text *out) {

@@ -157,7 +157,7 @@ static hone_status emit_columns(struct emitter *e, struct text *out,
     if (!i || lines.at[i] == '\n') text_puts(out, " \\\n");
     if (lines.at[i] != '\n') text_append(out, &lines.at[i], 1);
   }
-  text_puts(out, "\n#define EPILOGUE_AT(x, o, j, lanes) HONE_NAME(NAME, _at)(x, e, o, j, lanes");
+  text_puts(out, "\n#define EPILOGUE_AT(x, o, j, lanes) PASTE_(NAME, at)(x, e, o, j, lanes");
   for (size_t k = own; k < epilogue->count; k++)
     if (is_of_column(epilogue->kinds[k])) text_printf(out, ", i%zu", k - own);
   text_puts(out, ")\n");
@@ -167,9 +167,9 @@ static hone_status emit_columns(struct emitter *e, struct text *out,
 }
 
 static void emit_parameters(struct text *out, const char *name, bool integer, bool floats) {
-  text_printf(
-      out, "INLINE_ %s HONE_NAME(NAME, %s)(%s x, const void *const *e, long o, long j, long lanes",
-      floats ? "vec" : "veci", name, integer ? "veci" : "vec");
+  text_printf(out,
+              "INLINE_ %s PASTE_(NAME, %s)(%s x, const void *const *e, long o, long j, long lanes",
+              floats ? "vec" : "veci", name, integer ? "veci" : "vec");
 }
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
@@ -192,7 +192,7 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   bool whole = !integer && program->raw == HONE_I32;
   bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
   const size_t count = own + program->input_count;
-  emit_parameters(out, "_at", integer, floats);
+  emit_parameters(out, "at", integer, floats);
   for (size_t k = own; k < count; k++)
     if (is_of_column(epilogue->kinds[k]))
       text_printf(out, ", %s i%zu", operand_type(&epilogue->operands[k]), k - own);
@@ -209,11 +209,12 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
   text_printf(out, "    return %s;\n}\n", result);
   TRY(emit_columns(e, out, epilogue, columns));
-  emit_parameters(out, "_epilogue", integer, floats);
-  text_puts(out,
-            ") {\n    EPILOGUE_COLUMN(j, lanes)\n    return EPILOGUE_AT(x, o, j, lanes);\n}\n"
-            "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) HONE_NAME(NAME, "
-            "_epilogue)(x, e, o, j, lanes)\n");
+  emit_parameters(out, "epilogue", integer, floats);
+  text_puts(
+      out,
+      ") {\n    EPILOGUE_COLUMN(j, lanes)\n    return EPILOGUE_AT(x, o, j, lanes);\n}\n"
+      "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) PASTE_(NAME, epilogue)(x, e, o, j, "
+      "lanes)\n");
   return HONE_OK;
 }
 
@@ -248,7 +249,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
   const bool is_late = !packs && step->choice.kernel->traits & UNROLLS_LATE;
   if (!status)
     status = emit_shared(e, &body, is_late ? UNIT_TILES : UNIT_VECTORS,
-                         packs ? PACK_PARAMETERS : KERNEL_PARAMETERS, out_number);
+                         packs ? "pack_function" : "kernel_function", out_number);
   if (!status) e->functions.at[*out_number].weight = weight_of(&step->choice, body.length);
   text_deinit(&body);
   return status;
@@ -261,6 +262,11 @@ hone_status emit_kernel(struct emitter *e, const struct step *step, int *out_num
 hone_status emit_pack(struct emitter *e, const struct step *step, int *out_number) {
   return emit_text(e, step, true, out_number);
 }
+
+#define KERNEL_PARAMETERS                                                                     \
+  "(const void *a, const void *b, void *c, const void *const *e, void *scratch, long begin, " \
+  "long end)"
+#define PACK_PARAMETERS "(const void *b, void *packed, long begin, long end)"
 
 hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone, struct text *out) {
   struct defines d;

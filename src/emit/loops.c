@@ -161,12 +161,12 @@ static hone_status emit_row(struct emitter *e, struct text *out, const struct st
   return HONE_OK;
 }
 
-static const char *loop_parameters(const struct step *step) {
-  return is_open_loop(step) ? OPEN_LOOP_PARAMETERS : LOOP_PARAMETERS;
+static const char *loop_type(const struct step *step) {
+  return is_open_loop(step) ? "open_loop_function" : "loop_function";
 }
 
 static void begin_loops(struct text *out, const struct step *step) {
-  text_printf(out, "void NAME%s {\n", loop_parameters(step));
+  text_printf(out, "void NAME%s {\n", is_open_loop(step) ? OPEN_LOOP_PARAMETERS : LOOP_PARAMETERS);
   if (is_open_loop(step)) text_puts(out, "  (void)less;\n");
 }
 
@@ -202,7 +202,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   text_puts(&body, "  }\n}\n");
   if (!status) /* what is not written in vectors the compiler may make vectors of */
     status = emit_shared(e, &body, is_vector(step, &nest) ? UNIT_VECTORS : UNIT_LOOPS,
-                         loop_parameters(step), out_number);
+                         loop_type(step), out_number);
   text_deinit(&body);
   return status;
 }
@@ -379,7 +379,7 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
               "    for (; j < n; j++)\n      for (long i = 0; i < m; i++) o[i * %lldl + j] = q[j * "
               "%lldl + i];\n  }\n}\n",
               to, from);
-  hone_status status = emit_shared(e, &body, UNIT_LOOPS, loop_parameters(step), out_number);
+  hone_status status = emit_shared(e, &body, UNIT_LOOPS, loop_type(step), out_number);
   text_deinit(&body);
   return status;
 }
@@ -447,7 +447,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
     emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
   if (inner == 2 && !interleaves) text_puts(&body, "    }\n");
   text_puts(&body, "  }\n}\n");
-  hone_status status = emit_shared(e, &body, UNIT_LOOPS, loop_parameters(step), out_number);
+  hone_status status = emit_shared(e, &body, UNIT_LOOPS, loop_type(step), out_number);
   text_deinit(&body);
   return status;
 }

@@ -77,7 +77,7 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
               "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n    (void)rest;\n  }\n}\n",
               (long long)to->shape.dims[axis], (long long)to->stride[axis],
               (unsigned long long)step->fill_bits);
-  hone_status status = emit_shared(e, &body, UNIT_LOOPS, OPEN_LOOP_PARAMETERS, out_number);
+  hone_status status = emit_shared(e, &body, UNIT_LOOPS, "open_loop_function", out_number);
   text_deinit(&body);
   return status;
 }

@@ -213,7 +213,7 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
   if (!status) {
     text_append(&body, text.at, text.length);
     text_append(&body, undo.at, undo.length);
-    status = emit_shared(e, &body, UNIT_LOOPS, PLAIN_PARAMETERS, out_number);
+    status = emit_shared(e, &body, UNIT_LOOPS, "plain_function", out_number);
   }
   text_deinit(&body);
   text_deinit(&undo);

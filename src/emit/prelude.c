@@ -1,78 +1,101 @@
-/* The top of every unit: headers, the vector and scalar helpers, the ABI; and the frame of a run. */
+/* The head of every unit: libc, and of the vector and scalar helpers and the ABI what the unit names; and the frame
+ * of a run. */
 #include "emit_internal.h"
 
 #include "../run/artifact.h"
-
-static bool has_small_types(const struct plan *plan) {
-  for (size_t i = 0; i < plan->steps.count; i++) {
-    const struct step *step = plan->steps.at[i];
-    for (size_t k = 0; k < step->input_count + step->output_count; k++) {
-      const struct view *view =
-          k < step->input_count ? &step->inputs[k] : &step->outputs[k - step->input_count];
-      if (view->buffer && compute_dtype(view->dtype) != view->dtype) return true;
-    }
-  }
-  return false;
-}
-
-static bool has_activations(const struct plan *plan) {
-  for (size_t i = 0; i < plan->steps.count; i++)
-    for (size_t k = 0; k < plan->steps.at[i]->attribute_count; k++)
-      if (!strcmp(plan->steps.at[i]->attributes[k].name, "functions")) return true;
-  return false;
-}
 
 const char *plan_preference(const struct plan *plan) {
   return plan->kernel_target.prefers_size ? ", prefer size" : "";
 }
 
-void emit_prelude(const struct plan *plan, struct text *out) {
+/* What the processor of the plan is, as the texts ask for it. */
+static hone_status add_known(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                             struct macros *macros) {
+  const char *macro;
+  for (size_t i = 0; (macro = requirement(plan, i)); i++)
+    if (*macro) TRY(macros_add(ctx, arena, macros, macro, "1"));
+  if (strncmp(plan->target.triple, "x86_64", 6)) return HONE_OK;
+  TRY(macros_add(ctx, arena, macros, "__x86_64__", "1"));
+  return macros_add(ctx, arena, macros, "__SSE2__", "1"); /* every one of them has it */
+}
+
+/* Decided, kept for good and cut. The text outlives the head. */
+static hone_status add_text(struct ctx *ctx, struct arena *arena, struct head *head,
+                            const char *text, size_t length, struct text *all) {
+  const size_t from = all->length;
+  const char *kept;
+  TRY(decide_text(ctx, arena, &head->macros, text, length, all));
+  if (all->length == from) return HONE_OK;
+  TRY(arena_string(ctx, arena, all->at + from, all->length - from, &kept));
+  return pieces_cut(head->pieces, kept, all->length - from);
+}
+
+static hone_status add_texts(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                             struct head *head, struct text *all) {
+  const char *start;
+  static const char *const own[] = {"emit/unit.h",  "emit/scalar.h",  "run/artifact.h",
+                                    "emit/small.h", "emit/strings.h", "emit/recurrent.h"};
+  TRY(arena_printf(
+      ctx, arena, &start,
+      "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+      "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n"
+      "#define HONE_VECTOR_BYTES %d\n%s",
+      plan->target.vector_bytes, plan->target.is_portable ? "#define HONE_PORTABLE 1\n" : ""));
+  TRY(add_text(ctx, arena, head, start, strlen(start), all));
+  for (size_t i = 0; kernel_helpers[i]; i++) {
+    size_t length = 0;
+    const char *name = !i && plan->target.vector_bytes == 4 ? "lane.h" : kernel_helpers[i];
+    const char *text = kernel_text(name, &length);
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_none(), "no text %s", name);
+    TRY(add_text(ctx, arena, head, text, length, all));
+  }
+  for (size_t i = 0; i < COUNT(own); i++) {
+    size_t length = 0;
+    const char *text = hone_embedded_text(own[i], &length);
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_none(), "no text %s", own[i]);
+    TRY(add_text(ctx, arena, head, text, length, all));
+  }
+  return HONE_OK;
+}
+
+hone_status head_make(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+                      struct head *out) {
+  struct text all = {0}, top = {0};
+  *out = (struct head){0};
   text_printf(
-      out,
+      &top,
       "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s%s. */\n",
       HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
       plan->target.level, plan_preference(plan));
-  emit_requirements(plan, out);
-  text_puts(out,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
-            "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n");
-  text_printf(out, "#define HONE_VECTOR_BYTES %d\n", plan->target.vector_bytes);
-  if (plan->target.is_portable) text_puts(out, "#define HONE_PORTABLE 1\n");
-  const char *const texts[] = {plan->target.vector_bytes == 4 ? "kernels/lane.h" : "kernels/simd.h",
-                               "emit/scalar.h",
-                               "run/artifact.h",
-                               "emit/small.h",
-                               "emit/strings.h",
-                               "emit/recurrent.h"};
-  for (size_t i = 0; i < COUNT(texts); i++) {
-    size_t length = 0;
-    if (i == 3 && !has_small_types(plan)) continue;
-    if (i == 4 && !plan->text_bytes) continue;
-    if (i == 5 && !has_activations(plan)) continue;
-    const char *text = hone_embedded_text(texts[i], &length);
-    if (text) text_append(out, text, length);
-  }
-  text_puts(
-      out,
-      "#define PLAIN_LINES 64\n#define HONE_NAME_(a, b) a##b\n#define HONE_NAME(a, b) "
-      "HONE_NAME_(a, b)\n"
-      "#if !defined __GNUC__\n#define NOIPA\n#elif !defined __clang__\n"
-      "#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without "
-      "effect */\n"
-      "#else\n#define NOIPA __attribute__((noinline))\n#endif\n#undef C\n#define C(k) "
-      "splat_((float)(k))\n"
-      "#if defined __GNUC__\n"
-      "#define HIDDEN __attribute__((visibility(\"hidden\"))) /* between units */\n"
-      "#define VISIBLE __attribute__((visibility(\"default\")))\n"
-      "#define SET_STATUS_(to, x) __atomic_store_n(&(to), (x), __ATOMIC_RELAXED)\n"
-      "#else\n#define HIDDEN\n#define VISIBLE\n#define SET_STATUS_(to, x) ((to) = (x))\n#endif\n"
-      "#if defined __GNUC__\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* omp "
-      "*/\n#endif\n\n");
+  emit_requirements(plan, &top);
+  text_append(&all, top.at ? top.at : "", top.length);
+  hone_status status = text_finish(ctx, &top);
+  if (!status) status = arena_string(ctx, arena, top.at, top.length, &out->top);
+  if (!status) status = pieces_make(ctx, arena, &out->pieces);
+  if (!status) status = add_known(ctx, arena, plan, &out->macros);
+  if (!status) status = add_texts(ctx, arena, plan, out, &all);
+  if (!status) hash_hex(out->hash, all.at, all.length);
+  text_deinit(&top);
+  text_deinit(&all);
+  return status;
 }
 
-void emit_alone_prelude(const struct target *target, struct text *out) {
+hone_status head_print(const struct head *head, struct text *out) {
+  text_puts(out, head->top);
+  return pieces_print(head->pieces, NULL, out);
+}
+
+hone_status emit_alone_head(struct ctx *ctx, const struct target *target, const struct text *unit,
+                            struct text *out) {
   const struct plan plan = {.target = *target};
-  emit_prelude(&plan, out);
+  struct arena *arena;
+  struct head head;
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = head_make(ctx, arena, &plan, &head);
+  if (!status) pieces_use(head.pieces, unit->at, unit->length);
+  if (!status) status = head_print(&head, out);
+  arena_destroy(arena);
+  return status ? status : text_finish(ctx, out);
 }
 
 void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,

@@ -1,8 +1,25 @@
-/* What every part of the text needs: functions that steps share, and addresses of views. */
+/* What every part of the text needs: names, functions that steps share, and addresses of views. */
 #include "emit_internal.h"
 
+bool is_plain_word(const char *name) {
+  size_t n = strlen(name);
+  return n && n <= 200 &&
+         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == n;
+}
+
+void emit_name(struct text *out, const char *name) {
+  if (is_plain_word(name)) {
+    text_printf(out, "\"%s\"", name);
+    return;
+  }
+  text_puts(out, "{");
+  for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+    text_printf(out, "0x%02x,", *p);
+  text_puts(out, "0}");
+}
+
 hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
-                        const char *parameters, int *out_number) {
+                        const char *type, int *out_number) {
   TRY(text_finish(e->ctx, body));
   *out_number = (int)e->functions.count;
   for (size_t i = 0; i < e->functions.count; i++)
@@ -14,7 +31,7 @@ hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_ki
   const char *copy;
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
   VEC_PUSH(e->ctx, e->arena, &e->functions,
-           (struct function){kind, parameters, copy, body->length, body->length});
+           (struct function){kind, type, copy, body->length, body->length});
   return HONE_OK;
 }
 

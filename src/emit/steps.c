@@ -169,15 +169,28 @@ static void emit_call(const struct emitter *e, const struct step *step, int numb
   }
 }
 
+/* What the step does, by which kernel, and which value of the model it makes. */
+static void emit_title(struct text *out, const struct step *step, size_t i) {
+  const bool is_kernel = step->kind == STEP_KERNEL, loops = step->kind == STEP_ELEMENTWISE;
+  const struct program *program = is_kernel ? &step->epilogue.program : &step->program;
+  text_printf(out, "/* step %zu:", i);
+  if (!loops) text_printf(out, " %s", step->op ? step->op->name : "layout");
+  for (size_t k = 0; (is_kernel || loops) && k < program->count; k++)
+    text_printf(out, "%s %s", k || is_kernel ? "," : "", program->at[k].op->name);
+  text_puts(out, " -> ");
+  for (size_t k = 0; k < step->output_count; k++)
+    if (step->outputs[k].buffer) shape_print(out, &step->outputs[k].shape);
+  if (is_kernel) text_printf(out, " by %s", step->choice.kernel->name);
+  if (step->value && is_plain_word(step->value)) text_printf(out, ": \"%s\"", step->value);
+  text_puts(out, " */\n");
+}
+
 hone_status emit_step(struct emitter *e, size_t i) {
   const struct step *step = e->plan->steps.at[i];
   int number;
   if (step->kind >= STEP_IF) return HONE_OK; /* brackets stand in the run function */
   TRY(emit_body(e, step, &number));
-  text_printf(e->out, "/* step %zu: %s -> ", i, step->op ? step->op->name : "layout");
-  for (size_t k = 0; k < step->output_count; k++)
-    if (step->outputs[k].buffer) shape_print(e->out, &step->outputs[k].shape);
-  text_puts(e->out, " */\n");
+  emit_title(e->out, step, i);
   text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);
   if (!step->scratch) text_puts(e->out, "  (void)t;\n");
   emit_range(e->out, step);

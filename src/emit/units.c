@@ -18,22 +18,40 @@ static size_t unit_count(const struct emitter *e, enum unit_kind kind) {
   return count < MOST_UNITS ? count : MOST_UNITS;
 }
 
-static const char *result_type(const struct function *f) {
-  return strcmp(f->parameters, PLAIN_PARAMETERS) ? "void" : "int";
+/* The function's text without what is not compiled and what it does not name. */
+static hone_status emit_body(const struct emitter *e, const struct function *f, struct arena *arena,
+                             struct comments_seen *seen, struct text *decided, struct text *out) {
+  struct macros macros = {.outer = &e->head.macros};
+  struct pieces *pieces;
+  TRY(decide_text(e->ctx, arena, &macros, f->body, f->length, decided));
+  for (size_t i = 0; i < macros.all.count; i++)
+    text_printf(decided, "#undef %.*s\n", (int)macros.all.at[i].name.length,
+                macros.all.at[i].name.at);
+  TRY(text_finish(e->ctx, decided));
+  TRY(pieces_make(e->ctx, arena, &pieces));
+  TRY(pieces_cut(pieces, decided->at, decided->length));
+  pieces_use(pieces, "NAME", strlen("NAME"));
+  return pieces_print(pieces, seen, out);
 }
 
-static void emit_function(const struct emitter *e, size_t i, struct text *out) {
+static hone_status emit_function(const struct emitter *e, size_t i, struct comments_seen *seen,
+                                 struct text *out) {
   const struct function *f = &e->functions.at[i];
-  text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME%s;\n", e->prefix, i, result_type(f),
-              f->parameters);
-  text_append(out, f->body, f->length);
+  struct text decided = {0};
+  struct arena *arena;
+  TRY(arena_create(e->ctx, 0, &arena));
+  text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
+  const hone_status status = emit_body(e, f, arena, seen, &decided, out);
   text_puts(out, "#undef NAME\n\n");
+  text_deinit(&decided);
+  arena_destroy(arena);
+  return status;
 }
 
 void emit_prototypes(const struct emitter *e, struct text *out) {
   for (size_t i = 0; i < e->functions.count; i++)
-    text_printf(out, "#define k%zu %s_k%zu\nHIDDEN NOIPA %s k%zu%s;\n", i, e->prefix, i,
-                result_type(&e->functions.at[i]), i, e->functions.at[i].parameters);
+    text_printf(out, "#define k%zu %s_k%zu\nHIDDEN NOIPA %s k%zu;\n", i, e->prefix, i,
+                e->functions.at[i].type, i);
   text_puts(out, "\n");
 }
 
@@ -66,6 +84,7 @@ static void deal(const struct emitter *e, enum unit_kind kind, struct weighed *o
 
 hone_status emit_units(struct emitter *e, struct emitted *out) {
   struct weighed *order;
+  struct comments_seen *seen;
   size_t *unit_of, first = 0;
   TRY(NEW_ARRAY(e->ctx, e->arena, order, e->functions.count + 1));
   TRY(NEW_ARRAY(e->ctx, e->arena, unit_of, e->functions.count + 1));
@@ -77,6 +96,10 @@ hone_status emit_units(struct emitter *e, struct emitted *out) {
   }
   out->units[first].kind = UNIT_CALLS;
   out->unit_count = first + 1;
-  for (size_t i = 0; i < e->functions.count; i++) emit_function(e, i, &out->units[unit_of[i]].text);
+  TRY(NEW_ARRAY(e->ctx, e->arena, seen, out->unit_count));
+  for (size_t i = 0; i < out->unit_count; i++)
+    seen[i] = (struct comments_seen){.ctx = e->ctx, .arena = e->arena};
+  for (size_t i = 0; i < e->functions.count; i++)
+    TRY(emit_function(e, i, &seen[unit_of[i]], &out->units[unit_of[i]].text));
   return HONE_OK;
 }

@@ -113,6 +113,8 @@ const struct kernel *kernel_find(const char *name) {
   return NULL;
 }
 
+const char *const kernel_helpers[] = {"simd.h", "dot.h", "tiles.h", "nibbles.h", NULL};
+
 const char *kernel_text(const char *file, size_t *out_length) {
   char name[128];
   int length = snprintf(name, sizeof name, "kernels/%s", file);

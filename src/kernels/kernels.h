@@ -1,6 +1,7 @@
 /* kernels: how a step is done fast. A row of kernels.def names a C text, what problems it accepts and
  * how it packs constants. The text is written once over a vector width and constant tile sizes; the
- * emitter includes it verbatim between #defines, and the tests compile the same bytes.
+ * emitter puts it between #defines, less what these leave out of it (emit/decide.h, pieces.h); the tests compile it
+ * whole.
  * Knows only libc.
  *
  * What a text may use (the emitter defines it before the text and undefines it after):
@@ -14,7 +15,7 @@
  *   SATURATES                 1: the integers that it makes for bytes become the nearest ones; 0: their low bits
  * A pack_text gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
  * a (softmax, layernorm: a may be c). e[0] of layernorm is its bias.
- * And simd.h, which stands once at the top of every generated file.
+ * And what kernel_helpers define, simd.h first: at the top of a unit stands what its texts name of them.
  *
  * How a problem is done is a choice: the row, and a value for each of the row's choice names (tile,
  * blocks, units, algorithm). It is made once, by kernel_choose or a tuner, stored with the step and
@@ -202,6 +203,8 @@ enum { KERNEL_FILE_MAX = 64 };
 
 /* Embedded text by file name ("gemm_f32.c", "simd.h", "plain/TopK.c"); NULL if there is none. */
 const char *kernel_text(const char *file, size_t *out_length);
+/* Texts of what other texts may name without including them, in order; ends with NULL. lane.h may stand for the first. */
+extern const char *const kernel_helpers[];
 /* A line #include "FILE" of a text stands for the text FILE. Of what is left of a text, [at, end): the
    length of the part before the first such line, and FILE; "" where the part is all. Returns what follows. */
 const char *kernel_text_part(const char *at, const char *end, size_t *out_length,

@@ -119,10 +119,8 @@ static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
     char path[4200];
     snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);
     TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
-    const struct build_level *level = level_of(input, i);
-    const struct file_part parts[] = {{level ? level->common : input->common,
-                                       level ? level->common_length : input->common_length},
-                                      {input->units[i], input->unit_lengths[i]}};
+    const struct build_unit *unit = &input->units[i];
+    const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
     TRY(file_write_parts(ctx, path, parts, COUNT(parts), 0644));
   }
   if (!input->header) return HONE_OK;
@@ -151,7 +149,7 @@ static void put_level_target(struct text *out, const struct target *target, bool
 /* One file a level: what its units share, and they. */
 static hone_status write_level(struct ctx *ctx, const struct build_input *input, size_t first,
                                const char *path) {
-  const struct build_level *level = input->unit_levels[first];
+  const struct build_level *level = input->units[first].level;
   struct text head = {0};
   char beside[4096];
   size_t count = 0;
@@ -163,8 +161,8 @@ static hone_status write_level(struct ctx *ctx, const struct build_input *input,
   parts[count++] = (struct file_part){head.at, head.length};
   parts[count++] = (struct file_part){level->common, level->common_length};
   for (size_t i = first; i < input->unit_count; i++)
-    if (input->unit_levels[i] == level)
-      parts[count++] = (struct file_part){input->units[i], input->unit_lengths[i]};
+    if (input->units[i].level == level)
+      parts[count++] = (struct file_part){input->units[i].text, input->units[i].length};
   if (!status) status = output_check(ctx, beside, OUTPUT_C, NULL, 0);
   if (!status) status = file_write_parts(ctx, beside, parts, count, 0644);
   text_deinit(&head);
@@ -174,8 +172,8 @@ static hone_status write_level(struct ctx *ctx, const struct build_input *input,
 
 static hone_status write_levels(struct ctx *ctx, const struct build_input *input,
                                 const char *path) {
-  for (size_t i = 0; input->unit_levels && i < input->unit_count; i++)
-    if (input->unit_levels[i] && (!i || input->unit_levels[i - 1] != input->unit_levels[i]))
+  for (size_t i = 0; i < input->unit_count; i++)
+    if (input->units[i].level && (!i || input->units[i - 1].level != input->units[i].level))
       TRY(write_level(ctx, input, i, path));
   return HONE_OK;
 }
@@ -189,8 +187,8 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
   size_t count = 0;
   parts[count++] = (struct file_part){input->common, input->common_length};
   for (size_t i = 0; i < input->unit_count; i++)
-    if (!level_of(input, i))
-      parts[count++] = (struct file_part){input->units[i], input->unit_lengths[i]};
+    if (!input->units[i].level)
+      parts[count++] = (struct file_part){input->units[i].text, input->units[i].length};
   hone_status status = write_levels(ctx, input, path);
   if (input->weights_bytes && !status) {
     status = artifact_beside(ctx, path, "weights", weights);

@@ -39,20 +39,15 @@ static bool is_cancelled(const void *user) {
 }
 
 static hone_status compile_unit(struct ctx *ctx, const struct build *build, const struct job *job) {
-  size_t unit = job->number;
+  const struct build_unit *unit = &build->input->units[job->number];
   char source[32], object[32];
-  snprintf(source, sizeof source, "unit%zu.c", unit);
-  snprintf(object, sizeof object, "unit%zu.o", unit);
-  const struct build_input *input = build->input;
-  const struct build_level *level = level_of(input, unit);
-  const struct file_part parts[] = {
-      {level ? level->common : input->common, level ? level->common_length : input->common_length},
-      {input->units[unit], input->unit_lengths[unit]}};
+  snprintf(source, sizeof source, "unit%zu.c", job->number);
+  snprintf(object, sizeof object, "unit%zu.o", job->number);
+  const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
   TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
-  compiler_flags(&build->compiler, level ? level->target : build->options->target,
-                 build->options->debug, input->unit_kinds ? input->unit_kinds[unit] : UNIT_VECTORS,
-                 &arguments);
+  compiler_flags(&build->compiler, unit->level ? unit->level->target : build->options->target,
+                 build->options->debug, unit->kind, &arguments);
   argument(&arguments, build->prefix_map);
   if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
   const char *const rest[] = {"-c", "-o", object, source, NULL};

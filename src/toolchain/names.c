@@ -47,7 +47,3 @@ hone_status level_beside(struct ctx *ctx, const char *path, const char *level, c
   if (n < 0 || n >= 4096) return fail(ctx, HONE_E_PATH, place_file(path), "the path is too long");
   return HONE_OK;
 }
-
-const struct build_level *level_of(const struct build_input *input, size_t unit) {
-  return input->unit_levels ? input->unit_levels[unit] : NULL;
-}

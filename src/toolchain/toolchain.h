@@ -23,20 +23,24 @@ struct build_part {
   size_t offset, bytes;
   const void *data; /* NULL: to be packed */
 };
-/*/* Units of another target among those of an artifact of several levels. */
+/* Units of another target among those of an artifact of several levels. */
 struct build_level {
   const struct target *target;
-  const char *common; /* stands before each of its units */
+  const char *common; /* stands before all of its units in one C file */
   size_t common_length;
 };
+/* A translation unit of C, compiled at the same time as others. */
+struct build_unit {
+  const char *text, *head; /* the head stands before it where it is a file of its own; NULL: none */
+  size_t length, head_length;
+  enum unit_kind kind;
+  const struct build_level *level; /* NULL: the options' target */
+};
 struct build_input {
-  const char *const *units; /* C texts, one translation unit each, compiled in parallel */
-  const size_t *unit_lengths;
+  const struct build_unit *units;
   size_t unit_count;
-  const char *common; /* stands before each unit, and once in one C file; NULL: none */
+  const char *common; /* in one C file, instead of their heads; NULL: none */
   size_t common_length;
-  const struct build_level *const *unit_levels; /* NULL, or by unit; NULL: the options' target */
-  const enum unit_kind *unit_kinds;             /* NULL: all UNIT_VECTORS; else by unit */
   /* Packed weights: parts in the order in which they lie, zeros between them; inside so, a, exe,
      beside a .c. pack(packer, i, to) makes part i where it has no data, in any thread. */
   size_t weights_bytes, part_count;
@@ -52,7 +56,6 @@ struct build_input {
      weights_bytes 0: the numbers stand in the C text, there is no stub. */
   const char *prefix;
 };
-const struct build_level *level_of(const struct build_input *input, size_t unit);
 /* Of an archive for a board: bytes that stand in flash, and in RAM besides the arena; the deepest stack of a
    run, without what functions of the C library take. */
 struct board_footprint {

@@ -16,11 +16,11 @@ bool has_large_section(const struct build *build) {
          !strncmp(build->options->target->triple, "x86_64", 6);
 }
 
-/* Room for what is linked, in front of the weights: code is far smaller than its text. What does not
+/* Room for what is linked, in front of the weights: code is smaller than its text. What does not
    fit is linked the usual way. */
 static size_t image_room(const struct build_input *input) {
   size_t bytes = 256 << 10;
-  for (size_t i = 0; i < input->unit_count; i++) bytes += input->unit_lengths[i] / 2;
+  for (size_t i = 0; i < input->unit_count; i++) bytes += input->units[i].length;
   return (bytes + WEIGHTS_PAGE - 1) / WEIGHTS_PAGE * WEIGHTS_PAGE;
 }
 

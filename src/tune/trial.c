@@ -105,25 +105,23 @@ static hone_status list_candidates(struct bench_rig *rig, struct arena *arena) {
 
 static void put_table(const struct trial *trial, struct text *out) {
   for (size_t i = 0; i < trial->count; i++)
-    text_printf(out, "HIDDEN NOIPA void way_%zu%s;\n", i, KERNEL_PARAMETERS);
-  text_printf(out, "typedef void way%s;\nstatic way *const table[] = {", KERNEL_PARAMETERS);
+    text_printf(out, "HIDDEN NOIPA kernel_function way_%zu;\n", i);
+  text_puts(out, "static kernel_function *const table[] = {");
   for (size_t i = 0; i < trial->count; i++) text_printf(out, "%sway_%zu", i ? ", " : "", i);
   text_puts(out,
-            "};\n__attribute__((visibility(\"default\"))) way *const *trial_artifact(void);\n"
-            "way *const *trial_artifact(void) { return table; }\n");
+            "};\nVISIBLE kernel_function *const *trial_artifact(void);\n"
+            "kernel_function *const *trial_artifact(void) { return table; }\n");
 }
 
 static hone_status build(struct bench_rig *rig, struct arena *arena, const char *path) {
   struct trial *trial = rig->trial;
   size_t count = (trial->count + KERNELS_PER_UNIT - 1) / KERNELS_PER_UNIT;
-  struct text common = {0}, *texts;
-  const char **units;
-  size_t *lengths;
+  struct text *texts, *heads;
+  struct build_unit *units;
+  hone_status status = HONE_OK;
   TRY(NEW_ARRAY(rig->ctx, arena, texts, count));
+  TRY(NEW_ARRAY(rig->ctx, arena, heads, count));
   TRY(NEW_ARRAY(rig->ctx, arena, units, count));
-  TRY(NEW_ARRAY(rig->ctx, arena, lengths, count));
-  emit_alone_prelude(rig->options->target, &common);
-  hone_status status = text_finish(rig->ctx, &common);
   for (size_t i = 0; i < trial->count && !status; i++) {
     char name[32];
     snprintf(name, sizeof name, "way_%zu", i);
@@ -136,19 +134,16 @@ static hone_status build(struct bench_rig *rig, struct arena *arena, const char 
   put_table(trial, &texts[count - 1]);
   for (size_t i = 0; i < count && !status; i++) {
     status = text_finish(rig->ctx, &texts[i]);
-    units[i] = texts[i].at;
-    lengths[i] = texts[i].length;
+    if (!status) status = emit_alone_head(rig->ctx, rig->options->target, &texts[i], &heads[i]);
+    units[i] = (struct build_unit){.text = texts[i].at,
+                                   .head = heads[i].at,
+                                   .length = texts[i].length,
+                                   .head_length = heads[i].length};
   }
-  const struct build_input input = {.units = units,
-                                    .unit_lengths = lengths,
-                                    .unit_count = count,
-                                    .common = common.at,
-                                    .common_length = common.length,
-                                    .prefix = "trial"};
+  const struct build_input input = {.units = units, .unit_count = count, .prefix = "trial"};
   const struct build_options options = {.target = rig->options->target, .cc = rig->options->cc};
   if (!status) status = toolchain_build(rig->ctx, &input, &options, path);
-  for (size_t i = 0; i < count; i++) text_deinit(&texts[i]);
-  text_deinit(&common);
+  for (size_t i = 0; i < count; i++) text_deinit(&texts[i]), text_deinit(&heads[i]);
   return status;
 }
 

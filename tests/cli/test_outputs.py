@@ -4,6 +4,7 @@ the same bytes for the same input; and a C compiler that misbehaves is an error 
 import hashlib
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -348,6 +349,33 @@ def test_generated_c_is_clean(hone, tmp_path):
             done = subprocess.run([compiler, "-O1", "-Wall", "-Wextra", "-Wno-psabi", "-c", tmp_path / "m.c", "-o",
                                    tmp_path / "m.o"], capture_output=True, text=True)
             assert done.returncode == 0 and not done.stderr, done.stderr[:800]
+
+
+# Products, convolutions, halves, tiles, loops and plain kernels, at every width of vectors.
+GENERATED = [("zoo:conv", "baseline"), ("zoo:mobilenet_v3_small", "avx2"), ("zoo:transformer", "avx512"),
+             ("zoo:transformer --precision bf16", "amx"), ("zoo:mlp", "portable"), ("zoo:gcn", "baseline"),
+             ("zoo:yolov8n", "avx2")]
+
+
+@pytest.mark.parametrize("model,level", GENERATED)
+def test_nothing_unused_is_generated(hone, tmp_path, model, level):
+    """Each unit alone holds no function, type or macro that it does not use, and lacks none."""
+    words = ["--portable"] if level == "portable" else ["--cpu", level]
+    sound(hone("compile", *model.split(), *words, "-o", tmp_path / "m.a", "--keep", tmp_path / "units", *WORDS))
+    units = sorted((tmp_path / "units").glob("unit*.c"))
+    assert units
+    for unit in units:
+        text = unit.read_text()
+        flags = re.search(r'compile this file with: ([^"]*)"', text)
+        for attributes in ("inline __attribute__((always_inline, unused))", "inline __attribute__((unused))",
+                           "__attribute__((noinline, unused))"):
+            text = text.replace("static " + attributes, "static")
+        unit.write_text(text)
+        done = subprocess.run(["gcc", *(flags[1].split() if flags else []), "-O0", "-Wall", "-Wextra", "-Wunused-macros",
+                               "-Wno-psabi", "-Wno-cpp", "-S", unit, "-o", "/dev/null"], capture_output=True, text=True)
+        left = [line for line in done.stderr.splitlines() if re.search(r"unused|not used", line)
+                and not re.search(r"HONE_ARTIFACT_|HONE_WEIGHTS_", line)]  # the ABI is one piece
+        assert done.returncode == 0 and not left, (done.stderr[:2000], left)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -53,7 +53,8 @@ static inline void snippet_begin(struct text *text, const struct isa *isa) {
   text_puts(
       text,
       "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n"); /* as emit_prelude */
-  if (emit_kernel_text(&ctx, "simd.h", text)) text_puts(text, "#error no simd.h\n");
+  for (size_t i = 0; kernel_helpers[i]; i++)
+    if (emit_kernel_text(&ctx, kernel_helpers[i], text)) text_puts(text, "#error a text lacks\n");
 }
 
 /* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none; else integers that it

@@ -449,9 +449,7 @@ static void kernels_equal_the_reference(void **state) {
             "#define PLAIN_LINES 64\n"
             "#if defined __GNUC__ && !defined __clang__\n" /* sees less, warns of more, at -O3 */
             "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
-  size_t length;
-  const char *simd = kernel_text("simd.h", &length);
-  text_append(&text, simd, length);
+  assert_int_equal(emit_kernel_text(&ctx, "simd.h", &text), HONE_OK);
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     hone_status status = run_case(c, &runs[i]);

@@ -201,10 +201,9 @@ static void build_large(const char *path, const float *weights, size_t bytes) {
   struct ctx ctx;
   ctx_init(&ctx);
   struct text texts[2] = {{0}, {0}};
-  const char *units[2];
-  size_t lengths[2];
+  struct build_unit units[2];
   const struct build_part part = {0, bytes, weights};
-  struct build_input input = toy_input(texts, units, lengths, "hone_model", false, &part);
+  struct build_input input = toy_input(texts, units, "hone_model", false, &part);
   struct target target;
   assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);
   struct build_options options = {.target = &target};
@@ -296,11 +295,10 @@ static void insertion_at_every_place(void **state) {
       struct ctx ctx;
       ctx_init(&ctx);
       struct text texts[2] = {{0}, {0}};
-      const char *units[2];
-      size_t lengths[2];
-      struct build_input input = toy_input(texts, units, lengths, "hone_model", false, &toy_part);
+      struct build_unit units[2];
+      struct build_input input = toy_input(texts, units, "hone_model", false, &toy_part);
       text_printf(&texts[1], "volatile char more_data[%d];\n", bytes);
-      units[1] = texts[1].at, lengths[1] = texts[1].length;
+      units[1].text = texts[1].at, units[1].length = texts[1].length;
       input.parts = parts, input.part_count = PARTS, input.weights_bytes = (size_t)PARTS * PART;
       struct target target;
       assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);

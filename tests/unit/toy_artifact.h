@@ -73,8 +73,8 @@ static inline float toy_expected(const float x[32], float shift, int i) {
 static const struct build_part toy_part = {0, sizeof toy_weights, toy_weights};
 
 /* The texts live in `texts`, two of them; one unit if `single`. part: all weights, the eight first. */
-static inline struct build_input toy_input(struct text texts[2], const char *units[2],
-                                           size_t lengths[2], const char *prefix, bool single,
+static inline struct build_input toy_input(struct text texts[2], struct build_unit units[2],
+                                           const char *prefix, bool single,
                                            const struct build_part *part) {
   const char *abi = hone_embedded_text("run/artifact.h", NULL);
   for (int i = 0; i < (single ? 1 : 2); i++) {
@@ -82,11 +82,9 @@ static inline struct build_input toy_input(struct text texts[2], const char *uni
                 part->bytes);
     if (i == 0) text_puts(&texts[i], toy_unit_0);
     if (i == 1 || single) text_puts(&texts[i], toy_unit_1);
-    units[i] = texts[i].at;
-    lengths[i] = texts[i].length;
+    units[i] = (struct build_unit){.text = texts[i].at, .length = texts[i].length};
   }
   return (struct build_input){.units = units,
-                              .unit_lengths = lengths,
                               .unit_count = single ? 1 : 2,
                               .weights_bytes = part->bytes,
                               .part_count = 1,
@@ -99,10 +97,9 @@ static inline struct build_input toy_input(struct text texts[2], const char *uni
 static inline hone_status toy_build(struct ctx *ctx, const char *cc, const char *path,
                                     const char *prefix, bool debug, uint64_t timeout_ns) {
   struct text texts[2] = {{0}, {0}};
-  const char *units[2];
-  size_t lengths[2];
+  struct build_unit units[2];
   struct build_input input =
-      toy_input(texts, units, lengths, prefix, artifact_kind_of(path) == ARTIFACT_C, &toy_part);
+      toy_input(texts, units, prefix, artifact_kind_of(path) == ARTIFACT_C, &toy_part);
   struct target target;
   hone_status status = target_init(ctx, NULL, NULL, &target);
   struct build_options options = {

@@ -1,6 +1,6 @@
 /* Scalar helpers of elementwise expressions, by element class: f32_, f64_ and i64_ before the names of the
    closed set. Integers are exact: they wrap, x / 0 is 0. `u`: the operands are unsigned 64-bit. */
-/* a file uses few of them */
+
 #if defined __GNUC__
 #define HONE_SCALAR_FUNCTION static inline __attribute__((unused))
 #else
@@ -22,43 +22,62 @@
 #define f64_not_ f32_not_
 #define f64_and_ f32_and_
 #define f64_or_ f32_or_
-#define HONE_SCALAR(T, p, s)                                                                     \
-  HONE_SCALAR_FUNCTION T p##abs_(T x) { return fabs##s(x); }                                            \
-  HONE_SCALAR_FUNCTION T p##min_(T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; }          \
-  HONE_SCALAR_FUNCTION T p##max_(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; }          \
-  HONE_SCALAR_FUNCTION T p##sqrt_(T x) { return sqrt##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##exp_(T x) { return exp##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##log_(T x) { return log##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##pow_(T x, T y) { return pow##s(x, y); }                                     \
-  HONE_SCALAR_FUNCTION T p##sin_(T x) { return sin##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##cos_(T x) { return cos##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##tan_(T x) { return tan##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##asin_(T x) { return asin##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##acos_(T x) { return acos##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##atan_(T x) { return atan##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##sinh_(T x) { return sinh##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##cosh_(T x) { return cosh##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##asinh_(T x) { return asinh##s(x); }                                         \
-  HONE_SCALAR_FUNCTION T p##acosh_(T x) { return acosh##s(x); }                                         \
-  HONE_SCALAR_FUNCTION T p##atanh_(T x) { return atanh##s(x); }                                         \
-  HONE_SCALAR_FUNCTION T p##tanh_(T x) { return tanh##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##erf_(T x) { return erf##s(x); }                                             \
-  HONE_SCALAR_FUNCTION T p##floor_(T x) { return floor##s(x); }                                         \
-  HONE_SCALAR_FUNCTION T p##ceil_(T x) { return ceil##s(x); }                                           \
-  HONE_SCALAR_FUNCTION T p##trunc_(T x) { return trunc##s(x); }                                         \
-  HONE_SCALAR_FUNCTION T p##round_(T x) { return rint##s(x); }                                          \
-  HONE_SCALAR_FUNCTION T p##sign_(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }                  \
-  HONE_SCALAR_FUNCTION T p##mod_(T x, T y) { return fmod##s(x, y); }                                    \
-  HONE_SCALAR_FUNCTION int p##isnan_(T x) { return x != x; }                                            \
-  HONE_SCALAR_FUNCTION int p##isinf_(T x) { return x - x != 0 && x == x; }
-HONE_SCALAR(float, f32_, f)
-HONE_SCALAR(double, f64_, )
-
-/* New text of a run; `used` goes up as threads take room. */
-struct texts {
-  char *at;
-  uint64_t used, size;
-};
+#define f32_abs_ fabsf
+#define f32_sqrt_ sqrtf
+#define f32_exp_ expf
+#define f32_log_ logf
+#define f32_pow_ powf
+#define f32_sin_ sinf
+#define f32_cos_ cosf
+#define f32_tan_ tanf
+#define f32_asin_ asinf
+#define f32_acos_ acosf
+#define f32_atan_ atanf
+#define f32_sinh_ sinhf
+#define f32_cosh_ coshf
+#define f32_asinh_ asinhf
+#define f32_acosh_ acoshf
+#define f32_atanh_ atanhf
+#define f32_tanh_ tanhf
+#define f32_erf_ erff
+#define f32_floor_ floorf
+#define f32_ceil_ ceilf
+#define f32_trunc_ truncf
+#define f32_round_ rintf
+#define f32_mod_ fmodf
+#define f64_abs_ fabs
+#define f64_sqrt_ sqrt
+#define f64_exp_ exp
+#define f64_log_ log
+#define f64_pow_ pow
+#define f64_sin_ sin
+#define f64_cos_ cos
+#define f64_tan_ tan
+#define f64_asin_ asin
+#define f64_acos_ acos
+#define f64_atan_ atan
+#define f64_sinh_ sinh
+#define f64_cosh_ cosh
+#define f64_asinh_ asinh
+#define f64_acosh_ acosh
+#define f64_atanh_ atanh
+#define f64_tanh_ tanh
+#define f64_erf_ erf
+#define f64_floor_ floor
+#define f64_ceil_ ceil
+#define f64_trunc_ trunc
+#define f64_round_ rint
+#define f64_mod_ fmod
+HONE_SCALAR_FUNCTION float f32_min_(float x, float y) { return x != x ? x : y != y ? y : x < y ? x : y; }
+HONE_SCALAR_FUNCTION float f32_max_(float x, float y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+HONE_SCALAR_FUNCTION float f32_sign_(float x) { return x != x ? x : (float)((x > 0) - (x < 0)); }
+HONE_SCALAR_FUNCTION int f32_isnan_(float x) { return x != x; }
+HONE_SCALAR_FUNCTION int f32_isinf_(float x) { return x - x != 0 && x == x; }
+HONE_SCALAR_FUNCTION double f64_min_(double x, double y) { return x != x ? x : y != y ? y : x < y ? x : y; }
+HONE_SCALAR_FUNCTION double f64_max_(double x, double y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+HONE_SCALAR_FUNCTION double f64_sign_(double x) { return x != x ? x : (double)((x > 0) - (x < 0)); }
+HONE_SCALAR_FUNCTION int f64_isnan_(double x) { return x != x; }
+HONE_SCALAR_FUNCTION int f64_isinf_(double x) { return x - x != 0 && x == x; }
 
 /* Whether flat place u of dense dims lies within the actual sizes: numbers[d] is the place of a dimension's
    in extents, 0: it is dims[d]. */

@@ -12,7 +12,6 @@
  * multiplied in pairs of k, u[SIZE^2][IC / 2][NR][2]. */
 #include "types.h"
 #if HALVES
-#include "dot.h"
 #define U_T int32_t
 #define V_T uint16_t
 #define STORE_V store_bf16_

@@ -6,7 +6,6 @@
  *
  * a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift). From defines(): A_TYPE C_TYPE CHANNELS (at a
  * time), BLOCK (columns of the wide blocks), BLOCKS (in a row), WIDE_BLOCKS (the others have one column less). */
-#include "dot.h"
 #include "types.h"
 #define GROUPS_ ((KH + 3) / 4)
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */

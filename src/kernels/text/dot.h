@@ -1,7 +1,5 @@
 /* Sums of products of what four bytes hold: 8-bit integers in int32, bf16 in float. By one instruction where
  * the processor has it. */
-#ifndef HONE_DOT_
-#define HONE_DOT_
 /* Named, or gcc flips a signed group in a general register and takes three instructions to get it here. */
 #if defined __AVX2__ && HONE_VECTOR_BYTES > 16
 typedef struct __attribute__((may_alias)) {
@@ -143,5 +141,4 @@ INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
   acc += (vec)(a << 16) * (vec)(b << 16);
   return acc + (vec)(a & high) * (vec)(b & high);
 }
-#endif
 #endif

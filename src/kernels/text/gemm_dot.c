@@ -6,7 +6,6 @@
  * 8 bits: a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift), and whoever makes the epilogue takes
  * 128 * (sum of the column) off again, in what the sums of bytes begin with: FIRST_SUMS(j, lanes). A_TYPE, C_TYPE: ONNX
  * numbers. EPILOGUE(x, o, j, lanes) makes a vec, or where c is of integers a veci, from the sums x. */
-#include "dot.h"
 #include "types.h"
 #define B_T int32_t
 #define NR (VECTORS * LANES)

@@ -6,7 +6,6 @@
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR], [zero][NR] where B_ZEROS, then groups
  * of four rows [NR][4], of 4 bits of eight rows: the fifth is the upper half of the first. SIGN_ stands added to signed
  * elements. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, STEP, B_TYPE (ONNX), B_BITS. */
-#include "dot.h"
 #define NR (VECTORS * LANES)
 #define PAIR (8 / B_BITS)
 #define GROUP (4 * PAIR)

@@ -3,8 +3,6 @@
  * is 0 or 1. What the target must have: bytes of 8 bits, float and double of IEEE 754, int of 32 bits
  * in two's complement, int64_t, right shifts that keep the sign, conversions that wrap, little endian;
  * libm for what is called by its name. Errors of the functions as in simd.h: same polynomials. */
-#ifndef HONE_SIMD_H
-#define HONE_SIMD_H
 
 #include <math.h>
 #include <stdint.h>
@@ -60,16 +58,22 @@ INLINE_ vec load_lanes_(const float *p, long n) { return n > 0 ? *p : 0; }
 INLINE_ void store_lanes_(float *p, vec x, long n) {
   if (n > 0) *p = x;
 }
-#define TYPED_(name, T)                                                            \
-  INLINE_ veci PASTE_(widen, name)(const T *p, long n) { return n > 0 ? (veci)*p : 0; } \
-  INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                        \
-    if (n > 0) *p = (T)x;                                                          \
-  }
-TYPED_(u8, uint8_t)
-TYPED_(i8, int8_t)
-TYPED_(u16, uint16_t)
-TYPED_(i32, int32_t)
-#undef TYPED_
+INLINE_ veci widen_u8(const uint8_t *p, long n) { return n > 0 ? (veci)*p : 0; }
+INLINE_ veci widen_i8(const int8_t *p, long n) { return n > 0 ? (veci)*p : 0; }
+INLINE_ veci widen_u16(const uint16_t *p, long n) { return n > 0 ? (veci)*p : 0; }
+INLINE_ veci widen_i32(const int32_t *p, long n) { return n > 0 ? *p : 0; }
+INLINE_ void narrow_u8(uint8_t *p, veci x, long n) {
+  if (n > 0) *p = (uint8_t)x;
+}
+INLINE_ void narrow_i8(int8_t *p, veci x, long n) {
+  if (n > 0) *p = (int8_t)x;
+}
+INLINE_ void narrow_u16(uint16_t *p, veci x, long n) {
+  if (n > 0) *p = (uint16_t)x;
+}
+INLINE_ void narrow_i32(int32_t *p, veci x, long n) {
+  if (n > 0) *p = x;
+}
 INLINE_ vec load_u8_(const uint8_t *p, long n) { return (vec)widen_u8(p, n); }
 INLINE_ vec load_i8_(const int8_t *p, long n) { return (vec)widen_i8(p, n); }
 INLINE_ vec splat_bf16_(const uint16_t *p) { return lane_float_((int32_t)((uint32_t)*p << 16)); }
@@ -216,20 +220,17 @@ INLINE_ vec erfv_(vec x) {
   float r = y * p / q;
   return MIN2_(1.0f, MAX2_(-1.0f, r));
 }
-#define BY_LANE_(name, function) \
-  INLINE_ vec PASTE_(name, v)(vec x) { return function(x); }
-BY_LANE_(lanes_sin, sinf)
-BY_LANE_(lanes_cos, cosf)
-BY_LANE_(lanes_tan, tanf)
-BY_LANE_(lanes_asin, asinf)
-BY_LANE_(lanes_acos, acosf)
-BY_LANE_(lanes_atan, atanf)
-BY_LANE_(lanes_sinh, sinhf)
-BY_LANE_(lanes_cosh, coshf)
-BY_LANE_(lanes_asinh, asinhf)
-BY_LANE_(lanes_acosh, acoshf)
-BY_LANE_(lanes_atanh, atanhf)
-#undef BY_LANE_
+INLINE_ vec sinv_(vec x) { return sinf(x); }
+INLINE_ vec cosv_(vec x) { return cosf(x); }
+INLINE_ vec tanv_(vec x) { return tanf(x); }
+INLINE_ vec asinv_(vec x) { return asinf(x); }
+INLINE_ vec acosv_(vec x) { return acosf(x); }
+INLINE_ vec atanv_(vec x) { return atanf(x); }
+INLINE_ vec sinhv_(vec x) { return sinhf(x); }
+INLINE_ vec coshv_(vec x) { return coshf(x); }
+INLINE_ vec asinhv_(vec x) { return asinhf(x); }
+INLINE_ vec acoshv_(vec x) { return acoshf(x); }
+INLINE_ vec atanhv_(vec x) { return atanhf(x); }
 INLINE_ vec powv_(vec x, vec y) {
   if (y == 1.0f) return x;
   if (y == 2.0f) return x * x;
@@ -255,17 +256,17 @@ INLINE_ vec orv_(vec x, vec y) { return (vec)(x != 0 || y != 0); }
 #define exp_(x) expv_(x)
 #define log_(x) logv_(x)
 #define pow_(x, y) powv_(x, y)
-#define sin_(x) lanes_sin_v(x)
-#define cos_(x) lanes_cos_v(x)
-#define tan_(x) lanes_tan_v(x)
-#define asin_(x) lanes_asin_v(x)
-#define acos_(x) lanes_acos_v(x)
-#define atan_(x) lanes_atan_v(x)
-#define sinh_(x) lanes_sinh_v(x)
-#define cosh_(x) lanes_cosh_v(x)
-#define asinh_(x) lanes_asinh_v(x)
-#define acosh_(x) lanes_acosh_v(x)
-#define atanh_(x) lanes_atanh_v(x)
+#define sin_(x) sinv_(x)
+#define cos_(x) cosv_(x)
+#define tan_(x) tanv_(x)
+#define asin_(x) asinv_(x)
+#define acos_(x) acosv_(x)
+#define atan_(x) atanv_(x)
+#define sinh_(x) sinhv_(x)
+#define cosh_(x) coshv_(x)
+#define asinh_(x) asinhv_(x)
+#define acosh_(x) acoshv_(x)
+#define atanh_(x) atanhv_(x)
 #define tanh_(x) tanhv_(x)
 #define erf_(x) erfv_(x)
 #define floor_(x) floorv_(x)
@@ -282,5 +283,3 @@ INLINE_ vec orv_(vec x, vec y) { return (vec)(x != 0 || y != 0); }
 #define not_(x) notv_(x)
 #define and_(x, y) andv_(x, y)
 #define or_(x, y) orv_(x, y)
-
-#endif

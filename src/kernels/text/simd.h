@@ -1,11 +1,8 @@
-/* Vectors of floats for generated C: once at the top of every file, written once for all
- * instruction sets over GNU vector types. Builtins stand only where plain C loses: masks, min/max,
+/* Vectors of floats for generated C, written once for all instruction sets over GNU vector types; at the
+ * top of a unit stands what it names of this. Builtins stand only where plain C loses: masks, min/max,
  * rounding. HONE_VECTOR_BYTES (16, 32, 64) comes from the emitter, else from the compiler's target.
- * The helpers at the end are the closed set for elementwise expressions, chosen by the operand's
- * type: vec, float, double, integer. Masks are 1 and 0. Errors against double libm: exp_, log_
- * at most 4 ulp, erf_ 5, tanh_ 6; NaN, infinities and denormals as in libm. */
-#ifndef HONE_SIMD_H
-#define HONE_SIMD_H
+ * The helpers at the end are the closed set for elementwise expressions. Masks are 1 and 0. Errors
+ * against double libm: exp_, log_ at most 4 ulp, erf_ 5, tanh_ 6; NaN, infinities and denormals as in libm. */
 
 #include <math.h>
 #include <stdint.h>
@@ -28,6 +25,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 
 #define PASTE2_(a, b) a##_##b
 #define PASTE_(a, b) PASTE2_(a, b)
+
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -41,6 +39,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #else
 #define IN_REGISTER_(x) ((void)0)
 #endif
+
 #define INLINE_ static inline __attribute__((always_inline, unused))
 #define MAY_ALIAS __attribute__((may_alias))
 /* p += n; what is read near p is addressed from here, not from where p once was: that would take a register each. */
@@ -144,35 +143,39 @@ typedef short vecshorts_ __attribute__((vector_size(32)));
 #define BYTES_OF_(V, p, x) (*(V *)(p) = __builtin_convertvector(x, V))
 #define SHORTS_OF_ BYTES_OF_
 #endif
-#define TYPED_(name, T, widening, narrowing, load, store)                                         \
-  typedef T PASTE_(vec, name) __attribute__((vector_size(LANES * sizeof(T))));                   \
-  typedef T PASTE_(vecu, name)                                                                   \
-      __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));            \
-  INLINE_ veci PASTE_(widen, name)(const T *p, long n) {                                         \
-    veci y;                                                                                      \
-    if (n >= LANES) {                                                                            \
-      WIDEN_(widening, PASTE_(vecu, name), p, y);                                                \
-      return y;                                                                                  \
-    }                                                                                            \
-    PASTE_(vec, name) x = {0};                                                                   \
-    load;                                                                                        \
-    WIDEN_(widening, PASTE_(vec, name), &x, y);                                                  \
-    return y;                                                                                    \
-  }                                                                                              \
-  INLINE_ void PASTE_(narrow, name)(T *p, veci x, long n) {                                      \
-    if (n >= LANES) {                                                                            \
-      narrowing(PASTE_(vecu, name), p, x);                                                       \
-      return;                                                                                    \
-    }                                                                                            \
-    store;                                                                                       \
+typedef uint8_t vec_u8 __attribute__((vector_size(LANES)));
+typedef uint8_t vecu_u8 __attribute__((vector_size(LANES), aligned(1), may_alias));
+typedef int8_t vec_i8 __attribute__((vector_size(LANES)));
+typedef int8_t vecu_i8 __attribute__((vector_size(LANES), aligned(1), may_alias));
+typedef uint16_t vec_u16 __attribute__((vector_size(2 * LANES)));
+typedef uint16_t vecu_u16 __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
+#define WIDEN_FUNCTION_(name, T, V, U, instruction, load) \
+  INLINE_ veci name(const T *p, long n) {                 \
+    veci y;                                               \
+    if (n >= LANES) {                                     \
+      WIDEN_(instruction, U, p, y);                       \
+      return y;                                           \
+    }                                                     \
+    V x = {0};                                            \
+    load;                                                 \
+    WIDEN_(instruction, V, &x, y);                        \
+    return y;                                             \
+  }
+#define NARROW_FUNCTION_(name, T, U, instruction, store) \
+  INLINE_ void name(T *p, veci x, long n) {              \
+    if (n >= LANES) {                                    \
+      instruction(U, p, x);                              \
+      return;                                            \
+    }                                                    \
+    store;                                               \
   }
 #define EACH_(statement) for (long i = 0; i < n; i++) statement
-#define BYTES_(name, T, widening)                                                  \
-  TYPED_(name, T, widening, BYTES_OF_, x = (PASTE_(vec, name))load_bytes_(p, n), \
-         store_bytes_(p, x, n))
-BYTES_(u8, uint8_t, "pmovzxbd")
-BYTES_(i8, int8_t, "pmovsxbd")
-TYPED_(u16, uint16_t, "pmovzxwd", SHORTS_OF_, EACH_(x[i] = p[i]), EACH_(p[i] = (uint16_t)x[i]))
+WIDEN_FUNCTION_(widen_u8, uint8_t, vec_u8, vecu_u8, "pmovzxbd", x = (vec_u8)load_bytes_(p, n))
+WIDEN_FUNCTION_(widen_i8, int8_t, vec_i8, vecu_i8, "pmovsxbd", x = (vec_i8)load_bytes_(p, n))
+WIDEN_FUNCTION_(widen_u16, uint16_t, vec_u16, vecu_u16, "pmovzxwd", EACH_(x[i] = p[i]))
+NARROW_FUNCTION_(narrow_u8, uint8_t, vecu_u8, BYTES_OF_, store_bytes_(p, x, n))
+NARROW_FUNCTION_(narrow_i8, int8_t, vecu_i8, BYTES_OF_, store_bytes_(p, x, n))
+NARROW_FUNCTION_(narrow_u16, uint16_t, vecu_u16, SHORTS_OF_, EACH_(p[i] = (uint16_t)x[i]))
 typedef int32_t vecui32_ __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(4), may_alias));
 INLINE_ veci widen_i32(const int32_t *p, long n) {
   if (n >= LANES) return *(const vecui32_ *)p;
@@ -195,12 +198,6 @@ INLINE_ void narrow_i32(int32_t *p, veci x, long n) {
   EACH_(p[i] = x[i]);
 #endif
 }
-#undef BYTES_
-#undef EACH_
-#undef WIDEN_
-#undef BYTES_OF_
-#undef SHORTS_OF_
-#undef TYPED_
 INLINE_ vec load_u8_(const uint8_t *p, long n) {
   return __builtin_convertvector(widen_u8(p, n), vec);
 }
@@ -295,7 +292,6 @@ INTEGER_2_(smaller_, veci, "pminsd", ((x < y) & x) | (~(x < y) & y))
 INTEGER_2_(larger_, veci, "pmaxsd", ((x > y) & x) | (~(x > y) & y))
 /* Products of the even lanes in 64 bits. */
 INTEGER_2_(even_products_, vecq_, "pmuldq", ((vecq_)x << 32 >> 32) * ((vecq_)y << 32 >> 32))
-#undef INTEGER_2_
 /* The nearest bytes, n of them. On AVX-512 also two vectors at once, which costs less than two times one. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
 INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
@@ -673,28 +669,27 @@ INLINE_ vec erfv_(vec x) {
 }
 
 /* Rare ones: lane by lane. */
-#define BY_LANE_(name, function)                                 \
-  static __attribute__((noinline, unused)) void name(float *x) { \
-    for (int i = 0; i < LANES; i++) x[i] = function(x[i]);       \
-  }                                                              \
-  INLINE_ vec PASTE_(name, v)(vec x) {                           \
-    float t[LANES];                                              \
-    *(vecu *)t = x;                                              \
-    name(t);                                                     \
-    return *(const vecu *)t;                                     \
+#define BY_LANE_(name, lanes, function)                           \
+  static __attribute__((noinline, unused)) void lanes(float *x) { \
+    for (int i = 0; i < LANES; i++) x[i] = function(x[i]);        \
+  }                                                               \
+  INLINE_ vec name(vec x) {                                       \
+    float t[LANES];                                               \
+    *(vecu *)t = x;                                               \
+    lanes(t);                                                     \
+    return *(const vecu *)t;                                      \
   }
-BY_LANE_(lanes_sin, sinf)
-BY_LANE_(lanes_cos, cosf)
-BY_LANE_(lanes_tan, tanf)
-BY_LANE_(lanes_asin, asinf)
-BY_LANE_(lanes_acos, acosf)
-BY_LANE_(lanes_atan, atanf)
-BY_LANE_(lanes_sinh, sinhf)
-BY_LANE_(lanes_cosh, coshf)
-BY_LANE_(lanes_asinh, asinhf)
-BY_LANE_(lanes_acosh, acoshf)
-BY_LANE_(lanes_atanh, atanhf)
-#undef BY_LANE_
+BY_LANE_(sinv_, lanes_sin, sinf)
+BY_LANE_(cosv_, lanes_cos, cosf)
+BY_LANE_(tanv_, lanes_tan, tanf)
+BY_LANE_(asinv_, lanes_asin, asinf)
+BY_LANE_(acosv_, lanes_acos, acosf)
+BY_LANE_(atanv_, lanes_atan, atanf)
+BY_LANE_(sinhv_, lanes_sinh, sinhf)
+BY_LANE_(coshv_, lanes_cosh, coshf)
+BY_LANE_(asinhv_, lanes_asinh, asinhf)
+BY_LANE_(acoshv_, lanes_acosh, acoshf)
+BY_LANE_(atanhv_, lanes_atanh, atanhf)
 static __attribute__((noinline, unused)) void lanes_pow(float *x, const float *y) {
   for (int i = 0; i < LANES; i++) x[i] = powf(x[i], y[i]);
 }
@@ -723,77 +718,39 @@ INLINE_ vec notv_(vec x) { return onev_(x == (vec){0}); }
 INLINE_ vec andv_(vec x, vec y) { return onev_((x != (vec){0}) & (y != (vec){0})); }
 INLINE_ vec orv_(vec x, vec y) { return onev_((x != (vec){0}) | (y != (vec){0})); }
 
-/* The same for one float, double or integer -------------------------------------------------------
+/* The names of elementwise expressions -----------------------------------------------------------
  */
-#define SCALAR_(T, s, suffix)                                                    \
-  INLINE_ T abs##s(T x) { return fabs##suffix(x); }                              \
-  INLINE_ T min##s(T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; } \
-  INLINE_ T max##s(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; } \
-  INLINE_ T round##s(T x) { return rint##suffix(x); }                            \
-  INLINE_ T sign##s(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }         \
-  INLINE_ T select##s(T mask, T a, T b) { return mask != 0 ? a : b; }            \
-  INLINE_ T isnan##s(T x) { return (T)(x != x); }                                \
-  INLINE_ T isinf##s(T x) { return (T)(fabs##suffix(x) == (T)INFINITY); }
-SCALAR_(float, f_, f)
-SCALAR_(double, d_, )
-#undef SCALAR_
-/* Integers: two's complement, wrapping. */
-INLINE_ int64_t absl_(int64_t x) { return x < 0 ? (int64_t)(0 - (uint64_t)x) : x; }
-INLINE_ int64_t minl_(int64_t x, int64_t y) { return x < y ? x : y; }
-INLINE_ int64_t maxl_(int64_t x, int64_t y) { return x > y ? x : y; }
-INLINE_ int64_t signl_(int64_t x) { return (x > 0) - (x < 0); }
-INLINE_ int64_t selectl_(int64_t mask, int64_t a, int64_t b) { return mask ? a : b; }
-INLINE_ int64_t samel_(int64_t x) { return x; }
-INLINE_ int64_t zerol_(int64_t x) { return x - x; }
-#define COMPARE_(T, s)                                         \
-  INLINE_ T lt##s(T x, T y) { return (T)(x < y); }             \
-  INLINE_ T le##s(T x, T y) { return (T)(x <= y); }            \
-  INLINE_ T eq##s(T x, T y) { return (T)(x == y); }            \
-  INLINE_ T not ##s(T x) { return (T)(x == 0); }               \
-  INLINE_ T and##s(T x, T y) { return (T)(x != 0 && y != 0); } \
-  INLINE_ T or ##s(T x, T y) { return (T)(x != 0 || y != 0); }
-COMPARE_(float, f_)
-COMPARE_(double, d_)
-COMPARE_(int64_t, l_)
-#undef COMPARE_
-
-/* By the operand's type; anything but vec, float, double is an integer. */
-#define BY_TYPE_(x, v, f, d, l) _Generic((x), vec : v, float : f, double : d, default : l)
-/* Functions that integers do not have: integers go through double. */
-#define REAL_(x, v, f, d) BY_TYPE_(x, v, f, d, d)(x)
-#define abs_(x) BY_TYPE_(x, absv_, absf_, absd_, absl_)(x)
-#define min_(x, y) BY_TYPE_((x) + (y), minv_, minf_, mind_, minl_)(x, y)
-#define max_(x, y) BY_TYPE_((x) + (y), maxv_, maxf_, maxd_, maxl_)(x, y)
-#define sqrt_(x) REAL_(x, sqrtv_, sqrtf, sqrt)
-#define exp_(x) REAL_(x, expv_, expf, exp)
-#define log_(x) REAL_(x, logv_, logf, log)
-#define pow_(x, y) BY_TYPE_((x) + (y), powv_, powf, pow, pow)(x, y)
-#define sin_(x) REAL_(x, lanes_sin_v, sinf, sin)
-#define cos_(x) REAL_(x, lanes_cos_v, cosf, cos)
-#define tan_(x) REAL_(x, lanes_tan_v, tanf, tan)
-#define asin_(x) REAL_(x, lanes_asin_v, asinf, asin)
-#define acos_(x) REAL_(x, lanes_acos_v, acosf, acos)
-#define atan_(x) REAL_(x, lanes_atan_v, atanf, atan)
-#define sinh_(x) REAL_(x, lanes_sinh_v, sinhf, sinh)
-#define cosh_(x) REAL_(x, lanes_cosh_v, coshf, cosh)
-#define asinh_(x) REAL_(x, lanes_asinh_v, asinhf, asinh)
-#define acosh_(x) REAL_(x, lanes_acosh_v, acoshf, acosh)
-#define atanh_(x) REAL_(x, lanes_atanh_v, atanhf, atanh)
-#define tanh_(x) REAL_(x, tanhv_, tanhf, tanh)
-#define erf_(x) REAL_(x, erfv_, erff, erf)
-#define floor_(x) BY_TYPE_(x, floorv_, floorf, floor, samel_)(x)
-#define ceil_(x) BY_TYPE_(x, ceilv_, ceilf, ceil, samel_)(x)
-#define round_(x) BY_TYPE_(x, roundv_, roundf_, roundd_, samel_)(x)
-#define trunc_(x) BY_TYPE_(x, truncv_, truncf, trunc, samel_)(x)
-#define sign_(x) BY_TYPE_(x, signv_, signf_, signd_, signl_)(x)
-#define select_(m, a, b) BY_TYPE_((a) + (b), selectv_, selectf_, selectd_, selectl_)(m, a, b)
-#define lt_(x, y) BY_TYPE_((x) + (y), ltv_, ltf_, ltd_, ltl_)(x, y)
-#define le_(x, y) BY_TYPE_((x) + (y), lev_, lef_, led_, lel_)(x, y)
-#define eq_(x, y) BY_TYPE_((x) + (y), eqv_, eqf_, eqd_, eql_)(x, y)
-#define isnan_(x) BY_TYPE_(x, isnanv_, isnanf_, isnand_, zerol_)(x)
-#define isinf_(x) BY_TYPE_(x, isinfv_, isinff_, isinfd_, zerol_)(x)
-#define not_(x) BY_TYPE_(x, notv_, notf_, notd_, notl_)(x)
-#define and_(x, y) BY_TYPE_((x) + (y), andv_, andf_, andd_, andl_)(x, y)
-#define or_(x, y) BY_TYPE_((x) + (y), orv_, orf_, ord_, orl_)(x, y)
-
-#endif
+#define abs_(x) absv_(x)
+#define min_(x, y) minv_(x, y)
+#define max_(x, y) maxv_(x, y)
+#define sqrt_(x) sqrtv_(x)
+#define exp_(x) expv_(x)
+#define log_(x) logv_(x)
+#define pow_(x, y) powv_(x, y)
+#define sin_(x) sinv_(x)
+#define cos_(x) cosv_(x)
+#define tan_(x) tanv_(x)
+#define asin_(x) asinv_(x)
+#define acos_(x) acosv_(x)
+#define atan_(x) atanv_(x)
+#define sinh_(x) sinhv_(x)
+#define cosh_(x) coshv_(x)
+#define asinh_(x) asinhv_(x)
+#define acosh_(x) acoshv_(x)
+#define atanh_(x) atanhv_(x)
+#define tanh_(x) tanhv_(x)
+#define erf_(x) erfv_(x)
+#define floor_(x) floorv_(x)
+#define ceil_(x) ceilv_(x)
+#define round_(x) roundv_(x)
+#define trunc_(x) truncv_(x)
+#define sign_(x) signv_(x)
+#define select_(m, a, b) selectv_(m, a, b)
+#define lt_(x, y) ltv_(x, y)
+#define le_(x, y) lev_(x, y)
+#define eq_(x, y) eqv_(x, y)
+#define isnan_(x) isnanv_(x)
+#define isinf_(x) isinfv_(x)
+#define not_(x) notv_(x)
+#define and_(x, y) andv_(x, y)
+#define or_(x, y) orv_(x, y)
