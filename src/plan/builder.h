@@ -125,6 +125,12 @@ struct value_state *state_of(struct builder *b, const struct value *value, bool 
 MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
 /* Declares where a value lies without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
+/* A constant that is only packed, by packed_weights, and not stored raw as well; `holder` lives as long
+   as the view. */
+void constant_operand(const struct value *value, struct buffer *holder, struct view *out);
+MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choice,
+                                    const struct problem *problem, const struct view *view,
+                                    struct view *out);
 /* True if the value ends, through reshapes only, in a graph output that needs logical order. */
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
 
@@ -276,19 +282,12 @@ MUST_USE hone_status half_constant(struct builder *b, const struct value *value,
 /* Whether a recurrent node has the activations that ONNX defines as default. */
 bool default_activations(const struct node *node);
 
-/* -- lower_contract.c ---------------------------------------------------------------------------- */
+/* -- lower_windows.c, lower_products.c ------------------------------------------------------------ */
 /* How many rows and columns of zeros around its input the convolution reads; the same on all sides. */
 MUST_USE hone_status conv_border(struct builder *b, const struct group *g, int64_t *out);
 bool is_kernel_pool(const struct node *node);
 /* If the only reader is a Transpose, strides in the order that makes it dense; else dense. */
 void product_order(const struct builder *b, const struct value *value, struct view *like);
-
-/* A constant that is only packed, by packed_weights, and not stored raw as well; `holder` lives as long
-   as the view. */
-void constant_operand(const struct value *value, struct buffer *holder, struct view *out);
-MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choice,
-                                    const struct problem *problem, const struct view *view,
-                                    struct view *out);
 
 /* -- lower_*.c: one family of operators each; they know everything above, and nothing below -------- */
 /* *out_done stays false if the node is not of the kind that this lowering knows. */

@@ -95,3 +95,23 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
     value = reader->result;
   }
 }
+
+hone_status packed_weights(struct builder *b, const struct choice *choice,
+                           const struct problem *problem, const struct view *view,
+                           struct view *out) {
+  struct buffer *buffer;
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
+  TRY(new_buffer(b, BUFFER_WEIGHTS, bytes, &buffer));
+  buffer->tensor = view->buffer->tensor;
+  buffer->pack = *choice;
+  buffer->problem = *problem;
+  buffer->pack_offset = view->offset;
+  struct shape shape = {1, {(int64_t)(bytes / 4)}};
+  view_dense(out, buffer, HONE_F32, &shape);
+  return HONE_OK;
+}
+
+void constant_operand(const struct value *value, struct buffer *holder, struct view *out) {
+  *holder = (struct buffer){.place = BUFFER_WEIGHTS, .tensor = value->constant};
+  view_dense(out, holder, value->dtype, &value->shape);
+}

@@ -1,0 +1,335 @@
+/* Matrix products to rows of kernels.def: MatMul, Gemm, and those with weights in blocks of few bits. */
+#include "builder.h"
+
+/* a[batch..., m, k], b[batch..., k, n], c[batch..., m, n]: logical views of one rank. */
+struct product {
+  struct view a, b, c;
+  bool b_constant;
+};
+
+/* Up to two batch levels remain after merging; false if there are more. */
+static bool batch_levels(const struct product *p, struct problem *problem) {
+  int64_t size[HONE_MAX_RANK], sa[HONE_MAX_RANK], sb[HONE_MAX_RANK], sc[HONE_MAX_RANK];
+  int count = 0;
+  for (int i = 0; i < p->c.shape.rank - 2; i++) {
+    int64_t d = p->c.shape.dims[i];
+    if (d == 1) continue;
+    if (count && sa[count - 1] == p->a.stride[i] * d && sb[count - 1] == p->b.stride[i] * d &&
+        sc[count - 1] == p->c.stride[i] * d) {
+      count--;
+      size[count] *= d;
+    } else {
+      size[count] = d;
+    }
+    sa[count] = p->a.stride[i];
+    sb[count] = p->b.stride[i];
+    sc[count++] = p->c.stride[i];
+  }
+  if (count > 2) return false;
+  problem->batch0 = problem->batch1 = 1;
+  if (count > 0) {
+    problem->batch1 = size[count - 1];
+    problem->a_batch1 = sa[count - 1];
+    problem->b_batch1 = sb[count - 1];
+    problem->c_batch1 = sc[count - 1];
+  }
+  if (count > 1) {
+    problem->batch0 = size[0];
+    problem->a_batch0 = sa[0];
+    problem->b_batch0 = sb[0];
+    problem->c_batch0 = sc[0];
+  }
+  return true;
+}
+
+/* A shared b turns batches into rows where a and c allow it. */
+static void batches_to_rows(struct problem *p) {
+  while (p->batch1 > 1 && !p->b_batch0 && !p->b_batch1 &&
+         (p->m == 1 || (p->a_batch1 == p->m * p->a_row && p->c_batch1 == p->m * p->c_row))) {
+    if (p->m == 1) p->a_row = p->a_batch1, p->c_row = p->c_batch1;
+    p->m *= p->batch1;
+    p->batch1 = p->batch0;
+    p->a_batch1 = p->a_batch0;
+    p->c_batch1 = p->c_batch0;
+    p->batch0 = 1;
+    p->a_batch0 = p->c_batch0 = 0;
+  }
+}
+
+static bool product_problem(const struct product *p, struct problem *out) {
+  int r = p->c.shape.rank;
+  struct problem problem = {.kind = PROBLEM_gemm,
+                            .types = SAME_TYPES(TYPE_F32),
+                            .m = p->c.shape.dims[r - 2],
+                            .n = p->c.shape.dims[r - 1],
+                            .k = p->a.shape.dims[r - 1],
+                            .a_row = p->a.stride[r - 2],
+                            .b_row = p->b.stride[r - 2],
+                            .b_column = p->b.stride[r - 1],
+                            .c_row = p->c.stride[r - 2]};
+  if (problem.k != 1 && p->a.stride[r - 1] != 1) return false;
+  if (problem.n != 1 && p->c.stride[r - 1] != 1) return false;
+  if (!batch_levels(p, &problem)) return false;
+  const struct slope rows = view_slope(&p->c, r - 2); /* open ones end early in each batch */
+  if (slope_is_zero(&rows)) batches_to_rows(&problem);
+  problem.b_batches = problem.b_batch0 || problem.b_batch1 ? problem.batch0 * problem.batch1 : 1;
+  *out = problem;
+  return true;
+}
+
+static hone_status pack_step(struct builder *b, const struct node *node,
+                             const struct choice *choice, const struct problem *problem,
+                             const struct view *from, struct view *out) {
+  struct step *step;
+  struct buffer *buffer;
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
+  TRY(new_buffer(b, BUFFER_ARENA, bytes, &buffer));
+  struct shape shape = {1, {(int64_t)(bytes / 4)}};
+  view_dense(out, buffer, HONE_F32, &shape);
+  TRY(new_step(b, STEP_PACK, node, 1, 1, &step));
+  step->choice = *choice;
+  step->problem = *problem;
+  step->inputs[0] = *from;
+  step->outputs[0] = *out;
+  step->units = choice->kernel->pack_units(problem, &b->plan->kernel_target, choice);
+  step->serial = problem->k * problem->n * problem->b_batches < 8192 || step->units < 2;
+  return HONE_OK;
+}
+
+static hone_status add_product(struct builder *b, const struct group *g, const struct product *p,
+                               const struct choice *choice, const struct problem *problem,
+                               const struct value *bias) {
+  const struct node *node = g->node;
+  struct view packed;
+  struct epilogue epilogue;
+  struct step *step;
+  if (p->b_constant)
+    TRY(packed_weights(b, choice, problem, &p->b, &packed));
+  else
+    TRY(pack_step(b, node, choice, problem, &p->b, &packed));
+  if (is_integer_contraction(node))
+    TRY(make_integer_epilogue(b, g, choice->kernel, &p->c, p->c.shape.rank - 1, &epilogue));
+  else
+    TRY(make_epilogue(b, g, bias, &p->c, p->c.shape.rank - 1, &epilogue));
+  return add_kernel(b, node, choice, problem, (struct view[]){p->a, packed, p->c}, &epilogue,
+                    group_flops(g), &step);
+}
+
+void product_order(const struct builder *b, const struct value *value, struct view *like) {
+  const struct group *reader = b->reader[value->index];
+  view_dense(like, NULL, value->dtype, &value->shape);
+  if (!reader || !is_op(reader->node, OP_Transpose)) return;
+  size_t count;
+  const int64_t *perm = node_ints(reader->node, "perm", &count);
+  int rank = value->shape.rank;
+  if (!perm || perm[rank - 1] != rank - 1) return;
+  int64_t dense[HONE_MAX_RANK];
+  shape_strides(&reader->result->shape, dense);
+  for (int i = 0; i < rank; i++) like->stride[perm[i]] = dense[i];
+}
+
+/* A vector operand of MatMul gets the dimension that the product needs. */
+static bool widen(const struct view *view, bool left, const struct shape *batch, int64_t rows,
+                  int64_t columns, struct view *out) {
+  struct shape shape = view->shape;
+  if (shape.rank == 1) {
+    shape.rank = 2;
+    shape.dims[0] = left ? 1 : view->shape.dims[0];
+    shape.dims[1] = left ? view->shape.dims[0] : 1;
+  }
+  struct view wide;
+  if (!view_reshape(view, &shape, &wide)) return false;
+  struct shape full = *batch;
+  full.dims[batch->rank - 2] = rows;
+  full.dims[batch->rank - 1] = columns;
+  view_broadcast(&wide, &full, out);
+  /* a dimension of size one keeps a harmless stride */
+  return true;
+}
+
+/* Both operands in bf16: as they lie if they lie so, constants rounded. */
+static hone_status half_operands(struct builder *b, const struct node *node, struct buffer *raw,
+                                 struct view *a, struct view *bview) {
+  const struct value *bv = node->inputs[1];
+  TRY(ensure_type(b, node->inputs[0], HONE_BF16, a));
+  if (!bv->constant) return ensure_type(b, bv, HONE_BF16, bview);
+  constant_operand(bv, raw, bview);
+  return half_constant(b, bv, HONE_BF16, &raw->tensor);
+}
+
+/* Operand 1 as it is; of a product that bf16 was asked for, rounded. */
+static hone_status float_operand(struct builder *b, const struct group *g, struct buffer *raw,
+                                 struct view *bview) {
+  const struct value *bv = g->node->inputs[1];
+  if (!bv->constant) return get_view(b, bv, bview);
+  constant_operand(bv, raw, bview);
+  return rounds_weights(b, g) ? half_constant(b, bv, HONE_F32, &raw->tensor) : HONE_OK;
+}
+
+static struct problem_types half_types(const struct builder *b, const struct value *c) {
+  return (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, problem_type(storage_of(b, c))};
+}
+
+hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
+  struct problem_types types;
+  if (!contraction_types(g, &types)) return HONE_OK;
+  int64_t k = av->shape.dims[av->shape.rank - 1];
+  bool a_vector = av->shape.rank == 1, b_vector = bv->shape.rank == 1;
+  int64_t m = a_vector ? 1 : av->shape.dims[av->shape.rank - 2];
+  int64_t n = b_vector ? 1 : bv->shape.dims[bv->shape.rank - 1];
+  struct shape full = cv->shape; /* with both matrix dimensions */
+  if (a_vector && b_vector)
+    full = (struct shape){2, {1, 1}};
+  else if (a_vector)
+    full.rank++, full.dims[full.rank - 1] = n, full.dims[full.rank - 2] = 1;
+  else if (b_vector)
+    full.rank++, full.dims[full.rank - 1] = 1;
+  struct product p = {.b_constant = bv->constant != NULL};
+  struct view a, bview, like;
+  struct buffer raw;
+  struct problem problem;
+  bool halves = computes_in_halves(b, g) && !a_vector && !b_vector;
+  if (halves) {
+    TRY(half_operands(b, node, &raw, &a, &bview));
+    types = half_types(b, cv);
+  } else {
+    TRY(get_view(b, av, &a));
+    TRY(float_operand(b, g, &raw, &bview));
+  }
+  product_order(b, cv, &like);
+  like.dtype = (hone_dtype)types.c;
+  if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
+  p.c = like;
+  if (!a_vector && !b_vector) p.c.slope = cv->slope;
+  for (int attempt = 0;; attempt++) {
+    if (attempt) TRY(ensure_dense_as(b, av, (hone_dtype)types.a, &a));
+    if (!widen(&a, true, &full, m, k, &p.a) || !widen(&bview, false, &full, k, n, &p.b))
+      return HONE_OK;
+    if (product_problem(&p, &problem)) break;
+    if (attempt) return HONE_OK;
+  }
+  struct choice choice;
+  problem.types = types;
+  if (!k || !choose_kernel(b, &problem, &choice)) return HONE_OK;
+  struct view made;
+  if (a_vector || b_vector) {
+    struct view flat;
+    view_dense(&flat, NULL, cv->dtype, &cv->shape);
+    TRY(make_output(b, cv, &flat, &made));
+    if (g->count) return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
+  } else {
+    TRY(make_output(b, cv, &like, &made));
+  }
+  p.c.buffer = made.buffer;
+  *out_done = true;
+  return add_product(b, g, &p, &choice, &problem, NULL);
+}
+
+hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
+  const struct value *bias = node_input(node, 2);
+  bool scaled = node_float(node, "alpha", 1) != 1 || (bias && node_float(node, "beta", 1) != 1);
+  if (!all_f32(g) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
+  struct product p = {.b_constant = bv->constant != NULL};
+  struct buffer raw;
+  struct problem problem;
+  bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
+  bool halves = computes_in_halves(b, g) && !trans_a;
+  struct problem_types types = halves ? half_types(b, cv) : SAME_TYPES(TYPE_F32);
+  if (halves) {
+    TRY(half_operands(b, node, &raw, &p.a, &p.b));
+    if (p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
+  } else {
+    TRY(get_view(b, av, &p.a));
+    TRY(float_operand(b, g, &raw, &p.b));
+  }
+  struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
+  for (int i = 0; i < 2; i++) {
+    if (!turned[i]) continue;
+    struct view v = *turned[i];
+    turned[i]->shape.dims[0] = v.shape.dims[1];
+    turned[i]->shape.dims[1] = v.shape.dims[0];
+    turned[i]->stride[0] = v.stride[1];
+    turned[i]->stride[1] = v.stride[0];
+  }
+  view_dense(&p.c, NULL, (hone_dtype)types.c, &cv->shape);
+  if (!halves && p.a.shape.dims[1] != 1 &&
+      p.a.stride[1] != 1) { /* transposed a: one copy in the order of use */
+    struct view dense;
+    struct step *step;
+    int64_t count;
+    view_dense(&dense, NULL, HONE_F32, &p.a.shape);
+    if (!shape_count(&p.a.shape, &count)) return HONE_OK;
+    TRY(new_buffer(b, BUFFER_ARENA, (size_t)count * sizeof(float), &dense.buffer));
+    TRY(add_copy(b, node, &p.a, &dense, &step));
+    p.a = dense;
+  }
+  if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
+  problem.types = types;
+  struct choice choice;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  struct view made;
+  TRY(make_output(b, cv, &p.c, &made));
+  p.c.buffer = made.buffer;
+  p.c.slope = made.slope;
+  *out_done = true;
+  return add_product(b, g, &p, &choice, &problem, bias);
+}
+
+/* Elements, scales and zero points one behind the other, as weights_pack reads them. */
+static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
+  size_t bytes = 0, own = node->input_count;
+  for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;
+  TRY(tensor_create(b->ctx, b->arena, HONE_U8, &(struct shape){1, {(int64_t)bytes}}, out));
+  char *to = (void *)(*out)->data;
+  for (size_t i = 1; i < own; i++) {
+    memcpy(to, node->inputs[i]->constant->data, node->inputs[i]->constant->bytes);
+    to += node->inputs[i]->constant->bytes;
+  }
+  return HONE_OK;
+}
+
+hone_status lower_weights(struct builder *b, const struct group *g, bool *out_done) {
+  const struct node *node = g->node;
+  const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
+  int64_t elements, k = w->shape.dims[0], n = w->shape.dims[1];
+  struct tensor *tensor;
+  struct view av, packed, out;
+  struct epilogue epilogue;
+  struct choice choice;
+  struct step *step;
+  TRY(element_count(b, &a->shape, &elements));
+  struct problem problem = {
+      .kind = PROBLEM_gemm,
+      .types = {TYPE_F32, (uint8_t)w->dtype, TYPE_F32, TYPE_F32},
+      .m = elements / k,
+      .n = n,
+      .k = k,
+      .batch0 = 1,
+      .batch1 = 1,
+      .a_row = k,
+      .b_row = n,
+      .b_column = 1,
+      .b_batches = 1,
+      .c_row = n,
+      .block = node_int(node, "block_size", k),
+      .b_zeros = node->input_count > 3,
+  };
+  for (size_t i = 1; i < node->input_count; i++)
+    if (!node->inputs[i]->constant) return HONE_OK;
+  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  TRY(ensure_dense(b, a, &av));
+  TRY(weights_tensor(b, node, &tensor));
+  struct buffer raw = {.place = BUFFER_WEIGHTS, .tensor = tensor};
+  struct view all = {.buffer = &raw, .dtype = HONE_U8, .shape = tensor->shape};
+  TRY(packed_weights(b, &choice, &problem, &all, &packed));
+  view_dense(&out, NULL, c->dtype, &c->shape);
+  TRY(make_output(b, c, &out, &out));
+  TRY(make_epilogue(b, g, NULL, &out, c->shape.rank - 1, &epilogue));
+  *out_done = true;
+  return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue,
+                    group_flops(g), &step);
+}
