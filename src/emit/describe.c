@@ -158,7 +158,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
                 e->plan->symbols.count);
   text_puts(e->out, "};\n\n");
   text_printf(e->out,
-              "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
+              "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
               "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
               prefix, prefix);
   if (as_text) made->weights_bytes = made->part_count = 0;

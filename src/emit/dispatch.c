@@ -15,15 +15,15 @@ void emit_dispatch(const char *prefix, const struct emit_level *levels, size_t c
   put_text(out, "run/features.h");
   text_puts(out,
             "\n#if defined __GNUC__\n#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
-            "#define VISIBLE __attribute__((visibility(\"default\")))\n#else\n#define HIDDEN\n"
-            "#define VISIBLE\n#endif\n");
+            "#define EXPORTED __attribute__((visibility(\"default\")))\n#else\n#define HIDDEN\n"
+            "#define EXPORTED\n#endif\n");
   for (size_t i = 0; i < count; i++)
     text_printf(out, "HIDDEN const struct hone_artifact_info *%s_artifact(void);\n",
                 levels[i].prefix);
   text_printf(
       out,
-      "VISIBLE const struct hone_artifact_info *%s_artifact(void);\n"
-      "VISIBLE const struct hone_artifact_info *%s_of_processor(uint32_t features);\n\n"
+      "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
+      "EXPORTED const struct hone_artifact_info *%s_of_processor(uint32_t features);\n\n"
       "/* What a processor with these features (bits of hone_artifact_info.flags) is given. */\n"
       "const struct hone_artifact_info *%s_of_processor(uint32_t features) {\n",
       prefix, prefix, prefix);

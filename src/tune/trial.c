@@ -109,7 +109,7 @@ static void put_table(const struct trial *trial, struct text *out) {
   text_puts(out, "static kernel_function *const table[] = {");
   for (size_t i = 0; i < trial->count; i++) text_printf(out, "%sway_%zu", i ? ", " : "", i);
   text_puts(out,
-            "};\nVISIBLE kernel_function *const *trial_artifact(void);\n"
+            "};\nEXPORTED kernel_function *const *trial_artifact(void);\n"
             "kernel_function *const *trial_artifact(void) { return table; }\n");
 }
 

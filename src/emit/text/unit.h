@@ -25,11 +25,11 @@ struct texts {
 #define C(k) splat_((float)(k))
 #if defined __GNUC__
 #define HIDDEN __attribute__((visibility("hidden"))) /* between units */
-#define VISIBLE __attribute__((visibility("default")))
+#define EXPORTED __attribute__((visibility("default")))
 #define SET_STATUS_(to, x) __atomic_store_n(&(to), (x), __ATOMIC_RELAXED)
 #else
 #define HIDDEN
-#define VISIBLE
+#define EXPORTED
 #define SET_STATUS_(to, x) ((to) = (x))
 #endif
 #if defined __GNUC__
