@@ -197,11 +197,14 @@ class Builder:
         at = [f"{strides[k]}*x{k} + {dilations[k]}*k{k} - {pads[k]}" for k in range(rank)]
         return out, at, pads
 
-    def conv(self, x, w, attributes):
+    def conv(self, x, weights, attributes):
+        w = self.value(weights)
         group, rank = attributes.get("group", 1), len(x.shape.dims) - 2
         if group != 1 and (group != x.shape.dims[1] or group != w.shape.dims[0]):
             raise protocol.Unsupported("grouped convolutions other than depthwise ones")
         out, at, _ = self.windows(x, attributes, w.shape.dims[2:])
+        if group == 1 and weights in self.constants:
+            return self.conv_of_channels_last(x, weights, out, at)
         d, e, k, o = names("D", rank), names("E", rank), names("k", rank), names("x", rank)
         channel = "c" if group != 1 else "f"  # of a depthwise one each channel meets its own filter
         weight = [channel, "0" if group != 1 else "c"] + k
@@ -209,6 +212,18 @@ class Builder:
                 f"O[{join(['b', channel] + o)} : {join(['B', 'F'] + [str(v) for v in out])}] = "
                 f"+(X[{join(['b', 'c'] + at)}] * W[{join(weight)}]); }}")
         return self.run(code, [("X", x), ("W", w)], [x.shape.dims[0], w.shape.dims[0]] + out)
+
+    def conv_of_channels_last(self, x, weights, out, at):
+        """PlaidML makes vectors of what runs along the result's rows: that are the filters, and not a picture's pixels."""
+        rank, batch, filters = len(out), x.shape.dims[0], self.constants[weights].shape[0]
+        self.constants[f"{weights}/last"] = self.numpy.moveaxis(self.constants[weights], (0, 1), (-1, -2))
+        w = self.value(f"{weights}/last")
+        d, e, k, o = names("D", rank), names("E", rank), names("k", rank), names("x", rank)
+        code = (f"function (X[{join(['B'] + d + ['C'])}], W[{join(e + ['C', 'F'])}]) -> (O) {{ "
+                f"O[{join(['b'] + o + ['f'])} : {join(['B'] + [str(v) for v in out] + ['F'])}] = "
+                f"+(X[{join(['b'] + at + ['c'])}] * W[{join(k + ['c', 'f'])}]); }}")
+        y = self.run(code, [("X", self.transpose(x, [0, *range(2, rank + 2), 1])), ("W", w)], [batch, *out, filters])
+        return self.transpose(y, [0, rank + 1, *range(1, rank + 1)])
 
     def pool(self, x, attributes, sign):
         kernel = attributes["kernel_shape"]
@@ -360,7 +375,7 @@ class Builder:
 
     def op_conv(self, node, attributes):
         x = self.value(node.input[0])
-        y = self.conv(x, self.value(node.input[1]), attributes)
+        y = self.conv(x, node.input[1], attributes)
         if len(node.input) > 2 and node.input[2]:
             y = self.binary("X + Y", y, self.channels(node.input[2], len(x.shape.dims)))
         return y

@@ -72,6 +72,15 @@ def test_ncnn_runs_images_and_says_that_it_has_no_batch(tmp_path):
     assert row["status"] == "unsupported" and "batch 1 only" in row["reason"]
 
 
+@pytest.mark.parametrize("model", ["zoo:mnist_cnn", "zoo:resnet18,size=32", "zoo:transformer,sequence=8"])
+def test_plaidml_is_right_in_the_order_that_its_operators_are_written_in(tmp_path, model):
+    """Convolutions with channels last, strides, padding and 1x1, weights that are turned; a .pt2 comes as hone's ONNX."""
+    if "plaidml" not in places():
+        pytest.skip("hone backends install plaidml")
+    row = bench(model, "--backend", "plaidml", "--threads", "1", "--store", tmp_path / "results.db", *engine_words("plaidml"))["plaidml", 1]
+    assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+
+
 def test_litert_runs_tflite_files_on_the_threads_it_was_given(tmp_path):
     models = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
     model = models / "mlperf_ic_resnet8" / "model_f32.tflite"
