@@ -102,9 +102,21 @@ def exported_by_torch(torch, module, inputs):
         first = error
     try:
         from torch._export.converter import TS2EPConverter
-        return TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert(), ", of a trace"
+        program = TS2EPConverter(torch.jit.freeze(torch.jit.trace(module, inputs)), inputs).convert()
+        return dense(torch, program, inputs), ", of a trace"
     except Exception:
         raise protocol.Unsupported(f"torch.export: {first_line(first)}")
+
+
+def dense(torch, program, inputs):
+    """Constants that freezing folded keep the strides of the transposes before them; ExecuTorch takes such a one for a picture
+    with channels last, and refuses to add it to another tensor."""
+    turned = False
+    for place in (program.constants, program.state_dict):
+        for name, value in place.items():
+            if isinstance(value, torch.Tensor) and not value.is_contiguous():
+                place[name], turned = value.contiguous(), True
+    return torch.export.export(program.module(), inputs) if turned else program
 
 
 def ran_as(torch, module, inputs, otherwise="fp32"):

@@ -240,6 +240,8 @@ static hone_status set_options(struct ctx *ctx, const struct session *s,
             "threads"));
   TRY(set_option(ctx, s, "graph_optimization_level", "all", request->threads));
   char key[64], value[256];
+  /* 4 by itself: products by 4-bit weights would quantise what meets them, which only the variant int8 asks for */
+  TRY(set_option(ctx, s, "session.qdq_matmulnbits_accuracy_level", "1", request->threads));
   for (const char *at = request->options; option_next(&at, key, value);)
     TRY(set_option(ctx, s, key, value, request->threads));
   return HONE_OK;

@@ -264,6 +264,8 @@ static hone_status set_properties(struct ctx *ctx, const struct backend_request 
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
                 "OpenVINO is asked for as-is, fp32, bf16 or fp16");
   TRY(set_property(ctx, out, "INFERENCE_PRECISION_HINT", precisions[i][1]));
+  /* 32 by itself: products by 4-bit weights would quantise what meets them, which only the variant int8 asks for */
+  TRY(set_property(ctx, out, "DYNAMIC_QUANTIZATION_GROUP_SIZE", "0"));
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
     if (strcmp(key, "requests") && strcmp(key, "async")) TRY(set_property(ctx, out, key, value));

@@ -85,12 +85,12 @@ static void put_ports(struct text *out, const char *side, struct value *const *v
   text_puts(out, "};\n");
 }
 
-/* ONNX Runtime: its level by number, the rest as session entries. */
+/* ONNX Runtime: its level by number, what the study pins, the rest as session entries. */
 static void put_onnxruntime_options(struct text *out, const char *options) {
   static const char *const levels[] = {"disable", "basic", "extended"};
   char key[64], value[256];
   int level = 99;
-  text_puts(out, "#define ENGINE_OPTIONS ");
+  text_puts(out, "#define ENGINE_OPTIONS {\"session.qdq_matmulnbits_accuracy_level\", \"1\"}, ");
   for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "graph_optimization_level")) {
       for (size_t i = 0; i < COUNT(levels); i++)
@@ -116,7 +116,7 @@ static void put_openvino_options(struct text *out, const struct bundle *b, const
       out,
       "#define ENGINE_OPTIONS {\"PERFORMANCE_HINT\", \"LATENCY\"}, {\"NUM_STREAMS\", \"1\"}, "
       "{\"ENABLE_HYPER_THREADING\", \"YES\"}, {\"INFERENCE_NUM_THREADS\", \"%d\"}, "
-      "{\"INFERENCE_PRECISION_HINT\", \"%s\"}, ",
+      "{\"INFERENCE_PRECISION_HINT\", \"%s\"}, {\"DYNAMIC_QUANTIZATION_GROUP_SIZE\", \"0\"}, ",
       cell->threads,
       !strcmp(precision, "bf16")   ? "bf16"
       : !strcmp(precision, "fp16") ? "f16"

@@ -146,6 +146,14 @@ def test_precision_bf16_is_a_group_of_its_own(hone, tmp_path):
     assert '<span class="pill undecided"' in text["html"] and ">emulated</span>" in text["html"] and ">ok</span>" not in text["html"]
 
 
+def test_4_bit_weights_are_multiplied_as_floats_unless_int8_is_asked_for(engines):
+    """Left to themselves both engines quantise what meets the weights where the processor has products of bytes: two that
+    agree with each other and not with the reference, which would be disputed."""
+    result, rows = engines("zoo:llama_3_2_1b_int4_decode,layers=1,width=128,vocabulary=64")
+    for name, row in rows.items():
+        assert row["status"] == "ok" and row["rel_l2"] < 1e-5, (name, row["status"], row["reason"])
+
+
 def test_threads_that_worked_are_counted(engines):
     """Not what the engine says: threads whose CPU time grew during the timed run."""
     result, rows = engines("zoo:mobilenet_v3_small")

@@ -45,6 +45,18 @@ def test_sizes_that_stand_in_the_file_as_tensors_keep_nobody_from_compiling(tmp_
     assert row["compile_time_ms"] > 0, "what it takes to compile is part of the start-up"
 
 
+@pytest.mark.parametrize("variant", ["default", "portable"])
+def test_constants_that_a_trace_folded_are_no_pictures(tmp_path, variant):
+    """T5's table of relative positions is one, with the strides of the transpose before it: ExecuTorch took it for a picture
+    with channels last and ended with 0x10 and 0x12."""
+    if "executorch" not in places():
+        pytest.skip("hone backends install executorch")
+    name = "executorch" if variant == "default" else f"executorch:{variant}"
+    row = bench("zoo:t5,layers=1,width=128,vocabulary=100", "--backend", name, "--threads", "1", "--store", tmp_path / "results.db",
+                *engine_words("executorch"))["executorch", 1]
+    assert row["status"] == "ok" and row["rel_l2"] < 1e-4, row["reason"]
+
+
 @pytest.mark.parametrize("target", ["cuda", "rocm", "vulkan"])
 def test_iree_compiles_for_what_is_not_here(tmp_path, target):
     """The row says that it was compiled, and of the device what the runtime says; where one is it runs."""
