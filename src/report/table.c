@@ -726,10 +726,47 @@ static MUST_USE hone_status put_sheet(struct ctx *ctx, struct arena *arena, stru
   return HONE_OK;
 }
 
+/* Columns that a word takes on a terminal: a colour takes none. */
+static size_t word_width(const char *word, size_t length) {
+  size_t width = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (word[i] == '\033')
+      while (i + 1 < length && word[i] != 'm') i++;
+    else
+      width += ((unsigned char)word[i] & 0xc0) != 0x80;
+  }
+  return width;
+}
+
+/* Sentences are broken between words; rows of a table, which are indented, have columns that fit. */
+static void wrap_sentences(struct text *out, size_t from, size_t width) {
+  struct text whole = {0};
+  text_append(&whole, out->at + from, out->length - from);
+  out->length = from;
+  for (const char *at = whole.at; at && *at;) {
+    const size_t line = strcspn(at, "\n");
+    const bool is_row = *at == ' ';
+    for (size_t i = 0, used = 0; i < line;) {
+      const size_t blanks = strspn(at + i, " "), word = strcspn(at + i + blanks, " \n");
+      const size_t more = blanks + word_width(at + i + blanks, word);
+      const bool breaks = !is_row && used && used + more > width;
+      text_puts(out, breaks ? "\n  " : "");
+      text_append(out, at + i + (breaks ? blanks : 0), word + (breaks ? 0 : blanks));
+      used = breaks ? 2 + more - blanks : used + more;
+      i += blanks + word;
+    }
+    text_puts(out, at[line] ? "\n" : "");
+    at += line + (at[line] != 0);
+  }
+  if (whole.failed) out->failed = true;
+  text_deinit(&whole);
+}
+
 hone_status render_table(struct ctx *ctx, const struct summary *summary,
                          const struct render_options *options, struct text *out) {
   const struct tty tty = {out, options && options->color};
   const size_t width = options && options->width > 0 ? (size_t)options->width : 100;
+  const size_t from = out->length;
   struct sheet sheet = {.summary = summary};
   struct arena *arena;
   TRY(read_columns(ctx, options ? options->columns : NULL, &sheet.layout));
@@ -748,5 +785,6 @@ hone_status render_table(struct ctx *ctx, const struct summary *summary,
   }
   free(sheet.cells);
   arena_destroy(arena);
+  if (options && options->width > 0 && out->at) wrap_sentences(out, from, width);
   return status ? status : text_finish(ctx, out);
 }

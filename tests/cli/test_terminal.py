@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import shutil
 import struct
 import termios
@@ -40,6 +41,18 @@ def test_a_table_fits(hone, tmp_path):
         return next(line for line in result.text.splitlines() if "p50" in line)
 
     assert len(titles(COLUMNS="60").rstrip()) <= 60 < len(titles().rstrip())
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_what_stands_below_a_table_fits(hone, tmp_path, width):
+    """Sentences are broken between words, and nothing else of them changes."""
+    shutil.copy(ROOT / "tests/cases/store/v6.db", tmp_path / "v6.db")
+    words = ["report", "first", "--store", tmp_path / "v6.db", "--color", "always", "--columns", "p50"]
+    whole, text = hone(*words).text, hone(*words, env={"COLUMNS": str(width)}).text
+    plain = re.sub("\x1b\\[[0-9;]*m", "", text)
+    assert [line for line in plain.splitlines() if len(line) > width] == []
+    sentences = [line for line in whole.splitlines() if line[:1] not in ("", " ")]
+    assert len(sentences) > 5 and all(" ".join(line.split()) in " ".join(text.split()) for line in sentences)
 
 
 def on_a_terminal(hone, columns, *words, **env):
