@@ -71,11 +71,13 @@ def sample_of(options, model):
     root = pathlib.Path(options.models or "/nonexistent")
     entries = json.loads((root / "manifest.json").read_text()) if (root / "manifest.json").exists() else []
     for entry, variant in ((e, v) for e in entries for v in e["variants"] if pathlib.Path(model) == root / e["id"] / v["file"]):
-        is_open = [any(not isinstance(d, int) for d in one[2]) for one in variant.get("inputs", [])]
+        # of some forms the manifest names no inputs: another form's, which runs the same samples
+        inputs = next((v["inputs"] for v in (variant, *entry["variants"]) if v["io"] == variant["io"] and v.get("inputs")), [])
+        is_open = [any(not isinstance(d, int) for d in one[2]) for one in inputs]
         if not any(is_open):
             continue
         case, about = min(entry["cases"][variant["io"]].items())
-        given = list(zip(is_open, [one[0] for one in variant["inputs"]], about["inputs"]))
+        given = list(zip(is_open, [one[0] for one in inputs], about["inputs"]))
         shapes = ",".join(f"{name}[{','.join(map(str, x['shape']))}]" for open_one, name, x in given if open_one)
         folder = root / entry["id"] / variant["io"] / case
         return ["--shape", shapes, *(f"--input={name}={folder / x['file']}" for _, name, x in given)], shapes

@@ -30,7 +30,8 @@ def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path):
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, "T"])]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
         place / "m.onnx")
     np.save(place / "io/s0/in_0.npy", np.ones((1, 5), np.float32))
-    manifest = [{"id": "one", "variants": [{"file": "m.onnx", "io": "io", "inputs": [["x", "float", [1, "T"]]]}],
+    forms = [{"file": "m.onnx", "io": "io"}, {"file": "m.pt2", "io": "io", "inputs": [["x", "float", [1, "T"]]]}]
+    manifest = [{"id": "one", "variants": forms,
                  "cases": {"io": {"s0": {"inputs": [{"file": "in_0.npy", "shape": [1, 5]}]}}}}]
     (tmp_path / "models/manifest.json").write_text(json.dumps(manifest))
     done = subprocess.run([sys.executable, ROOT / "bench" / "regret.py", "--hone", HONE, "--budget", "2s", "--backend", "native",
