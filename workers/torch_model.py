@@ -49,6 +49,9 @@ def of_onnx(request, fixed):
     model = onnx.load(protocol.fix_shapes(onnx, request) if fixed else request.model)
     constants = {value.name for value in model.graph.initializer}
     values = [v for v in model.graph.input if v.name not in constants]
+    for node in model.graph.node:  # onnx2torch sums backwards where nothing is said, ONNX forwards
+        if node.op_type == "CumSum" and all(a.name != "reverse" for a in node.attribute):
+            node.attribute.append(onnx.helper.make_attribute("reverse", 0))
     try:
         module = onnx2torch.convert(model).eval()
     except NotImplementedError as error:
