@@ -117,7 +117,8 @@ def main():
           " default delegates, or\nPyTorch). Quantised TFLite files equal LiteRT's *reference* kernels bit for bit;"
           " its default delegate differs\nfrom those by steps, as the table shows. TorchScript is exported by"
           " `python -m hone export`; of a sequence the first\nstep is compared. A module that keeps state in buffers"
-          " (unitree_g1_lstm) is\nnot exported: ONNX would hold them as constants.\n\n| file | format | state | outputs |"
+          " (unitree_g1_lstm) is\nnot exported: ONNX would hold them as constants. Networks of public libraries:"
+          " [public-models.md](public-models.md).\n\n| file | format | state | outputs |"
           "\n|---|---|---|---|")
     counts = {}
     for entry in json.loads((MODELS / "manifest.json").read_text()):
