@@ -38,14 +38,14 @@ static bool is_product(const struct group *g) {
          !node->inputs[0]->constant && !node->inputs[1]->constant;
 }
 
-/* Where(IsNaN(v), 0, v), which reads v alone: no weight for a row of which no key is seen. */
+/* Where(IsNaN(v), 0, v), the only reader of both: no weight for a row of which no key is seen. */
 static bool is_clearing(const struct builder *b, const struct group *g, const struct value *v) {
-  const struct node *choice = g ? g->result->producer : NULL;
   double x = 1;
-  return choice && is_op(choice, OP_Where) && g->count == 1 && is_op(g->node, OP_IsNaN) &&
-         g->node->inputs[0] == v && b->uses[v->index] == 2 && choice->inputs[2] == v &&
-         choice->inputs[0] == g->node->outputs[0] && constant_scalar(choice->inputs[1], &x) &&
-         x == 0;
+  if (!g || g->count || !is_op(g->node, OP_Where) || g->node->inputs[2] != v) return false;
+  const struct value *condition = g->node->inputs[0];
+  const struct node *test = graph_owns(b->graph, condition) ? condition->producer : NULL;
+  return test && is_op(test, OP_IsNaN) && test->inputs[0] == v && b->uses[v->index] == 2 &&
+         b->uses[condition->index] == 1 && constant_scalar(g->node->inputs[1], &x) && x == 0;
 }
 
 bool find_attention(const struct builder *b, const struct group *scores, struct attention *out) {

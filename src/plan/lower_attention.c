@@ -7,6 +7,7 @@
 static bool is_waiting_for(const struct attention *a, const struct group *g) {
   for (int i = 0; i < a->between_count; i++)
     if (a->between[i] == g) return true;
+  if (a->clearing && a->clearing->node->inputs[0]->producer == g->node) return true;
   return a->softmax == g || a->clearing == g;
 }
 
