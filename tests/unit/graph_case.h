@@ -23,4 +23,12 @@ static inline int teardown(void **state) {
   arena_destroy(((struct fixture *)*state)->arena);
   return 0;
 }
+
+/* The graph of a text that is right. */
+static inline void read_graph(struct fixture *f, const char *text) {
+  hone_status status = graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph);
+  if (!status) status = graph_infer(&f->ctx, f->graph);
+  if (status) print_error("%s\n", hone_context_message(&f->ctx));
+  assert_int_equal(status, HONE_OK);
+}
 #endif

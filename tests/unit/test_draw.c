@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void read_graph(struct fixture *f, const char *text) {
-  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
-  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
-}
-
 static size_t count_of(const char *text, const char *piece) {
   size_t count = 0;
   for (const char *at = text; (at = strstr(at, piece)); at += strlen(piece)) count++;

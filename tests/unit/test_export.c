@@ -14,11 +14,6 @@ static void expect_ok(struct fixture *f, hone_status status) {
   assert_int_equal(status, HONE_OK);
 }
 
-static void parse(struct fixture *f, const char *text) {
-  expect_ok(f, graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph));
-  expect_ok(f, graph_infer(&f->ctx, f->graph));
-}
-
 static size_t element_count(const struct value *value) {
   int64_t count;
   assert_true(shape_count(&value->shape, &count));
@@ -102,13 +97,13 @@ static void same_graph_same_bytes(void **state) {
 
 static void reductions_by_opset(void **state) {
   struct fixture *f = *state;
-  parse(f,
-        "graph(x: f32[3,4,5]) -> (y) {\n"
-        "  axes = const i64[2] [0, -1]\n"
-        "  a = ReduceMean(x, axes) keepdims=1\n"
-        "  b = ReduceSum(x, axes) keepdims=1\n"
-        "  y = Add(a, b)\n"
-        "}");
+  read_graph(f,
+             "graph(x: f32[3,4,5]) -> (y) {\n"
+             "  axes = const i64[2] [0, -1]\n"
+             "  a = ReduceMean(x, axes) keepdims=1\n"
+             "  b = ReduceSum(x, axes) keepdims=1\n"
+             "  y = Add(a, b)\n"
+             "}");
   round_trip(f, 13, NULL);
   round_trip(f, 17, NULL);
   round_trip(f, 18, NULL);
@@ -121,15 +116,15 @@ static void nested_graphs_come_back(void **state) {
   struct model_file file = {0};
   struct import_options options = {0};
   struct graph *back;
-  parse(f,
-        "graph(x: f32[3]) -> (y) {\n"
-        "  y: f32[3] = Relu(x) body=graph b(i: i64[]) -> (q) {\n"
-        "    k = const f32[3] [1.0, 2.0, 3.0]\n"
-        "    q = Add(x, k) body=graph d() -> (r) {\n"
-        "      r = Relu(k)\n"
-        "    }\n"
-        "  }\n"
-        "}");
+  read_graph(f,
+             "graph(x: f32[3]) -> (y) {\n"
+             "  y: f32[3] = Relu(x) body=graph b(i: i64[]) -> (q) {\n"
+             "    k = const f32[3] [1.0, 2.0, 3.0]\n"
+             "    q = Add(x, k) body=graph d() -> (r) {\n"
+             "      r = Relu(k)\n"
+             "    }\n"
+             "  }\n"
+             "}");
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &bytes));
   expect_ok(f, import_bytes(&f->ctx, f->arena, (const uint8_t *)bytes.at, bytes.length, &options,
                             &file, &back));
@@ -147,12 +142,12 @@ static void nested_graphs_come_back(void **state) {
 static void what_cannot_be_said_is_refused(void **state) {
   struct fixture *f = *state;
   struct text bytes = {0};
-  parse(f, "graph(x: f32[3]) -> (y) {\n y = Mish(x)\n}");
+  read_graph(f, "graph(x: f32[3]) -> (y) {\n y = Mish(x)\n}");
   assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
   text_deinit(&bytes);
   ctx_clear(&f->ctx);
   round_trip(f, 18, NULL);
-  parse(f, "graph(x: f32[5]) -> (y, z) {\n y, z = Split(x) num_outputs=2\n}");
+  read_graph(f, "graph(x: f32[5]) -> (y, z) {\n y, z = Split(x) num_outputs=2\n}");
   assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
   text_deinit(&bytes);
   ctx_clear(&f->ctx);

@@ -113,8 +113,7 @@ static void the_lower_bound_is_the_fullest_step(void **state) {
 static void expect_in_place(struct fixture *f, const char *text, const char *expected) {
   struct pipeline_options pipeline = {0};
   char got[64] = "";
-  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
-  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  read_graph(f, text);
   assert_int_equal(passes_run(&f->ctx, f->graph, &pipeline), HONE_OK);
   struct plan *plan = make_plan(f);
   assert_true(plan->steps.count < sizeof got);
@@ -158,8 +157,7 @@ static void results_take_the_place_of_what_dies(void **state) {
 static void expect_steps(struct fixture *f, const char *text, const char *expected) {
   static const char letters[] = {[STEP_KERNEL] = 'k', [STEP_ELEMENTWISE] = 'e', [STEP_COPY] = 'c'};
   char got[64] = "";
-  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
-  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  read_graph(f, text);
   const struct plan *plan = make_plan(f);
   assert_true(plan->steps.count < sizeof got);
   for (size_t s = 0; s < plan->steps.count; s++) {
@@ -237,15 +235,37 @@ static void masks_say_what_rows_see(void **state) {
              "  lowest = const f32[] [-3e38]\n  low = const f32[] [-1000]\n  m = %s\n"
              "  s = MatMul(q, k)\n  t = %s\n  p = Softmax(t) axis=-1\n  y = MatMul(p, v)\n}\n",
              cases[i].mask, cases[i].masked);
-    assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph),
-                     HONE_OK);
-    assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+    read_graph(f, text);
     const struct plan *plan = make_plan_in(f, false);
     assert_int_equal(plan->steps.count, 1);
     assert_int_equal(plan->steps.at[0]->problem.visible, cases[i].visible);
   }
 #undef STAIRS
 #undef UNSEEN
+}
+
+/* Rows that see no key: their NaN are made zeros in the step that makes them, unless somebody else reads them. */
+static void cleared_rows_are_one_step(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *cleared, *results;
+    bool is_one;
+  } cases[] = {{"Where(n, zero, p)", "y", true},
+               {"Where(n, one, p)", "y", false},
+               {"Where(n, zero, p)", "y, p", false}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "graph(q: f32[2,4,8], k: f32[2,8,5], v: f32[2,5,8]) -> (%s) {\n"
+             "  zero = const f32[] [0]\n  one = const f32[] [1]\n  s = MatMul(q, k)\n"
+             "  p = Softmax(s) axis=-1\n  n = IsNaN(p)\n  w = %s\n  y = MatMul(w, v)\n}\n",
+             cases[i].results, cases[i].cleared);
+    read_graph(f, text);
+    const struct plan *plan = make_plan(f);
+    assert_int_equal(plan->steps.count == 1, cases[i].is_one);
+    if (cases[i].is_one)
+      assert_string_equal(plan->steps.at[0]->choice.kernel->name, "attention_f32");
+  }
 }
 
 /* -- bf16 ---------------------------------------------------------------------------------------- */
@@ -271,8 +291,7 @@ static void attention_in_bf16_converts_nothing(void **state) {
       "  z = MatMul(h, w)\n"
       "}\n";
   static const char *const kernels[] = {"", "gemm_bf16", "attention_f32", "gemm_bf16"};
-  assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph), HONE_OK);
-  assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+  read_graph(f, text);
   const struct plan *plan = make_plan_in(f, true);
   assert_int_equal(plan->steps.count, sizeof kernels / sizeof kernels[0]);
   for (size_t i = 0; i < plan->steps.count; i++) {
@@ -319,10 +338,7 @@ static void bf16_takes_the_faster_products(void **state) {
   struct target target;
   char names[256];
   for (size_t c = 0; c < COUNT(cases); c++) {
-    const char *text = cases[c].text;
-    assert_int_equal(graph_parse(&f->ctx, f->arena, text, strlen(text), op_find, &f->graph),
-                     HONE_OK);
-    assert_int_equal(graph_infer(&f->ctx, f->graph), HONE_OK);
+    read_graph(f, cases[c].text);
     assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512bf16", &target), HONE_OK);
     for (int slow = 0; slow < 2; slow++) {
       if (slow) target.speeds.bf16_macs = target.speeds.f32_macs / 2;
@@ -429,6 +445,7 @@ int main(void) {
       TEST(results_take_the_place_of_what_dies),
       TEST(images_are_written_into_their_concat),
       TEST(masks_say_what_rows_see),
+      TEST(cleared_rows_are_one_step),
       TEST(attention_in_bf16_converts_nothing),
       TEST(bf16_takes_the_faster_products),
   };
