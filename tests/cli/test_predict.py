@@ -291,9 +291,9 @@ def test_the_dataset(box):
         assert f"| {column} |" in card
     sound(box("dataset", "export", "-o", "set"))  # again: its own files may be replaced
     (box.folder / "mine").mkdir()
-    for name, text in (("records.csv", "a,b\n1,2\n"), ("README.md", "# My project\n")):
+    for name, text in (("records.csv", "a,b\n1,2\n"), ("README.md", "# My project\n"), ("records.parquet", "PAR, they said")):
         (box.folder / "mine" / name).write_text(text)
-        refused(box("dataset", "export", "-o", "mine"), "E_PATH", name)
+        refused(box("dataset", "export", "-o", "mine", "--parquet"), "E_PATH", name)
         assert [(p.name, p.read_text()) for p in (box.folder / "mine").iterdir()] == [(name, text)]
         (box.folder / "mine" / name).unlink()
 

@@ -323,7 +323,7 @@ def test_folders_of_outputs(hone, tmp_path):
         for place in ("/proc/none/x", tmp_path / "file", tmp_path / "file/x"):
             result = hone("bench", "zoo:resnet18", flag, place, "--backend", "native")
             refused(result, "E_WRITE")
-            assert result.seconds < 5 and not (tmp_path / "data/hone/results.db").exists()
+            assert not (tmp_path / "data/hone/results.db").exists()
     (tmp_path / "each").mkdir()
     (tmp_path / "each/zoo_mlp.csv").write_text("my,own\n")
     refused(hone("bench", "zoo:mlp", "--csv-dir", tmp_path / "each", *SHORT), "E_PATH", "left as it is")
