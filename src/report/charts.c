@@ -226,7 +226,8 @@ static void put_points(const struct page *page, size_t begin, size_t end, const 
     LITERAL(html.out, "</title></circle>");
     if (count < COUNT(labels) && record->cell.label == 0) {
       const bool is_right = at_x > PLOT_RIGHT - 150;
-      const double label_y = label_clear(labels, count, at_x, at_y + 4);
+      /* the frontier leaves a point to the left */
+      const double label_y = label_clear(labels, count, at_x, at_y + (is_right ? -8 : 4));
       labels[count++] = (struct label_place){at_x, label_y};
       svg_begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
       svg_name(html, record, 24);
