@@ -14,7 +14,8 @@ coverage-import: COVERAGE_UNITS ?= $(filter-out test_damaged_store,\
 coverage-import: COVERAGE_AT_ONCE := $$(nproc)
 coverage-import: COVERAGE_ONLY := --only src/import
 # TEST=KIND: over every model of this kind, instead of its own.
-COVERAGE_RUNS = test_import_memory=onnx test_import_memory=pt2 test_damaged_onnx=onnx $(COVERAGE_UNITS)
+COVERAGE_RUNS = test_import_memory=onnx test_import_memory=pt2 test_import_memory=tflite test_damaged_onnx=onnx \
+                $(COVERAGE_UNITS)
 
 OPTIMISE_coverage-import := $(OPTIMISE_release)
 ifeq ($(VARIANT),coverage-import)

@@ -355,13 +355,19 @@ static hone_status step_in_bytes(const void *of, struct value *x, struct value *
   return cell->projection ? project(cell, *h, h) : HONE_OK;
 }
 
+static int16_t word_at(int16_t x, int digits) {
+  return digits < 0 ? fixed16_logistic(x) : fixed16_tanh(x, digits);
+}
+
 static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {WORDS}};
   double *entries;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, entries, WORDS));
-  for (int i = 0; i < WORDS; i++) {
-    const int16_t x = (int16_t)(i + INT16_MIN);
-    entries[i] = digits < 0 ? fixed16_logistic(x) : fixed16_tanh(x, digits);
+  entries[0] = word_at(INT16_MIN, digits);
+  for (int x = 0; x <= INT16_MAX; x++) { /* symmetric by their making, which is slow */
+    const int16_t y = word_at((int16_t)x, digits);
+    entries[-INT16_MIN - x] = x ? (digits < 0 ? INT16_MAX - y : -y) : y;
+    entries[-INT16_MIN + x] = y;
   }
   return make_numbers(op->make, HONE_I16, &shape, entries, out);
 }
