@@ -17,9 +17,9 @@ PLANTED = {
                                "splat_(MODE == 0 ? 1.0f : 0.0f)"),
     "softmax without its largest": ("zoo:transformer", "attention_f32.c", "exp_down_(loadu_(s + j + i * LANES) - top)",
                                     "exp_down_(loadu_(s + j + i * LANES) * splat_(0.5f) - top)"),
-    "one row of scores too few": ("zoo:transformer", "attention_f32.c", "return 1.0f / LANE_(", "return 0.999f / LANE_("),
-    "variance of the wrong pass": ("zoo:transformer", "layernorm_f32.c", "if (pass) variance = total;",
-                                   "if (pass) variance = total * splat_(1.01f);"),
+    "one row of scores too few": ("zoo:transformer", "attention_f32.c", "return 1.0f / whole;", "return 0.999f / whole;"),
+    "variance of the wrong pass": ("zoo:transformer", "layernorm_f32.c", "sqrtf(LANE_(total, 0) +",
+                                   "sqrtf(LANE_(total, 0) * 1.01f +"),
     "scale forgotten": ("zoo:transformer", "layernorm_f32.c", "t = t * load_lanes_(b + j, n);", "t = t + load_lanes_(b + j, n);"),
 }
 
