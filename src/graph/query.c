@@ -48,7 +48,7 @@ size_t tensor_count(const struct tensor *tensor) {
   return shape_count(&tensor->shape, &count) ? (size_t)count : 0;
 }
 
-static bool strings_equal(const struct string *a, const struct string *b, size_t count) {
+static bool are_same_strings(const struct string *a, const struct string *b, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (a[i].length != b[i].length || memcmp(a[i].bytes, b[i].bytes, a[i].length)) return false;
   return true;
@@ -57,7 +57,7 @@ static bool strings_equal(const struct string *a, const struct string *b, size_t
 bool tensor_equal(const struct tensor *a, const struct tensor *b) {
   if (a == b) return true;
   if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
-  if (a->dtype == HONE_STRING) return strings_equal(a->data, b->data, tensor_count(a));
+  if (a->dtype == HONE_STRING) return are_same_strings(a->data, b->data, tensor_count(a));
   return a->data == b->data ||
          (a->bytes == b->bytes && (!a->bytes || !memcmp(a->data, b->data, a->bytes)));
 }
@@ -70,7 +70,7 @@ bool attribute_equal(const struct attribute *a, const struct attribute *b) {
     case ATTRIBUTE_FLOAT:
       return !memcmp(&a->f, &b->f, sizeof a->f);
     case ATTRIBUTE_STRING:
-      return strings_equal(&a->s, &b->s, 1);
+      return are_same_strings(&a->s, &b->s, 1);
     case ATTRIBUTE_TENSOR:
       return tensor_equal(a->tensor, b->tensor);
     case ATTRIBUTE_FLOATS:
@@ -78,7 +78,7 @@ bool attribute_equal(const struct attribute *a, const struct attribute *b) {
     case ATTRIBUTE_INTS:
       return !a->count || !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
     case ATTRIBUTE_STRINGS:
-      return strings_equal(a->strings, b->strings, a->count);
+      return are_same_strings(a->strings, b->strings, a->count);
     case ATTRIBUTE_GRAPH:
       return false;
   }
