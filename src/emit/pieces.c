@@ -163,7 +163,7 @@ static hone_status add_enumerators(struct pieces *p, const char *at, const char 
 }
 
 /* The last word before the brackets, the value or the end of a declaration; PASTE_(NAME, tile) declares "tile", a macro
-   that is used at the top level, as BY_LANE_(sinv_, sinf), what it is given first. */
+   that is used at the top level, as BY_LANE_(sin_, sinf), what it is given first. */
 static hone_status add_declared(struct pieces *p, struct span code) {
   const char *at = code.at, *const end = code.at + code.length;
   struct span word, last = {0};

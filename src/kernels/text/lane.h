@@ -134,23 +134,23 @@ INLINE_ vec fill_lanes_(vec x, long n, vec fill) { return n > 0 ? x : fill; }
 INLINE_ vec max2_(vec x, vec y) { return x > y ? x : y; }
 INLINE_ vec min2_(vec x, vec y) { return x < y ? x : y; }
 /* A NaN operand gives NaN. */
-INLINE_ vec maxv_(vec x, vec y) { return x != x ? x : y != y ? y : x > y ? x : y; }
-INLINE_ vec minv_(vec x, vec y) { return x != x ? x : y != y ? y : x < y ? x : y; }
-INLINE_ vec absv_(vec x) { return lane_float_(lane_bits_(x) & 0x7fffffff); }
+INLINE_ vec max_(vec x, vec y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+INLINE_ vec min_(vec x, vec y) { return x != x ? x : y != y ? y : x < y ? x : y; }
+INLINE_ vec abs_(vec x) { return lane_float_(lane_bits_(x) & 0x7fffffff); }
 #define JOIN_LANES_(x, join) (void)(x)
 INLINE_ vec sum_lanes_(vec x) { return x; }
 INLINE_ vec max_lanes_(vec x) { return x; }
 #define INTERLEAVE_LOW_(x, y) (x)
 #define INTERLEAVE_HIGH_(x, y) (y)
 
-INLINE_ vec roundv_(vec x) { return rintf(x); }
+INLINE_ vec round_(vec x) { return rintf(x); }
 INLINE_ veci nearest_(vec x) { return integers_(rintf(x)); }
-INLINE_ vec floorv_(vec x) { return floorf(x); }
-INLINE_ vec ceilv_(vec x) { return ceilf(x); }
-INLINE_ vec truncv_(vec x) { return truncf(x); }
-INLINE_ vec sqrtv_(vec x) { return sqrtf(x); }
+INLINE_ vec floor_(vec x) { return floorf(x); }
+INLINE_ vec ceil_(vec x) { return ceilf(x); }
+INLINE_ vec trunc_(vec x) { return truncf(x); }
+INLINE_ vec sqrt_(vec x) { return sqrtf(x); }
 
-INLINE_ vec expv_(vec x) {
+INLINE_ vec exp_(vec x) {
   if (x != x) return x;
   const float y = x > 90.0f ? 90.0f : x < -105.0f ? -105.0f : x;
   const float turns = y * 0x1.715476p0f;
@@ -166,8 +166,8 @@ INLINE_ vec expv_(vec x) {
   p = p * (r * r) + r + 1.0f;
   return p * lane_float_((half + 127) * (1 << 23)) * lane_float_((i - half + 127) * (1 << 23));
 }
-INLINE_ vec exp_down_(vec x) { return expv_(x); }
-INLINE_ vec logv_(vec x) {
+INLINE_ vec exp_down_(vec x) { return exp_(x); }
+INLINE_ vec log_(vec x) {
   if (x != x || x < 0) return NAN;
   if (x == 0) return -INFINITY;
   if (x == INFINITY) return x;
@@ -187,7 +187,7 @@ INLINE_ vec logv_(vec x) {
   const float low = p * (mm * m) + f * 0x1.7f7d1cp-20f - 0.5f * mm;
   return f * 0x1.62e4p-1f + (m + low);
 }
-INLINE_ vec tanhv_(vec x) {
+INLINE_ vec tanh_(vec x) {
   float y = MIN2_(9.1f, MAX2_(-9.1f, x)), z = y * y;
   float p = -0x1.a7667cp-37f;
   p = p * z + 0x1.04c0f2p-25f;
@@ -203,7 +203,7 @@ INLINE_ vec tanhv_(vec x) {
   float r = y * p / q;
   return MIN2_(1.0f, MAX2_(-1.0f, r));
 }
-INLINE_ vec erfv_(vec x) {
+INLINE_ vec erf_(vec x) {
   float y = MIN2_(3.95f, MAX2_(-3.95f, x)), z = y * y;
   float p = 0x1.0fea36p-19f;
   p = p * z + 0x1.2a83dep-12f;
@@ -220,66 +220,31 @@ INLINE_ vec erfv_(vec x) {
   float r = y * p / q;
   return MIN2_(1.0f, MAX2_(-1.0f, r));
 }
-INLINE_ vec sinv_(vec x) { return sinf(x); }
-INLINE_ vec cosv_(vec x) { return cosf(x); }
-INLINE_ vec tanv_(vec x) { return tanf(x); }
-INLINE_ vec asinv_(vec x) { return asinf(x); }
-INLINE_ vec acosv_(vec x) { return acosf(x); }
-INLINE_ vec atanv_(vec x) { return atanf(x); }
-INLINE_ vec sinhv_(vec x) { return sinhf(x); }
-INLINE_ vec coshv_(vec x) { return coshf(x); }
-INLINE_ vec asinhv_(vec x) { return asinhf(x); }
-INLINE_ vec acoshv_(vec x) { return acoshf(x); }
-INLINE_ vec atanhv_(vec x) { return atanhf(x); }
-INLINE_ vec powv_(vec x, vec y) {
+INLINE_ vec sin_(vec x) { return sinf(x); }
+INLINE_ vec cos_(vec x) { return cosf(x); }
+INLINE_ vec tan_(vec x) { return tanf(x); }
+INLINE_ vec asin_(vec x) { return asinf(x); }
+INLINE_ vec acos_(vec x) { return acosf(x); }
+INLINE_ vec atan_(vec x) { return atanf(x); }
+INLINE_ vec sinh_(vec x) { return sinhf(x); }
+INLINE_ vec cosh_(vec x) { return coshf(x); }
+INLINE_ vec asinh_(vec x) { return asinhf(x); }
+INLINE_ vec acosh_(vec x) { return acoshf(x); }
+INLINE_ vec atanh_(vec x) { return atanhf(x); }
+INLINE_ vec pow_(vec x, vec y) {
   if (y == 1.0f) return x;
   if (y == 2.0f) return x * x;
   if (y == 3.0f) return x * x * x;
   if (y == -1.0f) return 1.0f / x;
   return powf(x, y);
 }
-INLINE_ vec signv_(vec x) { return x != x ? x : (vec)((x > 0) - (x < 0)); }
-INLINE_ vec selectv_(vec mask, vec a, vec b) { return mask != 0 ? a : b; }
-INLINE_ vec ltv_(vec x, vec y) { return (vec)(x < y); }
-INLINE_ vec lev_(vec x, vec y) { return (vec)(x <= y); }
-INLINE_ vec eqv_(vec x, vec y) { return (vec)(x == y); }
-INLINE_ vec isnanv_(vec x) { return (vec)(x != x); }
-INLINE_ vec isinfv_(vec x) { return (vec)(absv_(x) == INFINITY); }
-INLINE_ vec notv_(vec x) { return (vec)(x == 0); }
-INLINE_ vec andv_(vec x, vec y) { return (vec)(x != 0 && y != 0); }
-INLINE_ vec orv_(vec x, vec y) { return (vec)(x != 0 || y != 0); }
-
-#define abs_(x) absv_(x)
-#define min_(x, y) minv_(x, y)
-#define max_(x, y) maxv_(x, y)
-#define sqrt_(x) sqrtv_(x)
-#define exp_(x) expv_(x)
-#define log_(x) logv_(x)
-#define pow_(x, y) powv_(x, y)
-#define sin_(x) sinv_(x)
-#define cos_(x) cosv_(x)
-#define tan_(x) tanv_(x)
-#define asin_(x) asinv_(x)
-#define acos_(x) acosv_(x)
-#define atan_(x) atanv_(x)
-#define sinh_(x) sinhv_(x)
-#define cosh_(x) coshv_(x)
-#define asinh_(x) asinhv_(x)
-#define acosh_(x) acoshv_(x)
-#define atanh_(x) atanhv_(x)
-#define tanh_(x) tanhv_(x)
-#define erf_(x) erfv_(x)
-#define floor_(x) floorv_(x)
-#define ceil_(x) ceilv_(x)
-#define round_(x) roundv_(x)
-#define trunc_(x) truncv_(x)
-#define sign_(x) signv_(x)
-#define select_(m, a, b) selectv_(m, a, b)
-#define lt_(x, y) ltv_(x, y)
-#define le_(x, y) lev_(x, y)
-#define eq_(x, y) eqv_(x, y)
-#define isnan_(x) isnanv_(x)
-#define isinf_(x) isinfv_(x)
-#define not_(x) notv_(x)
-#define and_(x, y) andv_(x, y)
-#define or_(x, y) orv_(x, y)
+INLINE_ vec sign_(vec x) { return x != x ? x : (vec)((x > 0) - (x < 0)); }
+INLINE_ vec select_(vec mask, vec a, vec b) { return mask != 0 ? a : b; }
+INLINE_ vec lt_(vec x, vec y) { return (vec)(x < y); }
+INLINE_ vec le_(vec x, vec y) { return (vec)(x <= y); }
+INLINE_ vec eq_(vec x, vec y) { return (vec)(x == y); }
+INLINE_ vec isnan_(vec x) { return (vec)(x != x); }
+INLINE_ vec isinf_(vec x) { return (vec)(abs_(x) == INFINITY); }
+INLINE_ vec not_(vec x) { return (vec)(x == 0); }
+INLINE_ vec and_(vec x, vec y) { return (vec)(x != 0 && y != 0); }
+INLINE_ vec or_(vec x, vec y) { return (vec)(x != 0 || y != 0); }

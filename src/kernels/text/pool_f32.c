@@ -18,7 +18,7 @@ INLINE_ void PASTE_(NAME, window)(const A_T *a, C_T *c, const void *const *e, lo
       const A_T *p = a + ty * DH * I_ROW + tx * DW * I_PIXEL;
       UNROLL for (int v = 0; v < vectors; v++) {
         vec x = LOAD_A(p + v * LANES, lanes);
-        acc[v] = MODE == 0 ? maxv_(acc[v], x) : acc[v] + x;
+        acc[v] = MODE == 0 ? max_(acc[v], x) : acc[v] + x;
       }
     }
   UNROLL for (int v = 0; v < vectors; v++) {

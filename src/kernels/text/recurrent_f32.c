@@ -47,10 +47,10 @@ INLINE_ vec PASTE_(NAME, clip)(vec x) {
 #endif
 }
 INLINE_ vec PASTE_(NAME, sigmoid)(vec x) {
-  return splat_(1.0f) / (splat_(1.0f) + expv_(-PASTE_(NAME, clip)(x)));
+  return splat_(1.0f) / (splat_(1.0f) + exp_(-PASTE_(NAME, clip)(x)));
 }
 #define SIGMOID(x) PASTE_(NAME, sigmoid)(x)
-#define TANH(x) tanhv_(PASTE_(NAME, clip)(x))
+#define TANH(x) tanh_(PASTE_(NAME, clip)(x))
 
 /* One step: x, the gates' part from the input; g, from the state. */
 INLINE_ void PASTE_(NAME, step)(const float *x, const float *b, const void *const *e, float *h,
@@ -81,7 +81,7 @@ INLINE_ void PASTE_(NAME, step)(const float *x, const float *b, const void *cons
     zo += load_lanes_(p + STATE, n) * cell;
 #endif
     storeu_(c + j, cell);
-    storeu_(h + j, SIGMOID(zo) * tanhv_(cell));
+    storeu_(h + j, SIGMOID(zo) * tanh_(cell));
 #elif CELL == 3
     storeu_(h + j, TANH(GATE(0)));
 #else

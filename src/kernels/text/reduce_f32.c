@@ -7,7 +7,7 @@
 #define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 #define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
 #define JOIN(x, y)                                                                         \
-  (MODE == 2 ? maxv_((x), (y)) : MODE == 3 ? minv_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
+  (MODE == 2 ? max_((x), (y)) : MODE == 3 ? min_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
 
 #if LINES
 INLINE_ vec PASTE_(NAME, row)(const A_T *x) {

@@ -437,17 +437,17 @@ INLINE_ vec fill_lanes_(vec x, long n, vec fill) {
 #endif
 
 /* A NaN operand gives NaN. The compare vanishes where y is a constant. */
-INLINE_ vec maxv_(vec x, vec y) {
+INLINE_ vec max_(vec x, vec y) {
   vec m = MAX2_(y, x);
   veci nan = y != y;
   return (vec)((veci)m | nan);
 }
-INLINE_ vec minv_(vec x, vec y) {
+INLINE_ vec min_(vec x, vec y) {
   vec m = MIN2_(y, x);
   veci nan = y != y;
   return (vec)((veci)m | nan);
 }
-INLINE_ vec absv_(vec x) { return (vec)((veci)x & ((veci){0} + 0x7fffffff)); }
+INLINE_ vec abs_(vec x) { return (vec)((veci)x & ((veci){0} + 0x7fffffff)); }
 INLINE_ vec copysignv_(vec x, vec sign) {
   veci s = (veci){0} + INT32_MIN;
   return (vec)(((veci)x & ~s) | ((veci)sign & s));
@@ -520,31 +520,31 @@ INLINE_ vec max_lanes_(vec x) { return JOIN_LANES_(x, MAX2_); }
 #define ROUND_(x, how) __builtin_ia32_roundps(x, how)
 #endif
 #ifdef ROUND_
-INLINE_ vec roundv_(vec x) { return ROUND_(x, 8); }
-INLINE_ vec floorv_(vec x) { return ROUND_(x, 9); }
-INLINE_ vec ceilv_(vec x) { return ROUND_(x, 10); }
-INLINE_ vec truncv_(vec x) { return ROUND_(x, 11); }
+INLINE_ vec round_(vec x) { return ROUND_(x, 8); }
+INLINE_ vec floor_(vec x) { return ROUND_(x, 9); }
+INLINE_ vec ceil_(vec x) { return ROUND_(x, 10); }
+INLINE_ vec trunc_(vec x) { return ROUND_(x, 11); }
 #else
 /* Below 2^23 by way of an integer; above, every float is whole. */
-INLINE_ vec truncv_(vec x) {
-  veci small = absv_(x) < splat_(0x1p23f);
+INLINE_ vec trunc_(vec x) {
+  veci small = abs_(x) < splat_(0x1p23f);
   vec safe = blendv_(small, x, (vec){0});
   vec whole = __builtin_convertvector(__builtin_convertvector(safe, veci), vec);
   return blendv_(small, copysignv_(whole, x), x);
 }
-INLINE_ vec floorv_(vec x) {
-  vec t = truncv_(x);
+INLINE_ vec floor_(vec x) {
+  vec t = trunc_(x);
   return copysignv_(t - onev_(t > x), x);
 }
-INLINE_ vec ceilv_(vec x) {
-  vec t = truncv_(x);
+INLINE_ vec ceil_(vec x) {
+  vec t = trunc_(x);
   return copysignv_(t + onev_(t < x), x);
 }
-INLINE_ vec roundv_(vec x) {
-  vec down = floorv_(x), rest = x - down, half = splat_(0.5f);
-  vec even = splat_(2.0f) * truncv_(down * half);
+INLINE_ vec round_(vec x) {
+  vec down = floor_(x), rest = x - down, half = splat_(0.5f);
+  vec even = splat_(2.0f) * trunc_(down * half);
   veci up = (rest > half) | ((rest == half) & (down != even));
-  return blendv_(absv_(x) < splat_(0x1p23f), copysignv_(down + onev_(up), x), x);
+  return blendv_(abs_(x) < splat_(0x1p23f), copysignv_(down + onev_(up), x), x);
 }
 #endif
 /* The nearest integer, ties to even; what does not fit as integers_ has it. */
@@ -559,12 +559,12 @@ INLINE_ veci nearest_(vec x) { return (veci)__builtin_ia32_cvtps2dq256(x); }
 #elif HONE_VECTOR_BYTES == 16 && defined __SSE2__
 INLINE_ veci nearest_(vec x) { return (veci)__builtin_ia32_cvtps2dq(x); }
 #else
-INLINE_ veci nearest_(vec x) { return integers_(roundv_(x)); }
+INLINE_ veci nearest_(vec x) { return integers_(round_(x)); }
 #endif
 
 /* Functions: polynomials fitted by least squares with iterated weights (near minimax) -------------
  */
-INLINE_ vec sqrtv_(vec x) {
+INLINE_ vec sqrt_(vec x) {
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512F__ && defined __clang__
   return __builtin_ia32_sqrtps512(x, 4);
 #elif HONE_VECTOR_BYTES == 64 && defined __AVX512F__
@@ -591,7 +591,7 @@ INLINE_ vec exp_factor_(vec y, vec n) {
   return p * (r * r) + r + splat_(1.0f);
 }
 /* 2^n in two factors, so that the result may be a denormal or overflow. */
-INLINE_ vec expv_(vec x) {
+INLINE_ vec exp_(vec x) {
   vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
   vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
   veci i = (veci)n - (veci)splat_(0x1.8p23f), half = i >> 1;
@@ -609,7 +609,7 @@ INLINE_ vec exp_down_(vec x) {
 
 /* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9.
  */
-INLINE_ vec logv_(vec x) {
+INLINE_ vec log_(vec x) {
   veci tiny = x < splat_(0x1p-126f);
   vec y = blendv_(tiny, x * splat_(0x1p23f), x);
   veci bits = (veci)y - 0x3f3504f3; /* sqrt(1/2) */
@@ -632,7 +632,7 @@ INLINE_ vec logv_(vec x) {
 }
 
 /* tanh(x) = x P(x^2) / Q(x^2) up to 9.1, where it rounds to 1; 1.5e-9. */
-INLINE_ vec tanhv_(vec x) {
+INLINE_ vec tanh_(vec x) {
   vec y = MIN2_(splat_(9.1f), MAX2_(splat_(-9.1f), x)), z = y * y;
   vec p = splat_(-0x1.a7667cp-37f);
   p = p * z + splat_(0x1.04c0f2p-25f);
@@ -650,7 +650,7 @@ INLINE_ vec tanhv_(vec x) {
 }
 
 /* erf(x) = x P(x^2) / Q(x^2) up to 3.95, where it rounds to 1; 2.1e-8. */
-INLINE_ vec erfv_(vec x) {
+INLINE_ vec erf_(vec x) {
   vec y = MIN2_(splat_(3.95f), MAX2_(splat_(-3.95f), x)), z = y * y;
   vec p = splat_(0x1.0fea36p-19f);
   p = p * z + splat_(0x1.2a83dep-12f);
@@ -679,22 +679,22 @@ INLINE_ vec erfv_(vec x) {
     lanes(t);                                                     \
     return *(const vecu *)t;                                      \
   }
-BY_LANE_(sinv_, lanes_sin, sinf)
-BY_LANE_(cosv_, lanes_cos, cosf)
-BY_LANE_(tanv_, lanes_tan, tanf)
-BY_LANE_(asinv_, lanes_asin, asinf)
-BY_LANE_(acosv_, lanes_acos, acosf)
-BY_LANE_(atanv_, lanes_atan, atanf)
-BY_LANE_(sinhv_, lanes_sinh, sinhf)
-BY_LANE_(coshv_, lanes_cosh, coshf)
-BY_LANE_(asinhv_, lanes_asinh, asinhf)
-BY_LANE_(acoshv_, lanes_acosh, acoshf)
-BY_LANE_(atanhv_, lanes_atanh, atanhf)
+BY_LANE_(sin_, lanes_sin, sinf)
+BY_LANE_(cos_, lanes_cos, cosf)
+BY_LANE_(tan_, lanes_tan, tanf)
+BY_LANE_(asin_, lanes_asin, asinf)
+BY_LANE_(acos_, lanes_acos, acosf)
+BY_LANE_(atan_, lanes_atan, atanf)
+BY_LANE_(sinh_, lanes_sinh, sinhf)
+BY_LANE_(cosh_, lanes_cosh, coshf)
+BY_LANE_(asinh_, lanes_asinh, asinhf)
+BY_LANE_(acosh_, lanes_acosh, acoshf)
+BY_LANE_(atanh_, lanes_atanh, atanhf)
 static __attribute__((noinline, unused)) void lanes_pow(float *x, const float *y) {
   for (int i = 0; i < LANES; i++) x[i] = powf(x[i], y[i]);
 }
 /* Exponents known when compiled: the usual ones are products. */
-INLINE_ vec powv_(vec x, vec y) {
+INLINE_ vec pow_(vec x, vec y) {
   if (__builtin_constant_p(y[0]) && __builtin_constant_p(y[LANES - 1]) && y[0] == y[LANES - 1]) {
     if (y[0] == 1.0f) return x;
     if (y[0] == 2.0f) return x * x;
@@ -707,50 +707,13 @@ INLINE_ vec powv_(vec x, vec y) {
   lanes_pow(t, u);
   return *(const vecu *)t;
 }
-INLINE_ vec signv_(vec x) { return blendv_(x != x, x, onev_(x > (vec){0}) - onev_(x < (vec){0})); }
-INLINE_ vec selectv_(vec mask, vec a, vec b) { return blendv_(mask != (vec){0}, a, b); }
-INLINE_ vec ltv_(vec x, vec y) { return onev_(x < y); }
-INLINE_ vec lev_(vec x, vec y) { return onev_(x <= y); }
-INLINE_ vec eqv_(vec x, vec y) { return onev_(x == y); }
-INLINE_ vec isnanv_(vec x) { return onev_(x != x); }
-INLINE_ vec isinfv_(vec x) { return onev_(absv_(x) == splat_(INFINITY)); }
-INLINE_ vec notv_(vec x) { return onev_(x == (vec){0}); }
-INLINE_ vec andv_(vec x, vec y) { return onev_((x != (vec){0}) & (y != (vec){0})); }
-INLINE_ vec orv_(vec x, vec y) { return onev_((x != (vec){0}) | (y != (vec){0})); }
-
-/* The names of elementwise expressions -----------------------------------------------------------
- */
-#define abs_(x) absv_(x)
-#define min_(x, y) minv_(x, y)
-#define max_(x, y) maxv_(x, y)
-#define sqrt_(x) sqrtv_(x)
-#define exp_(x) expv_(x)
-#define log_(x) logv_(x)
-#define pow_(x, y) powv_(x, y)
-#define sin_(x) sinv_(x)
-#define cos_(x) cosv_(x)
-#define tan_(x) tanv_(x)
-#define asin_(x) asinv_(x)
-#define acos_(x) acosv_(x)
-#define atan_(x) atanv_(x)
-#define sinh_(x) sinhv_(x)
-#define cosh_(x) coshv_(x)
-#define asinh_(x) asinhv_(x)
-#define acosh_(x) acoshv_(x)
-#define atanh_(x) atanhv_(x)
-#define tanh_(x) tanhv_(x)
-#define erf_(x) erfv_(x)
-#define floor_(x) floorv_(x)
-#define ceil_(x) ceilv_(x)
-#define round_(x) roundv_(x)
-#define trunc_(x) truncv_(x)
-#define sign_(x) signv_(x)
-#define select_(m, a, b) selectv_(m, a, b)
-#define lt_(x, y) ltv_(x, y)
-#define le_(x, y) lev_(x, y)
-#define eq_(x, y) eqv_(x, y)
-#define isnan_(x) isnanv_(x)
-#define isinf_(x) isinfv_(x)
-#define not_(x) notv_(x)
-#define and_(x, y) andv_(x, y)
-#define or_(x, y) orv_(x, y)
+INLINE_ vec sign_(vec x) { return blendv_(x != x, x, onev_(x > (vec){0}) - onev_(x < (vec){0})); }
+INLINE_ vec select_(vec mask, vec a, vec b) { return blendv_(mask != (vec){0}, a, b); }
+INLINE_ vec lt_(vec x, vec y) { return onev_(x < y); }
+INLINE_ vec le_(vec x, vec y) { return onev_(x <= y); }
+INLINE_ vec eq_(vec x, vec y) { return onev_(x == y); }
+INLINE_ vec isnan_(vec x) { return onev_(x != x); }
+INLINE_ vec isinf_(vec x) { return onev_(abs_(x) == splat_(INFINITY)); }
+INLINE_ vec not_(vec x) { return onev_(x == (vec){0}); }
+INLINE_ vec and_(vec x, vec y) { return onev_((x != (vec){0}) & (y != (vec){0})); }
+INLINE_ vec or_(vec x, vec y) { return onev_((x != (vec){0}) | (y != (vec){0})); }
