@@ -20,8 +20,8 @@ struct processor {
 void processor_read(struct processor *out);
 
 /* target.c */
-/* The speeds of that processor with code of the level, where they are known to differ from the level's; or NULL. */
-const struct speeds *processor_speeds(const struct processor *processor, const char *level);
+/* The speeds of a level with such features become that processor's, where those are known to differ. */
+void processor_speeds(const struct processor *processor, uint32_t features, struct speeds *speeds);
 
 /* cores.c */
 /* The n-th CPU of this thread's affinity mask, counted round; -1 if unknown. */

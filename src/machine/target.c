@@ -28,7 +28,6 @@ static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
                            speeds_avx512 = {3.8, 32, 16, 64, 4, 2, 32, 9, 1.5},
                            speeds_vnni = {3.8, 32, 16, 128, 4, 2, 32, 9, 1.5},
                            speeds_bf16 = {3.8, 32, 64, 128, 4, 2, 32, 9, 1.5},
-                           speeds_golden_cove = {3.0, 32, 16, 128, 4, 2, 48, 4, 1.8},
                            speeds_amx = {3.0, 32, 512, 1024, 4, 2, 32, 9, 1.5},
                            speeds_neon = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
                            speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5},
@@ -234,25 +233,29 @@ static const struct level {
     {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, 4 << 10, &speeds_lane, {NULL}},
 };
 
-/* Processors known to do otherwise, by level. Golden Cove starts two FMA of 512 bits in a cycle, vdpbf16ps in two: half as
-   many products of bf16 as of floats. */
+/* Processors known to do otherwise than the rows of their levels. Golden Cove starts two FMA of 512 bits in a cycle,
+   vdpbf16ps in two: half as many products of bf16 as of floats. Its memory is as far whatever code runs. */
 static const struct {
   const char *vendor;
   int family, model;
-  const char *level;
-  const struct speeds *speeds;
+  double clock_ghz, dot_bf16_macs, l2_bytes, memory_bytes, memory_sharing;
 } processors[] = {
-    {"GenuineIntel", 6, 143, "avx512bf16", &speeds_golden_cove}, /* Sapphire Rapids */
-    {"GenuineIntel", 6, 207, "avx512bf16", &speeds_golden_cove}, /* Emerald Rapids */
+    {"GenuineIntel", 6, 143, 3.0, 16, 48, 4, 1.8}, /* Sapphire Rapids */
+    {"GenuineIntel", 6, 207, 3.0, 16, 48, 4, 1.8}, /* Emerald Rapids */
 };
 
-const struct speeds *processor_speeds(const struct processor *processor, const char *level) {
-  for (size_t i = 0; i < COUNT(processors); i++)
-    if (!strcmp(processors[i].vendor, processor->vendor) &&
-        processors[i].family == processor->family && processors[i].model == processor->model &&
-        !strcmp(processors[i].level, level))
-      return processors[i].speeds;
-  return NULL;
+void processor_speeds(const struct processor *processor, uint32_t features, struct speeds *speeds) {
+  for (size_t i = 0; i < COUNT(processors); i++) {
+    if (strcmp(processors[i].vendor, processor->vendor) != 0 ||
+        processors[i].family != processor->family || processors[i].model != processor->model)
+      continue;
+    speeds->clock_ghz = processors[i].clock_ghz;
+    if ((features & (CPU_AVX512_BF16 | CPU_AMX_BF16)) == CPU_AVX512_BF16)
+      speeds->bf16_macs = processors[i].dot_bf16_macs;
+    speeds->l2_bytes = processors[i].l2_bytes;
+    speeds->memory_bytes = processors[i].memory_bytes;
+    speeds->memory_sharing = processors[i].memory_sharing;
+  }
 }
 
 /* Triples by architecture; bare: without an operating system. */
@@ -365,8 +368,7 @@ static void collect_flags(const struct level *level, struct target *out) {
 static void read_here(struct target *out) {
   struct processor processor;
   processor_read(&processor);
-  const struct speeds *speeds = processor_speeds(&processor, out->level);
-  if (speeds) out->speeds = *speeds;
+  processor_speeds(&processor, out->features, &out->speeds);
   caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
 }
 
