@@ -270,12 +270,14 @@ hone_status lower_conv(struct builder *b, const struct group *group, bool *out_d
 
 /* -- pools --------------------------------------------------------------------------------------- */
 
+/* Kernels clip windows at the input, so that one which ceil_mode lets reach beyond the padding is as any other; only a
+   mean that counts the padding would count what lies behind it. */
 bool is_kernel_pool(const struct node *node) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];
   bool bytes = is_op(node, OP_MaxPool) && dtype_is_byte(x->dtype);
   return (is_f32_node(node) || bytes) && !more && (x->shape.rank == 3 || x->shape.rank == 4) &&
-         !node_int(node, "ceil_mode", 0);
+         !(node_int(node, "ceil_mode", 0) && node_int(node, "count_include_pad", 0));
 }
 
 hone_status lower_pool(struct builder *b, const struct node *node, bool *out_done) {

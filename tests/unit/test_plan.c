@@ -355,6 +355,25 @@ static void bf16_takes_the_faster_products(void **state) {
   }
 }
 
+/* ceil_mode takes no kernel from a pool but from a mean that counts the padding. */
+static void pools_round_up_in_kernels(void **state) {
+  struct fixture *f = *state;
+  static const char *const cases[][2] = {
+      {"x: f32[1,8,7,7]) -> (y) {\n  y = MaxPool(x) kernel_shape=[2,2]", "pool_f32"},
+      {"x: f32[1,8,7]) -> (y) {\n  y = AveragePool(x) kernel_shape=[2]", "pool_f32"},
+      {"x: u8[1,8,7,7]) -> (y) {\n  y = MaxPool(x) kernel_shape=[2,2]", "pool_max_i8"},
+      {"x: f32[1,8,7,7]) -> (y) {\n  y = AveragePool(x) count_include_pad=1 kernel_shape=[2,2]",
+       ""},
+  };
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    char text[256], names[64];
+    snprintf(text, sizeof text, "graph(%s strides=[%s] ceil_mode=1\n}\n", cases[c][0],
+             strstr(cases[c][0], "2,2") ? "2,2" : "2");
+    read_graph(f, text);
+    assert_string_equal(kernels_of(make_plan(f), names, sizeof names), cases[c][1]);
+  }
+}
+
 /* -- size ---------------------------------------------------------------------------------------- */
 
 static struct value *input(struct fixture *f, const char *name) {
@@ -448,6 +467,7 @@ int main(void) {
       TEST(cleared_rows_are_one_step),
       TEST(attention_in_bf16_converts_nothing),
       TEST(bf16_takes_the_faster_products),
+      TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
