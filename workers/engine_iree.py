@@ -18,8 +18,6 @@ TARGETS = {"cpu": ("llvm-cpu", "", "--iree-llvmcpu-target-cpu=", "host"),
 
 
 class Engine:
-    grows = True
-
     def open(self, request):
         import importlib.metadata
         import iree.compiler as compiler

@@ -13,8 +13,6 @@ LEVELS = {"normal": 0, "high": 1, "low": 2}
 
 
 class Engine:
-    grows = True
-
     def open(self, request):
         import importlib.metadata
         import MNN

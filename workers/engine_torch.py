@@ -104,7 +104,7 @@ class Library:
 
 
 class Engine:
-    precisions, grows = ("fp32", "bf16"), True
+    precisions = ("fp32", "bf16")
 
     def open(self, request):
         self.enter("import")

@@ -1,7 +1,7 @@
 """A language model as an application runs it (src/bench/loop_generate.c): a prompt goes in, the likeliest token comes out and
-goes in again, beside caches of keys and values that grow with it. An engine takes part whose `grows` is true: bind may be
-called again for a set, with inputs of other sizes. A step is all between two tokens: ids and positions are filled in, the
-inputs are bound, the model runs, its outputs are fetched, the likeliest token is found.
+goes in again, beside caches of keys and values that grow with it; of an engine that is given one size of each input the
+caches keep theirs, and the mask hides the places that no token has taken. A step is all between two tokens: ids and
+positions are filled in, the inputs are bound, the model runs, its outputs are fetched, the likeliest token is found.
 """
 
 import time
@@ -21,17 +21,26 @@ class Tensor:
         return [sizes.get(self.grows, dim) if axis == self.axis else dim for axis, dim in enumerate(self.dims)]
 
 
-class Generator:
-    """The plan's numbers are those of generation_pack."""
+class Plan:
+    """The numbers of generation_pack."""
 
-    def __init__(self, numpy, engine, command, input_places, output_places):
-        take = iter(command["generation"]).__next__
-        self.token, self.mask, self.position, self.logits, self.takes_prompt = (take() for _ in range(5))
+    def __init__(self, numbers):
+        take = iter(numbers).__next__
+        self.token, self.mask, self.position, self.logits, self.takes_prompt, self.holds = (take() for _ in range(6))
         inputs, outputs, caches = (take() for _ in range(3))
         self.inputs = [Tensor(take) for _ in range(inputs)]
         self.outputs = [Tensor(take) for _ in range(outputs)]
         self.caches = [(take(), take()) for _ in range(caches)]
-        self.numpy, self.engine, self.count = numpy, engine, command["count"]
+
+    def shapes(self, names):
+        """Of the inputs, where they keep them."""
+        return {name: tensor.shape(self.holds, 1) for name, tensor in zip(names, self.inputs)} if self.holds else {}
+
+
+class Generator:
+    def __init__(self, numpy, engine, plan, command, input_places, output_places):
+        self.numpy, self.engine, self.plan, self.count = numpy, engine, plan, command["count"]
+        self.put = engine.bind
         self.input_places, self.output_places = input_places, output_places
         self.prompts = [numpy.load(f"{command['generation_dir']}/tokens_{k}.npy")[:command["prompt"]].tolist()
                         for k in range(4)]
@@ -39,36 +48,43 @@ class Generator:
     def calls(self):
         """Tokens in the caches, and tokens given, of each call of a generation."""
         prompt = len(self.prompts[0])
-        if not self.caches:
+        if not self.plan.caches:
             return [(0, prompt + k) for k in range(self.count)]
-        if not self.takes_prompt:
+        if not self.plan.takes_prompt:
             return [(k, 1) for k in range(prompt - 1 + self.count)]
         return [(0, prompt)] + [(prompt + k, 1) for k in range(self.count - 1)]
 
     def fill(self, past, tokens, text, caches):
-        np, arrays = self.numpy, []
-        for i, tensor in enumerate(self.inputs):
-            shape, kind = tensor.shape(past, tokens), TYPES[tensor.dtype]
+        np, arrays, plan = self.numpy, [], self.plan
+        for i, tensor in enumerate(plan.inputs):
+            shape, kind = tensor.shape(plan.holds or past, tokens), TYPES[tensor.dtype]
             count = int(np.prod(shape))
-            if i == self.token:
+            if i == plan.token:
                 arrays.append(np.array(text[past:past + count], kind).reshape(shape))
-            elif i == self.position:
+            elif i == plan.position:
                 arrays.append(np.arange(past, past + count).astype(kind).reshape(shape))
-            elif i == self.mask:
+            elif i == plan.mask:
                 arrays.append(np.ones(shape, kind))
+                arrays[i][..., past:plan.holds] = 0  # nothing where caches grow
             else:
                 arrays.append(caches[i] if i in caches else np.zeros(shape, kind))
         return arrays
 
-    def step(self, turn, arrays):
+    def step(self, turn, arrays, past):
         """(the likeliest token, or -1 where the logits are not finite; what the caches are now)"""
-        np = self.numpy
-        self.engine.bind(turn, [arrays[place] for place in self.input_places])
+        np, plan = self.numpy, self.plan
+        self.put(turn, [arrays[place] for place in self.input_places])
         given = self.engine.fetch(self.engine.submit(turn))
         outputs = dict(zip(self.output_places, given))
-        last = outputs[self.logits].reshape(-1)[-self.outputs[self.logits].dims[-1]:]
+        last = outputs[plan.logits].reshape(-1)[-plan.outputs[plan.logits].dims[-1]:]
         token = int(last.argmax()) if np.isfinite(last).all() else -1
-        return token, {into: outputs[out] for into, out in self.caches}
+        if not plan.holds:
+            return token, {into: outputs[out] for into, out in plan.caches}
+        self.put = getattr(self.engine, "copy_in", self.engine.bind)
+        for into, out in plan.caches:  # what was appended goes to its place
+            before = (slice(None),) * plan.inputs[into].axis
+            arrays[into][(*before, past)] = outputs[out][(*before, plan.holds)]
+        return token, {into: arrays[into] for into, _ in plan.caches}
 
     def generate(self, k):
         """(tokens of a generation, when it was asked for, when the step of each token began and ended)"""
@@ -76,7 +92,7 @@ class Generator:
         calls, clock = self.calls(), time.perf_counter_ns
         asked = begin = clock()
         for turn, (past, tokens) in enumerate(calls):
-            token, caches = self.step(turn & 1, self.fill(past, tokens, text, caches))
+            token, caches = self.step(0 if self.plan.holds else turn & 1, self.fill(past, tokens, text, caches), past)
             if turn < len(calls) - self.count:
                 continue
             end = clock()

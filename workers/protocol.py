@@ -15,8 +15,9 @@ is a class with
                               timed before each slice
     copied_out()              optional: ns of the last submit that copied its outputs to the host; None: not told apart
     precisions                optional: what it can be asked for beside a file's own (default fp32)
-    grows                     optional: bind may be called again with inputs of other sizes, as text that is generated
-                              needs it (generation.py); request.grows asks for it
+
+bind may be called again for a set: with inputs of the same sizes, and where the engine's row in src/backends says `grows`
+with others (request.grows), as text that is generated needs it (generation.py).
 
 and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
 harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
@@ -33,6 +34,8 @@ import resource
 import subprocess
 import sys
 import time
+
+import generation
 
 FD_IN, FD_OUT = 3, 4
 SETS = 4
@@ -291,11 +294,10 @@ class Worker:
         self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
         if self.scenario == MULTI and command["streams"] > 1:
             raise Unsupported(f"takes 1 request at a time, not {command['streams']}")
-        request.grows = "generation" in command
-        if request.grows:
-            if not getattr(self.make_engine, "grows", False) or request.route.endswith("-hone"):
-                raise Unsupported("it is given one size of each input: no caches that grow")
-            request.shapes = {}
+        plan = None
+        if "generation" in command:
+            plan = generation.Plan(command["generation"])
+            request.shapes, request.grows = plan.shapes(request.inputs), not plan.holds
         self.folder_of_inputs = command["dir"]
         self.engine = self.make_engine()
         self.engine.enter = self.enter
@@ -307,7 +309,7 @@ class Worker:
         rss_load = resident()
         self.enter("run")
         self.places(command)
-        first_ms, checks = self.first_texts(command) if request.grows else self.first_values(command)
+        first_ms, checks = self.first_texts(command, plan) if plan else self.first_values(command)
         self.enter("verify")
         facts = self.facts
         self.say(event="opened", version=facts.version[:63], device=facts.device[:63],
@@ -331,9 +333,8 @@ class Worker:
             checks.append(self.keep(f"first_{k}", k, handle))
         return first_ms, checks
 
-    def first_texts(self, command):
-        import generation
-        self.generator = generation.Generator(self.np, self.engine, command, self.input_places, self.output_places)
+    def first_texts(self, command, plan):
+        self.generator = generation.Generator(self.np, self.engine, plan, command, self.input_places, self.output_places)
         first_ms, texts = None, []
         for k in range(SETS):
             tokens, asked, times = self.generator.generate(k)

@@ -72,6 +72,15 @@ bool backend_knows_route(const struct backend *backend, const char *route) {
   return has_word(backend->routes ? backend->routes : "onnx", route);
 }
 
+bool backend_holds_with(const struct backend *backend, const char *options) {
+  char key[64], value[256], word[sizeof key + sizeof value];
+  while (backend->holds_with && option_next(&options, key, value)) {
+    snprintf(word, sizeof word, "%s=%s", key, value);
+    if (has_word(backend->holds_with, word)) return true;
+  }
+  return false;
+}
+
 void backend_facts_init(struct backend_facts *facts) {
   *facts = (struct backend_facts){.fallback_share = NAN,
                                   .artifact_bytes = -1,

@@ -97,7 +97,9 @@ struct backend {
   bool only_installed; /* without --backend it is asked only where it is installed */
   bool testing_only;   /* exists only with HONE_TESTING=1 */
   bool grows;          /* bind may be called again for a set, with other sizes: request->grows */
-  bool takes_text;     /* inputs and outputs may be tables of hone_string */
+  const char *
+      holds_with; /* options, separated by blanks, with which it is made for the sizes it saw; NULL: none */
+  bool takes_text;  /* inputs and outputs may be tables of hone_string */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;
   const struct backend_variant *variants; /* NULL: only its default */
@@ -158,6 +160,7 @@ extern const size_t backend_count;
 const struct backend *backend_find(const char *name);
 bool backend_reads(const struct backend *backend, const char *format);
 bool backend_knows_route(const struct backend *backend, const char *route);
+bool backend_holds_with(const struct backend *backend, const char *options);
 /* -- route.c */
 /* The way that a model of this format takes: `asked` (or NULL) where the engine knows it, "onnx" (the file itself) where
    it reads that, else its first. */

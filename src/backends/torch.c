@@ -19,6 +19,7 @@ const struct backend backend_torch = {
     .package_mb = 6000,
     .worker = "engine_torch.py",
     .grows = true,
+    .holds_with = "mode=script mode=compile mode=aoti",
     .distribution = "torch",
     .traits = {"CPUs, CUDA, ROCm, XPU, MPS", "Python modules, PT2, ONNX by onnx2torch",
                "TorchScript, FX, Inductor loops",

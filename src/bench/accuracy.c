@@ -173,6 +173,25 @@ static bool is_within(const struct sums *s, hone_dtype dtype, const struct yards
   return (few || flipped) && (step <= own || rel_l2 <= STEP_L2);
 }
 
+/* The figures of an output that is not within them, and what they may be. */
+static void put_where(struct accuracy *one, const char *name, const struct sums *s,
+                      hone_dtype dtype, const struct yardstick *yardstick) {
+  char shown[128], steps[128] = "";
+  double most_l2 = 0, most_rel = 0;
+  safe_copy(shown, sizeof shown, name);
+  if (yardstick->step > 0 || dtype_is_float(dtype))
+    accuracy_tolerance(yardstick, &most_l2, &most_rel);
+  if (yardstick->step > 0)
+    snprintf(steps, sizeof steps,
+             "; or at most 4 steps, here %.3g, 1 %% beyond one, here %.3g %%, with L2 up to %.3g",
+             s->max_diff / yardstick->step, 100.0 * (double)s->above_one / (double)s->count,
+             STEP_L2);
+  snprintf(one->where, sizeof one->where,
+           "output \"%s\": relative L2 %.3g (limit %.3g), max|d|/max|r| %.3g (limit %.3g)%s, %zu "
+           "of %zu NaN or infinite on one side",
+           shown, one->rel_l2, most_l2, one->max_share, most_rel, steps, s->misplaced, s->count);
+}
+
 void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor *expected,
                   const void *actual, const struct yardstick *yardstick) {
   struct sums s = {0};
@@ -197,14 +216,7 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
       .max_share = s.max_diff / scale + infinite,
   };
   one.is_within = is_within(&s, expected->dtype, &stepped, own, one.rel_l2, s.max_diff / scale);
-  if (!one.is_within) {
-    char shown[128];
-    safe_copy(shown, sizeof shown, name);
-    snprintf(one.where, sizeof one.where,
-             "output \"%s\": relative L2 %.3g, max|d|/max|r| %.3g, %zu of %zu NaN or infinite on "
-             "one side",
-             shown, one.rel_l2, s.max_diff / scale, s.misplaced, s.count);
-  }
+  if (!one.is_within) put_where(&one, name, &s, expected->dtype, &stepped);
   accuracy_merge(accuracy, &one);
 }
 

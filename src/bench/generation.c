@@ -160,6 +160,39 @@ hone_status generation_check(struct ctx *ctx, const struct generation *g) {
                     "the length of its tokens is fixed and it has no caches: no text can grow");
 }
 
+/* -- caches of one size -------------------------------------------------------------------------- */
+
+bool generation_hold(struct generation *g, int64_t places) {
+  if (!g->cache_count || g->mask < 0 || g->position < 0) return false;
+  const struct generation_tensor *mask = &g->tensors[g->mask];
+  if (mask->grows != GROWS_TOTAL || dtype_is_float(mask->form.dtype)) return false;
+  g->holds = places;
+  g->takes_prompt = false;
+  return true;
+}
+
+/* Whether the mask's k-th element is of a place that no token has taken. */
+static bool is_free(const struct generation *g, struct generation_call call, int64_t k) {
+  const int64_t place = k % (g->holds + call.tokens);
+  return g->holds && place >= call.past && place < g->holds;
+}
+
+void generation_keep(const struct generation *g, struct generation_call call,
+                     const hone_tensor *outputs, const hone_tensor *inputs) {
+  for (size_t c = 0; c < g->cache_count; c++) {
+    const hone_tensor *from = &outputs[g->caches[c].out];
+    const hone_tensor *into = &inputs[g->caches[c].in];
+    const int axis = g->tensors[g->caches[c].in].axis;
+    size_t rows = 1, bytes = dtype_bits(into->dtype) / 8;
+    for (int d = 0; d < axis; d++) rows *= (size_t)into->shape[d];
+    for (int d = axis + 1; d < into->rank; d++) bytes *= (size_t)into->shape[d];
+    for (size_t row = 0; row < rows; row++)
+      memcpy((char *)into->data + (row * (size_t)g->holds + (size_t)call.past) * bytes,
+             (const char *)from->data + (row * (size_t)(g->holds + 1) + (size_t)g->holds) * bytes,
+             bytes);
+  }
+}
+
 /* -- one token more ------------------------------------------------------------------------------ */
 
 hone_status generation_longer(struct ctx *ctx, const struct generation *g, const char *const *names,
@@ -193,10 +226,11 @@ struct generation_call generation_call(const struct generation *g, int64_t promp
 hone_tensor generation_form(const struct generation *g, size_t at, struct generation_call call) {
   const struct generation_tensor *tensor = &g->tensors[at];
   hone_tensor form = tensor->form;
+  const int64_t past = g->holds ? g->holds : call.past;
   const int64_t sizes[] = {[GROWS_NOT] = 0,
                            [GROWS_TOKENS] = call.tokens,
-                           [GROWS_PAST] = call.past,
-                           [GROWS_TOTAL] = call.past + call.tokens};
+                           [GROWS_PAST] = past,
+                           [GROWS_TOTAL] = past + call.tokens};
   if (tensor->grows) form.shape[tensor->axis] = sizes[tensor->grows];
   return form;
 }
@@ -243,7 +277,7 @@ void generation_fill(const struct generation *g, struct generation_call call, co
     const size_t count = tensor_count(&view);
     for (size_t k = 0; k < count; k++) {
       const int64_t place = call.past + (int64_t)k;
-      const int64_t x = is_token ? tokens[place] : is_at ? place : 1;
+      const int64_t x = is_token ? tokens[place] : is_at ? place : !is_free(g, call, (int64_t)k);
       if (dtype_is_float(view.dtype))
         tensor_set_f64(&view, k, (double)x);
       else
@@ -288,6 +322,7 @@ json_t *generation_pack(const struct generation *g) {
   add(list, g->position);
   add(list, g->logits);
   add(list, g->takes_prompt);
+  add(list, g->holds);
   add(list, (int64_t)g->input_count);
   add(list, (int64_t)g->output_count);
   add(list, (int64_t)g->cache_count);
@@ -337,6 +372,7 @@ bool generation_unpack(const json_t *list, struct generation *out) {
   g->position = (int)take(&r, -1, GENERATION_MAX_TENSORS);
   g->logits = (int)take(&r, 0, GENERATION_MAX_TENSORS);
   g->takes_prompt = take(&r, 0, 1) != 0;
+  g->holds = take(&r, 0, INT32_MAX);
   g->input_count = (size_t)take(&r, 1, GENERATION_MAX_CACHES);
   g->output_count = (size_t)take(&r, 1, GENERATION_MAX_CACHES);
   g->cache_count = (size_t)take(&r, 0, GENERATION_MAX_CACHES);

@@ -30,6 +30,7 @@ struct generation {
   int token, mask, position,
       logits;        /* places in the model's lists; of mask and position -1: none */
   bool takes_prompt; /* several tokens in one call */
+  int64_t holds;     /* places in each cache where its size stays the same; 0: caches grow */
   size_t input_count, output_count, cache_count;
   struct generation_tensor tensors[GENERATION_MAX_TENSORS]; /* inputs, then outputs */
   struct generation_cache {
@@ -50,6 +51,12 @@ MUST_USE hone_status generation_longer(struct ctx *ctx, const struct generation 
                                        const char *const *names, struct text *out);
 /* E_UNSUP where neither tokens nor caches can grow. */
 MUST_USE hone_status generation_check(struct ctx *ctx, const struct generation *generation);
+/* For an engine that is given one size of each input: caches of so many places, of which the mask hides those that
+   are not used yet. False where the model lacks caches, a mask of whole numbers or positions. */
+MUST_USE bool generation_hold(struct generation *generation, int64_t places);
+/* What a call over held caches appended to them goes to its place in the next call's. */
+void generation_keep(const struct generation *generation, struct generation_call call,
+                     const hone_tensor *outputs, const hone_tensor *inputs);
 /* The index-th call of a generation, which begins with the prompt. */
 struct generation_call generation_call(const struct generation *generation, int64_t prompt,
                                        int64_t index);

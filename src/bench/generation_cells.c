@@ -89,6 +89,17 @@ hone_status case_generate(struct bench *bench, struct bench_case *one) {
   return status;
 }
 
+/* With caches of one size for an engine whose inputs cannot grow, or where hone writes the model in another form. */
+static bool add_held(const struct bench_case *one, json_t *command) {
+  const int64_t places = message_int(command, "prompt", 1) + message_int(command, "count", 1) - 1;
+  struct generation *plan = malloc(sizeof *plan);
+  const bool holds =
+      plan && generation_unpack(one->generation, plan) && generation_hold(plan, places);
+  if (holds) json_object_set_new(command, "generation", generation_pack(plan));
+  free(plan);
+  return holds;
+}
+
 bool case_add_generation(const struct bench_case *one, const struct cell *cell, json_t *command,
                          struct worker_end *end) {
   const struct backend *backend = backend_find(cell->backend);
@@ -99,14 +110,15 @@ bool case_add_generation(const struct bench_case *one, const struct cell *cell, 
       snprintf(end->reason, sizeof end->reason, "nothing is known of how it generates text");
     return false;
   }
-  if (!backend || !backend->grows) {
-    *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
-    snprintf(end->reason, sizeof end->reason,
-             "hone's worker for %s binds one size of each input: no caches that grow",
-             backend ? backend->title : cell->backend);
-    return false;
-  }
-  json_object_set(command, "generation", one->generation);
   json_object_set_new(command, "generation_dir", json_string(one->generation_dir));
-  return true;
+  const bool may_grow = backend && backend->grows && !route_is_hones(cell->route);
+  const bool does = may_grow && !backend_holds_with(backend, cell->options);
+  if (!does && add_held(one, command)) return true;
+  if (may_grow) return !json_object_set(command, "generation", one->generation);
+  *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
+  snprintf(end->reason, sizeof end->reason,
+           "%s is given one size of each input, and text over caches of one size needs a mask of "
+           "whole numbers and positions among the model's inputs",
+           backend ? backend->title : cell->backend);
+  return false;
 }

@@ -1,6 +1,7 @@
 /* The generation loop with an engine. Two sets of tensors take turns: the caches that one call writes are the next
  * call's inputs. A step is all that an application does between two tokens: ids and positions are filled in, the
- * tensors with their new sizes are bound, the model runs, the likeliest token is found.
+ * tensors with their new sizes are bound, the model runs, the likeliest token is found. Held caches have one size:
+ * the first set alone is bound, once a generation where the engine has a copy_in, and a step ends with moving what it appended.
  *
  * Every token of every generation is compared with the reference's once its generation is over; before one step in
  * each, chosen at random, the logits are poisoned, outside of its time.
@@ -106,9 +107,13 @@ void generator_destroy(struct generator *g) {
   free(g);
 }
 
+static int turn_of(const struct generator *g, int64_t index) {
+  return g->plan->holds ? 0 : (int)(index & 1);
+}
+
 const void *generator_logits(const struct generator *g, size_t *out_bytes) {
   *out_bytes = g->logits_bytes;
-  return g->logits[(g->steps - 1) & 1];
+  return g->logits[turn_of(g, g->steps - 1)];
 }
 
 /* -- one step ------------------------------------------------------------------------------------- */
@@ -132,15 +137,20 @@ static void put_forms(struct generator *g, struct generation_call call, int turn
 static hone_status step(struct ctx *ctx, struct loop *loop, int64_t index, int64_t *out_token) {
   struct generator *g = loop->generator;
   const struct generation_call call = generation_call(g->plan, g->prompt, index);
-  const int turn = (int)(index & 1);
+  const struct backend *backend = loop->backend;
+  const int turn = turn_of(g, index);
   double lead;
   put_forms(g, call, turn);
   generation_fill(g->plan, call, g->now, g->in);
   for (size_t i = 0; i < g->plan->input_count; i++) g->inputs[i] = g->in[g->input_place[i]];
   for (size_t k = 0; k < g->plan->output_count; k++) g->outputs[k] = g->out[g->output_place[k]];
-  TRY(loop->backend->bind(ctx, loop->session, turn, g->inputs, g->outputs));
-  TRY(loop->backend->submit(ctx, loop->session, turn));
-  TRY(loop->backend->wait(ctx, loop->session, turn));
+  if (g->plan->holds && index && backend->copy_in)
+    TRY(backend->copy_in(ctx, loop->session, turn, g->inputs));
+  else
+    TRY(backend->bind(ctx, loop->session, turn, g->inputs, g->outputs));
+  TRY(backend->submit(ctx, loop->session, turn));
+  TRY(backend->wait(ctx, loop->session, turn));
+  if (g->plan->holds) generation_keep(g->plan, call, g->out, g->in);
   *out_token = generation_argmax(g->plan, &g->out[g->plan->logits], &lead);
   return HONE_OK;
 }
@@ -153,7 +163,7 @@ static void poison(struct generator *g, int64_t index) {
   size_t bytes;
   ctx_init(&ctx);
   if (!tensor_bytes(&ctx, "logits", &form, &bytes)) {
-    memset(g->logits[index & 1], 0xff, bytes); /* NaN in every float type */
+    memset(g->logits[turn_of(g, index)], 0xff, bytes); /* NaN in every float type */
     g->logits_bytes = bytes;
   }
 }

@@ -55,9 +55,10 @@ bool reference_tokens_compare(const struct reference_tokens *reference, const in
   if (accuracy->is_within)
     snprintf(
         accuracy->where, sizeof accuracy->where,
-        "token %lld of %lld is %lld, the reference's %lld, which led by %.3g of the largest logit",
+        "token %lld of %lld is %lld, the reference's %lld, which led by %.3g of the largest logit "
+        "(limit %.3g)",
         (long long)same + 1, (long long)count, (long long)actual[same], (long long)expected[same],
-        reference->leads[same]);
+        reference->leads[same], GENERATION_LEAD);
   accuracy->is_within = false;
   return true;
 }

@@ -7,15 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* "past[2,P<=47,4]" for what follows the first call, and the first call's own sizes where it has others. */
+/* "past[2,P<=47,4]" for what follows the first call, and the first call's own sizes where it has others; one size of
+   each where caches are held. */
 static hone_status make_shapes(struct ctx *ctx, struct state *state, const char *const *names,
                                int prompt, int count) {
   const struct generation *plan = state->generation;
   struct generation_call call = {1, 1};
   struct text steady = {0}, first = {0};
+  const bool grows = !plan->holds;
   if (!plan->cache_count) call = (struct generation_call){0, 1};
-  hone_status status = generation_shapes(ctx, plan, names, call, prompt + count - 1, &steady);
-  if (!status && plan->cache_count)
+  hone_status status =
+      generation_shapes(ctx, plan, names, call, grows ? prompt + count - 1 : 0, &steady);
+  if (!status && plan->cache_count && grows)
     status = generation_shapes(ctx, plan, names, generation_call(plan, prompt, 0), 0, &first);
   if (!status) {
     free(state->shapes);
@@ -28,7 +31,7 @@ static hone_status make_shapes(struct ctx *ctx, struct state *state, const char 
   text_deinit(&first);
   state->request.shapes = state->shapes;
   state->request.first_shapes = state->first_shapes;
-  state->request.grows = true;
+  state->request.grows = grows;
   return status;
 }
 

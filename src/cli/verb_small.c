@@ -55,7 +55,9 @@ static void list_engines(void) {
                                     {"intermediate representations", at->traits.representations},
                                     {"optimisations", at->traits.optimisations},
                                     {"precisions", at->traits.precisions},
-                                    {"generates text", at->grows ? "yes" : "no"}};
+                                    {"generates text", at->is_absent ? "no"
+                                                       : at->grows   ? "yes, over caches that grow"
+                                                                     : "over caches of one size"}};
     printf("%s (%s)\n", at->title, at->name);
     for (size_t k = 0; k < COUNT(lines); k++) printf("  %-29s %s\n", lines[k][0], lines[k][1]);
     printf("  %-29s %s\n", "version that hone pins", packages_of(at, "its own", packages));

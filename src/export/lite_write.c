@@ -57,6 +57,7 @@ static const struct code_row {
     {LITE_GELU, 116, 1},
     {LITE_ONE_HOT, 61, 1},
     {LITE_QUANTIZE, 0, 1},
+    {LITE_BROADCAST_TO, 0, 2}, /* LiteRT has no first one */
 };
 
 static const struct code_row *row_of(enum lite_code code) {

@@ -34,21 +34,25 @@ def node(op, inputs, outputs, **attributes):
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
-def decoder(path, length=1, name="token"):
-    """One layer of attention over a cache; length: of its tokens, a number or a name."""
+def decoder(path, length=1, name="token", masked=False):
+    """One layer of attention over a cache; length: of its tokens, a number or a name; masked: a mask hides places of it."""
+    hides = [node("Cast", "mask", "m", to=FLOAT), node("Sub", "m one", "h"), node("Mul", "h far", "b"),
+             node("Add", "s b", "shown")] if masked else [node("Identity", "s", "shown")]
     nodes = [node("Gather", f"table {name}", "e"), node("Gather", "places pos", "p"), node("Add", "e p", "x"),
              node("MatMul", "x wk", "k"), node("MatMul", "x wv", "v"),
              node("Concat", "past_k k", "present_k", axis=1), node("Concat", "past_v v", "present_v", axis=1),
              node("Transpose", "present_k", "kt", perm=[0, 2, 1]), node("MatMul", "x kt", "s"),
-             node("Softmax", "s", "a", axis=-1), node("MatMul", "a present_v", "y"), node("MatMul", "y wo", "logits")]
+             *hides, node("Softmax", "shown", "a", axis=-1), node("MatMul", "a present_v", "v2"), node("Add", "v2 x", "y"),
+             node("MatMul", "y wo", "logits")]
     cache = [helper.make_tensor_value_info(n, FLOAT, [1, "P", WIDTH]) for n in ("past_k", "past_v")]
     graph = helper.make_graph(
         nodes, "g",
         [helper.make_tensor_value_info(name, INT64, [1, length]), helper.make_tensor_value_info("pos", INT64, [1, length]),
-         *cache],
+         *cache, *([helper.make_tensor_value_info("mask", INT64, [1, "R"])] if masked else [])],
         [helper.make_tensor_value_info("logits", FLOAT, [1, length, VOCABULARY]),
          *[helper.make_tensor_value_info(n, FLOAT, [1, "Q", WIDTH]) for n in ("present_k", "present_v")]],
-        [numpy_helper.from_array(a, n) for n, a in weights().items()])
+        [*(numpy_helper.from_array(a, n) for n, a in weights().items()), numpy_helper.from_array(np.float32(1), "one"),
+         numpy_helper.from_array(np.float32(1e9), "far")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
     return path
 
@@ -65,7 +69,7 @@ def expected(prompt, count, at_once=False):
         at += step
         s = x @ keys.T
         a = np.exp(s - s.max(-1, keepdims=True))
-        y = (a / a.sum(-1, keepdims=True)) @ values @ w["wo"]
+        y = (a / a.sum(-1, keepdims=True) @ values + x) @ w["wo"]
         if at >= len(prompt):
             tokens.append(int(y[-1].argmax()))
     return tokens
@@ -85,7 +89,7 @@ def test_tokens_and_their_times(hone, tmp_path, length):
     result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "9",
                   "--backend", "native,onnxruntime,null", *ORT, "--store", store, *QUICK)
     rows = rows_of(result)
-    assert rows["null"]["status"] == "unsupported" and "binds one size" in rows["null"]["reason"]
+    assert rows["null"]["status"] == "unsupported" and "needs a mask of whole numbers" in rows["null"]["reason"]
     for backend in ("native", "onnxruntime"):
         row = rows[backend]
         assert row["status"] == "ok" and row["top1"] == 1, (row["status"], row["reason"], result)
@@ -113,8 +117,6 @@ WORKER = """
     import protocol
 
     class Engine:
-        grows = True
-
         def open(self, request):
             global np
             import numpy as np
@@ -135,7 +137,7 @@ WORKER = """
             keys, values = np.concatenate([keys, x @ w["wk"]], 1), np.concatenate([values, x @ w["wv"]], 1)
             s = x @ keys.transpose(0, 2, 1)
             a = np.exp(s - s.max(-1, keepdims=True))
-            logits = a / a.sum(-1, keepdims=True) @ values @ w["wo"]
+            logits = (a / a.sum(-1, keepdims=True) @ values + x) @ w["wo"]
             if self.fault == "late" and self.calls > 60:
                 logits[:] = -logits
             if self.fault == "nan":
@@ -176,6 +178,61 @@ def test_an_engine_that_is_called_from_python_generates(hone, tmp_path, length, 
         samples, asked, began = [struct.unpack(f"<{len(c) // 8}Q", c) for c in block]
         assert len(samples) == len(asked) == len(began) and len(samples) % 9 == 0
         assert all((a == b) == (i % 9 == 0) for i, (a, b) in enumerate(zip(asked, began)))
+
+
+HELD = """
+    #!{python}
+    import os, sys
+    sys.argv = sys.argv[1:]  # as the interpreter would have it
+    sys.path.insert(0, os.getcwd())
+    import protocol
+
+    class Engine:
+        def open(self, request):
+            global np
+            import numpy as np
+            self.shapes, self.fault, self.sets = list(request.shapes.values()), request.options.get("fault", ""), {{}}
+            assert not request.grows and request.shapes["past_k"] == [1, 11, 8] and request.shapes["mask"] == [1, 12], request.shapes
+            self.weights = np.load(request.options["weights"])
+            return protocol.Facts(version="9.9", inputs=list(request.shapes), outputs=["logits", "present_k", "present_v"])
+
+        def bind(self, k, inputs):
+            assert [list(x.shape) for x in inputs] == self.shapes
+            self.sets[k] = [np.array(x) for x in inputs]
+
+        def submit(self, k):
+            w, (token, pos, keys, values, mask) = self.weights, self.sets[k]
+            x = w["table"][token] + w["places"][pos]
+            keys, values = np.concatenate([keys, x @ w["wk"]], 1), np.concatenate([values, x @ w["wv"]], 1)
+            s = x @ keys.transpose(0, 2, 1) + (0 if self.fault == "deaf" else (mask - 1) * 1e9)
+            a = np.exp(s - s.max(-1, keepdims=True))
+            return [((a / a.sum(-1, keepdims=True) @ values + x) @ w["wo"]).astype(np.float32), keys, values]
+
+        def fetch(self, handle):
+            return handle
+
+    protocol.serve(Engine)
+"""
+
+
+@pytest.mark.parametrize("fault,status,reason", [("", "ok", ""), ("deaf", "wrong", "(limit 0.001)")])
+def test_an_engine_of_one_size_generates_over_caches_of_one_size(hone, tmp_path, fault, status, reason):
+    """The prompt goes in token by token, what a call appended is moved to its place, and the mask hides the free ones."""
+    model = decoder(tmp_path / "m.onnx", masked=True)
+    np.savez(tmp_path / "weights.npz", **weights())
+    (tmp_path / "engine/bin").mkdir(parents=True)
+    (tmp_path / "engine/lib/python3.11/site-packages/jaxlib-9.9.dist-info").mkdir(parents=True)
+    python = tmp_path / "engine/bin/python"
+    python.write_text(textwrap.dedent(HELD).strip().format(python=sys.executable) + "\n")
+    python.chmod(0o755)
+    result = hone("bench", model, "--scenario", "generate", "--prompt", "3", "--new-tokens", "9", "--backend", "xla,native",
+                  "--engine", f"xla={tmp_path}/engine", "--backend-option", f"xla.weights={tmp_path}/weights.npz",
+                  "--backend-option", f"xla.fault={fault}", *QUICK)
+    row = rows_of(result)["xla"]
+    assert row["status"] == status and reason in row["reason"], (row["status"], row["reason"], result)
+    assert rows_of(result)["native"]["status"] == "ok"
+    if status == "ok":
+        assert row["top1"] == 1 and row["first_token_ms"]["p50"] > 0 and row["tokens_per_s"] > 0
 
 
 @pytest.mark.parametrize("length", [1, "T"])

@@ -33,6 +33,7 @@ def i64(*numbers):
 
 # name: input dims, nodes from x to y, constants
 CASES = {
+    "expand": ([1, 3, 1, 4], [N("Expand", ["x", "to"], ["y"])], {"to": i64(2, 3, 5, 4)}),
     "conv_same": ([1, 3, 9, 7], [N("Conv", ["x", "w", "b"], ["y"], pads=[1, 1, 1, 1])], {"w": weight(4, 3, 3, 3),
                                                                                          "b": weight(4)}),
     "conv_pads": ([1, 3, 9, 7], [N("Conv", ["x", "w"], ["y"], pads=[2, 0, 1, 3], strides=[2, 1])],

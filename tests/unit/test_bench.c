@@ -250,6 +250,38 @@ static void the_worst_output_stands(void **state) {
   assert_null(strchr(accuracy.where, '\n'));
 }
 
+/* A row that is wrong says by how much, and how much would have been right. */
+static void what_is_wrong_says_its_limits(void **state) {
+  (void)state;
+  const float r[4] = {1, -2, 3, 4}, far[4] = {1.01f, -2, 3, 4};
+  const int32_t ints[2] = {1, 2}, other[2] = {1, 3};
+  static const struct {
+    hone_dtype dtype;
+    const char *precision;
+    double step;
+    const char *says[3];
+  } cases[] = {
+      {HONE_F32,
+       "fp32",
+       0,
+       {"L2 0.00183 (limit 0.0001), ", "|r| 0.0025 (limit 0.001), ", "0 of 4 "}},
+      {HONE_F32, "fp32", 1.0 / 2048, {"at most 4 steps, here 20.5, ", "here 25 %, ", "0 of 4 "}},
+      {HONE_I32, "fp32", 0, {"L2 0.447 (limit 0), ", "|r| 0.5 (limit 0), ", "0 of 2 "}}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const bool is_float = dtype_is_float(cases[i].dtype);
+    const hone_tensor tensor = {.data = is_float ? (void *)(uintptr_t)r : (void *)(uintptr_t)ints,
+                                .dtype = cases[i].dtype,
+                                .rank = 1,
+                                .shape = {is_float ? 4 : 2}};
+    struct accuracy accuracy;
+    accuracy_init(&accuracy);
+    accuracy_add(&accuracy, "y", &tensor, is_float ? (const void *)far : other,
+                 &(struct yardstick){.precision = cases[i].precision, .step = cases[i].step});
+    for (size_t k = 0; k < COUNT(cases[i].says); k++)
+      assert_non_null(strstr(accuracy.where, cases[i].says[k]));
+  }
+}
+
 /* -- inputs --------------------------------------------------------------------------------------
  */
 
@@ -761,6 +793,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(tolerances),
       cmocka_unit_test(a_coarse_step_is_no_free_pass),
       cmocka_unit_test(the_worst_output_stands),
+      cmocka_unit_test(what_is_wrong_says_its_limits),
       cmocka_unit_test(inputs_stay_within_tables),
       cmocka_unit_test(a_study_is_complete),
       cmocka_unit_test(an_interrupted_study_resumes),
