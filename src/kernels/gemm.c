@@ -327,9 +327,10 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   if ((b_bytes > l2 / 2 || t->group == 4) && tile->unit_tiles > 1)
     tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
   if (b_bytes > l2 / 2 && t->tiles == 1 && t->group > 1 && !t->amx) tile->ahead = STREAM_AHEAD;
-  if (!b_stays) { /* some panels together, so that a's rows in L1 serve several */
-    int64_t units = others * blocks;
+  if (!b_stays) { /* some panels together, so that a's rows in L1 serve several; as far as L2 holds them for the next rows */
+    const int64_t units = others * blocks, panel_bytes = t->k_all * t->panel_width * 4;
     if (units >= 8 * goal) tile->unit_panels = min_i64(4, units / (8 * goal));
+    if (blocks > 1) tile->unit_panels = min_i64(tile->unit_panels, l2 / 2 / panel_bytes);
     tile->unit_panels = at_least_1(tile->unit_panels);
   }
 }

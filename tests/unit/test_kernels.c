@@ -430,8 +430,8 @@ static void test_costs(void **state) {
   }
 }
 
-/* Weights that L2 holds: each few rows meet all panels. Others: a panel meets all rows, or, where L2 does not hold those,
-   blocks of rows that it holds meet one panel after the other. */
+/* Weights that L2 holds: each few rows meet all panels. Others: as many panels as half of it holds meet all rows, or, where
+   L2 does not hold those, blocks of rows that it holds meet one panel after the other. */
 static void test_rows_meet_weights_in_l2(void **state) {
   (void)state;
   static const struct {
@@ -450,6 +450,11 @@ static void test_rows_meet_weights_in_l2(void **state) {
        1, 18, 20, 1},
       {"gemm f32 m197 n768 k3072 batch01 batch11 a_row3072 b_row768 b_column1 b_batches1 c_row768",
        1, 4, 9, 0},
+      {"gemm f32 m1024 n768 k3072 batch01 batch11 a_row3072 b_row768 b_column1 b_batches1 c_row768",
+       1, 9, 9, 0},
+      {"gemm f32 m1024 n2048 k2048 batch01 batch11 a_row2048 b_row2048 b_column1 b_batches1 "
+       "c_row2048",
+       2, 13, 13, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct kernel_target target = isas[2].target;
