@@ -153,12 +153,16 @@ def _export(module: Any, example_inputs: Sequence[Any], folder: str) -> str:
     import torch
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"a path, \"zoo:NAME\" or a torch.nn.Module, not {type(module).__name__}")
-    path = os.path.join(folder, "module.onnx")
     scripted = isinstance(module, torch.jit.ScriptModule)
+    as_onnx = scripted or _zoo.has_onnx_exporter()
+    path = os.path.join(folder, "module.onnx" if as_onnx else "module.pt2")
     was_training = module.training
     module.eval()
     try:
-        torch.onnx.export(module, tuple(example_inputs), path, dynamo=not scripted, verbose=False)
+        if as_onnx:
+            torch.onnx.export(module, tuple(example_inputs), path, dynamo=not scripted, verbose=False)
+        else:
+            _zoo.save_archive(module, tuple(example_inputs), path)
     finally:
         module.train(was_training)
     return path

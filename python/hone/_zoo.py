@@ -257,13 +257,25 @@ def whole(path: str, *inputs: str) -> Iterator[str]:
         os.replace(partial, path)
 
 
+def save_archive(module: Any, inputs: tuple[Any, ...], path: str) -> None:
+    import torch
+    # no decompositions: what this does is to take writes into tensors out
+    torch.export.save(torch.export.export(module, inputs).run_decompositions({}), path)
+
+
+def has_onnx_exporter() -> bool:
+    """Whether torch has what its exporter to ONNX is made of; its own archives need nothing."""
+    return importlib.util.find_spec("onnxscript") is not None
+
+
 def save(module: Any, inputs: tuple[Any, ...], path: str) -> None:
     """As ONNX (opset 18) or as .pt2, by the ending."""
     import torch
+    if not path.endswith(".pt2"):
+        _library("onnxscript")
     with whole(path) as partial, torch.no_grad():
         if path.endswith(".pt2"):
-            # no decompositions: what this does is to take writes into tensors out
-            torch.export.save(torch.export.export(module, inputs).run_decompositions({}), partial)
+            save_archive(module, inputs, partial)
         else:
             torch.onnx.export(module, inputs, partial, dynamo=True, opset_version=18, external_data=False, verbose=False)
 
@@ -272,7 +284,7 @@ def _output(name: str, output: str) -> str:
     """A folder (it ends in /) gets NAME.onnx, or NAME.pt2 where torch lacks what its ONNX exporter needs."""
     if not output.endswith("/"):
         return output
-    ending = "onnx" if importlib.util.find_spec("onnxscript") else "pt2"
+    ending = "onnx" if has_onnx_exporter() else "pt2"
     return os.path.join(output, f"{name.rpartition(':')[2]}.{ending}")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, Sequence
 import torch
 import torch._dynamo.utils
 
-from . import _model
+from . import _model, _zoo
 from ._lib import HoneError
 
 
@@ -65,9 +65,13 @@ class _Fixed(torch.nn.Module):
 
 def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[..., Any]:
     with tempfile.TemporaryDirectory(prefix="hone-") as folder, torch.no_grad():
-        path = os.path.join(folder, "graph.onnx")
+        as_onnx = _zoo.has_onnx_exporter()
+        path = os.path.join(folder, "graph.onnx" if as_onnx else "graph.pt2")
         graph.eval()  # what depends on it is in the graph's calls already
-        torch.onnx.export(graph, tuple(inputs), path, dynamo=True, verbose=False)
+        if as_onnx:
+            torch.onnx.export(graph, tuple(inputs), path, dynamo=True, verbose=False)
+        else:
+            _zoo.save_archive(graph, tuple(inputs), path)
         model = _model.compile(path, threads=torch.get_num_threads())
 
     def run(*given: torch.Tensor) -> tuple[Any, ...]:

@@ -63,6 +63,8 @@ struct value {
   /* by dimension: 0, or the number of its extent, which the caller or the producing step gives at run
      time; shape.dims holds the bound */
   uint32_t extents[HONE_MAX_RANK];
+  const struct size_list
+      *sizes; /* of a short list: the sizes that it says, while inference follows them; or NULL */
   /* by dimension: dims[d] less slope[d].of[k] for each step that symbol k is below its bound; NULL: all are fixed */
   const struct slope *slope;
   /* of a constant with slopes: where it begins in what it is at the bounds, for each such step; NULL: at its first
@@ -111,6 +113,13 @@ struct node {
   struct value **outputs; /* NULL entries: outputs not asked for */
   size_t attribute_count;
   struct attribute *attributes;
+};
+
+/* A short list of integers: at[i], or where extent[i] is not 0 what a run finds for that extent, whose bound at[i] is. */
+struct size_list {
+  size_t count;
+  int64_t at[HONE_MAX_RANK];
+  uint32_t extent[HONE_MAX_RANK];
 };
 
 /* A size known only at run time, shared by all dimensions that name it. */

@@ -59,8 +59,6 @@ void expand_tokenizer(struct expansion *e) {
   int64_t starts[3];
   struct tensor *table = NULL;
   const struct tensor *filling;
-  if (x_int(e, "mark", 0))
-    x_fail(e, HONE_E_UNSUP, "Tokenizer with marks of a text's begin and end");
   if (x->shape.rank < 1 || x->shape.rank > 2 || (rest && rest->kind != ATTRIBUTE_STRING) ||
       (!by_cuts && (!pattern || pattern->kind != ATTRIBUTE_STRING)))
     x_fail(e, HONE_E_FORMAT, "Tokenizer of rank %d, or without separators or expression",
@@ -74,15 +72,21 @@ void expand_tokenizer(struct expansion *e) {
   *(struct string *)tensor_data(filling) = rest ? rest->s : none;
   x_with_int(e, "cuts", by_cuts && !by_character);
   x_with_int(e, "least", x_int(e, "mincharnum", 1));
+  x_with_int(e, "marks", x_int(e, "mark", 0) != 0);
   x_with_ints(e, "starts", starts, 3);
   x_out(e, 0, x_3(e, OP_FindTokens, x_in(e, 0), constant_of(e, table), fill));
 }
 
-/* A Flatten of which at most one dimension is known only at run time, beside ones: these go. */
+/* A Flatten of which at most one dimension is known only at run time: a side of its own, or beside ones, which go. */
 void expand_open_flatten(struct expansion *e) {
   struct value *x = x_in(e, 0);
   int64_t axis = x_int(e, "axis", 1);
   if (axis < 0) axis += x->shape.rank;
+  if (axis == 1 && x->extents[0] && x->shape.rank > 2) {
+    const int64_t rest = dims_product(&x->shape, 1, x->shape.rank);
+    x_out(e, 0, x_reshape(e, x, (int64_t[]){-1, rest}, 2));
+    return;
+  }
   for (int d = x->shape.rank; d-- > 0;) {
     const int first = d < axis ? 0 : (int)axis, last = d < axis ? (int)axis : x->shape.rank;
     if (last - first < 2 || x->shape.dims[d] != 1 || x->extents[d]) continue;

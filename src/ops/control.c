@@ -106,6 +106,63 @@ hone_status control_inline_if(struct ctx *ctx, struct graph *graph, const struct
   return HONE_OK;
 }
 
+/* The axis along which the one is empty and the other may not be, all else being equal; -1: they differ otherwise. */
+static int empty_axis(const struct value *none, const struct value *some) {
+  int axis = -1;
+  if (!none->has_shape || !some->has_shape || none->list || some->list ||
+      none->dtype != some->dtype || none->shape.rank != some->shape.rank || value_is_open(none))
+    return -1;
+  for (int d = 0; d < none->shape.rank; d++) {
+    if (none->shape.dims[d] == some->shape.dims[d]) continue;
+    if (axis >= 0 || none->shape.dims[d]) return -1;
+    axis = d;
+  }
+  return axis;
+}
+
+/* What `some` gives, and nothing of it where `is` is false. */
+static hone_status some_or_none(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                const struct graph *none, const struct graph *some,
+                                struct value *is, struct node_list *out) {
+  struct value **outputs;
+  TRY(NEW_ARRAY(ctx, graph->arena, outputs, node->output_count));
+  TRY(graph_inline(ctx, graph, some, NULL, out, outputs));
+  for (size_t k = 0; k < node->output_count; k++) {
+    const int axis = empty_axis(none->outputs.at[k], some->outputs.at[k]);
+    struct value *room;
+    struct node *mask, *chosen;
+    if (!node->outputs[k]) continue;
+    TRY(control_constant(ctx, graph, HONE_I64, 1, some->outputs.at[k]->shape.dims[axis], &room));
+    TRY(control_node(ctx, graph, OP_Expand, node, (struct value *[]){is, room}, 2, NULL, out,
+                     &mask));
+    TRY(control_node(ctx, graph, OP_Compress, node,
+                     (struct value *[]){outputs[k], mask->outputs[0]}, 2, node->outputs[k], out,
+                     &chosen));
+    TRY(node_set_int(ctx, graph, chosen, "axis", axis));
+  }
+  return HONE_OK;
+}
+
+hone_status control_or_nothing(struct ctx *ctx, struct graph *graph, const struct node *node,
+                               struct node_list *out, bool *out_done) {
+  struct value *condition = node->inputs[0];
+  struct graph *branch[2];
+  struct node * not ;
+  *out_done = false;
+  for (int i = 0; i < 2; i++) TRY(control_branch(ctx, node, i, &branch[i]));
+  for (int i = 0; i < 2 && !*out_done; i++) {
+    bool fits = !branch[0]->impossible && !branch[1]->impossible && node->output_count;
+    for (size_t k = 0; k < node->output_count && fits; k++)
+      fits = empty_axis(branch[i]->outputs.at[k], branch[!i]->outputs.at[k]) >= 0;
+    if (!fits) continue;
+    *out_done = true;
+    if (i) TRY(control_node(ctx, graph, OP_Not, node, &condition, 1, NULL, out, &not ));
+    TRY(some_or_none(ctx, graph, node, branch[i], branch[!i], i ? not ->outputs[0] : condition,
+                     out));
+  }
+  return HONE_OK;
+}
+
 /* An operator that hone has not, in a body: refused where the body is run, not where it only stands. */
 hone_status infer_unsupported(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;

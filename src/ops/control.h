@@ -14,6 +14,12 @@ MUST_USE hone_status control_branch(struct ctx *ctx, const struct node *node, bo
 MUST_USE hone_status control_inline_if(struct ctx *ctx, struct graph *graph,
                                        const struct node *node, bool taken, struct node_list *out);
 
+/* An If of which one branch gives nothing, and the other the same but for one axis: the other, cut to nothing by the
+   condition. Both are inferred by now; the nodes are yet to be. */
+MUST_USE hone_status control_or_nothing(struct ctx *ctx, struct graph *graph,
+                                        const struct node *node, struct node_list *out,
+                                        bool *out_done);
+
 /* The graph attribute `name`; E_FORMAT unless it has so many inputs and outputs. */
 MUST_USE hone_status control_body(struct ctx *ctx, const struct node *node, const char *name,
                                   size_t inputs, size_t outputs, const struct graph **out);

@@ -15,9 +15,8 @@ expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Equal) && node->input_count && node->inputs[0] &&
       node->inputs[0]->dtype == HONE_STRING)
     return expand_string_equal;
-  if (is_op(node, OP_Flatten) && node->input_count && node->inputs[0] &&
-      value_is_open(node->inputs[0]))
-    return expand_open_flatten;
+  expand_fn *open = expand_open_find(node);
+  if (open) return open;
   if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))
     return expand_batch_norm;
   switch (node->op->id) {
@@ -145,6 +144,11 @@ struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inpu
   struct value *out = NULL;
   x_node(e, op, inputs, count, 1, &out);
   return out;
+}
+struct value *x_again(struct expansion *e, struct value *const *inputs, size_t count) {
+  for (size_t a = 0; a < e->node->attribute_count && !e->status; a++)
+    with(e, e->node->attributes[a]);
+  return x_op(e, e->node->op->id, inputs, count);
 }
 struct value *x_1(struct expansion *e, enum op_id op, struct value *a) {
   return x_op(e, op, &a, 1);

@@ -34,8 +34,10 @@ expand_fn expand_dropout, expand_batch_norm; /* their training forms */
 expand_fn expand_string_equal;               /* Equal of strings */
 expand_fn expand_open_flatten;               /* of a size that a run decides */
 
-/* The row of composites.def, or a training form; NULL for a node with a meaning of its own. */
+/* The row of composites.def, a training form, or expand_open_find's; NULL for a node with a meaning of its own. */
 expand_fn *expand_find(const struct node *node);
+/* What an operator is made of along an axis whose size only a run knows (composites_open.c), or NULL. */
+expand_fn *expand_open_find(const struct node *node);
 /* Appends the nodes to the graph; e->results holds a value for each output asked for. */
 MUST_USE hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node *node,
                                  expand_fn *expand, struct expansion *e);
@@ -64,6 +66,8 @@ struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inpu
 /* A node of `outputs` (at most 4) outputs, into out. */
 void x_node(struct expansion *e, enum op_id op, struct value *const *inputs, size_t count,
             size_t outputs, struct value **out);
+/* The composite's own operator with its attributes, over other inputs. */
+struct value *x_again(struct expansion *e, struct value *const *inputs, size_t count);
 struct value *x_1(struct expansion *e, enum op_id op, struct value *a);
 struct value *x_2(struct expansion *e, enum op_id op, struct value *a, struct value *b);
 struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct value *b,

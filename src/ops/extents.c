@@ -32,18 +32,48 @@ static hone_status refuse_open(struct ctx *ctx, const struct node *node) {
   return HONE_OK;
 }
 
+/* The size that an earlier node of the same operand counted; 0: there is none. */
+static uint32_t counted_before(const struct graph *graph, const struct node *node, size_t operand) {
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct node *other = graph->nodes.at[i];
+    if (other->op != node->op || other->inputs[operand] != node->inputs[operand]) continue;
+    for (int d = 0; other->outputs[0] && d < other->outputs[0]->shape.rank; d++)
+      if (other->outputs[0]->extents[d]) return other->outputs[0]->extents[d];
+  }
+  return 0;
+}
+
+/* Of a mask `0 1 2 .. < the size of x along an axis`: that size (composites_open.c); 0 of any other. */
+static uint32_t masked_size(const struct value *mask) {
+  const struct node *less = mask->producer, *gather, *shape;
+  if (!less || !is_op(less, OP_Less) || !less->inputs[0]->constant) return 0;
+  gather = less->inputs[1]->producer;
+  if (!gather || !is_op(gather, OP_Gather) || !gather->inputs[1]->constant) return 0;
+  shape = gather->inputs[0]->producer;
+  if (!shape || !is_op(shape, OP_Shape) || shape->attribute_count) return 0;
+  const struct value *x = shape->inputs[0];
+  const struct tensor *places = less->inputs[0]->constant, *axis = gather->inputs[1]->constant;
+  if (places->shape.rank != 1 || places->dtype != HONE_I64 || tensor_count(axis) != 1) return 0;
+  const int64_t d = tensor_i64(axis, 0), count = places->shape.dims[0];
+  if (d < 0 || d >= x->shape.rank || x->shape.dims[d] > count) return 0;
+  for (int64_t i = 0; i < count; i++)
+    if (tensor_i64(places, (size_t)i) != i) return 0;
+  return x->extents[d];
+}
+
 static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node *node) {
-  uint32_t number = 0;
   TRY(refuse_open(ctx, node));
   if (node->inputs[0]->constant) return HONE_OK;
+  uint32_t number = counted_before(graph, node, 0);
   return open_dimension(ctx, graph, node, 0, 1, &number);
 }
 
 static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node *node) {
-  uint32_t number = 0;
   int axis = 0;
   TRY(refuse_open(ctx, node));
   if (node->inputs[1]->constant) return HONE_OK;
+  uint32_t number = masked_size(node->inputs[1]);
+  if (!number) number = counted_before(graph, node, 1);
   if (node_attribute(node, "axis"))
     TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
   return open_dimension(ctx, graph, node, 0, axis, &number);
@@ -212,7 +242,12 @@ static hone_status gather_nd(struct ctx *ctx, struct graph *graph, struct node *
   uint32_t extents[HONE_MAX_RANK] = {0};
   int last = index->shape.rank - 1;
   (void)graph;
-  if (is_open(node->inputs[0]) || index->extents[last]) return no_rule(ctx, node);
+  const struct value *x = node->inputs[0];
+  const int64_t named = index->shape.dims[last];
+  const bool is_within = node_int(node, "within", 0) && !node_int(node, "batch_dims", 0);
+  for (int d = 0; d < x->shape.rank; d++)
+    if (x->extents[d] && (d >= named || !is_within)) return no_rule(ctx, node);
+  if (index->extents[last]) return no_rule(ctx, node);
   for (int i = 0; i < last; i++) extents[i] = index->extents[i];
   set_all(node, extents);
   return HONE_OK;
@@ -247,15 +282,119 @@ static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node
   return HONE_OK;
 }
 
-/* As long as its bound from here on. */
+/* As long as its bound from here on, along one axis. */
 static hone_status closed(struct ctx *ctx, struct graph *graph, struct node *node) {
-  const struct value *x = node->inputs[0];
   uint32_t extents[HONE_MAX_RANK];
-  (void)ctx, (void)graph;
-  memcpy(extents, x->extents, sizeof extents);
-  extents[x->shape.rank - 1] = 0;
+  int axis;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  memcpy(extents, node->inputs[0]->extents, sizeof extents);
+  extents[axis] = 0;
   set_all(node, extents);
   return HONE_OK;
+}
+
+/* The axes that stay; those that go are not open (composites_open.c). */
+static hone_status reduced(struct ctx *ctx, struct node *node, const bool goes[HONE_MAX_RANK]) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int n = 0;
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (goes[d] && x->extents[d]) return no_rule(ctx, node);
+    if (!goes[d] || node_int(node, "keepdims", 1)) extents[n++] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+static hone_status reduce(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *axes = node_input(node, 1);
+  bool goes[HONE_MAX_RANK];
+  (void)graph;
+  TRY(reduction_axes(ctx, node, node->inputs[0]->shape.rank, axes ? axes->constant : NULL, goes));
+  return reduced(ctx, node, goes);
+}
+static hone_status reduce_one(struct ctx *ctx, struct graph *graph, struct node *node) {
+  bool goes[HONE_MAX_RANK] = {false};
+  int axis;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  goes[axis] = true;
+  return reduced(ctx, node, goes);
+}
+
+static hone_status split(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return beside(ctx, node, node_int(node, "axis", 0));
+}
+
+/* An open dimension stays where the shape asks for what is left, between as many elements on either side. */
+static hone_status reshape(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  const struct shape *from = &x->shape, *to = &y->shape;
+  const bool keeps_zero = node_int(node, "allowzero", 0) != 0;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t asked[HONE_MAX_RANK];
+  size_t count;
+  (void)graph;
+  TRY(want_ints(ctx, node, 1, "shape", HONE_MAX_RANK, asked, &count));
+  for (int d = 0; d < from->rank; d++) {
+    int at = 0;
+    if (!x->extents[d]) continue;
+    while (at < to->rank &&
+           !((asked[at] == -1 || (asked[at] == 0 && at == d && !keeps_zero)) &&
+             to->dims[at] == from->dims[d] && dims_product(to, 0, at) == dims_product(from, 0, d) &&
+             dims_product(to, at + 1, to->rank) == dims_product(from, d + 1, from->rank)))
+      at++;
+    if (at == to->rank) return no_rule(ctx, node);
+    extents[at] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* An open dimension stays where a 1 is asked for. */
+static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t asked[HONE_MAX_RANK];
+  size_t count;
+  const int rank = node->outputs[0]->shape.rank;
+  (void)graph;
+  TRY(want_ints(ctx, node, 1, "shape", HONE_MAX_RANK, asked, &count));
+  for (int d = 0; d < x->shape.rank; d++) {
+    const int at = d + (int)count - x->shape.rank;
+    if (x->extents[d] && at >= 0 && asked[at] != 1) return no_rule(ctx, node);
+    extents[d + rank - x->shape.rank] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* Rows, or images, of input 0 that are as many in the result; all else is known. */
+static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
+  const struct value *x = node->inputs[0];
+  const int shift = node->outputs[0]->shape.rank - x->shape.rank;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  for (size_t k = 1; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (x->extents[d] && (d >= most || d + shift < 0)) return no_rule(ctx, node);
+    if (x->extents[d]) extents[d + shift] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+static hone_status matmul(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, node->inputs[1]->shape.rank == 2 ? node->inputs[0]->shape.rank - 1 : 0);
+}
+static hone_status gemm(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, node_int(node, "transA", 0) ? 0 : 1);
+}
+static hone_status images(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, 1);
 }
 
 /* The result is a number; an operator may ask for the shape of an open value. */
@@ -268,20 +407,55 @@ static const struct {
   enum op_id op;
   extents_fn *rule;
 } rules[] = {
-    {OP_NonZero, of_non_zero},   {OP_Compress, of_compress},
-    {OP_Unique, of_unique},      {OP_NonMaxSuppression, of_boxes},
-    {OP_StringSplit, of_split},  {OP_NormalizeStrings, of_stop_words},
-    {OP_FindTokens, of_split},   {OP_PadStrings, closed},
-    {OP_Identity, same},         {OP_Dropout, same},
-    {OP_BitCast, same},          {OP_Lookup, same},
-    {OP_MatchStrings, same},     {OP_StringConcat, broadcast},
-    {OP_StringEqual, broadcast}, {OP_Transpose, transpose},
-    {OP_Squeeze, insert_ones},   {OP_Unsqueeze, insert_ones},
-    {OP_Gather, gather},         {OP_GatherND, gather_nd},
-    {OP_Concat, concat},         {OP_Slice, slice},
-    {OP_Softmax, beside_last},   {OP_LogSoftmax, beside_last},
-    {OP_Hardmax, beside_last},   {OP_TopK, beside_last},
-    {OP_Shape, nothing},         {OP_Loop, of_loop},
+    {OP_NonZero, of_non_zero},
+    {OP_Compress, of_compress},
+    {OP_Unique, of_unique},
+    {OP_NonMaxSuppression, of_boxes},
+    {OP_StringSplit, of_split},
+    {OP_NormalizeStrings, of_stop_words},
+    {OP_FindTokens, of_split},
+    {OP_Close, closed},
+    {OP_Identity, same},
+    {OP_Dropout, same},
+    {OP_BitCast, same},
+    {OP_Lookup, same},
+    {OP_MatchStrings, same},
+    {OP_StringConcat, broadcast},
+    {OP_StringEqual, broadcast},
+    {OP_Transpose, transpose},
+    {OP_Squeeze, insert_ones},
+    {OP_Unsqueeze, insert_ones},
+    {OP_Gather, gather},
+    {OP_GatherND, gather_nd},
+    {OP_Concat, concat},
+    {OP_Slice, slice},
+    {OP_Softmax, beside_last},
+    {OP_LogSoftmax, beside_last},
+    {OP_Hardmax, beside_last},
+    {OP_TopK, beside_last},
+    {OP_Shape, nothing},
+    {OP_Loop, of_loop},
+    {OP_ReduceMax, reduce},
+    {OP_ReduceMin, reduce},
+    {OP_ReduceSum, reduce},
+    {OP_ReduceMean, reduce},
+    {OP_ReduceProd, reduce},
+    {OP_ReduceL1, reduce},
+    {OP_ReduceL2, reduce},
+    {OP_ReduceSumSquare, reduce},
+    {OP_ArgMax, reduce_one},
+    {OP_ArgMin, reduce_one},
+    {OP_Expand, expand},
+    {OP_Split, split},
+    {OP_Reshape, reshape},
+    {OP_MatMul, matmul},
+    {OP_Gemm, gemm},
+    {OP_Conv, images},
+    {OP_ConvTranspose, images},
+    {OP_MaxPool, images},
+    {OP_AveragePool, images},
+    {OP_GlobalAveragePool, images},
+    {OP_BatchNormalization, images},
 };
 
 hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {

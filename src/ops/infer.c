@@ -102,7 +102,11 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
     TRY(control_inline_if(f->ctx, frame->graph, task.node, taken, &nodes));
     return wait_for(f, frame, &nodes);
   }
-  if (task.stage == 2) return infer_plain(f, frame, task.node);
+  if (task.stage == 2) {
+    struct node_list nodes = {0};
+    TRY(control_or_nothing(f->ctx, frame->graph, task.node, &nodes, &known));
+    return known ? wait_for(f, frame, &nodes) : infer_plain(f, frame, task.node);
+  }
   TRY(control_branch(f->ctx, task.node, !task.stage, &branch));
   task.stage++;
   VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);

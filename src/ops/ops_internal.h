@@ -54,6 +54,11 @@ static inline int64_t hold_index(int64_t at, int64_t size, int64_t low, int64_t 
   if (at < 0) at += size;
   return at < low ? low : at > high ? high : at;
 }
+/* The least or the largest of an integer type or of truth values; u64's largest as its bits. */
+int64_t integer_edge(hone_dtype dtype, bool largest);
+/* Which axes a reduction takes away: those of its operand `axes`; without one all, or with noop_with_empty_axes none. */
+MUST_USE hone_status reduction_axes(struct ctx *ctx, const struct node *node, int rank,
+                                    const struct tensor *axes, bool reduced[HONE_MAX_RANK]);
 /* Product of dims [from, to). Dims were checked when the value was inferred. */
 int64_t dims_product(const struct shape *shape, int from, int to);
 /* Does input k exist? */
@@ -139,6 +144,9 @@ MUST_USE hone_status elementwise_apply(struct ctx *ctx, const struct op *op, str
 /* -- extents.c: the run-time extents of a node's outputs, after the operator's own inference; E_UNSUP
    where it has no rule for operands whose size is known only at run time. */
 MUST_USE hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node);
+
+/* -- sizes.c: what a list of integers says of sizes that a run knows, after the node's types ---- */
+MUST_USE hone_status infer_sizes(struct ctx *ctx, struct graph *graph, const struct node *node);
 
 /* The shared functions that rows of ops.def name; the table declares them once more. */
 infer_fn infer_unary, infer_unary_bool, infer_binary, infer_compare;

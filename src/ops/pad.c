@@ -1,4 +1,4 @@
-/* Pad (constant, reflect, edge, wrap; negative pads cut) and ReverseSequence. Pad evaluates through
+/* Pad (constant, reflect, edge, wrap; negative pads cut), Close and ReverseSequence. Pad evaluates through
  * one table an axis: the source index of each result index, -1 for the constant. */
 #include "view.h"
 
@@ -171,6 +171,43 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
           (const char *)in[0]->data + (b * strides[batch] + source * strides[time]) * (int64_t)size,
           inner);
     }
+  }
+  return HONE_OK;
+}
+
+/* -- Close: an axis `length` long, what lies behind its size filled with input 1 --------------------------- */
+
+hone_status infer_close(struct ctx *ctx, struct graph *graph, struct node *node) {
+  struct shape to = node->inputs[0]->shape;
+  int64_t rest;
+  int axis;
+  (void)graph;
+  TRY(want_same_dtype(ctx, node, 0, 1));
+  TRY(axis_attribute(ctx, node, "axis", 0, to.rank, &axis));
+  const int64_t length = node_int(node, "length", 0);
+  if (length < to.dims[axis] || !shape_count(&node->inputs[1]->shape, &rest) || rest != 1)
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "%lld places for %lld, or not one for the rest", (long long)length,
+                (long long)to.dims[axis]);
+  to.dims[axis] = length;
+  return set_output(ctx, node, 0, node->inputs[0]->dtype, &to);
+}
+
+hone_status eval_close(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                       const struct tensor *const *in, struct tensor *const *out) {
+  const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
+  size_t size;
+  int axis;
+  (void)scratch;
+  TRY(movable_bytes(ctx, node, in[0]->dtype, &size));
+  TRY(axis_attribute(ctx, node, "axis", 0, from->rank, &axis));
+  const int64_t room = from->dims[axis], length = to->dims[axis];
+  const int64_t inner = dims_product(from, axis + 1, from->rank);
+  for (int64_t i = 0; i < (int64_t)tensor_count(out[0]); i++) {
+    const int64_t at = i / inner % length,
+                  source = (i / inner / length * room + at) * inner + i % inner;
+    memcpy((char *)tensor_data(out[0]) + (size_t)i * size,
+           at < room ? (const char *)in[0]->data + (size_t)source * size : in[1]->data, size);
   }
   return HONE_OK;
 }

@@ -37,9 +37,8 @@ static hone_status reduction_of(struct ctx *ctx, const struct node *node, enum r
   return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s is not a reduction", node->op->name);
 }
 
-/* Which axes go: input 1, or none given: all, or with noop_with_empty_axes none. */
-static hone_status reduced_axes(struct ctx *ctx, const struct node *node, int rank,
-                                const struct tensor *axes, bool reduced[HONE_MAX_RANK]) {
+hone_status reduction_axes(struct ctx *ctx, const struct node *node, int rank,
+                           const struct tensor *axes, bool reduced[HONE_MAX_RANK]) {
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
   memset(reduced, 0, HONE_MAX_RANK * sizeof *reduced);
@@ -77,7 +76,7 @@ hone_status infer_reduce(struct ctx *ctx, struct graph *graph, struct node *node
   /* an axes operand without elements says the same whatever it holds */
   if (axes && !axes->constant && !(axes->shape.rank == 1 && axes->shape.dims[0] == 0))
     return fail(ctx, HONE_E_UNSUP, node_place(node), "axes (input 1) is known only at run time");
-  TRY(reduced_axes(ctx, node, x->shape.rank, axes ? axes->constant : NULL, reduced));
+  TRY(reduction_axes(ctx, node, x->shape.rank, axes ? axes->constant : NULL, reduced));
   bool keep;
   TRY(read_keepdims(ctx, node, &keep));
   struct shape out = {.rank = 0};
@@ -191,18 +190,20 @@ static int64_t step_i64(enum reduction kind, int64_t sum, int64_t x, bool is_uns
   }
 }
 
-/* What an empty maximum or minimum gives: the other end of the element type. */
-static int64_t start_i64(enum reduction kind, hone_dtype dtype) {
+int64_t integer_edge(hone_dtype dtype, bool largest) {
   unsigned bits = dtype_bits(dtype);
   bool is_unsigned = dtype == HONE_U8 || dtype == HONE_U16 || dtype == HONE_U32 ||
-                     dtype == HONE_U64 || dtype == HONE_BOOL || dtype == HONE_U4 ||
-                     dtype == HONE_U2;
-  if (kind == REDUCE_PROD) return 1;
-  if (kind != REDUCE_MAX && kind != REDUCE_MIN) return 0;
-  if (dtype == HONE_BOOL) return kind == REDUCE_MIN;
+                     dtype == HONE_U64 || dtype == HONE_U4 || dtype == HONE_U2;
+  if (dtype == HONE_BOOL) return largest;
   int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
-  if (is_unsigned) return kind == REDUCE_MAX ? 0 : bits == 64 ? -1 : 2 * most + 1;
-  return kind == REDUCE_MAX ? -most - 1 : most;
+  if (is_unsigned) return !largest ? 0 : bits == 64 ? -1 : 2 * most + 1;
+  return largest ? most : -most - 1;
+}
+
+/* What an empty maximum or minimum gives: the other end of the element type. */
+static int64_t start_i64(enum reduction kind, hone_dtype dtype) {
+  if (kind == REDUCE_PROD) return 1;
+  return kind == REDUCE_MAX || kind == REDUCE_MIN ? integer_edge(dtype, kind == REDUCE_MIN) : 0;
 }
 
 static hone_status reduce_i64(struct ctx *ctx, struct arena *scratch, const struct reduce *r) {
@@ -228,7 +229,7 @@ hone_status eval_reduce(struct ctx *ctx, struct arena *scratch, const struct nod
   bool reduced[HONE_MAX_RANK];
   TRY(reduction_of(ctx, node, &r.kind));
   const struct tensor *axes = node->input_count > 1 ? in[1] : NULL;
-  TRY(reduced_axes(ctx, node, in[0]->shape.rank, axes, reduced));
+  TRY(reduction_axes(ctx, node, in[0]->shape.rank, axes, reduced));
   for (int i = 0; i < r.kept.rank; i++) {
     if (!reduced[i]) continue;
     r.terms *= r.kept.dims[i];

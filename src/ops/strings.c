@@ -286,7 +286,8 @@ struct finder {
   const uint16_t *table;
   size_t states;
   const int64_t *starts;
-  bool cuts; /* what is found stands between the tokens */
+  bool cuts;  /* what is found stands between the tokens */
+  bool marks; /* a token "\2" before all, "\3" behind */
   int64_t least;
 };
 
@@ -296,6 +297,7 @@ static bool finder_of(const struct node *node, const struct tensor *table, struc
                          .states = (size_t)table->shape.dims[0],
                          .starts = node_ints(node, "starts", &count),
                          .cuts = node_int(node, "cuts", 0) != 0,
+                         .marks = node_int(node, "marks", 0) != 0,
                          .least = node_int(node, "least", 1)};
   bool fits = out->starts && count == 3;
   for (size_t i = 0; fits && i < count; i++)
@@ -317,19 +319,24 @@ static size_t part_end(const struct finder *f, struct string x, size_t at) {
   return end;
 }
 
-static void add_token(const struct finder *f, const char *from, const char *to, struct string *out,
-                      int64_t *count) {
-  int64_t characters = 0;
-  for (const char *at = from; at < to; at++) characters += (*at & 0xc0) != 0x80;
-  if (from == to || characters < f->least) return;
+static void add_part(const char *from, const char *to, struct string *out, int64_t *count) {
   if (out) out[*count] = (struct string){from, (size_t)(to - from)};
   ++*count;
 }
 
+static void add_token(const struct finder *f, const char *from, const char *to, struct string *out,
+                      int64_t *count) {
+  int64_t characters = 0;
+  for (const char *at = from; at < to; at++) characters += (*at & 0xc0) != 0x80;
+  if (from != to && characters >= f->least) add_part(from, to, out, count);
+}
+
 /* The tokens of a text into out, or with NULL only how many. */
 static int64_t find_tokens(const struct finder *f, struct string x, struct string *out) {
+  static const char marks[] = {2, 3};
   int64_t count = 0;
   size_t from = 0; /* the end of what was found last */
+  if (f->marks) add_part(marks, marks + 1, out, &count);
   for (size_t at = 0; at < x.length;) {
     const size_t end = part_end(f, x, at);
     if (end > at) {
@@ -341,6 +348,7 @@ static int64_t find_tokens(const struct finder *f, struct string x, struct strin
     while (at < x.length && (x.bytes[at] & 0xc0) == 0x80);
   }
   if (f->cuts) add_token(f, x.bytes + from, x.bytes + x.length, out, &count);
+  if (f->marks) add_part(marks + 1, marks + 2, out, &count);
   return count;
 }
 
@@ -382,29 +390,6 @@ hone_status eval_find_tokens(struct ctx *ctx, struct arena *scratch, const struc
     (void)find_tokens(&f, texts(in[0])[i], to);
     for (int64_t k = count; k < room; k++) to[k] = texts(in[2])[0];
   }
-  return HONE_OK;
-}
-
-/* -- PadStrings: the last axis `length` long, empty strings behind what is there ------------------------ */
-
-hone_status infer_pad_strings(struct ctx *ctx, struct graph *graph, struct node *node) {
-  struct shape to = node->inputs[0]->shape;
-  (void)graph;
-  TRY(want_strings(ctx, node, 0));
-  TRY(want_rank_at_least(ctx, node, 0, 1));
-  to.dims[to.rank - 1] = node_int(node, "length", 0);
-  return set_output(ctx, node, 0, HONE_STRING, &to);
-}
-
-hone_status eval_pad_strings(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                             const struct tensor *const *in, struct tensor *const *out) {
-  const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
-  const size_t room = (size_t)from->dims[from->rank - 1], length = (size_t)to->dims[to->rank - 1];
-  struct string *texts_out = tensor_data(out[0]);
-  (void)ctx, (void)scratch, (void)node;
-  for (size_t i = 0; i < tensor_count(out[0]); i++)
-    texts_out[i] =
-        i % length < room ? texts(in[0])[i / length * room + i % length] : (struct string){"", 0};
   return HONE_OK;
 }
 

@@ -24,7 +24,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     x = x->producer->inputs[0];
     is_chain = true;
   }
-  if (!is_chain) return HONE_OK;
+  if (!is_chain || value_is_open(x) || value_is_open(y)) return HONE_OK;
   if (!shape_equal(&x->shape, &y->shape)) TRY(reshape(r, x, &y->shape, &x));
   return rewrite_replace(r, y, x);
 }

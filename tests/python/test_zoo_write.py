@@ -56,10 +56,10 @@ MODELS = [("torchvision:resnet18", 32, {}), ("torchvision:mobilenet_v3_small", 3
           ("gate", None, {})]
 
 
-def write(*words):
+def write(*words, before=None):
     command = [sys.executable, "-m", "hone", "zoo", "write", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=600,
-                          env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, filter(None, (before, ROOT / "python"))))})
 
 
 @pytest.mark.parametrize("ending", ["onnx", "pt2"])
@@ -96,6 +96,10 @@ def test_what_is_wrong_is_said(tmp_path):
         done = write(*words)
         assert done.returncode == code and says in done.stderr, (words, done.stderr)
         assert "Traceback" not in done.stderr
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without/onnxscript.py").write_text("raise ImportError('none here')\n")
+    done = write("gate", "--zoo-dir", tmp_path, "-o", tmp_path / "m.onnx", before=tmp_path / "without")
+    assert done.returncode == 69 and "pip install onnxscript" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert not list(tmp_path.glob("m.*"))
     assert _zoo.listed(str(tmp_path)) == ["gate"]
 

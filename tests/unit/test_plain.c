@@ -111,6 +111,9 @@ static const struct ops_case cases[] = {
     {"TopK", "axis=0", "f32[5,2]~rand i64[1]=3", "* *"},
     {"TopK", "largest=0 sorted=0", "i32[2,7]~rand i64[1]=4", "* *"},
     {"Trilu", "upper=0", "f32[2,3,4]~rand i64[]~-1", "*"},
+    {"Close", "axis=1 length=5", "f32[2,3,4]~rand f32[]~7", "*"},
+    {"Close", "axis=-1 length=6", "i64[2,4]~rand i64[]~-1", "*"},
+    {"Close", "axis=0 length=3", "u8[3]~rand u8[]~1", "*"},
     {"Pad", "mode=reflect", "f32[3,4]~rand i64[4]=1,2,2,5", "*"},
     {"Pad", "mode=edge", "i64[3,4]~rand i64[2]=-1,2 - i64[1]=-1", "*"},
     {"Pad", "mode=wrap", "f32[3]~rand i64[2]=4,2", "*"},
@@ -481,10 +484,10 @@ static void kernels_equal_the_reference(void **state) {
 /* plain_find searches by halves; every row names an operator, a text and a case here. */
 /* Sizes and texts come from a run: tests/compile/open-sizes.hg, open-loops.hg and strings.hg instead of a case here. */
 static const char *const compiled[] = {
-    "Compact",      "Compress",          "FindTokens", "PadStrings",       "Lookup",
-    "MatchStrings", "NonMaxSuppression", "NonZero",    "NormalizeStrings", "StringConcat",
-    "StringEqual",  "StringSplit",       "Strings",    "SuppressBoxes",    "Unique",
-    "LoopBegin",    "LoopCollect",       "LoopCount",  "LoopNext"};
+    "Compact",           "Compress",  "FindTokens",       "Lookup",       "MatchStrings",
+    "NonMaxSuppression", "NonZero",   "NormalizeStrings", "StringConcat", "StringEqual",
+    "StringSplit",       "Strings",   "SuppressBoxes",    "Unique",       "LoopBegin",
+    "LoopCollect",       "LoopCount", "LoopNext"};
 
 static void table_is_whole(void **state) {
   (void)state;

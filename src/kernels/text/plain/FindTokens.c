@@ -1,10 +1,14 @@
 /* FindTokens (hone): the longest parts of each string that a table of states takes, leftmost first, or (ATTR_cuts) what
- * stands between them; the rest is filled with input 2. More than there is room for end the run. */
+ * stands between them, with ATTR_marks between a "\2" and a "\3"; the rest is filled with input 2. More than there is
+ * room for end the run. */
 #ifndef ATTR_cuts
 #define ATTR_cuts 0
 #endif
 #ifndef ATTR_least
 #define ATTR_least 1
+#endif
+#ifndef ATTR_marks
+#define ATTR_marks 0
 #endif
 #define COLUMNS 259
 #define IS_WORD(c) ((c) == '_' || ((c) >= '0' && (c) <= '9') || (((c) | 32) >= 'a' && ((c) | 32) <= 'z'))
@@ -21,6 +25,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     const int64_t length = (int64_t)x[i].length;
     OUT0_T *const to = (OUT0_T *)out[0] + i * room;
     int64_t count = 0, from = 0; /* from: where the last match ended */
+    if (room < 2 * ATTR_marks) return 6;
+    if (ATTR_marks) to[count++] = (OUT0_T){"\2", 1};
     for (int64_t at = 0; at <= length;) {
       int64_t stop = at;
       int64_t state = at < length ? starts[at == 0 ? 0 : IS_WORD(bytes[at - 1]) ? 2 : 1] : 0;
@@ -34,7 +40,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         int64_t characters = 0;
         for (int64_t k = low; k < high; k++) characters += (bytes[k] & 0xc0) != 0x80;
         if (high > low && characters >= ATTR_least) {
-          if (count == room) return 6;
+          if (count + ATTR_marks >= room) return 6;
           to[count++] = (OUT0_T){x[i].bytes + low, (uint64_t)(high - low)};
         }
         from = stop;
@@ -45,6 +51,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         do at++;
         while (at < length && (bytes[at] & 0xc0) == 0x80);
     }
+    if (ATTR_marks) to[count++] = (OUT0_T){"\3", 1};
     for (int64_t k = count; k < room; k++) to[k] = rest;
     if (count > largest) largest = count;
   }
@@ -56,5 +63,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 }
 #undef ATTR_cuts
 #undef ATTR_least
+#undef ATTR_marks
 #undef COLUMNS
 #undef IS_WORD

@@ -1,0 +1,560 @@
+/* Operators along an axis whose size only a run knows. What lies behind the size is filled with what does not count
+ * (Close), the operator computes at the bound, and what is no result is left out again (Compress). Sizes that are equal
+ * have one number: masks of the same size are one value, and Compress by such a mask gives that size (extents.c). */
+#include <math.h>
+
+#include "expand.h"
+
+/* -- which nodes ---------------------------------------------------------------------------------- */
+
+static bool is_open(const struct value *x) { return x && value_is_open(x); }
+static bool is_open_along(const struct value *x, int64_t axis) {
+  return x && axis >= 0 && axis < x->shape.rank && x->extents[axis];
+}
+
+/* Of input 0; -1 where it is none of its axes, which its own inference says. */
+static int64_t axis_of(const struct node *node, int64_t otherwise) {
+  const struct value *x = node_input(node, 0);
+  const int64_t axis = node_int(node, "axis", otherwise);
+  return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
+}
+
+static bool is_any_open(const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return true;
+  return false;
+}
+
+static bool is_open_topk(const struct node *node) {
+  const struct value *k = node_input(node, 1);
+  return is_open_along(node_input(node, 0), axis_of(node, -1)) || (k && !k->constant);
+}
+
+static bool is_open_concat(const struct node *node) {
+  const int64_t axis = axis_of(node, 0);
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open_along(node->inputs[k], axis)) return true;
+  return false;
+}
+
+static bool is_open_slice(const struct node *node) {
+  const struct value *x = node_input(node, 0), *axes = node_input(node, 3);
+  int64_t list[HONE_MAX_RANK];
+  size_t count = 0;
+  if (node_input(node, 2) && !node->inputs[2]->constant && node->inputs[2]->sizes) return true;
+  if (!is_open(x)) return false;
+  if (!axes) return true;
+  if (!axes->constant || !tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &count))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (is_open_along(x, list[i] + (list[i] < 0 ? x->shape.rank : 0))) return true;
+  return false;
+}
+
+/* within: what the indices name is there (loop.c, and here below). */
+static bool is_open_gather(const struct node *node) {
+  return is_open_along(node_input(node, 0), axis_of(node, 0)) && !node_int(node, "within", 0);
+}
+
+static bool is_open_gather_nd(const struct node *node) {
+  const struct value *x = node_input(node, 0), *index = node_input(node, 1);
+  if (!is_open(x) || !index || !index->shape.rank || node_int(node, "within", 0)) return false;
+  for (int64_t d = 0; d < index->shape.dims[index->shape.rank - 1]; d++)
+    if (is_open_along(x, d)) return true;
+  return false;
+}
+
+static bool reduces(const struct node *node, int64_t axis) {
+  const struct value *x = node->inputs[0], *axes = node_input(node, 1);
+  int64_t list[HONE_MAX_RANK];
+  size_t count = 0;
+  if (axes && (!axes->constant || !tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &count)))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (list[i] + (list[i] < 0 ? x->shape.rank : 0) == axis) return true;
+  return !count && !node_int(node, "noop_with_empty_axes", 0);
+}
+
+static bool is_open_reduce(const struct node *node) {
+  const struct value *x = node_input(node, 0);
+  for (int d = 0; x && d < x->shape.rank; d++)
+    if (x->extents[d] && reduces(node, d)) return true;
+  return false;
+}
+
+static bool is_whole_split(const struct node *node) {
+  const struct value *sizes = node_input(node, 1);
+  return node->output_count == 1 &&
+         (is_open_along(node_input(node, 0), axis_of(node, 0)) || (sizes && !sizes->constant));
+}
+
+/* -- filled up, and left out again ---------------------------------------------------------------- */
+
+static struct value *filling(struct expansion *e, const struct value *x, double number) {
+  const struct tensor *tensor;
+  if (x->dtype != HONE_STRING) return x_scalar(e, x->dtype, number);
+  struct value *value = x_constant(e, HONE_STRING, &(struct shape){0}, &tensor);
+  if (!e->status) *(struct string *)tensor_data(tensor) = (struct string){"", 0};
+  return value;
+}
+
+static struct value *close_with(struct expansion *e, struct value *x, int axis,
+                                struct value *rest) {
+  if (e->status || !x->extents[axis]) return x;
+  x_with_int(e, "axis", axis);
+  x_with_int(e, "length", x->shape.dims[axis]);
+  return x_2(e, OP_Close, x, rest);
+}
+
+static struct value *close_all(struct expansion *e, struct value *x, double fill) {
+  for (int d = 0; d < x->shape.rank && !e->status; d++)
+    if (x->extents[d]) x = close_with(e, x, d, filling(e, x, fill));
+  return x;
+}
+
+static bool same_operand(const struct value *a, const struct value *b) {
+  const struct tensor *x = a ? a->constant : NULL, *y = b ? b->constant : NULL;
+  return a == b || (x && y && x->dtype == y->dtype && shape_equal(&x->shape, &y->shape) &&
+                    x->bytes == y->bytes && !memcmp(x->data, y->data, x->bytes));
+}
+
+static bool same_node(const struct node *a, const struct node *b) {
+  bool same = a->op == b->op && a->input_count == b->input_count && b->output_count == 1 &&
+              b->outputs[0] && a->attribute_count == b->attribute_count;
+  for (size_t i = 0; same && i < a->attribute_count; i++) {
+    const struct attribute *x = &a->attributes[i], *y = node_attribute(b, x->name);
+    same = y && x->kind == ATTRIBUTE_INT && y->kind == ATTRIBUTE_INT && x->i == y->i;
+  }
+  for (size_t k = 0; same && k < a->input_count; k++)
+    same = same_operand(a->inputs[k], b->inputs[k]);
+  return same;
+}
+
+/* What was made just now, or what an earlier node made in the same way. */
+static struct value *shared(struct expansion *e, struct value *made) {
+  const struct node *node = made->producer;
+  for (size_t i = 0; !e->status && node && i < e->graph->nodes.count; i++)
+    if (e->graph->nodes.at[i] != node && same_node(node, e->graph->nodes.at[i]))
+      return e->graph->nodes.at[i]->outputs[0];
+  return made;
+}
+
+/* How many there are along an axis, an i64 without dimensions. */
+static struct value *count_along(struct expansion *e, struct value *x, int axis) {
+  struct value *shape = shared(e, x_1(e, OP_Shape, x));
+  return shared(e, x_gather(e, shape, x_scalar(e, HONE_I64, axis), 0));
+}
+
+/* What a run finds for an extent; the first value that has it is asked. */
+static struct value *count_of(struct expansion *e, uint32_t number) {
+  for (const struct graph *graph = e->graph; graph; graph = graph->parent)
+    for (size_t i = 0; i < graph->values.count; i++)
+      for (int d = 0; d < graph->values.at[i]->shape.rank; d++)
+        if (graph->values.at[i]->extents[d] == number)
+          return count_along(e, graph->values.at[i], d);
+  x_fail(e, HONE_E_INTERNAL, "no value has size %u", number);
+  return x_scalar(e, HONE_I64, 0);
+}
+
+/* bool [room]: the first n. */
+static struct value *first_of(struct expansion *e, int64_t room, struct value *n) {
+  return shared(e, x_2(e, OP_Less, x_range(e, HONE_I64, room, 0, 1), n));
+}
+
+static struct value *places(struct expansion *e, struct value *x, int axis) {
+  return first_of(e, x->shape.dims[axis], count_of(e, x->extents[axis]));
+}
+
+static struct value *keep(struct expansion *e, struct value *x, struct value *mask, int axis) {
+  x_with_int(e, "axis", axis);
+  return x_2(e, OP_Compress, x, mask);
+}
+
+/* As long from here on as the extent says. */
+static struct value *open_axis(struct expansion *e, struct value *x, int axis, uint32_t number) {
+  if (e->status || !number) return x;
+  return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
+}
+
+/* The least (or the largest) number of a type. */
+static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
+  const struct tensor *tensor;
+  if (dtype_is_float(dtype)) return x_scalar(e, dtype, largest ? INFINITY : -INFINITY);
+  struct value *value = x_constant(e, dtype, &(struct shape){0}, &tensor);
+  if (!e->status) tensor_set_i64(tensor, 0, integer_edge(dtype, largest));
+  return value;
+}
+
+/* -- the operators ---------------------------------------------------------------------------------- */
+
+static void open_non_zero(struct expansion *e) {
+  x_out(e, 0, x_1(e, OP_NonZero, close_all(e, x_in(e, 0), 0)));
+}
+
+/* A score that is no number is below every threshold, and no box without one. */
+static void open_boxes(struct expansion *e) {
+  struct value *in[5] = {NULL};
+  for (size_t k = 0; k < e->node->input_count; k++) in[k] = x_in(e, k);
+  in[0] = close_all(e, in[0], 0);
+  in[1] = close_all(e, in[1], NAN);
+  x_out(e, 0, x_again(e, in, e->node->input_count));
+}
+
+static void open_compress(struct expansion *e) {
+  struct value *x = x_in(e, 0), *condition = close_all(e, x_in(e, 1), 0);
+  if (!node_attribute(e->node, "axis") && x->shape.rank > 1) {
+    x_fail(e, HONE_E_UNSUP, "Compress of a flattened value whose size is known only at run time");
+    return;
+  }
+  const int64_t axis = axis_of(e->node, 0);
+  if (is_open_along(x, axis)) {
+    /* what lies behind the size is chosen by nobody */
+    const int64_t given = condition->shape.rank == 1 ? condition->shape.dims[0] : 0;
+    if (!is_open(x_in(e, 1)) && given && given <= x->shape.dims[axis])
+      condition = x_2(e, OP_And, condition, x_slice(e, places(e, x, (int)axis), 0, 0, given));
+    x = close_with(e, x, (int)axis, filling(e, x, 0));
+  }
+  x_out(e, 0, x_again(e, (struct value *[]){x, condition}, 2));
+}
+
+/* The most that a number of elements can be: each step goes to a list whose least is no less. */
+static int64_t most_of(const struct value *n, int64_t room) {
+  static const enum op_id same[] = {OP_Cast, OP_Identity, OP_Reshape, OP_Squeeze, OP_Unsqueeze};
+  static const enum op_id least[] = {OP_Min, OP_Concat, OP_ReduceMin};
+  for (int steps = 0; n && steps < 32; steps++) {
+    const struct node *node = n->producer;
+    size_t operands = 0;
+    n = NULL;
+    for (size_t i = 0; node && i < COUNT(same); i++)
+      if (is_op(node, same[i])) operands = 1;
+    for (size_t i = 0; node && i < COUNT(least); i++)
+      if (is_op(node, least[i])) operands = is_op(node, OP_ReduceMin) ? 1 : node->input_count;
+    for (size_t k = 0; k < operands; k++) {
+      const struct value *x = node->inputs[k];
+      if (!x->constant && !n) n = x;
+      if (!x->constant || tensor_count(x->constant) != 1) continue;
+      const int64_t most = tensor_i64(x->constant, 0);
+      if (most < room) room = most < 0 ? 0 : most;
+    }
+  }
+  return room;
+}
+
+/* The rest comes behind all: below the least, above the largest. */
+static void open_topk(struct expansion *e) {
+  struct value *x = x_in(e, 0), *k = x_in(e, 1), *out[2];
+  const bool largest = x_int(e, "largest", 1) != 0;
+  const int axis = (int)axis_of(e->node, -1);
+  if (axis < 0 || axis >= x->shape.rank || (k->dtype != HONE_I64) || k->shape.rank > 1 ||
+      !(dtype_is_float(x->dtype) || dtype_is_integer(x->dtype))) {
+    x_fail(e, HONE_E_TYPE, "TopK whose axis, type or k does not fit");
+    return;
+  }
+  int64_t most = most_of(k, x->shape.dims[axis]);
+  if (k->constant && tensor_i64(k->constant, 0) < most) most = tensor_i64(k->constant, 0);
+  if (most < 0) most = 0;
+  if (k->shape.rank) k = x_squeeze(e, k, 0);
+  const uint32_t number = x->extents[axis];
+  struct value *n =
+      x_2(e, OP_Min, k,
+          number ? count_of(e, number) : x_scalar(e, HONE_I64, (double)x->shape.dims[axis]));
+  struct value *rest = dtype_is_float(x->dtype) && !largest ? x_scalar(e, x->dtype, NAN)
+                                                            : edge(e, x->dtype, !largest);
+  struct value *in[] = {close_with(e, x, axis, rest), x_list(e, &most, 1)};
+  x_with_int(e, "axis", axis);
+  x_with_int(e, "largest", largest);
+  x_with_int(e, "sorted", x_int(e, "sorted", 1));
+  x_node(e, OP_TopK, in, 2, 2, out);
+  struct value *mask = first_of(e, most, n);
+  for (size_t i = 0; i < 2; i++) x_out(e, i, keep(e, out[i], mask, axis));
+}
+
+/* All at their bounds, then what is there of each. */
+static void open_concat(struct expansion *e) {
+  const size_t count = e->node->input_count;
+  const int axis = (int)axis_of(e->node, 0);
+  struct value **parts, **masks;
+  if (!e->status) e->status = NEW_ARRAY(e->ctx, e->graph->arena, parts, 2 * count);
+  if (e->status) return;
+  masks = parts + count;
+  for (size_t k = 0; k < count && !e->status; k++) {
+    struct value *x = x_in(e, k);
+    const struct tensor *all;
+    if (!is_open_along(x, axis)) {
+      if (axis >= x->shape.rank) {
+        x_fail(e, HONE_E_SHAPE, "input %zu has rank %d", k, x->shape.rank);
+        return;
+      }
+      masks[k] = x_constant(e, HONE_BOOL, &(struct shape){1, {x->shape.dims[axis]}}, &all);
+      if (!e->status) memset(tensor_data(all), 1, all->bytes);
+    } else {
+      masks[k] = places(e, x, axis);
+    }
+    parts[k] = close_with(e, x, axis, filling(e, x, 0));
+  }
+  struct value *y = x_concat(e, axis, parts, count);
+  x_out(e, 0, keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis));
+}
+
+static const struct size_list *sizes_of(const struct node *node, size_t k) {
+  const struct value *x = node_input(node, k);
+  return x && !x->constant ? x->sizes : NULL;
+}
+
+/* From the front and in steps of one: a bound is no end to count from. Ends may be sizes of the run. */
+static void open_slice(struct expansion *e) {
+  int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+  struct value *x = x_in(e, 0);
+  const size_t count = x_ints(e, 1, "starts", HONE_MAX_RANK, starts);
+  const struct size_list *to_sizes = sizes_of(e->node, 2);
+  bool fits = (to_sizes ? to_sizes->count : x_ints(e, 2, "ends", HONE_MAX_RANK, ends)) == count;
+  for (size_t i = 0; i < HONE_MAX_RANK; i++) axes[i] = (int64_t)i, steps[i] = 1;
+  if (x_in(e, 3)) fits = fits && x_ints(e, 3, "axes", HONE_MAX_RANK, axes) == count;
+  if (x_in(e, 4)) fits = fits && x_ints(e, 4, "steps", HONE_MAX_RANK, steps) == count;
+  for (size_t i = 0; i < count && fits; i++) {
+    if (axes[i] < 0) axes[i] += x->shape.rank;
+    fits = axes[i] >= 0 && axes[i] < x->shape.rank;
+    for (size_t j = 0; j < i; j++) fits = fits && axes[j] != axes[i];
+  }
+  if (!fits) x_fail(e, HONE_E_SHAPE, "starts, ends, axes and steps do not fit together");
+  for (size_t i = 0; i < count && !e->status; i++) {
+    const int axis = (int)axes[i];
+    const int64_t room = x->shape.dims[axis];
+    const uint32_t size = to_sizes ? to_sizes->extent[i] : 0;
+    const bool open = x->extents[axis] != 0;
+    if (to_sizes) ends[i] = to_sizes->at[i];
+    if (size && size == x->extents[axis] && !starts[i] && steps[i] == 1) continue;
+    if ((size && (open || starts[i] || ends[i] > room)) || steps[i] != 1 ||
+        (open && (starts[i] < 0 || ends[i] < 0))) {
+      x_fail(e, HONE_E_UNSUP, "Slice from the end, or in steps, of a size known only at run time");
+      return;
+    }
+    const int64_t from = hold_index(starts[i], room, 0, room);
+    int64_t to = hold_index(ends[i], room, 0, room);
+    if (to < from) to = from;
+    if (open && !from && to == room) continue;
+    struct value *mask = open ? shared(e, x_slice(e, places(e, x, axis), 0, from, to)) : NULL;
+    if (open) x = close_with(e, x, axis, filling(e, x, 0));
+    x = x_slice(e, x, axis, from, to);
+    if (open) x = keep(e, x, mask, axis);
+    x = open_axis(e, x, axis, size);
+  }
+  x_out(e, 0, x);
+}
+
+/* Indices into sizes n that a run knows: counted from their ends, and what is outside is outside the bound as well. */
+static struct value *within(struct expansion *e, struct value *index, struct value *n,
+                            struct value *bound) {
+  struct value *zero = x_scalar(e, HONE_I64, 0);
+  index = x_cast(e, index, HONE_I64);
+  index = x_3(e, OP_Where, x_2(e, OP_Less, index, zero), x_2(e, OP_Add, index, n), index);
+  struct value *is =
+      x_2(e, OP_And, x_2(e, OP_Less, index, n), x_2(e, OP_GreaterOrEqual, index, zero));
+  return x_3(e, OP_Where, is, index, bound);
+}
+
+static void open_gather(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  const int axis = (int)axis_of(e->node, 0);
+  struct value *bound = x_scalar(e, HONE_I64, (double)x->shape.dims[axis]);
+  struct value *index = within(e, x_in(e, 1), count_of(e, x->extents[axis]), bound);
+  x_with_int(e, "within", 1);
+  x_out(e, 0, x_gather(e, x, index, axis));
+}
+
+static void open_gather_nd(struct expansion *e) {
+  struct value *x = x_in(e, 0), *index = x_in(e, 1);
+  const int64_t count = index->shape.dims[index->shape.rank - 1];
+  if (x_int(e, "batch_dims", 0) || count > x->shape.rank) {
+    x_fail(e, HONE_E_UNSUP, "GatherND of batches whose size is known only at run time");
+    return;
+  }
+  struct value *n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, count);
+  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)count));
+  x_with_int(e, "within", 1);
+  x_out(e, 0, x_2(e, OP_GatherND, x, index));
+}
+
+/* What a reduction begins with is what lies behind the size. */
+static void open_reduce(struct expansion *e) {
+  const struct node *node = e->node;
+  struct value *x = x_in(e, 0);
+  const bool is_max = is_op(node, OP_ReduceMax), is_edge = is_max || is_op(node, OP_ReduceMin);
+  for (int d = 0; d < x->shape.rank && !e->status; d++)
+    if (x->extents[d] && reduces(node, d))
+      x = close_with(
+          e, x, d,
+          is_edge ? edge(e, x->dtype, !is_max) : x_scalar(e, x->dtype, is_op(node, OP_ReduceProd)));
+  x_out(e, 0, x_again(e, (struct value *[]){x, x_in(e, 1)}, node->input_count));
+}
+
+/* The one part is the whole, whatever size a run finds for it. */
+static void open_split(struct expansion *e) { x_out(e, 0, x_in(e, 0)); }
+
+/* A row for each region: those that there are. */
+static void open_regions(struct expansion *e) {
+  struct value *regions = x_in(e, 1);
+  if (is_open(x_in(e, 0)) || !is_open_along(regions, 0)) {
+    x_fail(e, HONE_E_UNSUP, "RoiAlign of images whose number is known only at run time");
+    return;
+  }
+  struct value *mask = places(e, regions, 0);
+  struct value *in[] = {x_in(e, 0), close_all(e, regions, 0), close_all(e, x_in(e, 2), 0)};
+  x_out(e, 0, keep(e, x_again(e, in, 3), mask, 0));
+}
+
+/* -- shapes that say sizes of the run (sizes.c) ----------------------------------------------------- */
+
+static bool is_sized(const struct node *node) { return sizes_of(node, 0) != NULL; }
+static bool is_shaped(const struct node *node) { return sizes_of(node, 1) != NULL; }
+
+static void open_constant(struct expansion *e) {
+  const struct size_list *to = sizes_of(e->node, 0);
+  struct value *y = x_again(e, (struct value *[]){x_list(e, to->at, to->count)}, 1);
+  for (size_t i = 0; i < to->count; i++) y = open_axis(e, y, (int)i, to->extent[i]);
+  x_out(e, 0, y);
+}
+
+static void open_range(struct expansion *e) {
+  const struct size_list *to = sizes_of(e->node, 1);
+  const struct value *start = x_in(e, 0), *step = x_in(e, 2);
+  if (to->count != 1 || !start->constant || !step->constant || tensor_i64(start->constant, 0) ||
+      tensor_i64(step->constant, 0) != 1) {
+    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not 0, 1, 2 ...");
+    return;
+  }
+  x_out(e, 0, open_axis(e, x_range(e, x_in(e, 1)->dtype, to->at[0], 0, 1), 0, to->extent[0]));
+}
+
+/* To a size that the operand has already, or from 1. */
+static void open_expand(struct expansion *e) {
+  const struct size_list *to = sizes_of(e->node, 1);
+  struct value *x = x_in(e, 0), *y;
+  const int count = (int)to->count, rank = count > x->shape.rank ? count : x->shape.rank;
+  uint32_t later[HONE_MAX_RANK] = {0};
+  int64_t dims[HONE_MAX_RANK];
+  for (int i = 0; i < count; i++) {
+    const int d = i - count + x->shape.rank;
+    const uint32_t own = d < 0 ? 0 : x->extents[d];
+    dims[i] = own && own == to->extent[i] ? 1 : to->at[i];
+    if (!to->extent[i] || own == to->extent[i]) continue;
+    later[i + rank - count] = to->extent[i];
+    if (d >= 0 && (own || x->shape.dims[d] != 1)) {
+      x_fail(e, HONE_E_UNSUP, "Expand of one size to another, equal only at run time");
+      return;
+    }
+  }
+  y = x_2(e, OP_Expand, x, x_list(e, dims, to->count));
+  for (int i = 0; i < rank; i++) y = open_axis(e, y, i, later[i]);
+  x_out(e, 0, y);
+}
+
+/* The size is what is left, which the shapes' rule finds where it was before. */
+static void open_reshape(struct expansion *e) {
+  const struct size_list *to = sizes_of(e->node, 1);
+  struct value *x = x_in(e, 0), *y;
+  int64_t dims[HONE_MAX_RANK], known = 1;
+  int open = -1, rest = -1;
+  for (size_t i = 0; i < to->count; i++) {
+    dims[i] = to->at[i];
+    if (!dims[i] && !x_int(e, "allowzero", 0) && (int)i < x->shape.rank) dims[i] = x->shape.dims[i];
+    if (dims[i] == -1) rest = (int)i;
+    if (dims[i] < 1 && dims[i] != -1) known = 0;
+    if (dims[i] > 0 && !checked_mul(known, dims[i], &known)) known = 0;
+    if (to->extent[i] && open >= 0) known = 0;
+    if (to->extent[i]) open = (int)i;
+  }
+  if (known && rest >= 0) dims[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
+  if (open >= 0) dims[open] = -1;
+  y = known ? x_reshape(e, x, dims, (int)to->count) : x;
+  if (!e->status && (!known || (open >= 0 && y->extents[open] != to->extent[open])))
+    x_fail(e, HONE_E_UNSUP, "Reshape by sizes known only at run time");
+  x_out(e, 0, y);
+}
+
+/* The first axis, of a size that a run knows, and those behind it as one: so many times the size. */
+static bool is_merged(const struct node *node) {
+  const struct value *x = node_input(node, 0), *shape = node_input(node, 1);
+  int64_t asked[HONE_MAX_RANK], rest = 1;
+  size_t count = 0;
+  if (!is_open_along(x, 0) || !shape || !shape->constant ||
+      !tensor_read_ints(shape->constant, HONE_MAX_RANK, asked, &count) || !count || asked[0] != -1)
+    return false;
+  for (int d = 1; d < x->shape.rank; d++)
+    if (x->extents[d]) return false;
+  for (size_t i = 1; i < count; i++)
+    if (asked[i] < 1 || !checked_mul(rest, asked[i], &rest)) return false;
+  const int64_t inner = dims_product(&x->shape, 1, x->shape.rank);
+  return inner != rest && inner % rest == 0;
+}
+
+static void open_merged(struct expansion *e) {
+  struct value *x = x_in(e, 0), *size = count_of(e, x->extents[0]);
+  int64_t dims[HONE_MAX_RANK], rest = 1;
+  size_t count = 0;
+  if (e->status || !tensor_read_ints(x_in(e, 1)->constant, HONE_MAX_RANK, dims, &count)) return;
+  for (size_t i = 1; i < count; i++) rest *= dims[i];
+  const int64_t times = dims_product(&x->shape, 1, x->shape.rank) / rest;
+  dims[0] = x->shape.dims[0] * times;
+  size = shared(e, x_2(e, OP_Mul, size, x_scalar(e, HONE_I64, (double)times)));
+  x = x_reshape(e, close_all(e, x, 0), dims, (int)count);
+  x_out(e, 0, keep(e, x, first_of(e, dims[0], size), 0));
+}
+
+/* What is no element goes to one place more, which is cut off. */
+static void open_scatter(struct expansion *e) {
+  struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
+  const int axis = (int)axis_of(e->node, 0);
+  if (axis < 0 || axis >= x->shape.rank || index->shape.rank != x->shape.rank) {
+    x_fail(e, HONE_E_SHAPE, "axis, data and indices do not fit together");
+    return;
+  }
+  const int64_t room = x->shape.dims[axis];
+  none = x_scalar(e, HONE_I64, (double)room);
+  n = x->extents[axis] ? count_of(e, x->extents[axis]) : none;
+  index = x_cast(e, index, HONE_I64);
+  index = x_3(e, OP_Where, x_2(e, OP_Less, index, x_scalar(e, HONE_I64, 0)),
+              x_2(e, OP_Add, index, n), index);
+  for (int d = 0; d < index->shape.rank && !e->status; d++) index = close_with(e, index, d, none);
+  struct value *in[] = {x_pad(e, close_all(e, x, 0), axis, 0, 1), index,
+                        close_all(e, x_in(e, 2), 0)};
+  x = x_slice(e, x_again(e, in, 3), axis, 0, room);
+  for (int d = 0; d < x->shape.rank; d++) x = open_axis(e, x, d, data->extents[d]);
+  x_out(e, 0, x);
+}
+
+expand_fn *expand_open_find(const struct node *node) {
+  static const struct {
+    enum op_id op;
+    bool (*is)(const struct node *node);
+    expand_fn *expand;
+  } rows[] = {
+      {OP_NonZero, is_any_open, open_non_zero},
+      {OP_NonMaxSuppression, is_any_open, open_boxes},
+      {OP_Compress, is_any_open, open_compress},
+      {OP_TopK, is_open_topk, open_topk},
+      {OP_Concat, is_open_concat, open_concat},
+      {OP_Slice, is_open_slice, open_slice},
+      {OP_Gather, is_open_gather, open_gather},
+      {OP_GatherND, is_open_gather_nd, open_gather_nd},
+      {OP_ReduceMax, is_open_reduce, open_reduce},
+      {OP_ReduceMin, is_open_reduce, open_reduce},
+      {OP_ReduceSum, is_open_reduce, open_reduce},
+      {OP_ReduceProd, is_open_reduce, open_reduce},
+      {OP_ReduceL1, is_open_reduce, open_reduce},
+      {OP_ReduceL2, is_open_reduce, open_reduce},
+      {OP_ReduceSumSquare, is_open_reduce, open_reduce},
+      {OP_Split, is_whole_split, open_split},
+      {OP_RoiAlign, is_any_open, open_regions},
+      {OP_Flatten, is_any_open, expand_open_flatten},
+      {OP_ScatterElements, is_any_open, open_scatter},
+      {OP_ConstantOfShape, is_sized, open_constant},
+      {OP_Expand, is_shaped, open_expand},
+      {OP_Reshape, is_shaped, open_reshape},
+      {OP_Reshape, is_merged, open_merged},
+      {OP_Range, is_shaped, open_range},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++)
+    if (rows[i].op == node->op->id && rows[i].is(node)) return rows[i].expand;
+  return NULL;
+}

@@ -1,0 +1,137 @@
+/* sizes: which short lists of integers say sizes that a run knows, as exporters write a shape: Shape, Gather, Concat. A list
+ * that follows from them says of each entry its extent, or its number; what takes a list as a shape reads it
+ * (composites_open.c). Followed forwards, a node after the other, while their types are inferred. */
+#include "ops_internal.h"
+
+static bool entries_of(const struct value *x, struct size_list *out) {
+  *out = (struct size_list){.count = 0};
+  if (!x || x->shape.rank > 1) return false;
+  if (x->sizes) {
+    *out = *x->sizes;
+    return true;
+  }
+  if (!x->constant || x->dtype == HONE_STRING || dtype_is_float(x->dtype) ||
+      tensor_count(x->constant) > HONE_MAX_RANK)
+    return false;
+  out->count = tensor_count(x->constant);
+  for (size_t i = 0; i < out->count; i++) out->at[i] = tensor_i64(x->constant, i);
+  return true;
+}
+
+static bool of_shape(const struct node *node, struct size_list *out) {
+  const struct value *x = node->inputs[0];
+  *out = (struct size_list){.count = (size_t)x->shape.rank};
+  for (int d = 0; d < x->shape.rank; d++) {
+    out->at[d] = x->shape.dims[d];
+    out->extent[d] = x->extents[d];
+  }
+  return !node->attribute_count && value_is_open(x);
+}
+
+static bool of_gather(const struct node *node, struct size_list *out) {
+  struct size_list list, places;
+  if (!entries_of(node->inputs[0], &list) || !node->inputs[1]->constant ||
+      !entries_of(node->inputs[1], &places))
+    return false;
+  *out = (struct size_list){.count = places.count};
+  for (size_t i = 0; i < places.count; i++) {
+    const int64_t at = places.at[i] + (places.at[i] < 0 ? (int64_t)list.count : 0);
+    if (at < 0 || (size_t)at >= list.count) return false;
+    out->at[i] = list.at[at];
+    out->extent[i] = list.extent[at];
+  }
+  return true;
+}
+
+static bool of_slice(const struct node *node, struct size_list *out) {
+  struct size_list list, starts, ends, steps = {.at = {1}};
+  const struct value *step = node_input(node, 4);
+  if (!entries_of(node->inputs[0], &list) || !entries_of(node->inputs[1], &starts) ||
+      !entries_of(node->inputs[2], &ends) || (step && !entries_of(step, &steps)) ||
+      starts.count != 1 || ends.count != 1 || starts.extent[0] || ends.extent[0] ||
+      steps.at[0] != 1)
+    return false;
+  const int64_t size = (int64_t)list.count, end = hold_index(ends.at[0], size, 0, size);
+  *out = (struct size_list){.count = 0};
+  for (int64_t i = hold_index(starts.at[0], size, 0, size); i < end; i++) {
+    out->at[out->count] = list.at[i];
+    out->extent[out->count++] = list.extent[i];
+  }
+  return true;
+}
+
+static bool of_concat(const struct node *node, struct size_list *out) {
+  *out = (struct size_list){.count = 0};
+  for (size_t k = 0; k < node->input_count; k++) {
+    struct size_list part;
+    if (!entries_of(node->inputs[k], &part) || out->count + part.count > HONE_MAX_RANK)
+      return false;
+    for (size_t i = 0; i < part.count; i++) {
+      out->at[out->count] = part.at[i];
+      out->extent[out->count++] = part.extent[i];
+    }
+  }
+  return true;
+}
+
+/* Where(Equal(a, b), x, y), as what expands by -1 is written: a size is no negative number. */
+static bool of_where(const struct node *node, struct size_list *out) {
+  const struct node *equal = node->inputs[0]->producer;
+  struct size_list a, b, x, y;
+  if (!equal || !is_op(equal, OP_Equal) || !entries_of(equal->inputs[0], &a) ||
+      !entries_of(equal->inputs[1], &b) || !entries_of(node->inputs[1], &x) ||
+      !entries_of(node->inputs[2], &y) || a.count != b.count || a.count != x.count ||
+      a.count != y.count)
+    return false;
+  *out = (struct size_list){.count = a.count};
+  for (size_t i = 0; i < a.count; i++) {
+    bool same = a.at[i] == b.at[i];
+    if (a.extent[i] || b.extent[i]) {
+      same = a.extent[i] == b.extent[i];
+      if (!same && (a.extent[i] ? b.at[i] : a.at[i]) >= 0) return false;
+      if (!same && a.extent[i] && b.extent[i]) return false;
+    }
+    out->at[i] = same ? x.at[i] : y.at[i];
+    out->extent[i] = same ? x.extent[i] : y.extent[i];
+  }
+  return true;
+}
+
+/* A size and zeros. */
+static bool of_add(const struct node *node, struct size_list *out) {
+  struct size_list a, b;
+  if (!entries_of(node->inputs[0], &a) || !entries_of(node->inputs[1], &b) || a.count != b.count)
+    return false;
+  *out = (struct size_list){.count = a.count};
+  for (size_t i = 0; i < a.count; i++) {
+    if ((a.extent[i] && (b.extent[i] || b.at[i])) || (b.extent[i] && a.at[i])) return false;
+    out->extent[i] = a.extent[i] + b.extent[i];
+    if (!checked_add(a.at[i], b.at[i], &out->at[i])) return false;
+  }
+  return true;
+}
+
+static bool of_itself(const struct node *node, struct size_list *out) {
+  const struct value *y = node->outputs[0];
+  return entries_of(node->inputs[0], out) && !y->constant && y->shape.rank <= 1;
+}
+
+hone_status infer_sizes(struct ctx *ctx, struct graph *graph, const struct node *node) {
+  static const struct {
+    enum op_id op;
+    bool (*follow)(const struct node *node, struct size_list *out);
+  } rows[] = {{OP_Shape, of_shape},    {OP_Gather, of_gather},   {OP_Slice, of_slice},
+              {OP_Concat, of_concat},  {OP_Where, of_where},     {OP_Add, of_add},
+              {OP_Cast, of_itself},    {OP_Identity, of_itself}, {OP_Unsqueeze, of_itself},
+              {OP_Squeeze, of_itself}, {OP_Reshape, of_itself}};
+  struct value *y = node->output_count ? node->outputs[0] : NULL;
+  struct size_list *made, list;
+  if (!y || y->constant || y->shape.rank > 1 || !dtype_is_integer(y->dtype)) return HONE_OK;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    if (rows[i].op != node->op->id || !rows[i].follow(node, &list)) continue;
+    TRY(NEW(ctx, graph->arena, made));
+    *made = list;
+    y->sizes = made;
+  }
+  return HONE_OK;
+}

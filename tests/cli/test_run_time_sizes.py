@@ -1,0 +1,112 @@
+"""Operators along an axis whose size comes from data, as detectors and their like are exported: NonZero of a mask, then what
+is chosen of it. Compiled and by the reference, against ONNX Runtime, with none, some and all elements there."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper as h, numpy_helper
+
+ort = pytest.importorskip("onnxruntime")
+FLOAT = TensorProto.FLOAT
+
+
+def node(op, inputs, outputs, **attributes):
+    return h.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+# the scores above 0, their rows of x, and how many there are
+FOUND = [node("Greater", "s zero", "is"), node("NonZero", "is", "at"), node("Squeeze", "at first", "index"),
+         node("Gather", "s index", "scores"), node("Gather", "x index", "rows"), node("Shape", "scores", "count")]
+# at most three of them, as torchvision asks for them
+FEW = [node("Concat", "count three", "counts", axis=0), node("ReduceMin", "counts", "least", keepdims=0), node("Unsqueeze", "least first", "k")]
+ABOVE = [node("Greater", "scores half", "above"), node("NonZero", "above", "high")]
+WEIGHTS = {"zero": np.float32(0), "half": np.float32(0.5), "first": np.array([0]), "second": np.array([1]), "three": np.array([3]), "one": np.array([1]),
+           "two": np.array([2]), "four": np.array([4]), "five": np.array([5]), "end": np.array([2**63 - 1]), "both": np.array([0, 1]),
+           "last": np.array(-1), "w": np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3), "b": np.arange(3, dtype=np.float32),
+           "pairs": np.array([-1, 2, 2]), "flat": np.array([-1]), "more": np.linspace(0, 1, 8, dtype=np.float32).reshape(2, 4),
+           "limit": np.array([4]), "overlap": np.float32(0.4), "zeroth": np.array(0), "step": np.array(1), "minus": np.array([-1, -1]), "ones2": np.array([1, 1]), "row": np.arange(4, dtype=np.float32).reshape(1, 4), "none": np.array([0]),
+           "quarters": np.array([-1, 2]), "image": np.linspace(-2, 2, 128, dtype=np.float32).reshape(1, 2, 8, 8)}
+
+CASES = {
+    "topk": ([*FEW, node("TopK", "scores k", "best places"), node("Gather", "rows places", "y")], ["best", "places", "y"]),
+    "topk-smallest": ([*FEW, node("TopK", "scores k", "best places", largest=0)], ["best", "places"]),
+    "topk-rows": ([*FEW, node("TopK", "rows k", "best places", axis=0)], ["best", "places"]),
+    "topk-integers": ([*FEW, node("TopK", "index k", "best places", largest=0)], ["best", "places"]),
+    "topk-of-known": ([*FEW, node("TopK", "s k", "best places"), node("Mul", "best best", "y")], ["y", "places"]),
+    "concat": ([*ABOVE, node("Squeeze", "high first", "which"), node("Gather", "rows which", "others"), node("Gather", "scores which", "their"),
+                node("Concat", "rows more others", "all", axis=0), node("Concat", "rows others", "these", axis=0),
+                node("Concat", "scores their", "values", axis=0), node("Unsqueeze", "values second", "column"),
+                node("Mul", "these column", "scaled")], ["all", "scaled"]),
+    "maximum": ([node("ReduceMax", "rows", "top", keepdims=0), node("Add", "rows top", "y")], ["top", "y"]),
+    "reductions": ([node("ReduceMin", "rows first", "a", keepdims=0), node("ReduceSum", "rows first", "b0", keepdims=1),
+                    node("ReduceProd", "scores", "c", keepdims=0), node("ReduceMin", "index", "d"), node("ReduceMax", "rows second", "e"),
+                    node("ArgMax", "rows", "f", axis=1, keepdims=0), node("ReduceMean", "rows second", "g", keepdims=0)], list("acdefg") + ["b0"]),
+    "slices": ([node("Slice", "rows first three first", "a"), node("Slice", "rows two end first", "c"),
+                node("Slice", "rows second four second", "d0"),
+                node("Slice", "d0 one five first", "d"), node("Slice", "scores first three first", "e")], ["a", "c", "d", "e"]),
+    "where-again": ([*ABOVE, node("Transpose", "high", "turned", perm=[1, 0]), node("GatherND", "rows turned", "y"),
+                     node("Compress", "scores above", "z", axis=0)], ["y", "z", "high"]),
+    "last": ([node("Gather", "scores last", "a", axis=0), node("Gather", "rows last", "c", axis=0)], ["a", "c"]),
+    "boxes": ([node("Unsqueeze", "rows first", "boxes"), node("Unsqueeze", "scores both", "of"),
+               node("NonMaxSuppression", "boxes of limit overlap", "kept"), node("Gather", "kept two", "column", axis=1),
+               node("Squeeze", "column second", "which"), node("Slice", "which first three first", "few"), node("Gather", "rows few", "y"),
+               node("Gather", "scores few", "z")], ["kept", "y", "z"]),
+    "whole": ([node("Split", "rows count", "a", axis=0), node("Split", "a", "c d", axis=1, num_outputs=2), node("Sub", "c d", "y")], ["a", "y"]),
+    "products": ([node("MatMul", "rows w", "m"), node("Gemm", "rows w b", "g"), node("Softmax", "g", "p", axis=1), node("Reshape", "rows pairs", "r"),
+                  node("Reshape", "scores flat", "f"), node("Add", "m p", "y")], ["y", "r", "f"]),
+    "regions": ([node("Mul", "index first", "which"), node("RoiAlign", "image rows which", "cut", output_height=2, output_width=2, sampling_ratio=2),
+                 node("Unsqueeze", "scores second", "c"), node("Unsqueeze", "c two", "d"), node("Unsqueeze", "d three", "weight"),
+                 node("Mul", "cut weight", "y")], ["cut", "y"]),
+    # shapes that are written as exporters write them: a size of the run beside numbers
+    "shapes": ([node("Gather", "count zeroth", "n"), node("Unsqueeze", "n first", "size"), node("Concat", "size four", "shape", axis=0),
+                node("ConstantOfShape", "shape", "ones", value=numpy_helper.from_array(np.ones(1, np.float32))), node("Add", "rows ones", "a"),
+                node("Unsqueeze", "scores second", "column"), node("Equal", "shape minus", "never"),
+                node("Where", "never ones2 shape", "same"), node("Expand", "column same", "c"), node("Expand", "row shape", "wide"), node("Sub", "rows wide", "d"),
+                node("Range", "zeroth n step", "steps"), node("Mul", "steps index", "e"), node("Concat", "size two two", "pairs2", axis=0),
+                node("Reshape", "rows pairs2", "f"),
+                node("Add", "size first", "end0"), node("Slice", "rows first end0 first", "h"), node("Slice", "x first size first", "i"), node("Add", "h i", "j")],
+               list("acdefhj")),
+    "rest": ([node("Reshape", "rows pairs", "f"), node("Concat", "count flat", "line", axis=0), node("Reshape", "f line", "g")], ["g"]),
+    "many-as-one": ([node("Reshape", "rows quarters", "a"), node("Reshape", "rows flat", "c"), node("Unsqueeze", "c second", "column"), node("Concat", "column column", "pairs2", axis=1),
+                     node("Reshape", "pairs2 quarters", "d"), node("Add", "a a", "e")], list("acde")),
+    "scattered": ([*ABOVE, node("Squeeze", "high first", "which"), node("Gather", "rows which", "some"), node("Neg", "some", "negative"),
+                   node("Unsqueeze", "which second", "column"), node("Shape", "some", "shape"), node("Expand", "column shape", "where"),
+                   node("ScatterElements", "rows where negative", "a", axis=0), node("ScatterElements", "x where some", "c", axis=0)], list("ac")),
+}
+BRANCHES = [h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(out)], constants) for name, nodes, out, constants in
+            [("none", [node("Identity", "empty", "nothing")], "nothing", [numpy_helper.from_array(np.zeros((0, 4), np.float32), "empty")]),
+             ("some", [node("ReduceMax", "rows", "top", keepdims=0), node("Sub", "rows top", "below")], "below", [])]]
+CASES["nothing-of-nothing"] = ([node("Equal", "count none", "is0"), node("If", "is0", "a", then_branch=BRANCHES[0], else_branch=BRANCHES[1]),
+                                node("ReduceSum", "scores", "sum", keepdims=0), node("Greater", "sum half", "exceeds"),
+                                node("If", "exceeds", "c", then_branch=BRANCHES[1], else_branch=BRANCHES[0])], ["a", "c"])
+# an extreme of nothing is an error of ONNX Runtime's, what is left beside nothing as well, and nothing has no last element
+NOT_EMPTY = {"maximum", "reductions", "last", "rest"}
+
+
+def model(nodes, outputs):
+    graph = h.make_graph([*FOUND, *nodes], "g", [h.make_tensor_value_info("s", FLOAT, [9]), h.make_tensor_value_info("x", FLOAT, [9, 4])], [],
+                              [numpy_helper.from_array(np.asarray(a), n) for n, a in WEIGHTS.items()])
+    graph.output.extend(h.make_empty_tensor_value_info(n) for n in outputs)
+    made = h.make_model(graph, opset_imports=[h.make_opsetid("", 20)], ir_version=10)
+    return onnx.shape_inference.infer_shapes(made)
+
+
+@pytest.mark.parametrize("mode", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
+    onnx.save(model(*CASES[case]), tmp_path / "m.onnx")
+    session = ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"])
+    draw = np.random.default_rng(len(case))
+    x = np.sort(draw.uniform(0, 6, (9, 4)).astype(np.float32), axis=1)
+    np.save(tmp_path / "x.npy", x)
+    for s in (draw.standard_normal(9), np.abs(draw.standard_normal(9)), np.full(9, -1.0), np.where(np.arange(9) == 4, 1.0, -1.0), -draw.standard_normal(9)):
+        s = s.astype(np.float32)
+        if case in NOT_EMPTY and not (s > 0).any():
+            continue
+        np.save(tmp_path / "s.npy", s)
+        done = hone("run", "m.onnx", "--input", f"s={tmp_path}/s.npy", "--input", f"x={tmp_path}/x.npy", "-o", "out", *mode)
+        assert done.code == 0, done.errors
+        for k, want in enumerate(session.run(None, {"s": s, "x": x})):
+            got = np.load(tmp_path / "out" / f"out_{k}.npy")
+            assert got.shape == want.shape and got.dtype == want.dtype, (case, k, got, want)
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=f"{case} {k}")
