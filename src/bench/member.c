@@ -56,11 +56,24 @@ void member_accuracy(const json_t *message, struct incarnation *record) {
   record->top1 = message_number(message, "top1");
 }
 
+/* What an engine's own front end refuses may run as hone writes it: its last route. In front, as reasons are cut behind. */
+static void put_reason(const struct worker_end *end, const struct cell *cell, char *out,
+                       size_t size) {
+  const struct backend *backend = backend_find(cell->backend);
+  const char *last = backend && backend->routes ? strrchr(backend->routes, ' ') : NULL;
+  const bool is_refused = end->status == STATUS_unsupported &&
+                          (end->stage == STAGE_import || end->stage == STAGE_compile);
+  if (is_refused && last && !strcmp(cell->route, "onnx") && !strstr(end->reason, "--route"))
+    snprintf(out, size, "--route%s may run it; as it is: %.900s", last, end->reason);
+  else
+    snprintf(out, size, "%s", end->reason);
+}
+
 void member_end(struct member *member, const struct worker_end *end) {
   if (isfinite(end->rel_l2)) member->record.rel_l2 = end->rel_l2;
   member->record.status = end->status;
   member->record.stage = end->stage;
-  snprintf(member->record.reason, sizeof member->record.reason, "%s", end->reason);
+  put_reason(end, member->cell, member->record.reason, sizeof member->record.reason);
   member->is_live = false;
 }
 

@@ -30,6 +30,9 @@ ENGINE = """
             global np
             import numpy as np  # not before the worker is confined: OpenBLAS makes a thread for each processor it sees
             self.fault, self.sets, self.calls = request.options.get("fault", ""), {{}}, 0
+            self.enter("import")
+            self.act("import")
+            self.enter("load")
             self.act("load")
             if self.fault == "head":
                 raise protocol.Unsupported(open(request.model, "rb").read(4).hex())
@@ -150,6 +153,7 @@ FAULTS = {
     "unsupported@first": ("unsupported", "no such operator"), "memory@run": ("out_of_memory", "MemoryError"),
     "child@run": ("ok", ""), "closed@run": ("protocol_error", "closed its end"), "cut@run": ("protocol_error", "middle of a line"),
     "zero_bytes@run": ("protocol_error", "not a JSON object"),
+    "unsupported@import": ("unsupported", "--route stablehlo-hone may run it; as it is: Unsupported: no such operator"),
 }
 
 
