@@ -186,7 +186,8 @@ static float float_of(uint32_t bits) {
 float f16_to_f32(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31,
            mantissa = half & 1023;
-  if (exponent == 31) return float_of(sign | 0x7f800000u | mantissa << 13);
+  if (exponent == 31) /* a NaN becomes a quiet one, as processors make it */
+    return float_of(sign | 0x7f800000u | mantissa << 13 | (mantissa ? 0x400000u : 0));
   if (exponent) return float_of(sign | (exponent + 112) << 23 | mantissa << 13);
   float x = (float)mantissa * 0x1p-24f; /* denormal: exact */
   return sign ? -x : x;
@@ -194,7 +195,8 @@ float f16_to_f32(uint16_t half) {
 
 uint16_t f32_to_f16(float x) {
   uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00); /* NaN */
+  if (magnitude > 0x7f800000) /* a NaN keeps the bits that fit */
+    return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
   if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
   if (magnitude < 0x38800000) { /* denormal half: let the FPU round to nearest even */
     float y = float_of(magnitude) + 0.5f;

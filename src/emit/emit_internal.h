@@ -62,11 +62,15 @@ void emit_size(struct text *out, int64_t size, const struct slope *slope);
 /* -- expression.c ------------------------------------------------------------------------------- */
 /* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
 void emit_expression(struct text *out, const char *expression, const char *prefix);
-/* "u8" of widen_u8, narrow_u8 in simd.h; NULL for types that vectors do not know. */
-const char *vector_suffix(hone_dtype dtype);
-const char *c_type(hone_dtype dtype);       /* "float", "int64_t", "unsigned char" */
-const char *class_prefix(hone_dtype dtype); /* "f32_", "f64_", "i64_" */
-const char *class_type(hone_dtype dtype);   /* "float", "double", "int64_t" */
+/* What vectors make of elements of a type, by names of simd.h: load and store take how many lanes. */
+struct vector_form {
+  hone_dtype dtype;
+  const char *type, *load, *store, *splat;
+};
+const struct vector_form *vector_form(hone_dtype dtype); /* NULL: vectors do not know the type */
+const char *c_type(hone_dtype dtype);                    /* "float", "int64_t", "unsigned char" */
+const char *class_prefix(hone_dtype dtype);              /* "f32_", "f64_", "i64_" */
+const char *class_type(hone_dtype dtype);                /* "float", "double", "int64_t" */
 /* A float as C text that reads back exactly: hex, INFINITY, NAN. */
 void emit_float(struct text *out, double x);
 

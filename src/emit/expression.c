@@ -52,17 +52,16 @@ static const struct {
     {HONE_U2, "uint8_t", NULL, NULL},
 };
 
-const char *vector_suffix(hone_dtype dtype) {
-  static const struct {
-    hone_dtype dtype;
-    const char *suffix;
-  } suffixes[] = {{HONE_F32, "lanes"},
-                  {HONE_U8, "u8"},
-                  {HONE_I8, "i8"},
-                  {HONE_I32, "i32"},
-                  {HONE_BF16, "bf16"}};
-  for (size_t i = 0; i < COUNT(suffixes); i++)
-    if (suffixes[i].dtype == dtype) return suffixes[i].suffix;
+const struct vector_form *vector_form(hone_dtype dtype) {
+  static const struct vector_form forms[] = {
+      {HONE_F32, "vec", "load_lanes_", "store_lanes_", "splat_"},
+      {HONE_BF16, "vec", "load_bf16_", "store_bf16_", "splat_bf16_"},
+      {HONE_F16, "vec", "load_f16_", "store_f16_", "splat_f16_"},
+      {HONE_U8, "veci", "widen_u8", "narrow_u8", "splati_"},
+      {HONE_I8, "veci", "widen_i8", "narrow_i8", "splati_"},
+      {HONE_I32, "veci", "widen_i32", "narrow_i32", "splati_"}};
+  for (size_t i = 0; i < COUNT(forms); i++)
+    if (forms[i].dtype == dtype) return &forms[i];
   return NULL;
 }
 

@@ -86,45 +86,31 @@ static void emit_line(struct text *out, const char *name, const struct view *vie
   text_puts(out, ";\n");
 }
 
-/* What a vector of the operand is: whole floats of bytes stay floats. */
-static const char *operand_type(const struct view *view) {
-  const hone_dtype dtype = view->dtype;
-  return dtype == HONE_F32 || dtype == HONE_BOOL || dtype == HONE_BF16 ? "vec" : "veci";
+/* Of an operand: truth values become floats, and whole floats of bytes stay floats. */
+static const struct vector_form *operand_form(const struct view *view) {
+  static const struct vector_form truth = {HONE_BOOL, "vec", "load_u8_", NULL, "splat_"};
+  return view->dtype == HONE_BOOL ? &truth : vector_form(view->dtype);
 }
 
 static void emit_operand(struct text *out, const char *name, size_t k,
                          const struct epilogue *epilogue, int64_t columns) {
   const struct view *view = &epilogue->operands[k];
   const enum operand_kind kind = epilogue->kinds[k];
-  const hone_dtype dtype = view->dtype;
-  const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(dtype);
-  bool half = dtype == HONE_BF16, floats = dtype == HONE_F32 || dtype == HONE_BOOL || half;
-  const char *vector = operand_type(view), *splat = floats ? "splat_" : "splati_";
+  const struct vector_form *form = operand_form(view);
+  const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(view->dtype);
   char line[40] = "0";
   if (kind == OPERAND_BROADCAST) {
     emit_line(out, name, view);
     snprintf(line, sizeof line, "%s_at", name);
   }
-  const bool one =
-      kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]);
-  if (one && half)
-    text_printf(out, "    const vec %s = splat_bf16_((const %s *)e[%zu] + %s);\n", name, type, k,
-                line);
-  else if (one)
-    text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[%s]);\n", vector, name, splat, type,
-                k, line);
-  else if (kind == OPERAND_ROW && half)
-    text_printf(out, "    const vec %s = splat_bf16_((const %s *)e[%zu] + (o - j) / %lldl);\n",
-                name, type, k, (long long)columns);
+  text_printf(out, "    const %s %s = ", form->type, name);
+  if (kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]))
+    text_printf(out, "%s(((const %s *)e[%zu])[%s]);\n", form->splat, type, k, line);
   else if (kind == OPERAND_ROW)
-    text_printf(out, "    const %s %s = %s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", vector, name,
-                splat, type, k, (long long)columns);
-  else if (floats)
-    text_printf(out, "    const vec %s = load_%s_((const %s *)e[%zu] + %s + %s, lanes);\n", name,
-                dtype == HONE_BOOL ? "u8" : vector_suffix(dtype), type, k, line, at);
+    text_printf(out, "%s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", form->splat, type, k,
+                (long long)columns);
   else
-    text_printf(out, "    const veci %s = widen_%s((const %s *)e[%zu] + %s, lanes);\n", name,
-                vector_suffix(dtype), type, k, at);
+    text_printf(out, "%s((const %s *)e[%zu] + %s + %s, lanes);\n", form->load, type, k, line, at);
 }
 
 /* Sums of bytes as the text makes them, to what they stand for. */
@@ -195,7 +181,7 @@ static hone_status emit_epilogue(struct emitter *e, struct text *out, const stru
   emit_parameters(out, "at", integer, floats);
   for (size_t k = own; k < count; k++)
     if (is_of_column(epilogue->kinds[k]))
-      text_printf(out, ", %s i%zu", operand_type(&epilogue->operands[k]), k - own);
+      text_printf(out, ", %s i%zu", operand_form(&epilogue->operands[k])->type, k - own);
   text_puts(out, ") {\n    (void)e, (void)o, (void)j, (void)lanes;\n");
   emit_sums(out, step);
   text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");

@@ -7,10 +7,10 @@
 static bool is_vector(const struct step *step, const struct loop_nest *nest) {
   int last = nest->rank - 1;
   if (last < 0 || nest->out_stride[last] != 1 || !program_is_vector(&step->program)) return false;
-  if (!vector_suffix(step->outputs[0].dtype)) return false;
+  if (!vector_form(step->outputs[0].dtype)) return false;
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
-    if (!vector_suffix(step->inputs[k].dtype)) return false;
+    if (!vector_form(step->inputs[k].dtype)) return false;
     if (nest->stride[k][last] != 0 && nest->stride[k][last] != 1) return false;
   }
   return true;
@@ -89,38 +89,23 @@ static hone_status emit_element(struct emitter *e, struct text *out, const struc
                                 const struct loop_nest *nest, bool vector, bool tail) {
   int last = nest->rank - 1;
   char result[32];
+  const char *lanes = tail ? "lanes" : "LANES";
   for (size_t k = 0; k < step->input_count; k++) {
     if (!step->inputs[k].buffer) continue;
     int64_t stride = last < 0 ? 0 : nest->stride[k][last];
-    hone_dtype dtype = step->inputs[k].dtype;
-    bool is_half = dtype == HONE_BF16, floats = dtype == HONE_F32;
-    const char *type = floats || is_half ? "vec" : "veci";
+    const struct vector_form *form = vector_form(step->inputs[k].dtype);
     if (vector && !stride)
-      text_printf(out,
-                  is_half  ? "    const vec i%zu = splat_bf16_(q%zu);\n"
-                  : floats ? "    const vec i%zu = splat_(q%zu[0]);\n"
-                           : "    const veci i%zu = splati_(q%zu[0]);\n",
-                  k, k);
-    else if (vector && !floats)
-      text_printf(out, "    const %s i%zu = %s%s%s(q%zu + j, %s);\n", type, k,
-                  is_half ? "load_" : "widen_", vector_suffix(dtype), is_half ? "_" : "", k,
-                  tail ? "lanes" : "LANES");
+      text_printf(out, "    const %s i%zu = %s(q%zu[0]);\n", form->type, k, form->splat, k);
     else if (vector)
-      text_printf(out,
-                  tail ? "    const vec i%zu = load_lanes_(q%zu + j, lanes);\n"
-                       : "    const vec i%zu = loadu_(q%zu + j);\n",
-                  k, k);
+      text_printf(out, "    const %s i%zu = %s(q%zu + j, %s);\n", form->type, k, form->load, k,
+                  lanes);
     else
       emit_load(out, step->inputs[k].dtype, k, stride);
   }
-  hone_dtype to = step->outputs[0].dtype;
   TRY(emit_program(e, out, &step->program, vector ? PROGRAM_VECTOR : PROGRAM_SCALAR, result));
-  if (vector && to != HONE_F32)
-    text_printf(out, "    %s%s(o + j, %s, %s);\n", to == HONE_BF16 ? "store_" : "narrow_",
-                to == HONE_BF16 ? "bf16_" : vector_suffix(to), result, tail ? "lanes" : "LANES");
-  else if (vector)
-    text_printf(out, tail ? "    store_lanes_(o + j, %s, lanes);\n" : "    storeu_(o + j, %s);\n",
-                result);
+  if (vector)
+    text_printf(out, "    %s(o + j, %s, %s);\n", vector_form(step->outputs[0].dtype)->store, result,
+                lanes);
   else
     emit_store(out, step, result, last < 0 ? 0 : nest->out_stride[last]);
   return HONE_OK;

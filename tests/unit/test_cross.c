@@ -40,6 +40,7 @@ static const char *const models[] = {
     "tests/compile/concat-chain.hg",
     "tests/compile/depthwise-groups.hg",
     "tests/compile/integer-products.hg",
+    "tests/compile/halves.hg",
     "tests/compile/integer-convs.hg",
     "tests/compile/quantised.hg",
     "tests/compile/movement.hg",

@@ -646,6 +646,72 @@ static void check_rescale(const struct isa *isa, void *library) {
   "                                    widen_i32(b + i, LANES)), LANES);\n}\n"
 static const char rescale_source[] = RESCALE_SOURCE("rescale") RESCALE_SOURCE("rescale_up");
 
+static const char halves_source[] =
+    "void from_halves(const uint16_t *x, float *y, long n);\n"
+    "void from_halves(const uint16_t *x, float *y, long n) {\n"
+    "  for (long i = 0; i < n; i += LANES) store_lanes_(y + i, load_f16_(x + i, n - i), n - "
+    "i);\n}\n"
+    "void to_halves(const float *x, uint16_t *y, long n);\n"
+    "void to_halves(const float *x, uint16_t *y, long n) {\n"
+    "  for (long i = 0; i < n; i += LANES) store_f16_(y + i, load_lanes_(x + i, n - i), n - "
+    "i);\n}\n"
+    "void spread_halves(const uint16_t *x, float *y, long n);\n"
+    "void spread_halves(const uint16_t *x, float *y, long n) {\n"
+    "  for (long i = 0; i < n; i++) storeu_(y, splat_f16_(x[i])), y += LANES;\n}\n";
+
+enum { HALVES = 1 << 16, NEAR = 6 };
+
+/* From h on to the next f16 outwards: itself, half way, and beside each; of NaN and infinity some bits more. */
+static void near_half(uint16_t h, uint32_t out[NEAR]) {
+  const float x = f16_to_f32(h);
+  const float next = (h & 0x7fff) == 0x7bff ? x + copysignf(32, x) : f16_to_f32((uint16_t)(h + 1));
+  const float middle = (x + next) / 2;
+  uint32_t bits, half_way;
+  memcpy(&bits, &x, sizeof bits);
+  memcpy(&half_way, &middle, sizeof half_way);
+  if (!(fabsf(middle) < INFINITY)) half_way = bits | 0x1000;
+  const uint32_t all[NEAR] = {bits, bits + 1, half_way - 1, half_way, half_way + 1, bits | 0x1fff};
+  memcpy(out, all, sizeof all);
+}
+
+/* Every f16 as a float, and every float near one or half way to the next (ties, denormals, infinities, NaN) as f16: the
+   bits of base. One element past a multiple of the lanes; what lies behind it stays. */
+static void check_halves(const struct isa *isa, void *library) {
+  enum { LANES_MOST = 16 };
+  static uint16_t halves[HALVES * NEAR + 1];
+  static float floats[HALVES * NEAR + 1], spread[HALVES * LANES_MOST];
+  typedef void widen_fn(const uint16_t *, float *, long);
+  typedef void narrow_fn(const float *, uint16_t *, long);
+  widen_fn *widen = (widen_fn *)dlsym(library, "from_halves");
+  widen_fn *spread_all = (widen_fn *)dlsym(library, "spread_halves");
+  narrow_fn *narrow = (narrow_fn *)dlsym(library, "to_halves");
+  const size_t lanes = (size_t)isa->target.vector_bytes / 4;
+  for (size_t i = 0; i < HALVES; i++) halves[i] = (uint16_t)i;
+  spread_all(halves, spread, HALVES);
+  floats[HALVES - 3] = 7;
+  widen(halves, floats, HALVES - 3);
+  assert_true(floats[HALVES - 3] == 7);
+  for (size_t i = 0; i < HALVES - 3; i++) {
+    const float expected = f16_to_f32((uint16_t)i);
+    if (memcmp(&floats[i], &expected, 4) || memcmp(&spread[i * lanes], &expected, 4) ||
+        memcmp(&spread[i * lanes + lanes - 1], &expected, 4))
+      fail_with("%s: f16 %#zx is %a and %a, expected %a", isa->name, i, (double)floats[i],
+                (double)spread[i * lanes], (double)expected);
+  }
+  for (size_t i = 0; i < HALVES; i++) {
+    uint32_t near[NEAR];
+    near_half((uint16_t)i, near);
+    memcpy(&floats[i * NEAR], near, sizeof near);
+  }
+  halves[HALVES * NEAR - 3] = 7;
+  narrow(floats, halves, HALVES * NEAR - 3);
+  assert_int_equal(halves[HALVES * NEAR - 3], 7);
+  for (size_t i = 0; i < HALVES * NEAR - 3; i++)
+    if (halves[i] != f32_to_f16(floats[i]))
+      fail_with("%s: %a is f16 %#x, expected %#x", isa->name, (double)floats[i], halves[i],
+                f32_to_f16(floats[i]));
+}
+
 static void test_simd(void **state) {
   (void)state;
   for (int k = 0; k < ISA_COUNT; k++) {
@@ -663,11 +729,13 @@ static void test_simd(void **state) {
                   functions[i].name, functions[i].name, functions[i].name);
     text_puts(&text, logic_source);
     text_puts(&text, rescale_source);
+    text_puts(&text, halves_source);
     char name[32];
     snprintf(name, sizeof name, "simd_%s", isas[k].name);
     void *library = load(&ctx, &isas[k], name, &text);
     for (int i = 0; i < FUNCTION_COUNT; i++) check_function(&isas[k], library, &functions[i]);
     check_rescale(&isas[k], library);
+    check_halves(&isas[k], library);
     struct guarded g = guarded_floats(64);
     fill(&g, 64, 9);
     int (*logic)(const float *) = (int (*)(const float *))dlsym(library, "logic");

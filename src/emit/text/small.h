@@ -15,12 +15,12 @@ HONE_SCALAR_FUNCTION float odd_(double x) {
 HONE_SCALAR_FUNCTION float f16_load_(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
   float small = (float)m * 0x1p-24f;
-  if (e == 31) return of_bits_(sign | 0x7f800000u | m << 13);
+  if (e == 31) return of_bits_(sign | 0x7f800000u | m << 13 | (m ? 0x400000u : 0));
   return e ? of_bits_(sign | (e + 112) << 23 | m << 13) : sign ? -small : small;
 }
 HONE_SCALAR_FUNCTION uint16_t f16_store_(float x) {
   uint32_t u = bits_of_(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
-  if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+  if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (a >> 13 & 0x3ff));
   if (a >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
   if (a < 0x38800000) return (uint16_t)(sign | (bits_of_(of_bits_(a) + 0.5f) - 0x3f000000));
   return (uint16_t)(sign | (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13);

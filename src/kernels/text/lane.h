@@ -76,12 +76,29 @@ INLINE_ void narrow_i32(int32_t *p, veci x, long n) {
 }
 INLINE_ vec load_u8_(const uint8_t *p, long n) { return (vec)widen_u8(p, n); }
 INLINE_ vec load_i8_(const int8_t *p, long n) { return (vec)widen_i8(p, n); }
-INLINE_ vec splat_bf16_(const uint16_t *p) { return lane_float_((int32_t)((uint32_t)*p << 16)); }
-INLINE_ vec load_bf16_(const uint16_t *p, long n) { return n > 0 ? splat_bf16_(p) : 0; }
+INLINE_ vec splat_bf16_(uint16_t x) { return lane_float_((int32_t)((uint32_t)x << 16)); }
+INLINE_ vec load_bf16_(const uint16_t *p, long n) { return n > 0 ? splat_bf16_(*p) : 0; }
 INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   const uint32_t bits = (uint32_t)lane_bits_(x);
   const uint32_t rounded = x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   if (n > 0) *p = (uint16_t)rounded;
+}
+INLINE_ vec splat_f16_(uint16_t x) {
+  const int32_t a = x & 0x7fff, large = a >= 0x7c00;
+  const float y = a < 0x400 ? (float)a * 0x1p-24f
+                            : lane_float_(((a << 13) + (112 << 23) + large * (112 << 23)) |
+                                          (a > 0x7c00) << 22);
+  return x & 0x8000 ? -y : y;
+}
+INLINE_ vec load_f16_(const uint16_t *p, long n) { return n > 0 ? splat_f16_(*p) : 0; }
+INLINE_ void store_f16_(uint16_t *p, vec x, long n) {
+  const uint32_t bits = (uint32_t)lane_bits_(x), a = bits & 0x7fffffff;
+  const uint32_t y = a > 0x7f800000    ? 0x7e00 | (a >> 13 & 0x3ff)
+                     : a >= 0x477ff000 ? 0x7c00
+                     : a < 0x38800000
+                         ? (uint32_t)lane_bits_(lane_float_((int32_t)a) + 0.5f) - 0x3f000000
+                         : (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13;
+  if (n > 0) *p = (uint16_t)((bits >> 16 & 0x8000) | y);
 }
 
 /* Integers: they wrap. */

@@ -204,29 +204,48 @@ INLINE_ vec load_u8_(const uint8_t *p, long n) {
 INLINE_ vec load_i8_(const int8_t *p, long n) {
   return __builtin_convertvector(widen_i8(p, n), vec);
 }
-/* bf16: the upper half of a float. Stores round half to even; a NaN stays one. */
+/* Shorts one lane each, n of them, zeros behind. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
 typedef struct __attribute__((may_alias)) {
   uint16_t x[LANES];
-} halves_;
-INLINE_ vec load_bf16_(const uint16_t *p, long n) {
-  if (n >= LANES) return (vec)(widen_u16(p, LANES) << 16);
+} shorts_;
+INLINE_ vec_u16 load_shorts_(const uint16_t *p, long n) {
+  if (n >= LANES) return *(const vecu_u16 *)p;
   vec_u16 x;
-  __asm__("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(x) : "m"(*(const halves_ *)p), "Yk"(first_lanes_(n)));
-  return (vec)(__builtin_convertvector(x, veci) << 16);
+  __asm__("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(x) : "m"(*(const shorts_ *)p), "Yk"(first_lanes_(n)));
+  return x;
+}
+INLINE_ void store_shorts_(uint16_t *p, vec_u16 x, long n) {
+  if (n >= LANES)
+    *(vecu_u16 *)p = x;
+  else
+    __asm__("vmovdqu16 %1, %0%{%2%}" : "+m"(*(shorts_ *)p) : "v"(x), "Yk"(first_lanes_(n)));
 }
 #else
-INLINE_ vec load_bf16_(const uint16_t *p, long n) { return (vec)(widen_u16(p, n) << 16); }
+INLINE_ vec_u16 load_shorts_(const uint16_t *p, long n) {
+  if (n >= LANES) return *(const vecu_u16 *)p;
+  vec_u16 x = {0};
+  EACH_(x[i] = p[i]);
+  return x;
+}
+INLINE_ void store_shorts_(uint16_t *p, vec_u16 x, long n) {
+  if (n >= LANES)
+    *(vecu_u16 *)p = x;
+  else
+    EACH_(p[i] = x[i]);
+}
 #endif
-INLINE_ vec splat_bf16_(const uint16_t *p) { return (vec)((veci){0} + (int32_t)((uint32_t)*p << 16)); }
+/* bf16: the upper half of a float. Stores round half to even; a NaN stays one. */
+INLINE_ vec load_bf16_(const uint16_t *p, long n) {
+  if (n >= LANES) return (vec)(widen_u16(p, LANES) << 16);
+  return (vec)(__builtin_convertvector(load_shorts_(p, n), veci) << 16);
+}
+INLINE_ vec splat_bf16_(uint16_t x) { return (vec)((veci){0} + (int32_t)((uint32_t)x << 16)); }
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BF16__ /* denormals become zero */
 INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   vec_u16 t;
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(t) : "v"(x));
-  if (n >= LANES)
-    *(vecu_u16 *)p = t;
-  else
-    __asm__("vmovdqu16 %1, %0%{%2%}" : "+m"(*(halves_ *)p) : "v"(t), "Yk"(first_lanes_(n)));
+  store_shorts_(p, t, n);
 }
 #else
 INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
@@ -235,6 +254,50 @@ INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   narrow_u16(p, (nan & (bits >> 16 | 0x40)) | (~nan & rounded), n);
 }
 #endif
+/* f16: one rounding, half to even; a NaN becomes a quiet one and keeps what fits of its bits. All the same bits. */
+#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* whose processors all have F16C */
+INLINE_ vec from_f16_(vec_u16 x) {
+  vec y;
+  __asm__("vcvtph2ps %1, %0" : "=v"(y) : "vm"(x));
+  return y;
+}
+INLINE_ vec_u16 to_f16_(vec x) {
+  vec_u16 y;
+  __asm__("vcvtps2ph $0, %1, %0" : "=v"(y) : "v"(x));
+  return y;
+}
+#elif HONE_VECTOR_BYTES == 16 && defined __ARM_NEON
+INLINE_ vec from_f16_(vec_u16 x) {
+  vec y;
+  __asm__("fcvtl %0.4s, %1.4h" : "=w"(y) : "w"(x));
+  return y;
+}
+INLINE_ vec_u16 to_f16_(vec x) {
+  vec_u16 y;
+  __asm__("fcvtn %0.4h, %1.4s" : "=w"(y) : "w"(x));
+  return y;
+}
+#else
+INLINE_ vec from_f16_(vec_u16 x) {
+  const veci h = __builtin_convertvector(x, veci), a = h & 0x7fff;
+  const veci small = a < 0x400, large = a >= 0x7c00, nan = a > 0x7c00;
+  const veci tiny = (veci)(__builtin_convertvector(a, vec) * 0x1p-24f);
+  const veci whole = ((a << 13) + (112 << 23) + (large & (112 << 23))) | (nan & 0x400000);
+  return (vec)((h & 0x8000) << 16 | (small & tiny) | (~small & whole));
+}
+INLINE_ vec_u16 to_f16_(vec x) {
+  const veci bits = (veci)x, a = bits & 0x7fffffff;
+  const veci small = a < 0x38800000, large = a >= 0x477ff000, nan = a > 0x7f800000;
+  const veci tiny = (veci)((vec)a + 0.5f) - 0x3f000000;
+  const veci whole = (a + 0xfff + ((a >> 13) & 1) - (112 << 23)) >> 13;
+  const veci special = (nan & (0x200 | (a >> 13 & 0x3ff))) | 0x7c00;
+  const veci y = (small & tiny) | (large & special) | (~(small | large) & whole);
+  return __builtin_convertvector((bits >> 16 & 0x8000) | y, vec_u16);
+}
+#endif
+INLINE_ vec load_f16_(const uint16_t *p, long n) { return from_f16_(load_shorts_(p, n)); }
+INLINE_ vec splat_f16_(uint16_t x) { return from_f16_((vec_u16){0} + x); }
+INLINE_ void store_f16_(uint16_t *p, vec x, long n) { store_shorts_(p, to_f16_(x), n); }
 
 /* Vectors of int32: the helpers of integer expressions behind veci_; they wrap. Bytes are kept as int32
    lanes of which only the low eight bits count until wrap_u8_, wrap_i8_. */
