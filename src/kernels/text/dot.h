@@ -34,9 +34,7 @@ INLINE_ veci load_part_(const void *p, const int n) {
 #if LANES == 1
 INLINE_ veci load_panel_(const int32_t *p) { return *p; }
 #else
-INLINE_ veci load_panel_(const int32_t *p) {
-  return *(const veci __attribute__((aligned(4), may_alias)) *)p;
-}
+INLINE_ veci load_panel_(const int32_t *p) { return *(const vecui32_ *)p; }
 #endif
 INLINE_ veci flip_(veci x) { return x ^ ((veci){0} + (int32_t)0x80808080u); }
 

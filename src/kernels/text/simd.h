@@ -51,7 +51,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #define PREFETCH_(p) __builtin_prefetch((p), 0, 2)
 #define PREFETCH_NEAR_(p) __builtin_prefetch((p), 0, 3)
 #define LANE_(x, i) ((x)[i])
-#define STORE_WORDS_(p, x) (*(veci __attribute__((aligned(4), may_alias)) *)(p) = (x))
+#define STORE_WORDS_(p, x) (*(vecui32_ *)(p) = (x))
 
 /* Memory ----------------------------------------------------------------------------------------
  */
