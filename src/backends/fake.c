@@ -1,8 +1,8 @@
 /* fake: scripted timings and faults, so that the harness can be tested without an engine and
  * without a clock. Like null it copies its input; options say what else happens: latency_us=N each
  * inference takes N us of this thread's time; jitter_us=N adds up to N more fault=NAME      one of
- * the rows of `faults`, at=prepare|open|bind|submit|close, after=N submits n=N             the
- * fault's number: exit code, MiB, ... cheat=NAME      what the outputs are: one of `cheats`; from
+ * the rows of `faults`, at=prepare|open|again|bind|submit|close, after=N submits; again: when a
+ * process opens that is not the cell's first n=N             the fault's number: exit code, MiB, ... cheat=NAME      what the outputs are: one of `cheats`; from
  * the after-th submit on It exists only with HONE_TESTING=1, and its records are flagged synthetic.
  */
 #include "backends.h"
@@ -265,6 +265,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   char wanted[256];
   size_t bytes = 0;
   TRY(act(ctx, request->options, "open"));
+  if (request->use_cache) TRY(act(ctx, request->options, "again"));
   TRY(identity_io(ctx, request, out_io, &bytes));
   TRY(read_script(ctx, request->options, s));
   hone_tensor *y = &out_io->outputs[0].info;

@@ -3,6 +3,7 @@
  *
  *   study.c     the entry point: options.c -> cases.c (models prepared) -> cells.c -> rounds.c
  *   schedule.c  how often a cell is measured, and when that is enough
+ *   turns.c     whose turn it is where a budget bounds the study
  *   rounds.c    one incarnation of a group of cells: open, warm up, rounds in random order, close;
  *               member.h lists the files of one cell
  *   harness.c   conversation with one worker: start, ask, stop, continue, end; every end a status;
@@ -92,6 +93,7 @@ struct bench_options {
   int min_samples;             /* 0: 30, over all incarnations of a cell */
   double min_time_s;           /* 0: 1, likewise */
   double max_time_s;           /* 0: 20, likewise: bounds slow models */
+  double budget_s;             /* of the study, about, without preparing its models; 0: no end */
   double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
   int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
   int most_incarnations;       /* set with incarnations: that many, else 12 */
@@ -294,7 +296,8 @@ void memory_log_add(struct memory_log *log, uint64_t now_ns,
 struct harness {
   const char *worker_path;
   uint64_t memory_bytes, timeout_ns;
-  uint64_t deadline_ns; /* of clock_ns, for all that is asked until it is 0 again: a budget */
+  uint64_t deadline_ns;       /* of clock_ns, for all that is asked until it is 0 again: a budget */
+  const char *deadline_words; /* whose */
   const volatile sig_atomic_t *interrupted;
   int known[HARNESS_MAX_CHILDREN]; /* children that are not orphans */
   size_t known_count;
@@ -575,6 +578,10 @@ struct bench {
   struct bench_case *identity; /* what floors are measured with; NULL until then */
   size_t step, step_count;
   struct pace *paces; /* by cell */
+  struct turns {
+    uint64_t budget_ns, end_ns, case_end_ns; /* what is left of options.budget_s; of clock_ns */
+    bool has_run, case_has_run;              /* a cell did: of the study, of the case */
+  } turns;
 };
 /* options.c: names and files that do not exist, and defaults in place of zeros. */
 MUST_USE hone_status options_check(struct bench *bench);
@@ -636,6 +643,7 @@ void witness_dir(const struct bench *bench, struct bench_case *one, char out[409
 /* schedule.c: how often a cell is measured. Rounds of one process of a cell whose inference takes
    median_ns; whether one with `own` rounds takes part in a round of a group with `rounds`. */
 int schedule_rounds(const struct bench_options *options, double median_ns);
+double schedule_rounds_ns(const struct bench_options *options, double median_ns); /* all of them */
 bool schedule_takes_part(int own, int rounds, int round);
 int schedule_round_total(
     const struct bench_options *options);   /* most, of all processes of a cell */
@@ -661,6 +669,15 @@ MUST_USE hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const
                                       bool *out);
 /* rounds.c: all cells of one case, interleaved. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
+/* turns.c: under options.budget_s, else without any effect. A case begins with its share of what is left. */
+void turns_begin(struct bench *bench, size_t case_index);
+void turns_end(struct bench *bench);
+bool turns_reach(const struct bench *bench, double ns); /* for so much more of the case */
+/* Bounds what is asked until turn_end, for one of the `waiting` + 1 cells that are still to be opened, where rounds_ns are what
+   those that run will take; false: nothing is left for it. */
+bool turn_begin(struct bench *bench, double rounds_ns, size_t waiting);
+/* It runs, or does not: whether the rounds of all that do, this one's among them, still fit. */
+bool turn_end(struct bench *bench, double rounds_ns);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */
 MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);

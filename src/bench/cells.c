@@ -275,6 +275,7 @@ hone_status study_estimate(struct bench *bench) {
   *e = (struct bench_estimate){.cells = bench->study.cell_count,
                                .workers = bench->study.cell_count * (size_t)o->incarnations};
   TRY(pace_expect(bench, &e->seconds));
+  if (o->budget_s > 0) e->seconds = fmin(e->seconds, o->budget_s);
   for (size_t c = 0; c < bench->study.case_count; c++) {
     const struct bench_case *one = &bench->study.cases[c];
     if (isfinite(one->flops)) e->seconds += one->flops / 1e9 * BENCH_SETS / usable_core_count();

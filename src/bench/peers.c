@@ -119,7 +119,8 @@ static hone_status begin_case(struct bench *bench, struct bench_case *one) {
 /* Each may take half of what is left: one that never answers leaves time for the others. */
 static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*dirs)[4096]) {
   size_t count = 0;
-  const uint64_t end = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
+  budget_begin(bench);
+  const uint64_t end = bench->harness.deadline_ns;
   for (size_t k = 0; k < backend_count && count < MAX_PEERS; k++) {
     bool is_made = false;
     if (!backend_is_peer(bench, backend_list[k]) || bench_is_interrupted(bench)) continue;

@@ -30,12 +30,8 @@ static double process_seconds(const struct bench_options *o, const struct cell *
                       : cell->threads > cores                ? cores
                                                              : cell->threads;
   const double call = (isfinite(flops) ? flops : 0) / speed->flops_per_s / threads;
-  const int rounds = schedule_rounds(o, call * 1e9);
-  const double slices = (double)rounds * o->incarnations;
-  const double timed = fmax(o->min_time_s / slices, ceil(o->min_samples / slices) * call);
-  /* a slice ends with the time that is allowed, but not in the middle of a call, and has one call to warm */
-  const double slice = fmax(call, fmin(timed, o->max_time_s / slices)) + call;
-  return speed->start_s + fmin(o->warmup_s, 0.2) + 6 * call + rounds * (slice + 0.015);
+  return speed->start_s + fmin(o->warmup_s, 0.2) + 6 * call +
+         schedule_rounds_ns(o, call * 1e9) * 1e-9;
 }
 
 hone_status pace_expect(struct bench *bench, double *out_seconds) {

@@ -50,6 +50,53 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
   return status;
 }
 
+/* A cell that cannot be opened says so; it is not asked again. */
+static hone_status report_unopened(struct bench *bench, struct cell_run *progress, int number,
+                                   const struct worker_end *end) {
+  const struct bench_callbacks *callbacks = bench->callbacks;
+  struct incarnation record;
+  member_record(bench, progress->cell, number, &record);
+  record.status = end->status;
+  record.stage = end->stage;
+  snprintf(record.reason, sizeof record.reason, "%s", end->reason);
+  if (!callbacks->incarnation || progress->has_failed) return HONE_OK;
+  progress->has_failed = true;
+  return callbacks->incarnation(callbacks->user, &record);
+}
+
+/* Passes over cells that get no turn; whether one is left that does. */
+static hone_status find_turn(struct bench *bench, struct cell_run *const *cells, size_t count,
+                             size_t *at, double rounds_ns, bool *out_found) {
+  static const struct worker_end none = {.status = STATUS_interrupted,
+                                         .reason = "the budget was spent before its turn"};
+  for (*out_found = false; *at < count; (*at)++) {
+    struct cell_run *next = cells[*at];
+    *out_found =
+        !next->has_failed && (next->complete || turn_begin(bench, rounds_ns, count - *at - 1));
+    if (*out_found) break;
+    TRY(report_unopened(bench, next, next->next_number, &none));
+  }
+  return HONE_OK;
+}
+
+/* Opens it in its turn; one whose slices would not fit is left out again, and *rounds_ns grows by what the others' will take. */
+static hone_status open_in_turn(struct bench *bench, struct cell_run *progress, int number,
+                                double *rounds_ns, struct member *out) {
+  struct worker_end end = {.status = STATUS_timeout, .stage = STAGE_run, .rel_l2 = NAN};
+  const hone_status status = open_member(bench, progress, number, false, out);
+  const double own = out->is_live ? schedule_rounds_ns(&bench->options, out->median_ns) : 0;
+  snprintf(end.reason, sizeof end.reason,
+           "an inference takes %.3g ms: its rounds do not fit what is left of the budget",
+           out->median_ns * 1e-6);
+  if (!out->is_live)
+    bench->harness.deadline_ns = 0;
+  else if (!turn_end(bench, *rounds_ns + own) && !progress->complete)
+    member_end(out, &end);
+  else
+    *rounds_ns += own;
+  return status;
+}
+
 /* Opens members until memory is full or none is left; *at moves over what was opened. */
 static hone_status open_group(struct bench *bench, struct cell_run *const *cells, size_t count,
                               size_t *at, struct member *members, size_t *out_count) {
@@ -58,21 +105,29 @@ static hone_status open_group(struct bench *bench, struct cell_run *const *cells
   int number = 0; /* one for the whole group: cells are compared where it is the same */
   for (size_t i = 0; i < count; i++)
     if (cells[i]->next_number > number) number = cells[i]->next_number;
-  if (*at) { /* the anchor links this group to the first one */
+  const bool needs_anchor = *at != 0;
+  double rounds_ns = 0;
+  bool has_turn;
+  TRY(find_turn(bench, cells, count, at, rounds_ns, &has_turn));
+  if (needs_anchor && has_turn) { /* it links this group to the first one */
+    bench->harness.deadline_ns = 0;
     TRY(open_member(bench, cells[0], number, true, &members[(*out_count)++]));
     sum = members[0].rss;
   }
-  for (size_t opened = 0; *at < count && !bench_is_interrupted(bench); opened++) {
+  for (size_t opened = 0; !bench_is_interrupted(bench); opened++) {
     if (opened && sum + largest > budget) break;
+    TRY(find_turn(bench, cells, count, at, rounds_ns, &has_turn));
+    if (!has_turn) break;
     struct member *member = &members[*out_count];
     const uint64_t begin = clock_ns();
-    TRY(open_member(bench, cells[(*at)++], number, false, member));
+    TRY(open_in_turn(bench, cells[(*at)++], number, &rounds_ns, member));
     pace_add(bench, member->progress->cell, begin);
     (*out_count)++;
     bench->step++;
     sum += member->is_live ? member->rss : 0;
     if (member->is_live && member->rss > largest) largest = member->rss;
   }
+  bench->harness.deadline_ns = 0;
   return HONE_OK;
 }
 
@@ -143,7 +198,8 @@ static hone_status run_group(struct bench *bench, struct cell_run *const *cells,
   for (size_t i = 0; i < opened; i++) {
     const struct cell_run *progress = members[i].progress;
     const uint64_t begin = clock_ns();
-    if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns))
+    if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns) &&
+        turns_reach(bench, 0))
       status = member_floor(bench, &members[i]);
     if (members[i].is_live && bench_is_interrupted(bench)) {
       const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user", NAN};
@@ -171,7 +227,7 @@ static hone_status find_largest(struct bench *bench, struct cell_run *const *cel
 }
 
 /* One incarnation of every cell that still needs one. */
-static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t count) {
+static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t count, int pass) {
   struct cell_run **cells = calloc(count + 1, sizeof *cells);
   struct member *members = calloc(count + 2, sizeof *members);
   size_t *order = malloc((count + 1) * sizeof *order), active = 0, at = 0;
@@ -180,7 +236,9 @@ static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t co
                            : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a pass");
   for (size_t i = 0; !status && i < count; i++)
     if (!all[i].has_failed && all[i].complete < all[i].wanted) order[active++] = i;
-  if (!status) random_shuffle(&bench->random, order, active);
+  /* where turns may end before all have had theirs, the user says who comes first */
+  if (!status && (pass || !(bench->options.budget_s > 0)))
+    random_shuffle(&bench->random, order, active);
   for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
   if (!status) status = find_largest(bench, cells, active);
   while (!status && at < active && !bench_is_interrupted(bench))
@@ -194,16 +252,9 @@ static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t co
 /* A case that could not be prepared: each of its cells says so. */
 static hone_status report_failed_case(struct bench *bench, const struct bench_case *one,
                                       struct cell_run *all, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    struct incarnation record;
-    member_record(bench, all[i].cell, all[i].next_number, &record);
-    record.status = one->status;
-    record.stage = one->stage;
-    snprintf(record.reason, sizeof record.reason, "%s", one->reason);
-    const struct bench_callbacks *callbacks = bench->callbacks;
-    if (callbacks->incarnation && !all[i].has_failed)
-      TRY(callbacks->incarnation(callbacks->user, &record));
-  }
+  struct worker_end end = {.status = one->status, .stage = one->stage};
+  snprintf(end.reason, sizeof end.reason, "%s", one->reason);
+  for (size_t i = 0; i < count; i++) TRY(report_unopened(bench, &all[i], all[i].next_number, &end));
   return HONE_OK;
 }
 
@@ -246,10 +297,14 @@ hone_status measure_case(struct bench *bench, size_t case_index) {
   hone_status status = list_cells(bench, case_index, all, &count);
   if (!status && one->status != STATUS_ok) status = report_failed_case(bench, one, all, count);
   bool goes_on = one->status == STATUS_ok;
-  for (int pass = 0; !status && goes_on && !bench_is_interrupted(bench) &&
-                     pass < bench->options.most_incarnations;
+  double longest_ns = 0;
+  for (int pass = 0;
+       !status && goes_on && !bench_is_interrupted(bench) &&
+       pass < bench->options.most_incarnations && (!pass || turns_reach(bench, longest_ns));
        pass++) {
-    status = run_pass(bench, all, count);
+    const uint64_t begin = clock_ns();
+    status = run_pass(bench, all, count, pass);
+    longest_ns = fmax(longest_ns, (double)(clock_ns() - begin));
     if (!status && pass + 1 >= bench->options.incarnations)
       status = schedule_want_more(bench->ctx, bench->study.cells, all, count, &goes_on);
   }

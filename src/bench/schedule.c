@@ -29,6 +29,16 @@ int schedule_rounds(const struct bench_options *options, double median_ns) {
   return rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int)rounds;
 }
 
+/* A slice ends with the time that is allowed, but not in the middle of a call, and has one call to warm. */
+double schedule_rounds_ns(const struct bench_options *o, double median_ns) {
+  const double call = fmax(0, median_ns);
+  const int rounds = schedule_rounds(o, call);
+  const double slices = (double)rounds * o->incarnations;
+  const double timed = fmax(o->min_time_s * 1e9 / slices, ceil(o->min_samples / slices) * call);
+  const double slice = fmax(call, fmin(timed, o->max_time_s * 1e9 / slices)) + call;
+  return rounds * (slice + ROUND_OVERHEAD_NS);
+}
+
 bool schedule_takes_part(int own, int rounds, int round) {
   return own >= rounds || (int64_t)(round + 1) * own / rounds != (int64_t)round * own / rounds;
 }

@@ -29,7 +29,9 @@ static hone_status measure(struct bench *bench) {
     if (one->status == STATUS_ok) TRY(case_reference(bench, one));
     hone_status status = case_generate(bench, one);
     if (!status) status = case_label(bench, one);
+    turns_begin(bench, c);
     if (!status) status = measure_case(bench, c);
+    turns_end(bench);
     case_release(one);
     TRY(status);
   }
@@ -95,6 +97,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     bench->options = *options;
     bench->callbacks = callbacks;
     options_set_defaults(&bench->options, &bench->harness);
+    bench->turns.budget_ns = (uint64_t)(bench->options.budget_s * 1e9);
     random_init(&bench->random, bench->options.seed);
   }
   if (!status) status = run_in_folder(bench);

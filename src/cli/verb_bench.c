@@ -256,6 +256,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
   TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
   TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
+  TRY(amount_of(ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, 0, &out->budget_s));
   TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
   TRY(number_of(ctx, args, FLAG_reference_budget, 0.1, 1e6, 0, &out->reference_s));
   TRY(amount_of(ctx, args, FLAG_memory_limit, AMOUNT_BYTES, 1, 1e18, 0, &bytes));

@@ -1,8 +1,8 @@
 /* hone recommend: the best way to run a model here under the user's bounds. A race: a first look at every candidate drops
  * what is far behind; then looks of paired slices side by side, each longer, drop whatever the interval of its ratio says
- * is behind, until one is left or the time is spent (successive elimination: Even-Dar et al., JMLR 2006). All looks are
- * in the store; the answer rests on the last. Predictions from other models only say what not to look at where the time
- * does not reach for all.
+ * is behind, until one is left or the time is spent (successive elimination: Even-Dar et al., JMLR 2006). What was dropped
+ * for a row that is later found out to miss a bound is brought back. All looks are in the store; the answer rests on the last.
+ * Predictions from other models only say what not to look at where the time does not reach for all.
  */
 #include "recommend.h"
 
@@ -12,7 +12,10 @@
 #define BUDGET_S 60.0
 #define FAR_BEHIND 1.5 /* of the best at the first look: no second one */
 #define LOOK_S 3.0     /* that a candidate's first look costs, about: processes start and compile */
-enum { LIST = 1024, LOOKS = 4 };
+#define FIRST_SHARE 0.6 /* of the budget, at most, for the first look: engines start and compile */
+#define NEXT_SHARE 0.6  /* of what is left, for another */
+#define LAST_SHARE 0.9
+enum { LIST = 1024, LOOKS = 4, MORE_LOOKS = 2 }; /* more: at what was dropped too early */
 
 struct look {
   struct summary summary;
@@ -27,7 +30,7 @@ struct race {
   double budget_s;
   uint64_t start_ns;
   char dir[4096];
-  struct look looks[LOOKS];
+  struct look looks[LOOKS + MORE_LOOKS];
   size_t look_count;
   struct forecast forecast;
   struct split split;
@@ -124,9 +127,13 @@ static hone_status add_given(struct race *race, struct command *command) {
   return command_add_given(race->ctx, race->args, flags, COUNT(flags) - has_set, command);
 }
 
+static double spent_s(const struct race *race) {
+  return (double)(clock_ns() - race->start_ns) / 1e9;
+}
+static double left_s(const struct race *race) { return race->budget_s - spent_s(race); }
+
 static void say(const struct race *race, const char *what) {
-  if (!has(race->args, FLAG_quiet))
-    fprintf(stderr, "[%.0f s] %s\n", (double)(clock_ns() - race->start_ns) / 1e9, what);
+  if (!has(race->args, FLAG_quiet)) fprintf(stderr, "[%.0f s] %s\n", spent_s(race), what);
 }
 
 static hone_status study(struct race *race, const char *title, const struct command *how,
@@ -182,8 +189,10 @@ static hone_status first_look(struct race *race) {
   struct command how = {.count = 0};
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   char some_backends[LIST] = "", some_threads[LIST] = "";
-  char threads[32];
-  snprintf(threads, sizeof threads, usable_core_count() > 1 ? "1,%d" : "%d", usable_core_count());
+  char threads[32], budget[32];
+  /* what comes first is sure to get its turn */
+  snprintf(threads, sizeof threads, usable_core_count() > 1 ? "%d,1" : "%d", usable_core_count());
+  snprintf(budget, sizeof budget, "%.2f", fmax(0.01, FIRST_SHARE * left_s(race)));
   size_t forms = 1;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
   if (forecast_keep(&race->forecast, &race->demands, race->budget_s / LOOK_S / 2 / (double)forms)) {
@@ -203,6 +212,7 @@ static hone_status first_look(struct race *race) {
   TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
   TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
   return look(race, "recommend: a first look", &how);
 }
 
@@ -226,13 +236,12 @@ static bool stays(const struct race *race, const struct look *last, size_t i) {
    default of four cuts makes fifteen stretches, each compiled on every engine. */
 static hone_status find_split(struct race *race) {
   const struct look *first = &race->looks[0];
-  const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
   const size_t choice = first->advice.choice;
   if (!race->split.is_asked) return HONE_OK;
   const int threads =
       choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].cell.threads;
   say(race, "recommend: parts on different engines");
-  return split_find(race->ctx, race->args, race->dir, threads, left / 4, &race->split);
+  return split_find(race->ctx, race->args, race->dir, threads, left_s(race) / 4, &race->split);
 }
 
 /* 0: the model itself, else one more than the number of its form. */
@@ -243,39 +252,140 @@ static size_t place_of(const struct race *race, const char *model) {
   return 0;
 }
 
-/* Half of what is left, and all of it in the last look. *out_done: nothing is left to find out. */
-static hone_status next_look(struct race *race, bool *out_done) {
+/* A row that may take part in the next look. */
+struct runner {
+  const struct record *record;
+  double value; /* of the objective */
+};
+
+static size_t find_row(const struct summary *s, const char *cell) {
+  for (size_t k = 0; k < s->record_count; k++)
+    if (!strcmp(s->records[k].cell.key, cell)) return k;
+  return SIZE_MAX;
+}
+
+/* The last look at a row of look `l`. */
+static size_t last_seen(const struct race *race, size_t l, const char *cell) {
+  size_t last = race->look_count - 1;
+  while (last > l && find_row(&race->looks[last].summary, cell) == SIZE_MAX) last--;
+  return last;
+}
+
+/* Whether what the look chose has failed since, or no longer holds every bound for sure. One that had no turn has not. */
+static bool has_fallen(const struct race *race, size_t l) {
+  const struct look *at = &race->looks[l];
+  if (at->advice.choice == SIZE_MAX) return false;
+  const char *cell = at->summary.records[at->advice.choice].cell.key;
+  const struct look *seen = &race->looks[last_seen(race, l, cell)];
+  const size_t row = find_row(&seen->summary, cell);
+  return seen->advice.at[row].standing >= STANDING_out &&
+         seen->summary.records[row].status != STATUS_interrupted;
+}
+
+static bool is_better(const struct race *race, double x, double y) {
+  return demand_kinds[race->demands.objective].is_more_better ? x > y : x < y;
+}
+
+static bool is_far_behind(const struct race *race, double x, double best) {
+  return is_better(
+      race, best,
+      demand_kinds[race->demands.objective].is_more_better ? x * FAR_BEHIND : x / FAR_BEHIND);
+}
+
+static void add_runner(const struct race *race, const struct record *record, struct runner *list,
+                       size_t *count) {
+  list[(*count)++] = (struct runner){record, demand_kinds[race->demands.objective].value(record)};
+}
+
+/* Rows that hold every bound and were dropped for one that has fallen, as far as they are not far behind what holds them now. */
+static size_t bring_back(const struct race *race, struct runner *list) {
   const struct look *last = &race->looks[race->look_count - 1];
+  double best = NAN;
+  size_t found = 0, count = 0;
+  if (last->advice.choice != SIZE_MAX)
+    best = demand_kinds[race->demands.objective].value(&last->summary.records[last->advice.choice]);
+  for (size_t l = 0; l + 1 < race->look_count; l++)
+    for (size_t i = 0; has_fallen(race, l) && i < race->looks[l].summary.record_count; i++) {
+      const struct record *r = &race->looks[l].summary.records[i];
+      const enum standing standing = race->looks[l].advice.at[i].standing;
+      if (standing != STANDING_runner_up && standing != STANDING_behind &&
+          standing != STANDING_tied)
+        continue;
+      if (last_seen(race, l, r->cell.key) != l) continue;
+      add_runner(race, r, list, &found);
+      if (isnan(best) || is_better(race, list[found - 1].value, best)) best = list[found - 1].value;
+    }
+  for (size_t i = 0; i < found; i++)
+    if (!is_far_behind(race, list[i].value, best)) list[count++] = list[i];
+  return count;
+}
+
+/* What a process of a row takes with the shortest slices, as it was seen. */
+static double start_s(const struct record *r) {
+  const double parts[] = {r->worst.import_ms, r->worst.compile_ms, r->worst.load_ms,
+                          r->worst.first_inference_ms, r->worst.warmup_ms};
+  double ms = 1500; /* it starts and ends, and so does its floor's; slices */
+  for (size_t i = 0; i < COUNT(parts); i++) ms += isfinite(parts[i]) ? parts[i] : 0;
+  return ms / 1000;
+}
+
+static hone_status list_runners(const struct race *race, struct runner **out, size_t *out_count,
+                                size_t *out_back) {
+  const struct look *last = &race->looks[race->look_count - 1];
+  size_t most = 0;
+  for (size_t l = 0; l < race->look_count; l++) most += race->looks[l].summary.record_count;
+  TRY(NEW_ARRAY(race->ctx, race->arena, *out, most + 1));
+  *out_count = *out_back = bring_back(race, *out);
+  for (size_t i = 0; i < last->summary.record_count; i++)
+    if (stays(race, last, i)) add_runner(race, &last->summary.records[i], *out, out_count);
+  for (size_t i = 1; i < *out_count; i++) /* the best first */
+    for (size_t k = i; k && is_better(race, (*out)[k].value, (*out)[k - 1].value); k--) {
+      const struct runner other = (*out)[k - 1];
+      (*out)[k - 1] = (*out)[k];
+      (*out)[k] = other;
+    }
+  return HONE_OK;
+}
+
+/* A share of what is left. *out_done: nothing is left to find out, or no time. What is brought back is looked at in any case. */
+static hone_status next_look(struct race *race, bool *out_done) {
   struct command how = {.count = 0};
-  char backends[LIST] = "", threads[LIST] = "", most[32], least[32];
-  size_t cells = 0;
+  struct runner *runners;
+  char backends[LIST] = "", threads[LIST] = "", most[32], least[32], budget[32];
+  size_t cells, back;
+  double starts = 0;
+  TRY(list_runners(race, &runners, &cells, &back));
   memset(race->is_left, 0, sizeof race->is_left);
-  for (size_t i = 0; i < last->summary.record_count; i++) {
-    const struct cell *cell = &last->summary.records[i].cell;
-    const bool is_in = stays(race, last, i);
+  for (size_t i = 0; i < cells; i++) {
+    const struct cell *cell = &runners[i].record->cell;
     char word[64];
-    if (is_in) race->is_left[place_of(race, cell->model)] = true;
-    add_candidate(backends, threads, backend_word(cell, word), cell->threads, is_in);
-    cells += is_in;
+    race->is_left[place_of(race, cell->model)] = true;
+    add_candidate(backends, threads, backend_word(cell, word), cell->threads, true);
+    starts += start_s(runners[i].record);
   }
   if (race->look_count == 1 && race->split.parts[0]) {
     list_add(backends, LIST, "hybrid");
+    starts += LOOK_S;
     cells++;
   }
-  const double left = race->budget_s - (double)(clock_ns() - race->start_ns) / 1e9;
-  *out_done = !cells || (race->look_count > 1 && (cells == 1 || left < LOOK_S * (double)cells));
+  const double left = left_s(race);
+  const bool is_over = race->look_count >= LOOKS || left < starts;
+  *out_done = !cells || (!back && (is_over || (race->look_count > 1 && cells == 1)));
   if (*out_done) return HONE_OK;
-  const double share = race->look_count + 1 == LOOKS ? 0.8 : 0.5;
-  const double each = fmin(20, fmax(0.5, share * left / (double)cells));
+  const double share = (race->look_count + 1 < LOOKS ? NEXT_SHARE : LAST_SHARE) * left;
+  const double each = fmin(20, fmax(0.5, (share - 4 * starts) / (double)cells));
+  snprintf(budget, sizeof budget, "%.2f", fmax(0.01, fmax(share, fmin(starts, left))));
   snprintf(most, sizeof most, "%.2f", each);
   snprintf(least, sizeof least, "%.2f", fmin(1, each));
   TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends));
   TRY(command_add_flag(race->ctx, &how, FLAG_threads, threads));
   TRY(command_add_flag(race->ctx, &how, FLAG_max_time, most));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, least));
+  TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
   return look(race,
-              race->look_count == 1 ? "recommend: the rest side by side"
-                                    : "recommend: what is not told apart yet",
+              back                    ? "recommend: what was dropped too early"
+              : race->look_count == 1 ? "recommend: the rest side by side"
+                                      : "recommend: what is not told apart yet",
               &how);
 }
 
@@ -324,7 +434,7 @@ static hone_status run_race(struct race *race) {
   if (wants_forecast(race)) TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
   TRY(first_look(race));
   TRY(find_split(race));
-  while (!is_done && race->look_count < LOOKS) TRY(next_look(race, &is_done));
+  while (!is_done && race->look_count < COUNT(race->looks)) TRY(next_look(race, &is_done));
   return HONE_OK;
 }
 
@@ -335,12 +445,6 @@ static const struct summary *summary_of(const struct race *race) {
 }
 static const struct advice *advice_of(const struct race *race) {
   return &race->looks[race->look_count ? race->look_count - 1 : 0].advice;
-}
-
-static bool is_in(const struct summary *s, const char *cell) {
-  for (size_t k = 0; k < s->record_count; k++)
-    if (!strcmp(s->records[k].cell.key, cell)) return true;
-  return false;
 }
 
 /* What earlier looks dropped, with the reason that the look had: as lines and as JSON. */
@@ -364,7 +468,7 @@ static void tell_dropped(const struct race *race, size_t look, size_t i, struct 
 static void put_dropped(struct text *out, const struct race *race, json_t *list) {
   for (size_t l = 0; l + 1 < race->look_count; l++)
     for (size_t i = 0; i < race->looks[l].summary.record_count; i++)
-      if (!is_in(&race->looks[l + 1].summary, race->looks[l].summary.records[i].cell.key))
+      if (last_seen(race, l, race->looks[l].summary.records[i].cell.key) == l)
         tell_dropped(race, l, i, out, list);
   forecast_put_dropped(&race->forecast, &race->demands, out, list);
 }

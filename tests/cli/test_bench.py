@@ -134,6 +134,32 @@ def check_resumed(bench, before, ends_before, code=0):
             assert len(rounds) == ROUNDS // INCARNATIONS and len(set(rounds)) == len(rounds)
 
 
+def rows_under(bench, budget, *more):
+    result = bench.bench("--budget", budget, "--fail-on", "none", "--json", "-", *more, backend="null,fake")
+    sound(result)
+    return {row["backend"]: row for row in json.loads(result.text)["records"]}
+
+
+def test_a_budget_leaves_out_who_comes_too_late(bench):
+    """Whatever the machine, 10 ms are over once the first ran: it is measured all the same, the next one says why it is not."""
+    rows = rows_under(bench, "0.01s")
+    assert rows["null"]["status"] == "ok" and rows["null"]["rounds"] == ROUNDS // INCARNATIONS, rows
+    assert (rows["fake"]["status"], rows["fake"]["reason"]) == ("interrupted", "the budget was spent before its turn"), rows
+
+
+def test_a_budget_ends_an_engine_that_does_not_open(bench):
+    rows = rows_under(bench, "4s", "--backend-option", "fake.fault=sleep", "--backend-option", "fake.at=open")
+    assert rows["null"]["status"] == "ok", rows
+    # on a busy machine null alone takes 4 s
+    assert rows["fake"]["status"] in ("timeout", "interrupted") and "budget" in rows["fake"]["reason"], rows
+
+
+def test_a_budget_leaves_out_whose_rounds_do_not_fit(bench):
+    rows = rows_under(bench, "30s", "--backend-option", "fake.latency_us=200000", "--rounds", "200", "--incarnations", "1")
+    assert rows["null"]["status"] == "ok", rows
+    assert rows["fake"]["status"] in ("timeout", "interrupted") and "budget" in rows["fake"]["reason"], rows
+
+
 def test_kill_at_any_instant(bench, tmp_path):
     seed = int(os.environ.get("HONE_SEED", time.time_ns() % 100000))
     print("seed", seed)
