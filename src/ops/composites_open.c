@@ -279,6 +279,8 @@ static void open_concat(struct expansion *e) {
   masks = parts + count;
   for (size_t k = 0; k < count && !e->status; k++) {
     struct value *x = x_in(e, k);
+    if (!x) x_fail(e, HONE_E_FORMAT, "input %zu of Concat is left out", k);
+    if (e->status) return;
     const struct tensor *all;
     if (!is_open_along(x, axis)) {
       if (axis >= x->shape.rank) {

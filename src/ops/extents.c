@@ -373,6 +373,7 @@ static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *nod
 /* Rows, or images, of input 0 that are as many in the result; all else is known. */
 static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
   const struct value *x = node->inputs[0];
+  if (!node->outputs[0]) return is_open(x) ? no_rule(ctx, node) : HONE_OK; /* places of a maximum */
   const int shift = node->outputs[0]->shape.rank - x->shape.rank;
   uint32_t extents[HONE_MAX_RANK] = {0};
   for (size_t k = 1; k < node->input_count; k++)
@@ -459,6 +460,9 @@ static const struct {
 };
 
 hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {
+  size_t asked = 0;
+  for (size_t k = 0; k < node->output_count; k++) asked += node->outputs[k] != NULL;
+  if (!asked) return HONE_OK;
   for (size_t i = 0; i < COUNT(rules); i++)
     if (rules[i].op == node->op->id) return rules[i].rule(ctx, graph, node);
   for (size_t k = 0; k < node->input_count; k++)

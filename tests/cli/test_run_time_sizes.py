@@ -110,3 +110,17 @@ def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
             got = np.load(tmp_path / "out" / f"out_{k}.npy")
             assert got.shape == want.shape and got.dtype == want.dtype, (case, k, got, want)
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=f"{case} {k}")
+
+
+@pytest.mark.parametrize("nodes", [[h.make_node("Concat", ["rows", "", "rows"], ["y"], axis=0)],
+                                   [h.make_node("MatMul", ["rows", "w"], [""]), node("Neg", "scores", "y")],
+                                   [h.make_node("MaxPool", ["image"], ["", "places"], kernel_shape=[2, 2]), node("Neg", "scores", "y")],
+                                   [h.make_node("Reshape", ["rows", "pairs"], [""]), node("Neg", "scores", "y")],
+                                   [h.make_node("Expand", ["rows", "one"], [""]), node("Neg", "scores", "y")],
+                                   [h.make_node("Squeeze", ["rows", "one"], [""]), node("Neg", "scores", "y")]], ids=lambda nodes: nodes[0].op_type)
+def test_what_is_left_out_is_looked_for_nowhere(hone, tmp_path, nodes):
+    graph = model([node("Neg", "scores", "y")], ["y"])
+    del graph.graph.node[-1]
+    graph.graph.node.extend(nodes)
+    onnx.save(graph, tmp_path / "m.onnx")
+    assert hone("inspect", "m.onnx", "--no-measure").code in (0, 65)
