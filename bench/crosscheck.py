@@ -218,7 +218,7 @@ TOOLS = [
          "repetitions, hone's are medians of inferences, and the tool has one set of inputs"),
     Tool("torch:eager", "torch.utils.benchmark.Timer", ("onnx", "onnx2torch", "torch"), (), by_timer, read_json,
          "the timer's figures are means of blocks, hone's are medians of inferences, each with two readings of the clock; "
-         "the timer has one set of inputs"),
+         "the timer has one set of inputs; what glibc gives back and takes again for outputs of megabytes differs by heap"),
     Tool("litert", "litert-benchmark", ("numpy", "ai_edge_litert"), ("litert-benchmark",), by_litert, read_litert,
          "the tool calls by name from Python, prints hundredths of a millisecond, and leaves outputs in the engine's own "
          "buffers", form=".tflite", rounds_to_ns=5000),
