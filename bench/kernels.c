@@ -1,6 +1,7 @@
 /* Speed of kernels alone: compiles the problems of kernel_problems.def as the emitter would, and
  * prints for each the fastest of many runs: GFLOP/s and the share of the FMA peak measured in
- * between. One thread; pin it from outside (taskset).
+ * between; beside them how many times as long other libraries' kernels take (kernel_peers.h), run in turn with hone's and
+ * checked against its results. One thread; pin it from outside (taskset).
  *
  *   bench-kernels [--isa sse2|avx2|avx512] [--none] [--keep DIR] [FILTER]
  *   --none: without epilogue (default: bias and ReLU)    FILTER: only names that contain it
@@ -11,6 +12,7 @@
 
 #include "../src/kernels/reference.h"
 #include "../tests/unit/kernel_snippet.h"
+#include "kernel_peers.h"
 
 struct bench_line {
   const char *name, *line;
@@ -39,6 +41,9 @@ struct job {
   long units;
   double best_ns;    /* all units */
   double half_ns[2]; /* the first and the second half of them: the shares of two threads */
+  struct peer_job peers[PEERS]; /* run NULL: none for this problem */
+  float *peer_c[PEERS];
+  double peer_ns[PEERS];
 };
 
 static float *floats(int64_t count) {
@@ -48,23 +53,34 @@ static float *floats(int64_t count) {
   return p;
 }
 
-static void job_open(struct job *job, const struct isa *isa, void *library, int index) {
+static void peers_open(struct job *job, bool epilogue) {
+  for (int i = 0; i < PEERS; i++) {
+    job->peer_ns[i] = 1e30;
+    job->peer_c[i] = floats(problem_counts(&job->problem).c);
+    if (!peers[i].name || !peers[i].open(&job->problem, job->a, job->b, epilogue ? job->e[0] : NULL,
+                                         job->peer_c[i], &job->peers[i]))
+      job->peers[i].run = NULL;
+  }
+}
+
+static void job_open(struct job *job, const struct isa *isa, void *library, int index,
+                     bool epilogue) {
   char name[32];
   snprintf(name, sizeof name, "run_%d", index);
   job->run = (kernel_function *)dlsym(library, name);
   const struct problem *p = &job->problem;
   struct operand_counts n = problem_counts(p);
   job->a = floats(n.a), job->c = floats(n.c), job->b = floats(n.b);
+  for (int i = 0; i < 3; i++) job->e[i] = floats(n.columns);
+  peers_open(job, epilogue);
   const struct choice *choice = &job->choice;
   const struct kernel *kernel = choice->kernel;
   if (kernel->pack) {
     float *packed =
         floats((int64_t)(kernel->packed_bytes(p, &isa->target, choice) / sizeof(float)));
     kernel->pack(p, &isa->target, choice, job->b, packed);
-    free(job->b);
     job->b = packed;
   }
-  for (int i = 0; i < 3; i++) job->e[i] = floats(n.columns);
   size_t scratch =
       kernel->scratch_bytes ? kernel->scratch_bytes(p, &isa->target, choice) : sizeof(float);
   job->scratch = floats((int64_t)(scratch / sizeof(float)));
@@ -84,6 +100,31 @@ static void job_time(struct job *job, long begin, long end, double *best_ns) {
   if (ns < *best_ns) *best_ns = ns;
 }
 
+static void peer_time(struct job *job, int peer) {
+  const struct peer_job *of = &job->peers[peer];
+  const long repeat = job->peer_ns[peer] < 1e29 ? 1 + (long)(200e3 / job->peer_ns[peer]) : 1;
+  uint64_t start = clock_ns();
+  for (long i = 0; i < repeat; i++) of->run(of->of_peer);
+  const double ns = since(start) / (double)repeat;
+  if (ns < job->peer_ns[peer]) job->peer_ns[peer] = ns;
+}
+
+/* Ends the program where a peer's result is another than hone's: its time would mean nothing. */
+static void peer_check(struct job *job, int peer, bool epilogue) {
+  const struct problem *p = &job->problem;
+  const struct peer_job *of = &job->peers[peer];
+  if (of->finish) of->finish(of->of_peer);
+  for (int64_t i = 0, count = problem_counts(p).c; i < count; i++) {
+    double theirs = job->peer_c[peer][i];
+    if (epilogue && peers[peer].spared_epilogue)
+      theirs = fmax(theirs + job->e[0][problem_column(p, i)], 0);
+    if (fabs(theirs - job->c[i]) <= 1e-3 * fmax(1, fabs(theirs))) continue;
+    fprintf(stderr, "%s, element %ld: %g by %s, %g by hone\n", job->name, (long)i, theirs,
+            peers[peer].name, (double)job->c[i]);
+    exit(1);
+  }
+}
+
 static void time_all(struct job *jobs, int count, float (*peak)(long), double *out_peak_ns) {
   *out_peak_ns = 1e30;
   volatile float sink = 0;
@@ -94,6 +135,8 @@ static void time_all(struct job *jobs, int count, float (*peak)(long), double *o
       while (since(begin) < 6e6) job_time(&jobs[i], 0, units, &jobs[i].best_ns);
       job_time(&jobs[i], 0, units / 2, &jobs[i].half_ns[0]);
       job_time(&jobs[i], units / 2, units, &jobs[i].half_ns[1]);
+      for (int k = 0; k < PEERS; k++)
+        for (begin = clock_ns(); jobs[i].peers[k].run && since(begin) < 6e6;) peer_time(&jobs[i], k);
       uint64_t start = clock_ns();
       sink = peak(20000);
       if (since(start) < *out_peak_ns) *out_peak_ns = since(start);
@@ -103,16 +146,28 @@ static void time_all(struct job *jobs, int count, float (*peak)(long), double *o
 
 static void print_all(const struct job *jobs, int count, const struct isa *isa, double peak_ns) {
   double peak = 20000.0 * 12 * 2 * (isa->target.vector_bytes / 4) / peak_ns, total = 0;
-  printf("%s, FMA peak %.1f GFLOP/s\n%-22s %10s %9s %7s %7s\n", isa->name, peak, "problem", "us",
+  printf("%s, FMA peak %.1f GFLOP/s\n%-22s %10s %9s %7s %7s", isa->name, peak, "problem", "us",
          "GFLOP/s", "% peak", "% half");
+  for (int k = 0; k < PEERS; k++)
+    if (peers[k].name) printf(" %11s", peers[k].name);
+  printf("  kernel\n");
   for (int i = 0; i < count; i++) {
     double flops = 2 * problem_macs(&jobs[i].problem) / jobs[i].best_ns;
-    printf("%-22s %10.2f %9.1f %7.1f %7.1f  %s\n", jobs[i].name, jobs[i].best_ns / 1e3, flops,
-           100 * flops / peak, 100 * fmax(jobs[i].half_ns[0], jobs[i].half_ns[1]) / jobs[i].best_ns,
-           jobs[i].choice.kernel->name);
+    printf("%-22s %10.2f %9.1f %7.1f %7.1f", jobs[i].name, jobs[i].best_ns / 1e3, flops,
+           100 * flops / peak, 100 * fmax(jobs[i].half_ns[0], jobs[i].half_ns[1]) / jobs[i].best_ns);
+    for (int k = 0; k < PEERS; k++) {
+      if (!peers[k].name) continue;
+      if (jobs[i].peers[k].run)
+        printf(" %10.2fx", jobs[i].peer_ns[k] / jobs[i].best_ns);
+      else
+        printf(" %11s", "");
+    }
+    printf("  %s\n", jobs[i].choice.kernel->name);
     total += jobs[i].best_ns;
   }
   printf("%-22s %10.2f\n", "sum", total / 1e3);
+  for (int k = 0; k < PEERS; k++)
+    if (peers[k].remedy) printf("not beside it: %s\n", peers[k].remedy);
 }
 
 static int bench(const struct isa *isa, struct job *jobs, int count, const char *folder,
@@ -137,8 +192,10 @@ static int bench(const struct isa *isa, struct job *jobs, int count, const char 
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) return 1;
   double peak_ns;
-  for (int i = 0; i < count; i++) job_open(&jobs[i], isa, library, i);
+  for (int i = 0; i < count; i++) job_open(&jobs[i], isa, library, i, epilogue != NULL);
   time_all(jobs, count, (float (*)(long))dlsym(library, "peak"), &peak_ns);
+  for (int i = 0; i < count * PEERS; i++)
+    if (jobs[i / PEERS].peers[i % PEERS].run) peer_check(&jobs[i / PEERS], i % PEERS, epilogue != NULL);
   print_all(jobs, count, isa, peak_ns);
   return 0;
 }

@@ -1,5 +1,11 @@
-# The kernels' own benchmark: build/bench-kernels [--isa NAME] [FILTER].
-$(BUILD)/bench-kernels: bench/kernels.c bench/kernel_problems.def tests/unit/kernel_snippet.h src/kernels/reference.h $(BUILD)/libhone.a
+# The kernels' own benchmark beside other libraries' kernels: make bench-kernels, or build/bench-kernels [--isa NAME] [FILTER].
+dnnl = $(shell echo '#include <dnnl.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo -ldnnl)
+.PHONY: bench-kernels
+bench-kernels: $(BUILD)/bench-kernels
+	$(Q)$<
+$(BUILD)/bench-kernels: bench/kernels.c bench/kernel_peers.c bench/kernel_peers.h bench/kernel_problems.def \
+                        tests/unit/kernel_snippet.h src/kernels/reference.h $(BUILD)/libhone.a
 	@mkdir -p $(@D)
 	$(call say,cc)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $(filter bench/%.c,$^) -o $@ $(LDFLAGS) $(BUILD)/libhone.a \
+	  $(dnnl) $(LDLIBS)

@@ -473,6 +473,47 @@ static void test_rows_meet_weights_in_l2(void **state) {
   }
 }
 
+/* What is taken of ways that are predicted alike, or not at all. */
+static void test_usual_choices(void **state) {
+  (void)state;
+  static const struct {
+    int isa;
+    const char *kernel, *line, *name;
+    int64_t value;
+  } cases[] = {
+      {2, "gemm_f32", "gemm f32 m4 n512 k512 a_row512 b_row512 b_column1 b_batches1 c_row512",
+       "vectors", 4},
+      {2, "gemm_f32", "gemm f32 m2 n512 k512 a_row512 b_row512 b_column1 b_batches1 c_row512",
+       "vectors", 4},
+      {2, "gemm_f32", "gemm f32 m14 n512 k512 a_row512 b_row512 b_column1 b_batches1 c_row512",
+       "vectors", 2},
+      /* shares of two threads: four panels of three, not three of four */
+      {2, "gemm_f32", "gemm f32 m4 n192 k512 a_row512 b_row192 b_column1 b_batches1 c_row192",
+       "vectors", 3},
+      {1, "gemm_f32", "gemm f32 m4 n512 k512 a_row512 b_row512 b_column1 b_batches1 c_row512",
+       "vectors", 3},
+      {3, "gemm_i8",
+       "gemm u8*i8:i32:f32 m4 n512 k512 a_row512 b_row512 b_column1 b_batches1 c_row512", "vectors",
+       4},
+      {2, "depthwise_f32",
+       "depthwise f32 images1 ih112 iw112 ic96 oh56 ow56 oc96 kh3 kw3 sh2 sw2 dh1 dw1 pt1 pl1 "
+       "i_image1204224 i_row10752 i_pixel96 o_image301056 o_row5376 o_pixel96",
+       "channels", 96},
+      {2, "depthwise_f32",
+       "depthwise f32 images1 ih14 iw14 ic384 oh14 ow14 oc384 kh3 kw3 sh1 sw1 dh1 dw1 pt1 pl1 "
+       "i_image75264 i_row5376 i_pixel384 o_image75264 o_row5376 o_pixel384",
+       "channels", 144},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct problem p;
+    struct choice chosen;
+    assert_true(problem_parse(cases[i].line, &p));
+    assert_true(
+        kernel_choose_in(kernel_find(cases[i].kernel), &p, &isas[cases[i].isa].target, &chosen));
+    assert_int_equal(choice_value(&chosen, cases[i].name, 0), cases[i].value);
+  }
+}
+
 /* Rows of a that are whole pages apart meet in one set of L1: tiles of no more of them than it holds, where more would
    be as good by themselves. */
 static void test_tiles_stay_in_a_set(void **state) {
@@ -751,6 +792,7 @@ int main(void) {
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_unfitting_choices),
       cmocka_unit_test(test_costs),
+      cmocka_unit_test(test_usual_choices),
       cmocka_unit_test(test_tiles_stay_in_a_set),
       cmocka_unit_test(test_rows_meet_weights_in_l2),
       cmocka_unit_test(test_rows_are_covered),
