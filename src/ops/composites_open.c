@@ -30,6 +30,13 @@ static bool is_open_topk(const struct node *node) {
   return is_open_along(node_input(node, 0), axis_of(node, -1)) || (k && !k->constant);
 }
 
+/* Along its axis, or flattened; other open axes are refused (extents.c). */
+static bool is_open_compress(const struct node *node) {
+  const struct value *x = node_input(node, 0);
+  return is_open(node_input(node, 1)) || is_open_along(x, axis_of(node, 0)) ||
+         (is_open(x) && !node_attribute(node, "axis"));
+}
+
 static bool is_open_concat(const struct node *node) {
   const int64_t axis = axis_of(node, 0);
   for (size_t k = 0; k < node->input_count; k++)
@@ -533,7 +540,7 @@ expand_fn *expand_open_find(const struct node *node) {
   } rows[] = {
       {OP_NonZero, is_any_open, open_non_zero},
       {OP_NonMaxSuppression, is_any_open, open_boxes},
-      {OP_Compress, is_any_open, open_compress},
+      {OP_Compress, is_open_compress, open_compress},
       {OP_TopK, is_open_topk, open_topk},
       {OP_Concat, is_open_concat, open_concat},
       {OP_Slice, is_open_slice, open_slice},
