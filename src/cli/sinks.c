@@ -2,6 +2,8 @@
  * are looked at before the work. Afterwards each is written whatever became of the others. */
 #include "cli.h"
 
+#include "../import/beside.h"
+
 #include <fts.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,6 +38,8 @@ static const struct {
                {FLAG_engine, A_PAIR},   {FLAG_inputs, A_FOLDER}, {FLAG_calibrate, A_FOLDER}};
 
 static void add_id(struct inputs_seen *seen, const struct stat *info) {
+  for (size_t i = 0; i < seen->count; i++)
+    if (seen->at[i].device == info->st_dev && seen->at[i].inode == info->st_ino) return;
   if (seen->count < COUNT(seen->at))
     seen->at[seen->count++] = (struct file_id){info->st_dev, info->st_ino};
 }
@@ -69,6 +73,24 @@ static void add_folder(struct inputs_seen *seen, const char *path) {
     if (entry->fts_info == FTS_F && is_input(entry->fts_name)) add_id(seen, entry->fts_statp);
   }
   if (tree) fts_close(tree);
+}
+
+/* Files beside a model, as its bytes name them: also of one that hone refuses and an engine may read. */
+static void add_beside(struct inputs_seen *seen, const char *model, const char *folder) {
+  struct ctx quiet;
+  struct mapping file;
+  char location[SIDE_LOCATION_MAX], path[2 * SIDE_LOCATION_MAX];
+  const char *slash = strrchr(model, '/');
+  const int length = slash ? (int)(slash - model) : 1;
+  ctx_init(&quiet);
+  if (file_map(&quiet, model, &file)) return;
+  for (const uint8_t *at = file.data; side_file_named(&at, file.data + file.size, location);) {
+    const int n =
+        folder ? snprintf(path, sizeof path, "%s/%s", folder, location)
+               : snprintf(path, sizeof path, "%.*s/%s", length, slash ? model : ".", location);
+    if (n < (int)sizeof path) add_input(seen, path);
+  }
+  file_unmap(&file);
 }
 
 static void add_named(struct inputs_seen *seen, enum named is, const char *value) {
@@ -194,10 +216,18 @@ hone_status sinks_check_words(struct ctx *ctx, const struct args *args, struct s
 /* Folders that are filled later are made at once: what cannot be, costs no measurement. */
 static const enum flag_id folders[] = {FLAG_csv_dir, FLAG_keep};
 
+static bool has_sinks(const struct args *args) {
+  bool any = has(args, FLAG_output);
+  for (size_t f = 0; f < COUNT(forms); f++) any |= args->repeated[forms[f].flag].count > 0;
+  return any;
+}
+
 hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out) {
   *out = (struct sinks){.count = 0};
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
+  for (size_t i = 0; has_sinks(args) && i < args->word_count; i++)
+    add_beside(&out->inputs, args->words[i], value_of(args, FLAG_side_files_from, NULL));
   for (size_t f = 0; f < COUNT(folders) && !has(args, FLAG_dry_run); f++)
     if (has(args, folders[f])) TRY(dir_output(ctx, value_of(args, folders[f], "")));
   for (size_t f = 0; f < COUNT(forms); f++)

@@ -8,13 +8,34 @@
  */
 #include "import.h"
 
+#include "beside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LONGEST_LOCATION = 4096, MOST_UPS = 16 };
+enum { MOST_UPS = 16 };
+
+/* An entry of TensorProto.external_data, wherever it stands: key (field 1) "location", then field 2, its value. */
+bool side_file_named(const uint8_t **at, const uint8_t *end, char out[SIDE_LOCATION_MAX]) {
+  static const char entry[] = "\x0a\x08location\x12";
+  for (const uint8_t *p; (p = memmem(*at, (size_t)(end - *at), entry, sizeof entry - 1));) {
+    size_t length = 0;
+    *at = p += sizeof entry - 1;
+    for (int shift = 0; p < end && shift < 14; shift += 7) {
+      length |= (size_t)(*p & 127) << shift;
+      if (*p++ < 128) break;
+    }
+    if (length >= SIDE_LOCATION_MAX || length > (size_t)(end - p)) continue;
+    memcpy(out, p, length);
+    out[length] = 0;
+    *at = p + length;
+    return true;
+  }
+  return false;
+}
 
 hone_status side_files_open(struct ctx *ctx, struct arena *arena, const char *folder,
                             struct model_file *file, struct side_files *out) {
@@ -71,7 +92,7 @@ static bool next_component(const char **at, char out[256]) {
 
 static hone_status check_location(struct ctx *ctx, const char *location, size_t length) {
   if (!length) return refuse(ctx, "", "the location is empty");
-  if (length >= LONGEST_LOCATION) return refuse(ctx, "(long)", "the location is too long");
+  if (length >= SIDE_LOCATION_MAX) return refuse(ctx, "(long)", "the location is too long");
   if (strlen(location) != length) return refuse(ctx, location, "the location holds a NUL");
   if (location[0] == '/') return refuse(ctx, location, "the location is absolute");
   if (strchr(location, '\\')) return refuse(ctx, location, "the location holds a backslash");
@@ -131,7 +152,7 @@ static int open_blob(int folder, int ups, const char *hash) {
 
 /* The last component is a link: follow it only into the cache's blobs. -1 if not. */
 static int open_cached(int folder, const char *name) {
-  char target[LONGEST_LOCATION];
+  char target[SIDE_LOCATION_MAX];
   ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
   if (length <= 0 || (size_t)length >= sizeof target - 1) return -1;
   target[length] = 0;

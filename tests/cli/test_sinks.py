@@ -144,6 +144,22 @@ def test_weights_that_look_like_json_are_no_sink(hone, tmp_path, verb):
     assert not (tmp_path / "data/hone/results.db").exists()
 
 
+@pytest.mark.parametrize("place", ["w.json", "data/w.json", "elsewhere"])
+def test_a_file_beside_a_model_that_hone_refuses_is_no_sink(hone, tmp_path, place):
+    """An engine may read what hone's importer does not."""
+    model = hostile.external("w.json" if place == "elsewhere" else place)
+    model.graph.node[0].op_type = "NobodyKnows"
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    weights = tmp_path / ("elsewhere/w.json" if place == "elsewhere" else place)
+    weights.parent.mkdir(exist_ok=True)
+    weights.write_bytes(b'{"w": 1,"x": 2}\n')
+    os.link(weights, tmp_path / "same.json")
+    more = ["--side-files-from", weights.parent] if place == "elsewhere" else []
+    for sink in (weights, tmp_path / "same.json"):
+        refused(hone("bench", tmp_path / "m.onnx", "--json", sink, *SHORT, *more), "E_PATH", "input")
+        assert weights.read_bytes() == b'{"w": 1,"x": 2}\n'
+
+
 @pytest.mark.parametrize("name", ["m.so", "m.a", "m.c", "m"])
 def test_a_file_of_another_kind_stays(hone, tmp_path, name):
     for data in (b"precious words", b"\x89PNG\r\n", b"\0" * 100):
