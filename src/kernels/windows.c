@@ -247,9 +247,7 @@ bool pool_max_fits(const struct problem *problem, const struct kernel_target *ta
 int pool_max_defines(const struct problem *problem, const struct kernel_target *target,
                      const struct choice *choice,
                      struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  int count = pool_defines(problem, target, choice, defines);
-  defines[count++] = (struct kernel_define){"A_TYPE", problem->types.a};
-  return count;
+  return pool_defines(problem, target, choice, defines);
 }
 int64_t pool_max_units(const struct problem *problem, const struct kernel_target *target,
                        const struct choice *choice) {
