@@ -202,25 +202,41 @@ static hone_status widen(struct tf_op *op, struct value *x, double scale, int64_
   return tf_rescale(op, x, &how, out);
 }
 
-/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
-hone_status tf_quantised_sum(struct tf_op *op) {
+/* Both operands, with the scales and zero points of all three and the bounds of the result. */
+struct pair {
+  struct value *x, *y;
   double a, b, to, low, high;
   int64_t a_zero, b_zero, to_zero;
-  struct value *x, *y, *z;
-  bool image = tf_follows_images(op, 2);
-  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
-  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
-  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
-  TRY(tf_range(op, 0, &low, &high));
+  bool image; /* in its order they are read and the result is written */
+};
+
+static hone_status read_pair(struct tf_op *op, struct pair *out) {
+  out->image = tf_follows_images(op, 2);
+  TRY(tf_one_scale(op, tf_in(op, 0), &out->a, &out->a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &out->b, &out->b_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &out->to, &out->to_zero));
+  TRY(tf_range(op, 0, &out->low, &out->high));
+  TRY(tf_read(op, tf_in(op, 0), out->image, &out->x));
+  return tf_read(op, tf_in(op, 1), out->image, &out->y);
+}
+
+static hone_status write_pair(struct tf_op *op, const struct pair *p, struct value *z,
+                              double scale) {
+  TRY(rescale_one(op, z, scale, 0, p->low, p->high, &z));
+  return tf_write(op, 0, p->image, z);
+}
+
+/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
+hone_status tf_quantised_sum(struct tf_op *op) {
+  struct pair p;
+  struct value *z;
+  TRY(read_pair(op, &p));
   int shift = tf_in(op, 0)->dtype == HONE_I16 ? 15 : 20;
-  double twice = 2 * fmax(a, b);
-  TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(tf_read(op, tf_in(op, 1), image, &y));
-  TRY(widen(op, x, a / twice, a_zero, shift, &x));
-  TRY(widen(op, y, b / twice, b_zero, shift, &y));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, y), NULL, &z));
-  TRY(rescale_one(op, z, twice / (ldexp(1, shift) * to), 0, low, high, &z));
-  return tf_write(op, 0, image, z);
+  double twice = 2 * fmax(p.a, p.b);
+  TRY(widen(op, p.x, p.a / twice, p.a_zero, shift, &p.x));
+  TRY(widen(op, p.y, p.b / twice, p.b_zero, shift, &p.y));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(p.x, p.y), NULL, &z));
+  return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
 }
 
 hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
@@ -229,21 +245,13 @@ hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct v
 }
 
 hone_status tf_quantised_product(struct tf_op *op) {
-  double a, b, to, low, high;
-  int64_t a_zero, b_zero, to_zero;
-  struct value *x, *y, *z;
-  bool image = tf_follows_images(op, 2);
-  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
-  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
-  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
-  TRY(tf_range(op, 0, &low, &high));
-  TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(tf_read(op, tf_in(op, 1), image, &y));
-  TRY(tf_centred(op, x, a_zero, &x));
-  TRY(tf_centred(op, y, b_zero, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &z));
-  TRY(rescale_one(op, z, (double)((float)a * (float)b / (float)to), 0, low, high, &z));
-  return tf_write(op, 0, image, z);
+  struct pair p;
+  struct value *z;
+  TRY(read_pair(op, &p));
+  TRY(tf_centred(op, p.x, p.a_zero, &p.x));
+  TRY(tf_centred(op, p.y, p.b_zero, &p.y));
+  TRY(make_node(op->make, OP_Mul, VALUES(p.x, p.y), NULL, &z));
+  return write_pair(op, &p, z, (double)((float)p.a * (float)p.b / (float)p.to));
 }
 
 /* -- reductions, concatenation, resizing ---- */
