@@ -142,6 +142,7 @@ static struct condition read_unary(struct reader *r) {
 enum sign {
   OR,
   AND,
+  BITS,
   EQUAL,
   UNEQUAL,
   AT_MOST,
@@ -158,10 +159,10 @@ static const struct {
   const char *text;
   int level; /* how tightly it binds */
 } signs[] = {
-    [OR] = {"||", 0},      [AND] = {"&&", 1},      [EQUAL] = {"==", 2}, [UNEQUAL] = {"!=", 2},
-    [AT_MOST] = {"<=", 3}, [AT_LEAST] = {">=", 3}, [LESS] = {"<", 3},   [MORE] = {">", 3},
-    [PLUS] = {"+", 4},     [MINUS] = {"-", 4},     [TIMES] = {"*", 5},  [OVER] = {"/", 5},
-    [REST] = {"%", 5}};
+    [OR] = {"||", 0},      [AND] = {"&&", 1},     [BITS] = {"&", 2},      [EQUAL] = {"==", 3},
+    [UNEQUAL] = {"!=", 3}, [AT_MOST] = {"<=", 4}, [AT_LEAST] = {">=", 4}, [LESS] = {"<", 4},
+    [MORE] = {">", 4},     [PLUS] = {"+", 5},     [MINUS] = {"-", 5},     [TIMES] = {"*", 6},
+    [OVER] = {"/", 6},     [REST] = {"%", 6}};
 
 static struct condition join(enum sign sign, struct condition x, struct condition y) {
   const int64_t a = x.number, b = y.number;
@@ -173,6 +174,8 @@ static struct condition join(enum sign sign, struct condition x, struct conditio
       return known(0);
     case AND:
       return known(1);
+    case BITS:
+      return known(a & b);
     case EQUAL:
       return known(a == b);
     case UNEQUAL:
@@ -201,9 +204,12 @@ static struct condition join(enum sign sign, struct condition x, struct conditio
 
 /* The next sign that binds at least so tightly; COUNT(signs): there is none. */
 static size_t take_sign(struct reader *r, int level) {
+  const char *before = r->at;
   size_t i = 0;
-  while (i < COUNT(signs) && !(signs[i].level >= level && take(r, signs[i].text))) i++;
-  return i;
+  while (i < COUNT(signs) && !take(r, signs[i].text)) i++;
+  if (i == COUNT(signs) || signs[i].level >= level) return i;
+  r->at = before;
+  return COUNT(signs);
 }
 
 static struct condition read_binary(struct reader *r, int level) {

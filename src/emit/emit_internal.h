@@ -50,6 +50,8 @@ MUST_USE hone_status put_text(struct emitter *e, const char *file, struct text *
    bytes. Nothing else of it gets in. */
 bool is_plain_word(const char *name);
 void emit_name(struct text *out, const char *name);
+/* Appends lines of code, each indented by the braces that are open before it. */
+void emit_code(struct text *out, const struct text *code);
 /* Returns the number of a function with this body ("NAME" stands for its name), keeping it if it is
    new: steps of one shape share one function. The last unit calls it k3, its symbol is PREFIX_k3. */
 MUST_USE hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
@@ -60,8 +62,6 @@ void emit_address(struct text *out, const struct view *view, bool is_const);
 void emit_size(struct text *out, int64_t size, const struct slope *slope);
 
 /* -- expression.c ------------------------------------------------------------------------------- */
-/* An expression with every helper name behind `prefix` ("f32_", "" for vectors). */
-void emit_expression(struct text *out, const char *expression, const char *prefix);
 /* What vectors make of elements of a type, by names of simd.h: load and store take how many lanes. */
 struct vector_form {
   hone_dtype dtype;
@@ -71,7 +71,7 @@ const struct vector_form *vector_form(hone_dtype dtype); /* NULL: vectors do not
 const char *c_type(hone_dtype dtype);                    /* "float", "int64_t", "unsigned char" */
 const char *class_prefix(hone_dtype dtype);              /* "f32_", "f64_", "i64_" */
 const char *class_type(hone_dtype dtype);                /* "float", "double", "int64_t" */
-/* A float as C text that reads back exactly: hex, INFINITY, NAN. */
+/* A number as C text that reads back exactly: small whole ones as such, others in hex; INFINITY, NAN. */
 void emit_float(struct text *out, double x);
 
 /* The program as C statements. Inputs are named i0, i1, ...; the raw result r, operations t0, t1, ...;
@@ -85,7 +85,19 @@ MUST_USE hone_status emit_program(struct emitter *e, struct text *out,
                                   const struct program *program, enum program_form form,
                                   char out_result[32]);
 
-/* -- loops.c, kernels.c, plain.c: bodies of the step functions ------------------------------------ */
+/* -- loops.c: what loop nests are made of; their lines are laid out when they are shared (emit_code) -- */
+/* "j * 4l"; of 1 and 0 the product. */
+void emit_strided(struct text *out, const char *index, int64_t stride);
+/* "const long x2 = rest % 7l; rest /= 7l;" */
+void emit_rest(struct text *out, int d, int64_t size, const struct slope *slope);
+/* x0.. of the outer dimensions from the unit number u. */
+void emit_outer(struct text *out, const int64_t *size, const struct slope *slope, int outer);
+void emit_for(struct text *out, int d, int64_t size, const struct slope *slope);
+void begin_loops(struct text *body, const struct step *step);
+MUST_USE hone_status share_loops(struct emitter *e, const struct step *step,
+                                 const struct text *body, enum unit_kind kind, int *out_number);
+
+/* -- loops.c, copies.c, kernels.c, plain.c: bodies of the step functions ------------------- */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
 const char *element_type(size_t bytes); /* of what is moved without being looked at */
 MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number);
@@ -102,6 +114,9 @@ MUST_USE hone_status emit_plain(struct emitter *e, const struct step *step, int 
 
 /* -- steps.c: step i as a function s<i>, and the body that it calls if that is new ------------------ */
 MUST_USE hone_status emit_step(struct emitter *e, size_t i);
+/* Whether its plain text is handed the sizes that only a run knows; room for new text, too. */
+bool step_takes_extents(const struct step *step);
+bool step_takes_texts(const struct step *step);
 
 /* -- prelude.c, entry.c, describe.c, weights.c: the other parts of the text, in this order ---------- */
 /* What a description adds to hone's version: ", prefer size" or nothing. */

@@ -189,6 +189,7 @@ static void emit_work(const struct plan *plan, struct run_text *run) {
   struct text *out = &run->functions;
   int stage = 0;
   text_puts(out,
+            "/* A chunk of the stage. */\n"
             "static void work(void *argument, int32_t chunk, int32_t thread) {\n"
             "  struct frame *const f = argument;\n"
             "  const long c = chunk, n = f->chunks, t = thread;\n  switch (f->stage) {\n");
@@ -208,10 +209,11 @@ static void emit_work(const struct plan *plan, struct run_text *run) {
   text_puts(out, "  }\n}\n\n");
 }
 
-/* Equal parts for all threads where there are units for it, and as many as a part is worth. */
 static const char share_text[] =
-    "static void share(struct frame *f, struct hone_stage *stage, int32_t number, long units, "
-    "long chunks, int32_t threads) {\n"
+    "/* Begins a stage: equal parts for all threads where there are units for it, and as many as a "
+    "part is worth. */\n"
+    "static void share(struct frame *f, struct hone_stage *stage, int32_t number, long units,\n"
+    "                  long chunks, int32_t threads) {\n"
     "  if (stage->threads > threads) stage->threads = threads;\n"
     "  const long count = stage->threads, most = stage->chunks * count;\n"
     "  if (chunks > most) chunks = most;\n"
@@ -235,8 +237,8 @@ void emit_run(struct emitter *e) {
   }
   if (uses_tiles(plan)) emit_tiles(e->out);
   text_puts(e->out,
-            "static int32_t run(const void *weights, void *arena, const struct hone_io *io, "
-            "const struct hone_team *team) {\n");
+            "static int32_t run(const void *weights, void *arena, const struct hone_io *io,\n"
+            "                   const struct hone_team *team) {\n");
   if (plan->extent_count) {
     text_printf(e->out,
                 "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
@@ -245,8 +247,8 @@ void emit_run(struct emitter *e) {
     emit_sizes(e->out, plan);
   }
   text_printf(e->out,
-              "  struct frame f = {.weights = weights, .arena = arena, .inputs = io->inputs, "
-              ".outputs = io->outputs%s};\n",
+              "  struct frame f = {.weights = weights, .arena = arena,\n"
+              "                    .inputs = io->inputs, .outputs = io->outputs%s};\n",
               plan->extent_count ? ", .extents = extents" : "");
   if (plan->text_bytes)
     text_printf(e->out,

@@ -7,22 +7,6 @@ static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-void emit_expression(struct text *out, const char *expression, const char *prefix) {
-  for (const char *p = expression; *p;) {
-    size_t n = 0;
-    while (is_word(p[n])) n++;
-    if (!n) {
-      text_append(out, p++, 1);
-      continue;
-    }
-    bool helper =
-        (p[n] == '(' && (p[n - 1] == '_' || (n == 1 && *p == 'C'))) && !(*p >= '0' && *p <= '9');
-    if (helper) text_puts(out, prefix);
-    text_append(out, p, n);
-    p += n;
-  }
-}
-
 static const struct {
   hone_dtype dtype;
   const char *type, *prefix, *class_type;
@@ -94,6 +78,8 @@ void emit_float(struct text *out, double x) {
     text_puts(out, "NAN");
   else if (isinf(x))
     text_puts(out, x < 0 ? "-INFINITY" : "INFINITY");
+  else if (x == trunc(x) && fabs(x) < 1e6)
+    text_printf(out, "%.1f", x);
   else
     text_printf(out, "%a", x);
 }
@@ -104,58 +90,81 @@ struct argument {
   bool is_whole; /* an integer that a vector of floats holds */
 };
 
-static bool mentions(const char *expression, const char *word) {
-  size_t n = strlen(word);
-  for (const char *p = expression; (p = strstr(p, word)); p += n)
-    if ((p == expression || !is_word(p[-1])) && !is_word(p[n])) return true;
-  return false;
-}
-
-/* One operation: "T name; { const T x = .., y = ..; name = EXPR; }". */
+/* One operation: "const T name = EXPR;". */
 struct expanded {
   const struct operation *o;
   struct argument args[3];
   char name[32], alpha[32], beta[32]; /* a parameter's name when it comes at run time, or "" */
+  const char *prefix;                 /* of the helpers that its expression calls */
+  const char *type;                   /* that it computes in */
+  bool is_vector, is_u64;
 };
 
-static void emit_parameter(struct text *out, const char *type, const char *name, double value,
-                           const char *at_run, bool vector) {
-  text_printf(out, "const %s %s = ", type, name);
-  if (*at_run)
+/* The operand as the type that the operation computes in. */
+static void emit_operand(struct text *out, const struct expanded *x, const struct argument *from) {
+  if (x->is_vector)
+    text_printf(out, from->is_whole ? "integers_(%s)" : "%s", from->name);
+  else if (strcmp(c_type(from->dtype), x->type) != 0)
+    text_printf(out, "(%s)%s", x->type, from->name);
+  else
+    text_puts(out, from->name);
+}
+
+static void emit_parameter(struct text *out, const struct expanded *x, double value,
+                           const char *at_run) {
+  if (!x->is_vector) text_printf(out, "(%s)", x->type);
+  if (*at_run) {
     text_puts(out, at_run);
-  else if (!vector)
-    emit_float(out, value);
-  else {
-    text_puts(out, "splat_((float)");
-    emit_float(out, (double)(float)value);
-    text_puts(out, ")");
+    return;
   }
-  text_puts(out, "; ");
+  if (x->is_vector) text_puts(out, "C(");
+  emit_float(out, x->is_vector ? (double)(float)value : value);
+  if (x->is_vector) text_puts(out, ")");
 }
 
-static void emit_parameters(struct text *out, const char *expression, const struct expanded *x,
-                            const char *type, bool vector) {
-  if (mentions(expression, "alpha"))
-    emit_parameter(out, type, "alpha", x->o->alpha, x->alpha, vector);
-  if (mentions(expression, "beta")) emit_parameter(out, type, "beta", x->o->beta, x->beta, vector);
+/* What stands for a letter of the tables; false: the word is none. */
+static bool emit_letter(struct text *out, const struct expanded *x, const char *word, size_t n) {
+  if (n == 1 && *word >= 'x' && *word <= 'z')
+    emit_operand(out, x, &x->args[*word - 'x']);
+  else if (n == 1 && *word == 'u')
+    text_puts(out, x->is_u64 ? "1" : "0");
+  else if (n == 5 && !memcmp(word, "alpha", n))
+    emit_parameter(out, x, x->o->alpha, x->alpha);
+  else if (n == 4 && !memcmp(word, "beta", n))
+    emit_parameter(out, x, x->o->beta, x->beta);
+  else
+    return false;
+  return true;
 }
 
-static hone_status emit_vector_operation(struct emitter *e, struct text *out,
-                                         const struct expanded *x) {
-  static const char *const letters[] = {"x", "y", "z"};
+/* The expression with what its letters stand for, every helper's name behind the prefix. */
+static void emit_expression(struct text *out, const char *expression, const struct expanded *x) {
+  for (const char *p = expression; *p;) {
+    size_t n = 0;
+    while (is_word(p[n])) n++;
+    if (!n) {
+      text_append(out, p++, 1);
+      continue;
+    }
+    bool helper =
+        (p[n] == '(' && (p[n - 1] == '_' || (n == 1 && *p == 'C'))) && !(*p >= '0' && *p <= '9');
+    if (helper) text_puts(out, x->prefix);
+    if (helper || !emit_letter(out, x, p, n)) text_append(out, p, n);
+    p += n;
+  }
+}
+
+static hone_status emit_vector_operation(struct emitter *e, struct text *out, struct expanded *x) {
   bool is_float = x->o->dtype == HONE_F32;
   const char *expression = is_float ? x->o->op->expression : x->o->op->integer;
-  const char *type = is_float ? "vec" : "veci";
   if (!expression)
     return fail(e->ctx, HONE_E_INTERNAL, place_none(), "%s has no expression", x->o->op->name);
-  text_printf(out, "    %s %s;\n    { ", type, x->name);
-  for (int k = 0; k < x->o->arg_count; k++)
-    text_printf(out, x->args[k].is_whole ? "const %s %s = integers_(%s); " : "const %s %s = %s; ",
-                type, letters[k], x->args[k].name);
-  if (is_float) emit_parameters(out, expression, x, "vec", true);
-  text_printf(out, "%s = ", x->name);
-  emit_expression(out, expression, is_float ? "" : "veci_");
-  text_puts(out, "; }\n");
+  x->is_vector = true;
+  x->type = is_float ? "vec" : "veci";
+  x->prefix = is_float ? "" : "veci_";
+  text_printf(out, "const %s %s = ", x->type, x->name);
+  emit_expression(out, expression, x);
+  text_puts(out, ";\n");
   return HONE_OK;
 }
 
@@ -163,7 +172,7 @@ static hone_status emit_vector_operation(struct emitter *e, struct text *out,
 static void emit_vector_cast(struct text *out, const struct expanded *x) {
   const struct argument *from = &x->args[0];
   bool to_float = x->o->dtype == HONE_F32, floats = from->dtype == HONE_F32 || from->is_whole;
-  text_printf(out, "    const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
+  text_printf(out, "const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
               to_float == floats  ? ""
               : to_float          ? "floats_"
               : x->o->is_rounding ? "nearest_"
@@ -176,15 +185,15 @@ static void emit_cast(struct text *out, const struct expanded *x) {
   hone_dtype to = x->o->dtype;
   const char *type = c_type(to);
   if (to == HONE_BOOL)
-    text_printf(out, "    const %s %s = %s != 0;\n", type, x->name, from->name);
+    text_printf(out, "const %s %s = %s != 0;\n", type, x->name, from->name);
   else if (dtype_is_float(from->dtype) && !dtype_is_float(to))
-    text_printf(out, "    const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
+    text_printf(out, "const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
                 to == HONE_U64 ? "cast_u64_" : "cast_i64_", x->o->is_rounding ? "f32_round_(" : "",
                 from->name, x->o->is_rounding ? ")" : "");
   else if (x->o->is_stored_small) /* rounded when it is stored */
-    text_printf(out, "    const %s %s = odd_((double)%s);\n", type, x->name, from->name);
+    text_printf(out, "const %s %s = odd_((double)%s);\n", type, x->name, from->name);
   else
-    text_printf(out, "    const %s %s = (%s)%s;\n", type, x->name, type, from->name);
+    text_printf(out, "const %s %s = (%s)%s;\n", type, x->name, type, from->name);
 }
 
 static const char *scalar_expression(const struct operation *o, bool integer) {
@@ -192,26 +201,22 @@ static const char *scalar_expression(const struct operation *o, bool integer) {
   return !integer ? "mod_(x, y)" : o->c_remainder ? "mod_(x, y, u, 1)" : "mod_(x, y, u, 0)";
 }
 
-static hone_status emit_scalar_operation(struct emitter *e, struct text *out,
-                                         const struct expanded *x) {
-  static const char *const letters[] = {"x", "y", "z"};
+static hone_status emit_scalar_operation(struct emitter *e, struct text *out, struct expanded *x) {
   const struct operation *o = x->o;
+  const char *type = c_type(o->dtype);
   hone_dtype class = x->args[o->arg_count - 1].dtype;
-  const char *prefix = class_prefix(class), *type = class_type(class),
-             *expression = scalar_expression(o, !dtype_is_float(class));
-  if (!prefix || !expression)
+  const char *expression = scalar_expression(o, !dtype_is_float(class));
+  x->prefix = class_prefix(class);
+  x->type = class_type(class);
+  x->is_u64 = class == HONE_U64;
+  if (!x->prefix || !expression)
     return fail(e->ctx, HONE_E_UNSUP, place_none(), "no kernel for %s of %s", o->op->name,
                 dtype_name(class));
-  text_printf(out, "    %s %s;\n    { ", c_type(o->dtype), x->name);
-  for (int k = 0; k < o->arg_count; k++) {
-    const char *own = class_type(x->args[k].dtype);
-    text_printf(out, "const %s %s = (%s)%s; ", own, letters[k], own, x->args[k].name);
-  }
-  if (mentions(expression, "u")) text_printf(out, "const int u = %d; ", class == HONE_U64);
-  emit_parameters(out, expression, x, type, false);
-  text_printf(out, "%s = (%s)(", x->name, c_type(o->dtype));
-  emit_expression(out, expression, prefix);
-  text_printf(out, ")%s; }\n", o->dtype == HONE_BOOL ? " != 0" : "");
+  const bool converts = strcmp(type, x->type) != 0;
+  text_printf(out, "const %s %s = ", type, x->name);
+  if (converts) text_printf(out, "(%s)(", type);
+  emit_expression(out, expression, x);
+  text_printf(out, "%s%s;\n", converts ? ")" : "", o->dtype == HONE_BOOL ? " != 0" : "");
   return HONE_OK;
 }
 
@@ -220,28 +225,27 @@ static bool is_division(const struct operation *o) { return o->op->id == OP_Mean
 
 /* ByteTable. */
 static void emit_table(struct text *out, const struct expanded *x, bool vector) {
-  text_printf(out, "    %s %s_table[] = {", vector ? "TABLE_" : "static const uint8_t", x->name);
+  text_printf(out, "%s %s_table[] = {", vector ? "TABLE_" : "static const uint8_t", x->name);
   for (int i = 0; i < BYTE_TABLE_ENTRIES; i++)
     text_printf(out, "%s%u", i ? "," : "", (unsigned)(uint8_t)x->o->table[i]);
   text_puts(out, "};\n");
   if (vector)
-    text_printf(out, "    const veci %s = lookup_bytes_(%s_table, %s);\n", x->name, x->name,
+    text_printf(out, "const veci %s = lookup_bytes_(%s_table, %s);\n", x->name, x->name,
                 x->args[0].name);
   else
-    text_printf(out, "    const %s %s = (%s)%s_table[(uint8_t)%s];\n", c_type(x->o->dtype), x->name,
+    text_printf(out, "const %s %s = (%s)%s_table[(uint8_t)%s];\n", c_type(x->o->dtype), x->name,
                 c_type(x->o->dtype), x->name, x->args[0].name);
 }
 
-static hone_status emit_operation(struct emitter *e, struct text *out, const struct expanded *x,
+static hone_status emit_operation(struct emitter *e, struct text *out, struct expanded *x,
                                   bool vector) {
   if (x->o->op->id == OP_ByteTable) {
     emit_table(out, x, vector);
     return HONE_OK;
   }
   if (is_division(x->o)) {
-    text_printf(out, "    const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype),
-                x->name, x->args[0].name, vector ? "splat_(" : "", x->o->alpha,
-                vector ? ".0f)" : "");
+    text_printf(out, "const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype), x->name,
+                x->args[0].name, vector ? "splat_(" : "", x->o->alpha, vector ? ".0f)" : "");
     return HONE_OK;
   }
   if (vector && x->o->op->id == OP_Cast) {

@@ -77,7 +77,7 @@ bool emit_kernel_sizes(const struct emitter *e, const struct step *step, struct 
 static void emit_line(struct text *out, const char *name, const struct view *view) {
   int64_t lines = 1;
   const int last = view->shape.rank - 1;
-  text_printf(out, "    const long %s_at = 0", name);
+  text_printf(out, "const long %s_at = 0", name);
   for (int d = last; d-- > 0; lines *= view->shape.dims[d])
     if (view->stride[d] && view->shape.dims[d] != 1)
       text_printf(out, " + (o - j) / %lldl %% %lldl * %lldl",
@@ -86,31 +86,30 @@ static void emit_line(struct text *out, const char *name, const struct view *vie
   text_puts(out, ";\n");
 }
 
-/* Of an operand: truth values become floats, and whole floats of bytes stay floats. */
-static const struct vector_form *operand_form(const struct view *view) {
-  static const struct vector_form truth = {HONE_BOOL, "vec", "load_u8_", NULL, "splat_"};
-  return view->dtype == HONE_BOOL ? &truth : vector_form(view->dtype);
+/* Of flags vectors are floats. */
+static const struct vector_form *operand_form(hone_dtype dtype) {
+  static const struct vector_form flags = {HONE_BOOL, "vec", "load_u8_", NULL, "splat_"};
+  return dtype == HONE_BOOL ? &flags : vector_form(dtype);
 }
 
+/* "const vec i0 = load_lanes_((const float *)e[0] + j, lanes);" */
 static void emit_operand(struct text *out, const char *name, size_t k,
                          const struct epilogue *epilogue, int64_t columns) {
   const struct view *view = &epilogue->operands[k];
   const enum operand_kind kind = epilogue->kinds[k];
-  const struct vector_form *form = operand_form(view);
-  const char *at = kind == OPERAND_FULL ? "o" : "j", *type = c_type(view->dtype);
-  char line[40] = "0";
-  if (kind == OPERAND_BROADCAST) {
-    emit_line(out, name, view);
-    snprintf(line, sizeof line, "%s_at", name);
-  }
-  text_printf(out, "    const %s %s = ", form->type, name);
-  if (kind == OPERAND_SCALAR || (kind == OPERAND_BROADCAST && !view->stride[view->shape.rank - 1]))
-    text_printf(out, "%s(((const %s *)e[%zu])[%s]);\n", form->splat, type, k, line);
-  else if (kind == OPERAND_ROW)
-    text_printf(out, "%s(((const %s *)e[%zu])[(o - j) / %lldl]);\n", form->splat, type, k,
-                (long long)columns);
+  const struct vector_form *form = operand_form(view->dtype);
+  const bool has_line = kind == OPERAND_BROADCAST;
+  const bool one = kind == OPERAND_SCALAR || kind == OPERAND_ROW ||
+                   (has_line && !view->stride[view->shape.rank - 1]);
+  if (has_line) emit_line(out, name, view);
+  text_printf(out, "const %s %s = %s(%s(const %s *)e[%zu]", form->type, name,
+              one ? form->splat : form->load, one ? "*(" : "", c_type(view->dtype), k);
+  if (has_line) text_printf(out, " + %s_at", name);
+  if (kind == OPERAND_ROW) text_printf(out, " + (o - j) / %lldl", (long long)columns);
+  if (one)
+    text_puts(out, "));\n");
   else
-    text_printf(out, "%s((const %s *)e[%zu] + %s + %s, lanes);\n", form->load, type, k, line, at);
+    text_printf(out, " + %s, lanes);\n", kind == OPERAND_FULL ? "o" : "j");
 }
 
 /* Sums of bytes as the text makes them, to what they stand for. */
@@ -118,7 +117,7 @@ static void emit_sums(struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
   if (epilogue->sums == SUMS_AT_RUN)
     text_printf(
-        out, "    x -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1] + %d);\n",
+        out, "r -= widen_i32((const int32_t *)e[0] + j, lanes) * (*(const %s *)e[1] + %d);\n",
         c_type(epilogue->operands[1].dtype),
         epilogue->operands[1].dtype == HONE_I8 ? kernel_signed_shift(step->choice.kernel) : 0);
 }
@@ -140,7 +139,7 @@ static hone_status emit_columns(struct emitter *e, struct text *out,
   }
   text_puts(out, "#define EPILOGUE_COLUMN(j, lanes)");
   for (size_t i = 0; i + 1 < lines.length; i++) {
-    if (!i || lines.at[i] == '\n') text_puts(out, " \\\n");
+    if (!i || lines.at[i] == '\n') text_puts(out, " \\\n  ");
     if (lines.at[i] != '\n') text_append(out, &lines.at[i], 1);
   }
   text_puts(out, "\n#define EPILOGUE_AT(x, o, j, lanes) PASTE_(NAME, at)(x, e, o, j, lanes");
@@ -152,53 +151,65 @@ static hone_status emit_columns(struct emitter *e, struct text *out,
   return status;
 }
 
-static void emit_parameters(struct text *out, const char *name, bool integer, bool floats) {
+static void emit_signature(struct text *out, const char *name, bool integer, bool floats) {
   text_printf(out,
-              "INLINE_ %s PASTE_(NAME, %s)(%s x, const void *const *e, long o, long j, long lanes",
+              "INLINE_ %s PASTE_(NAME, %s)(%s r, const void *const *e, long o, long j, long lanes",
               floats ? "vec" : "veci", name, integer ? "veci" : "vec");
+}
+
+/* The function `at`: what is stored for the results r, operands of columns as parameters. */
+static hone_status emit_at(struct emitter *e, struct text *out, const struct step *step,
+                           bool integer, bool floats) {
+  const struct epilogue *epilogue = &step->epilogue;
+  const struct program *program = &epilogue->program;
+  const struct problem *p = &step->problem;
+  const int64_t columns = p->kind == PROBLEM_gemm ? p->n : p->oc;
+  const size_t own = (size_t)epilogue->sums, count = own + program->input_count;
+  const bool whole = !integer && program->raw == HONE_I32;
+  char result[32], name[32];
+  emit_signature(out, "at", integer, floats);
+  for (size_t k = own; k < count; k++)
+    if (is_of_column(epilogue->kinds[k]))
+      text_printf(out, ", %s i%zu", operand_form(epilogue->operands[k].dtype)->type, k - own);
+  text_puts(out, ") {\n(void)e, (void)o, (void)j, (void)lanes");
+  for (size_t k = own; k < count; k++)
+    if (is_of_column(epilogue->kinds[k])) text_printf(out, ", (void)i%zu", k - own);
+  text_puts(out, ";\n");
+  emit_sums(out, step);
+  for (size_t k = own; k < count; k++) {
+    snprintf(name, sizeof name, "i%zu", k - own);
+    if (!is_of_column(epilogue->kinds[k])) emit_operand(out, name, k, epilogue, columns);
+  }
+  TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
+  text_printf(out, "return %s;\n}\n", result);
+  return HONE_OK;
 }
 
 static hone_status emit_epilogue(struct emitter *e, struct text *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
   const struct program *program = &epilogue->program;
-  char result[32], name[32];
-  bool integer = step->problem.types.acc == TYPE_I32;
   const struct problem *p = &step->problem;
-  int64_t columns = p->kind == PROBLEM_gemm ? p->n : p->oc;
-  size_t own = (size_t)epilogue->sums;
+  const bool integer = p->types.acc == TYPE_I32;
   const bool is_done = program->count && program->result >= 0;
+  struct text lines = {0};
   text_printf(out, "#define SATURATES %d\n", is_done && program->at[program->result].is_saturating);
   text_printf(out, "#define FIRST_SUMS(j, lanes) %s\n",
               epilogue->sums == SUMS_FIRST ? "widen_i32((const int32_t *)e[0] + (j), lanes)"
                                            : "splati_(0)");
-  if (!own && program->result == PROGRAM_RAW) {
+  if (!epilogue->sums && program->result == PROGRAM_RAW) {
     text_puts(out, "#define HAS_EPILOGUE 0\n#define EPILOGUE(x, o, j, lanes) (x)\n");
     return HONE_OK;
   }
-  bool whole = !integer && program->raw == HONE_I32;
-  bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
-  const size_t count = own + program->input_count;
-  emit_parameters(out, "at", integer, floats);
-  for (size_t k = own; k < count; k++)
-    if (is_of_column(epilogue->kinds[k]))
-      text_printf(out, ", %s i%zu", operand_form(&epilogue->operands[k])->type, k - own);
-  text_puts(out, ") {\n    (void)e, (void)o, (void)j, (void)lanes;\n");
-  emit_sums(out, step);
-  text_printf(out, "    const %s r = x;\n    (void)r;\n", integer ? "veci" : "vec");
-  for (size_t k = own; k < count; k++) {
-    snprintf(name, sizeof name, "i%zu", k - own);
-    if (is_of_column(epilogue->kinds[k]))
-      text_printf(out, "    (void)%s;\n", name);
-    else
-      emit_operand(out, name, k, epilogue, columns);
-  }
-  TRY(emit_program(e, out, program, whole ? PROGRAM_WHOLE_FLOATS : PROGRAM_VECTOR, result));
-  text_printf(out, "    return %s;\n}\n", result);
-  TRY(emit_columns(e, out, epilogue, columns));
-  emit_parameters(out, "epilogue", integer, floats);
+  const bool floats = program->count ? program_dtype(program) == HONE_F32 : !integer;
+  hone_status status = emit_at(e, &lines, step, integer, floats);
+  emit_code(out, &lines);
+  text_deinit(&lines);
+  TRY(status);
+  TRY(emit_columns(e, out, epilogue, p->kind == PROBLEM_gemm ? p->n : p->oc));
+  emit_signature(out, "epilogue", integer, floats);
   text_puts(
       out,
-      ") {\n    EPILOGUE_COLUMN(j, lanes)\n    return EPILOGUE_AT(x, o, j, lanes);\n}\n"
+      ") {\n  EPILOGUE_COLUMN(j, lanes)\n  return EPILOGUE_AT(r, o, j, lanes);\n}\n"
       "#define HAS_EPILOGUE 1\n#define EPILOGUE(x, o, j, lanes) PASTE_(NAME, epilogue)(x, e, o, j, "
       "lanes)\n");
   return HONE_OK;

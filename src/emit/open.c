@@ -1,4 +1,4 @@
-/* Steps whose sizes follow symbols: how many units they have at run time, and fills. */
+/* Steps whose sizes follow symbols: how many units they have at run time. */
 #include "emit_internal.h"
 
 bool is_open_loop(const struct step *step) {
@@ -52,32 +52,4 @@ void emit_loop_units(struct text *out, const struct step *step) {
     else
       emit_size(out, nest.size[d], &nest.slope[d]);
   }
-}
-
-/* A unit is one place of all other dimensions. */
-hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
-  const struct view *to = &step->outputs[0];
-  int axis = step->fill_axis;
-  struct text body = {0};
-  text_printf(&body, "void NAME%s {\n", OPEN_LOOP_PARAMETERS);
-  text_printf(&body,
-              "  typedef %s MAY_ALIAS element;\n  (void)from;\n"
-              "  for (long u = begin; u < end; u++) {\n    long rest = u;\n    element *o = to;\n",
-              element_type(dtype_bytes(to->dtype)));
-  for (int d = to->shape.rank; d-- > 0;) {
-    if (d == axis || to->shape.dims[d] == 1) continue;
-    text_printf(&body, "    o += rest %% %lldl * %lldl;\n    rest /= %lldl;\n",
-                (long long)to->shape.dims[d], (long long)to->stride[d],
-                (long long)to->shape.dims[d]);
-  }
-  const struct slope slope = view_slope(to, axis);
-  text_puts(&body, "    for (long j = ");
-  emit_size(&body, to->shape.dims[axis], &slope);
-  text_printf(&body,
-              "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n    (void)rest;\n  }\n}\n",
-              (long long)to->shape.dims[axis], (long long)to->stride[axis],
-              (unsigned long long)step->fill_bits);
-  hone_status status = emit_shared(e, &body, UNIT_LOOPS, "open_loop_function", out_number);
-  text_deinit(&body);
-  return status;
 }

@@ -4,8 +4,8 @@ enum { BUCKETS = 1024, NONE = -1 };
 
 enum piece_kind {
   PIECE_CODE,
-  PIECE_DEFINE, /* and #undef */
-  PIECE_ALWAYS, /* #include, #pragma, #error: stand for themselves */
+  PIECE_DEFINE, /* #undef, and #include of a known header, which defines what that declares */
+  PIECE_ALWAYS, /* other #includes, #pragma, #error: stand for themselves */
   PIECE_IF,
   PIECE_ELSE, /* and #elif */
   PIECE_END,
@@ -229,6 +229,47 @@ static const char *code_end(const char *at, const char *end) {
   return NULL;
 }
 
+/* Headers of libc that stand where something is named that they declare (C11 7.12, 7.24; nan is more often a variable).
+   Others always do. */
+#define OF_EACH_TYPE(name) name " " name "f " name "l "
+static const struct header {
+  const char *file, *names;
+} headers[] = {
+    {"<math.h>",
+     "HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO "
+     "float_t double_t fpclassify isfinite isinf isnan isnormal signbit isgreater isgreaterequal "
+     "isless islessequal islessgreater isunordered "
+     /* clang-format off */
+     OF_EACH_TYPE("acos") OF_EACH_TYPE("acosh") OF_EACH_TYPE("asin") OF_EACH_TYPE("asinh")
+     OF_EACH_TYPE("atan") OF_EACH_TYPE("atan2") OF_EACH_TYPE("atanh") OF_EACH_TYPE("cbrt")
+     OF_EACH_TYPE("ceil") OF_EACH_TYPE("copysign") OF_EACH_TYPE("cos") OF_EACH_TYPE("cosh")
+     OF_EACH_TYPE("erf") OF_EACH_TYPE("erfc") OF_EACH_TYPE("exp") OF_EACH_TYPE("exp2")
+     OF_EACH_TYPE("expm1") OF_EACH_TYPE("fabs") OF_EACH_TYPE("fdim") OF_EACH_TYPE("floor")
+     OF_EACH_TYPE("fma") OF_EACH_TYPE("fmax") OF_EACH_TYPE("fmin") OF_EACH_TYPE("fmod")
+     OF_EACH_TYPE("frexp") OF_EACH_TYPE("hypot") OF_EACH_TYPE("ilogb") OF_EACH_TYPE("ldexp")
+     OF_EACH_TYPE("lgamma") OF_EACH_TYPE("llrint") OF_EACH_TYPE("llround") OF_EACH_TYPE("log")
+     OF_EACH_TYPE("log10") OF_EACH_TYPE("log1p") OF_EACH_TYPE("log2") OF_EACH_TYPE("logb")
+     OF_EACH_TYPE("lrint") OF_EACH_TYPE("lround") OF_EACH_TYPE("modf") OF_EACH_TYPE("nearbyint")
+     OF_EACH_TYPE("nextafter") OF_EACH_TYPE("nexttoward") OF_EACH_TYPE("pow")
+     OF_EACH_TYPE("remainder") OF_EACH_TYPE("remquo") OF_EACH_TYPE("rint") OF_EACH_TYPE("round")
+     OF_EACH_TYPE("scalbln") OF_EACH_TYPE("scalbn") OF_EACH_TYPE("sin") OF_EACH_TYPE("sinh")
+     OF_EACH_TYPE("sqrt") OF_EACH_TYPE("tan") OF_EACH_TYPE("tanh") OF_EACH_TYPE("tgamma")
+     OF_EACH_TYPE("trunc")},
+    /* clang-format on */
+    {"<string.h>",
+     "memchr memcmp memcpy memmove memset strcat strchr strcmp strcoll strcpy strcspn strerror "
+     "strlen strncat strncmp strncpy strpbrk strrchr strspn strstr strtok strxfrm"}};
+
+static const struct header *header_of(struct span word, const char *rest, const char *end) {
+  rest = skip_spaces(rest, end);
+  for (size_t i = 0; span_is(word, "include") && i < COUNT(headers); i++) {
+    const size_t length = strlen(headers[i].file);
+    if ((size_t)(end - rest) >= length && !memcmp(rest, headers[i].file, length))
+      return &headers[i];
+  }
+  return NULL;
+}
+
 static enum piece_kind directive_kind(struct span word) {
   static const struct {
     const char *word;
@@ -271,7 +312,7 @@ static hone_status add_piece(struct cutter *c, enum piece_kind kind, const char 
 /* An #include that stands already is not repeated. */
 static bool stands_already(const struct pieces *p, struct span line) {
   for (size_t i = 0; i < p->all.count; i++)
-    if (p->all.at[i].kind == PIECE_ALWAYS && p->all.at[i].text.length == line.length &&
+    if (p->all.at[i].text.length == line.length &&
         !memcmp(p->all.at[i].text.at, line.at, line.length))
       return true;
   return false;
@@ -289,7 +330,8 @@ static hone_status cut_directive(struct cutter *c, const char *at, const char *e
   const char *rest = at;
   struct span word = {0}, name = {0};
   (void)next_word(&rest, end, &word);
-  const enum piece_kind kind = directive_kind(word);
+  const struct header *header = header_of(word, rest, end);
+  const enum piece_kind kind = header ? PIECE_DEFINE : directive_kind(word);
   if (span_is(word, "include") && stands_already(p, (struct span){at, (size_t)(end - at - 1)}))
     return HONE_OK;
   const int number = (int)p->all.count;
@@ -297,7 +339,10 @@ static hone_status cut_directive(struct cutter *c, const char *at, const char *e
       p->all.at[c->comment].group == c->group)
     c->comment = NONE;
   TRY(add_piece(c, kind, at, end));
-  if (kind == PIECE_DEFINE && next_word(&rest, end, &name)) {
+  if (header) {
+    const char *at_name = header->names, *const last = at_name + strlen(at_name);
+    while (next_word(&at_name, last, &name)) TRY(add_name(p, name));
+  } else if (kind == PIECE_DEFINE && next_word(&rest, end, &name)) {
     TRY(add_name(p, name));
     if (number && c->group == number - 1) mark_guard(&p->all.at[number - 1], name, end);
   }

@@ -72,13 +72,44 @@ static bool is_used(const char *text, size_t length, const char *name) {
   return false;
 }
 
+/* A word of the list is a part of the name; a delimiter stands as numbers: text of a model never reaches the file. */
+static hone_status emit_string(struct emitter *e, struct text *out, struct text *undo,
+                               const char *name, struct place place, const struct attribute *a) {
+  char word[160];
+  if (!strcmp(a->name, "delimiter")) {
+    if (!a->s.length) return HONE_OK;
+    define(out, undo, name);
+    text_puts(out, "{");
+    for (size_t i = 0; i < a->s.length; i++) text_printf(out, "%d, ", (int)a->s.bytes[i]);
+    text_puts(out, "0}\n");
+    return HONE_OK;
+  }
+  if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
+    return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel", a->name);
+  snprintf(word, sizeof word, "%s_IS_%.*s", name, (int)a->s.length, a->s.bytes);
+  define(out, undo, word);
+  text_puts(out, "1\n");
+  return HONE_OK;
+}
+
+/* ConstantOfShape: one element. */
+static void emit_tensor(struct text *out, struct text *undo, const char *name,
+                        const struct tensor *tensor) {
+  if (tensor_count(tensor) != 1 || tensor->dtype == HONE_STRING) return;
+  define(out, undo, name);
+  if (dtype_is_float(tensor->dtype))
+    emit_float(out, tensor_f64(tensor, 0));
+  else
+    text_printf(out, "((int64_t)0x%llxull)", (unsigned long long)tensor_i64(tensor, 0));
+  text_puts(out, "\n");
+}
+
 static hone_status emit_attribute(struct emitter *e, const char *text, size_t length,
                                   struct text *out, struct text *undo, struct place place,
                                   const struct attribute *a) {
-  char name[96];
+  char name[96], count_name[112];
   const int n = snprintf(name, sizeof name, "ATTR_%s", a->name);
   if (n >= (int)sizeof name || !is_used(text, length, name)) return HONE_OK;
-  char count_name[112];
   snprintf(count_name, sizeof count_name, "%s_COUNT", name);
   switch (a->kind) {
     case ATTRIBUTE_INT:
@@ -107,29 +138,9 @@ static hone_status emit_attribute(struct emitter *e, const char *text, size_t le
       text_puts(out, "}\n");
       break;
     case ATTRIBUTE_STRING:
-      if (!strcmp(a->name, "delimiter")) { /* as numbers: text of a model never reaches the file */
-        if (!a->s.length) break;
-        define(out, undo, name);
-        text_puts(out, "{");
-        for (size_t i = 0; i < a->s.length; i++) text_printf(out, "%d, ", (int)a->s.bytes[i]);
-        text_puts(out, "0}\n");
-        break;
-      }
-      if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
-        return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel",
-                    a->name);
-      snprintf(name, sizeof name, "ATTR_%s_IS_%.*s", a->name, (int)a->s.length, a->s.bytes);
-      define(out, undo, name);
-      text_puts(out, "1\n");
-      break;
-    case ATTRIBUTE_TENSOR: /* ConstantOfShape: one element */
-      if (tensor_count(a->tensor) != 1 || a->tensor->dtype == HONE_STRING) break;
-      define(out, undo, name);
-      if (dtype_is_float(a->tensor->dtype))
-        emit_float(out, tensor_f64(a->tensor, 0));
-      else
-        text_printf(out, "((int64_t)0x%llxull)", (unsigned long long)tensor_i64(a->tensor, 0));
-      text_puts(out, "\n");
+      return emit_string(e, out, undo, name, place, a);
+    case ATTRIBUTE_TENSOR:
+      emit_tensor(out, undo, name, a->tensor);
       break;
     default:
       break;
@@ -137,49 +148,43 @@ static hone_status emit_attribute(struct emitter *e, const char *text, size_t le
   return HONE_OK;
 }
 
+/* "#define IN0_RANK " */
+static void define_field(struct text *out, struct text *undo, const char *side, size_t k,
+                         const char *field) {
+  char name[48];
+  snprintf(name, sizeof name, "%s%zu_%s", side, k, field);
+  define(out, undo, name);
+}
+
 static hone_status emit_operand(struct emitter *e, struct text *out, struct text *undo,
                                 const char *side, size_t k, const struct view *view) {
-  bool is_open = view->buffer && view_is_open(view);
-  static const char *const fields[] = {"PRESENT", "T", "RANK", "DIMS", "COUNT", "IS_TEXT", "TYPE"};
-  int64_t count = 0;
-  if (view->buffer && !shape_count(&view->shape, &count))
+  const bool is_present = view->buffer != NULL;
+  const int rank = is_present ? view->shape.rank : 0;
+  const struct {
+    const char *field;
+    int value;
+  } facts[] = {{"PRESENT", is_present},
+               {"RANK", rank},
+               {"IS_TEXT", is_present && view->dtype == HONE_STRING},
+               {"TYPE", is_present ? (int)view->dtype : 0}};
+  int64_t count = 0, numbers[HONE_MAX_RANK];
+  if (is_present && !shape_count(&view->shape, &count))
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "too large");
-  for (size_t i = 0; i < COUNT(fields); i++) {
-    char name[48];
-    snprintf(name, sizeof name, "%s%zu_%s", side, k, fields[i]);
-    define(out, undo, name);
-    switch (i) {
-      case 0:
-        text_printf(out, "%d\n", view->buffer != NULL);
-        break;
-      case 1:
-        text_printf(out, "%s\n", view->buffer ? c_type(view->dtype) : "float");
-        break;
-      case 2:
-        text_printf(out, "%d\n", view->buffer ? view->shape.rank : 0);
-        break;
-      case 3:
-        emit_list(out, view->shape.dims, view->buffer ? (size_t)view->shape.rank : 0);
-        break;
-      case 4:
-        text_printf(out, "%lldl\n", (long long)count);
-        break;
-      case 5:
-        text_printf(out, "%d\n", view->buffer && view->dtype == HONE_STRING);
-        break;
-      default:
-        text_printf(out, "%d\n", view->buffer ? (int)view->dtype : 0);
-    }
+  for (size_t i = 0; i < COUNT(facts); i++) {
+    define_field(out, undo, side, k, facts[i].field);
+    text_printf(out, "%d\n", facts[i].value);
   }
-  if (!is_open) return HONE_OK;
-  int64_t numbers[HONE_MAX_RANK];
-  char name[48];
-  for (int d = 0; d < view->shape.rank; d++) numbers[d] = view->extents[d];
-  snprintf(name, sizeof name, "%s%zu_EXTENTS", side, k);
-  define(out, undo, name);
-  emit_list(out, numbers, (size_t)view->shape.rank);
-  snprintf(name, sizeof name, "%s%zu_OPEN", side, k);
-  define(out, undo, name);
+  define_field(out, undo, side, k, "T");
+  text_printf(out, "%s\n", is_present ? c_type(view->dtype) : "float");
+  define_field(out, undo, side, k, "COUNT");
+  text_printf(out, "%lldl\n", (long long)count);
+  define_field(out, undo, side, k, "DIMS");
+  emit_list(out, view->shape.dims, (size_t)rank);
+  if (!is_present || !view_is_open(view)) return HONE_OK;
+  for (int d = 0; d < rank; d++) numbers[d] = view->extents[d];
+  define_field(out, undo, side, k, "EXTENTS");
+  emit_list(out, numbers, (size_t)rank);
+  define_field(out, undo, side, k, "OPEN");
   text_puts(out, "1\n");
   return HONE_OK;
 }

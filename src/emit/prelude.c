@@ -1,5 +1,5 @@
-/* The head of every unit: libc, and of the vector and scalar helpers and the ABI what the unit names; and the frame
- * of a run. */
+/* The head of every unit: of libc's headers, the vector and scalar helpers and the ABI what the unit names; and the
+ * frame of a run. */
 #include "emit_internal.h"
 
 #include "../run/artifact.h"
@@ -116,15 +116,23 @@ static void emit_profile(const struct emitter *e) {
 }
 
 void emit_frame(const struct emitter *e) {
+  const struct plan *plan = e->plan;
+  bool has_extents = plan->extent_count > 0, has_texts = plan->text_bytes > 0;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    has_extents |= step_takes_extents(plan->steps.at[i]);
+    has_texts |= step_takes_texts(plan->steps.at[i]);
+  }
   if (e->profiles) emit_profile(e);
-  text_printf(
-      e->out,
-      "struct frame {\n  const unsigned char *weights;\n  unsigned char *arena;\n  const "
-      "void *const *inputs;\n"
-      "  void *const *outputs;\n  int32_t status;\n"
-      "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n"
-      "  int64_t *extents; /* sizes known only now */\n  struct texts texts;\n%s};\n\n",
-      e->plan->symbols.count
-          ? "  long less[HONE_ARTIFACT_SYMBOLS]; /* open sizes are so much below their bounds */\n"
-          : "");
+  text_puts(e->out,
+            "/* What a run works on. */\nstruct frame {\n  const unsigned char *weights;\n  "
+            "unsigned char *arena;\n"
+            "  const void *const *inputs;\n  void *const *outputs;\n  int32_t status;\n"
+            "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n");
+  if (has_extents) text_puts(e->out, "  int64_t *extents; /* sizes known only now */\n");
+  if (has_texts) text_puts(e->out, "  struct texts texts;\n");
+  if (plan->symbols.count)
+    text_puts(
+        e->out,
+        "  long less[HONE_ARTIFACT_SYMBOLS]; /* open sizes are so much below their bounds */\n");
+  text_puts(e->out, "};\n\n");
 }

@@ -18,6 +18,21 @@ void emit_name(struct text *out, const char *name) {
   text_puts(out, "0}");
 }
 
+void emit_code(struct text *out, const struct text *code) {
+  int depth = 0;
+  out->failed |= code->failed;
+  for (size_t at = 0; at < code->length; at++) {
+    while (code->at[at] == ' ') at++;
+    const int outdent = code->at[at] == '}';
+    text_printf(out, "%*s", 2 * (depth - outdent), "");
+    const size_t begin = at;
+    for (; at < code->length && code->at[at] != '\n'; at++)
+      depth += (code->at[at] == '{') - (code->at[at] == '}');
+    text_append(out, code->at + begin, at - begin);
+    text_puts(out, "\n");
+  }
+}
+
 hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
                         const char *type, int *out_number) {
   TRY(text_finish(e->ctx, body));
@@ -35,10 +50,15 @@ hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_ki
   return HONE_OK;
 }
 
+static void emit_base(struct text *out, const char *memory, size_t offset, bool is_cast) {
+  text_printf(out, "%sf->%s", is_cast && offset ? "(" : "", memory);
+  if (offset) text_printf(out, " + %zu%s", offset, is_cast ? ")" : "");
+}
+
 void emit_address(struct text *out, const struct view *view, bool is_const) {
   const struct buffer *buffer = view->buffer;
-  const char *type = c_type(view->dtype), *constant = is_const ? "const " : "";
-  text_printf(out, "(%s%s *)", constant, type);
+  const bool is_packed = buffer->pack.kernel && !view->offset; /* whatever its kernel makes of it */
+  if (!is_packed) text_printf(out, "(%s%s *)", is_const ? "const " : "", c_type(view->dtype));
   switch (buffer->place) {
     case BUFFER_INPUT:
       text_printf(out, "f->inputs[%d]", buffer->index);
@@ -47,10 +67,10 @@ void emit_address(struct text *out, const struct view *view, bool is_const) {
       text_printf(out, "f->outputs[%d]", buffer->index);
       break;
     case BUFFER_WEIGHTS:
-      text_printf(out, "(f->weights + %zu)", buffer->offset);
+      emit_base(out, "weights", buffer->offset, !is_packed);
       break;
     case BUFFER_ARENA:
-      text_printf(out, "(f->arena + %zu)", buffer->offset);
+      emit_base(out, "arena", buffer->offset, !is_packed);
       break;
   }
   if (view->offset) text_printf(out, " + %lldl", (long long)view->offset);

@@ -26,18 +26,20 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
   return fail(e->ctx, HONE_E_INTERNAL, place_none(), "step kind %d", (int)step->kind);
 }
 
-static bool has_open_operand(const struct step *step) {
+bool step_takes_texts(const struct step *step) {
+  if (step->kind != STEP_PLAIN) return false;
+  for (size_t i = 0; i < step->output_count; i++)
+    if (step->outputs[i].buffer && step->outputs[i].dtype == HONE_STRING) return true;
+  return false;
+}
+
+bool step_takes_extents(const struct step *step) {
+  if (step->kind != STEP_PLAIN) return false;
   for (size_t i = 0; i < step->input_count; i++)
     if (view_is_open(&step->inputs[i])) return true;
   for (size_t i = 0; i < step->output_count; i++)
     if (view_is_open(&step->outputs[i])) return true;
-  return false;
-}
-
-static bool has_text(const struct step *step) {
-  for (size_t i = 0; i < step->output_count; i++)
-    if (step->outputs[i].buffer && step->outputs[i].dtype == HONE_STRING) return true;
-  return false;
+  return step_takes_texts(step);
 }
 
 /* last: an expression behind the addresses, or NULL */
@@ -105,30 +107,49 @@ static void emit_scratch(struct text *out, const struct step *step, const char *
                 step->scratch_slice);
 }
 
+/* Where the leading number is open, the first `led` units of each group (emit_open_range), group by group. */
+static void emit_kernel_call(const struct emitter *e, const struct step *step, int number) {
+  struct text *out = e->out;
+  emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
+                emit_kernel_sizes(e, step, out) ? "sizes" : NULL);
+  if (step->lead.inner)
+    text_printf(out,
+                "  for (long u = begin, last; u < end; u = last) {\n"
+                "    const long first = u / led * %lldl - u / led * led;\n"
+                "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
+                (long long)step->lead.inner);
+  text_printf(out, "  k%d(", number);
+  emit_address(out, &step->inputs[0], true);
+  text_puts(out, ", ");
+  if (step->inputs[1].buffer)
+    emit_address(out, &step->inputs[1], true);
+  else
+    text_puts(out, "NULL");
+  text_puts(out, ", ");
+  emit_address(out, &step->outputs[0], false);
+  text_puts(out, ", e, ");
+  emit_scratch(out, step, "float");
+  text_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
+}
+
+static void emit_plain_call(struct text *out, const struct step *step, int number) {
+  emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
+  emit_pointers(out, "void *const to", step->outputs, step->output_count, false,
+                step_takes_texts(step)     ? "f->extents, &f->texts"
+                : step_takes_extents(step) ? "f->extents"
+                                           : NULL);
+  text_printf(out, "  const int32_t status = k%d(from, to, ", number);
+  emit_scratch(out, step, "void");
+  text_puts(out,
+            ", begin, end);\n"
+            "  if (status) SET_STATUS_(f->status, status);\n");
+}
+
 static void emit_call(const struct emitter *e, const struct step *step, int number) {
   struct text *out = e->out;
   switch (step->kind) {
     case STEP_KERNEL:
-      emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
-                    emit_kernel_sizes(e, step, out) ? "sizes" : NULL);
-      if (step->lead.inner)
-        text_printf(out,
-                    "  for (long u = begin, last; u < end; u = last) {\n"
-                    "    const long first = u / led * %lldl - u / led * led;\n"
-                    "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
-                    (long long)step->lead.inner);
-      text_printf(out, "  k%d(", number);
-      emit_address(out, &step->inputs[0], true);
-      text_puts(out, ", ");
-      if (step->inputs[1].buffer)
-        emit_address(out, &step->inputs[1], true);
-      else
-        text_puts(out, "NULL");
-      text_puts(out, ", ");
-      emit_address(out, &step->outputs[0], false);
-      text_puts(out, ", e, ");
-      emit_scratch(out, step, "float");
-      text_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
+      emit_kernel_call(e, step, number);
       break;
     case STEP_PACK:
       text_printf(out, "  k%d(", number);
@@ -147,16 +168,7 @@ static void emit_call(const struct emitter *e, const struct step *step, int numb
                 is_open_loop(step) ? ", from, begin, end, f->less);\n" : ", from, begin, end);\n");
       break;
     case STEP_PLAIN:
-      emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
-      emit_pointers(out, "void *const to", step->outputs, step->output_count, false,
-                    has_text(step)           ? "f->extents, &f->texts"
-                    : has_open_operand(step) ? "f->extents"
-                                             : NULL);
-      text_printf(out, "  const int32_t status = k%d(from, to, ", number);
-      emit_scratch(out, step, "void");
-      text_puts(out,
-                ", begin, end);\n"
-                "  if (status) SET_STATUS_(f->status, status);\n");
+      emit_plain_call(out, step, number);
       break;
     case STEP_FAIL:
       text_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);

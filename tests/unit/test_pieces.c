@@ -63,8 +63,15 @@ static const struct kept {
     {"#define A 1\nint f(void) { return A; }\n#undef A\n#undef B\n", "f",
      "#define A 1\nint f(void) { return A; }\n#undef A\n"},
     /* always */
-    {"#include <math.h>\n#include <math.h>\n#pragma once\n", "",
-     "#include <math.h>\n#pragma once\n"},
+    {"#include <stdint.h>\n#include <stdint.h>\n#pragma once\n", "",
+     "#include <stdint.h>\n#pragma once\n"},
+    /* headers of libc by what they declare */
+    {"#include <math.h>\n#include <string.h>\n#include <math.h>\n", "y = sqrtf(x);",
+     "#include <math.h>\n"},
+    {"#include <math.h>\n#include <string.h>\n#define f32_exp_ expf\n#define ZERO memset\n",
+     "f32_exp_(x)", "#include <math.h>\n#define f32_exp_ expf\n"},
+    {"#include <math.h>\n#include <string.h>\n", "memcpy(to, from, 4);", "#include <string.h>\n"},
+    {"#include <math.h>\n#include <string.h>\n", "veci nan = x != x; /* sqrtf */", ""},
     /* a text in its guard is one piece */
     {"#ifndef H\n#define H\nint f;\nstruct s {\n  int x;\n};\n#endif\nint g;\n", "struct s x;",
      "#ifndef H\n#define H\nint f;\nstruct s {\n  int x;\n};\n#endif\n"},
@@ -130,6 +137,7 @@ static const struct decided {
      "yes\n"},
     {"#if 0 && 1 || 1\nyes\n#endif\n#if !defined M && defined(N) && \\\n  N\nyes\n#endif\n",
      "yes\nyes\n"},
+    {"#if 1 && (6 & 3) == 2 && 6 & 1 + 2 && 1\nyes\n#endif\n#if 6 & 3 == 3\nno\n#endif\n", "yes\n"},
     {"#if N % 2 /* of two */ || M\nno\n#endif\n", ""},
     /* what is not known stays, what follows from the rest does not */
     {"#if defined __clang__\nmaybe\n#else\nor\n#endif\n",

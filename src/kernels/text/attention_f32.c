@@ -236,7 +236,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, 
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
 #if IS_DIRECT
   float *s = scratch;
 #else

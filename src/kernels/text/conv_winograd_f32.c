@@ -176,7 +176,7 @@ INLINE_ void PASTE_(NAME, store)(const float *m, C_T *c, const void *const *e, l
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const A_T *a = a_;
   const U_T *b = b_;
   C_T *c = c_;

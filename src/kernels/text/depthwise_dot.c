@@ -128,7 +128,7 @@ INLINE_ struct PASTE_(NAME, row) PASTE_(NAME, rows)(const A_T *a, long y) {
 
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const A_T *a = a_;
   const int32_t *b = b_;
   C_T *c = c_;

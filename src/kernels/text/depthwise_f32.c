@@ -127,7 +127,7 @@ static void PASTE_(NAME, row)(struct PASTE_(NAME, line) *line, const A_T *a, lon
 
 /* Few channels at a time, so that the input rows of one output row are still in L1 for the next. */
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const long all = IC, some = CHANNELS;
   struct PASTE_(NAME, line) s = {.c = c_, .b = b_, .e = e};
   s.width = IW, s.i_row = I_ROW, s.i_pixel = I_PIXEL, s.o_pixel = O_PIXEL;

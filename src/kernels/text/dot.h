@@ -31,6 +31,7 @@ INLINE_ veci load_part_(const void *p, const int n) {
   UNROLL for (int i = 0; i < n; i++) x |= (uint32_t)((const unsigned char *)p)[i] << 8 * i;
   return (veci){0} + (int32_t)x;
 }
+
 #if LANES == 1
 INLINE_ veci load_panel_(const int32_t *p) { return *p; }
 #else

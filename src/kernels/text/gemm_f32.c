@@ -1,19 +1,20 @@
-/* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile.
- * NEAR (how many k ahead the panel is fetched into L1; 0: not), EPILOGUE_IN_REGISTERS (1: k is so short that
- * one more pass over the tile would count). */
+/* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile. */
 #include "types.h"
 #define B_T float
 #define NR (VECTORS * LANES)
 #define DEPTH_GROUPS DEPTH
 #define BLOCK_GROUPS (BLOCK_TAPS * TAPS_X * BLOCK_DEPTH)
 #include "grid.h"
+#define STORES_SUMS (!WHOLE || !HAS_EPILOGUE || EPILOGUE_IN_REGISTERS)
 
 /* The tile at a, its output at element o of c. */
 INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float *a, long o,
                                 const int rows, const int columns, const int vectors,
                                 const long lanes) {
   vec acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
+#if STORES_SUMS
   float *c = s->c + o;
+#endif
   UNROLL for (int u = 0; u < K_UNROLL; u++)
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
@@ -39,7 +40,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
         PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
 #endif
-#if NEAR
+#if NEAR /* the panel comes from L2 */
         UNROLL for (int v = 0; v < vectors; v++) PREFETCH_NEAR_(b + NEAR * NR + v * LANES);
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {
@@ -67,6 +68,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
 #if HAS_EPILOGUE && EPILOGUE_IN_REGISTERS
+  /* k is so short that one more pass over the tile would count */
   const void *const *e = s->e;
   (void)e;
   if (IS_LAST)
@@ -101,12 +103,15 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
     return;
   }
 #endif
+#if STORES_SUMS
   UNROLL for (int y = 0; y < rows; y++)
     UNROLL for (int x = 0; x < columns; x++)
       UNROLL for (int v = 0; v < vectors; v++)
         store_lanes_(c + y * C_Y + x * C_X + v * LANES, acc[0][y][x][v],
                      v == vectors - 1 ? lanes : LANES);
+#endif
 }
 
 #define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors, lanes)
 #include "walk.h"
+#undef STORES_SUMS

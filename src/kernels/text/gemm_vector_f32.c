@@ -43,7 +43,7 @@ INLINE_ void PASTE_(NAME, columns)(const float *a, const float *b, float *c, con
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const long depth = DEPTH_ALL, columns = COLUMNS_ALL, panels = (columns + NR - 1) / NR;
   const long first = begin * UNIT_PANELS, last = end * UNIT_PANELS < panels ? end * UNIT_PANELS : panels;
   (void)scratch;

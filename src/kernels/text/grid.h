@@ -7,7 +7,7 @@
  * DEPTH contiguous elements of a, in this order at any thread count.
  *
  * A unit is (outer, panels, inner, tiles), the last of these first, or with ROWS_FIRST (outer, tiles, inner, panels):
- * outer has its own b, inner shares it. From choose():
+ * outer has its own b, inner shares it. The choice says:
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
  * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2; where gemm_dot.c has

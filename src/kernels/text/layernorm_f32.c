@@ -66,7 +66,7 @@ INLINE_ void PASTE_(NAME, rows)(const A_T *a, const float *b, C_T *c, const void
 }
 
 void NAME(const void *a, const void *b, void *c, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   (void)scratch;
   long r = begin;
   for (; r + SIDE_BY_SIDE <= end; r += SIDE_BY_SIDE) PASTE_(NAME, rows)(a, b, c, e, r, SIDE_BY_SIDE);

@@ -105,7 +105,7 @@ INLINE_ void PASTE_(NAME, copy)(const float *from, float *to) {
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   float *h = scratch, *c = h + ROUND_UP(STATE), *reset = c + ROUND_UP(STATE);
   float *g = reset + ROUND_UP(STATE);
   for (long u = begin; u < end; u++) { /* one sequence of one direction */

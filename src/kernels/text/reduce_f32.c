@@ -53,7 +53,7 @@ INLINE_ void PASTE_(NAME, columns)(const A_T *x, C_T *c, const void *const *e, l
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const A_T *a = a_;
   C_T *c = c_;
   (void)b_, (void)scratch;

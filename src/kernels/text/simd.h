@@ -48,6 +48,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
     (p) += (n);                \
     __asm__("" : "+r"(p));     \
   } while (0)
+
 #define PREFETCH_(p) __builtin_prefetch((p), 0, 2)
 #define PREFETCH_NEAR_(p) __builtin_prefetch((p), 0, 3)
 #define LANE_(x, i) ((x)[i])
@@ -327,6 +328,7 @@ INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) {
   return y;
 }
 #endif
+
 INLINE_ vec floats_(veci x) { return __builtin_convertvector(x, vec); }
 INLINE_ veci integers_(vec x) { return __builtin_convertvector(x, veci); }
 INLINE_ veci veci_add_(veci x, veci y) { return (veci)((vecw_)x + (vecw_)y); }

@@ -19,7 +19,7 @@
 #define MORE_(distance) sum += EXCHANGE_(sum, distance);
 #endif
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const A_T *a = a_;
   C_T *c = c_;
   (void)b_, (void)e, (void)scratch;

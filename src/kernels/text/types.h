@@ -1,6 +1,5 @@
-/* Elements by their ONNX numbers A_TYPE and C_TYPE: how one vector of them is loaded and stored, two at once
- * (STORE_TWO, and STORE_FOUR of two places, where that is cheaper), and what an epilogue makes for c (RESULT_T). SATURATES: bytes are made of
- * int32 by the bounds of their type; else their low bits are. */
+/* What a and c are made of, how a vector of them is loaded and stored, several at once where that is cheaper, and what an
+ * epilogue makes for c. A_TYPE, C_TYPE: ONNX numbers. */
 #undef A_T
 #undef LOAD_A
 #undef C_T
@@ -27,16 +26,16 @@
 #elif C_TYPE == 2
 #define C_T uint8_t
 #if SATURATES
-#define STORE_C saturate_u8
+#define STORE_C saturate_u8 /* the nearest bytes */
 #else
-#define STORE_C narrow_u8
+#define STORE_C narrow_u8 /* the low bits */
 #endif
 #elif C_TYPE == 3
 #define C_T int8_t
 #if SATURATES
-#define STORE_C saturate_i8
+#define STORE_C saturate_i8 /* the nearest bytes */
 #else
-#define STORE_C narrow_i8
+#define STORE_C narrow_i8 /* the low bits */
 #endif
 #elif C_TYPE == 6
 #define C_T int32_t

@@ -34,7 +34,7 @@ INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, lo
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const A_T *a = a_;
   const B_T *b = b_;
 #ifdef OWN

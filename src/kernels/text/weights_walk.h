@@ -19,7 +19,7 @@ INLINE_ void PASTE_(NAME, rows)(const ROW_T *a, const uint8_t *panel, float *c,
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
-                 long begin, long end) {
+          long begin, long end) {
   const ROW_T *a = ROWS_;
   const uint8_t *b = b_;
   float *c = c_;
