@@ -102,6 +102,9 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
     TRY(node_set(e->ctx, e->graph, node, &e->attributes[a]));
   e->attribute_count = 0;
   expand_fn *expand = expand_find(node);
+  if (expand && expand == expand_find(e->node)) /* what it is made of is never itself */
+    return fail(e->ctx, HONE_E_UNSUP, node_place(node),
+                "%s of a value whose size is known only at run time", node->op->name);
   if (expand) { /* a composite made of composites */
     struct expansion inner;
     TRY(expand_node(e->ctx, e->graph, node, expand, &inner));

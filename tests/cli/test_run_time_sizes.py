@@ -116,6 +116,7 @@ def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
                                    [h.make_node("MatMul", ["rows", "w"], [""]), node("Neg", "scores", "y")],
                                    [h.make_node("MaxPool", ["image"], ["", "places"], kernel_shape=[2, 2]), node("Neg", "scores", "y")],
                                    [h.make_node("Compress", ["rows", "is"], ["y"], axis=1)],
+                                   [node("Unsqueeze", "rows first", "boxes"), node("Unsqueeze", "scores both", "of"), node("NonMaxSuppression", "boxes of index overlap", "y")],
                                    [h.make_node("Reshape", ["rows", "pairs"], [""]), node("Neg", "scores", "y")],
                                    [h.make_node("Expand", ["rows", "one"], [""]), node("Neg", "scores", "y")],
                                    [h.make_node("Squeeze", ["rows", "one"], [""]), node("Neg", "scores", "y")]], ids=lambda nodes: nodes[0].op_type)
