@@ -85,7 +85,7 @@ static hone_status run_with(const char *fake_options, double timeout_s,
                                         .thread_count = 1,
                                         .backend_options = pairs,
                                         .backend_option_count = 1,
-                                        .min_samples = 10,
+                                        .min_samples = 100, /* more than any row's `after` */
                                         .min_time_s = 0.02,
                                         .warmup_s = 0.01,
                                         .incarnations = 1,
