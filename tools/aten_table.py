@@ -48,6 +48,8 @@ def page():
         "- **Control flow**: `torch.cond` is an If, `while_loop` a Loop, of tensors whose shapes stay; what is known when compiling is",
         "  decided then. `map` and `scan` are written out up to 16 rows and are a Loop beyond, `associative_scan` joins neighbours as",
         "  PyTorch does.",
+        "- **PyTorch's own quantisation**: the operators of `quantized_decomposed`, static or with a scale that a run chooses, and",
+        "  torchao's `quantize_affine`, `dequantize_affine` and `choose_qparams_affine` in blocks of any size.",
         "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
         "",
         "| not read | why |", "|---|---|"]

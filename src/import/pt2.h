@@ -211,8 +211,11 @@ MUST_USE hone_status pt_place_in_order(struct pt_op *op, struct value *x, struct
 pt_build_fn build_index_add, build_masked_scatter, build_take_along, build_triangle_places,
     build_one_hot, build_search, build_histogram, build_grouped_product, build_count,
     build_distances, build_cosine, build_cross, build_embedding_bag, build_affine_grid,
-    build_roi_align, build_roi_pool, build_nms, build_deform_conv, build_quantize, build_dequantize,
-    build_fake_quantize, build_unique, build_take;
+    build_roi_align, build_roi_pool, build_nms, build_deform_conv, build_unique, build_take;
+
+/* -- pt2_quantised.c ---- */
+pt_build_fn build_quantize, build_dequantize, build_fake_quantize, build_choose_scale,
+    build_quantize_blocks, build_dequantize_blocks, build_choose_blocks, build_integer_product;
 
 /* -- pt2_contract.c ---- */
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,

@@ -129,6 +129,10 @@ static double computed(int how, double a, double b) {
       return b == 0 ? (double)NAN : a - floor(a / b) * b;
     case '^':
       return pow(a, b);
+    case 'L':
+      return a * exp2(b);
+    case 'R':
+      return floor(a / exp2(b));
     case 'M':
       return fmax(a, b);
     case 'm':

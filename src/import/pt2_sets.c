@@ -1,4 +1,4 @@
-/* pt2_sets: ATen operators that place, count or compare whole sets of elements, and PyTorch's own quantisation. */
+/* pt2_sets: ATen operators that place, count or compare whole sets of elements. */
 #include "pt2.h"
 
 #include <math.h>
@@ -474,106 +474,6 @@ hone_status build_deform_conv(struct pt_op *op) {
       ARGS(INTS_ARG("strides", n, 2), INTS_ARG("pads", pads, 4), INTS_ARG("dilations", n + 4, 2),
            INT_ARG("group", groups), INT_ARG("offset_group", offset_groups)),
       &y));
-  return pt_result(op, 0, y);
-}
-
-/* -- quantized_decomposed: what PyTorch's own quantisation writes ---- */
-
-/* One scale and zero point, or one a slice along an axis. */
-static hone_status read_scale(struct pt_op *op, hone_dtype dtype, struct value **scale,
-                              struct value **zero, int64_t *out_axis) {
-  double number;
-  int64_t offset;
-  *out_axis = 0;
-  if (!op->parameter) {
-    TRY(pt_float(op, "scale", 1, &number));
-    TRY(pt_int(op, "zero_point", 0, &offset));
-    TRY(make_scalar(op->make, HONE_F32, number, scale));
-    return make_scalar(op->make, dtype, (double)offset, zero);
-  }
-  TRY(pt_need(op, "scales", scale));
-  TRY(pt_tensor(op, "zero_points", zero));
-  TRY(pt_int(op, "axis", 0, out_axis));
-  TRY(make_cast(op->make, *scale, HONE_F32, scale));
-  return *zero ? make_cast(op->make, *zero, dtype, zero) : HONE_OK;
-}
-
-static hone_status read_stored(struct pt_op *op, hone_dtype *out) {
-  int64_t dtype;
-  TRY(pt_int(op, "dtype", -1, &dtype));
-  *out = dtype < 0 ? HONE_UNDEFINED : pt_dtype(dtype);
-  if (*out == HONE_I8 || *out == HONE_U8 || *out == HONE_I16 || *out == HONE_I32) return HONE_OK;
-  return pt_refuse(op, "to dtype %lld", (long long)dtype);
-}
-
-/* quantize_per_tensor, quantize_per_channel (parameter 1). */
-hone_status build_quantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *low, *high, *y;
-  int64_t axis, least, most;
-  hone_dtype dtype;
-  TRY(pt_need(op, "input", &x));
-  TRY(read_stored(op, &dtype));
-  TRY(read_scale(op, dtype, &scale, &zero, &axis));
-  TRY(pt_int(op, "quant_min", 0, &least));
-  TRY(pt_int(op, "quant_max", 0, &most));
-  TRY(make_node(op->make, OP_QuantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)),
-                &y));
-  const bool is_whole = (dtype == HONE_I8 && least == -128 && most == 127) ||
-                        (dtype == HONE_U8 && least == 0 && most == 255);
-  if (is_whole) return pt_result(op, 0, y);
-  TRY(make_scalar(op->make, dtype, (double)least, &low));
-  TRY(make_scalar(op->make, dtype, (double)most, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  return pt_result(op, 0, y);
-}
-
-hone_status build_dequantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *y;
-  int64_t axis;
-  TRY(pt_need(op, "input", &x));
-  TRY(read_scale(op, x->dtype, &scale, &zero, &axis));
-  TRY(make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)),
-                &y));
-  return pt_result(op, 0, y);
-}
-
-/* A scale or a zero point in floats: one, or (parameter 1) one a place of an axis of x. */
-static hone_status read_step(struct pt_op *op, const char *name, struct value *x,
-                             struct value **out) {
-  int64_t axis, dims[HONE_MAX_RANK];
-  TRY(pt_operand(op, name, x, out));
-  TRY(make_cast(op->make, *out, HONE_F32, out));
-  if (!op->parameter) return make_reshape(op->make, *out, NULL, 0, out);
-  TRY(pt_axis(op, "axis", 0, x->shape.rank, &axis));
-  for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? x->shape.dims[d] : 1;
-  return make_reshape(op->make, *out, dims, (size_t)x->shape.rank, out);
-}
-
-/* x rounded to steps of a scale that a type of few bits has, in floats. */
-hone_status build_fake_quantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *low, *high, *enabled, *y;
-  int64_t least, most;
-  struct make *make = op->make;
-  TRY(pt_need(op, "self", &x));
-  TRY(pt_int(op, "quant_min", 0, &least));
-  TRY(pt_int(op, "quant_max", 255, &most));
-  TRY(pt_tensor(op, "fake_quant_enabled", &enabled));
-  if (x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
-  if (enabled && (!enabled->constant || make_elements(enabled) != 1))
-    return pt_refuse(op, "switched on and off by a run");
-  if (pt_result_count(op) > 1 && pt_is_read(op, 1)) return pt_refuse(op, "whose mask is read");
-  if (enabled && !tensor_i64(enabled->constant, 0)) return pt_result(op, 0, x);
-  TRY(read_step(op, "scale", x, &scale));
-  TRY(read_step(op, "zero_point", x, &zero));
-  TRY(make_scalar(make, HONE_F32, (double)least, &low));
-  TRY(make_scalar(make, HONE_F32, (double)most, &high));
-  TRY(make_node(make, OP_Reciprocal, VALUES(scale), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(x, y), NULL, &y));
-  TRY(make_node(make, OP_Round, VALUES(y), NULL, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, zero), NULL, &y));
-  TRY(make_node(make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  TRY(make_node(make, OP_Sub, VALUES(y, zero), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(y, scale), NULL, &y));
   return pt_result(op, 0, y);
 }
 

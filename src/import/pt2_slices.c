@@ -25,6 +25,10 @@ hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm) {
     TRY(pt_axis(op, first, 0, rank, &a));
     TRY(pt_axis(op, *first == 'd' ? "dim1" : "axis1", 0, rank, &b));
     if (rank) perm[a] = b, perm[b] = a;
+  } else if (!strcmp(op->target, "aten.mT.default")) {
+    if (rank < 2) return pt_refuse(op, "of rank %d", rank);
+    for (int d = 0; d < rank; d++) perm[d] = d;
+    perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
   } else if (!pt_given(op, "dims")) { /* t */
     for (int d = 0; d < rank; d++) perm[d] = rank - 1 - d;
   } else {

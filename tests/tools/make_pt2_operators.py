@@ -1,5 +1,5 @@
 """Makes tests/cases/pt2/operators.zip: for each case a module of one ATen operator (or a few), as torch.export
-writes it, with inputs and PyTorch's outputs. Needs torch; tests/cli/test_pt2_operators.py needs only the file.
+writes it, with inputs and PyTorch's outputs. Needs torch and torchao; tests/cli/test_pt2_operators.py needs only the file.
 
 A case is NAME/model.json, NAME/weights.json, NAME/w0.. (payload), NAME/in0.npy.., NAME/out0.npy... Names ending
 in "-core" are the same modules after run_decompositions: operators of the Core ATen set alone."""
@@ -135,6 +135,7 @@ def shapes():
     case("roll-flat", lambda x: x.roll(4), rand(3, 5))
     case("unbind", lambda x: torch.unbind(x, 1), rand(2, 3, 4))
     case("narrow", lambda x: x.narrow(1, 1, 2), rand(2, 4))
+    case("mT", lambda x: (x.mT, x.mT @ x), rand(2, 3, 4))
     case("movedim", lambda x: x.movedim((0, 2), (1, 0)), rand(2, 3, 4, 5))
     case("expand_as", lambda x, y: x.expand_as(y), rand(3, 1), rand(3, 4))
     case("unflatten", lambda x: x.unflatten(1, (2, -1)), rand(2, 6, 3))
@@ -400,6 +401,36 @@ def quantisers():
     case("quantize-channels", lambda x, s, z: q.dequantize_per_channel(
         q.quantize_per_channel(x, s, z, 1, -127, 127, torch.int8), s, z, 1, -127, 127, torch.int8),
         rand(4, 3) * 4, torch.tensor([0.05, 0.02, 0.1]), torch.zeros(3, dtype=torch.int64))
+
+    def chosen(choose, x, least, most, dtype):
+        scale, zero = choose(x, least, most, 1e-6, dtype)
+        stored = q.quantize_per_tensor.tensor(x, scale, zero, least, most, dtype)
+        return scale, zero, stored, q.dequantize_per_tensor.tensor(stored, scale, zero, least, most, dtype)
+    case("quantize-chosen", lambda x: chosen(q.choose_qparams.tensor, x, 0, 255, torch.uint8), rand(4, 6) + 0.5)
+    case("quantize-chosen-above", lambda x: chosen(q.choose_qparams.tensor, x, -128, 127, torch.int8), torch.rand(4, 6) + 0.5)
+    case("quantize-chosen-even", lambda x: chosen(q.choose_qparams_symmetric.tensor, x, -127, 127, torch.int8), rand(4, 6) + 0.5)
+    case("quantize-chosen-even-uint8", lambda x: chosen(q.choose_qparams_symmetric.tensor, x, 0, 255, torch.uint8), rand(4, 6))
+
+
+def quantised_blocks():
+    """What torchao leaves in a graph."""
+    from torchao.quantization.quant_primitives import MappingType, choose_qparams_affine, dequantize_affine, quantize_affine
+
+    def by(mapping, block, dtype, *limits, **words):
+        def blocks(x):
+            scale, zero = choose_qparams_affine(x, mapping, block, dtype, *limits, **words)
+            stored = quantize_affine(x, block, scale, zero, dtype, *limits)
+            return scale, zero, stored, dequantize_affine(stored, block, scale, zero, dtype, *limits)
+        return blocks
+    x = rand(2, 4, 6) + 0.5
+    case("torchao-rows", by(MappingType.ASYMMETRIC, (1, 1, 6), torch.int8, zero_point_dtype=torch.int8), x)
+    case("torchao-even", by(MappingType.SYMMETRIC, (1, 4, 6), torch.int8, -127, 127, eps=1e-5), x)
+    case("torchao-groups", by(MappingType.SYMMETRIC_NO_CLIPPING_ERR, (1, 1, 3), torch.int8, -8, 7, zero_point_dtype=torch.int64), x)
+    case("torchao-kept", by(MappingType.ASYMMETRIC, (2, 2, 6), torch.uint8, keepdim=True), x)
+    case("torchao-whole", by(MappingType.ASYMMETRIC, (2, 4, 6), torch.uint8), x)
+    case("int_mm", torch._int_mm, ints(17, 8, high=127, low=-127).to(torch.int8), ints(8, 16, high=127, low=-127).to(torch.int8))
+    case("torchao-weights", lambda x, w, s: F.linear(x, dequantize_affine(w, (1, 6), s, None, torch.int8)), x,
+         weights=[ints(5, 6, high=127, low=-127).to(torch.int8), torch.rand(5)])
 
 
 class Attend(nn.Module):
@@ -769,7 +800,7 @@ def main(*words):
     """words: of the beginnings of names, to make these alone; the others stay as they are in the file."""
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, steps, signals, algebra, complex_layers, graphs, in_public_models):
+                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, quantised_blocks, steps, signals, algebra, complex_layers, graphs, in_public_models):
         make()
     archive = {}
     if words:
