@@ -8,6 +8,8 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -22,6 +24,24 @@ CODES = {
     "E_CRASH": 70, "E_TRUST": 77, "E_BUSY": 75, "E_MISSING": 69, "E_USAGE": 2, "E_ACCURACY": 6,
     "E_INTERRUPTED": 130, "E_INTERNAL": 70,
 }
+
+
+ENGINE_HEAD = """#!{python}
+import os, sys
+sys.argv = sys.argv[1:]  # as the interpreter would have it
+sys.path.insert(0, os.getcwd())
+"""
+
+
+def engine_folder(folder, package, script, **words):
+    """`folder` with the look of an installed engine: metadata of `package` (None: of none), and `script` as its Python."""
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    if package:
+        (folder / f"lib/python3.11/site-packages/{package}-9.9.dist-info").mkdir(parents=True, exist_ok=True)
+    python = folder / "bin/python"
+    python.write_text((ENGINE_HEAD + textwrap.dedent(script).lstrip()).format(python=sys.executable, **words))
+    python.chmod(0o755)
+    return folder
 
 
 class Result:

@@ -3,22 +3,19 @@ from what is on the host. On a device they are not run here. And what is said wh
 
 import json
 import pathlib
-import sys
 
 import numpy as np
 import onnx
 import pytest
 from onnx import helper as h
 
-from hone import patiently
+from hone import engine_folder, patiently
 
 QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005", "--no-measure",
          "--threads", "1", "--resume", "never", "--json", "-"]
 STAND_INS = pathlib.Path(__file__).with_name("devices")
-PYTHON = """#!{python}
-import os, runpy, sys
-sys.argv = sys.argv[1:]  # as the interpreter would have it
-sys.path[:0] = [os.getcwd(), "{stand_ins}/{name}", "{stand_ins}"]
+PYTHON = """import runpy
+sys.path[1:1] = ["{stand_ins}/{name}", "{stand_ins}"]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 # of each: the package whose metadata `hone backends` looks for, what --precision takes, what is read back of the stand-in
@@ -57,14 +54,7 @@ def model(tmp_path_factory):
 def place(tmp_path):
     """A folder with the look of the engine's environment."""
     def make(name):
-        folder = tmp_path / name
-        (folder / "bin").mkdir(parents=True, exist_ok=True)
-        if ENGINES[name][0]:
-            (folder / f"lib/python3.11/site-packages/{ENGINES[name][0]}-9.9.dist-info").mkdir(parents=True, exist_ok=True)
-        python = folder / "bin/python"
-        python.write_text(PYTHON.format(python=sys.executable, stand_ins=STAND_INS, name=name))
-        python.chmod(0o755)
-        return folder
+        return engine_folder(tmp_path / name, ENGINES[name][0], PYTHON, stand_ins=STAND_INS, name=name)
     return make
 
 

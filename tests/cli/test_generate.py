@@ -4,15 +4,13 @@ import json
 import re
 import sqlite3
 import struct
-import sys
-import textwrap
 from pathlib import Path
 
 import hostile
 import numpy as np
 import onnx
 import pytest
-from hone import refused
+from hone import engine_folder, refused
 from onnx import TensorProto, helper, numpy_helper
 
 QUICK = ["--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
@@ -110,10 +108,6 @@ def test_tokens_and_their_times(hone, tmp_path, length):
 
 
 WORKER = """
-    #!{python}
-    import os, sys
-    sys.argv = sys.argv[1:]  # as the interpreter would have it
-    sys.path.insert(0, os.getcwd())
     import protocol
 
     class Engine:
@@ -159,11 +153,7 @@ def test_an_engine_that_is_called_from_python_generates(hone, tmp_path, length, 
     """With the model's tensors in another order; every token is compared here, the worker judges nothing."""
     model, store = decoder(tmp_path / "m.onnx", length), tmp_path / "r.db"
     np.savez(tmp_path / "weights.npz", **weights())
-    (tmp_path / "engine/bin").mkdir(parents=True)
-    (tmp_path / "engine/lib/python3.11/site-packages/torch-9.9.dist-info").mkdir(parents=True)
-    python = tmp_path / "engine/bin/python"
-    python.write_text(textwrap.dedent(WORKER).strip().format(python=sys.executable) + "\n")
-    python.chmod(0o755)
+    engine_folder(tmp_path / "engine", "torch", WORKER)
     result = hone("bench", model, "--scenario", "generate", "--prompt", "3", "--new-tokens", "9", "--backend", "torch",
                   "--engine", f"torch={tmp_path}/engine", "--backend-option", f"torch.weights={tmp_path}/weights.npz",
                   "--backend-option", f"torch.fault={fault}", "--store", store, *QUICK)
@@ -181,10 +171,6 @@ def test_an_engine_that_is_called_from_python_generates(hone, tmp_path, length, 
 
 
 HELD = """
-    #!{python}
-    import os, sys
-    sys.argv = sys.argv[1:]  # as the interpreter would have it
-    sys.path.insert(0, os.getcwd())
     import protocol
 
     class Engine:
@@ -220,11 +206,7 @@ def test_an_engine_of_one_size_generates_over_caches_of_one_size(hone, tmp_path,
     """The prompt goes in token by token, what a call appended is moved to its place, and the mask hides the free ones."""
     model = decoder(tmp_path / "m.onnx", masked=True)
     np.savez(tmp_path / "weights.npz", **weights())
-    (tmp_path / "engine/bin").mkdir(parents=True)
-    (tmp_path / "engine/lib/python3.11/site-packages/jaxlib-9.9.dist-info").mkdir(parents=True)
-    python = tmp_path / "engine/bin/python"
-    python.write_text(textwrap.dedent(HELD).strip().format(python=sys.executable) + "\n")
-    python.chmod(0o755)
+    engine_folder(tmp_path / "engine", "jaxlib", HELD)
     result = hone("bench", model, "--scenario", "generate", "--prompt", "3", "--new-tokens", "9", "--backend", "xla,native",
                   "--engine", f"xla={tmp_path}/engine", "--backend-option", f"xla.weights={tmp_path}/weights.npz",
                   "--backend-option", f"xla.fault={fault}", *QUICK)

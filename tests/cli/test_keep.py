@@ -5,22 +5,16 @@ import ctypes
 import json
 import os
 import pathlib
-import sys
-import textwrap
 
 import pytest
 
 import hostile
-from hone import refused, sound
+from hone import engine_folder, refused, sound
 
 QUICK = ["--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005",
          "--no-measure", "--threads", "1", "--resume", "never"]
 
 ENGINE = """
-    #!{python}
-    import os, sys
-    sys.argv = sys.argv[1:]
-    sys.path.insert(0, os.getcwd())
     import protocol
 
     class Engine:
@@ -89,12 +83,7 @@ def test_a_folder_that_cannot_be_written_is_said(hone, model, tmp_path):
 
 @pytest.mark.parametrize("how", ["good", "up", "gone", "raise", "number", "exit"])
 def test_a_worker_names_files_of_its_own_folder_only(hone, model, tmp_path, how):
-    environment = tmp_path / "engine"
-    (environment / "bin").mkdir(parents=True)
-    (environment / "lib/python3.11/site-packages/iree_base_runtime-9.9.dist-info").mkdir(parents=True)
-    python = environment / "bin/python"
-    python.write_text(textwrap.dedent(ENGINE).strip().format(python=sys.executable) + "\n")
-    python.chmod(0o755)
+    environment = engine_folder(tmp_path / "engine", "iree_base_runtime", ENGINE)
     hone("bench", model, "--backend", "iree,null", "--engine", f"iree={environment}", "--keep", tmp_path / "kept",
          "--backend-option", f"iree.how={how}", *QUICK, "--json", tmp_path / "s.json")
     rows = {row["backend"]: row["status"] for row in json.loads((tmp_path / "s.json").read_text())["records"]}

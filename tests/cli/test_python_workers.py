@@ -7,22 +7,17 @@ import pathlib
 import shutil
 import sqlite3
 import struct
-import sys
-import textwrap
 
 import pytest
 
 import hostile
-from hone import patiently
+from hone import engine_folder, patiently
 
 QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
 
 ENGINE = """
-    #!{python}
-    import os, signal, sys, time
-    sys.argv = sys.argv[1:]  # as the interpreter would have it
-    sys.path.insert(0, os.getcwd())
+    import signal, time
     import protocol
 
     class Engine:
@@ -160,13 +155,7 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     """A folder with the look of an installed engine."""
-    folder = tmp_path_factory.mktemp("engine")
-    (folder / "bin").mkdir()
-    (folder / "lib/python3.11/site-packages/iree_base_runtime-9.9.dist-info").mkdir(parents=True)
-    python = folder / "bin" / "python"
-    python.write_text(textwrap.dedent(ENGINE).strip().format(python=sys.executable) + "\n")
-    python.chmod(0o755)
-    return folder
+    return engine_folder(tmp_path_factory.mktemp("engine"), "iree_base_runtime", ENGINE)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
