@@ -26,6 +26,10 @@ MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const s
    objective, behind the best one's that will hold every bound, the worst first, as long as there are too many. Whether any
    was dropped. */
 bool forecast_keep(struct forecast *forecast, const struct demands *demands, double affordable);
+enum { MOST_WAYS = 16 };
+/* The numbers of threads to look at, named or usual, the most first: what comes first is sure to get its turn. */
+MUST_USE hone_status recommend_threads(struct ctx *ctx, const struct args *args, int out[MOST_WAYS],
+                                       size_t *out_count);
 /* What was dropped, with the reason: as lines, and as rows of the answer's JSON. */
 void forecast_put_dropped(const struct forecast *forecast, const struct demands *demands,
                           struct text *lines, json_t *list);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define PEAKS_NS 300000000ull
-enum { MOST_MODELS = 400, MOST_WAYS = 16 };
+enum { MOST_MODELS = 400 };
 
 struct forecasting {
   struct ctx *ctx;
@@ -109,13 +109,24 @@ static hone_status read_models(const struct forecasting *f, struct ways *out) {
   return HONE_OK;
 }
 
-static hone_status read_machines(const struct forecasting *f, struct ways *out) {
-  TRY(ints_of(f->ctx, f->args, FLAG_threads, 1, 4096, out->threads, COUNT(out->threads),
-              &out->thread_count));
-  if (!out->thread_count) {
-    out->threads[out->thread_count++] = 1;
-    if (usable_core_count() > 1) out->threads[out->thread_count++] = usable_core_count();
+static int by_most(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x < y) - (x > y);
+}
+
+hone_status recommend_threads(struct ctx *ctx, const struct args *args, int out[MOST_WAYS],
+                              size_t *out_count) {
+  TRY(ints_of(ctx, args, FLAG_threads, 1, 4096, out, MOST_WAYS, out_count));
+  if (!*out_count) {
+    out[(*out_count)++] = usable_core_count();
+    if (usable_core_count() > 1) out[(*out_count)++] = 1;
   }
+  qsort(out, *out_count, sizeof *out, by_most);
+  return HONE_OK;
+}
+
+static hone_status read_machines(const struct forecasting *f, struct ways *out) {
+  TRY(recommend_threads(f->ctx, f->args, out->threads, &out->thread_count));
   for (size_t t = 0; t < out->thread_count; t++) {
     struct peaks peaks;
     TRY(peaks_measure(f->ctx, out->threads[t], PEAKS_NS, &peaks));

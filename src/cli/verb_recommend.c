@@ -153,13 +153,17 @@ static hone_status study(struct race *race, const char *title, const struct comm
   return forms_judge(race->ctx, &race->forms, race->args, out);
 }
 
+static void add_threads(char threads[LIST], int count) {
+  char number[16];
+  snprintf(number, sizeof number, "%d", count);
+  list_add(threads, LIST, number);
+}
+
 static void add_candidate(char backends[LIST], char threads[LIST], const char *backend,
                           int thread_count, bool is_wanted) {
-  char number[16];
   if (!is_wanted) return;
-  snprintf(number, sizeof number, "%d", thread_count);
   list_add(backends, LIST, backend);
-  list_add(threads, LIST, number);
+  add_threads(threads, thread_count);
 }
 
 /* A look may take minutes: whoever waits learns what came of it. */
@@ -189,9 +193,9 @@ static hone_status first_look(struct race *race) {
   struct command how = {.count = 0};
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   char some_backends[LIST] = "", some_threads[LIST] = "";
-  char threads[32], budget[32];
-  /* what comes first is sure to get its turn */
-  snprintf(threads, sizeof threads, usable_core_count() > 1 ? "%d,1" : "%d", usable_core_count());
+  char budget[32];
+  int threads[MOST_WAYS];
+  size_t thread_count;
   snprintf(budget, sizeof budget, "%.2f", fmax(0.01, FIRST_SHARE * left_s(race)));
   size_t forms = 1;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
@@ -200,13 +204,13 @@ static hone_status first_look(struct race *race) {
       add_candidate(some_backends, some_threads, race->forecast.at[i].backend,
                     race->forecast.at[i].threads, !race->forecast.at[i].is_dropped);
     TRY(command_add_flag(race->ctx, &how, FLAG_backend, some_backends));
-    TRY(command_add_flag(race->ctx, &how, FLAG_threads, some_threads));
   } else {
     for (size_t i = 0; i < backends->count; i++)
       TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends->at[i]));
-    TRY(command_add_flag(race->ctx, &how, FLAG_threads,
-                         value_of(race->args, FLAG_threads, threads)));
+    TRY(recommend_threads(race->ctx, race->args, threads, &thread_count));
+    for (size_t i = 0; i < thread_count; i++) add_threads(some_threads, threads[i]);
   }
+  TRY(command_add_flag(race->ctx, &how, FLAG_threads, some_threads));
   TRY(command_add_flag(race->ctx, &how, FLAG_incarnations, "1"));
   TRY(command_add_flag(race->ctx, &how, FLAG_rounds, "6"));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));

@@ -82,6 +82,13 @@ def test_a_budget_counts_what_engines_take_to_start(shared_hone):
         "invalid", "interrupted: the budget was spent before its turn"), answer
 
 
+def test_most_threads_have_their_turn_first(shared_hone):
+    """However the numbers were given: of a model that takes longer than the budget the faster row is likely the one of more threads."""
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1,2", "--budget", "0.01s", "--json", "-", "--quiet")
+    standing = {row["threads"]: (row["standing"], row["reason"]) for row in json.loads(result.text)["rows"]}
+    assert standing[1] == ("invalid", "interrupted: the budget was spent before its turn") and standing[2][0] != "invalid", standing
+
+
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):
     """The fastest of the first look fails in every process but its first: the second look finds that out, and what lay far behind it is
     looked at again and chosen."""
