@@ -5,8 +5,6 @@
 #define ROWS 64 /* rows of a held in double at once */
 #define TILE 4  /* rows per pass over a panel */
 
-typedef double vec __attribute__((vector_size(PANEL * sizeof(double)), aligned(8), may_alias));
-
 hone_status contraction_work_create(struct ctx *ctx, struct arena *scratch, int64_t m, int64_t k,
                                     struct contraction_work *out) {
   int64_t rows = m < ROWS ? (m + TILE - 1) / TILE * TILE : ROWS;
@@ -18,31 +16,55 @@ hone_status contraction_work_create(struct ctx *ctx, struct arena *scratch, int6
   return arena_alloc(ctx, scratch, (size_t)k, PANEL * sizeof(double), &out->panel);
 }
 
-/* sums[TILE][PANEL] of TILE rows with one panel. */
-static void tile(int64_t k, const double *a, const double *panel, double *sums) {
-  vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-  const double *a0 = a, *a1 = a + k, *a2 = a + 2 * k, *a3 = a + 3 * k;
-  for (int64_t i = 0; i < k; i++) {
-    vec b = *(const vec *)(panel + i * PANEL);
-    s0 += a0[i] * b;
-    s1 += a1[i] * b;
-    s2 += a2[i] * b;
-    s3 += a3[i] * b;
+/* sums[TILE][PANEL] of TILE rows with `count` columns of a panel, some columns at a time: as many as fill the vectors of a
+   processor, multiplied and added apart, so that every processor gives the same bits. */
+typedef void tile_fn(int64_t k, const double *a, const double *panel, int64_t count, double *sums);
+
+#define TILE_FUNCTION(name, columns, attributes)                                              \
+  typedef double name##_vec                                                                   \
+      __attribute__((vector_size(columns * sizeof(double)), aligned(8), may_alias));          \
+  attributes static void name(int64_t k, const double *a, const double *panel, int64_t count, \
+                              double *sums) {                                                 \
+    for (int64_t at = 0; at < count; at += columns) {                                         \
+      name##_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                                      \
+      const double *a0 = a, *a1 = a + k, *a2 = a + 2 * k, *a3 = a + 3 * k;                    \
+      for (int64_t i = 0; i < k; i++) {                                                       \
+        const name##_vec b = *(const name##_vec *)(panel + i * PANEL + at);                   \
+        s0 += a0[i] * b;                                                                      \
+        s1 += a1[i] * b;                                                                      \
+        s2 += a2[i] * b;                                                                      \
+        s3 += a3[i] * b;                                                                      \
+      }                                                                                       \
+      *(name##_vec *)(sums + at) = s0;                                                        \
+      *(name##_vec *)(sums + PANEL + at) = s1;                                                \
+      *(name##_vec *)(sums + 2 * PANEL + at) = s2;                                            \
+      *(name##_vec *)(sums + 3 * PANEL + at) = s3;                                            \
+    }                                                                                         \
   }
-  *(vec *)sums = s0;
-  *(vec *)(sums + PANEL) = s1;
-  *(vec *)(sums + 2 * PANEL) = s2;
-  *(vec *)(sums + 3 * PANEL) = s3;
+
+TILE_FUNCTION(tile_any, 4, )
+#ifdef __x86_64__
+TILE_FUNCTION(tile_256, 8, __attribute__((target("avx2"))))
+TILE_FUNCTION(tile_512, 16, __attribute__((target("avx512f"))))
+#endif
+
+static tile_fn *tile_of_processor(void) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return tile_512;
+  if (__builtin_cpu_supports("avx2")) return tile_256;
+#endif
+  return tile_any;
 }
 
 static void contract_rows(const struct contraction *c, const struct contraction_work *work,
                           int64_t first, int64_t rows) {
+  tile_fn *tile = tile_of_processor();
   for (int64_t column = 0; column < c->n; column += PANEL) {
     int64_t count = c->n - column < PANEL ? c->n - column : PANEL;
     c->load_b(c->user, column, count, work->panel);
     for (int64_t r = 0; r < rows; r += TILE) {
       double sums[TILE * PANEL];
-      tile(c->k, work->rows + r * c->k, work->panel, sums);
+      tile(c->k, work->rows + r * c->k, work->panel, count, sums);
       for (int64_t i = 0; i < TILE && r + i < rows; i++)
         c->store(c->user, first + r + i, column, count, sums + i * PANEL);
     }

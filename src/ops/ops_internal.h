@@ -100,7 +100,7 @@ MUST_USE hone_status to_f64(struct ctx *ctx, struct arena *scratch, const struct
 /* -- contraction.c: sums of products in double, k in ascending order
  * ------------------------------- */
 
-#define PANEL 4 /* columns of b handed over together */
+#define PANEL 16 /* columns of b handed over together */
 
 /* out[m][n] = sum over k of a[m][k] * b[k][n]; operands come and go through functions, so that
    convolutions never store their unfolded input. */
