@@ -74,7 +74,7 @@ static double amx_cycles(const struct layout *t, const struct kernel_target *tar
   double pixels = t->tile.rows > 1 || t->tile.columns > AMX_SIDE ? 2 : 1;
   double vectors = (double)t->tile.vectors, loads = (pixels + vectors) * product / 2;
   double products = pixels * vectors * product;
-  double stores = (double)(t->tile.rows * t->tile.columns) * vectors * 4 + 60;
+  double stores = (double)(t->tile.rows * t->tile.columns) * vectors * 4 + target->amx_tile_cycles;
   double steps = (double)t->k_all / AMX_SIDE;
   return (double)(t->tiles * t->panels) * (steps * (products > loads ? products : loads) + stores);
 }

@@ -46,6 +46,7 @@ struct kernel_target {
   double loads;                        /* vector loads that start in a cycle */
   double l2_bytes_per_cycle, memory_bytes_per_cycle;
   double memory_sharing; /* bandwidth from memory of all threads, over that of one */
+  double transform_cycles, transform_half_cycles, winograd_loss, amx_tile_cycles, claim_ns;
 };
 
 enum problem_kind {

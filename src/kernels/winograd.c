@@ -79,12 +79,13 @@ static void predict(const struct winograd *w, const struct problem *p,
   starts /= (double)lanes_of(target);
   double full = (double)(w->tile.group * w->tile.vectors) / starts; /* one k of a register tile */
   double slowed = full < target->fma_latency ? target->fma_latency / full : 1;
-  double product = points * rows * (double)w->depth * vectors / starts * slowed * 1.08 / threads;
+  double product = points * rows * (double)w->depth * vectors / starts * slowed *
+                   target->winograd_loss / threads;
   double weights = points * (double)w->depth * (double)(w->panels * w->panel_width) * 4;
   double sharing = w->blocks > 1 ? 1 : threads > 1 ? target->memory_sharing : 1;
   double stream = weights / target->memory_bytes_per_cycle / sharing;
   double input_vectors = (double)ceil_div(p->ic, lanes_of(target));
-  double each = p->types.a == TYPE_BF16 ? 4.75 : 3.5; /* point of a vector, in or out */
+  double each = p->types.a == TYPE_BF16 ? target->transform_half_cycles : target->transform_cycles;
   double transforms = points * rows * (input_vectors + vectors) * each / threads;
   if (stream > product) product = stream;
   out->cycles = product + transforms;

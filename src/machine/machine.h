@@ -35,6 +35,11 @@ struct speeds {
   double loads;                        /* vector loads that start in a cycle */
   double l2_bytes, memory_bytes;       /* read in a cycle */
   double memory_sharing;               /* bandwidth from memory of all threads, over that of one */
+  /* Of Winograd's ways: cycles of a vector of one point into or out of a transform, of floats and of bf16; time of the
+     products over that of their multiply-adds */
+  double transform_cycles, transform_half_cycles, winograd_loss;
+  double amx_tile_cycles; /* to begin and to leave a tile of sums */
+  double claim_ns;        /* a thread's taking of a part of a step */
 };
 
 /* What code is generated for. Never taken from the machine by accident: --target, --cpu. */

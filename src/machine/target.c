@@ -18,28 +18,32 @@
 #define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_VBMI | CPU_AVX512_BF16)
 #define BASE_AMX (BASE_BF16 | CPU_AVX512_FP16 | CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16)
 
+/* What is taken to be alike on all of them, the end of each row: Winograd's transforms, timed on a Zen 5 (floats) and a Zen 4
+   (bf16), one thread; the ends of an AMX tile, estimated; a compare-and-swap of a line that another core has. */
+#define OVERHEADS 3.5, 4.75, 1.08, 60, 100
+
 /* Speeds of a common processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
    loads, L2, memory. Two vector units, which take 8-bit and bf16 products by widening where there is
    no instruction for them. Memory bandwidth as bench/kernels saw it on a Zen 5 (40 GB/s at 3.8 GHz
    and no neighbours); instruction rates: Intel's and AMD's optimisation manuals. */
-static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
-                           speeds_avx2 = {3.8, 16, 8, 32, 4, 2, 32, 9, 1.5},
-                           speeds_avxvnni = {3.8, 16, 8, 64, 4, 2, 32, 9, 1.5},
-                           speeds_avx512 = {3.8, 32, 16, 64, 4, 2, 32, 9, 1.5},
-                           speeds_vnni = {3.8, 32, 16, 128, 4, 2, 32, 9, 1.5},
-                           speeds_bf16 = {3.8, 32, 64, 128, 4, 2, 32, 9, 1.5},
-                           speeds_amx = {3.0, 32, 512, 1024, 4, 2, 32, 9, 1.5},
-                           speeds_neon = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5},
-                           speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5},
-                           speeds_i8mm = {3.0, 8, 4, 64, 4, 2, 32, 9, 1.5},
-                           speeds_arm_bf16 = {3.0, 8, 16, 64, 4, 2, 32, 9, 1.5},
-                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5},
-                           speeds_lane = {2.0, 2, 0.5, 1, 4, 2, 8, 4, 1.5},
+static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_avx2 = {3.8, 16, 8, 32, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_avxvnni = {3.8, 16, 8, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_avx512 = {3.8, 32, 16, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_vnni = {3.8, 32, 16, 128, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_bf16 = {3.8, 32, 64, 128, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_amx = {3.0, 32, 512, 1024, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_neon = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_i8mm = {3.0, 8, 4, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_arm_bf16 = {3.0, 8, 16, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
+                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5, OVERHEADS},
+                           speeds_lane = {2.0, 2, 0.5, 1, 4, 2, 8, 4, 1.5, OVERHEADS},
                            /* Arm's technical reference manuals: a multiply-add in 1 (M7, M55) to 3
                               cycles (M4), two 16-bit products in one, one load in a cycle */
-    speeds_m4 = {0.168, 0.33, 0.1, 1, 3, 0.5, 4, 4, 1},
-                           speeds_m7 = {0.48, 1, 0.2, 1.5, 3, 1, 8, 4, 1},
-                           speeds_rv32 = {0.16, 0.25, 0.1, 0.2, 3, 0.5, 4, 4, 1};
+    speeds_m4 = {0.168, 0.33, 0.1, 1, 3, 0.5, 4, 4, 1, OVERHEADS},
+                           speeds_m7 = {0.48, 1, 0.2, 1.5, 3, 1, 8, 4, 1, OVERHEADS},
+                           speeds_rv32 = {0.16, 0.25, 0.1, 0.2, 3, 0.5, 4, 4, 1, OVERHEADS};
 
 #define ANY_ARCH "*"
 static const struct level {

@@ -18,7 +18,12 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
                                 .loads = speeds->loads,
                                 .l2_bytes_per_cycle = speeds->l2_bytes,
                                 .memory_bytes_per_cycle = speeds->memory_bytes,
-                                .memory_sharing = speeds->memory_sharing};
+                                .memory_sharing = speeds->memory_sharing,
+                                .transform_cycles = speeds->transform_cycles,
+                                .transform_half_cycles = speeds->transform_half_cycles,
+                                .winograd_loss = speeds->winograd_loss,
+                                .amx_tile_cycles = speeds->amx_tile_cycles,
+                                .claim_ns = speeds->claim_ns};
 }
 
 /* -- choice tables -------------------------------------------------------------------------------

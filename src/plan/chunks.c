@@ -1,10 +1,10 @@
 /* Into how many parts the units of a step may be cut. More parts are shared more evenly when a thread
  * loses its core in the middle, and each costs a compare-and-swap, now and then of a cache line that
- * another core has: 20 to 100 ns. So a part is CHUNK_NS of work, as far as it can be told before. What
+ * another core has (claim_ns). So a part is CLAIMS times as much work, as far as it can be told before. What
  * is cut differently gives the same bits: units are independent. */
 #include "plan.h"
 
-#define CHUNK_NS 4000.0
+#define CLAIMS 40
 
 static double view_elements(const struct view *views, size_t count) {
   double sum = 0;
@@ -30,7 +30,7 @@ static double work_ns(const struct plan *plan, const struct step *step) {
 void set_chunks(struct plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) {
     struct step *step = plan->steps.at[i];
-    double chunks = work_ns(plan, step) / CHUNK_NS;
+    double chunks = work_ns(plan, step) / (CLAIMS * plan->kernel_target.claim_ns);
     step->chunks = chunks >= (double)step->units ? step->units : (int64_t)chunks;
     if (step->chunks < 1) step->chunks = 1;
   }
