@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Kernels change: what was the fastest way of the old text need not be that of the new one. */
+/* Kernels change: what was the fastest way of the old text need not be that of the new one, and a choice that lacks a value
+   has 0 there. */
 static hone_status put_texts(struct ctx *ctx, struct text *out) {
   for (size_t i = 0; i < kernel_count; i++) {
-    text_printf(out, "%s\n", kernel_table[i].name);
+    text_printf(out, "%s %s\n", kernel_table[i].name, kernel_table[i].names);
     TRY(emit_kernel_text(ctx, kernel_table[i].text, out));
     if (kernel_table[i].shared_text) TRY(emit_kernel_text(ctx, kernel_table[i].shared_text, out));
   }

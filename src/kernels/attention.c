@@ -1,35 +1,42 @@
 /* Choices of text/attention_f32.c: softmax(a b) v in one step. */
+#include <string.h>
+
 #include "families.h"
 
 #define MOST_SCRATCH ((int64_t)8 << 20)
+#define MOST_DIRECT 16 /* rows for which both ways are worth a trial */
 
 /* The values of a choice, in the order of kernels.def. */
 struct tile {
   int64_t vectors, rows, unit_blocks;
+  int64_t direct; /* 1: b and v are read where they are, not packed */
 };
 
 static struct tile tile_of(const struct choice *choice) {
-  return (struct tile){choice->value[0], choice->value[1], choice->value[2]};
+  struct tile tile;
+  memcpy(&tile, choice->value, sizeof tile);
+  return tile;
 }
 
 static int64_t batches_of(const struct problem *p) {
   return at_least_1(p->batch0) * at_least_1(p->batch1);
 }
 
-/* Few rows read b and v no more often than packing them would. */
-static bool is_direct(const struct problem *p) { return p->m < 4; }
-
 /* Packed b and v, and the scores of one block. */
 static int64_t scratch_floats(const struct problem *p, const struct kernel_target *target,
                               const struct tile *tile) {
   int64_t width = tile->vectors * lanes_of(target), panels = ceil_div(p->n, width);
-  if (is_direct(p)) return tile->rows * panels * width;
+  if (tile->direct) return tile->rows * panels * width;
   return panels * p->k * width + ceil_div(p->columns, width) * p->n * width +
          tile->rows * panels * width;
 }
 
-static struct tile usual_tile(const struct problem *p, const struct kernel_target *target) {
-  struct tile tile = {.vectors = is_direct(p) ? 4 : 2};
+/* Few rows read b and v no more often than packing them would. */
+static bool is_direct(const struct problem *p) { return p->m < 4; }
+
+static struct tile make_tile(const struct problem *p, const struct kernel_target *target,
+                             bool direct) {
+  struct tile tile = {.vectors = direct ? 4 : 2, .direct = direct};
   int64_t blocks = ceil_div(p->m, tile_capacity(tile.vectors, target));
   int64_t threads = max_i64(1, target->threads), batches = batches_of(p), units = 1;
   tile.rows = ceil_div(p->m, blocks);
@@ -43,24 +50,24 @@ static struct tile usual_tile(const struct problem *p, const struct kernel_targe
 bool attention_accepts(const struct problem *p, const struct kernel_target *target) {
   if (p->m < 1 || p->n < 1 || p->k < 1 || p->columns < 1) return false;
   if (p->n > 1 << 16 || p->k > 4096 || p->columns > 4096) return false;
-  struct tile tile = usual_tile(p, target);
+  const struct tile tile = make_tile(p, target, is_direct(p));
   return scratch_floats(p, target, &tile) * 4 <= MOST_SCRATCH;
 }
 
 bool attention_enumerate(const struct problem *problem, const struct kernel_target *target,
                          int index, struct choice *out) {
-  struct tile tile = usual_tile(problem, target);
-  out->value[0] = tile.vectors;
-  out->value[1] = tile.rows;
-  out->value[2] = tile.unit_blocks;
-  return index == 0;
+  const struct tile tile = make_tile(problem, target, is_direct(problem) != (index == 1));
+  memcpy(out->value, &tile, sizeof tile);
+  if (!index) return true;
+  return index == 1 && problem->m <= MOST_DIRECT &&
+         scratch_floats(problem, target, &tile) * 4 <= MOST_SCRATCH;
 }
 
 bool attention_fits(const struct problem *problem, const struct kernel_target *target,
                     struct choice *choice) {
   struct tile tile = tile_of(choice);
   if (tile.vectors < 1 || tile.vectors > 4 || tile.rows < 1 || tile.rows > problem->m ||
-      tile.rows * tile.vectors > 64)
+      tile.rows * tile.vectors > 64 || (tile.direct != 0 && tile.direct != 1))
     return false;
   int64_t blocks = ceil_div(problem->m, tile.rows);
   if (blocks * tile.rows - problem->m >= blocks) return false; /* more than one row is missing */
@@ -79,7 +86,7 @@ int attention_defines(const struct problem *problem, const struct kernel_target 
                                       {"BLOCKS", blocks},
                                       {"WIDE_BLOCKS", blocks - (blocks * tile.rows - problem->m)},
                                       {"UNIT_BLOCKS", tile.unit_blocks},
-                                      {"IS_DIRECT", is_direct(problem)},
+                                      {"IS_DIRECT", tile.direct},
                                       {"A_TYPE", problem->types.a},
                                       {"C_TYPE", problem->types.c}};
   for (int i = 0; i < COUNT(all); i++) defines[i] = all[i];

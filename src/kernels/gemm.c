@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-enum { NEAR_AHEAD = 16 }; /* k that a panel is fetched into L1 ahead */
-
-/* Panels that L1 does not hold beside a's rows come from L2 for each tile: they are asked for ahead, where the tile leaves
-   room between its loads. A vector is a line; not measured with smaller ones. */
-static int64_t near_of(const struct layout *t, const struct kernel_target *target) {
-  const int64_t pixels = t->tile.rows * t->tile.columns, vectors = t->tile.vectors;
-  const double cycles = (double)(pixels * vectors * lanes_of(target)) / target->f32_macs;
-  const bool has_room = (double)(pixels + 2 * vectors + 1) <= target->loads * cycles;
-  const bool streams = t->k_all * t->panel_width * 4 > (int64_t)target->l1_bytes / 2;
-  const bool is_known = t->group == 1 && t->tile.k_unroll == 1;
-  return is_known && target->vector_bytes == LINE_BYTES && has_room && streams ? NEAR_AHEAD : 0;
-}
-
 int gemm_defines(const struct problem *problem, const struct kernel_target *target,
                  const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   struct layout t = gemm_layout(problem, target, choice);
@@ -36,7 +23,7 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
       {"UNIT_PANELS", t.tile.unit_panels},
       {"ROWS_FIRST", t.tile.rows_first},
       {"AHEAD", t.tile.ahead},
-      {"NEAR", near_of(&t, target)},
+      {"NEAR", t.tile.near},
       {"EPILOGUE_IN_REGISTERS", t.tile.registers},
       {"K_STEP", t.group},
       {"A_TYPE", problem->types.a},

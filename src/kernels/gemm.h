@@ -21,6 +21,7 @@ struct tile {
   int64_t ahead;                   /* floats of the next panel that each k fetches into L2 */
   int64_t registers;               /* 1: the epilogue runs while the tile is in registers */
   int64_t rows_first; /* 1: a block of tiles meets all panels before the next block does */
+  int64_t near;       /* k that a panel of floats is fetched into L1 ahead; 0: it is not */
 };
 _Static_assert(sizeof(struct tile) <= sizeof((struct choice *)0)->value, "too many values");
 

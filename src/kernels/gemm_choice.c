@@ -6,6 +6,8 @@
 #define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
 #define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
 #define STREAM_AHEAD 4096    /* four-byte elements, of panels that are read once */
+#define NEAR_AHEAD 16        /* k that a panel is fetched into L1 ahead */
+#define MOST_NEAR 256
 
 bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
   (void)target;
@@ -235,6 +237,17 @@ static double unevenness(const struct layout *t, int64_t threads) {
   return (double)(ceil_div(panels, threads) * threads) / (double)panels;
 }
 
+/* Panels that L1 does not hold beside a's rows come from L2 for each tile: they are asked for ahead, where the tile leaves
+   room between its loads. A vector is a line; not measured with smaller ones. */
+static int64_t near_of(const struct layout *t, const struct kernel_target *target) {
+  const int64_t pixels = t->tile.rows * t->tile.columns, vectors = t->tile.vectors;
+  const double cycles = (double)(pixels * vectors * lanes_of(target)) / target->f32_macs;
+  const bool has_room = (double)(pixels + 2 * vectors + 1) <= target->loads * cycles;
+  const bool streams = t->k_all * t->panel_width * 4 > (int64_t)target->l1_bytes / 2;
+  const bool is_known = t->group == 1 && t->tile.k_unroll == 1;
+  return is_known && target->vector_bytes == LINE_BYTES && has_room && streams ? NEAR_AHEAD : 0;
+}
+
 /* Cost and cycles: all cores' shares of the multiply-adds, or one pass over the weights. */
 static void predict(const struct layout *t, const struct kernel_target *target,
                     struct choice *out) {
@@ -268,6 +281,7 @@ bool gemm_enumerate(const struct problem *problem, const struct kernel_target *t
     choose_blocks(&t, target);
     choose_units(&t, target);
     t.tile.registers = t.group > 1 || t.k_all <= 256;
+    t.tile.near = near_of(&t, target);
     memcpy(out->value, &t.tile, sizeof t.tile);
     predict(&t, target, out);
     return true;
@@ -287,7 +301,7 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
                in_range(tile->columns, 1, t.pixel_columns) && in_range(tile->k_unroll, 1, 8) &&
                in_range(tile->tap_block, 1, t.taps) && in_range(tile->depth_block, 1, t.depth) &&
                in_range(tile->ahead, 0, STREAM_AHEAD) && in_range(tile->registers, 0, 1) &&
-               in_range(tile->rows_first, 0, 1);
+               in_range(tile->rows_first, 0, 1) && in_range(tile->near, 0, MOST_NEAR);
   if (!sound || tile->rows > MOST_ACCUMULATORS || tile->columns > MOST_ACCUMULATORS ||
       tile->rows * tile->columns * tile->vectors * tile->k_unroll > MOST_ACCUMULATORS)
     return false;
@@ -299,7 +313,7 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   if (t.wide_tiles < 1 || (tile->rows > 1 && t.column_tiles > 1)) return false;
   if (tile->depth_block < t.depth && t.taps * t.taps_x > 1) return false;
   bool whole = tile->tap_block == t.taps && tile->depth_block == t.depth && tile->registers;
-  if (t.group > 1 && !whole) return false;
+  if (t.group > 1 && (!whole || tile->near)) return false;
   if (!in_range(tile->unit_tiles, 1, t.tiles) || !in_range(tile->unit_panels, 1, t.panels))
     return false;
   predict(&t, target, choice);

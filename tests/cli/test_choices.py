@@ -4,6 +4,7 @@ choice is an error with its number, a choice that does not fit a warning."""
 import re
 
 import numpy as np
+import pytest
 
 from hone import refused, sound
 
@@ -73,3 +74,19 @@ def test_a_choice_that_does_not_fit(hone, tmp_path):
     sound(result)
     assert "does not fit" in result.errors
     assert re.findall(r"\| (.*? -> .*)", result.out.decode()) == lines
+
+
+@pytest.mark.parametrize("model, before, after", [
+    ("zoo:transformer", " near16", " near8"), ("zoo:transformer", " near16", ""),
+    ("zoo:gpt2_decode,layers=1,width=64,vocabulary=61,past=9", " direct1", "")])
+def test_what_a_target_suggests_can_be_said_otherwise(hone, tmp_path, model, before, after):
+    """How far panels are fetched ahead, and whether attention packs what it reads."""
+    def plan(*words):
+        result = hone("compile", model, "--stop-after", "plan", "--dump-after", "plan", "--cpu", "avx512", "--threads", "1", *words)
+        sound(result)
+        return re.findall(r"\| (.*? -> .*)", result.out.decode())
+    wanted = [line.replace(before, after) for line in plan()]
+    assert wanted != plan()
+    table = tmp_path / "table"
+    table.write_text("\n".join(wanted))
+    assert plan("--choices", str(table)) == wanted
