@@ -58,12 +58,13 @@ struct builder {
   const struct group **reader; /* the only group that reads the value, or NULL */
   const struct group **last_reader;
   VEC(struct attention) waiting;
-  struct part *parts; /* by value index of the graph; NULL where nothing is joined */
-  int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
-  bool is_open;       /* the node being lowered has sizes that follow symbols */
-  bool fills;         /* what lies behind them is filled: copies made now keep it */
-  bool *lies_in_half; /* by value index: whoever makes the value may store it in bf16 */
-  bool weights_stay;  /* L2 holds most of the constants */
+  struct part *parts;   /* by value index of the graph; NULL where nothing is joined */
+  int64_t *borders;     /* by value index: around which images zeros shall lie; borders.c */
+  bool is_open;         /* the node being lowered has sizes that follow symbols */
+  bool fills;           /* what lies behind them is filled: copies made now keep it */
+  bool *lies_in_half;   /* by value index: whoever makes the value may store it in bf16 */
+  bool *prefers_floats; /* by index of what a product makes: rounded weights, not bf16 */
+  bool weights_stay;    /* L2 holds most of the constants */
 };
 
 /* -- attention.c --------------------------------------------------------------------------------- */
@@ -216,7 +217,10 @@ MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,
 /* -- choices.c ----------------------------------------------------------------------------------- */
 /* What the choice table says where it fits (a warning where it does not), else the cheapest row's
    best. False if no row serves. */
-bool choose_kernel(struct builder *b, const struct problem *problem, struct choice *out);
+bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out);
+/* The same where a core is otherwise than the plan's. */
+bool choose_kernel_on(const struct builder *b, const struct kernel_target *target,
+                      const struct problem *problem, struct choice *out);
 
 /* -- ends.c -------------------------------------------------------------------------------------- */
 MUST_USE hone_status bind_inputs(struct builder *b);

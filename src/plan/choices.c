@@ -75,8 +75,8 @@ const struct choice *choices_find(const struct choice_table *table, const struct
   return NULL;
 }
 
-bool choose_kernel(struct builder *b, const struct problem *problem, struct choice *out) {
-  const struct kernel_target *target = &b->plan->kernel_target;
+bool choose_kernel_on(const struct builder *b, const struct kernel_target *target,
+                      const struct problem *problem, struct choice *out) {
   const struct choice *wanted = choices_find(b->options->choices, problem);
   if (wanted) {
     *out = *wanted;
@@ -90,4 +90,8 @@ bool choose_kernel(struct builder *b, const struct problem *problem, struct choi
   }
   if (b->is_open && kernel_choose_leading(problem, target, out)) return true;
   return kernel_choose(problem, target, out);
+}
+
+bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out) {
+  return choose_kernel_on(b, &b->plan->kernel_target, problem, out);
 }

@@ -42,26 +42,30 @@ static bool conv_sizes(const struct builder *b, const struct node *node, struct 
   return true;
 }
 
-/* The same of a matrix product: b of all batches, or of each. */
+/* The same of a matrix product: b of all batches, or of each. As the lowering says it of dense operands, so that a
+   table's line is found. */
 static bool product_sizes(const struct node *node, struct problem *out) {
   const struct shape *a = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
   const struct shape *c = &node->outputs[0]->shape;
   int64_t rows = 1;
   if (a->rank < 2 || w->rank < 2 || c->rank < 2) return false;
   const bool turned = is_op(node, OP_Gemm) && node_int(node, "transA", 0);
+  const bool turned_b = is_op(node, OP_Gemm) && node_int(node, "transB", 0);
   for (int d = 0; d + 1 < c->rank; d++) rows *= c->dims[d];
   *out = (struct problem){.kind = PROBLEM_gemm,
                           .n = c->dims[c->rank - 1],
                           .m = w->rank > 2 ? c->dims[c->rank - 2] : rows,
                           .k = a->dims[a->rank - (turned ? 2 : 1)],
-                          .batch0 = 1,
-                          .b_column = 1};
+                          .batch0 = 1};
   out->batch1 = out->m > 0 ? rows / out->m : 1;
   out->b_batches = out->batch1;
   out->a_row = out->k;
-  out->b_row = out->c_row = out->n;
+  out->b_row = turned_b ? 1 : out->n;
+  out->b_column = turned_b ? out->k : 1;
+  out->c_row = out->n;
+  if (out->batch1 == 1) return true;
   out->a_batch1 = out->m * out->k;
-  out->b_batch1 = out->b_batches > 1 ? out->k * out->n : 0;
+  out->b_batch1 = out->k * out->n;
   out->c_batch1 = out->m * out->n;
   return true;
 }
@@ -72,23 +76,40 @@ static bool product_sizes(const struct node *node, struct problem *out) {
 /* Where products of bf16 take longer than those of floats, as vdpbf16ps on Intel's cores, only what waits for its
    weights is computed in bf16: half as many bytes. The others multiply weights rounded to bf16 as floats. What has no
    instruction for bf16 shows what other processors do, and small constants stay small. */
-static bool is_faster_in_floats(const struct builder *b, const struct group *g) {
+static bool prefers_floats(const struct builder *b, const struct node *node) {
   struct kernel_target target = b->plan->kernel_target;
   struct problem problem = {.m = 0};
   struct choice floats, halves;
   const uint32_t has = CPU_AVX512_BF16 | CPU_AMX_BF16 | CPU_BF16;
   if (target.bf16_macs >= target.f32_macs || !(target.features & has) || target.prefers_size)
     return false;
-  const bool is_product = is_op(g->node, OP_MatMul) || is_op(g->node, OP_Gemm);
-  if (is_product ? !product_sizes(g->node, &problem)
-                 : !is_op(g->node, OP_Conv) || !conv_sizes(b, g->node, &problem))
+  const bool is_product = is_op(node, OP_MatMul) || is_op(node, OP_Gemm);
+  if (is_product ? !product_sizes(node, &problem)
+                 : !is_op(node, OP_Conv) || !conv_sizes(b, node, &problem))
     return false;
   if (b->weights_stay) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
   problem.types = (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, TYPE_F32};
-  const bool has_halves = kernel_choose(&problem, &target, &halves);
+  const bool has_halves = choose_kernel_on(b, &target, &problem, &halves);
   problem.types = SAME_TYPES(TYPE_F32);
-  return kernel_choose(&problem, &target, &floats) &&
+  return choose_kernel_on(b, &target, &problem, &floats) &&
          !(has_halves && halves.cost < BETTER * floats.cost);
+}
+
+/* Decided once for each node of the graph. */
+static hone_status find_preferences(struct builder *b) {
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->prefers_floats, b->graph->values.count + 1));
+  for (size_t n = 0; b->options->bf16 && n < b->groups.count; n++) {
+    const struct node *node = b->groups.at[n]->node;
+    if (all_f32(b->groups.at[n]) && graph_owns(b->graph, node->outputs[0]))
+      b->prefers_floats[node->outputs[0]->index] = prefers_floats(b, node);
+  }
+  return HONE_OK;
+}
+
+static bool is_faster_in_floats(const struct builder *b, const struct group *g) {
+  const struct value *made = g->node->outputs[0];
+  return graph_owns(b->graph, made) ? b->prefers_floats[made->index]
+                                    : prefers_floats(b, g->node); /* a lowering made the node */
 }
 
 bool computes_in_halves(const struct builder *b, const struct group *g) {
@@ -167,6 +188,7 @@ hone_status find_halves(struct builder *b) {
   bool *unrounded; /* by value index: attention reads it */
   TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
   b->weights_stay = weights_stay(b);
+  TRY(find_preferences(b));
   if (!b->options->bf16 || b->options->plain) return HONE_OK;
   if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
   TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));

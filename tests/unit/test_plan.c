@@ -355,6 +355,33 @@ static void bf16_takes_the_faster_products(void **state) {
   }
 }
 
+/* What a choice table says of the floats counts where the precision of a product is decided. */
+static void a_table_decides_the_precision(void **state) {
+  struct fixture *f = *state;
+  static const char slow[] =
+      "gemm f32 m128 n768 k768 batch01 batch11 a_row768 b_row768 b_column1 b_batches1 c_row768 -> "
+      "gemm_f32 vectors1 "
+      "tile_rows1 tile_columns1 k_unroll1 tap_block1 depth_block768 unit_tiles1 unit_panels1";
+  static const char *const kernels[] = {"gemm_f32", "gemm_bf16"};
+  struct target target;
+  struct choice_table table;
+  read_graph(
+      f,
+      "graph(x: f32[128,768]) -> (y) {\n  w = const f32[768,768] seed=1\n  y = MatMul(x, w)\n}\n");
+  assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512bf16", &target), HONE_OK);
+  target.speeds.bf16_macs = target.speeds.f32_macs / 2;
+  assert_int_equal(choices_parse(&f->ctx, f->arena, place_none(), slow, sizeof slow - 1, &table),
+                   HONE_OK);
+  for (int i = 0; i < 2; i++) {
+    struct plan *plan;
+    char names[64];
+    const struct plan_options options = {
+        .target = &target, .threads = 2, .bf16 = true, .choices = i ? &table : NULL};
+    assert_int_equal(plan_build(&f->ctx, f->arena, f->graph, &options, &plan), HONE_OK);
+    assert_string_equal(kernels_of(plan, names, sizeof names), kernels[i]);
+  }
+}
+
 /* ceil_mode takes no kernel from a pool but from a mean that counts the padding. */
 static void pools_round_up_in_kernels(void **state) {
   struct fixture *f = *state;
@@ -467,6 +494,7 @@ int main(void) {
       TEST(cleared_rows_are_one_step),
       TEST(attention_in_bf16_converts_nothing),
       TEST(bf16_takes_the_faster_products),
+      TEST(a_table_decides_the_precision),
       TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
