@@ -214,7 +214,6 @@ static hone_status compare(struct tuning *t, const char *const paths[2]) {
   TRY(paired_ratio(t->ctx, runs[1].slices, runs[1].count, runs[0].slices, runs[0].count, 0.95,
                    &paired));
   t->report->model = paired.ratio;
-  t->report->refused = !(paired.ratio.value < 1 && paired.ratio.high < NOT_SLOWER);
   return HONE_OK;
 }
 
@@ -263,6 +262,14 @@ static hone_status check_model(struct tuning *t, const struct choice_table *know
   return status;
 }
 
+hone_status tune_keep(struct ctx *ctx, struct arena *arena, const struct compile_options *options,
+                      const struct choice_table *found, struct tune_report *report) {
+  report->refused = !(report->model.value < 1 && report->model.high < NOT_SLOWER);
+  if (report->refused) return HONE_OK;
+  report->kept = found->entries.count;
+  return tuned_add(ctx, arena, options, found);
+}
+
 static hone_status tune_in(struct tuning *t) {
   const struct compile_options *options = &t->options->compile;
   struct choice_table known;
@@ -273,9 +280,7 @@ static hone_status tune_in(struct tuning *t) {
   TRY(try_all(t, &known));
   if (!t->found.entries.count) return HONE_OK;
   TRY(check_model(t, &known));
-  if (t->report->refused) return HONE_OK;
-  t->report->kept = t->found.entries.count;
-  return tuned_add(t->ctx, t->arena, options, &t->found);
+  return tune_keep(t->ctx, t->arena, options, &t->found, t->report);
 }
 
 hone_status tune_model(struct ctx *ctx, const struct model *model,

@@ -64,4 +64,8 @@ struct tune_report {
    to the cache's table (compile/tuned.c), unless the whole model is not faster with it. */
 MUST_USE hone_status tune_model(struct ctx *ctx, const struct model *model,
                                 const struct tune_options *options, struct tune_report *out);
+/* Its last step: what was found goes into the table if report->model says that the whole model is faster with it. */
+MUST_USE hone_status tune_keep(struct ctx *ctx, struct arena *arena,
+                               const struct compile_options *options,
+                               const struct choice_table *found, struct tune_report *report);
 #endif

@@ -100,11 +100,100 @@ static void tables_are_kept_apart(void **state) {
   arena_destroy(arena);
 }
 
+/* Problems that are faster alone are not kept where the whole model is not faster with them, or not for sure. */
+static void a_model_that_is_not_faster_keeps_nothing(void **state) {
+  (void)state;
+  static const struct {
+    struct interval model;
+    bool kept;
+  } cases[] = {{{1.002, 0.98, 1.03}, false}, /* slower */
+               {{0.99, 0.95, 1.04}, false},  /* perhaps */
+               {{NAN, NAN, NAN}, false},     /* not run */
+               {{0.97, 0.95, 0.99}, true}};
+  struct ctx ctx;
+  struct arena *arena;
+  struct choice_table table, found;
+  struct compile_options options = {.threads = 3};
+  char text[512];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(target_init(&ctx, NULL, NULL, &options.target), HONE_OK);
+  int length = snprintf(text, sizeof text, "%s -> gemm_f32 vectors1", line);
+  assert_int_equal(choices_parse(&ctx, arena, place_none(), text, (size_t)length, &table), 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct tune_report report = {.model = cases[i].model};
+    assert_int_equal(tune_keep(&ctx, arena, &options, &table, &report), HONE_OK);
+    assert_int_equal(report.refused, !cases[i].kept);
+    assert_int_equal(report.kept, cases[i].kept);
+    assert_int_equal(tuned_read(&ctx, arena, &options, &found), HONE_OK);
+    assert_int_equal(found.entries.count, cases[i].kept);
+  }
+  arena_destroy(arena);
+}
+
+/* The vectors of the tile of a graph's first product. */
+static int64_t vectors_of(struct ctx *ctx, struct arena *arena,
+                          const struct compile_options *options, const char *text) {
+  struct model model = {.arena = arena};
+  struct plan *plan;
+  assert_int_equal(graph_parse(ctx, arena, text, strlen(text), op_find, &model.graph), HONE_OK);
+  assert_int_equal(graph_infer(ctx, model.graph), HONE_OK);
+  hone_status status = compile_plan(ctx, arena, &model, options, &plan);
+  if (status) print_error("%s\n", ctx->message);
+  assert_int_equal(status, HONE_OK);
+  for (size_t i = 0; i < plan->steps.count; i++)
+    if (plan->steps.at[i]->kind == STEP_KERNEL)
+      return choice_value(&plan->steps.at[i]->choice, "vectors", 0);
+  return 0;
+}
+
+/* What was found for one model serves another with a product of the same sizes and strides, and none of other sizes. */
+static void models_share_what_was_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    bool shares;
+  } models[] = {
+      {"graph(x: f32[128,256]) -> (y) {\n  w = const f32[256,256] seed=1\n"
+       "  y = MatMul(x, w)\n}\n",
+       true},
+      {"graph(x: f32[128,256], z: f32[128,256]) -> (y) {\n  w = const f32[256,256] seed=2\n"
+       "  m = MatMul(x, w)\n  s = Add(m, z)\n  y = Softmax(s) axis=-1\n}\n",
+       true},
+      {"graph(x: f32[127,256]) -> (y) {\n  w = const f32[256,256] seed=1\n"
+       "  y = MatMul(x, w)\n}\n",
+       false}};
+  struct ctx ctx;
+  struct arena *arena;
+  struct choice_table table;
+  struct compile_options options = {.threads = 4}, untuned = {.threads = 4, .untuned = true};
+  char text[512];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  assert_int_equal(target_init(&ctx, NULL, "baseline", &options.target), HONE_OK);
+  untuned.target = options.target;
+  int length = snprintf(text, sizeof text,
+                        "%s -> gemm_f32 vectors7 tile_rows1 tile_columns1 k_unroll1 tap_block1 "
+                        "depth_block256 unit_tiles1 unit_panels1",
+                        line);
+  assert_int_equal(choices_parse(&ctx, arena, place_none(), text, (size_t)length, &table), 0);
+  assert_int_equal(tuned_add(&ctx, arena, &options, &table), HONE_OK);
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    const int64_t usual = vectors_of(&ctx, arena, &untuned, models[i].text);
+    const int64_t tuned = vectors_of(&ctx, arena, &options, models[i].text);
+    assert_true(usual > 0 && usual != 7); /* no row proposes seven */
+    assert_int_equal(tuned, models[i].shares ? 7 : usual);
+  }
+  arena_destroy(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_way_is_right),
       cmocka_unit_test(luck_is_not_enough),
       cmocka_unit_test(tables_are_kept_apart),
+      cmocka_unit_test(a_model_that_is_not_faster_keeps_nothing),
+      cmocka_unit_test(models_share_what_was_found),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
