@@ -23,6 +23,8 @@ const struct pass pass_pipeline[] = {
      "after fold-constants, which makes constants of turned weights"},
     {"fold-identity", pass_fold_identity, PASS_OPTIONAL,
      "nodes that do nothing stand between those that match"},
+    {"place-slabs", pass_place_slabs, PASS_OPTIONAL,
+     "after fold-constants, which makes constants of places"},
     {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions, PASS_OPTIONAL,
      "exporters repeat themselves; patterns ask for values that are used once"},
     {"eliminate-dead-code", pass_eliminate_dead_code, PASS_OPTIONAL,

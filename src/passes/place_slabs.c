@@ -1,0 +1,118 @@
+/* place-slabs: ScatterND whose constant places are a range of one axis and all of the others, in order, as exporters write
+ * x[:, 2:4] = y, becomes a Concat of what lies in front of the range, the updates and what lies behind it. What was written
+ * element by element is then copied in runs, or made where it belongs. */
+#include "rewrite.h"
+
+struct slab {
+  int axis;
+  int64_t first, end;
+  struct shape shape; /* of what the updates fill */
+};
+
+static int64_t place_at(const struct node *node, int64_t row, int k) {
+  const struct tensor *places = node->inputs[1]->constant;
+  const int64_t length = places->shape.dims[places->shape.rank - 1];
+  const int64_t at = tensor_i64(places, (size_t)(row * length + k));
+  return at < 0 ? at + node->inputs[0]->shape.dims[k] : at;
+}
+
+/* The smallest slab with the first and the last place; false where they differ from all of more than one axis. */
+static bool span(const struct node *node, int64_t rows, int length, struct slab *out) {
+  bool is_cut = false;
+  *out = (struct slab){.end = node->inputs[0]->shape.dims[0], .shape = node->inputs[0]->shape};
+  for (int k = 0; k < length; k++) {
+    const int64_t first = place_at(node, 0, k), end = place_at(node, rows - 1, k) + 1;
+    if (first == 0 && end == out->shape.dims[k]) continue;
+    if (is_cut || first < 0 || end <= first || end > out->shape.dims[k]) return false;
+    is_cut = true;
+    *out = (struct slab){k, first, end, out->shape};
+    out->shape.dims[k] = end - first;
+  }
+  return true;
+}
+
+/* Whether the places are those of the slab, row by row. */
+static bool is_in_order(const struct node *node, int64_t rows, int length,
+                        const struct slab *slab) {
+  int64_t count = 1, at[HONE_MAX_RANK] = {0};
+  for (int k = 0; k < length; k++) count *= slab->shape.dims[k];
+  if (count != rows) return false;
+  for (int64_t row = 0; row < rows; row++) {
+    for (int k = 0; k < length; k++)
+      if (place_at(node, row, k) != at[k] + (k == slab->axis ? slab->first : 0)) return false;
+    for (int k = length - 1; k >= 0 && ++at[k] == slab->shape.dims[k]; k--) at[k] = 0;
+  }
+  return true;
+}
+
+/* State that the node updates: the plan writes only the updates where it lies. */
+static bool is_state(const struct graph *graph, const struct node *node) {
+  for (size_t i = 0; i < graph->aliases.count; i++)
+    if (graph->inputs.at[graph->aliases.at[i].input] == node->inputs[0] &&
+        graph->outputs.at[graph->aliases.at[i].output] == node->outputs[0])
+      return true;
+  return false;
+}
+
+static bool finds_slab(const struct rewrite *r, const struct node *node, struct slab *out) {
+  const struct value *x = node->inputs[0], *places = node->inputs[1], *y = node->outputs[0];
+  if (!y || !places->constant || x->dtype == HONE_STRING || value_is_open(y) || y->slope ||
+      node->inputs[2]->slope || strcmp(node_string(node, "reduction", "none"), "none"))
+    return false;
+  const int64_t count = (int64_t)tensor_count(places->constant);
+  const int64_t length = places->shape.rank ? places->shape.dims[places->shape.rank - 1] : 0;
+  if (!count || length < 1 || length > x->shape.rank || is_state(r->graph, node)) return false;
+  return span(node, count / length, (int)length, out) &&
+         is_in_order(node, count / length, (int)length, out);
+}
+
+static hone_status list(struct rewrite *r, const int64_t *numbers, int count, struct value **out) {
+  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {count}}, out));
+  for (int i = 0; i < count; i++) tensor_set_i64((*out)->constant, (size_t)i, numbers[i]);
+  return HONE_OK;
+}
+
+/* [first, end) of an axis of x. */
+static hone_status slice(struct rewrite *r, struct value *x, int64_t axis, int64_t first,
+                         int64_t end, struct value **out) {
+  struct value *in[4] = {x};
+  struct node *made;
+  TRY(list(r, &first, 1, &in[1]));
+  TRY(list(r, &end, 1, &in[2]));
+  TRY(list(r, &axis, 1, &in[3]));
+  TRY(rewrite_node(r, OP_Slice, in, COUNT(in), &made));
+  TRY(node_infer(r->ctx, r->graph, made));
+  *out = made->outputs[0];
+  return HONE_OK;
+}
+
+static hone_status visit(struct rewrite *r, struct node *node) {
+  struct value *x = node->inputs[0], *parts[3], *shape;
+  struct node *made;
+  struct slab slab;
+  size_t count = 0;
+  if (!is_op(node, OP_ScatterND) || !finds_slab(r, node, &slab)) return HONE_OK;
+  const int64_t size = x->shape.dims[slab.axis];
+  if (slab.first > 0) TRY(slice(r, x, slab.axis, 0, slab.first, &parts[count++]));
+  parts[count] = node->inputs[2];
+  if (!shape_equal(&parts[count]->shape, &slab.shape)) {
+    TRY(list(r, slab.shape.dims, slab.shape.rank, &shape));
+    TRY(rewrite_node(r, OP_Reshape, (struct value *[]){parts[count], shape}, 2, &made));
+    TRY(node_infer(r->ctx, r->graph, made));
+    parts[count] = made->outputs[0];
+  }
+  count++;
+  if (slab.end < size) TRY(slice(r, x, slab.axis, slab.end, size, &parts[count++]));
+  if (count == 1) return rewrite_replace(r, node->outputs[0], parts[0]);
+  TRY(rewrite_node(r, OP_Concat, parts, count, &made));
+  TRY(node_set_int(r->ctx, r->graph, made, "axis", slab.axis));
+  TRY(node_infer(r->ctx, r->graph, made));
+  made->name = node->name;
+  made->index = node->index;
+  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+}
+
+/* needs: shapes, constants. keeps: order, shapes. breaks: uses. */
+hone_status pass_place_slabs(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
+}
