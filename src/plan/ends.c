@@ -71,13 +71,16 @@ static hone_status compact(struct builder *b, const struct value *value, const s
   return HONE_OK;
 }
 
+static bool is_in_place(const struct view *made, size_t output) {
+  return made->buffer->place == BUFFER_OUTPUT && made->buffer->index == (int)output &&
+         !made->offset && view_is_dense(made);
+}
+
 static hone_status bind_output(struct builder *b, size_t i) {
   const struct value *value = b->graph->outputs.at[i];
   struct view made, wanted;
   TRY(get_view(b, value, &made));
-  bool in_place = made.buffer->place == BUFFER_OUTPUT && made.buffer->index == (int)i &&
-                  !made.offset && view_is_dense(&made);
-  if (in_place) return HONE_OK;
+  if (is_in_place(&made, i)) return HONE_OK;
   struct buffer *buffer;
   struct step *step;
   TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
@@ -88,8 +91,8 @@ static hone_status bind_output(struct builder *b, size_t i) {
   return add_copy(b, NULL, &made, &wanted, &step);
 }
 
-/* A state's memory may be its input's: it is written when nothing reads inputs any more. What is a view of an
-   input stands aside before the first of them is written. */
+/* A state's memory may be its input's: it is written when nothing reads inputs any more, but by what wrote a few elements
+   where they lie. What is a view of an input stands aside before the first of them is written. */
 static hone_status bind_states(struct builder *b) {
   const size_t count = b->graph->aliases.count;
   struct view *made;
@@ -110,11 +113,12 @@ static hone_status bind_states(struct builder *b) {
     const struct value *value = b->graph->outputs.at[alias->output];
     struct buffer *buffer;
     struct view wanted;
+    b->plan->outputs[alias->output].alias = (int)alias->input;
+    if (is_in_place(&made[k], alias->output)) continue;
     TRY(new_buffer(b, BUFFER_OUTPUT, 0, &buffer));
     buffer->index = (int)alias->output;
     view_dense(&wanted, buffer, value->dtype, &value->shape);
     TRY(add_copy(b, NULL, &made[k], &wanted, &step));
-    b->plan->outputs[alias->output].alias = (int)alias->input;
   }
   return HONE_OK;
 }

@@ -80,13 +80,23 @@ static bool only_reshapes(const struct node *node) {
   }
 }
 
+/* Whether the node writes a few elements of a state that nobody else reads: it may do so where the state lies. */
+static bool updates_state(const struct builder *b, const struct node *node, size_t output) {
+  const struct alias *state = graph_state_at(b->graph, output);
+  if (!node || !(is_op(node, OP_ScatterElements) || is_op(node, OP_ScatterND))) return false;
+  const struct value *before = b->graph->inputs.at[state->input];
+  return node->inputs[0] == before && b->uses[before->index] == 1;
+}
+
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index) {
+  const struct node *maker = value->producer;
   for (;;) {
     if (value->is_output) {
       for (size_t i = 0; i < b->graph->outputs.count; i++)
         if (b->graph->outputs.at[i] == value) {
           *out_index = (int)i;
-          return b->outer || !graph_state_at(b->graph, i); /* which is written last: ends.c */
+          /* a state is written last: ends.c */
+          return b->outer || !graph_state_at(b->graph, i) || updates_state(b, maker, i);
         }
       return false;
     }

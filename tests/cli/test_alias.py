@@ -62,3 +62,61 @@ def test_a_study_compiles_with_the_states(hone, exchange):
     assert both["status"] == "ok" and both["rel_l2"] == 0, both
     assert "native.alias=a=next_a" in both["repeat"] and "native.alias=b=next_b" in both["repeat"]
     assert "no such output" in row("--alias", "a=nothing")["reason"]
+
+
+CACHE = [1, 2, 16, 4]
+
+
+@pytest.fixture(params=["ScatterElements", "ScatterND"])
+def cache(request, tmp_path):
+    """A cache of one size: a row of each head is written at a place that the run is given; its sum is read behind."""
+    def make(*more, outputs=()):
+        info = helper.make_tensor_value_info
+        elements = request.param == "ScatterElements"
+        index = [1, 2, 1, 4] if elements else [2, 3]
+        nodes = [helper.make_node(request.param, ["past", "places", "row"], ["present"], **({"axis": 2} if elements else {})),
+                 helper.make_node("ReduceSum", ["present"], ["sum"]), *more]
+        graph = helper.make_graph(
+            nodes, "cache", [info("past", TensorProto.FLOAT, CACHE), info("places", TensorProto.INT64, index),
+                             info("row", TensorProto.FLOAT, [1, 2, 1, 4] if elements else [2, 4])],
+            [info(n, TensorProto.FLOAT, None) for n in ("present", "sum", *outputs)])
+        path = tmp_path / "cache.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        return path
+    places = np.full([1, 2, 1, 4], 5) if request.param == "ScatterElements" else np.array([[0, 0, 5], [0, 1, 5]])
+    return make, places.astype(np.int64)
+
+
+def run_cache(shared_hone, tmp_path, path, places):
+    """The program, which gives state and input the same memory: outputs, and what goes in."""
+    random = np.random.default_rng(5)
+    past, row = (random.standard_normal(n).astype(np.float32) for n in (128, 8))
+    sound(shared_hone("compile", path, "--alias", "past=present", "-o", tmp_path / "program"))
+    for name, array in (("past", past), ("places", places), ("row", row)):
+        (tmp_path / f"{name}.raw").write_bytes(array.tobytes())
+    subprocess.run([tmp_path / "program", *(tmp_path / f"{n}.raw" for n in ("past", "places", "row")), "-o", tmp_path / "out"],
+                   check=True)
+    want = past.reshape(2, 16, 4).copy()
+    want[:, 5] = row.reshape(2, 4)
+    return [np.load(file).reshape(-1) for file in sorted((tmp_path / "out").glob("*.npy"))], past, want.reshape(-1)
+
+
+def test_a_cache_is_written_where_it_lies(shared_hone, tmp_path, cache):
+    make, places = cache
+    path = make()
+    plan = shared_hone("compile", path, "--alias", "past=present", "--stop-after", "plan", "--dump-after", "plan")
+    sound(plan)
+    assert b"copy" not in plan.out, plan
+    got, _, want = run_cache(shared_hone, tmp_path, path, places)
+    np.testing.assert_array_equal(got[0], want)
+    np.testing.assert_allclose(got[1], want.sum(), rtol=1e-4)
+    np.save(tmp_path / "places.npy", places)
+    sound(shared_hone("verify", path, "--alias", "past=present", "--input", f"places={tmp_path / 'places.npy'}"))  # memory for each
+
+
+def test_a_cache_that_others_read_is_written_last(shared_hone, tmp_path, cache):
+    make, places = cache
+    path = make(helper.make_node("Sub", ["present", "past"], ["change"]), outputs=["change"])
+    got, past, want = run_cache(shared_hone, tmp_path, path, places)
+    np.testing.assert_array_equal(got[0], want)
+    np.testing.assert_array_equal(got[2], want - past)

@@ -19,15 +19,16 @@ for (int k = LAST; k >= 0; k--) {
 }
 int64_t low[17] = {0}, high[17]; /* this call's part of the index tensor */
 for (int k = 0; k < IN0_RANK; k++) high[k] = index_dims[k];
+const int in_place = to == in[0]; /* a state is updated where it lies */
 if (IN0_RANK > 1) {
   const int64_t outer = split ? dims[0] : 1, run = (end - begin) * strides[split];
-  for (int64_t o = 0; o < outer; o++) {
+  for (int64_t o = 0; o < outer && !in_place; o++) {
     const int64_t at = o * strides[0] * split + begin * strides[split];
     memcpy(to + at, (const IN0_T *)in[0] + at, (size_t)run * sizeof *to);
   }
   low[split] = begin;
   high[split] = end < index_dims[split] ? end : index_dims[split];
-} else {
+} else if (!in_place) {
   memcpy(to, in[0], (size_t)IN0_COUNT * sizeof *to);
 }
 int64_t at[17];

@@ -5,7 +5,8 @@
   const int length = (int)index_dims[IN1_RANK - 1];
   int64_t strides[17], step = 1, rows = 1, run = 1;
   (void)scratch;
-  memcpy(to + begin, (const IN0_T *)in[0] + begin, (size_t)(end - begin) * sizeof *to);
+  if (to != in[0]) /* a state is updated where it lies */
+    memcpy(to + begin, (const IN0_T *)in[0] + begin, (size_t)(end - begin) * sizeof *to);
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
   for (int k = 0; k < IN1_RANK - 1; k++) rows *= index_dims[k];
   for (int k = length; k < IN0_RANK; k++) run *= dims[k];
