@@ -1,14 +1,14 @@
 # The suite of the pinned onnx package: compiled models, and the reference evaluator. The last line counts
 # `N passed, N refused, N not asked, N wrong`; the reference leaves out the large light models. TEST_PYTHON needs
-# the onnx package.
+# the onnx package. LEVEL=avx2, portable or aarch64 (in an emulator): programs of that level instead; EVERY=10: a tenth.
 TEST_PYTHON ?= $(if $(HONE_TEST_PYTHON),$(HONE_TEST_PYTHON),build/testenv/bin/python)
 
 .PHONY: conformance bless-conformance conformance-reference bless-conformance-reference
 $(BUILD)/reference $(BUILD)/native: $(BUILD)/%: tests/tools/%.c $(BUILD)/libhone.a
 	$(call say,cc)
 	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
-conformance: $(BUILD)/native
-	$(TEST_PYTHON) tests/conformance/run.py --tool $(BUILD)/native --status native.txt
+conformance: $(BUILD)/$(if $(LEVEL),hone,native)
+	$(TEST_PYTHON) tests/conformance/run.py --tool $< $(LEVEL:%=--level %) $(EVERY:%=--every %) --status native.txt
 bless-conformance: $(BUILD)/native
 	$(TEST_PYTHON) tests/conformance/run.py --tool $(BUILD)/native --status native.txt --bless
 conformance-reference: $(BUILD)/reference

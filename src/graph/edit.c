@@ -47,6 +47,7 @@ static hone_status replace_output(struct ctx *ctx, struct graph *graph, size_t k
     node->outputs[0]->dtype = to->dtype;
     node->outputs[0]->has_shape = to->has_shape;
     node->outputs[0]->shape = to->shape;
+    memcpy(node->outputs[0]->extents, to->extents, sizeof to->extents);
     to = node->outputs[0];
   }
   from->name = to->name;

@@ -19,6 +19,12 @@ static int64_t axis_of(const struct node *node, int64_t otherwise) {
   return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
 }
 
+/* What input k, a list that a run fills, says of sizes (sizes.c), or NULL. */
+static const struct size_list *sizes_of(const struct node *node, size_t k) {
+  const struct value *x = node_input(node, k);
+  return x && !x->constant ? x->sizes : NULL;
+}
+
 static bool is_any_open(const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++)
     if (is_open(node->inputs[k])) return true;
@@ -48,7 +54,7 @@ static bool is_open_slice(const struct node *node) {
   const struct value *x = node_input(node, 0), *axes = node_input(node, 3);
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
-  if (node_input(node, 2) && !node->inputs[2]->constant && node->inputs[2]->sizes) return true;
+  if (sizes_of(node, 1) || sizes_of(node, 2)) return true;
   if (!is_open(x)) return false;
   if (!axes) return true;
   if (!axes->constant || !tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &count))
@@ -71,22 +77,33 @@ static bool is_open_gather_nd(const struct node *node) {
   return false;
 }
 
-static bool reduces(const struct node *node, int64_t axis) {
-  const struct value *x = node->inputs[0], *axes = node_input(node, 1);
-  int64_t list[HONE_MAX_RANK];
-  size_t count = 0;
-  if (axes && (!axes->constant || !tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &count)))
-    return false;
-  for (size_t i = 0; i < count; i++)
-    if (list[i] + (list[i] < 0 ? x->shape.rank : 0) == axis) return true;
-  return !count && !node_int(node, "noop_with_empty_axes", 0);
+/* Which axes a reduction takes away; false where it does not say so here, which its own inference tells. */
+static bool reduces(const struct node *node, bool goes[HONE_MAX_RANK]) {
+  const struct value *x = node_input(node, 0), *axes = node_input(node, 1);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  /* an integer is no exponent of 0 */
+  const bool fits = x && x->dtype != HONE_STRING &&
+                    (dtype_is_float(x->dtype) || !is_op(node, OP_ReduceLogSumExp));
+  return fits && (!axes || axes->constant) &&
+         !reduction_axes(&ctx, node, x->shape.rank, axes ? axes->constant : NULL, goes);
 }
 
 static bool is_open_reduce(const struct node *node) {
+  bool goes[HONE_MAX_RANK];
   const struct value *x = node_input(node, 0);
-  for (int d = 0; x && d < x->shape.rank; d++)
-    if (x->extents[d] && reduces(node, d)) return true;
+  if (!is_open(x) || !reduces(node, goes)) return false;
+  for (int d = 0; d < x->shape.rank; d++)
+    if (x->extents[d] && goes[d]) return true;
   return false;
+}
+
+static bool is_open_softmax(const struct node *node) {
+  return is_open_along(node_input(node, 0), axis_of(node, -1));
+}
+static bool is_open_arg(const struct node *node) {
+  return is_open_along(node_input(node, 0), axis_of(node, 0)) &&
+         !node_int(node, "select_last_index", 0);
 }
 
 static bool is_whole_split(const struct node *node) {
@@ -305,49 +322,129 @@ static void open_concat(struct expansion *e) {
   x_out(e, 0, keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis));
 }
 
-static const struct size_list *sizes_of(const struct node *node, size_t k) {
-  const struct value *x = node_input(node, k);
-  return x && !x->constant ? x->sizes : NULL;
+/* Where a slice begins or ends: `add` behind a size of the run, which is at most `bound`, or (size 0) behind the front. */
+struct limit {
+  uint32_t size;
+  int64_t bound, add;
+};
+
+/* All places behind the axis are the same, and all before it. */
+static struct limit limit_at(const struct size_list *list, size_t i, const struct value *x,
+                             int axis) {
+  const int64_t room = x->shape.dims[axis], at = list->at[i];
+  if (list->extent[i]) return (struct limit){list->extent[i], at, 0};
+  if (at < -room) return (struct limit){.add = -1};
+  if (at >= 0) return (struct limit){.add = at > room ? room : at};
+  return x->extents[axis] ? (struct limit){x->extents[axis], room, at}
+                          : (struct limit){.add = room + at};
 }
 
-/* From the front and in steps of one: a bound is no end to count from. Ends may be sizes of the run. */
+static struct value *place_of(struct expansion *e, struct limit limit) {
+  struct value *add = x_scalar(e, HONE_I64, (double)limit.add);
+  if (!limit.size) return add;
+  struct value *size = count_of(e, limit.size);
+  return limit.add ? shared(e, x_2(e, OP_Add, size, add)) : size;
+}
+
+/* The most elements between two limits on an axis. */
+static int64_t most_between(const struct value *x, int axis, struct limit from, struct limit to) {
+  const int64_t room = x->shape.dims[axis], first = from.add < 0 || from.size ? 0 : from.add;
+  int64_t last = to.bound + to.add, most;
+  if (last > room) last = room;
+  most = last - first;
+  if (from.size && from.size == to.size && most > to.add - from.add) most = to.add - from.add;
+  if (from.size && from.size == x->extents[axis] && most > -from.add) most = -from.add;
+  return most < 0 ? 0 : most;
+}
+
+/* From `from` to before `to`, in steps that may go backwards: as long as a run finds it. */
+static struct value *take_between(struct expansion *e, struct value *x, int axis, struct limit from,
+                                  struct limit to, int64_t step) {
+  const uint32_t own = x->extents[axis];
+  const int64_t room = x->shape.dims[axis], length = room > 1 ? room : 1,
+                wide = step > length || step < -length ? length
+                       : step < 0                      ? -step
+                                                       : step;
+  const int64_t most = (most_between(x, axis, from, to) + wide - 1) / wide;
+  struct value *zero = x_scalar(e, HONE_I64, 0), *one = x_scalar(e, HONE_I64, 1),
+               *first = place_of(e, from), *last = place_of(e, to), *number,
+               *n = own ? count_of(e, own) : x_scalar(e, HONE_I64, (double)room);
+  if (from.add < 0) first = shared(e, x_2(e, OP_Max, first, zero));
+  if (own ? to.size != own || to.add : step < 0 || to.bound + to.add > room) {
+    if (step < 0) last = shared(e, x_2(e, OP_Max, last, one)); /* as ONNX holds such a start */
+    last = shared(e, x_2(e, OP_Min, last, n));
+  }
+  number = from.size || from.add > 0 ? shared(e, x_2(e, OP_Sub, last, first)) : last;
+  if (wide > 1) {
+    number = shared(e, x_2(e, OP_Add, number, x_scalar(e, HONE_I64, (double)(wide - 1))));
+    number = shared(e, x_2(e, OP_Div, number, x_scalar(e, HONE_I64, (double)wide)));
+  }
+  x = close_with(e, x, axis, filling(e, x, 0));
+  if (step == 1 && !from.size) {
+    const int64_t start = from.add < 0 ? 0 : from.add;
+    x = x_slice(e, x, axis, start, start + most);
+  } else {
+    struct value *index = x_range(e, HONE_I64, most, 0, (double)(step < 0 ? -wide : wide));
+    index = x_2(e, OP_Add, index, step < 0 ? x_2(e, OP_Sub, last, one) : first);
+    index = x_2(e, OP_Min, index, x_scalar(e, HONE_I64, (double)(room - 1)));
+    x = x_gather(e, x, x_2(e, OP_Max, index, zero), axis);
+  }
+  return keep(e, x, first_of(e, most, number), axis);
+}
+
+/* Integers of the file, or sizes of the run. */
+static size_t read_limits(struct expansion *e, size_t k, const char *what, struct size_list *out) {
+  const struct size_list *sizes = sizes_of(e->node, k);
+  *out = (struct size_list){.count = 0};
+  if (sizes)
+    *out = *sizes;
+  else
+    out->count = x_ints(e, k, what, HONE_MAX_RANK, out->at);
+  return out->count;
+}
+
+/* One axis; what needs no size of the run is a Slice as it was. */
+static struct value *slice_along(struct expansion *e, struct value *x, int axis,
+                                 const struct size_list *starts, const struct size_list *ends,
+                                 size_t i, int64_t step) {
+  const int64_t room = x->shape.dims[axis];
+  const uint32_t own = x->extents[axis];
+  if (!own && !starts->extent[i] && !ends->extent[i])
+    return x_op(e, OP_Slice,
+                (struct value *[]){x, x_list(e, &starts->at[i], 1), x_list(e, &ends->at[i], 1),
+                                   x_list(e, (int64_t[]){axis}, 1), x_list(e, &step, 1)},
+                5);
+  struct limit from = limit_at(starts, i, x, axis), to = limit_at(ends, i, x, axis);
+  if (step < 0) { /* what lies between is the same, its ends are others */
+    const struct limit first = from;
+    const int64_t least = first.size ? -room : 0;
+    from = to, to = first;
+    from.add++;
+    to.add = (to.add < least ? least : to.add) + 1;
+  }
+  if (own && from.size == own && from.add <= -room) from = (struct limit){0};
+  if (own && !to.size && to.add >= room) to = (struct limit){own, room, 0};
+  if (step == 1 && own && to.size == own && !to.add && !from.size && from.add <= 0) return x;
+  return take_between(e, x, axis, from, to, step);
+}
+
 static void open_slice(struct expansion *e) {
-  int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+  struct size_list starts, ends;
+  int64_t axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
   struct value *x = x_in(e, 0);
-  const size_t count = x_ints(e, 1, "starts", HONE_MAX_RANK, starts);
-  const struct size_list *to_sizes = sizes_of(e->node, 2);
-  bool fits = (to_sizes ? to_sizes->count : x_ints(e, 2, "ends", HONE_MAX_RANK, ends)) == count;
+  const size_t count = read_limits(e, 1, "starts", &starts);
+  bool fits = read_limits(e, 2, "ends", &ends) == count;
   for (size_t i = 0; i < HONE_MAX_RANK; i++) axes[i] = (int64_t)i, steps[i] = 1;
   if (x_in(e, 3)) fits = fits && x_ints(e, 3, "axes", HONE_MAX_RANK, axes) == count;
   if (x_in(e, 4)) fits = fits && x_ints(e, 4, "steps", HONE_MAX_RANK, steps) == count;
   for (size_t i = 0; i < count && fits; i++) {
     if (axes[i] < 0) axes[i] += x->shape.rank;
-    fits = axes[i] >= 0 && axes[i] < x->shape.rank;
+    fits = axes[i] >= 0 && axes[i] < x->shape.rank && steps[i] != 0;
     for (size_t j = 0; j < i; j++) fits = fits && axes[j] != axes[i];
   }
   if (!fits) x_fail(e, HONE_E_SHAPE, "starts, ends, axes and steps do not fit together");
-  for (size_t i = 0; i < count && !e->status; i++) {
-    const int axis = (int)axes[i];
-    const int64_t room = x->shape.dims[axis];
-    const uint32_t size = to_sizes ? to_sizes->extent[i] : 0;
-    const bool open = x->extents[axis] != 0;
-    if (to_sizes) ends[i] = to_sizes->at[i];
-    if (size && size == x->extents[axis] && !starts[i] && steps[i] == 1) continue;
-    if ((size && (open || starts[i] || ends[i] > room)) || steps[i] != 1 ||
-        (open && (starts[i] < 0 || ends[i] < 0))) {
-      x_fail(e, HONE_E_UNSUP, "Slice from the end, or in steps, of a size known only at run time");
-      return;
-    }
-    const int64_t from = hold_index(starts[i], room, 0, room);
-    int64_t to = hold_index(ends[i], room, 0, room);
-    if (to < from) to = from;
-    if (open && !from && to == room) continue;
-    struct value *mask = open ? shared(e, x_slice(e, places(e, x, axis), 0, from, to)) : NULL;
-    if (open) x = close_with(e, x, axis, filling(e, x, 0));
-    x = x_slice(e, x, axis, from, to);
-    if (open) x = keep(e, x, mask, axis);
-    x = open_axis(e, x, axis, size);
-  }
+  for (size_t i = 0; i < count && !e->status; i++)
+    x = slice_along(e, x, (int)axes[i], &starts, &ends, i, steps[i]);
   x_out(e, 0, x);
 }
 
@@ -385,16 +482,61 @@ static void open_gather_nd(struct expansion *e) {
 }
 
 /* What a reduction begins with is what lies behind the size. */
+static struct value *start_of(struct expansion *e, hone_dtype dtype) {
+  switch (e->node->op->id) {
+    case OP_ReduceMax:
+    case OP_ReduceMin:
+      return edge(e, dtype, is_op(e->node, OP_ReduceMin));
+    case OP_ReduceLogSumExp:
+      return edge(e, dtype, false);
+    default:
+      return x_scalar(e, dtype, is_op(e->node, OP_ReduceProd));
+  }
+}
+
 static void open_reduce(struct expansion *e) {
   const struct node *node = e->node;
   struct value *x = x_in(e, 0);
-  const bool is_max = is_op(node, OP_ReduceMax), is_edge = is_max || is_op(node, OP_ReduceMin);
+  bool goes[HONE_MAX_RANK];
+  if (!reduces(node, goes)) return;
   for (int d = 0; d < x->shape.rank && !e->status; d++)
-    if (x->extents[d] && reduces(node, d))
-      x = close_with(
-          e, x, d,
-          is_edge ? edge(e, x->dtype, !is_max) : x_scalar(e, x->dtype, is_op(node, OP_ReduceProd)));
+    if (x->extents[d] && goes[d]) x = close_with(e, x, d, start_of(e, x->dtype));
   x_out(e, 0, x_again(e, (struct value *[]){x, x_in(e, 1)}, node->input_count));
+}
+
+/* The sum by how many there are; floats below 32 bits and integers are summed in wider ones. */
+static void open_mean(struct expansion *e) {
+  struct value *x = x_in(e, 0), *sum, *count;
+  const hone_dtype dtype = x->dtype;
+  bool goes[HONE_MAX_RANK];
+  int64_t known = 1;
+  if (!reduces(e->node, goes)) return;
+  for (int d = 0; d < x->shape.rank; d++)
+    if (goes[d] && !x->extents[d]) known *= x->shape.dims[d];
+  count = x_scalar(e, HONE_I64, (double)known);
+  for (int d = 0; d < x->shape.rank && !e->status; d++)
+    if (goes[d] && x->extents[d]) count = x_2(e, OP_Mul, count, count_of(e, x->extents[d]));
+  x = dtype_is_float(dtype) || dtype == HONE_U64 ? x_widened(e, x) : x_cast(e, x, HONE_I64);
+  x_with_int(e, "keepdims", x_int(e, "keepdims", 1));
+  x_with_int(e, "noop_with_empty_axes", x_int(e, "noop_with_empty_axes", 0));
+  sum = x_op(e, OP_ReduceSum, (struct value *[]){x, x_in(e, 1)}, e->node->input_count);
+  x_out(e, 0, x_cast(e, x_2(e, OP_Div, sum, x_cast(e, count, x->dtype)), dtype));
+}
+
+/* Of nothing there is no part. */
+static void open_softmax(struct expansion *e) {
+  struct value *x = x_in(e, 0), *mask;
+  const int axis = (int)axis_of(e->node, -1);
+  mask = places(e, x, axis);
+  x = close_with(e, x, axis, edge(e, x->dtype, false));
+  x_out(e, 0, keep(e, x_again(e, &x, 1), mask, axis));
+}
+
+/* Of equals the first is taken, and what is there comes before what is not. */
+static void open_arg(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  x = close_with(e, x, (int)axis_of(e->node, 0), edge(e, x->dtype, is_op(e->node, OP_ArgMin)));
+  x_out(e, 0, x_again(e, &x, 1));
 }
 
 /* The one part is the whole, whatever size a run finds for it. */
@@ -458,59 +600,118 @@ static void open_expand(struct expansion *e) {
   x_out(e, 0, y);
 }
 
-/* The size is what is left, which the shapes' rule finds where it was before. */
-static void open_reshape(struct expansion *e) {
-  const struct size_list *to = sizes_of(e->node, 1);
-  struct value *x = x_in(e, 0), *y;
-  int64_t dims[HONE_MAX_RANK], known = 1;
-  int open = -1, rest = -1;
-  for (size_t i = 0; i < to->count; i++) {
-    dims[i] = to->at[i];
-    if (!dims[i] && !x_int(e, "allowzero", 0) && (int)i < x->shape.rank) dims[i] = x->shape.dims[i];
-    if (dims[i] == -1) rest = (int)i;
-    if (dims[i] < 1 && dims[i] != -1) known = 0;
-    if (dims[i] > 0 && !checked_mul(known, dims[i], &known)) known = 0;
-    if (to->extent[i] && open >= 0) known = 0;
-    if (to->extent[i]) open = (int)i;
+/* Whether axis i of `to` is an open one of x, between as many elements on either side. */
+static bool has_open_axis(const struct value *x, const struct shape *to, int i, uint32_t extent) {
+  for (int d = 0; d < x->shape.rank; d++)
+    if (x->extents[d] == extent && dims_product(&x->shape, 0, d) == dims_product(to, 0, i) &&
+        dims_product(&x->shape, d + 1, x->shape.rank) == dims_product(to, i + 1, to->rank))
+      return true;
+  return false;
+}
+
+/* Several sizes, each where it was: nothing moves at the bounds. */
+static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
+                                      const struct size_list *to) {
+  int lost = 0;
+  for (int d = 0; d < x->shape.rank; d++) lost += x->extents[d] != 0;
+  struct value *y = x_reshape(e, close_all(e, x, 0), to->at, (int)to->count);
+  for (size_t i = 0; i < to->count && !e->status; i++) {
+    if (!to->extent[i]) continue;
+    lost -= has_open_axis(x, &y->shape, (int)i, to->extent[i]) ? 1 : HONE_MAX_RANK;
+    y = open_axis(e, y, (int)i, to->extent[i]);
   }
-  if (known && rest >= 0) dims[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
-  if (open >= 0) dims[open] = -1;
-  y = known ? x_reshape(e, x, dims, (int)to->count) : x;
-  if (!e->status && (!known || (open >= 0 && y->extents[open] != to->extent[open])))
+  if (lost) x_fail(e, HONE_E_UNSUP, "Reshape by sizes known only at run time");
+  return y;
+}
+
+/* One size is what is left, which the shapes' rule finds where it was before. */
+static void open_reshape(struct expansion *e) {
+  struct size_list to = *sizes_of(e->node, 1);
+  struct value *x = x_in(e, 0), *y = x;
+  int64_t known = 1;
+  int open = -1, opens = 0, rest = -1;
+  for (size_t i = 0; i < to.count; i++) {
+    if (!to.at[i] && !to.extent[i] && !x_int(e, "allowzero", 0) && (int)i < x->shape.rank) {
+      to.at[i] = x->shape.dims[i];
+      to.extent[i] = x->extents[i];
+    }
+    if (to.at[i] == -1) rest = (int)i;
+    if (to.at[i] < 1 && to.at[i] != -1) known = 0;
+    if (to.at[i] > 0 && !checked_mul(known, to.at[i], &known)) known = 0;
+    if (to.extent[i]) open = (int)i, opens++;
+  }
+  if (known && rest >= 0) to.at[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
+  if (known && opens > 1) {
+    y = reshape_by_sizes(e, x, &to);
+  } else if (known) {
+    if (open >= 0) to.at[open] = -1;
+    y = x_reshape(e, x, to.at, (int)to.count);
+  }
+  if (!e->status && (!known || (open >= 0 && y->extents[open] != to.extent[open])))
     x_fail(e, HONE_E_UNSUP, "Reshape by sizes known only at run time");
   x_out(e, 0, y);
 }
 
-/* The first axis, of a size that a run knows, and those behind it as one: so many times the size. */
-static bool is_merged(const struct node *node) {
+/* Axes in front that are to be one, -1, of which a run knows some sizes: how many elements of it lie side by side behind
+ * the last open one; 0 where that is not asked, or nothing has to move. */
+static int64_t merged_times(const struct node *node, int *out_last) {
   const struct value *x = node_input(node, 0), *shape = node_input(node, 1);
   int64_t asked[HONE_MAX_RANK], rest = 1;
   size_t count = 0;
-  if (!is_open_along(x, 0) || !shape || !shape->constant ||
+  int opens = 0, last = -1;
+  for (int d = 0; x && d < x->shape.rank; d++)
+    if (x->extents[d]) last = d, opens++;
+  if (!opens || !shape || !shape->constant ||
       !tensor_read_ints(shape->constant, HONE_MAX_RANK, asked, &count) || !count || asked[0] != -1)
-    return false;
-  for (int d = 1; d < x->shape.rank; d++)
-    if (x->extents[d]) return false;
+    return 0;
   for (size_t i = 1; i < count; i++)
-    if (asked[i] < 1 || !checked_mul(rest, asked[i], &rest)) return false;
-  const int64_t inner = dims_product(&x->shape, 1, x->shape.rank);
-  return inner != rest && inner % rest == 0;
+    if (asked[i] < 1 || !checked_mul(rest, asked[i], &rest)) return 0;
+  const int64_t inner = dims_product(&x->shape, last + 1, x->shape.rank);
+  const bool is_as_it_was = opens == 1 && dims_product(&x->shape, 0, last) == 1 && inner == rest;
+  *out_last = last;
+  return is_as_it_was || inner % rest ? 0 : inner / rest;
+}
+
+static bool is_merged(const struct node *node) {
+  int last;
+  return merged_times(node, &last) > 0;
+}
+
+/* bool [rows]: which elements of the axes up to `last`, `times` each, there are. */
+static struct value *merged_places(struct expansion *e, struct value *x, int last, int64_t times,
+                                   int64_t rows) {
+  struct shape all = {last + 2, {0}};
+  struct value *is = NULL;
+  for (int d = 0; d <= last; d++) all.dims[d] = x->shape.dims[d];
+  all.dims[last + 1] = times;
+  for (int d = 0; d <= last && !e->status; d++) {
+    if (!x->extents[d]) continue;
+    int64_t dims[HONE_MAX_RANK];
+    for (int i = 0; i <= last + 1; i++) dims[i] = i == d ? x->shape.dims[d] : 1;
+    struct value *along = shared(e, x_reshape(e, places(e, x, d), dims, last + 2));
+    is = is ? shared(e, x_2(e, OP_And, is, along)) : along;
+  }
+  if (e->status) return is;
+  is = shape_equal(&is->shape, &all) ? is : shared(e, x_expand(e, is, &all));
+  return shared(e, x_reshape(e, is, &rows, 1));
 }
 
 static void open_merged(struct expansion *e) {
-  struct value *x = x_in(e, 0), *size = count_of(e, x->extents[0]);
-  int64_t dims[HONE_MAX_RANK], rest = 1;
+  struct value *x = x_in(e, 0);
+  int64_t dims[HONE_MAX_RANK], rest = 1, rows;
   size_t count = 0;
+  int last;
+  const int64_t times = merged_times(e->node, &last);
+  if (last + 2 > HONE_MAX_RANK) x_fail(e, HONE_E_LIMIT, "Reshape of so many dimensions");
   if (e->status || !tensor_read_ints(x_in(e, 1)->constant, HONE_MAX_RANK, dims, &count)) return;
   for (size_t i = 1; i < count; i++) rest *= dims[i];
-  const int64_t times = dims_product(&x->shape, 1, x->shape.rank) / rest;
-  dims[0] = x->shape.dims[0] * times;
-  size = shared(e, x_2(e, OP_Mul, size, x_scalar(e, HONE_I64, (double)times)));
+  rows = dims[0] = dims_product(&x->shape, 0, x->shape.rank) / rest;
+  struct value *is = merged_places(e, x, last, times, rows);
   x = x_reshape(e, close_all(e, x, 0), dims, (int)count);
-  x_out(e, 0, keep(e, x, first_of(e, dims[0], size), 0));
+  x_out(e, 0, keep(e, x, is, 0));
 }
 
-/* What is no element goes to one place more, which is cut off. */
+/* What is no element goes to one place more, which is cut off; what is outside lies behind that as well. */
 static void open_scatter(struct expansion *e) {
   struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
   const int axis = (int)axis_of(e->node, 0);
@@ -521,9 +722,7 @@ static void open_scatter(struct expansion *e) {
   const int64_t room = x->shape.dims[axis];
   none = x_scalar(e, HONE_I64, (double)room);
   n = x->extents[axis] ? count_of(e, x->extents[axis]) : none;
-  index = x_cast(e, index, HONE_I64);
-  index = x_3(e, OP_Where, x_2(e, OP_Less, index, x_scalar(e, HONE_I64, 0)),
-              x_2(e, OP_Add, index, n), index);
+  index = within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
   for (int d = 0; d < index->shape.rank && !e->status; d++) index = close_with(e, index, d, none);
   struct value *in[] = {x_pad(e, close_all(e, x, 0), axis, 0, 1), index,
                         close_all(e, x_in(e, 2), 0)};
@@ -553,6 +752,13 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_ReduceL1, is_open_reduce, open_reduce},
       {OP_ReduceL2, is_open_reduce, open_reduce},
       {OP_ReduceSumSquare, is_open_reduce, open_reduce},
+      {OP_ReduceLogSum, is_open_reduce, open_reduce},
+      {OP_ReduceLogSumExp, is_open_reduce, open_reduce},
+      {OP_ReduceMean, is_open_reduce, open_mean},
+      {OP_Softmax, is_open_softmax, open_softmax},
+      {OP_LogSoftmax, is_open_softmax, open_softmax},
+      {OP_ArgMax, is_open_arg, open_arg},
+      {OP_ArgMin, is_open_arg, open_arg},
       {OP_Split, is_whole_split, open_split},
       {OP_RoiAlign, is_any_open, open_regions},
       {OP_Flatten, is_any_open, expand_open_flatten},

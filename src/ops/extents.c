@@ -32,13 +32,20 @@ static hone_status refuse_open(struct ctx *ctx, const struct node *node) {
   return HONE_OK;
 }
 
+/* Of a NonZero or a Compress: the axis that it counts. */
+static int counted_axis(const struct node *node) {
+  const int64_t axis = is_op(node, OP_NonZero) ? 1 : node_int(node, "axis", 0);
+  return (int)(axis < 0 ? axis + node->inputs[0]->shape.rank : axis);
+}
+
 /* The size that an earlier node of the same operand counted; 0: there is none. */
 static uint32_t counted_before(const struct graph *graph, const struct node *node, size_t operand) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const struct node *other = graph->nodes.at[i];
     if (other->op != node->op || other->inputs[operand] != node->inputs[operand]) continue;
-    for (int d = 0; other->outputs[0] && d < other->outputs[0]->shape.rank; d++)
-      if (other->outputs[0]->extents[d]) return other->outputs[0]->extents[d];
+    const struct value *y = other->outputs[0];
+    const int axis = counted_axis(other);
+    if (y && axis >= 0 && axis < y->shape.rank && y->extents[axis]) return y->extents[axis];
   }
   return 0;
 }
@@ -68,14 +75,18 @@ static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node
   return open_dimension(ctx, graph, node, 0, 1, &number);
 }
 
+/* Other axes stay as they are; one that is open along its own is composites_open.c's. */
 static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node *node) {
-  int axis = 0;
-  TRY(refuse_open(ctx, node));
-  if (node->inputs[1]->constant) return HONE_OK;
-  uint32_t number = masked_size(node->inputs[1]);
+  const struct value *x = node->inputs[0], *mask = node->inputs[1];
+  const int axis = counted_axis(node);
+  const bool is_flat = !node_attribute(node, "axis");
+  if (is_open(mask) || (is_flat ? is_open(x) : x->extents[axis] != 0)) return no_rule(ctx, node);
+  struct value *y = node->outputs[0];
+  for (int d = 0; d < y->shape.rank; d++)
+    if (d != axis) y->extents[d] = x->extents[d];
+  if (mask->constant) return HONE_OK;
+  uint32_t number = masked_size(mask);
   if (!number) number = counted_before(graph, node, 1);
-  if (node_attribute(node, "axis"))
-    TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
   return open_dimension(ctx, graph, node, 0, axis, &number);
 }
 
@@ -444,6 +455,8 @@ static const struct {
     {OP_ReduceL1, reduce},
     {OP_ReduceL2, reduce},
     {OP_ReduceSumSquare, reduce},
+    {OP_ReduceLogSum, reduce},
+    {OP_ReduceLogSumExp, reduce},
     {OP_ArgMax, reduce_one},
     {OP_ArgMin, reduce_one},
     {OP_Expand, expand},

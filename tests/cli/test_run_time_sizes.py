@@ -24,7 +24,9 @@ WEIGHTS = {"zero": np.float32(0), "half": np.float32(0.5), "first": np.array([0]
            "two": np.array([2]), "four": np.array([4]), "five": np.array([5]), "end": np.array([2**63 - 1]), "both": np.array([0, 1]),
            "last": np.array(-1), "w": np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3), "b": np.arange(3, dtype=np.float32),
            "pairs": np.array([-1, 2, 2]), "flat": np.array([-1]), "more": np.linspace(0, 1, 8, dtype=np.float32).reshape(2, 4),
-           "limit": np.array([4]), "overlap": np.float32(0.4), "zeroth": np.array(0), "step": np.array(1), "minus": np.array([-1, -1]), "ones2": np.array([1, 1]), "row": np.arange(4, dtype=np.float32).reshape(1, 4), "none": np.array([0]),
+           "limit": np.array([4]), "overlap": np.float32(0.4), "zeroth": np.array(0), "step": np.array(1), "minus": np.array([-1, -1]), "ones2": np.array([1, 1]), "row": np.arange(4, dtype=np.float32).reshape(1, 4), "none": np.array([0]), "begins": np.array([-2**63, -2**63]), "zeros2": np.array([0, 0]), "quads": np.array([-1, 4]),
+           "back3": np.array([-3]), "back4": np.array([-4]), "back9": np.array([-9]), "back1": np.array([-1]), "begin": np.array([-2**63]), "minus2": np.array([-2]), "nine": np.array([9]),
+           "update": np.array([[7]], np.float32),
            "quarters": np.array([-1, 2]), "image": np.linspace(-2, 2, 128, dtype=np.float32).reshape(1, 2, 8, 8)}
 
 CASES = {
@@ -44,8 +46,36 @@ CASES = {
     "slices": ([node("Slice", "rows first three first", "a"), node("Slice", "rows two end first", "c"),
                 node("Slice", "rows second four second", "d0"),
                 node("Slice", "d0 one five first", "d"), node("Slice", "scores first three first", "e")], ["a", "c", "d", "e"]),
+    "from-the-end": ([node("Slice", "rows back3 end first", "a"), node("Slice", "rows first back1 first", "c"), node("Slice", "rows one back1 first", "d"),
+                      node("Slice", "rows back4 back1 first", "e"), node("Slice", "scores back3 five first", "f"), node("Slice", "scores two back4 first", "g"),
+                      node("Slice", "rows back9 end first", "h"), node("Add", "h rows", "i"), node("Slice", "rows minus ones2 both", "j"),
+                      node("Slice", "scores begin five first", "k"), node("Slice", "index nine end first", "l"), node("Add", "scores scores", "many"),
+                      node("Slice", "scores one end first", "tail"), node("Slice", "many one end first", "tail2"), node("Sub", "tail tail2", "m")], list("acdefghijklm")),
+    "in-steps": ([node("Slice", "rows first end first two", "a"), node("Slice", "rows back1 begin first back1", "c"), node("Add", "c rows", "d"),
+                  node("Slice", "scores end begin first minus2", "e"), node("Slice", "scores four one first back1", "f"), node("Slice", "scores minus2 back4 first back1", "g"),
+                  node("Slice", "rows back9 begin first back1", "h"), node("Slice", "index three back1 first three", "i"), node("Slice", "rows one five first nine", "j"),
+                  node("Slice", "rows back3 first first back1", "k"), node("Slice", "rows minus begins both minus", "l")], list("acdefghijkl")),
+    "from-a-size": ([node("Slice", "x count end first", "a"), node("Slice", "x first count first two", "c"), node("Slice", "x one count first", "d"),
+                     *ABOVE, node("Squeeze", "high first", "which"), node("Shape", "which", "fewer"), node("Slice", "rows fewer end first", "e"),
+                     node("Slice", "rows first fewer first", "f"), node("Slice", "rows fewer count first", "g"), node("Slice", "x fewer count first", "h"),
+                     node("Slice", "x count first first back1", "i"), node("Slice", "rows back3 fewer first", "j")], list("acdefghij")),
+    "means": ([node("ReduceMean", "rows first", "a", keepdims=0), node("ReduceMean", "scores", "c"), node("ReduceMean", "rows", "d", keepdims=0),
+               node("ReduceLogSumExp", "rows first", "e"), node("ReduceLogSum", "scores first", "f", keepdims=0), node("Sub", "rows a", "g"),
+               node("Cast", "index", "small", to=TensorProto.INT32), node("ReduceMean", "small", "h", keepdims=0)], list("acdefgh")),
+    "likeliest": ([node("Softmax", "rows", "a", axis=0), node("LogSoftmax", "scores", "c"), node("ArgMax", "rows", "d", axis=0, keepdims=0),
+                   node("ArgMin", "index", "e", axis=-1), node("Mul", "a rows", "f"), node("ReduceSum", "a first", "g")], list("acdefg")),
+    "two-sizes": ([*ABOVE, node("Squeeze", "high first", "which"), node("Gather", "scores which", "their"), node("Gather", "rows which", "some"), node("Shape", "their", "fewer"),
+                   node("Unsqueeze", "scores second", "column"), node("Unsqueeze", "their first", "line"), node("Mul", "column line", "table"),
+                   node("Unsqueeze", "rows second", "rows2"), node("Unsqueeze", "some first", "some2"), node("Min", "rows2 some2", "pairs3"),
+                   node("Concat", "count fewer two two", "shape4", axis=0), node("Reshape", "pairs3 shape4", "a"),
+                   node("Concat", "count fewer one", "shape3", axis=0), node("Reshape", "table shape3", "c"), node("Reshape", "table flat", "d"),
+                   node("Reshape", "pairs3 quads", "e"), node("Reshape", "a flat", "f"), node("Slice", "table minus2 end second", "g"),
+                   node("Slice", "table zeros2 minus both", "h"), node("ReduceSum", "table second", "i"), node("ReduceMean", "pairs3 first", "j"),
+                   node("Compress", "table above", "k", axis=0), node("Transpose", "rows", "across"), node("Reshape", "across flat", "l"),
+                   node("Concat", "table table", "m", axis=1), node("ReduceMean", "table", "n", keepdims=0)], list("acdefghijklm")),
     "where-again": ([*ABOVE, node("Transpose", "high", "turned", perm=[1, 0]), node("GatherND", "rows turned", "y"),
                      node("Compress", "scores above", "z", axis=0)], ["y", "z", "high"]),
+    "twice": ([node("Neg", "rows", "a"), node("Neg", "rows", "c")], ["a", "c"]),
     "last": ([node("Gather", "scores last", "a", axis=0), node("Gather", "rows last", "c", axis=0)], ["a", "c"]),
     "boxes": ([node("Unsqueeze", "rows first", "boxes"), node("Unsqueeze", "scores both", "of"),
                node("NonMaxSuppression", "boxes of limit overlap", "kept"), node("Gather", "kept two", "column", axis=1),
@@ -80,7 +110,7 @@ CASES["nothing-of-nothing"] = ([node("Equal", "count none", "is0"), node("If", "
                                 node("ReduceSum", "scores", "sum", keepdims=0), node("Greater", "sum half", "exceeds"),
                                 node("If", "exceeds", "c", then_branch=BRANCHES[1], else_branch=BRANCHES[0])], ["a", "c"])
 # an extreme of nothing is an error of ONNX Runtime's, what is left beside nothing as well, and nothing has no last element
-NOT_EMPTY = {"maximum", "reductions", "last", "rest"}
+NOT_EMPTY = {"maximum", "reductions", "last", "rest", "means", "likeliest"}
 
 
 def model(nodes, outputs):
@@ -110,6 +140,29 @@ def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
             got = np.load(tmp_path / "out" / f"out_{k}.npy")
             assert got.shape == want.shape and got.dtype == want.dtype, (case, k, got, want)
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=f"{case} {k}")
+
+
+OUTSIDE = {
+    "gather": [node("Gather", "rows count", "y", axis=0)],
+    "gather-nd": [node("Unsqueeze", "count second", "beyond"), node("GatherND", "rows beyond", "y")],
+    "scatter": [node("Unsqueeze", "count second", "beyond"), node("ScatterElements", "rows beyond update", "y", axis=0)],
+    "scatter-before": [node("Neg", "count", "under"), node("Sub", "under one", "below"), node("Unsqueeze", "below second", "beyond"),
+                       node("ScatterElements", "rows beyond update", "y", axis=0)],
+}
+
+
+@pytest.mark.parametrize("mode", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_an_index_beyond_what_was_found_is_an_error(hone, tmp_path, case, mode):
+    onnx.save(model(OUTSIDE[case], ["y"]), tmp_path / "m.onnx")
+    s = np.where(np.arange(9) % 3 == 0, 1.0, -1.0).astype(np.float32)
+    x = np.zeros((9, 4), np.float32)
+    with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument):
+        ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"]).run(None, {"s": s, "x": x})
+    np.save(tmp_path / "s.npy", s)
+    np.save(tmp_path / "x.npy", x)
+    done = hone("run", "m.onnx", "--input", f"s={tmp_path}/s.npy", "--input", f"x={tmp_path}/x.npy", "-o", "out", *mode)
+    assert done.code and "E_SHAPE" in done.errors, done.errors
 
 
 @pytest.mark.parametrize("nodes", [[h.make_node("Concat", ["rows", "", "rows"], ["y"], axis=0)],

@@ -35,11 +35,18 @@ import values
 
 STATUSES = ("pass", "refused", "not asked", "wrong")
 AT_RUN_TIME = re.compile("known only at run time|must be known at compile time")
+SENTENCE = re.compile(r"^(?:hone: )?(E_.+)", re.MULTILINE)
 REFUSALS = ("E_UNSUP", "E_TYPE", "E_SHAPE: open dimensions")
 # Results that differ from run to run by design: only type and shape are compared.
 RANDOM = re.compile(r"test_(bernoulli|training_dropout)(_|$)")
 # Where the suite's float32 transform gives 2e-7 beside an exact zero of numbers up to 100.
 NOISY = re.compile(r"test_dft_inverse(_opset19)?$")
+# --level: flags of `hone compile`, and what runs the program.
+LEVELS = {
+    "avx2": (["--cpu", "avx2"], []),
+    "portable": (["--portable"], []),
+    "aarch64": (["--target", "aarch64-linux-gnu", "--cpu", "neon"], ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+}
 # Inputs of operators that decide a shape and may be floats.
 SHAPE_OPERANDS = {"Range": (0, 1, 2), "Resize": (2,), "Upsample": (1,), "OneHot": (1,)}
 # Written out, Range is a Loop whose trip count comes from the same three scalars.
@@ -105,22 +112,43 @@ def read_outputs(prefix, names, model):
     return outputs
 
 
-def run_tool(tool, folder, model, inputs):
-    """Evaluates once; the outputs, or Refused with the tool's sentence."""
-    onnx.save(model, folder / "model.onnx")
-    prefix = folder / "out"
-    paths, shapes = write_inputs(folder, model, inputs)
-    command = [tool, *shapes, folder / "model.onnx", prefix, *paths]
+def called(*command):
+    """What the command printed, or Refused with its sentence."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     except subprocess.TimeoutExpired:
         raise Wrong("no answer within 600 s") from None
     message = done.stderr.decode(errors="replace").strip()
     if done.returncode == 0:
-        return read_outputs(prefix, done.stdout.decode().splitlines(), model)
-    if done.returncode > 0 and message.startswith(REFUSALS):
-        raise Refused(message)
+        return done.stdout.decode()
+    sentence = SENTENCE.search(message)
+    if done.returncode > 0 and sentence and sentence[1].startswith(REFUSALS):
+        raise Refused(sentence[1])
     raise Wrong(f"exit {done.returncode}: {message[:200]}")
+
+
+def output_names(model, count):
+    """The names of so many outputs; a sequence's elements are those that no other output is."""
+    names = []
+    for k, info in enumerate(model.graph.output):
+        rest = len(model.graph.output) - 1 - k
+        is_tensor = info.type.WhichOneof("value") == "tensor_type"
+        names += [info.name] if is_tensor else [f"{info.name}.{n}" for n in range(count - len(names) - rest)]
+    return names
+
+
+def run_tool(tool, folder, model, inputs):
+    """Evaluates once; the outputs, or Refused with the tool's sentence."""
+    onnx.save(model, folder / "model.onnx")
+    prefix = folder / "output_"
+    paths, shapes = write_inputs(folder, model, inputs)
+    if isinstance(tool, str):
+        return read_outputs(prefix, called(tool, *shapes, folder / "model.onnx", prefix, *paths).splitlines(), model)
+    hone, level = tool  # a program of that level, run as a user runs it
+    flags, emulator = LEVELS[level]
+    called(hone, "compile", folder / "model.onnx", *shapes, *flags, "--no-cache", "-o", folder / "program")
+    called(*emulator, folder / "program", *paths, "-o", folder, "--threads", "1")
+    return read_outputs(prefix, output_names(model, len(list(folder.glob("output_*.npy")))), model)
 
 
 def decides_shape(model, name):
@@ -241,7 +269,9 @@ def bless(path, rows, expected):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tool", required=True)
+    parser.add_argument("--tool", required=True, help="with --level: hone")
+    parser.add_argument("--level", choices=LEVELS, help="programs of this level")
+    parser.add_argument("--every", type=int, default=1, help="each so-manieth case")
     parser.add_argument("--status", default="status.txt", help="file beside this one")
     parser.add_argument("--bless", action="store_true", help="rewrite the status of the cases that ran")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -250,14 +280,14 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print each case")
     parser.add_argument("pattern", nargs="?", default="", help="only cases whose name matches")
     options = parser.parse_args()
-    tool = os.path.abspath(options.tool)
+    tool = (os.path.abspath(options.tool), options.level) if options.level else os.path.abspath(options.tool)
     cases = [
         case
         for case in suites.load_cases()
         if re.search(options.pattern, case.name)
         and options.kind in (None, case.kind)
         and options.without != case.kind
-    ]
+    ][:: options.every]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda case: judge(tool, case), cases))
     status_file = Path(__file__).with_name(options.status)
@@ -268,7 +298,8 @@ def main():
     for name, status, reason in rows if options.verbose else worse:
         print(f"{status:9} {name}: {reason}")
         if (name, status, reason) in worse:
-            print(f"          repeat: {sys.executable} {__file__} --tool {options.tool} '^{name}$'")
+            level = f" --level {options.level}" if options.level else ""
+            print(f"          repeat: {sys.executable} {__file__} --tool {options.tool}{level} '^{name}$'")
     if options.bless and not worse:
         bless(status_file, rows, expected)
     counts = [f"{sum(row[1] == s for row in rows)} {'passed' if s == 'pass' else s}" for s in STATUSES]

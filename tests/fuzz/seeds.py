@@ -17,6 +17,8 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from test_run_time_sizes import CASES, model  # noqa: E402
 LARGEST = 12000
 GRAPHS = ("zoo:mlp", "zoo:conv", "zoo:lstm", "zoo:gcn", "zoo:dlrm")
 
@@ -152,8 +154,8 @@ def main():
         folder.mkdir(parents=True)
     nodes = node_models()
     files(at["onnx"], (ROOT / "tests/cases/import").rglob("*.onnx"))
-    for name, model in nodes[::3]:
-        put(at["onnx"], name, model.SerializeToString())
+    for name, made in nodes[::3] + [(name, model(*case)) for name, case in CASES.items()]:
+        put(at["onnx"], name, made.SerializeToString())
     files(at["tflite"], (ROOT / "tests/cases/tflite").glob("*.tflite"))
     for path in (ROOT / "tests/cases/pt2").glob("*.*[2p]"):  # small.pt2, operators.zip
         with zipfile.ZipFile(path) as source:
@@ -163,6 +165,7 @@ def main():
     inflate(at["inflate"])
     choices(at["choices"], hone)
     graph(at["graph"], hone, nodes)
+    files(at["graph"], (ROOT / "tests/compile").glob("*.hg"))
     study(at["study"], hone)
     event(at["event"])
     for name, folder in at.items():

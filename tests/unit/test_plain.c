@@ -370,9 +370,11 @@ static void *compile_text(struct ctx *ctx, const struct text *text, char folder[
   struct process_result result;
   REQUIRE(process_run(ctx,
                       &(struct process_options){
-                          .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 120000000000u},
+                          .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000u},
                       &result));
-  if (result.exit_code) case_fails("cc: %.9000s", result.output.at ? result.output.at : "");
+  if (result.exit_code)
+    case_fails("cc%s: %.9000s", result.timed_out ? " took too long" : "",
+               result.output.at ? result.output.at : "");
   text_deinit(&result.output);
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) case_fails("%s", dlerror());
