@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 from ._lib import MAX_RANK, Tensor
 
 # ONNX TensorProto.DataType, as hone.h numbers them. NumPy has no bfloat16: its bits travel as uint16.
-DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 9: np.bool_,
-          10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64, 16: np.uint16}
+DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 8: np.str_,
+          9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64, 16: np.uint16}
+STRING = 8
+TEXT = np.dtype([("at", np.uintp), ("length", np.uintp)])  # hone_string
 
 
 def is_torch(x: Any) -> bool:
@@ -35,9 +38,40 @@ def to_numpy(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 
+def fits(array: np.ndarray, dtype: np.dtype) -> bool:
+    """Strings may be of any width, bytes or objects."""
+    return array.dtype == dtype if dtype.kind != "U" else array.dtype.kind in "USO"
+
+
+def hold(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The array as hone reads it, dense, and what must live as long: strings are places in bytes."""
+    if array.dtype.kind not in "USO":
+        return (array if array.flags.c_contiguous else np.ascontiguousarray(array)), array
+    texts = [x if isinstance(x, bytes) else str(x).encode() for x in array.ravel().tolist()]
+    lengths = np.array([len(x) for x in texts], np.uintp)
+    data = np.frombuffer(b"".join(texts) + b"\0", np.uint8)
+    made = np.empty(len(texts), TEXT)
+    made["at"], made["length"] = data.ctypes.data + np.cumsum(lengths) - lengths, lengths
+    return made.reshape(array.shape), data
+
+
+def room(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.empty(shape, TEXT if dtype.kind == "U" else dtype)
+
+
+def give(array: np.ndarray, dtype: int, as_torch: bool) -> Any:
+    """What hone wrote, as the caller wants it."""
+    if array.dtype != TEXT:
+        return to_torch(array, dtype) if as_torch else array
+    texts = [ctypes.string_at(at, length).decode(errors="replace") for at, length in array.ravel().tolist()]
+    return np.array(texts, np.str_).reshape(array.shape)
+
+
 def describe(array: np.ndarray, dtype: int) -> Tensor:
     if array.ndim > MAX_RANK:
         raise ValueError(f"{array.ndim} dimensions: at most {MAX_RANK}")
+    if dtype == STRING and array.dtype != TEXT:
+        raise TypeError("strings go in and out by calling the model, not by run_into")
     tensor = Tensor(data=array.ctypes.data, dtype=dtype, rank=array.ndim)
     tensor.shape[:array.ndim] = array.shape
     return tensor

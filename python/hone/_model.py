@@ -81,19 +81,21 @@ class Model:
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Shapes and element types must be the model's own (`inputs`): HoneError with id E_SHAPE or E_TYPE."""
         given = self._order(arrays, named)
-        held = []
+        held, kept = [], []
         for port, x in zip(self.inputs, given):
             array = _arrays.to_numpy(x)
-            if array.dtype != port.dtype:
+            if not _arrays.fits(array, port.dtype):
                 raise _lib.HoneError("E_TYPE", f"input {port} was given {array.dtype}")
             if array.shape != port.shape and not self._is_open:
                 raise _lib.HoneError("E_SHAPE", f"input {port} was given the shape {list(array.shape)}")
-            held.append(np.ascontiguousarray(array) if not array.flags.c_contiguous else array)
-        results = [np.empty(shape, port.dtype) for shape, port in zip(self._output_shapes(held), self.outputs)]
+            array, keep = _arrays.hold(array)
+            held.append(array)
+            kept.append(keep)
+        results = [_arrays.room(shape, port.dtype) for shape, port in zip(self._output_shapes(held), self.outputs)]
         results = [array if array.shape == shape else array.reshape(-1)[:math.prod(shape)].reshape(shape)
                    for array, shape in zip(results, self.run_into(held, results))]
-        if any(_arrays.is_torch(x) for x in given):
-            results = [_arrays.to_torch(r, port.onnx_type) for r, port in zip(results, self.outputs)]
+        as_torch = any(_arrays.is_torch(x) for x in given)
+        results = [_arrays.give(r, port.onnx_type, as_torch) for r, port in zip(results, self.outputs)]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _output_shapes(self, inputs: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
@@ -111,7 +113,7 @@ class Model:
         """The call without any allocation: dense arrays in the model's order, outputs are written. Returns the
         outputs' shapes: smaller than the model's where a size is known only at run time; the elements then lie
         densely at the start of the array. Runs of one model may not overlap in time; Python's lock is released
-        meanwhile."""
+        meanwhile. Strings are not arrays here: only a call takes them."""
         context = _lib.context()
         ins = (_lib.Tensor * max(1, len(inputs)))(
             *[_arrays.describe(x, port.onnx_type) for x, port in zip(inputs, self.inputs)])
@@ -170,7 +172,7 @@ def _export(module: Any, example_inputs: Sequence[Any], folder: str) -> str:
 
 def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None, cpu: str | None = None,
             threads: int = 0, cc: str | None = None, alias: dict[str, str] | None = None) -> Model:
-    """Compiles an ONNX file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
+    """Compiles a model file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
     shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]" ("0<=P<=64" from 0),
     and are then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this

@@ -1,6 +1,9 @@
 """The Python package over a built libhone: compile, call, save, errors, threads, bench."""
+import ast
 import concurrent.futures
 import gc
+import html.parser
+import json
 import os
 import pathlib
 import subprocess
@@ -210,3 +213,69 @@ def test_progress_is_told_apart_from_the_rows():
     assert (2, 4, "<m> native run") in shown and shown[-1] == (4, 4, "done")
     code, out, said = _progress.run([sys.executable, "-c", "import sys; print(sys.stderr.isatty())"], False)
     assert (code, out, said) == (0, "False\n", "")
+
+
+class Parts(html.parser.HTMLParser):
+    """The tags of a piece of HTML, each closed where it was opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_notebook_s_cells_run(tmp_path, monkeypatch):
+    """examples/notebook.ipynb: each cell, and what a notebook would show of its last line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    cells = json.loads((ROOT / "examples/notebook.ipynb").read_text())["cells"]
+    names, shown = {}, []
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        assert not cell["outputs"]
+        body = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(body[:-1], []), "cell", "exec"), names)
+        shown.append(eval(compile(ast.Expression(body[-1].value), "cell", "eval"), names))
+    model, (shape, dtype), written, study, rows = shown
+    assert "float32[4,256]" in repr(model) and shape[0] == 4 and dtype == np.float32
+    assert str(tmp_path / written[0]) == str(tmp_path / "mlp.so") and (tmp_path / "mlp.so").exists()
+    assert rows[0][:2] == ("native", "ok") and rows[0][2] > 0 and [row[0] for row in rows] == ["native", "onnxruntime"]
+    tags = Parts(study._repr_html_()).seen
+    assert tags[0] == "table" and tags.count("tr") == 2 + len(study)
+
+
+def test_strings_go_in_and_out(tmp_path):
+    """Of any width, as bytes or objects; sizes may be open."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper
+    nodes = [helper.make_node("StringConcat", ["x", "mark"], ["said"]),
+             helper.make_node("LabelEncoder", ["said"], ["code"], domain="ai.onnx.ml", keys_strings=["ja!", "wörter!", "!"],
+                              values_int64s=[1, 2, 3], default_int64=-1)]
+    graph = helper.make_graph(nodes, "text", [helper.make_tensor_value_info("x", TensorProto.STRING, ["n", 2])],
+                              [helper.make_tensor_value_info("said", TensorProto.STRING, ["n", 2]),
+                               helper.make_tensor_value_info("code", TensorProto.INT64, ["n", 2])],
+                              [helper.make_tensor("mark", TensorProto.STRING, [1], [b"!"])])
+    path = tmp_path / "text.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 2)],
+                                ir_version=9), path)
+    model = hone.compile(path, shapes="x[3,2]")
+    words = np.array([["wörter", ""], ["ja", "nein"], ["ja", "a longer word than any key"]])
+    for x in (words, words.astype(object), np.char.encode(words), words.T.copy().T):
+        said, code = model(x)
+        np.testing.assert_array_equal(said, np.char.add(words, "!"))
+        np.testing.assert_array_equal(code, [[2, 3], [1, -1], [1, -1]])
+    with pytest.raises(TypeError, match="by calling the model"):
+        model.run_into([words], [words.copy(), np.zeros((3, 2), np.int64)])
+    with pytest.raises(hone.HoneError) as found:
+        model(np.zeros((3, 2), np.float32))
+    assert found.value.id == "E_TYPE"
