@@ -38,6 +38,8 @@ def page():
         "- **State**: variables and the state tensors of recurrent operators are inputs, and outputs called `NAME:next`.",
         "- **LSTM** with projections, layer normalisation, peepholes and clipped values: of floats, and of bytes with a cell of 16 bits",
         "  (8x8_16), bit for bit; these not with peepholes and a projection at once, which LiteRT's kernel mixes up.",
+        "- **Strings** are looked up in hash tables that CALL_ONCE fills with constants, moved (reshaped, sliced, gathered) and",
+        "  compared.",
         "- **Sparse** constants are read with all their zeros; **composites** are what their own graph says.",
         f"- **Custom operators** that LiteRT brings are read ({', '.join(f'`{name}`' for name in customs)}, fast and regular); others are",
         "  refused by name: their code is not in the file.",

@@ -247,9 +247,19 @@ static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) 
 }
 
 /* Operators that know of variables and of tensors that keep their content; that read complex numbers. */
-static tf_build_fn *const of_state[] = {
-    tf_if,   tf_while, tf_composite, tf_read_variable,      tf_assign_variable,
-    tf_lstm, tf_rnn,   tf_svdf,      tf_bidirectional_lstm, tf_bidirectional_rnn};
+static tf_build_fn *const of_state[] = {tf_if,
+                                        tf_while,
+                                        tf_composite,
+                                        tf_read_variable,
+                                        tf_assign_variable,
+                                        tf_lstm,
+                                        tf_rnn,
+                                        tf_svdf,
+                                        tf_bidirectional_lstm,
+                                        tf_bidirectional_rnn,
+                                        tf_hashtable_find,
+                                        tf_hashtable_import,
+                                        tf_hashtable_size};
 static tf_build_fn *const of_complex[] = {tf_complex_part, tf_reshape, tf_squeeze, tf_expand_dims};
 
 static bool is_among(const struct tf_kind *kind, tf_build_fn *const *those, size_t count) {
@@ -268,6 +278,8 @@ static hone_status build_operator(struct tf *tf, size_t index) {
     const struct tf_tensor *in = tf_in(&op, k);
     if (in && in->is_complex && !is_among(op.kind, of_complex, COUNT(of_complex)))
       return tf_refuse(&op, "of complex numbers");
+    if (in && in->dtype == HONE_STRING && !tf_takes_text(op.kind))
+      return tf_refuse(&op, "of strings");
     if (!in || in->value || in->image) continue;
     if ((in->resource || in->is_variable) && is_among(op.kind, of_state, COUNT(of_state))) continue;
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "%s reads \"%s\", which nothing defines",
@@ -278,6 +290,7 @@ static hone_status build_operator(struct tf *tf, size_t index) {
     if (out->value || out->image)
       return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "duplicate: \"%s\" is defined twice",
                   out->name);
+    if (out->dtype == HONE_STRING && !tf_takes_text(op.kind)) return tf_refuse(&op, "of strings");
   }
   return op.kind->build(&op);
 }

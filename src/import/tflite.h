@@ -28,7 +28,7 @@ struct tf_tensor {
   struct tf_quantisation quantisation;
   const struct tensor *constant;
   struct value *value, *image, *imaginary; /* NULL: not there (yet) */
-  const char *resource;                    /* of a variable's handle */
+  const char *resource;                    /* of a variable's or a table's handle */
 };
 struct tf_graph {
   struct flat_table table;
@@ -47,6 +47,11 @@ struct tf_variable {
                                    finds, NULL: nobody reads that */
   bool is_assigned; /* by the model itself */
 };
+/* A table that was filled, by its handle's name. */
+struct tf_hashtable {
+  const char *name;
+  const struct tensor *keys, *values; /* of strings or INT64, as many of one as of the other */
+};
 /* A graph of the file that stands where an operator of another one calls it. */
 struct tf_frame {
   struct tf_graph caller;
@@ -64,6 +69,7 @@ struct tf {
   struct graph *root;
   VEC(struct tf_frame) frames;
   VEC(struct tf_variable *) variables;
+  VEC(struct tf_hashtable) hashtables;
   int64_t entered; /* operators of called graphs, for limit nodes */
   struct make make;
 };
@@ -113,6 +119,8 @@ tf_build_fn tf_if, tf_while, tf_call_once, tf_composite, tf_var_handle, tf_read_
     tf_assign_variable;
 /* The called graph is at its end: its results go to the operator that called it. */
 MUST_USE hone_status tf_leave(struct tf *tf);
+/* Within what CALL_ONCE calls, before the first run. */
+bool tf_is_initialising(const struct tf *tf);
 /* The variable of that name, made where there is none. */
 MUST_USE hone_status tf_variable_find(struct tf *tf, const char *name, struct tf_variable **out);
 /* What a tensor that keeps its content from run to run holds when the run begins; zero at first. */
@@ -120,6 +128,11 @@ MUST_USE hone_status tf_state(struct tf_op *op, struct tf_tensor *tensor, const 
                               struct value **out);
 /* What it holds from now on. */
 MUST_USE hone_status tf_keep(struct tf_op *op, struct tf_tensor *tensor, struct value *value);
+/* -- tflite_text.c ---- */
+/* Works on strings: other operators are of numbers. */
+bool tf_takes_text(const struct tf_kind *kind);
+tf_build_fn tf_hashtable, tf_hashtable_find, tf_hashtable_import, tf_hashtable_size;
+
 /* -- tflite_recurrent.c ---- */
 tf_build_fn tf_lstm, tf_rnn, tf_svdf, tf_bidirectional_lstm, tf_bidirectional_rnn;
 

@@ -360,7 +360,7 @@ hone_status tf_leave(struct tf *tf) {
 
 /* -- variables ---- */
 
-static bool is_initialising(const struct tf *tf) {
+bool tf_is_initialising(const struct tf *tf) {
   for (size_t i = 0; i < tf->frames.count; i++)
     if (tf->frames.at[i].call->stage == INITIAL) return true;
   return false;
@@ -427,7 +427,7 @@ hone_status tf_assign_variable(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, 0));
   TRY(handle_of(op, &variable));
   TRY(tf_value(op, tf_in(op, 1), &x));
-  if (is_initialising(op->tf)) {
+  if (tf_is_initialising(op->tf)) {
     if (!x->constant) return tf_refuse(op, "of what is not known before the first run");
     variable->initial = x->constant;
     return HONE_OK;

@@ -21,7 +21,7 @@ static const struct {
   hone_dtype dtype;
   const char *name;
 } types[] = {{HONE_F32, "FLOAT32"},  {HONE_F16, "FLOAT16"},  {HONE_I32, "INT32"},
-             {HONE_U8, "UINT8"},     {HONE_I64, "INT64"},    {HONE_UNDEFINED, "STRING"},
+             {HONE_U8, "UINT8"},     {HONE_I64, "INT64"},    {HONE_STRING, "STRING"},
              {HONE_BOOL, "BOOL"},    {HONE_I16, "INT16"},    {HONE_F32, "COMPLEX64"},
              {HONE_I8, "INT8"},      {HONE_F64, "FLOAT64"},  {HONE_UNDEFINED, "COMPLEX128"},
              {HONE_U64, "UINT64"},   {HONE_I32, "RESOURCE"}, {HONE_UNDEFINED, "VARIANT"},
@@ -108,6 +108,36 @@ static hone_status buffer_bytes(struct tf *tf, int64_t index, const char *name, 
   return HONE_OK;
 }
 
+static size_t word_at(const uint8_t *bytes, size_t i) {
+  bytes += 4 * i;
+  return (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
+}
+
+/* A buffer of strings: how many there are, where each begins and where the last one ends, in four bytes each, then
+   their bytes. */
+static hone_status read_strings(struct tf *tf, const char *name, const uint8_t *bytes, size_t size,
+                                struct tensor *out) {
+  const size_t count = tensor_count(out);
+  struct string *strings;
+  if (size < 4 || word_at(bytes, 0) != count || (size - 4) / 4 < count + 1)
+    return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "the shape needs %zu strings, not these",
+                count);
+  if (size > (size_t)tf->ctx->limits[LIMIT_string_tensor_bytes])
+    return fail(tf->ctx, HONE_E_LIMIT, place_name(name),
+                "a string tensor above limit string_tensor_bytes (%lld)",
+                (long long)tf->ctx->limits[LIMIT_string_tensor_bytes]);
+  TRY(NEW_ARRAY(tf->ctx, tf->arena, strings, count));
+  for (size_t i = 0; i < count; i++) {
+    const size_t start = word_at(bytes, i + 1), end = word_at(bytes, i + 2);
+    if (start > end || end > size)
+      return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "string %zu ends outside its buffer",
+                  i);
+    strings[i] = (struct string){(const char *)bytes + start, end - start};
+  }
+  out->data = strings;
+  return HONE_OK;
+}
+
 /* sparsity: absent where all elements are stored. */
 static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
                                  const struct flat_table *sparsity, const uint8_t *bytes,
@@ -122,6 +152,11 @@ static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
       return fail(tf->ctx, HONE_E_SHAPE, place_name(tensor->name), "a constant with an open shape");
   TRY(shape_check(tf->ctx, place_name(tensor->name), tensor->dtype, &tensor->shape, &elements,
                   &constant->bytes));
+  tensor->constant = constant;
+  if (tensor->dtype == HONE_STRING) {
+    if (!sparsity->flat) return read_strings(tf, tensor->name, bytes, size, constant);
+    return fail(tf->ctx, HONE_E_UNSUP, place_name(tensor->name), "sparse strings");
+  }
   if (!sparsity->flat && constant->bytes != size)
     return fail(tf->ctx, HONE_E_FORMAT, place_name(tensor->name),
                 "the shape needs %zu bytes, the buffer has %zu", constant->bytes, size);
@@ -129,7 +164,6 @@ static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
     TRY(tf_sparse_constant(tf, sparsity, tensor->name, bytes, size, constant));
   else
     TRY(payload_use(tf->ctx, tf->arena, bytes, constant));
-  tensor->constant = constant;
   return HONE_OK;
 }
 

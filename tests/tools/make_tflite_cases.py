@@ -17,8 +17,22 @@ from flatbuffers import flexbuffers
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite"
 TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 1,
-         "complex64": 8, "resource": 13}
+         "complex64": 8, "resource": 13, "string": 5}
 CODES = {name: code for name, code in vars(schema.BuiltinOperator).items() if isinstance(code, int)}
+
+
+def bytes_of(data, dtype):
+    """The bytes of a buffer. Of strings: their count, where each begins and the last one ends, then themselves."""
+    if dtype != "string":
+        return np.ascontiguousarray(data, dtype).tobytes()
+    texts = [str(text).encode() for text in np.asarray(data).reshape(-1)]
+    ends = np.cumsum([4 * (len(texts) + 2), *map(len, texts)])
+    return np.int32([len(texts), *ends]).tobytes() + b"".join(texts)
+
+
+def as_text(array):
+    """Strings are bytes in LiteRT."""
+    return np.char.decode(array.astype(np.bytes_)) if array.dtype.kind in "SO" else array
 
 
 class Model:
@@ -72,7 +86,7 @@ class Model:
         tensor.buffer, tensor.isVariable = 0, variable
         if data is not None:
             buffer = schema.BufferT()
-            buffer.data = np.frombuffer(np.ascontiguousarray(data, dtype).tobytes(), np.uint8)
+            buffer.data = np.frombuffer(bytes_of(data, dtype), np.uint8)
             self.model.buffers.append(buffer)
             tensor.buffer = len(self.model.buffers) - 1
         if quant:
@@ -99,11 +113,11 @@ class Model:
                 data = self.random.integers(info.min, info.max + 1, shape)
             else:
                 data = self.random.integers(int(low), int(high) + 1, shape)
-        self.data[name] = np.asarray(data).astype(dtype)
+        self.data[name] = np.char.encode(data) if dtype == "string" else np.asarray(data).astype(dtype)
         return name
 
     def constant(self, name, data, dtype="float32", quant=None):
-        data = np.asarray(data, dtype)
+        data = np.asarray(data, None if dtype == "string" else dtype)
         return self.tensor(name, data.shape, dtype, quant, data)
 
     def weights(self, name, shape, dtype="float32", quant=None):
@@ -181,9 +195,9 @@ class Model:
         for about in engine.get_input_details():
             engine.set_tensor(about["index"], self.data[about["name"]])
         engine.invoke()
-        arrays = {f"in_{k}": self.data[about["name"]] for k, about in enumerate(engine.get_input_details())}
+        arrays = {f"in_{k}": as_text(self.data[about["name"]]) for k, about in enumerate(engine.get_input_details())}
         for k, about in enumerate(engine.get_output_details()):
-            arrays[f"out_{k}"] = engine.get_tensor(about["index"]).copy()
+            arrays[f"out_{k}"] = as_text(engine.get_tensor(about["index"]).copy())
         if self.again:
             engine.invoke()
             for k, about in enumerate(engine.get_output_details()):
@@ -927,6 +941,82 @@ def handle(m, shared, container=""):
     return shared
 
 
+def filled_table(m, number, keys, values):
+    """The handle of a table that CALL_ONCE fills; the reference kernels lack tables."""
+    m.resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    kinds = ["string" if isinstance(of[0], str) else "int64" for of in (keys, values)]
+    options = {"tableId": number, "keyDtype": TYPES[kinds[0]], "valueDtype": TYPES[kinds[1]]}
+    graph = m.begin()
+    m.tensor("handle", (1,), "resource")
+    m.operator("HASHTABLE", [], ["handle"], options, "Hashtable")
+    m.constant("keys", keys, kinds[0])
+    m.constant("values", values, kinds[1])
+    m.operator("HASHTABLE_IMPORT", ["handle", "keys", "values"], [], {}, "HashtableImport")
+    m.end()
+    m.operator("CALL_ONCE", [], [], {"initSubgraphIndex": graph}, "CallOnce")
+    m.tensor(f"table{number}", (1,), "resource")
+    m.operator("HASHTABLE", [], [f"table{number}"], options, "Hashtable")
+    return f"table{number}"
+
+
+WORDS = ["yes", "no", "", "wörter", "no", "a much longer word that is a key", "n"]
+
+
+@case
+def table_numbers(name):
+    """Of strings: one stands twice in the table (the first one counts), some not at all."""
+    m = Model(name)
+    m.input("x", (2, 4), "string", data=[["no", "yes", "nn", ""], ["wörter", "n", "No", "a much longer word that is a key"]])
+    filled_table(m, 3, WORDS, [7, -2, 5, 1 << 40, 9, 0, 4])
+    m.constant("none", [-1], "int64")
+    chain(m, ("HASHTABLE_FIND", ["table3", "x", "none"], "y", (2, 4), "int64", {}, "HashtableFind"),
+          ("HASHTABLE_SIZE", ["table3"], "size", (1,), "int64", {}, "HashtableSize"))
+    m.output("y", "size")
+    m.write()
+
+
+@case
+def table_words(name):
+    """Two tables: of numbers, whose strings are asked for in the other one."""
+    m = Model(name)
+    m.input("x", (5,), "int64", data=[3, -4, 0, 1 << 33, 7])
+    filled_table(m, 0, [1 << 33, 3, 3, -4], ["no", "wörter", "yes", ""])
+    filled_table(m, 1, WORDS, [7, -2, 5, 1, 9, 0, 4])
+    m.constant("other", ["?"], "string")
+    m.constant("none", [-1], "int64")
+    chain(m, ("HASHTABLE_FIND", ["table0", "x", "other"], "word", (5,), "string", {}, "HashtableFind"),
+          ("HASHTABLE_FIND", ["table1", "word", "none"], "y", (5,), "int64", {}, "HashtableFind"),
+          ("HASHTABLE_SIZE", ["table0"], "size", (1,), "int64", {}, "HashtableSize"))
+    m.output("word", "y", "size")
+    m.write()
+
+
+def text_case(word, code, given, out, dtype, options=None, kind=None, data=(("one", "", "three"), ("ü", "five", "one"))):
+    """One operator on strings; given: constants behind it."""
+    def build(name):
+        m = Model(name)
+        names = [m.input("x", np.shape(data), "string", data=data)]
+        for k, (content, of) in enumerate(given):
+            names.append(m.constant(f"c{k}", content, of))
+        chain(m, (code, names, "y", out, dtype, options, kind))
+        m.output("y")
+        m.write()
+    CASES[f"text-{word}"] = build
+
+
+def add_text():
+    text_case("reshape", "RESHAPE", [([3, 2], "int32")], (3, 2), "string")
+    text_case("expand", "EXPAND_DIMS", [(1, "int32")], (2, 1, 3), "string")
+    text_case("gather", "GATHER", [([2, 0, 2, 1], "int32")], (4,), "string", {"axis": 0}, "Gather", ["one", "", "ü"])
+    text_case("gather-nd", "GATHER_ND", [([[1, 2], [0, 0]], "int32")], (2,), "string")
+    text_case("slice", "SLICE", [([0, 1], "int32"), ([2, 2], "int32")], (2, 2), "string")
+    text_case("strided-slice", "STRIDED_SLICE", [([1, 0], "int32"), ([2, 3], "int32"), ([1, 2], "int32")], (1, 2), "string",
+              {}, "StridedSlice")
+    text_case("equal", "EQUAL", [(["one", "", "four"], "string")], (2, 3), "bool")
+    text_case("not-equal", "NOT_EQUAL", [(["one"], "string")], (2, 3), "bool")
+    text_case("shape", "SHAPE", [], (2,), "int32", {"outType": 2}, "Shape")
+
+
 @case
 def variable_sum(name):
     """What was seen so far is kept and given out; a gain is read and never assigned again."""
@@ -1585,7 +1675,7 @@ def add_choosing():
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
-    add_choosing(), add_curves(), add_cells(), add_words(), add_detections()
+    add_choosing(), add_curves(), add_cells(), add_words(), add_text(), add_detections()
     write_cases()
 
 

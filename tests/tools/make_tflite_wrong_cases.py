@@ -7,7 +7,7 @@ import flatbuffers
 import numpy as np
 from flatbuffers import flexbuffers
 
-from make_tflite_cases import FOLDER, Model, chain, handle, schema
+from make_tflite_cases import FOLDER, Model, chain, filled_table, handle, schema
 
 WRONG = FOLDER.parent / "tflite-wrong"
 ROWS = []
@@ -25,7 +25,10 @@ def one(name, status, says, code, inputs, outputs, options=None, kind=None, quan
     m = Model(name)
     names, quants = [], list(quants) + [None] * 8
     for k, (what, dtype, *constant) in enumerate(inputs):
-        names.append(m.constant(f"x{k}", what, dtype, quants[k]) if constant else m.input(f"x{k}", what, dtype, quants[k]))
+        if dtype == "string":
+            names.append(m.argument(f"x{k}", what, dtype))
+        else:
+            names.append(m.constant(f"x{k}", what, dtype, quants[k]) if constant else m.input(f"x{k}", what, dtype, quants[k]))
     made = [m.tensor(f"y{k}", shape, dtype, quants[len(inputs) + k]) for k, (shape, dtype) in enumerate(outputs)]
     m.operator(code, names, made, options, kind)
     m.output(*made)
@@ -491,6 +494,72 @@ def sizes():
         [((3, 2), "float32"), ((0, 1, 2 ** 63 - 1), "int64", True)], [((2, 2), "float32")], {}, "SegmentSum")
 
 
+def texts():
+    one("text-sum", "UNSUP", "ADD: of strings", "ADD", [((2,), "string"), ((2,), "string")], [((2,), "string")], {}, "Add")
+    one("text-made", "UNSUP", "CAST: of strings", "CAST", [((2,), "float32")], [((2,), "string")])
+    for word, at, number, status, says in (("few", 0, 1, "FORMAT", "needs 2 strings"), ("far", 8, 99, "FORMAT", "string 0 ends"),
+                                           ("back", 8, 3, "FORMAT", "string 0 ends"), ("short", None, 12, "FORMAT", "needs 2 strings")):
+        m = Model(f"text-{word}")
+        m.input("x", (2,), "string", data=["a", "b"])
+        m.constant("c", ["one", "two"], "string")
+        data = m.model.buffers[-1].data.copy()
+        if at is None:
+            data = data[:number]
+        else:
+            data[at:at + 4] = list(number.to_bytes(4, "little"))
+        m.model.buffers[-1].data = data
+        chain(m, ("EQUAL", ["x", "c"], "y", (2,), "bool", {}, "Equal"))
+        m.output("y")
+        save(m, status, says)
+
+    def find(name, status, says, asked="string", default=-1, of="int64", begin=lambda m: filled_table(m, 0, ["a", "b"], [1, 2])):
+        m = Model(name)
+        m.input("x", (2,), asked, data=["a", "b"] if asked == "string" else None)
+        begin(m)
+        m.input("c", (1,), of) if default is None else m.constant("c", [default], of)
+        chain(m, ("HASHTABLE_FIND", ["table0", "x", "c"], "y", (2,), of, {}, "HashtableFind"))
+        m.output("y")
+        save(m, status, says)
+
+    def unfilled(m):
+        m.tensor("table0", (1,), "resource")
+        m.operator("HASHTABLE", [], ["table0"], {"tableId": 0, "keyDtype": 5, "valueDtype": 4}, "Hashtable")
+
+    def imported(*names):
+        def begin(m):
+            unfilled(m)
+            m.constant("keys", ["a", "b"], "string")
+            m.constant("few", [1], "int64")
+            m.constant("halves", [0.5, 1.5])
+            m.operator("HASHTABLE_IMPORT", ["table0", *names], [], {}, "HashtableImport")
+        return begin
+
+    find("find-unfilled", "UNSUP", "of a table that nothing was put into", begin=unfilled)
+    find("find-open-default", "UNSUP", "without one constant for other keys", default=None)
+    find("find-number", "TYPE", "of i64 and i64 in a table of string and i64", asked="int64")
+    find("find-text", "TYPE", "of string and string in a table of string and i64", default="?", of="string")
+    find("find-no-table", "FORMAT", "what is no table", begin=lambda m: m.input("table0", (1,), "int32"))
+    find("import-few", "SHAPE", "of 2 keys and 1 values", begin=imported("keys", "few"))
+    find("import-halves", "UNSUP", "of other than constant strings and INT64", begin=imported("keys", "halves"))
+    find("import-open", "UNSUP", "of other than constant strings and INT64", begin=imported("x", "few"))
+    find("find-nul", "UNSUP", "with a NUL", asked="int64", default="?\0?", of="string",
+         begin=lambda m: filled_table(m, 0, [1, 2], ["a", "b"]))
+    m = Model("import-within")
+    m.input("x", (2,), "string", data=["a", "b"])
+    m.input("c", (), "bool")
+    unfilled(m)
+    graph = m.begin()
+    m.argument("table", (1,), "resource")
+    m.constant("keys", ["a"], "string")
+    m.constant("values", [1], "int64")
+    m.operator("HASHTABLE_IMPORT", ["table", "keys", "values"], [], {}, "HashtableImport")
+    m.end()
+    m.operator("IF", ["c", "table0"], [], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
+    chain(m, ("HASHTABLE_SIZE", ["table0"], "y", (1,), "int64", {}, "HashtableSize"))
+    m.output("y")
+    save(m, "UNSUP", "in a graph that another operator calls")
+
+
 def customs():
     """Of detectors: options that are no map, or say what cannot be; operands that do not fit; another operator."""
     good = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_iou_threshold": 0.5,
@@ -516,5 +585,5 @@ def customs():
 
 if __name__ == "__main__":
     WRONG.mkdir(parents=True, exist_ok=True)
-    complex_numbers(), high_ranks(), operands(), tables(), calls(), customs(), names(), sizes()
+    complex_numbers(), high_ranks(), operands(), tables(), calls(), customs(), names(), sizes(), texts()
     (WRONG / "expected.txt").write_text("\n".join(sorted(ROWS)) + "\n")
