@@ -8,6 +8,7 @@ pairs, false verdicts, and the half width of the ratio's interval, which is the 
 Exit 1 if more than 5 % of the verdicts are false.
 """
 import argparse
+import ctypes
 import json
 import math
 import os
@@ -19,12 +20,18 @@ import tempfile
 import time
 
 
+PR_SET_PDEATHSIG = 1
+
+
 def disturb(seed):
-    """A child that computes and rests in random turns on the last CPU; returns its process id."""
-    child = os.fork()
+    """A child that computes and rests in random turns on the last CPU, as long as this process lives; returns its process id."""
+    parent, child = os.getpid(), os.fork()
     if child:
         return child
     os.setsid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended in between
+        os._exit(0)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     turns = random.Random(seed)
     while True:

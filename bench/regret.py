@@ -66,6 +66,12 @@ def list_models(options):
     return [m for _, m in sorted(found) if not options.only or options.only in m]
 
 
+def own_names(options, model):
+    """Names of a model's inputs, in its order; none where it cannot be read without sizes."""
+    about = parsed(run(options, "inspect", model, "--no-measure", "--json", "-")[0])
+    return [one["name"] for one in about["inputs"]] if about else []
+
+
 def sample_of(options, model):
     """Words that give a collection's model the sizes and values of its first sample, and the sizes; none where all is fixed."""
     root = pathlib.Path(options.models or "/nonexistent")
@@ -77,7 +83,11 @@ def sample_of(options, model):
         if not any(is_open):
             continue
         case, about = min(entry["cases"][variant["io"]].items())
-        given = list(zip(is_open, [one[0] for one in inputs], about["inputs"]))
+        names = [one[0] for one in inputs]
+        if not variant.get("inputs"):  # the other form's, which may call them otherwise
+            own = own_names(options, model)
+            names = own if len(own) == len(names) else names
+        given = list(zip(is_open, names, about["inputs"]))
         shapes = ",".join(f"{name}[{','.join(map(str, x['shape']))}]" for open_one, name, x in given if open_one)
         folder = root / entry["id"] / variant["io"] / case
         return ["--shape", shapes, *(f"--input={name}={folder / x['file']}" for _, name, x in given)], shapes

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 from hone import HONE, ROOT
@@ -22,17 +23,19 @@ def test_one_candidate_has_no_regret(hone, tmp_path):
     assert "Without a choice:" in page and "zoo:nothing" in page
 
 
-def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path):
-    place = tmp_path / "models/one"
+@pytest.mark.parametrize("dims, other_name", [([1, "T"], "x"), (["N", 5], "y")])
+def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path, dims, other_name):
+    """The manifest names the inputs of another form, which may call them otherwise."""
+    place, sizes = tmp_path / "models/one", [d if isinstance(d, int) else 3 for d in dims]
     (place / "io/s0").mkdir(parents=True)
     onnx.save(helper.make_model(helper.make_graph(
-        [helper.make_node("Relu", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, "T"])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, "T"])]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        [helper.make_node("Relu", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, dims)]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
         place / "m.onnx")
-    np.save(place / "io/s0/in_0.npy", np.ones((1, 5), np.float32))
-    forms = [{"file": "m.onnx", "io": "io"}, {"file": "m.pt2", "io": "io", "inputs": [["x", "float", [1, "T"]]]}]
+    np.save(place / "io/s0/in_0.npy", np.ones(sizes, np.float32))
+    forms = [{"file": "m.onnx", "io": "io"}, {"file": "m.pt2", "io": "io", "inputs": [[other_name, "float", dims]]}]
     manifest = [{"id": "one", "variants": forms,
-                 "cases": {"io": {"s0": {"inputs": [{"file": "in_0.npy", "shape": [1, 5]}]}}}}]
+                 "cases": {"io": {"s0": {"inputs": [{"file": "in_0.npy", "shape": sizes}]}}}}]
     (tmp_path / "models/manifest.json").write_text(json.dumps(manifest))
     done = subprocess.run([sys.executable, ROOT / "bench" / "regret.py", "--hone", HONE, "--budget", "2s", "--backend", "native",
                            "--threads", "1", "--models", tmp_path / "models", "--only", "one/m.onnx", "--out", tmp_path / "page.md",
@@ -40,4 +43,4 @@ def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path):
                           capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **hone.env})
     assert done.returncode == 0, done
     page = (tmp_path / "page.md").read_text()
-    assert "| one/m.onnx at x[1,5] | native, 1 thread |" in page, page
+    assert f"| one/m.onnx at x[{sizes[0]},{sizes[1]}] | native, 1 thread |" in page, page
