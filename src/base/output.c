@@ -24,7 +24,7 @@ enum { MOST_LINKS = 40, READER_WAIT_MS = 10000, HEAD_BYTES = 512, TAIL_BYTES = 6
 
 static const struct {
   const char *what;
-  enum { BYTES, TEXT, END } where;
+  enum { BYTES, HEAD, TAIL, END } where;
   const char *mark;
   size_t mark_bytes; /* it may hold zeros */
 } kinds[] = {
@@ -268,23 +268,16 @@ hone_status file_copy(struct ctx *ctx, const char *from, const char *to, unsigne
 
 /* -- before the work -------------------------------------------------------------------------- */
 
-static bool is_text(const unsigned char *head, size_t length) {
-  for (size_t i = 0; i < length; i++)
-    if (head[i] < 0x20 && !memchr("\t\n\r\f", head[i], 4)) return false;
-  return true;
-}
-
 static bool is_of_kind(int fd, const struct stat *info, enum output_kind kind) {
-  unsigned char head[HEAD_BYTES];
-  size_t mark = kinds[kind].mark_bytes;
-  off_t at = kinds[kind].where == END ? info->st_size - TAIL_BYTES : 0;
-  ssize_t n = at < 0 ? -1 : pread(fd, head, sizeof head, at);
-  if (n <= 0) return false;
-  if (kinds[kind].where != TEXT) return (size_t)n >= mark && !memcmp(head, kinds[kind].mark, mark);
-  size_t first = 0;
-  while (first < (size_t)n && strchr(" \t\n\r", head[first]) && head[first]) first++;
-  return first < (size_t)n && head[first] && strchr(kinds[kind].mark, head[first]) &&
-         is_text(head, (size_t)n);
+  char bytes[HEAD_BYTES];
+  const size_t mark = kinds[kind].mark_bytes;
+  const bool is_behind = kinds[kind].where == END || kinds[kind].where == TAIL;
+  const off_t tail = info->st_size - TAIL_BYTES, from = is_behind && tail > 0 ? tail : 0;
+  const ssize_t n = pread(fd, bytes, sizeof bytes, from);
+  if (n < (ssize_t)mark) return false;
+  if (kinds[kind].where == HEAD || kinds[kind].where == TAIL)
+    return memmem(bytes, (size_t)n, kinds[kind].mark, mark) != NULL;
+  return (!is_behind || tail >= 0) && !memcmp(bytes, kinds[kind].mark, mark);
 }
 
 /* An empty file is of every kind; one that cannot be read is of none. */

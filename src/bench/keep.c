@@ -56,12 +56,12 @@ static hone_status cell_dir(struct bench *bench, const struct cell *cell, char o
 static hone_status write_cell(struct bench *bench, const struct cell *cell, const char *dir,
                               const struct incarnation *record, json_t *list, const char *why) {
   char path[4096 + 16];
-  json_t *facts =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:s}", "model",
-                cell->model, "model_hash", cell->model_hash, "shapes", cell->shapes, "backend",
-                cell->backend, "variant", cell->variant, "engine_version", record->engine_version,
-                "route", cell->route, "precision", cell->precision, "threads", cell->threads,
-                "device", cell->device, "cell", cell->key, "files", list, "why", why);
+  json_t *facts = json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:s}", "made_by",
+      "hone " HONE_VERSION, "model", cell->model, "model_hash", cell->model_hash, "shapes",
+      cell->shapes, "backend", cell->backend, "variant", cell->variant, "engine_version",
+      record->engine_version, "route", cell->route, "precision", cell->precision, "threads",
+      cell->threads, "device", cell->device, "cell", cell->key, "files", list, "why", why);
   char *text = facts ? json_dumps(facts, JSON_INDENT(2)) : NULL;
   json_decref(facts);
   if (!text) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for cell.json");

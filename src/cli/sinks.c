@@ -256,11 +256,37 @@ hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *o
 
 /* -- writing ------------------------------------------------------------------------------------ */
 
+/* Where the mark of outputs.def goes by which hone knows its own files again; other kinds have theirs from whoever renders them. */
+static hone_status put_mark(struct ctx *ctx, const char *form, struct text *text) {
+  static const char comment[] = "<!-- made by hone " HONE_VERSION " -->\n";
+  static const char json[] = "\"made_by\": \"hone " HONE_VERSION "\",";
+  struct text marked = {0};
+  size_t f = 0, at = 0;
+  TRY(text_finish(ctx, text));
+  while (f < COUNT(forms) && strcmp(forms[f].name, form)) f++;
+  if (f == COUNT(forms)) return HONE_OK;
+  const bool is_json = forms[f].kind == OUTPUT_JSON, is_markdown = forms[f].kind == OUTPUT_MARKDOWN;
+  if (!is_json && !is_markdown && forms[f].kind != OUTPUT_XML) return HONE_OK;
+  if (is_json) at = strcspn(text->at, "{") + 1;
+  if (is_markdown) at = text->length;
+  if (!strncmp(text->at, "<?xml", 5)) at = strcspn(text->at, "\n") + 1;
+  if (at > text->length) return HONE_OK; /* no object */
+  text_append(&marked, text->at, at);
+  if (is_json && text->at[at] == '\n') text_puts(&marked, "\n  ");
+  if (is_markdown) text_puts(&marked, "\n");
+  text_puts(&marked, is_json ? json : comment);
+  text_append(&marked, text->at + at, text->length - at);
+  text_deinit(text);
+  *text = marked;
+  return text_finish(ctx, text);
+}
+
 int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user) {
   int code = 0;
   for (size_t i = 0; i < sinks->count; i++) {
     struct text text = {0};
     hone_status status = render(ctx, user, sinks->at[i].form, &text);
+    if (!status) status = put_mark(ctx, sinks->at[i].form, &text);
     if (!status) status = write_output(ctx, sinks->at[i].path, &text);
     text_deinit(&text);
     int failed = status ? report_failure(ctx) : 0;

@@ -152,7 +152,9 @@ hone_status profile_html(struct ctx *ctx, const struct profile *p, struct text *
   hone_status status = profile_order(ctx, arena, p, &order, &count);
   text_puts(
       out,
-      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"generator\" "
+      "content=\"hone " HONE_VERSION
+      "\"><meta name=\"viewport\" "
       "content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>hone profile</title>\n");
   text_printf(out,

@@ -73,6 +73,8 @@ hone_status html_head(struct ctx *ctx, struct html html, const char *title,
                       const struct html_frame *frame) {
   LITERAL(html.out,
           "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"generator\" content=\"hone " HONE_VERSION
+          "\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"");
   TRY(html_policy(ctx, html.out, frame));
   LITERAL(html.out,

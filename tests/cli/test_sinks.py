@@ -10,6 +10,7 @@ import stat
 import threading
 
 import numpy as np
+import onnx
 import pytest
 
 import hostile
@@ -179,6 +180,10 @@ def test_models_and_tensors(hone, tmp_path):
     (tmp_path / "x.onnx").write_text("words")
     refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.onnx"), "E_PATH")
     refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.txt"), "E_USAGE", ".onnx")
+    own = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], []), producer_name="me").SerializeToString()
+    (tmp_path / "x.onnx").write_bytes(own)
+    refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.onnx"), "E_PATH", "left as it is")
+    assert (tmp_path / "x.onnx").read_bytes() == own
     sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
     sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
     assert hone("zoo", "write", "mlp", "-o", "-").out == (tmp_path / "y.onnx").read_bytes()
@@ -217,7 +222,8 @@ def test_sinks_never_replace(report, tmp_path, flag):
         result = report(flag, path)
         refused(result, "E_WRITE" if name in ("folder", "full") else "E_PATH")
         assert kinds_of(tmp_path) == before, name
-    for data in (b"my words", b"\x7fELF", b"\x93NUMPY", b"{\0\0\0", b"#\0\0", b"<\0"):
+    for data in (b"my words", b"\x7fELF", b"\x93NUMPY", b"{\0\0\0", b"#\0\0", b"<\0", b"# My notes\n", b'{"mine": 1}\n',
+                 b"<!doctype html><title>mine</title>\n", b'<svg xmlns="http://www.w3.org/2000/svg"/>\n'):
         (tmp_path / "other").write_bytes(data)
         refused(report(flag, tmp_path / "other"), "E_PATH")
         assert (tmp_path / "other").read_bytes() == data
