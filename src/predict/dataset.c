@@ -73,11 +73,15 @@ static void put_header(struct csv *csv) {
   csv_end_line(csv);
 }
 
+static const char path_ends[] = " \t\n\"'`;,)]}<>|";
+
 /* Behind what an absolute path begins: blanks, quotes, "NAME=" and the like, and the two strokes of "file://". */
 static bool begins_path(const char *text, const char *at) {
   static const char before[] = " \t\n\"'`=:;,([{<>|";
   if (*at != '/' || !at[1] || strchr(" /", at[1])) return false;
   if (at >= text + 2 && at[-1] == '/' && at[-2] == '/') return at >= text + 3 && at[-3] == ':';
+  if (at > text && at[-1] == '|') /* "max|d|/max|r|" is a fraction, "|/home/me|" is none */
+    return strcspn(at + 1, "/") < strcspn(at + 1, path_ends);
   return at == text || strchr(before, at[-1]);
 }
 
@@ -90,7 +94,7 @@ static void put_without_paths(const char *text, struct text *out) {
     }
     const char quote = at > text && strchr("\"'`", at[-1]) ? at[-1] : 0;
     const char *end = quote ? strchr(at, quote) : NULL;
-    if (!end) end = at + strcspn(at, " \t\n\"'`;,)]}<>|");
+    if (!end) end = at + strcspn(at, path_ends);
     text_puts(out, "PATH");
     at = end - 1;
   }
