@@ -43,6 +43,13 @@ struct standing_of {
   enum standing standing;
   enum bound_state bounds[DEMAND_COUNT];
 };
+/* Without a runner-up among these records: the row that the choice was set against in an earlier look. */
+struct rival {
+  const struct summary *summary; /* NULL: none */
+  size_t record, look;
+  struct interval ratio;
+  bool is_decided;
+};
 struct advice {
   size_t record_count;
   struct standing_of *at;   /* by record of the summary */
@@ -59,6 +66,7 @@ struct advice {
      (NaN: not missed); SIZE_MAX: no row has a figure for every bound */
   size_t nearest;
   double needs[DEMAND_COUNT];
+  struct rival rival; /* the caller's to set */
 };
 /* Rows of --aa copies and of test backends are left out. */
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,

@@ -135,6 +135,29 @@ static void put_no_choice(struct text *out, const struct summary *s, const struc
   }
 }
 
+/* A choice without a runner-up: whom it has beaten before, or what became of all others. */
+static void put_alone(struct text *out, const struct summary *s, const struct advice *a) {
+  const struct rival *rival = &a->rival;
+  size_t ran = 0, waited = 0;
+  for (size_t i = 0; i < a->record_count; i++) {
+    ran += i != a->choice && a->at[i].standing != STANDING_invalid;
+    waited += s->records[i].status == STATUS_interrupted;
+  }
+  if (rival->summary) {
+    text_puts(out, rival->is_decided ? "; better than " : "; ahead of ");
+    advise_name(out, rival->summary, rival->record);
+    text_puts(out, " by ");
+    put_times(out, &rival->ratio);
+    text_printf(out, rival->is_decided ? ", decided at 95 %% (look %zu)\n" : " (look %zu)\n",
+                rival->look);
+  } else {
+    text_puts(out, ran                   ? "; nothing else holds every bound\n"
+                   : waited              ? "; the budget reached for nothing else\n"
+                   : a->record_count > 1 ? "; nothing else ran as it should\n"
+                                         : "; nothing was set against it\n");
+  }
+}
+
 static void put_conclusion(struct text *out, const struct summary *s, const struct demands *d,
                            const struct advice *a) {
   if (a->choice == SIZE_MAX) {
@@ -145,7 +168,7 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
   text_printf(out, ": %s ", demand_kinds[d->objective].title);
   put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
   if (a->runner_up == SIZE_MAX) {
-    text_puts(out, "; nothing else holds the bounds\n");
+    put_alone(out, s, a);
     return;
   }
   text_puts(out, a->is_decided ? "; better than " : "; not told apart from ");
@@ -204,6 +227,18 @@ static json_t *row_json(const struct summary *s, const struct demands *d, const 
   return row;
 }
 
+static json_t *rival_json(const struct rival *rival) {
+  struct text name = {0};
+  advise_name(&name, rival->summary, rival->record);
+  json_t *json = json_pack("{s:s*, s:s, s:[o,o,o], s:b, s:i}", "name", name.at, "cell",
+                           rival->summary->records[rival->record].cell.key, "ratio",
+                           json_finite(rival->ratio.value), json_finite(rival->ratio.low),
+                           json_finite(rival->ratio.high), "is_decided", rival->is_decided, "look",
+                           (int)rival->look);
+  text_deinit(&name);
+  return json;
+}
+
 hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct demands *d,
                         const struct advice *a, struct text *out) {
   json_t *rows = json_array(), *bounds = json_object(), *needs = json_object();
@@ -227,6 +262,7 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct d
       a->choice == SIZE_MAX ? json_null() : json_finite(a->regret), "binding",
       a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
       json_finite(a->needed), "needs", needs, "rows", rows);
+  if (json && a->rival.summary) json_object_set_new(json, "rival", rival_json(&a->rival));
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_deinit(&conclusion);
   json_decref(json);

@@ -93,7 +93,7 @@ struct bench_options {
   int min_samples;             /* 0: 30, over all incarnations of a cell */
   double min_time_s;           /* 0: 1, likewise */
   double max_time_s;           /* 0: 20, likewise: bounds slow models */
-  double budget_s;             /* of the study, about, without preparing its models; 0: no end */
+  double budget_s;             /* of the study, about, its preparation in it; 0: no end */
   double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
   int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
   int most_incarnations;       /* set with incarnations: that many, else 12 */
@@ -579,8 +579,10 @@ struct bench {
   size_t step, step_count;
   struct pace *paces; /* by cell */
   struct turns {
-    uint64_t budget_ns, end_ns, case_end_ns; /* what is left of options.budget_s; of clock_ns */
-    bool has_run, case_has_run;              /* a cell did: of the study, of the case */
+    uint64_t end_ns, late_ns, case_end_ns; /* of clock_ns; late: what still runs is left */
+    double patience_ns;                    /* with whoever is next, while none has run */
+    bool has_run, case_has_run;            /* a cell did: of the study, of the case */
+    bool has_surveyed;
   } turns;
 };
 /* options.c: names and files that do not exist, and defaults in place of zeros. */
@@ -590,7 +592,9 @@ void options_set_defaults(struct bench_options *options, struct harness *harness
 MUST_USE hone_status study_expand(struct bench *bench);
 MUST_USE hone_status study_key(struct bench *bench);
 MUST_USE hone_status study_estimate(struct bench *bench); /* of time, memory and disk */
-/* cases.c: one case from a model and a batch; a failure to prepare is in its status, not returned.
+/* cases.c: a line that changes with the file. */
+void put_file_stamp(struct text *text, const char *path);
+/* One case from a model and a batch; a failure to prepare is in its status, not returned.
  */
 MUST_USE hone_status case_describe(struct bench *bench, const char *model, int batch,
                                    struct bench_case *out);
@@ -667,17 +671,26 @@ MUST_USE hone_status schedule_want_more(struct ctx *ctx, const struct cell *cell
 /* Whether another process of both cells could still tell them apart. */
 MUST_USE hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_log *b,
                                       bool *out);
-/* rounds.c: all cells of one case, interleaved. */
-MUST_USE hone_status measure_case(struct bench *bench, size_t case_index);
-/* turns.c: under options.budget_s, else without any effect. A case begins with its share of what is left. */
-void turns_begin(struct bench *bench, size_t case_index);
-void turns_end(struct bench *bench);
+/* rounds.c: all cells of one case, interleaved; or, without a turn, each says so. */
+MUST_USE hone_status measure_case(struct bench *bench, size_t case_index, bool has_turn);
+/* turns.c: under options.budget_s, else without any effect. A case is prepared, if anything is left for it, and begins with
+   its share of what then is left. */
+void turns_begin(struct bench *bench);
+bool turns_prepare_case(struct bench *bench);
+void turns_begin_case(struct bench *bench, size_t case_index);
 bool turns_reach(const struct bench *bench, double ns); /* for so much more of the case */
+bool turns_are_over(const struct bench *bench);         /* what still runs is left */
+void turns_bound(struct bench *bench); /* once a cell ran: no deadline lies behind the case's end */
 /* Bounds what is asked until turn_end, for one of the `waiting` + 1 cells that are still to be opened, where rounds_ns are what
    those that run will take; false: nothing is left for it. */
 bool turn_begin(struct bench *bench, double rounds_ns, size_t waiting);
 /* It runs, or does not: whether the rounds of all that do, this one's among them, still fit. */
 bool turn_end(struct bench *bench, double rounds_ns);
+struct member;
+/* Whether it does not run because of the bound that turn_begin set. */
+bool turn_was_cut(const struct bench *bench, const struct member *member);
+/* Bounds what is asked of a cell behind its rounds until deadline_ns is 0; false: there is no time to ask. */
+bool turn_survey(struct bench *bench);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */
 MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
@@ -690,7 +703,7 @@ void references_trim(const char *dir);
 int reference_hold(const char *dir);
 /* Takes it out of the cache, whole: what its name stands for is then made again. */
 void reference_remove(const char *dir);
-/* commands.c: between them nothing that is asked of workers takes longer than options.reference_s. */
+/* commands.c: between them nothing that is asked of workers takes longer than options.reference_s, or than turns.c leaves. */
 void budget_begin(struct bench *bench);
 void budget_end(struct bench *bench);
 /* What every worker is started with; its folder is a fresh one. */

@@ -173,7 +173,7 @@ hone_status case_at_batch(struct bench *bench, const char *model, int batch, con
 /* -- reference ----------------------------------------------------------------------------------
  */
 
-static void put_stat(struct text *text, const char *path) {
+void put_file_stamp(struct text *text, const char *path) {
   struct stat info = {0};
   if (stat(path, &info)) info.st_size = -1;
   text_printf(text, "%s %lld %lld.%ld\n", path, (long long)info.st_size,
@@ -186,12 +186,12 @@ static hone_status reference_key(struct bench *bench, const struct bench_case *o
   struct text text = {0};
   text_printf(&text, "%s\n%s\n%s\n%llu\n", HONE_VERSION, one->hash, one->shapes,
               (unsigned long long)options->seed);
-  put_stat(&text, options->worker_path ? options->worker_path : "/proc/self/exe");
+  put_file_stamp(&text, options->worker_path ? options->worker_path : "/proc/self/exe");
   const struct given given = {options->inputs, options->input_count, options->inputs_dir};
   for (size_t i = 0; i < one->input_count; i++) {
     char path[4096];
     TRY(given_find(bench->ctx, &given, one->inputs[i].name, i, path));
-    if (path[0]) put_stat(&text, path);
+    if (path[0]) put_file_stamp(&text, path);
   }
   hone_status status = text_finish(bench->ctx, &text);
   if (!status) hash_hex(out, text.at, text.length);
@@ -327,6 +327,10 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
   snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
   if (!hold_reference(one)) {
     TRY(make_reference(bench, one));
+    if (one->status != STATUS_ok && bench->turns.has_run && !turns_reach(bench, 0)) {
+      one->status = STATUS_interrupted;
+      return HONE_OK;
+    }
     if (one->status != STATUS_ok) {
       TRY(case_inputs(bench, one, BENCH_SETS));
       return case_from_peers(bench, one);

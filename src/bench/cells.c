@@ -1,5 +1,5 @@
 /* From cases to cells, and the study's key: it covers the cells and every option that changes figures,
- * so that the same command resumes and another one does not.
+ * so that the same command resumes and another one does not, nor another build of hone, which may refuse less.
  */
 #include "transport.h"
 
@@ -223,6 +223,7 @@ hone_status study_key(struct bench *bench) {
   if (bench->labels.root) text_printf(&text, "labels %s\n", bench->labels_dir);
   if (o->largest_batch) text_printf(&text, "largest batch %d\n", o->largest_batch);
   if (o->device_hone) text_printf(&text, "device hone %s\n", o->device_hone);
+  put_file_stamp(&text, o->worker_path ? o->worker_path : "/proc/self/exe");
   hone_status status = text_finish(bench->ctx, &text);
   if (!status) hash_hex(bench->study.key, text.at, text.length);
   text_deinit(&text);
@@ -275,13 +276,13 @@ hone_status study_estimate(struct bench *bench) {
   *e = (struct bench_estimate){.cells = bench->study.cell_count,
                                .workers = bench->study.cell_count * (size_t)o->incarnations};
   TRY(pace_expect(bench, &e->seconds));
-  if (o->budget_s > 0) e->seconds = fmin(e->seconds, o->budget_s);
   for (size_t c = 0; c < bench->study.case_count; c++) {
     const struct bench_case *one = &bench->study.cases[c];
     if (isfinite(one->flops)) e->seconds += one->flops / 1e9 * BENCH_SETS / usable_core_count();
     e->disk_bytes += (uint64_t)one->value_bytes * BENCH_SETS;
     e->memory_bytes = (uint64_t)fmax((double)e->memory_bytes, case_memory(&bench->study, c));
   }
+  if (o->budget_s > 0) e->seconds = fmin(e->seconds, o->budget_s);
   bench->step_count = e->workers * (size_t)(1 + schedule_rounds(o, 0));
   return HONE_OK;
 }

@@ -110,6 +110,7 @@ bool send_case(struct worker *worker, const struct bench_case *one, json_t *comm
 void budget_begin(struct bench *bench) {
   bench->harness.deadline_words = "the reference's budget (--reference-budget)";
   bench->harness.deadline_ns = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
+  turns_bound(bench);
 }
 void budget_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
 

@@ -277,9 +277,10 @@ static void doubt(const struct bench_case *one, struct incarnation *record) {
 
 hone_status member_close(struct bench *bench, struct member *member) {
   struct incarnation *record = &member->record;
-  bool has_survived = !member->is_live || member->record.number ||
-                      (ask_survey(member) &&
-                       ask_labels(bench, member_case(bench, member), &member->worker, record));
+  const bool asks = member->is_live && !record->number && turn_survey(bench);
+  bool has_survived = !asks || (ask_survey(member) && ask_labels(bench, member_case(bench, member),
+                                                                 &member->worker, record));
+  if (asks) bench->harness.deadline_ns = 0;
   hone_status kept = HONE_OK;
   if (bench->options.keep_dir && member->is_live && has_survived && !record->number)
     kept = keep_cell(bench, member->cell, &member->worker, record, &has_survived);

@@ -27,6 +27,13 @@ static hone_status open_member(struct bench *bench, struct cell_run *progress, i
   return HONE_OK;
 }
 
+/* One of them has its figures, and what others still need is past its time. */
+static bool is_late(const struct bench *bench, const struct member *members, size_t count) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) any |= members[i].is_live && members[i].rounds >= LATE_ROUNDS;
+  return any && turns_are_over(bench);
+}
+
 static hone_status run_rounds(struct bench *bench, struct member *members, size_t count) {
   int rounds = 0;
   for (size_t i = 0; i < count; i++) {
@@ -42,6 +49,7 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
     if (round >= LATE_ROUNDS && !turns_reach(bench, 0)) break;
     random_shuffle(&bench->random, order, count);
     for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
+      if (is_late(bench, members, count)) break;
       struct member *member = &members[order[i]];
       const uint64_t begin = clock_ns();
       bench->step++;
@@ -68,17 +76,18 @@ static hone_status report_unopened(struct bench *bench, struct cell_run *progres
   return callbacks->incarnation(callbacks->user, &record);
 }
 
+static const struct worker_end no_turn = {.status = STATUS_interrupted,
+                                          .reason = "the budget was spent before its turn"};
+
 /* Passes over cells that get no turn; whether one is left that does. */
 static hone_status find_turn(struct bench *bench, struct cell_run *const *cells, size_t count,
                              size_t *at, double rounds_ns, bool *out_found) {
-  static const struct worker_end none = {.status = STATUS_interrupted,
-                                         .reason = "the budget was spent before its turn"};
   for (*out_found = false; *at < count; (*at)++) {
     struct cell_run *next = cells[*at];
     *out_found =
         !next->has_failed && (next->complete || turn_begin(bench, rounds_ns, count - *at - 1));
     if (*out_found) break;
-    TRY(report_unopened(bench, next, next->next_number, &none));
+    TRY(report_unopened(bench, next, next->next_number, &no_turn));
   }
   return HONE_OK;
 }
@@ -93,6 +102,10 @@ static hone_status open_in_turn(struct bench *bench, struct cell_run *progress, 
   snprintf(end.reason, sizeof end.reason,
            "an inference takes %.3g ms: its rounds do not fit what is left of the budget",
            out->median_ns * 1e-6);
+  if (turn_was_cut(bench, out)) { /* that is no fault of it: whoever resumes asks it again */
+    out->record.status = STATUS_interrupted;
+    progress->has_failed = true;
+  }
   if (!out->is_live)
     bench->harness.deadline_ns = 0;
   else if (!turn_end(bench, *rounds_ns + own) && !progress->complete)
@@ -195,6 +208,15 @@ static int left_of(const struct cell_run *progress) {
   return progress->has_failed || left < 0 ? 0 : left;
 }
 
+static void end_unfinished(const struct bench *bench, struct member *member) {
+  static const struct worker_end stopped = {STATUS_interrupted, STAGE_run, "stopped by the user",
+                                            NAN},
+                                 late = {STATUS_interrupted, STAGE_run,
+                                         "the budget was spent before its first slice", NAN};
+  if (member->is_live && bench_is_interrupted(bench)) member_end(member, &stopped);
+  if (member->is_live && !member->rounds && turns_are_over(bench)) member_end(member, &late);
+}
+
 static hone_status run_group(struct bench *bench, struct cell_run *const *cells, size_t count,
                              size_t *at, struct member *members) {
   size_t opened = 0;
@@ -206,10 +228,7 @@ static hone_status run_group(struct bench *bench, struct cell_run *const *cells,
     if (!status && members[i].is_live && !isfinite(members[i].record.floor_ns) &&
         turns_reach(bench, 0))
       status = member_floor(bench, &members[i]);
-    if (members[i].is_live && bench_is_interrupted(bench)) {
-      const struct worker_end end = {STATUS_interrupted, STAGE_run, "stopped by the user", NAN};
-      member_end(&members[i], &end);
-    }
+    end_unfinished(bench, &members[i]);
     hone_status closed = member_close(bench, &members[i]);
     if (!status) status = closed;
     if (members[i].is_anchor) continue;
@@ -254,12 +273,12 @@ static hone_status run_pass(struct bench *bench, struct cell_run *all, size_t co
   return status;
 }
 
-/* A case that could not be prepared: each of its cells says so. */
-static hone_status report_failed_case(struct bench *bench, const struct bench_case *one,
-                                      struct cell_run *all, size_t count) {
-  struct worker_end end = {.status = one->status, .stage = one->stage};
-  snprintf(end.reason, sizeof end.reason, "%s", one->reason);
-  for (size_t i = 0; i < count; i++) TRY(report_unopened(bench, &all[i], all[i].next_number, &end));
+/* A case that could not be prepared, or has no turn: each of its cells that was not measured before says so. */
+static hone_status report_unopened_case(struct bench *bench, const struct worker_end *end,
+                                        struct cell_run *all, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (end->status != STATUS_interrupted || !all[i].complete)
+      TRY(report_unopened(bench, &all[i], all[i].next_number, end));
   return HONE_OK;
 }
 
@@ -294,14 +313,17 @@ static hone_status list_cells(struct bench *bench, size_t case_index, struct cel
   return HONE_OK;
 }
 
-hone_status measure_case(struct bench *bench, size_t case_index) {
+hone_status measure_case(struct bench *bench, size_t case_index, bool has_turn) {
   const struct bench_case *one = &bench->study.cases[case_index];
   struct cell_run *all = calloc(bench->study.cell_count + 1, sizeof *all);
   if (!all) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a case");
   size_t count = 0;
   hone_status status = list_cells(bench, case_index, all, &count);
-  if (!status && one->status != STATUS_ok) status = report_failed_case(bench, one, all, count);
-  bool goes_on = one->status == STATUS_ok;
+  struct worker_end end = {.status = one->status, .stage = one->stage};
+  snprintf(end.reason, sizeof end.reason, "%s", one->reason);
+  bool goes_on = has_turn && one->status == STATUS_ok;
+  if (!status && !goes_on)
+    status = report_unopened_case(bench, one->status == STATUS_ok ? &no_turn : &end, all, count);
   double longest_ns = 0;
   for (int pass = 0;
        !status && goes_on && !bench_is_interrupted(bench) &&

@@ -22,16 +22,20 @@ static hone_status interrupted(struct bench *bench) {
   return fail(bench->ctx, HONE_E_INTERRUPTED, place_none(), "stopped; what was measured is kept");
 }
 
+static hone_status prepare(struct bench *bench, struct bench_case *one) {
+  if (one->status == STATUS_ok) TRY(case_reference(bench, one));
+  TRY(case_generate(bench, one));
+  return case_label(bench, one);
+}
+
 static hone_status measure(struct bench *bench) {
   for (size_t c = 0; c < bench->study.case_count; c++) {
     struct bench_case *one = &bench->study.cases[c];
     if (bench_is_interrupted(bench)) return interrupted(bench);
-    if (one->status == STATUS_ok) TRY(case_reference(bench, one));
-    hone_status status = case_generate(bench, one);
-    if (!status) status = case_label(bench, one);
-    turns_begin(bench, c);
-    if (!status) status = measure_case(bench, c);
-    turns_end(bench);
+    const bool has_turn = turns_prepare_case(bench);
+    hone_status status = has_turn ? prepare(bench, one) : HONE_OK;
+    turns_begin_case(bench, c);
+    if (!status) status = measure_case(bench, c, has_turn);
     case_release(one);
     TRY(status);
   }
@@ -97,7 +101,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     bench->options = *options;
     bench->callbacks = callbacks;
     options_set_defaults(&bench->options, &bench->harness);
-    bench->turns.budget_ns = (uint64_t)(bench->options.budget_s * 1e9);
+    turns_begin(bench);
     random_init(&bench->random, bench->options.seed);
   }
   if (!status) status = run_in_folder(bench);

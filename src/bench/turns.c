@@ -1,15 +1,20 @@
-/* A study that shall end by about a time, options.budget_s without what preparing its models takes. Cells open in the order
- * in which they were named. The first that runs takes what it needs, up to a minute more: an answer late is better than none.
- * The first of another case may take all that is left. Each that comes later may take half of what the rounds of those that run
- * leave over of its case's share, or all of it where nobody waits; whoever comes when nothing is left says so. Another process
- * of every cell is begun where one more fits.
+/* A study that shall end options.budget_s after it began: reading its models, their references and the machine's peaks count,
+ * those of the first model up to half of the budget. Cells open in the order in which they were named. Until one has run there is nothing to answer with, and late is better
+ * than never: the first takes what it needs, up to a minute more, the next one half a minute, and so on. The first of another
+ * case may take all that is left. Each that comes later may take half of what the rounds of those that run leave over of its
+ * case's share, or all of it where nobody waits; whoever comes when nothing is left says so. Another process of every cell is
+ * begun where one more fits. What was begun in time and takes longer than was foreseen is left once a quarter of the budget
+ * more is over.
  */
-#include "bench.h"
+#include "member.h"
 
 #include <math.h>
 
 #define FIRST_NS 60e9
 #define LEAST_NS 0.3e9 /* no engine opens in less */
+#define LATE 0.25      /* of the budget */
+
+static bool has_budget(const struct bench *bench) { return bench->options.budget_s > 0; }
 
 static double left_ns(const struct bench *bench) {
   const struct turns *t = &bench->turns;
@@ -17,31 +22,57 @@ static double left_ns(const struct bench *bench) {
   return end > now ? (double)(end - now) : 0;
 }
 
-void turns_begin(struct bench *bench, size_t case_index) {
-  struct turns *t = &bench->turns;
-  const uint64_t now = clock_ns();
-  t->case_has_run = false;
-  t->end_ns = now + t->budget_ns;
-  t->case_end_ns = now + t->budget_ns / (bench->study.case_count - case_index);
+static void bound(struct bench *bench, double ns) {
+  bench->harness.deadline_ns = clock_ns() + (uint64_t)ns;
+  bench->harness.deadline_words = "its share of the budget (--budget)";
 }
 
-void turns_end(struct bench *bench) {
-  const uint64_t now = clock_ns();
-  bench->turns.budget_ns = bench->turns.end_ns > now ? bench->turns.end_ns - now : 0;
+void turns_begin(struct bench *bench) {
+  const double budget_ns = bench->options.budget_s * 1e9;
+  bench->turns = (struct turns){.end_ns = clock_ns() + (uint64_t)budget_ns,
+                                .late_ns = clock_ns() + (uint64_t)((1 + LATE) * budget_ns),
+                                .patience_ns = FIRST_NS};
+}
+
+bool turns_prepare_case(struct bench *bench) {
+  bench->turns.case_has_run = false;
+  return !has_budget(bench) || !bench->turns.has_run || left_ns(bench) >= LEAST_NS;
+}
+
+void turns_begin_case(struct bench *bench, size_t case_index) {
+  struct turns *t = &bench->turns;
+  const uint64_t now = clock_ns(), budget_ns = (uint64_t)(bench->options.budget_s * 1e9);
+  if (!t->has_run && t->end_ns < now + budget_ns / 2) {
+    t->late_ns += now + budget_ns / 2 - t->end_ns;
+    t->end_ns = now + budget_ns / 2;
+  }
+  const uint64_t left = t->end_ns > now ? t->end_ns - now : 0;
+  t->case_end_ns = now + left / (bench->study.case_count - case_index);
 }
 
 bool turns_reach(const struct bench *bench, double ns) {
-  return !(bench->options.budget_s > 0) || left_ns(bench) > ns;
+  return !has_budget(bench) || left_ns(bench) > ns;
+}
+
+bool turns_are_over(const struct bench *bench) {
+  return has_budget(bench) && bench->turns.has_run && clock_ns() >= bench->turns.late_ns;
+}
+
+void turns_bound(struct bench *bench) {
+  const double left = fmax(left_ns(bench), LEAST_NS);
+  const uint64_t end = bench->harness.deadline_ns;
+  if (has_budget(bench) && bench->turns.has_run && clock_ns() + (uint64_t)left < end)
+    bound(bench, left);
 }
 
 bool turn_begin(struct bench *bench, double rounds_ns, size_t waiting) {
-  const struct turns *t = &bench->turns;
-  if (!(bench->options.budget_s > 0)) return true;
+  struct turns *t = &bench->turns;
+  if (!has_budget(bench)) return true;
   const double left = left_ns(bench) - rounds_ns;
   const double mine = t->case_has_run && waiting ? left / 2 : left;
   if (t->has_run && left < LEAST_NS) return false;
-  bench->harness.deadline_ns = clock_ns() + (uint64_t)fmax(mine, t->has_run ? LEAST_NS : FIRST_NS);
-  bench->harness.deadline_words = "its share of the budget (--budget)";
+  bound(bench, fmax(mine, t->has_run ? LEAST_NS : t->patience_ns));
+  if (!t->has_run) t->patience_ns = fmax(t->patience_ns / 2, LEAST_NS);
   return true;
 }
 
@@ -52,4 +83,19 @@ bool turn_end(struct bench *bench, double rounds_ns) {
   t->has_run |= fits;
   t->case_has_run |= fits;
   return fits;
+}
+
+bool turn_was_cut(const struct bench *bench, const struct member *member) {
+  const uint64_t end = bench->harness.deadline_ns;
+  return has_budget(bench) && end && clock_ns() >= end && member->record.status == STATUS_timeout;
+}
+
+bool turn_survey(struct bench *bench) {
+  struct turns *t = &bench->turns;
+  if (!has_budget(bench)) return true;
+  const uint64_t now = clock_ns(), late = t->late_ns > now ? t->late_ns - now : 0;
+  const double left = fmax((double)late, t->has_surveyed ? 0 : FIRST_NS);
+  t->has_surveyed = true;
+  if (left > 0) bound(bench, left);
+  return left > 0;
 }

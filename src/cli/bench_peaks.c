@@ -8,6 +8,7 @@
 
 #define FIRST_NS 1500000000u
 #define AGAIN_NS 100000000u /* of one repetition, and as long again for its memory */
+#define SHARE 0.025         /* of a study's budget, for one thread count */
 #define BETWEEN_NS 5000000000u
 
 static hone_status keep_cells(struct ctx *ctx, struct arena *arena, const struct bench_study *study,
@@ -32,12 +33,15 @@ static size_t index_of_threads(const struct study_peaks *peaks, int threads) {
 }
 
 hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
-                                const struct bench_study *study, struct study_peaks *out) {
+                                const struct bench_study *study, double budget_s,
+                                struct study_peaks *out) {
+  const double share_ns = budget_s > 0 ? SHARE * budget_s * 1e9 : INFINITY;
   TRY(keep_cells(ctx, arena, study, out));
   for (size_t i = 0; i < study->cell_count; i++) {
     const int threads = study->cells[i].threads;
     if (index_of_threads(out, threads) < out->count || out->count == COUNT(out->at)) continue;
-    TRY(peaks_measure(ctx, threads, FIRST_NS, &out->at[out->count]));
+    TRY(peaks_measure(ctx, threads, (uint64_t)fmax(AGAIN_NS, fmin(FIRST_NS, share_ns)),
+                      &out->at[out->count]));
     out->threads[out->count++] = threads;
   }
   out->last_ns = clock_ns();

@@ -237,7 +237,8 @@ struct study_peaks {
   } * cells;
 };
 MUST_USE hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
-                                         const struct bench_study *study, struct study_peaks *out);
+                                         const struct bench_study *study, double budget_s,
+                                         struct study_peaks *out);
 /* A short probe with the cell's threads, unless one was just made; peaks only rise. */
 MUST_USE hone_status study_peaks_again(struct ctx *ctx, const char *cell_key,
                                        struct study_peaks *peaks);

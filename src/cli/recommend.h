@@ -19,9 +19,9 @@ struct forecast {
   } at[FORECAST_MOST];
 };
 /* Every ready (or named) backend by every precision, batch and thread count. count 0 where nothing can be predicted: no store, few
-   models; that is no failure. */
+   models, or learning would take longer than budget_s; that is no failure. */
 MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct args *args,
-                                   struct forecast *out);
+                                   double budget_s, struct forecast *out);
 /* Where more candidates are there than can be looked at: drops those whose whole interval misses a bound or lies, by the
    objective, behind the best one's that will hold every bound, the worst first, as long as there are too many. Whether any
    was dropped. */
@@ -72,7 +72,7 @@ struct forms {
     json_t *report; /* of hone quantise, or NULL */
   } at[FORM_COUNT];
 };
-/* least: of --min-accuracy. A form that cannot be made is no failure: words say why. */
+/* least: of --min-accuracy; budget_s: for all of them. A form that cannot be made is no failure: words say why. */
 MUST_USE hone_status forms_find(struct ctx *ctx, const struct args *args, double least,
                                 double budget_s, struct forms *out);
 void forms_free(struct forms *forms);
@@ -88,6 +88,10 @@ MUST_USE hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, 
 MUST_USE hone_status answer_add_json(struct ctx *ctx, struct text *json, const char *key,
                                      json_t *value);
 
+/* Seconds; references that the cache did not have, and smaller forms, are part of all. */
+struct spent {
+  double budget_s, all_s, reference_s, forms_s;
+};
 struct answer {
   const struct summary *summary;
   const struct demands *demands;
@@ -96,6 +100,7 @@ struct answer {
   const struct forms *forms;
   json_t *
       dropped; /* rows of earlier looks: [{backend, precision, threads, look, reason}]; the caller's to decref */
+  struct spent spent;
 };
 /* The whole answer: the last look's rows, what was dropped before, parts and smaller forms. */
 MUST_USE hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct text *out);

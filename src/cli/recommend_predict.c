@@ -17,6 +17,7 @@ struct forecasting {
   struct samples samples;
   struct xgboost *library;
   char why_not[600]; /* the library is not used */
+  uint64_t end_ns;   /* 0: it may take what it takes */
   struct predictor *predictor;
 };
 
@@ -44,7 +45,8 @@ static hone_status learn(struct forecasting *f) {
   const struct repeated *files = &f->args->repeated[FLAG_records];
   if (store_open(&attempt, value_of(f->args, FLAG_store, NULL), false, &f->store)) f->store = NULL;
   if (!f->store && !files->count) return HONE_OK;
-  TRY(samples_read(f->ctx, f->arena, f->store, files->at, files->count, MOST_MODELS, &f->samples));
+  TRY(samples_read(f->ctx, f->arena, f->store, files->at, files->count, MOST_MODELS, f->end_ns,
+                   &f->samples));
   if (f->samples.model_count >= PREDICT_MIN_MODELS) open_library(f);
   return predictor_train(f->ctx, f->arena, &f->samples, f->library, &f->predictor);
 }
@@ -192,11 +194,14 @@ static hone_status forecast_all(struct forecasting *f, struct forecast *out) {
 }
 
 hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct args *args,
-                          struct forecast *out) {
+                          double budget_s, struct forecast *out) {
   struct ctx attempt = *ctx; /* a model that hone cannot read may still run elsewhere */
   struct forecasting *f;
   TRY(NEW(ctx, arena, f));
-  *f = (struct forecasting){.ctx = &attempt, .arena = arena, .args = args};
+  *f = (struct forecasting){.ctx = &attempt,
+                            .arena = arena,
+                            .args = args,
+                            .end_ns = clock_ns() + (uint64_t)(budget_s * 1e9)};
   attempt.warn = NULL;
   if (forecast_all(f, out)) out->count = 0;
   close_all(f);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MADE_UP "16" /* samples where the user gives none */
-#define LEAST_S 60.0 /* for making one form: preparation, as compiling is */
+#define LEAST_S 0.5  /* a form is tried where nothing is left, too */
 
 static const struct {
   const char *name, *title; /* of --to; as a row is called: sums are in f32 behind narrow weights */
@@ -58,7 +58,7 @@ struct making {
   struct ctx *ctx;
   const struct args *args;
   struct forms *forms;
-  double limit_s;
+  uint64_t end_ns;
   const char *samples, *labels; /* --calibrate, --labels; NULL: made up, none */
   char bound[32];
 };
@@ -79,9 +79,11 @@ static hone_status begin_command(const struct making *m, const char *form, const
   return command_add_flag(m->ctx, command, FLAG_generate, MADE_UP);
 }
 
-/* Whether it was made; words say why not. */
-static hone_status run_command(const struct making *m, const struct command *command,
-                               double limit_s, char words[300], bool *out_ok) {
+/* share: of the time that is left for forms. Whether it was made; words say why not. */
+static hone_status run_command(const struct making *m, const struct command *command, double share,
+                               char words[300], bool *out_ok) {
+  const uint64_t now = clock_ns(), left = m->end_ns > now ? m->end_ns - now : 0;
+  const double limit_s = fmax(LEAST_S, share * (double)left / 1e9);
   const struct process_options options = {.argv = command->at,
                                           .environ_ = (const char *const *)environ,
                                           .fd_in = -1,
@@ -93,7 +95,7 @@ static hone_status run_command(const struct making *m, const struct command *com
   const char *said = result.output.at ? result.output.at : "hone quantise ended without a word";
   const char *line = strstr(said, "hone: ");
   if (result.timed_out)
-    snprintf(words, 300, "making it took longer than %.0f s", limit_s);
+    snprintf(words, 300, "making it took longer than %.2g s, its share of the budget", limit_s);
   else
     safe_copy(words, 300, line ? line + strlen("hone: ") : said);
   words[strcspn(words, "\n")] = 0;
@@ -109,7 +111,7 @@ static hone_status make_set(struct making *m, bool *out_ok) {
   snprintf(m->forms->set, sizeof m->forms->set, "%.4000s/set", m->forms->dir);
   TRY(begin_command(m, "fp32", path, &command));
   TRY(command_add_flag(m->ctx, &command, FLAG_labelled_set, m->forms->set));
-  TRY(run_command(m, &command, m->limit_s, words, out_ok));
+  TRY(run_command(m, &command, 0.5, words, out_ok));
   unlink(path);
   if (*out_ok) return HONE_OK;
   m->forms->set[0] = 0;
@@ -132,7 +134,7 @@ static hone_status make_form(struct making *m, struct form *form, int attempt, b
   if (is_int8 && !attempt)
     TRY(command_add_flag(m->ctx, &command, m->labels ? FLAG_min_retention : FLAG_min_agreement,
                          m->bound));
-  TRY(run_command(m, &command, m->limit_s, form->words, out_ok));
+  TRY(run_command(m, &command, is_int8 && attempt ? 1 : 0.6, form->words, out_ok));
   if (!*out_ok) return HONE_OK;
   form->words[0] = 0;
   form->report = json_load_file(json, 0, &error);
@@ -140,10 +142,11 @@ static hone_status make_form(struct making *m, struct form *form, int attempt, b
   return HONE_OK;
 }
 
+/* What is quickly made goes first: int8 has what they leave. */
 static hone_status make_forms(struct making *m) {
   char dir[FORM_DIR];
   snprintf(dir, sizeof dir, "%.*s", FORM_DIR - 1, m->forms->dir);
-  for (size_t i = 0; i < FORM_COUNT; i++) {
+  for (size_t i = FORM_COUNT; i-- > 0;) {
     struct form *form = &m->forms->at[i];
     form->name = forms_known[i].name;
     form->title = forms_known[i].title;
@@ -207,7 +210,8 @@ static hone_status check_metric(struct making *m) {
 
 hone_status forms_find(struct ctx *ctx, const struct args *args, double least, double budget_s,
                        struct forms *out) {
-  struct making m = {.ctx = ctx, .args = args, .forms = out, .limit_s = fmax(LEAST_S, budget_s)};
+  struct making m = {
+      .ctx = ctx, .args = args, .forms = out, .end_ns = clock_ns() + (uint64_t)(budget_s * 1e9)};
   bool is_ok;
   static const enum flag_id others[] = {FLAG_hybrid, FLAG_input, FLAG_precision};
   for (size_t i = 0; i < COUNT(others); i++) {

@@ -43,8 +43,9 @@ struct session_state {
   struct study_peaks peaks;
   struct fingerprint print;
   bool resumes, shows_progress;
+  double budget_s; /* 0: none */
   struct progress_line line;
-  struct phase_time { /* where the time went, for --verbose */
+  struct phase_time { /* where the time went: for --verbose and the study's options */
     char name[16];
     uint64_t ns;
   } phases[16];
@@ -397,11 +398,16 @@ static void command_line(const struct args *args, char *out, size_t size) {
   text_deinit(&text);
 }
 
-/* {"flags": ...}: what the report adds to the command that repeats a row. */
-static void describe_options(const struct args *args, char *out, size_t size) {
+/* {"flags": ..., "seconds": {...}}: what the report adds to the command that repeats a row, and where the time went so far. */
+static void describe_options(const struct session_state *state, char *out, size_t size) {
   struct text flags = {0};
-  put_flags(args, changes_figures, &flags);
-  store_json(json_pack("{s:s}", "flags", flags.at ? flags.at : ""), out, size);
+  json_t *seconds = json_object();
+  for (size_t i = 0; i < state->phase_count; i++)
+    json_object_set_new(seconds, state->phases[i].name,
+                        json_real((double)state->phases[i].ns / 1e9));
+  put_flags(state->args, changes_figures, &flags);
+  store_json(json_pack("{s:s, s:o}", "flags", flags.at ? flags.at : "", "seconds", seconds), out,
+             size);
   text_deinit(&flags);
 }
 
@@ -413,7 +419,7 @@ static void describe_study(struct session_state *state, const struct bench_study
   snprintf(state->row.name, sizeof state->row.name, "%s", value_of(state->args, FLAG_name, ""));
   command_line(state->args, state->row.command, sizeof state->row.command);
   store_json(machine_json(state, print), state->row.machine_json, sizeof state->row.machine_json);
-  describe_options(state->args, state->row.options_json, sizeof state->row.options_json);
+  describe_options(state, state->row.options_json, sizeof state->row.options_json);
 }
 
 /* --resume STUDY goes on with that one, never begins anew, else the same command's newest goes on.
@@ -475,7 +481,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   enter_phase(state, "peaks");
   state->print = print;
   if (!has(state->args, FLAG_no_measure))
-    TRY(study_peaks_measure(state->ctx, state->arena, study, &state->peaks));
+    TRY(study_peaks_measure(state->ctx, state->arena, study, state->budget_s, &state->peaks));
   describe_study(state, study, &print);
   TRY(begin_study(state));
   progress_clear(&state->line);
@@ -567,7 +573,6 @@ static int study_code(struct session_state *state) {
   return gate_code(&state->gate, state->args, summary.records, summary.record_count);
 }
 
-/* With the peaks as high as they were seen by now. */
 static hone_status store_limits(struct session_state *state) {
   static char machine[sizeof state->row.machine_json];
   if (state->peaks.count == 0) return HONE_OK;
@@ -578,6 +583,15 @@ static hone_status store_limits(struct session_state *state) {
   }
   if (!store_json(machine_json(state, &state->print), machine, sizeof machine)) return HONE_OK;
   return store_put_machine(state->ctx, state->store, state->row.key, machine);
+}
+
+/* With all that the work itself told: the peaks as high as they were seen by now, where the time went. */
+static hone_status end_study(struct session_state *state) {
+  TRY(store_limits(state));
+  enter_phase(state, "end");
+  describe_options(state, state->row.options_json, sizeof state->row.options_json);
+  TRY(store_put_options(state->ctx, state->store, state->row.key, state->row.options_json));
+  return store_finish_study(state->ctx, state->store, state->row.key);
 }
 
 static hone_status run_study(struct session_state *state, const struct bench_options *options) {
@@ -591,16 +605,14 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);
   sigaction(SIGHUP, &action, &old_hup);
+  state->budget_s = options->budget_s;
   hone_status status = bench_run(state->ctx, options, &callbacks);
   sigaction(SIGINT, &old_int, NULL);
   sigaction(SIGTERM, &old_term, NULL);
   sigaction(SIGHUP, &old_hup, NULL);
   progress_clear(&state->line);
   print_phases(state);
-  if (!status && !options->is_dry_run) status = store_limits(state);
-  if (!status && !options->is_dry_run)
-    status = store_finish_study(state->ctx, state->store, state->row.key);
-  return status;
+  return status || options->is_dry_run ? status : end_study(state);
 }
 
 /* What was measured before an interrupt is shown as well; the failure stays the result. */

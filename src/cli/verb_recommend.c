@@ -1,7 +1,8 @@
 /* hone recommend: the best way to run a model here under the user's bounds. A race: a first look at every candidate drops
  * what is far behind; then looks of paired slices side by side, each longer, drop whatever the interval of its ratio says
  * is behind, until one is left or the time is spent (successive elimination: Even-Dar et al., JMLR 2006). What was dropped
- * for a row that is later found out to miss a bound is brought back. All looks are in the store; the answer rests on the last.
+ * for a row that is later found out to miss a bound is brought back; what had no turn in the first look has it in the second.
+ * All looks are in the store; the answer rests on the last that had time to find something.
  * Predictions from other models only say what not to look at where the time does not reach for all.
  */
 #include "recommend.h"
@@ -15,9 +16,14 @@
 #define FIRST_SHARE 0.6 /* of the budget, at most, for the first look: engines start and compile */
 #define NEXT_SHARE 0.6  /* of what is left, for another */
 #define LAST_SHARE 0.9
+#define FORMS_SHARE 0.4   /* of the budget, at most, for making smaller forms */
+#define RECORDS_SHARE 0.1 /* and for what records of other models say, */
+#define RECORDS_S 3.0     /* for which so much is little */
+#define LEAST_TIMEOUT_S 5.0
 enum { LIST = 1024, LOOKS = 4, MORE_LOOKS = 2 }; /* more: at what was dropped too early */
 
 struct look {
+  bool is_bounded; /* by what was left of the budget: a timeout is no fault */
   struct summary summary;
   struct advice advice;
 };
@@ -29,6 +35,7 @@ struct race {
   struct demands demands;
   double budget_s;
   uint64_t start_ns;
+  struct spent spent;
   char dir[4096];
   struct look looks[LOOKS + MORE_LOOKS];
   size_t look_count;
@@ -181,10 +188,23 @@ static hone_status say_ahead(const struct race *race, const struct look *at) {
   return HONE_OK;
 }
 
-static hone_status look(struct race *race, const char *title, const struct command *how) {
+/* What the study says of where its time went. */
+static double reference_s_of(const struct study_row *study) {
+  json_error_t error;
+  json_t *options = json_loads(study->options_json, 0, &error);
+  const json_t *seconds = json_object_get(options, "seconds");
+  const double found = json_number_value(json_object_get(seconds, "reference"));
+  json_decref(options);
+  return found;
+}
+
+static hone_status look(struct race *race, const char *title, const struct command *how,
+                        bool is_bounded) {
   struct look *at = &race->looks[race->look_count];
   TRY(study(race, title, how, &at->summary));
+  at->is_bounded = is_bounded;
   race->look_count++;
+  race->spent.reference_s += reference_s_of(&at->summary.study);
   TRY(advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice));
   return say_ahead(race, at);
 }
@@ -217,7 +237,7 @@ static hone_status first_look(struct race *race) {
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
   TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
   TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
-  return look(race, "recommend: a first look", &how);
+  return look(race, "recommend: a first look", &how, false);
 }
 
 /* After the first look whatever is not far behind; later whatever is not told apart from the best. */
@@ -275,15 +295,16 @@ static size_t last_seen(const struct race *race, size_t l, const char *cell) {
   return last;
 }
 
-/* Whether what the look chose has failed since, or no longer holds every bound for sure. One that had no turn has not. */
+/* Whether what the look chose has failed since, or no longer holds every bound for sure. One that had no time has not. */
 static bool has_fallen(const struct race *race, size_t l) {
   const struct look *at = &race->looks[l];
   if (at->advice.choice == SIZE_MAX) return false;
   const char *cell = at->summary.records[at->advice.choice].cell.key;
   const struct look *seen = &race->looks[last_seen(race, l, cell)];
   const size_t row = find_row(&seen->summary, cell);
-  return seen->advice.at[row].standing >= STANDING_out &&
-         seen->summary.records[row].status != STATUS_interrupted;
+  const enum record_status status = seen->summary.records[row].status;
+  return seen->advice.at[row].standing >= STANDING_out && status != STATUS_interrupted &&
+         (!seen->is_bounded || status != STATUS_timeout);
 }
 
 static bool is_better(const struct race *race, double x, double y) {
@@ -333,6 +354,16 @@ static double start_s(const struct record *r) {
   return ms / 1000;
 }
 
+/* What the budget did not reach for, or cut short, has another turn behind the others. */
+static size_t add_unseen(const struct race *race, struct runner *list) {
+  const struct summary *first = &race->looks[0].summary;
+  size_t found = 0;
+  for (size_t i = 0; race->look_count == 1 && i < first->record_count; i++)
+    if (first->records[i].status == STATUS_interrupted)
+      list[found++] = (struct runner){&first->records[i], NAN};
+  return found;
+}
+
 static hone_status list_runners(const struct race *race, struct runner **out, size_t *out_count,
                                 size_t *out_back) {
   const struct look *last = &race->looks[race->look_count - 1];
@@ -348,14 +379,27 @@ static hone_status list_runners(const struct race *race, struct runner **out, si
       (*out)[k - 1] = (*out)[k];
       (*out)[k] = other;
     }
+  *out_count += add_unseen(race, *out + *out_count);
   return HONE_OK;
+}
+
+/* Of a look that the budget ended before it found anything: the answer rests on the one before. */
+static void drop_cut_look(struct race *race) {
+  const struct look *last = &race->looks[race->look_count - 1];
+  bool was_cut = false;
+  for (size_t i = 0; i < last->summary.record_count; i++)
+    was_cut |= last->summary.records[i].status == STATUS_interrupted ||
+               (last->is_bounded && last->summary.records[i].status == STATUS_timeout);
+  if (was_cut && last->advice.choice == SIZE_MAX && last[-1].advice.choice != SIZE_MAX)
+    race->look_count--;
 }
 
 /* A share of what is left. *out_done: nothing is left to find out, or no time. What is brought back is looked at in any case. */
 static hone_status next_look(struct race *race, bool *out_done) {
   struct command how = {.count = 0};
   struct runner *runners;
-  char backends[LIST] = "", threads[LIST] = "", most[32], least[32], budget[32];
+  char backends[LIST] = "", threads[LIST] = "", most[32], least[32], budget[32], timeout[32];
+  const size_t looks = race->look_count;
   size_t cells, back;
   double starts = 0;
   TRY(list_runners(race, &runners, &cells, &back));
@@ -365,7 +409,7 @@ static hone_status next_look(struct race *race, bool *out_done) {
     char word[64];
     race->is_left[place_of(race, cell->model)] = true;
     add_candidate(backends, threads, backend_word(cell, word), cell->threads, true);
-    starts += start_s(runners[i].record);
+    if (!isnan(runners[i].value)) starts += start_s(runners[i].record);
   }
   if (race->look_count == 1 && race->split.parts[0]) {
     list_add(backends, LIST, "hybrid");
@@ -373,10 +417,10 @@ static hone_status next_look(struct race *race, bool *out_done) {
     cells++;
   }
   const double left = left_s(race);
-  const bool is_over = race->look_count >= LOOKS || left < starts;
-  *out_done = !cells || (!back && (is_over || (race->look_count > 1 && cells == 1)));
+  const bool is_over = looks >= LOOKS || left < fmax(1, starts);
+  *out_done = !cells || (!back && (is_over || (looks > 1 && cells == 1)));
   if (*out_done) return HONE_OK;
-  const double share = (race->look_count + 1 < LOOKS ? NEXT_SHARE : LAST_SHARE) * left;
+  const double share = (looks + 1 < LOOKS ? NEXT_SHARE : LAST_SHARE) * left;
   const double each = fmin(20, fmax(0.5, (share - 4 * starts) / (double)cells));
   snprintf(budget, sizeof budget, "%.2f", fmax(0.01, fmax(share, fmin(starts, left))));
   snprintf(most, sizeof most, "%.2f", each);
@@ -386,11 +430,16 @@ static hone_status next_look(struct race *race, bool *out_done) {
   TRY(command_add_flag(race->ctx, &how, FLAG_max_time, most));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, least));
   TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
-  return look(race,
-              back                    ? "recommend: what was dropped too early"
-              : race->look_count == 1 ? "recommend: the rest side by side"
-                                      : "recommend: what is not told apart yet",
-              &how);
+  snprintf(timeout, sizeof timeout, "%.1f", fmax(LEAST_TIMEOUT_S, left));
+  if (!back) TRY(command_add_flag(race->ctx, &how, FLAG_timeout, timeout));
+  TRY(look(race,
+           back         ? "recommend: what was dropped too early"
+           : looks == 1 ? "recommend: the rest side by side"
+                        : "recommend: what is not told apart yet",
+           &how, !back));
+  drop_cut_look(race);
+  *out_done = race->look_count == looks;
+  return HONE_OK;
 }
 
 static size_t words_in(const char *list) {
@@ -419,26 +468,42 @@ static bool wants_forecast(const struct race *race) {
   return (double)(cells * forms) > race->budget_s / LOOK_S / 2;
 }
 
-/* Smaller forms are made where a bound says what they may cost. That is preparation, as compiling is: the time is not the
-   race's. */
+/* Smaller forms are made where a bound says what they may cost, in a share of the budget. */
 static hone_status find_forms(struct race *race) {
   const double least = race->demands.bound[DEMAND_accuracy];
   race->is_left[0] = true;
   if (isnan(least) || strcmp(race->device, "cpu") != 0) return HONE_OK;
   say(race, "recommend: int8, int4, fp16 and bf16 by hone quantise");
-  TRY(forms_find(race->ctx, race->args, least, race->budget_s, &race->forms));
+  TRY(forms_find(race->ctx, race->args, least, FORMS_SHARE * race->budget_s, &race->forms));
   for (size_t i = 0; i < FORM_COUNT; i++) race->is_left[i + 1] = race->forms.at[i].is_there;
-  race->start_ns = clock_ns();
+  race->spent.forms_s = spent_s(race);
   return HONE_OK;
+}
+
+/* Where the last look has the choice alone, whom it was set against before. */
+static void find_rival(struct race *race) {
+  struct look *last = &race->looks[race->look_count - 1];
+  struct advice *advice = &last->advice;
+  if (advice->choice == SIZE_MAX || advice->runner_up != SIZE_MAX) return;
+  for (size_t l = race->look_count - 1; l-- > 0 && !advice->rival.summary;) {
+    const struct look *at = &race->looks[l];
+    const size_t row = find_row(&at->summary, last->summary.records[advice->choice].cell.key);
+    if (row != at->advice.choice || at->advice.runner_up == SIZE_MAX) continue;
+    advice->rival = (struct rival){&at->summary, at->advice.runner_up, l + 1, at->advice.ratio,
+                                   at->advice.is_decided};
+  }
 }
 
 static hone_status run_race(struct race *race) {
   bool is_done = false;
   TRY(find_forms(race));
-  if (wants_forecast(race)) TRY(forecast_make(race->ctx, race->arena, race->args, &race->forecast));
+  if (wants_forecast(race))
+    TRY(forecast_make(race->ctx, race->arena, race->args,
+                      fmax(RECORDS_S, RECORDS_SHARE * race->budget_s), &race->forecast));
   TRY(first_look(race));
   TRY(find_split(race));
   while (!is_done && race->look_count < COUNT(race->looks)) TRY(next_look(race, &is_done));
+  find_rival(race);
   return HONE_OK;
 }
 
@@ -482,6 +547,15 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
   return answer_json(ctx, user, out);
 }
 
+static void put_spent(struct text *out, const struct spent *spent) {
+  text_printf(out, "time: %.3g s of a budget of %.3g s", spent->all_s, spent->budget_s);
+  if (spent->reference_s >= 0.1)
+    text_printf(out, "; %.3g s of them for the reference's outputs, which are kept",
+                spent->reference_s);
+  if (spent->forms_s >= 0.1) text_printf(out, "; %.3g s for smaller forms", spent->forms_s);
+  text_puts(out, "\n");
+}
+
 static hone_status print_answer(struct race *race, const struct text *dropped) {
   const struct advice *advice = advice_of(race);
   struct text out = {0};
@@ -493,6 +567,7 @@ static hone_status print_answer(struct race *race, const struct text *dropped) {
     text_put_safe(&out, race->split.words, sizeof race->split.words);
     text_puts(&out, "\n");
   }
+  put_spent(&out, &race->spent);
   if (advice->choice != SIZE_MAX)
     text_printf(&out, "again: %s\n", summary_of(race)->records[advice->choice].repeat);
   text_printf(&out, "study: hone report %.12s\n", summary_of(race)->study.key);
@@ -526,8 +601,10 @@ static hone_status run(struct race *race, struct sinks *sinks) {
 static int answer(struct race *race, struct sinks *sinks) {
   struct ctx *ctx = race->ctx;
   struct text dropped = {0};
-  struct answer whole = {summary_of(race), &race->demands, advice_of(race),
-                         &race->split,     &race->forms,   json_array()};
+  race->spent.budget_s = race->budget_s;
+  race->spent.all_s = spent_s(race);
+  struct answer whole = {summary_of(race), &race->demands, advice_of(race), &race->split,
+                         &race->forms,     json_array(),   race->spent};
   put_dropped(&dropped, race, whole.dropped);
   int code = !sinks->takes_stdout && print_answer(race, &dropped) ? report_failure(ctx) : 0;
   ctx_clear(ctx);

@@ -49,6 +49,7 @@ struct samples {
   struct sample *at;
   char (*backends)[32];
   size_t left_out; /* records whose model is not at hand any more, or whose machine has no peaks */
+  uint64_t end_ns; /* of clock_ns, for reading and training; 0: they take what they take */
 };
 struct model_names { /* by number */
   const char **at;
@@ -77,7 +78,9 @@ MUST_USE hone_status records_check(struct ctx *ctx, const char *path);
    was and has not changed; of a store (NULL: none) and of data sets. */
 MUST_USE hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store,
                                   const char *const *files, size_t file_count, size_t limit,
-                                  struct samples *out);
+                                  uint64_t end_ns, struct samples *out);
+/* E_TIMEOUT behind end_ns: reading and training may take longer than what they are for. */
+MUST_USE hone_status samples_check_time(struct ctx *ctx, const struct samples *samples);
 
 /* -- xgboost.c: the library of the PyPI package of that name, opened at run time */
 #define XGBOOST_PACKAGE "xgboost-cpu==3.2.0"

@@ -188,8 +188,10 @@ static hone_status train_target(struct ctx *ctx, struct predictor *p, enum targe
   hone_status status = errors.at[0] && errors.at[1]
                            ? HONE_OK
                            : fail(ctx, HONE_E_OOM, place_none(), "no memory to train");
-  for (size_t m = 0; !status && m < p->samples->model_count; m++)
-    status = leave_out(ctx, p, target, m, &errors);
+  for (size_t m = 0; !status && m < p->samples->model_count; m++) {
+    status = samples_check_time(ctx, p->samples);
+    if (!status) status = leave_out(ctx, p, target, m, &errors);
+  }
   if (!status) judge(p, target, &errors);
   free(errors.at[0]);
   free(errors.at[1]);

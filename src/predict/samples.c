@@ -12,6 +12,11 @@ struct collection {
   size_t limit;
 };
 
+hone_status samples_check_time(struct ctx *ctx, const struct samples *samples) {
+  if (!samples->end_ns || clock_ns() < samples->end_ns) return HONE_OK;
+  return fail(ctx, HONE_E_TIMEOUT, place_none(), "no time is left to learn from records");
+}
+
 static bool is_plain(const struct record *r) {
   return r->status == STATUS_ok && r->cell.label == 0 && !r->cell.load &&
          !strcmp(r->cell.scenario, "single") && !strcmp(r->cell.device, "cpu") &&
@@ -32,6 +37,7 @@ static hone_status list_backends(struct ctx *ctx, struct arena *arena, struct sa
 static hone_status collect(void *user, const struct row_seen *seen) {
   struct collection *c = user;
   const struct record *record = seen->record;
+  TRY(samples_check_time(c->ctx, c->out));
   if (!is_plain(record)) return HONE_OK;
   if (!seen->x || seen->model >= c->limit) {
     c->out->left_out++;
@@ -62,11 +68,11 @@ static hone_status number_models(struct collection *c, size_t seen) {
 }
 
 hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store,
-                         const char *const *files, size_t file_count, size_t limit,
+                         const char *const *files, size_t file_count, size_t limit, uint64_t end_ns,
                          struct samples *out) {
   struct collection c = {.ctx = ctx, .arena = arena, .out = out, .limit = limit};
   struct model_names names = {0};
-  *out = (struct samples){0};
+  *out = (struct samples){.end_ns = end_ns};
   if (store) TRY(rows_visit(ctx, arena, store, limit, &names, collect, &c));
   for (size_t i = 0; i < file_count; i++)
     TRY(records_visit(ctx, arena, files[i], &names, collect, &c));

@@ -82,6 +82,13 @@ static MUST_USE hone_status copy_text(struct ctx *ctx, const char *path, const j
   return HONE_OK;
 }
 
+static void copy_json(const json_t *from, char *out, size_t size) {
+  char *text = json_dumps(from, JSON_COMPACT);
+  const bool fits = text && strlen(text) < size;
+  snprintf(out, size, "%s", fits ? text : "{}");
+  free(text);
+}
+
 static MUST_USE hone_status read_study(struct ctx *ctx, const char *path, const json_t *root,
                                        struct study_row *out) {
   const json_t *study = json_object_get(root, "study");
@@ -89,10 +96,8 @@ static MUST_USE hone_status read_study(struct ctx *ctx, const char *path, const 
   TRY(copy_text(ctx, path, study, "name", out->name, sizeof out->name));
   TRY(copy_text(ctx, path, study, "command", out->command, sizeof out->command));
   TRY(copy_text(ctx, path, study, "fingerprint", out->fingerprint, sizeof out->fingerprint));
-  char *machine = json_dumps(json_object_get(root, "machine"), JSON_COMPACT);
-  const bool fits = machine && strlen(machine) < sizeof out->machine_json;
-  snprintf(out->machine_json, sizeof out->machine_json, "%s", fits ? machine : "{}");
-  free(machine);
+  copy_json(json_object_get(root, "machine"), out->machine_json, sizeof out->machine_json);
+  copy_json(json_object_get(study, "options"), out->options_json, sizeof out->options_json);
   out->finished = json_is_true(json_object_get(study, "finished"));
   return HONE_OK;
 }

@@ -193,16 +193,28 @@ hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char 
   return status;
 }
 
-hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
-                              const char *machine_json) {
+static hone_status put_study_text(struct ctx *ctx, struct store *store, const char *sql,
+                                  const char *study, const char *text) {
   struct statement *statement = NULL;
   bool more;
-  TRY(prepare(ctx, store, "UPDATE study SET machine_json = ?2 WHERE key = ?1", &statement));
+  TRY(prepare(ctx, store, sql, &statement));
   hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
-  if (!status) status = bind_key(ctx, store, statement, 2, machine_json);
+  if (!status) status = bind_key(ctx, store, statement, 2, text);
   if (!status) status = step(ctx, store, statement, &more);
   end(statement);
   return status;
+}
+
+hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
+                              const char *machine_json) {
+  return put_study_text(ctx, store, "UPDATE study SET machine_json = ?2 WHERE key = ?1", study,
+                        machine_json);
+}
+
+hone_status store_put_options(struct ctx *ctx, struct store *store, const char *study,
+                              const char *options_json) {
+  return put_study_text(ctx, store, "UPDATE study SET options_json = ?2 WHERE key = ?1", study,
+                        options_json);
 }
 
 /* -- reading ------------------------------------------------------------------------------------
@@ -271,7 +283,8 @@ static MUST_USE hone_status choose_study(struct ctx *ctx, struct store *store,
     if (!*out_resumed)
       return fail(ctx, HONE_E_NOFILE, place_name(row->key), "no such study in the store");
     if (strcmp(there->plan, row->plan) != 0)
-      return fail(ctx, HONE_E_USAGE, place_name(row->key), "this study measured something else");
+      return fail(ctx, HONE_E_USAGE, place_name(row->key),
+                  "this study measured something else, or with another build of hone");
     if (strcmp(there->fingerprint, row->fingerprint) != 0)
       return fail(ctx, HONE_E_USAGE, place_name(row->key),
                   "this study was measured on another machine or software");

@@ -62,6 +62,9 @@ MUST_USE hone_status store_lower_limits(struct ctx *ctx, struct store *store, co
 /* What was learnt of the machine while the study ran. */
 MUST_USE hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
                                        const char *machine_json);
+/* Its flags, and where its time went. */
+MUST_USE hone_status store_put_options(struct ctx *ctx, struct store *store, const char *study,
+                                       const char *options_json);
 MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
 /* The newest study with this plan and fingerprint, or *out_found false. */
 MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,

@@ -1,5 +1,6 @@
 """hone recommend --predict and hone dataset export, over a store of a few small models."""
 
+import contextlib
 import csv
 import hashlib
 import importlib.util
@@ -296,6 +297,17 @@ def test_the_dataset(box):
         refused(box("dataset", "export", "-o", "mine", "--parquet"), "E_PATH", name)
         assert [(p.name, p.read_text()) for p in (box.folder / "mine").iterdir()] == [(name, text)]
         (box.folder / "mine" / name).unlink()
+
+
+def test_a_fraction_is_no_path_of_the_dataset(box):
+    """Words of a store as an engine may have said them: "|d|/|r|" stays, a folder between bars does not."""
+    box("bench", "zoo:mlp", "--backend", "onnxruntime", "--engine", "onnxruntime=/nowhere", "--threads", "1", "--no-measure", "-q", "--store",
+        "said.db", "--fail-on", "none")
+    with contextlib.closing(sqlite3.connect(box.folder / "said.db")) as store, store:
+        store.execute("UPDATE incarnation SET reason = 'max|d|/max|r| = 2 of |/home/me/x|'")
+    sound(box("dataset", "export", "-o", "said", "--store", "said.db"))
+    rows = list(csv.DictReader(io.StringIO((box.folder / "said" / "records.csv").read_text())))
+    assert [r["reason"] for r in rows] == ["max|d|/max|r| = 2 of |PATH|"], rows
 
 
 def test_the_dataset_names_no_folder_of_the_users(box):

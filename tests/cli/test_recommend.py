@@ -39,6 +39,8 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     report = shared_hone("report", answer["study"], "--json", "-")
     sound(report)
     assert {r["cell"] for r in json.loads(report.text)["records"]} == set(rows)
+    time_of = answer["time"]
+    assert time_of["budget_s"] == 4 and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
 
 def test_a_bound_that_nothing_holds_names_what_is_needed(shared_hone):
@@ -87,6 +89,28 @@ def test_most_threads_have_their_turn_first(shared_hone):
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1,2", "--budget", "0.01s", "--json", "-", "--quiet")
     standing = {row["threads"]: (row["standing"], row["reason"]) for row in json.loads(result.text)["rows"]}
     assert standing[1] == ("invalid", "interrupted: the budget was spent before its turn") and standing[2][0] != "invalid", standing
+
+
+def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
+    """An engine that does not open is left in the first look, and again in the second one, behind what ran."""
+    identity = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g",
+                                 [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+                                 [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])])
+    onnx.save(helper.make_model(identity, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    for budget in (12, 200):  # on a busy machine nothing is left of 12 s
+        store = ["--store", f"{budget}.db"]
+        result = hone("recommend", tmp_path / "m.onnx", "--backend", "native,fake", "--backend-option", "fake.fault=sleep",
+                      "--backend-option", "fake.at=open", "--threads", "1", "--budget", str(budget), *store, "--json", "-", "--quiet",
+                      env={"HONE_TESTING": "1"})
+        sound(result)
+        rows = [row for row in looked_at(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
+        if len(rows) > 1:
+            break
+    answer = json.loads(result.text)
+    assert len(rows) == 2 and {row["status"] for row in rows} == {"interrupted"}, rows
+    assert all("budget" in row["reason"] for row in rows), rows
+    told = {row["backend"]: row["standing"] for row in answer["rows"]}
+    assert told["native"] == "chosen" and answer["conclusion"].endswith("the budget reached for nothing else"), answer
 
 
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):
@@ -205,12 +229,12 @@ def classifier(path):
 FORMS = {"int8", "int4-weights", "fp16-weights", "bf16-weights"}
 
 
-def looked_at(hone, *store):
+def looked_at(hone, *store, **more):
     """Every row of every look: the answer's study and those before it."""
     names = [line.split()[0] for line in hone("studies", *store).text.splitlines() if "recommend" in line]
     rows = []
     for name in names:
-        result = hone("report", name, "--json", "-", *store)
+        result = hone("report", name, "--json", "-", *store, **more)
         sound(result)
         rows += json.loads(result.text)["records"]
     return rows
@@ -219,15 +243,16 @@ def looked_at(hone, *store):
 def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     """Every form is a row with a measured agreement; the int8 one wins by size, its file stays, and runs again."""
     classifier(tmp_path / "m.onnx")
-    for budget in ("10", "300"):  # on a busy machine 10 s do not reach for five forms
+    for budget in ("30", "600"):  # on a busy machine 30 s do not reach for five forms
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", budget, "--min-accuracy",
                       "0.3", "--objective", "size", "--store", f"{budget}.db", "--json", "-", "--quiet")
         sound(result)
         answer = json.loads(result.text)
         rows = looked_at(hone, "--store", f"{budget}.db")
-        if all(row["status"] == "ok" for row in rows):
+        made = {f["form"]: f for f in answer["quantised"]["forms"]}
+        if all(row["status"] == "ok" for row in rows) and all(f.get("file") for f in made.values()):
             break
-    made = {f["form"]: f for f in answer["quantised"]["forms"]}
+    assert 0 < answer["time"]["forms_s"] < answer["time"]["all_s"]
     assert set(made) == {"int8", "int4-weights", "fp16", "bf16"} and answer["quantised"]["is_made_up"]
     assert {r["model"].split("-", 1)[-1] for r in rows} == {"m.onnx"} | {f"{form}.onnx" for form in made}, rows
     for row in rows:
@@ -273,7 +298,7 @@ def test_a_form_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
                               [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
-    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "1", "--min-accuracy",
+    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "20", "--min-accuracy",
                   "0.9", "--quiet")
     sound(result)
     assert "native, fp32, 1 thread" in result.text
