@@ -270,7 +270,8 @@ static hone_status put_mark(struct ctx *ctx, const char *form, struct text *text
   if (is_json) at = strcspn(text->at, "{") + 1;
   if (is_markdown) at = text->length;
   if (!strncmp(text->at, "<?xml", 5)) at = strcspn(text->at, "\n") + 1;
-  if (at > text->length) return HONE_OK; /* no object */
+  if (at > text->length || (is_json && strstr(text->at, json)))
+    return HONE_OK; /* no object; marked */
   text_append(&marked, text->at, at);
   if (is_json && text->at[at] == '\n') text_puts(&marked, "\n  ");
   if (is_markdown) text_puts(&marked, "\n");

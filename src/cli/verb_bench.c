@@ -375,10 +375,10 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 /* What another command needs for the same figures, besides the cell itself. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
-      FLAG_prompt,          FLAG_new_tokens,    FLAG_device_hone, FLAG_engine,   FLAG_shape,
-      FLAG_side_files_from, FLAG_input,         FLAG_inputs,      FLAG_min_time, FLAG_max_time,
-      FLAG_min_samples,     FLAG_warmup,        FLAG_rounds,      FLAG_timeout,  FLAG_incarnations,
-      FLAG_memory_limit,    FLAG_largest_batch, FLAG_seed,        FLAG_limit};
+      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,       FLAG_shape,
+      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time,     FLAG_max_time,
+      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_incarnations, FLAG_memory_limit,
+      FLAG_largest_batch,   FLAG_seed,       FLAG_limit};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
   return false;

@@ -1,5 +1,5 @@
 /* json:
- * {"schema":1,"study":{..},"machine":{..},"records":[..],"comparisons":[{"a","b","ratio","ci",..}]}.
+ * {"made_by":"hone ..","schema":1,"study":{..},"machine":{..},"records":[..],"comparisons":[{"a","b","ratio","ci",..}]}.
  *
  * A column "latency_ms.p50" is member p50 of object latency_ms; "x.0" and "x.1" are an array x.
  * Members of one object need not be neighbours in columns.def, which only grows at its end. n/a is
@@ -164,7 +164,9 @@ hone_status render_json(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct text *out) {
   (void)options;
   const struct json_writer json = {out};
-  text_printf(out, "{\n  \"schema\": %d,\n  \"hone\": ", RECORD_SCHEMA);
+  /* a page carries this file too: the mark of outputs.def is its own */
+  text_printf(out, "{\n  \"made_by\": \"hone " HONE_VERSION "\",\n  \"schema\": %d,\n  \"hone\": ",
+              RECORD_SCHEMA);
   json_text(json, hone_version());
   LITERAL(out, ",\n");
   put_study(json, &summary->study);
