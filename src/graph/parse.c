@@ -280,14 +280,19 @@ static hone_status remember(struct parser *p, struct names *names, struct value 
 
 static struct level *top(struct parser *p) { return &p->levels.at[p->levels.count - 1]; }
 
-static hone_status look_up(struct parser *p, const char *name, struct value **out) {
-  for (size_t l = p->levels.count; l-- > 0;) {
+/* NULL: no value above has it. */
+static struct value *find_value(const struct parser *p, const char *name) {
+  struct value *found = NULL;
+  for (size_t l = p->levels.count; !found && l-- > 0;) {
     const struct names *names = &p->levels.at[l].names;
-    if (!names->capacity) continue;
-    *out = *slot(names, name);
-    if (*out) return HONE_OK;
+    if (names->capacity) found = *slot(names, name);
   }
-  return bad(p, "the name of a value above");
+  return found;
+}
+
+static hone_status look_up(struct parser *p, const char *name, struct value **out) {
+  *out = find_value(p, name);
+  return *out ? HONE_OK : bad(p, "the name of a value above");
 }
 
 /* -- constants -------------------------------------------------------------------------------- */
@@ -597,6 +602,7 @@ static hone_status open_level(struct parser *p, const char *attribute) {
     TRY(read_name(p, &name));
     VEC_PUSH(p->ctx, p->arena, &level.output_names, name);
   }
+  level.graph->impossible = level.graph->parent && accept_word(p, "impossible");
   TRY(expect(p, '{'));
   VEC_PUSH(p->ctx, p->arena, &p->levels, level);
   return HONE_OK;
@@ -605,9 +611,15 @@ static hone_status open_level(struct parser *p, const char *attribute) {
 /* After the closing brace. The outer node's attributes go on behind it. */
 static hone_status close_level(struct parser *p, struct graph **out) {
   struct level *level = top(p);
+  if (level->graph->impossible && level->graph->nodes.count)
+    return bad(p, "no nodes in a branch that is impossible");
   for (size_t i = 0; i < level->output_names.count; i++) {
-    struct value *value;
-    TRY(look_up(p, level->output_names.at[i], &value));
+    const char *name = level->output_names.at[i];
+    struct value *value = find_value(p, name);
+    if (!value && level->graph->impossible) /* nothing makes it */
+      TRY(graph_value(p->ctx, level->graph, name, &value));
+    else
+      TRY(look_up(p, name, &value));
     if (graph_owns(level->graph, value)) {
       TRY(graph_output(p->ctx, level->graph, value));
     } else {

@@ -218,7 +218,7 @@ static hone_status open_graph(struct printer *p, const struct graph *graph) {
     if (i) text_puts(p->text, ", ");
     put_value_name(p->text, graph->outputs.at[i]);
   }
-  text_puts(p->text, ") {\n");
+  text_puts(p->text, graph->impossible ? ") impossible {\n" : ") {\n");
   VEC_PUSH(p->ctx, p->scratch, &p->stack, (struct open_graph){.graph = graph});
   put_constants(p, graph);
   return HONE_OK;

@@ -97,6 +97,15 @@ static void text_round_trips(void **state) {
 static void nested_graphs_round_trip(void **state) {
   struct fixture *f = *state;
   round_trip(f,
+             "graph(c: bool[], x: f32[2]) -> (y) {\n"
+             "  y: f32[2] = If(c) then_branch=graph() -> (a) impossible {\n"
+             "    k = const i64[1] [3]\n"
+             "  } else_branch=graph() -> (b) {\n"
+             "    b: f32[2] = Relu(x)\n"
+             "  }\n"
+             "}\n",
+             NULL);
+  round_trip(f,
              "graph(x: f32[2]) -> (z) {\n"
              "  y: f32[2] = Relu(x) body=graph b(i: i64[]) -> (a) {\n"
              "    k = const f32[1] [1.0]\n"
@@ -123,6 +132,8 @@ static void bad_text_is_refused(void **state) {
       "graph(x: f32[-2]) -> (x) { }",
       "graph(x: f99[2]) -> (x) { }",
       "graph(x: f32[2]) -> (x) { w = const f32[2] hash=00 }",
+      "graph(x: f32[2]) -> (x) impossible { }",
+      "graph(c: bool[]) -> (y) { y = If(c) then_branch=graph() -> (a) impossible { a = Not(c) } }",
       "graph(x: f32[2]) -> (x) { w = const f32[2] [1] }",
       "graph(x: f32[2]) -> (x) { w = const string[1] [\"\\x0\"] }",
       "graph(x: f32[2]) -> (x) { w = const string[1] [\"",
