@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-enum { WORDS = 65536 };
 struct cell {
   struct tf_op *op;
   struct value *x; /* [time, batch, gates * units] */
@@ -355,21 +354,12 @@ static hone_status step_in_bytes(const void *of, struct value *x, struct value *
   return cell->projection ? project(cell, *h, h) : HONE_OK;
 }
 
-static int16_t word_at(int16_t x, int digits) {
-  return digits < 0 ? fixed16_logistic(x) : fixed16_tanh(x, digits);
-}
-
 static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
-  const struct shape shape = {.rank = 1, .dims = {WORDS}};
-  double *entries;
-  TRY(NEW_ARRAY(op->ctx, op->tf->arena, entries, WORDS));
-  entries[0] = word_at(INT16_MIN, digits);
-  for (int x = 0; x <= INT16_MAX; x++) { /* symmetric by their making, which is slow */
-    const int16_t y = word_at((int16_t)x, digits);
-    entries[-INT16_MIN - x] = x ? (digits < 0 ? INT16_MAX - y : -y) : y;
-    entries[-INT16_MIN + x] = y;
-  }
-  return make_numbers(op->make, HONE_I16, &shape, entries, out);
+  const struct shape shape = {.rank = 1, .dims = {FIXED16_ENTRIES}};
+  struct tensor *tensor;
+  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I16, &shape, &tensor));
+  fixed16_table(digits, (void *)(uintptr_t)tensor->data);
+  return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
 }
 
 /* Weights of the gates one under the other, turned: [columns, gates * units] of i8; scales, a row each. */

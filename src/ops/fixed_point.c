@@ -157,17 +157,19 @@ static int16_t double_inverse16(int16_t x) {
   return y;
 }
 
-int16_t fixed16_logistic(int16_t a) {
-  if (a == 0) return 1 << 14;
-  const int16_t y = saturate16(double_inverse16(exp16_negative(a > 0 ? (int16_t)-a : a, 12)) * 2);
-  return a > 0 ? y : (int16_t)(INT16_MAX - y);
-}
-
-int16_t fixed16_tanh(int16_t a, int digits) {
-  if (a == 0) return 0;
-  const int16_t y = double_inverse16(exp16_negative(a > 0 ? (int16_t)-a : a, 14 - digits));
-  const int16_t result = saturate16((y - (1 << 13)) * 4);
-  return a > 0 ? result : (int16_t)-result;
+/* Both are symmetric by their making; the exponential of most places is that of the one before. */
+void fixed16_table(int digits, int16_t out[FIXED16_ENTRIES]) {
+  const bool is_tanh = digits >= 0;
+  int16_t *zero = out - INT16_MIN, exp = 0, inverse = double_inverse16(exp);
+  for (int x = 1; x <= -INT16_MIN; x++) {
+    const int16_t now = exp16_negative((int16_t)-x, is_tanh ? 14 - digits : 12);
+    if (now != exp) inverse = double_inverse16(now);
+    exp = now;
+    const int16_t y = saturate16(is_tanh ? (inverse - (1 << 13)) * 4 : inverse * 2);
+    if (x <= INT16_MAX) zero[x] = y;
+    zero[-x] = (int16_t)(is_tanh ? -y : INT16_MAX - y);
+  }
+  zero[0] = is_tanh ? 0 : 1 << 14;
 }
 
 /* -- sampled curves ---- */
