@@ -52,6 +52,10 @@ static const struct ops_case cases[] = {
     {"ReduceSumSquare", "noop_with_empty_axes=1", "f32[2,3]~rand", "*"},
     {"ArgMax", "axis=1 keepdims=0", "f32[2,4]~1,3,3,2,5,5,1,0", "*"},
     {"ArgMin", "axis=-1 select_last_index=1", "i32[2,4]~1,3,1,2,5,0,1,0", "*"},
+    {"ArgMax", "axis=1", "u8[2,600,5]~rand", "*"}, /* more than a byte counts */
+    {"ArgMin", "axis=0 select_last_index=1", "i8[256,70]~rand", "*"},
+    {"ArgMax", "axis=0 keepdims=0", "f64[9,67]~rand", "*"},
+    {"ArgMin", "axis=1", "f32[3,20,66]~rand", "*"},
     {"Resize", "mode=nearest", "f32[1,2,3,4]~rand - f32[4]=1,1,2,2", "*"},
     {"Resize", "mode=linear", "f32[1,2,3,4]~rand - f32[4]=1,1,1.7,0.6", "*"},
     {"Resize", "mode=linear coordinate_transformation_mode=align_corners",

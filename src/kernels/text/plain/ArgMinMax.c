@@ -6,6 +6,20 @@
 #ifndef ATTR_select_last_index
 #define ATTR_select_last_index 0
 #endif
+/* Places along a stretch are counted in a type as wide as the elements: one vector holds as many of both. */
+#if IN0_TYPE == 2 || IN0_TYPE == 3 || IN0_TYPE == 9
+#define STEP uint8_t
+#define STRETCH 255
+#elif IN0_TYPE == 4 || IN0_TYPE == 5
+#define STEP uint16_t
+#define STRETCH 65535
+#elif IN0_TYPE == 7 || IN0_TYPE == 11 || IN0_TYPE == 13
+#define STEP uint64_t
+#define STRETCH ((int64_t)1 << 62)
+#else
+#define STEP uint32_t
+#define STRETCH ((int64_t)1 << 31)
+#endif
 #define BETTER(a, b) (ARG_MAX ? (a) > (b) : (a) < (b))
 #include "plain/lines.h"
     OUT0_T *restrict to = y + o * inner + i;
@@ -27,19 +41,27 @@
       continue;
     }
     IN0_T best[PLAIN_LINES];
-    OUT0_T at[PLAIN_LINES];
-    for (int64_t j = 0; j < width; j++) best[j] = from[j], at[j] = 0;
-    for (int64_t k = 1; k < length; k++)
-      for (int64_t j = 0; j < width; j++) {
-        const IN0_T a = from[k * inner + j], b = best[j];
-        const int is_better = BETTER(a, b) || (ATTR_select_last_index && a == b);
-        best[j] = is_better ? a : b;
-        at[j] = is_better ? (OUT0_T)k : at[j];
-      }
-    for (int64_t j = 0; j < width; j++) to[j] = at[j];
+    int64_t place[PLAIN_LINES] = {0};
+    for (int64_t j = 0; j < width; j++) best[j] = from[j];
+    for (int64_t first = 1; first < length; first += STRETCH) {
+      const int64_t count = length - first < STRETCH ? length - first : STRETCH;
+      STEP at[PLAIN_LINES] = {0}; /* from 1 within the stretch; 0: none of it is better */
+      for (int64_t k = 0; k < count; k++)
+        for (int64_t j = 0; j < width; j++) {
+          const IN0_T a = from[(first + k) * inner + j], b = best[j];
+          const int is_better = BETTER(a, b) || (ATTR_select_last_index && a == b);
+          best[j] = is_better ? a : b;
+          at[j] = is_better ? (STEP)(k + 1) : at[j];
+        }
+      for (int64_t j = 0; j < width; j++)
+        place[j] = at[j] ? first + (int64_t)at[j] - 1 : place[j];
+    }
+    for (int64_t j = 0; j < width; j++) to[j] = (OUT0_T)place[j];
   }
   return 0;
 }
 #undef BETTER
+#undef STEP
+#undef STRETCH
 #undef ATTR_axis
 #undef ATTR_select_last_index
