@@ -81,31 +81,58 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
 }
 
 /* One constant index: a slice without its axis. */
+/* Index i of `length` elements, counted from the front. */
+static int64_t index_at(const struct tensor *index, int64_t i, int64_t length) {
+  const int64_t at = tensor_i64(index, (size_t)i);
+  return at < 0 ? at + length : at;
+}
+
+/* How far the indices move along each of their dimensions, where that is the same everywhere: a range, or windows that
+   slide. False where it is not, and where one is outside. */
+static bool find_steps(const struct tensor *index, int64_t length, int64_t *steps) {
+  const struct shape *shape = &index->shape;
+  const int64_t count = (int64_t)tensor_count(index), first = index_at(index, 0, length);
+  int64_t strides[HONE_MAX_RANK];
+  shape_strides(shape, strides);
+  for (int d = 0; d < shape->rank; d++)
+    steps[d] = shape->dims[d] > 1 ? index_at(index, strides[d], length) - first : 0;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t at = first;
+    for (int d = 0; d < shape->rank; d++) at += i / strides[d] % shape->dims[d] * steps[d];
+    if (at < 0 || at >= length || at != index_at(index, i, length)) return false;
+  }
+  return true;
+}
+
+/* Constant indices that are one, a range or windows: a view. */
 static hone_status as_gather(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *index = node->inputs[1];
-  if (!index->constant || tensor_count(index->constant) != 1) return HONE_OK;
+  if (!index->constant || !tensor_count(index->constant)) return HONE_OK;
+  const bool is_one = tensor_count(index->constant) == 1;
+  if (!is_one && (b->is_open || value_is_open(node->inputs[0]))) return HONE_OK;
   struct view view, result = {0};
   TRY(get_stored(b, node->inputs[0], &view));
   int rank = view.shape.rank;
-  int64_t axis = node_int(node, "axis", 0), at = tensor_i64(index->constant, 0);
+  int64_t axis = node_int(node, "axis", 0), steps[HONE_MAX_RANK] = {0};
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank)
     return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
-  bool from_end = at < 0;
-  if (from_end) at += view.shape.dims[axis];
-  if (at < 0 || at >= view.shape.dims[axis])
+  const int64_t length = view.shape.dims[axis], at = index_at(index->constant, 0, length);
+  if (is_one && (at < 0 || at >= length))
     return fail(b->ctx, HONE_E_SHAPE, node_place(node), "index %lld of %lld", (long long)at,
-                (long long)view.shape.dims[axis]);
+                (long long)length);
+  if (!find_steps(index->constant, length, steps)) return HONE_OK;
   result = view;
   result.offset += at * view.stride[axis];
-  if (from_end) result.offset_slope = moved(&view, (int)axis);
+  if (tensor_i64(index->constant, 0) < 0) result.offset_slope = moved(&view, (int)axis);
   result.shape = node->outputs[0]->shape;
   int to = 0;
   for (int i = 0; i < rank; i++) {
     if (i != axis)
       result.stride[to++] = view.stride[i];
     else
-      for (int j = 0; j < index->shape.rank; j++) result.stride[to++] = 0;
+      for (int j = 0; j < index->shape.rank; j++)
+        result.stride[to++] = steps[j] * view.stride[axis];
   }
   set_view(b, node->outputs[0], &result);
   *out_done = true;

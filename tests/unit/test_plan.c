@@ -382,6 +382,28 @@ static void a_table_decides_the_precision(void **state) {
   }
 }
 
+/* A Gather by constant indices that are a range or windows moves nothing: one copy makes the output; others are a step. */
+static void ranges_are_views(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *indices;
+    bool is_view;
+  } cases[] = {{"i64[3] [2,3,4]", true},          {"i64[3] [5,3,1]", true},
+               {"i64[2,3] [0,1,2, 2,3,4]", true}, {"i32[2] [-2,-1]", true},
+               {"i64[2,3] [1,1,1, 1,1,1]", true}, {"i64[3] [0,1,3]", false},
+               {"i64[2,2] [0,1, 2,4]", false}};
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "graph(x: f32[4,6,8]) -> (y) {\n  i = const %s\n  y = Gather(x, i) axis=1\n}\n",
+             cases[c].indices);
+    read_graph(f, text);
+    const struct plan *plan = make_plan(f);
+    assert_int_equal(plan->steps.count, 1);
+    assert_int_equal(plan->steps.at[0]->kind, cases[c].is_view ? STEP_COPY : STEP_PLAIN);
+  }
+}
+
 /* ceil_mode takes no kernel from a pool but from a mean that counts the padding. */
 static void pools_round_up_in_kernels(void **state) {
   struct fixture *f = *state;
@@ -495,6 +517,7 @@ int main(void) {
       TEST(attention_in_bf16_converts_nothing),
       TEST(bf16_takes_the_faster_products),
       TEST(a_table_decides_the_precision),
+      TEST(ranges_are_views),
       TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
