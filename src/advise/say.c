@@ -59,12 +59,19 @@ static void put_bound_reasons(struct text *out, const struct record *r, const st
   }
 }
 
+static bool has_bound(const struct demands *d) {
+  bool any = false;
+  for (int id = 0; id < DEMAND_COUNT; id++) any |= !isnan(d->bound[id]);
+  return any;
+}
+
 void advise_reason(struct text *out, const struct summary *s, const struct demands *d,
                    const struct advice *a, size_t i) {
   const struct record *r = &s->records[i];
   switch (a->at[i].standing) {
     case STANDING_chosen:
-      text_printf(out, "the best %s that holds every bound", demand_kinds[d->objective].title);
+      text_printf(out, "the best %s%s", demand_kinds[d->objective].title,
+                  has_bound(d) ? " that holds every bound" : "");
       break;
     case STANDING_runner_up:
     case STANDING_behind:

@@ -394,6 +394,24 @@ static void drop_cut_look(struct race *race) {
     race->look_count--;
 }
 
+static double starts_s(const struct runner *list, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!isnan(list[i].value)) sum += start_s(list[i].record);
+  return sum;
+}
+
+/* Where the time does not reach for all, what was never looked at comes before those behind the best. */
+static size_t prefer_unseen(const struct race *race, struct runner *list, size_t count) {
+  size_t kept = 0;
+  bool has_unseen = false;
+  for (size_t i = 0; i < count; i++) has_unseen |= isnan(list[i].value);
+  if (!has_unseen || starts_s(list, count) <= left_s(race)) return count;
+  for (size_t i = 0; i < count; i++)
+    if (!i || isnan(list[i].value)) list[kept++] = list[i];
+  return kept;
+}
+
 /* A share of what is left. *out_done: nothing is left to find out, or no time. What is brought back is looked at in any case. */
 static hone_status next_look(struct race *race, bool *out_done) {
   struct command how = {.count = 0};
@@ -401,15 +419,15 @@ static hone_status next_look(struct race *race, bool *out_done) {
   char backends[LIST] = "", threads[LIST] = "", most[32], least[32], budget[32], timeout[32];
   const size_t looks = race->look_count;
   size_t cells, back;
-  double starts = 0;
   TRY(list_runners(race, &runners, &cells, &back));
+  cells = prefer_unseen(race, runners, cells);
+  double starts = starts_s(runners, cells);
   memset(race->is_left, 0, sizeof race->is_left);
   for (size_t i = 0; i < cells; i++) {
     const struct cell *cell = &runners[i].record->cell;
     char word[64];
     race->is_left[place_of(race, cell->model)] = true;
     add_candidate(backends, threads, backend_word(cell, word), cell->threads, true);
-    if (!isnan(runners[i].value)) starts += start_s(runners[i].record);
   }
   if (race->look_count == 1 && race->split.parts[0]) {
     list_add(backends, LIST, "hybrid");

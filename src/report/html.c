@@ -273,7 +273,7 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
   TRY(facts_read(ctx, arena, summary->study.machine_json, &facts, &fact_count));
   TRY(html_head(ctx, html, summary->study.name[0] ? summary->study.name : "benchmark", frame));
   TRY(put_banner(ctx, &page, facts, fact_count));
-  html_matrix(&page);
+  if (matrix.group_count > 1) html_matrix(&page); /* one table is its own overview */
   TRY(put_models(ctx, arena, &page));
   if (summary->record_count == 0)
     LITERAL(html.out, "<p class=\"answer\">This study has no rows.</p>\n");

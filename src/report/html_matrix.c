@@ -320,7 +320,6 @@ static void put_winners(const struct page *page) {
 
 void html_matrix(const struct page *page) {
   struct text *out = page->html.out;
-  if (page->matrix->group_count < 2) return; /* one table is its own overview */
   put_sentence(page);
   put_switches(page);
   LITERAL(out,

@@ -221,6 +221,13 @@ static bool has_group(const struct newest *newest, size_t count, const struct re
   return false;
 }
 
+/* A group that a budget did not reach for says nothing, and hides no older one. */
+static bool had_turn(const struct summary *summary, size_t begin, size_t end) {
+  bool any = false;
+  for (size_t i = begin; i < end; i++) any |= summary->records[i].status != STATUS_interrupted;
+  return any;
+}
+
 /* Whole groups alone: verdicts hold only between rows that took turns. */
 static MUST_USE hone_status take_groups(struct request *request, const struct summary *summary,
                                         struct newest *newest) {
@@ -230,7 +237,8 @@ static MUST_USE hone_status take_groups(struct request *request, const struct su
   TRY(arena_printf(ctx, request->arena, &link, "/study/%.32s", summary->study.key));
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
-    if (has_group(newest, before, &summary->records[begin])) continue;
+    if (has_group(newest, before, &summary->records[begin]) || !had_turn(summary, begin, end))
+      continue;
     const size_t shift = newest->records.count - begin;
     for (size_t i = begin; i < end; i++) {
       VEC_PUSH(ctx, request->arena, &newest->records, summary->records[i]);
@@ -274,7 +282,7 @@ static MUST_USE hone_status put_matrix(struct request *request, struct html html
   summary->comparison_count = newest->comparisons.count;
   TRY(matrix_make(&request->ctx, request->arena, summary, &matrix));
   const struct page page = {summary, &matrix, html, newest->links.at};
-  html_matrix(&page);
+  if (matrix.group_count) html_matrix(&page);
   text_printf(html.out,
               "<p class=\"facts\"><span>%zu groups of rows from %zu studies on one machine; each "
               "group whole, from the newest study that has it</span></p>\n",

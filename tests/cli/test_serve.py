@@ -223,6 +223,22 @@ def test_pages_leave_the_store_as_it_is(home):
     assert not list(home.folder.glob("kept.db-*")) and not list(home.folder.glob("kept.db.lock"))
 
 
+def test_a_group_without_a_turn_hides_no_older_one(home):
+    """A budget that did not reach for it left rows without figures: the matrix shows the study before."""
+    path = home.folder / "turns.db"
+    path.write_bytes((home.folder / "s.db").read_bytes())
+    clone(path, 1)
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
+        key, fingerprint = store.execute("select key, fingerprint from study order by started_unix_ms limit 1").fetchone()
+        store.execute("update study set fingerprint = ?, machine_json = (select machine_json from study where key = ?)", (fingerprint, key))
+        store.execute("delete from block where study <> ?", (key,))
+        store.execute("update incarnation set status = 'interrupted' where study <> ?", (key,))
+    server = Server(home, store="turns.db", folder="turns")
+    page = server.ask("/matrix")
+    assert server.stop() == 0
+    assert (page.status, f"/study/{key}" in page.text, "interrupted" in page.text) == (200, True, False), (key, page.text)
+
+
 def test_a_new_user_has_no_store(hone):
     server = Server(hone, store="none.db")
     for path in ("/", "/trends", "/machines", "/jobs"):
