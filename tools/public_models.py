@@ -51,6 +51,11 @@ def forms_of(settings, wanted=None):
     return {form: file for form, file in every.items() if not wanted or form in wanted}
 
 
+def is_tried(folder, file):
+    """It is there, or why it is not."""
+    return (folder / file).exists() or (folder / f"{file}.why").exists()
+
+
 # -- export
 
 
@@ -157,7 +162,7 @@ def in_a_child(folder, work):
     """What an exporter breaks is gone with it."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)
+        return os.waitpid(child, 0)[1]
     signal.alarm(SECONDS)
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     sys.stdout = os.fdopen(os.dup(1), "w")
@@ -185,10 +190,12 @@ def export(root, words, forms):
     for name, settings in lines(words):
         folder = root / name.replace(":", "-")
         folder.mkdir(parents=True, exist_ok=True)
-        missing = {form: file for form, file in forms_of(settings, forms).items()
-                   if not any((folder / (file + end)).exists() for end in ("", ".why"))}
+        missing = {form: file for form, file in forms_of(settings, forms).items() if not is_tried(folder, file)}
         if missing and not (folder / "why").exists():
-            in_a_child(folder, lambda: export_one(name, settings, folder, missing))
+            if in_a_child(folder, lambda: export_one(name, settings, folder, missing)):
+                for file in missing.values():
+                    if not is_tried(folder, file):
+                        (folder / f"{file}.why").write_text(f"its process died, or was not done in {SECONDS} s")
 
 
 # -- judge
@@ -252,8 +259,7 @@ def differs(got, wanted, limits=(RELATIVE, LARGEST)):
 def judge_one(hone, folder, form, path, mode):
     """A word, and what goes with it."""
     if not path.exists():
-        why = folder / f"{path.name}.why"
-        return "not exported", why.read_text()[:100] if why.exists() else "its process died"
+        return "not exported", (folder / f"{path.name}.why").read_text()[:100]
     given = dict(zip(input_names(path), arrays(folder, "in")))
     words, shapes = [], []
     for k, (name, x) in enumerate(given.items()):
@@ -297,6 +303,8 @@ def judge(root, words, forms, hone, mode):
             print(f"{name:42s} not built: {(folder / 'why').read_text()[:150]}", flush=True)
             continue
         for form, file in forms_of(settings, forms).items():
+            if not is_tried(folder, file):
+                continue
             state, text = judge_one(hone, folder, form, folder / file, mode)
             note(folder, form, "reference" if mode else "compiled", state, text)
             counts[form][state] += 1

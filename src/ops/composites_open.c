@@ -640,7 +640,8 @@ static void open_reshape(struct expansion *e) {
     if (to.at[i] > 0 && !checked_mul(known, to.at[i], &known)) known = 0;
     if (to.extent[i]) open = (int)i, opens++;
   }
-  if (known && rest >= 0) to.at[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
+  if (known && rest >= 0 && open >= 0)
+    to.at[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
   if (known && opens > 1) {
     y = reshape_by_sizes(e, x, &to);
   } else if (known) {

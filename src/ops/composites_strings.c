@@ -82,8 +82,8 @@ void expand_open_flatten(struct expansion *e) {
   struct value *x = x_in(e, 0);
   int64_t axis = x_int(e, "axis", 1);
   if (axis < 0) axis += x->shape.rank;
-  if (axis == 1 && x->extents[0] && x->shape.rank > 2) {
-    const int64_t rest = dims_product(&x->shape, 1, x->shape.rank);
+  if (axis > 0 && x->extents[0] && x->shape.rank > 2) {
+    const int64_t rest = dims_product(&x->shape, (int)axis, x->shape.rank);
     x_out(e, 0, x_reshape(e, x, (int64_t[]){-1, rest}, 2));
     return;
   }

@@ -409,6 +409,30 @@ static hone_status images(struct ctx *ctx, struct graph *graph, struct node *nod
   return rows_to(ctx, node, 1);
 }
 
+/* Only beside an open dimension. */
+static hone_status pad(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  const struct value *x = node->inputs[0], *pads = node_input(node, 1), *axes = node_input(node, 3);
+  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
+  size_t count = 0, named = (size_t)x->shape.rank;
+  bool open = false;
+  for (size_t k = 1; k < node->input_count; k++) open = open || is_open(node->inputs[k]);
+  if (!is_open(x) && !open) return HONE_OK;
+  if (open || !node->outputs[0] || !pads || !pads->constant || (axes && !axes->constant) ||
+      !tensor_read_ints(pads->constant, COUNT(list), list, &count))
+    return no_rule(ctx, node);
+  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
+  if (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) return no_rule(ctx, node);
+  if (count != 2 * named) return no_rule(ctx, node);
+  for (size_t i = 0; i < named; i++) {
+    const int64_t axis = at[i] + (at[i] < 0 ? x->shape.rank : 0);
+    if (axis < 0 || axis >= x->shape.rank || (x->extents[axis] && (list[i] || list[i + named])))
+      return no_rule(ctx, node);
+  }
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
 /* The result is a number; an operator may ask for the shape of an open value. */
 static hone_status nothing(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)ctx, (void)graph, (void)node;
@@ -470,6 +494,7 @@ static const struct {
     {OP_AveragePool, images},
     {OP_GlobalAveragePool, images},
     {OP_BatchNormalization, images},
+    {OP_Pad, pad},
 };
 
 hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {

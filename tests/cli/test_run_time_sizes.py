@@ -27,7 +27,7 @@ WEIGHTS = {"zero": np.float32(0), "half": np.float32(0.5), "first": np.array([0]
            "limit": np.array([4]), "overlap": np.float32(0.4), "zeroth": np.array(0), "step": np.array(1), "minus": np.array([-1, -1]), "ones2": np.array([1, 1]), "row": np.arange(4, dtype=np.float32).reshape(1, 4), "none": np.array([0]), "begins": np.array([-2**63, -2**63]), "zeros2": np.array([0, 0]), "quads": np.array([-1, 4]),
            "back3": np.array([-3]), "back4": np.array([-4]), "back9": np.array([-9]), "back1": np.array([-1]), "begin": np.array([-2**63]), "minus2": np.array([-2]), "nine": np.array([9]),
            "update": np.array([[7]], np.float32),
-           "quarters": np.array([-1, 2]), "image": np.linspace(-2, 2, 128, dtype=np.float32).reshape(1, 2, 8, 8)}
+           "around": np.array([0, 1, 0, 0, 0, 2]), "ends": np.array([2, -1]), "quarters": np.array([-1, 2]), "image": np.linspace(-2, 2, 128, dtype=np.float32).reshape(1, 2, 8, 8)}
 
 CASES = {
     "topk": ([*FEW, node("TopK", "scores k", "best places"), node("Gather", "rows places", "y")], ["best", "places", "y"]),
@@ -96,6 +96,10 @@ CASES = {
                 node("Reshape", "rows pairs2", "f"),
                 node("Add", "size first", "end0"), node("Slice", "rows first end0 first", "h"), node("Slice", "x first size first", "i"), node("Add", "h i", "j")],
                list("acdefhj")),
+    # a line of each picture, as masks of classes are chosen; its sides are asked of the value
+    "masks": ([node("Reshape", "rows pairs", "r"), node("Flatten", "r", "lines", axis=2), node("Shape", "r", "sizes"), node("Gather", "sizes second", "side"),
+               node("Concat", "flat side side", "pairs2", axis=0), node("Reshape", "rows pairs2", "r2"), node("Pad", "r2 around", "a"),
+               h.make_node("Pad", ["r2", "ends", "", "second"], ["c"])], ["lines", "a", "c"]),
     "rest": ([node("Reshape", "rows pairs", "f"), node("Concat", "count flat", "line", axis=0), node("Reshape", "f line", "g")], ["g"]),
     "many-as-one": ([node("Reshape", "rows quarters", "a"), node("Reshape", "rows flat", "c"), node("Unsqueeze", "c second", "column"), node("Concat", "column column", "pairs2", axis=1),
                      node("Reshape", "pairs2 quarters", "d"), node("Add", "a a", "e")], list("acde")),

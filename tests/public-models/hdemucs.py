@@ -4,7 +4,7 @@ import torchaudio
 
 
 def get_model():
-    return torchaudio.models.HDemucs(sources=["voice", "rest"], channels=4, nfft=512, depth=4, norm_starts=2, dconv_attn=3, dconv_lstm=3)
+    return torchaudio.models.HDemucs(sources=["voice", "rest"], channels=4, nfft=256, depth=4, norm_starts=2, dconv_attn=3, dconv_lstm=3)
 
 
 def get_dummy_input():
