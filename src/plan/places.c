@@ -58,9 +58,21 @@ hone_status element_count(struct builder *b, const struct shape *shape, int64_t 
   return HONE_OK;
 }
 
+/* From its first element to its last: a part of a larger one has others between its own. */
+static hone_status reach_of(struct builder *b, const struct view *view, int64_t *out) {
+  int64_t reach = 1, step;
+  TRY(element_count(b, &view->shape, out));
+  for (int d = 0; d < view->shape.rank && *out; d++)
+    if (!checked_mul(view->shape.dims[d] - 1, view->stride[d], &step) ||
+        !checked_add(reach, step, &reach))
+      return fail(b->ctx, HONE_E_LIMIT, place_none(), "too many elements");
+  if (*out && reach > *out) *out = reach;
+  return HONE_OK;
+}
+
 hone_status arena_view(struct builder *b, const struct view *like, struct view *out) {
   int64_t elements;
-  TRY(element_count(b, &like->shape, &elements));
+  TRY(reach_of(b, like, &elements));
   *out = *like;
   out->offset = 0;
   out->offset_slope = (struct slope){0};
