@@ -74,6 +74,8 @@ MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,
                                    struct advice *out);
 /* "native, fp32, 2 threads" */
 void advise_name(struct text *out, const struct summary *summary, size_t record);
+/* The budget of its study was spent before its turn. */
+bool advise_had_no_turn(const struct record *record);
 /* One sentence of why a record stands where it does. */
 void advise_reason(struct text *out, const struct summary *summary, const struct demands *demands,
                    const struct advice *advice, size_t record);

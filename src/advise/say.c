@@ -190,23 +190,23 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
   text_puts(out, "\n");
 }
 
-static bool had_no_turn(const struct record *r) {
+bool advise_had_no_turn(const struct record *r) {
   return r->status == STATUS_interrupted && r->stage == STAGE_none;
 }
 
 /* One line for all: where the budget is short they are many, and there is one thing to do. */
 static void put_turnless(struct text *out, const struct summary *s) {
   size_t count = 0, named = 0;
-  for (size_t i = 0; i < s->record_count; i++) count += had_no_turn(&s->records[i]);
+  for (size_t i = 0; i < s->record_count; i++) count += advise_had_no_turn(&s->records[i]);
   if (!count) return;
   text_printf(out, "  no turn    %zu of %zu rows, which a longer --budget reaches:", count,
               s->record_count);
   for (size_t i = 0; i < s->record_count; i++) {
     const struct cell *cell = &s->records[i].cell;
-    bool is_new = had_no_turn(&s->records[i]);
+    bool is_new = advise_had_no_turn(&s->records[i]);
     for (size_t k = 0; k < i && is_new; k++)
-      is_new =
-          !had_no_turn(&s->records[k]) || strcmp(s->records[k].cell.backend, cell->backend) != 0;
+      is_new = !advise_had_no_turn(&s->records[k]) ||
+               strcmp(s->records[k].cell.backend, cell->backend) != 0;
     if (!is_new) continue;
     text_puts(out, named++ ? ", " : " ");
     text_put_safe(out, cell->backend, 32);
@@ -218,7 +218,7 @@ void advise_table(const struct summary *s, const struct demands *d, const struct
                   struct text *out) {
   put_conclusion(out, s, d, a);
   for (size_t i = 0; i < s->record_count; i++) {
-    if (had_no_turn(&s->records[i])) continue;
+    if (advise_had_no_turn(&s->records[i])) continue;
     text_printf(out, "  %-10s ", standing_words[a->at[i].standing]);
     advise_name(out, s, i);
     text_puts(out, ": ");

@@ -198,10 +198,34 @@ static double reference_s_of(const struct study_row *study) {
   return found;
 }
 
+static size_t find_row(const struct summary *s, const char *cell) {
+  for (size_t k = 0; k < s->record_count; k++)
+    if (!strcmp(s->records[k].cell.key, cell)) return k;
+  return SIZE_MAX;
+}
+
+/* A row without a turn that an earlier look had figures of: those stand. */
+static void keep_news(const struct race *race, struct summary *s) {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->record_count; i++) {
+    bool is_old = false;
+    for (size_t l = 0; advise_had_no_turn(&s->records[i]) && l < race->look_count; l++) {
+      const struct summary *before = &race->looks[l].summary;
+      const size_t row = find_row(before, s->records[i].cell.key);
+      is_old |= row != SIZE_MAX && !advise_had_no_turn(&before->records[row]);
+    }
+    if (is_old) continue;
+    if (kept != i) s->records[kept] = s->records[i];
+    kept++;
+  }
+  s->record_count = kept;
+}
+
 static hone_status look(struct race *race, const char *title, const struct command *how,
                         bool is_bounded) {
   struct look *at = &race->looks[race->look_count];
   TRY(study(race, title, how, &at->summary));
+  keep_news(race, &at->summary);
   at->is_bounded = is_bounded;
   race->look_count++;
   race->spent.reference_s += reference_s_of(&at->summary.study);
@@ -281,12 +305,6 @@ struct runner {
   const struct record *record;
   double value; /* of the objective */
 };
-
-static size_t find_row(const struct summary *s, const char *cell) {
-  for (size_t k = 0; k < s->record_count; k++)
-    if (!strcmp(s->records[k].cell.key, cell)) return k;
-  return SIZE_MAX;
-}
 
 /* The last look at a row of look `l`. */
 static size_t last_seen(const struct race *race, size_t l, const char *cell) {

@@ -38,7 +38,7 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     assert answer["regret"] >= 0 and (tied or answer["regret"] == 0), answer
     report = shared_hone("report", answer["study"], "--json", "-")
     sound(report)
-    assert {r["cell"] for r in json.loads(report.text)["records"]} == set(rows)
+    assert {r["cell"] for r in json.loads(report.text)["records"]} >= set(rows)  # what had no turn again is told by the first look
     time_of = answer["time"]
     assert time_of["budget_s"] == 4 and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
