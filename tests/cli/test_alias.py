@@ -120,3 +120,22 @@ def test_a_cache_that_others_read_is_written_last(shared_hone, tmp_path, cache):
     got, past, want = run_cache(shared_hone, tmp_path, path, places)
     np.testing.assert_array_equal(got[0], want)
     np.testing.assert_array_equal(got[2], want - past)
+
+
+def test_a_constant_place_is_written_where_it_lies(shared_hone, tmp_path):
+    """Elsewhere such a ScatterND becomes a Concat; of a state the rest stays where it is."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("ScatterND", ["past", "places", "row"], ["present"])], "constant",
+        [info("past", TensorProto.FLOAT, [6, 4]), info("row", TensorProto.FLOAT, [1, 4])],
+        [info("present", TensorProto.FLOAT, [6, 4])], [onnx.numpy_helper.from_array(np.array([[2]]), "places")])
+    path = tmp_path / "constant.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+
+    def steps(*words):
+        result = shared_hone("compile", path, "--stop-after", "plan", "--dump-after", "plan", *words)
+        sound(result)
+        return result.text
+    assert "ScatterND" in steps("--alias", "past=present") and "copy" not in steps("--alias", "past=present")
+    assert "ScatterND" not in steps() and "copy" in steps()
+    sound(shared_hone("verify", path, "--alias", "past=present"))
