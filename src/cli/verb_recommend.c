@@ -204,7 +204,7 @@ static size_t find_row(const struct summary *s, const char *cell) {
   return SIZE_MAX;
 }
 
-/* A row without a turn that an earlier look had figures of: those stand. */
+/* A row without a turn whose earlier look was not cut: what that found stands. */
 static void keep_news(const struct race *race, struct summary *s) {
   size_t kept = 0;
   for (size_t i = 0; i < s->record_count; i++) {
@@ -212,7 +212,7 @@ static void keep_news(const struct race *race, struct summary *s) {
     for (size_t l = 0; advise_had_no_turn(&s->records[i]) && l < race->look_count; l++) {
       const struct summary *before = &race->looks[l].summary;
       const size_t row = find_row(before, s->records[i].cell.key);
-      is_old |= row != SIZE_MAX && !advise_had_no_turn(&before->records[row]);
+      is_old |= row != SIZE_MAX && before->records[row].status != STATUS_interrupted;
     }
     if (is_old) continue;
     if (kept != i) s->records[kept] = s->records[i];
