@@ -178,6 +178,8 @@ static const struct ops_case reduction_cases[] = {
      "f32[2]~0,4 - - i64[1]=3", "f32[3]=0,2,4"},
     {"Resize", "mode=linear antialias=1", "f32[4]~0,4,8,12 - f32[1]=0.5", "f32[2]=2.5,9.5"},
     {"RNN", "hidden_size=1 activations=[]", "f32[2,1,1]~0,0 f32[1,1,1]~1 f32[1,1,1]~1", "E_SHAPE"},
+    {"RNN", "hidden_size=1 activations=[0.5]", "f32[2,1,1]~0,0 f32[1,1,1]~1 f32[1,1,1]~1",
+     "E_SHAPE"},
     {"RNN", "hidden_size=1", "f32[2,1,1]~1,0 f32[1,1,1]~1 f32[1,1,1]~2",
      "f32[2,1,1,1]=0.76159416,0.90925246 f32[1,1,1]=0.90925246"},
     {"LSTM", "hidden_size=1",
