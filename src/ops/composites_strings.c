@@ -254,8 +254,9 @@ void expand_category_mapper(struct expansion *e) {
   const struct attribute *numbers = node_attribute(e->node, "cats_int64s");
   const struct tensor *texts, *integers;
   bool to_text = x_in(e, 0)->dtype != HONE_STRING;
-  if (!names || !numbers || names->count != numbers->count) {
-    x_fail(e, HONE_E_FORMAT, "CategoryMapper with lists of different lengths");
+  if (!names || !numbers || names->count != numbers->count || names->kind != ATTRIBUTE_STRINGS ||
+      numbers->kind != ATTRIBUTE_INTS) {
+    x_fail(e, HONE_E_FORMAT, "CategoryMapper without as many texts as integers");
     return;
   }
   (void)x_constant(e, HONE_STRING, &(struct shape){1, {(int64_t)names->count}}, &texts);

@@ -72,6 +72,10 @@ static const struct {
      "graph(c: i64[], x: f32[2]) -> (y) {\n  y = If(c) then_branch=graph() -> (a) {\n"
      "    a = Neg(x)\n  } else_branch=graph() -> (b) {\n    b = Neg(x)\n  }\n}\n",
      HONE_E_TYPE},
+    {"categories that are no integers, which only a text can say",
+     "graph(x: i64[2]) -> (y) {\n  y = ai.onnx.ml.CategoryMapper(x) cats_int64s=[3.5] "
+     "cats_strings=[\"a\"]\n}\n",
+     HONE_E_FORMAT},
     {"a branch less",
      "graph(c: bool[], x: f32[2]) -> (y) {\n  y = If(c) then_branch=graph() -> (a) {\n"
      "    a = Neg(x)\n  }\n}\n",
