@@ -7,6 +7,7 @@
 
 /* Bits of kernel_target.features that choices look at; the numbering of machine.h. */
 enum {
+  FEATURE_AVX2 = 1 << 2,
   FEATURE_FMA = 1 << 3,
   FEATURE_AVX512_VNNI = 1 << 6,
   FEATURE_AVX512_BF16 = 1 << 7,

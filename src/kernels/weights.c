@@ -11,7 +11,13 @@ static int bits_of(const struct problem *p) {
 
 /* Rows of k that stand next to one another in four bytes: what a product of bytes takes. */
 static int64_t quad_of(const struct choice *choice) {
-  return choice->kernel->features & FEATURE_AVX512_VNNI ? 4 : 1;
+  return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
+}
+
+/* Products of bytes made of three instructions each: of more rows floats, unpacked once for all, take fewer. */
+enum { MOST_ROWS_BY_WORDS = 2 };
+static bool has_too_many_rows(const struct problem *p, const struct choice *choice) {
+  return choice->kernel->features & FEATURE_AVX2 && p->m > MOST_ROWS_BY_WORDS;
 }
 
 /* Rows of k with one scale as they are packed: sums of bytes must fit, so a longer block is cut evenly. */
@@ -44,7 +50,7 @@ static int64_t panels_together(const struct choice *choice) { return quad_of(cho
 bool weights_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
   int64_t vectors = p->m == 1 ? 4 : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
-  if (index) return false;
+  if (index || has_too_many_rows(p, out)) return false;
   vectors = min_i64(vectors, max_i64(1, target->vector_registers / 8));
   out->value[0] = min_i64(vectors, ceil_div(p->n, lanes_of(target)));
   int64_t tiles = ceil_div(p->m, most_rows(out->value[0], target, out));

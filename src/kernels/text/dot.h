@@ -117,6 +117,28 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 }
 #endif
 
+/* acc + sums of eight products of an a below 16, four with each b: where dot_bytes_ has no instruction of its own four of
+   them fit in 16 bits. */
+#if (HONE_VECTOR_BYTES == 32 && defined __AVX2__ && !defined __AVXVNNI__) || \
+    (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
+INLINE_ vec16_ pair_sums_(veci a, veci b) {
+  vec16_ sums;
+#if HONE_VECTOR_BYTES == 64
+  __asm__("vpmaddubsw %2, %1, %0" : "=v"(sums) : "v"(a), "v"(b));
+#else
+  __asm__("vpmaddubsw %2, %1, %0" : "=x"(sums) : "x"(a), "x"(b));
+#endif
+  return sums;
+}
+INLINE_ veci dot_nibbles_(veci acc, veci a0, veci b0, veci a1, veci b1) {
+  return acc + dot_words_((veci)(pair_sums_(a0, b0) + pair_sums_(a1, b1)), splati_(0x00010001));
+}
+#else
+INLINE_ veci dot_nibbles_(veci acc, veci a0, veci b0, veci a1, veci b1) {
+  return dot_bytes_(dot_bytes_(acc, a0, b0), a1, b1);
+}
+#endif
+
 /* acc + sums of two products of bf16. */
 #if LANES == 1
 INLINE_ vec dot_halves_(vec acc, veci a, veci b) {

@@ -1,5 +1,5 @@
 /* c = epilogue(a * b) of few rows, where b is of 4 or 8 bits with scales, as gemm_weights.c, by products of bytes: 64 of
- * them take three instructions instead of twelve. A block of a row of a becomes integers below 2^22, the largest one from
+ * them take three instructions instead of twelve (of 4 bits without VNNI eight). A block of a row of a becomes integers below 2^22, the largest one from
  * 2^21 on, and each of them three bytes; b's elements are multiplied as they are, unsigned. All sums of bytes are exact, so
  * the result is as near as one of floats is. What is infinite or NaN in a block makes the row NaN.
  *
@@ -95,13 +95,17 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
         w[0][v] = x;
 #endif
       }
-      UNROLL for (int h = 0; h < PAIR; h++)
-        UNROLL for (int r = 0; r < rows; r++)
-          UNROLL for (int i = 0; i < 3; i++) {
-            const veci x = load_group_(a[r * BLOCKS_].part[i] + g * GROUP + h * 4);
-            UNROLL for (int v = 0; v < VECTORS; v++)
-              sum[i][r][v] = dot_bytes_(sum[i][r][v], w[h][v], x);
-          }
+      UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int i = 0; i < 3; i++) {
+          const veci x = load_group_(a[r * BLOCKS_].part[i] + g * GROUP);
+#if PAIR == 2
+          const veci y = load_group_(a[r * BLOCKS_].part[i] + g * GROUP + 4);
+          UNROLL for (int v = 0; v < VECTORS; v++)
+            sum[i][r][v] = dot_nibbles_(sum[i][r][v], w[0][v], x, w[1][v], y);
+#else
+          UNROLL for (int v = 0; v < VECTORS; v++) sum[i][r][v] = dot_bytes_(sum[i][r][v], w[0][v], x);
+#endif
+        }
     }
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < VECTORS; v++) {
