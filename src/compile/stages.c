@@ -21,7 +21,7 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
 /* Of the operands as the step reads them; what only lies in bf16 is computed in f32. */
 static hone_dtype read_dtype(const struct step *step) {
   const hone_dtype dtype = step->input_count ? step->inputs[0].dtype : HONE_UNDEFINED;
-  if (step->kind == STEP_KERNEL && step->problem.types.b == TYPE_BF16) return HONE_BF16;
+  if (step->kind == STEP_KERNEL && step->problem.types.a == TYPE_BF16) return HONE_BF16;
   return dtype == HONE_BF16 ? HONE_F32 : dtype;
 }
 

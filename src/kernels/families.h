@@ -9,6 +9,7 @@
 enum {
   FEATURE_AVX2 = 1 << 2,
   FEATURE_FMA = 1 << 3,
+  FEATURE_F16C = 1 << 4,
   FEATURE_AVX512_VNNI = 1 << 6,
   FEATURE_AVX512_BF16 = 1 << 7,
   FEATURE_AMX_TILE = 1 << 9,

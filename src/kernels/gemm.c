@@ -27,6 +27,7 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
       {"EPILOGUE_IN_REGISTERS", t.tile.registers},
       {"K_STEP", t.group},
       {"A_TYPE", problem->types.a},
+      {"B_TYPE", problem->types.b},
       {"C_TYPE", problem->types.c},
       {"WIDTH", width_of(&t, target)},
       {"K_GROUPS", t.amx ? AMX_SIDE : 1},
@@ -42,9 +43,13 @@ int gemm_shared_defines(const struct problem *problem, const struct kernel_targe
                         struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
   const struct layout t = gemm_layout(problem, target, choice);
   const struct kernel_define all[] = {
-      {"VECTORS", t.tile.vectors}, {"K_UNROLL", t.tile.k_unroll},
-      {"AHEAD", t.tile.ahead},     {"DEPTH_ALL", t.depth},
-      {"COLUMNS_ALL", t.columns},  {"UNIT_PANELS", t.tile.unit_panels},
+      {"VECTORS", t.tile.vectors},
+      {"K_UNROLL", t.tile.k_unroll},
+      {"AHEAD", t.tile.ahead},
+      {"B_TYPE", problem->types.b},
+      {"DEPTH_ALL", t.depth},
+      {"COLUMNS_ALL", t.columns},
+      {"UNIT_PANELS", t.tile.unit_panels},
   };
   const bool is_vector = t.outer * t.inner * t.pixel_rows * t.pixel_columns == 1 &&
                          t.taps * t.taps_x == 1 && t.tile.depth_block == t.depth;

@@ -31,6 +31,8 @@ struct layout {
   int64_t columns, taps, taps_x;
   int64_t row_stride, column_stride; /* of pixels, in elements of a */
   int64_t group;                     /* elements of k in four bytes, summed by one lane at a time */
+  uint8_t stored;                    /* type of the elements of b */
+  int64_t group_bytes;               /* of b: four, or two where floats are stored in 16 bits */
   int64_t elements;                  /* of k in one tap */
   int64_t depth, k_all;              /* groups of k in one tap, in all */
   bool amx;                          /* on AMX tiles: two of pixels by two of columns */

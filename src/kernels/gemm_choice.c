@@ -81,11 +81,18 @@ static double amx_cycles(const struct layout *t, const struct kernel_target *tar
   return (double)(t->tiles * t->panels) * (steps * (products > loads ? products : loads) + stores);
 }
 
+/* Multiply-adds that making floats of a vector of b takes the time of. Without an instruction for f16 it is a dozen. */
+static double widening(const struct layout *t, const struct kernel_target *target) {
+  const bool has_f16 = target->features & (FEATURE_F16C | FEATURE_NEON);
+  return t->group_bytes == 4 ? 0 : t->stored == TYPE_F16 && !has_f16 ? 12 : 1;
+}
+
 /* Cycles of one k of one tile. */
-static double tile_cycles(double pixels, double vectors, double unroll, double macs,
+static double tile_cycles(const struct layout *t, double pixels, double vectors,
                           const struct kernel_target *target) {
-  double cycles = pixels * vectors * (double)lanes_of(target) / macs;
-  double b_bytes = vectors * target->vector_bytes;
+  const double macs = macs_of(t, target) / (double)t->group, unroll = (double)t->tile.k_unroll;
+  double cycles = (pixels + widening(t, target)) * vectors * (double)lanes_of(target) / macs;
+  double b_bytes = vectors * (double)(lanes_of(target) * t->group_bytes);
   if (cycles < (pixels + vectors) / target->loads) cycles = (pixels + vectors) / target->loads;
   const double latency =
       1.25 * target->fma_latency / unroll; /* sums that just hide it wait for every late load */
@@ -124,7 +131,7 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
   int64_t lanes = lanes_of(target), full = t->columns / t->panel_width;
   int64_t tail = ceil_div(t->columns % t->panel_width, lanes);
   int64_t row_tiles = t->pixel_rows / tile->rows, row_rest = t->pixel_rows % tile->rows;
-  double total = 0, macs = macs_of(t, target) / (double)t->group;
+  double total = 0;
   double refetch = refetched_lines(t, target) * LINE_BYTES / target->l2_bytes_per_cycle;
   for (int part = 0; part < 2; part++) {
     double vectors = (double)(part ? tail : tile->vectors), panels = part ? tail > 0 : (double)full;
@@ -135,11 +142,9 @@ static double image_cycles(const struct layout *t, const struct kernel_target *t
                         (double)(row_rest * tile->columns)};
     for (int i = 0; i < 3; i++)
       if (counts[i] > 0 && panels > 0)
-        total +=
-            panels * counts[i] *
-            ((double)t->k_all *
-                 (tile_cycles(pixels[i], vectors, (double)tile->k_unroll, macs, target) + refetch) +
-             10 + 2 * pixels[i] * vectors);
+        total += panels * counts[i] *
+                 ((double)t->k_all * (tile_cycles(t, pixels[i], vectors, target) + refetch) + 10 +
+                  2 * pixels[i] * vectors);
   }
   return total;
 }
@@ -154,7 +159,7 @@ static int64_t unroll_for(const struct layout *t, const struct kernel_target *ta
 
 /* Blocks of k so that a panel of b stays well inside L2. */
 static void choose_blocks(struct layout *t, const struct kernel_target *target) {
-  int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * 4);
+  int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * t->group_bytes);
   t->tile.tap_block = t->taps;
   t->tile.depth_block = t->depth;
   if (t->group > 1) return; /* sums are not stored half-way: c has another type */
@@ -195,7 +200,7 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   int64_t pixels = tile->rows * tile->columns;
   int64_t k_block = tile->tap_block * t->taps_x * tile->depth_block;
   int64_t a_tile_bytes = at_least_1(pixels * k_block * 4),
-          b_bytes = t->k_all * t->panel_width * t->panels * 4;
+          b_bytes = t->k_all * t->panel_width * t->panels * t->group_bytes;
   int64_t goal = 4 * threads;
   int64_t fit_tiles = max_i64(1, l2 / 2 / a_tile_bytes);
   const int64_t near_tiles = max_i64(1, (int64_t)target->l1_bytes / 3 / a_tile_bytes);
@@ -216,9 +221,11 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   /* Weights of bytes stream by, too: those of a whole model are more than L2 holds from one run to the next. */
   if ((b_bytes > l2 / 2 || t->group == 4) && tile->unit_tiles > 1)
     tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
-  if (b_bytes > l2 / 2 && t->tiles == 1 && t->group > 1 && !t->amx) tile->ahead = STREAM_AHEAD;
+  /* floats gain nothing */
+  const bool is_float = t->group == 1 && t->group_bytes == 4;
+  if (b_bytes > l2 / 2 && t->tiles == 1 && !is_float && !t->amx) tile->ahead = STREAM_AHEAD;
   if (!b_stays) { /* some panels together, so that a's rows in L1 serve several; as far as L2 holds them for the next rows */
-    const int64_t units = others * blocks, panel_bytes = t->k_all * t->panel_width * 4;
+    const int64_t units = others * blocks, panel_bytes = t->k_all * t->panel_width * t->group_bytes;
     if (units >= 8 * goal) tile->unit_panels = min_i64(4, units / (8 * goal));
     if (blocks > 1) tile->unit_panels = min_i64(tile->unit_panels, l2 / 2 / panel_bytes);
     tile->unit_panels = at_least_1(tile->unit_panels);
@@ -244,7 +251,7 @@ static int64_t near_of(const struct layout *t, const struct kernel_target *targe
   const double cycles = (double)(pixels * vectors * lanes_of(target)) / target->f32_macs;
   const bool has_room = (double)(pixels + 2 * vectors + 1) <= target->loads * cycles;
   const bool streams = t->k_all * t->panel_width * 4 > (int64_t)target->l1_bytes / 2;
-  const bool is_known = t->group == 1 && t->tile.k_unroll == 1;
+  const bool is_known = t->group == 1 && t->group_bytes == 4 && t->tile.k_unroll == 1;
   return is_known && target->vector_bytes == LINE_BYTES && has_room && streams ? NEAR_AHEAD : 0;
 }
 
@@ -255,8 +262,8 @@ static void predict(const struct layout *t, const struct kernel_target *target,
   out->cycles = (t->amx ? amx_cycles(t, target) : image_cycles(t, target)) *
                 (double)(t->outer * t->inner) / threads;
   if (has_few_rows(t, target)) out->cycles *= unevenness(t, max_i64(1, target->threads));
-  double weights = (double)(t->outer * t->k_all * t->columns) * 4 / target->memory_bytes_per_cycle /
-                   (threads > 1 ? target->memory_sharing : 1);
+  double weights = (double)(t->outer * t->k_all * t->columns * t->group_bytes) /
+                   target->memory_bytes_per_cycle / (threads > 1 ? target->memory_sharing : 1);
   out->cost = (out->cycles > weights ? out->cycles : weights) / target->clock_ghz / 0.97;
 }
 

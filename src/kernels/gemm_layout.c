@@ -61,6 +61,11 @@ static int64_t group_of(const struct problem *problem) {
   return problem->types.acc == TYPE_I32 ? 4 : problem->types.a == TYPE_BF16 ? 2 : 1;
 }
 
+/* b of 16 bits, multiplied as floats. */
+static bool is_stored_narrow(const struct problem *problem) {
+  return problem->types.a == TYPE_F32 && problem->types.b != TYPE_F32;
+}
+
 void gemm_describe(const struct problem *problem, const struct choice *choice, struct layout *t) {
   *t = (struct layout){.amx = choice->kernel->features & FEATURE_AMX_TILE};
   if (problem->kind == PROBLEM_gemm)
@@ -68,6 +73,8 @@ void gemm_describe(const struct problem *problem, const struct choice *choice, s
   else
     describe_conv(problem, t);
   t->group = group_of(problem);
+  t->stored = problem->types.b;
+  t->group_bytes = is_stored_narrow(problem) ? 2 : 4;
   t->elements = t->depth;
   t->depth = ceil_div(t->elements, t->group);
   if (t->amx) t->depth = ceil_div(t->depth, AMX_SIDE) * AMX_SIDE; /* whole tiles of b */

@@ -6,7 +6,8 @@
 size_t gemm_packed_bytes(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice) {
   struct layout t = gemm_layout(problem, target, choice);
-  return (size_t)(t.outer * t.panels * t.k_all * t.panel_width) * sizeof(float);
+  const int64_t groups = t.outer * t.panels * t.k_all * t.panel_width;
+  return (size_t)ceil_div(groups * t.group_bytes, 4) * 4;
 }
 
 int64_t gemm_pack_units(const struct problem *problem, const struct kernel_target *target,
@@ -46,9 +47,9 @@ static inline __attribute__((always_inline)) void pack_groups(const struct probl
                                                               const struct layout *t,
                                                               source_fn *source, const void *b,
                                                               void *packed) {
-  size_t size = 4 / (size_t)t->group;
+  size_t size = (size_t)(t->group_bytes / t->group);
   char *to = packed;
-  memset(packed, 0, (size_t)(t->outer * t->panels * t->k_all * t->panel_width) * 4);
+  memset(packed, 0, (size_t)(t->outer * t->panels * t->k_all * t->panel_width * t->group_bytes));
   for (int64_t outer = 0; outer < t->outer; outer++)
     for (int64_t panel = 0; panel < t->panels; panel++)
       for (int64_t tap = 0; tap < t->taps * t->taps_x; tap++)
@@ -120,7 +121,7 @@ static void pack_float_conv(const struct problem *p, const struct layout *t, con
 void gemm_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = gemm_layout(problem, target, choice);
-  if (t.group == 1)
+  if (t.group == 1 && t.group_bytes == 4)
     pack_float_gemm(problem, &t, b, packed);
   else
     pack_groups(problem, &t, gemm_source, b, packed);
@@ -134,7 +135,7 @@ size_t conv_packed_bytes(const struct problem *problem, const struct kernel_targ
 void conv_pack(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed) {
   struct layout t = gemm_layout(problem, target, choice);
-  if (t.group == 1)
+  if (t.group == 1 && t.group_bytes == 4)
     pack_float_conv(problem, &t, b, packed);
   else
     pack_groups(problem, &t, conv_source, b, packed);

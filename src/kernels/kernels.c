@@ -19,6 +19,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define BYTES (1u << TYPE_U8 | 1u << TYPE_I8)
 #define I32 (1u << TYPE_I32)
 #define BF16 (1u << TYPE_BF16)
+#define HALVES (BF16 | 1u << TYPE_F16)
 #define NIBBLES (1u << TYPE_U4 | 1u << TYPE_I4)
 #define FLOATS (F32 | BF16)
 #define VNNI_AND_VBMI (FEATURE_AVX512_VNNI | FEATURE_AVX512_VBMI)
@@ -58,6 +59,7 @@ const struct kernel kernel_table[] = {
 #undef BYTES
 #undef I32
 #undef BF16
+#undef HALVES
 #undef FLOATS
 #undef VNNI_AND_VBMI
 #undef AMX

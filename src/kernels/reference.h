@@ -20,11 +20,20 @@ static inline size_t element_bytes(uint8_t type) {
     case TYPE_U8:
     case TYPE_I8:
       return 1;
+    case TYPE_F16:
     case TYPE_BF16:
       return 2;
     default:
       return 4;
   }
+}
+
+static inline double f16_value(uint16_t half) {
+  const int exponent = half >> 10 & 31, mantissa = half & 1023;
+  const double size = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                      : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+                                     : ldexp(mantissa, -24);
+  return half & 0x8000 ? -size : size;
 }
 
 static inline double element_at(const void *operand, uint8_t type, int64_t i) {
@@ -43,6 +52,9 @@ static inline double element_at(const void *operand, uint8_t type, int64_t i) {
       bits = (uint32_t)half << 16;
       memcpy(&real, &bits, 4);
       return (double)real;
+    case TYPE_F16:
+      memcpy(&half, at, 2);
+      return f16_value(half);
     case TYPE_I32:
       memcpy(&word, at, 4);
       return (double)word;

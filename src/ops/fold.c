@@ -16,6 +16,17 @@ static bool has_graph_attribute(const struct node *node) {
   return false;
 }
 
+/* As many elements as its largest operand has: what is that large already may be (weights in f16, behind a Cast). */
+static bool has_such_operand(const struct node *node) {
+  int64_t elements = 0, wanted = 0;
+  const struct value *out = node->output_count == 1 ? node->outputs[0] : NULL;
+  if (!out || !shape_count(&out->shape, &wanted)) return false;
+  for (size_t k = 0; k < node->input_count && elements < wanted; k++)
+    if (node->inputs[k] && node->inputs[k]->constant)
+      elements = (int64_t)tensor_count(node->inputs[k]->constant);
+  return elements >= wanted;
+}
+
 static bool is_foldable(struct ctx *ctx, const struct node *node) {
   if (has_graph_attribute(node)) return false;
   bool by_shape = is_named(node, shape_only, COUNT(shape_only));
@@ -36,7 +47,7 @@ static bool is_foldable(struct ctx *ctx, const struct node *node) {
     if (!checked_mul((size_t)elements, (size_t)dtype_bits(value->dtype), &size)) return false;
     if (!checked_add(bytes, size / 8, &bytes)) return false;
   }
-  return bytes <= (uint64_t)ctx->limits[LIMIT_fold_bytes];
+  return bytes <= (uint64_t)ctx->limits[LIMIT_fold_bytes] || has_such_operand(node);
 }
 
 static hone_status fold_into(struct ctx *ctx, struct arena *scratch, struct graph *graph,

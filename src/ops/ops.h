@@ -70,7 +70,7 @@ MUST_USE hone_status recurrent_activations(struct ctx *ctx, struct arena *arena,
 MUST_USE hone_status graph_infer(struct ctx *ctx, struct graph *graph);
 MUST_USE hone_status node_infer(struct ctx *ctx, struct graph *graph, struct node *node);
 /* Evaluates one node with constant inputs and makes its outputs constants; *out_folded false if it
-   is not foldable (not constant, too large by limit fold_bytes). */
+   is not foldable (not constant, larger than its operands and than limit fold_bytes). */
 MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,
                                bool *out_folded);
 /* Of an operator that has a meaning of its own and, for kernels' sake, one in terms of others:

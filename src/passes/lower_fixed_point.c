@@ -2,7 +2,7 @@
  *     Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
  * (RescaleUp where what is below 0 becomes 0 or more: they differ there alone)
  * which fusion takes as the epilogue of the sums, or as one loop; and products with weights off zero:
- *     sum (a - za) (w - zw) = sum (a - za) w' + d sum (a - za),   w - zw = w' + d, w' in int8
+ *     sum (a - za) (w - zw) = sum (a - za) w' - d sum (a - za),   w - zw = w' - d, w' in int8
  * where the last sum is a product with one column; and casts to bytes and back of what fits. The results are the
  * same, bit for bit. */
 #include "rewrite.h"
@@ -149,42 +149,73 @@ static hone_status row_sums(struct rewrite *r, const struct node *node, int64_t 
   return contraction(r, node, w, out);
 }
 
-/* The one zero point of all weights; false if they have several. */
-static bool weights_zero(const struct node *node, int64_t *out) {
+/* Zero points of the columns of weights, one for all or each its own; NULL: 0. */
+static bool read_zeros(const struct node *node, const struct tensor **out) {
   const struct value *zero = node_input(node, 3);
-  *out = 0;
+  const int64_t columns = node->inputs[1]->shape.dims[is_op(node, OP_ConvInteger) ? 0 : 1];
+  *out = zero ? zero->constant : NULL;
   if (!zero) return true;
-  if (!zero->constant || !tensor_count(zero->constant)) return false;
-  *out = tensor_i64(zero->constant, 0);
-  for (size_t i = 1; i < tensor_count(zero->constant); i++)
-    if (tensor_i64(zero->constant, i) != *out) return false;
-  return true;
+  return *out && (tensor_count(*out) == 1 ||
+                  (zero->shape.rank == 1 && (int64_t)tensor_count(*out) == columns));
+}
+
+static int64_t zero_of(const struct tensor *zeros, size_t column) {
+  return zeros ? tensor_i64(zeros, tensor_count(zeros) == 1 ? 0 : column) : 0;
+}
+
+struct off_zero {
+  const struct node *node;
+  const struct tensor *w, *zeros;
+  size_t columns;
+  int64_t middle; /* in w, becomes 0 where all that is off zero does not fit in int8 */
+  bool fits;
+};
+
+static size_t column_of(const struct off_zero *o, size_t i) {
+  return is_op(o->node, OP_ConvInteger) ? i / (tensor_count(o->w) / o->columns) : i % o->columns;
+}
+
+/* What the centre in place of the zero point adds: a product with one column, times what lies between them. */
+static hone_status difference(struct rewrite *r, const struct off_zero *o, struct value **out) {
+  struct shape shape = {1, {(int64_t)o->columns}};
+  struct value *by;
+  const bool is_one = !o->zeros || tensor_count(o->zeros) == 1;
+  TRY(row_sums(r, o->node, is_one ? zero_of(o->zeros, 0) - o->middle : 1, out));
+  if (is_one) return HONE_OK;
+  if (is_op(o->node, OP_ConvInteger)) shape.rank = o->node->outputs[0]->shape.rank - 1;
+  for (int i = 1; i < shape.rank; i++) shape.dims[i] = 1;
+  TRY(rewrite_constant(r, HONE_I32, &shape, &by));
+  for (size_t j = 0; j < o->columns; j++)
+    tensor_set_i64(by->constant, j, zero_of(o->zeros, j) - o->middle);
+  return rewrite_binary(r, OP_Mul, *out, by, out);
 }
 
 static hone_status visit_weights(struct rewrite *r, struct node *node) {
   const struct value *w = node->inputs[1];
-  int64_t zero, low = INT64_MAX, high = INT64_MIN;
-  bool conv = is_op(node, OP_ConvInteger);
-  struct value *centred, *sums, *rows;
+  const bool conv = is_op(node, OP_ConvInteger);
+  struct off_zero o = {.node = node, .w = w->constant, .fits = true};
+  struct value *centred, *sums, *rest;
+  bool is_off = w->dtype == HONE_U8;
   if (!w->constant || !dtype_is_byte(w->dtype) || node->inputs[0]->constant ||
-      !weights_zero(node, &zero))
+      (!conv && w->shape.rank != 2) || !read_zeros(node, &o.zeros))
     return HONE_OK;
-  if ((w->dtype == HONE_I8 && !zero) || (!conv && w->shape.rank != 2)) return HONE_OK;
-  size_t count = tensor_count(w->constant);
+  const size_t count = tensor_count(w->constant);
+  o.columns = (size_t)w->shape.dims[conv ? 0 : 1];
+  o.middle = w->dtype == HONE_U8 ? 128 : 0;
   for (size_t i = 0; i < count; i++) {
-    int64_t x = tensor_i64(w->constant, i) - zero;
-    low = x < low ? x : low;
-    high = x > high ? x : high;
+    const int64_t zero = zero_of(o.zeros, column_of(&o, i)), x = tensor_i64(o.w, i) - zero;
+    o.fits &= x >= -128 && x <= 127;
+    is_off |= zero != 0;
   }
-  int64_t shift = low >= -128 && high <= 127 ? 0 : (w->dtype == HONE_U8 ? 128 : 0) - zero;
-  if (shift && conv && node_int(node, "group", 1) != 1) return HONE_OK;
+  if (!is_off || (!o.fits && conv && node_int(node, "group", 1) != 1)) return HONE_OK;
   TRY(rewrite_constant(r, HONE_I8, &w->shape, &centred));
   for (size_t i = 0; i < count; i++)
-    tensor_set_i64(centred->constant, i, tensor_i64(w->constant, i) - zero - shift);
+    tensor_set_i64(centred->constant, i,
+                   tensor_i64(o.w, i) - (o.fits ? zero_of(o.zeros, column_of(&o, i)) : o.middle));
   TRY(contraction(r, node, centred, &sums));
-  if (shift) { /* -128 and 128 do not both fit */
-    TRY(row_sums(r, node, shift == 128 ? -128 : shift, &rows));
-    TRY(rewrite_binary(r, shift == 128 ? OP_Sub : OP_Add, sums, rows, &sums));
+  if (!o.fits) {
+    TRY(difference(r, &o, &rest));
+    TRY(rewrite_binary(r, OP_Sub, sums, rest, &sums));
   }
   return rewrite_replace(r, node->outputs[0], sums);
 }

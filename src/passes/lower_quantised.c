@@ -3,7 +3,9 @@
  *     DequantizeLinear, DequantizeLinear, Conv | MatMul | Gemm   (QDQ)
  *     QLinearConv, QLinearMatMul                                 (QOperator)
  *  -> integer product, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to bytes.
- * Weights are constant and symmetric (u8 around 128 become i8); any other graph stays as it is.
+ * Weights are constant; those around zero (u8: around 128) become i8, others keep their zero points, which
+ * lower-fixed-point takes off. A product of two bytes that a run makes is one of floats; any other graph stays
+ * as it is.
  * Between products bytes stay: DequantizeLinear moves behind operators that only move elements (or take
  * the largest), QuantizeLinear moves in front of a Concat, and QuantizeLinear of what DequantizeLinear
  * gives with the same scale and zero is nothing. A NaN becomes 0, where
@@ -40,10 +42,11 @@ static hone_status float_scalar(struct rewrite *r, double x, struct value **out)
   return HONE_OK;
 }
 
-/* Weights with one scale, or one a column; their columns lie along `axis`. */
+/* Weights with one scale and zero point, or one a column; their columns lie along `axis`. */
 struct weights {
   const struct tensor *q, *scale, *zero;
   int axis;
+  bool is_symmetric;
 };
 
 static bool is_symmetric(const struct weights *w) {
@@ -58,12 +61,17 @@ static bool read_weights(const struct value *q, const struct value *scale, const
                          int axis, struct weights *out) {
   if (!q->constant || !scale->constant || (zero && !zero->constant) || !dtype_is_byte(q->dtype))
     return false;
-  *out = (struct weights){q->constant, scale->constant, zero ? zero->constant : NULL, axis};
+  *out = (struct weights){.q = q->constant,
+                          .scale = scale->constant,
+                          .zero = zero ? zero->constant : NULL,
+                          .axis = axis};
   size_t count = tensor_count(scale->constant);
   bool fits = count == 1 || (scale->shape.rank == 1 && scale->shape.dims[0] == q->shape.dims[axis]);
+  fits &= !zero || shape_equal(&zero->shape, &scale->shape);
   for (size_t i = 0; i < count; i++)
     fits &= tensor_f64(scale->constant, i) > 0 && isfinite(tensor_f64(scale->constant, i));
-  return fits && scale->dtype == HONE_F32 && is_symmetric(out);
+  out->is_symmetric = is_symmetric(out);
+  return fits && scale->dtype == HONE_F32;
 }
 
 static bool dequantised_weights(const struct value *value, int axis, struct weights *out) {
@@ -75,13 +83,13 @@ static bool dequantised_weights(const struct value *value, int axis, struct weig
   return tensor_count(out->scale) == 1 || along == axis;
 }
 
-/* As i8, [k, n] turned from [n, k] where asked. */
-static hone_status centred(struct rewrite *r, const struct weights *w, bool turned,
-                           struct value **out) {
+/* As i8 if they are around zero, [k, n] turned from [n, k] where asked. */
+static hone_status elements(struct rewrite *r, const struct weights *w, bool turned,
+                            struct value **out) {
   struct shape shape = w->q->shape;
-  int64_t shift = w->q->dtype == HONE_U8 ? 128 : 0;
+  int64_t shift = w->is_symmetric && w->q->dtype == HONE_U8 ? 128 : 0;
   if (turned) shape = (struct shape){2, {w->q->shape.dims[1], w->q->shape.dims[0]}};
-  TRY(rewrite_constant(r, HONE_I8, &shape, out));
+  TRY(rewrite_constant(r, w->is_symmetric ? HONE_I8 : w->q->dtype, &shape, out));
   size_t count = tensor_count(w->q), columns = turned ? (size_t)shape.dims[1] : 1;
   size_t rows = columns ? count / columns : 0;
   for (size_t i = 0; i < count; i++) {
@@ -143,17 +151,36 @@ static hone_status add_bias(struct rewrite *r, const struct product *p, const st
   return rewrite_binary(r, OP_Add, *y, bias, y);
 }
 
+/* A scalar, or one a column. */
+static hone_status weights_zero(struct rewrite *r, const struct weights *w, struct value **out) {
+  const size_t count = tensor_count(w->zero);
+  const struct shape shape = {count == 1 ? 0 : 1, {(int64_t)count}};
+  TRY(rewrite_constant(r, w->zero->dtype, &shape, out));
+  for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, tensor_i64(w->zero, i));
+  return HONE_OK;
+}
+
+/* Whether kernels take the weights off zero: their columns see all of x, or each one channel and all the same zero. */
+static bool takes_zero(const struct product *p, const struct value *x) {
+  const struct shape *w = &p->w.q->shape;
+  const int64_t groups = node_int(p->node, "group", 1);
+  return p->w.is_symmetric || groups == 1 ||
+         (groups == x->shape.dims[1] && groups == w->dims[0] && tensor_count(p->w.zero) == 1);
+}
+
 /* The integer product as floats, scaled, with its bias. */
 static hone_status build_product(struct rewrite *r, const struct product *p, struct value **out) {
   bool conv = is_op(p->node, OP_Conv) || is_op(p->node, OP_QLinearConv);
-  struct value *in[3] = {p->x.q, NULL, p->x.zero}, *scale;
+  struct value *in[4] = {p->x.q, NULL, p->x.zero, NULL}, *scale;
   struct node *node;
   if (in[2] && in[2]->shape.rank) { /* a scalar */
     TRY(rewrite_constant(r, in[2]->dtype, &(struct shape){.rank = 0}, &in[2]));
     tensor_set_i64(in[2]->constant, 0, (int64_t)p->x.zero_point);
   }
-  TRY(centred(r, &p->w, p->turned, &in[1]));
-  TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, in[2] ? 3 : 2, &node));
+  TRY(elements(r, &p->w, p->turned, &in[1]));
+  if (!p->w.is_symmetric) TRY(weights_zero(r, &p->w, &in[3]));
+  const size_t count = in[3] ? 4 : in[2] ? 3 : 2;
+  TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, count, &node));
   node->name = p->node->name;
   node->index = p->node->index;
   for (size_t i = 0; conv && i < p->node->attribute_count; i++)
@@ -221,11 +248,36 @@ static hone_status visit_float_product(struct rewrite *r, struct node *node) {
     p.turned = node_int(node, "transB", 0) != 0;
     if (p.turned) axis = 0;
   }
-  if (!dequantised(x, &p.x) || p.x.q->constant || !dequantised_weights(w, axis, &p.w))
+  if (!dequantised(x, &p.x) || p.x.q->constant || !dequantised_weights(w, axis, &p.w) ||
+      !takes_zero(&p, x))
     return HONE_OK;
   if (!read_bias(node_input(node, 2), w->shape.dims[axis], &p)) return HONE_OK;
   TRY(build_product(r, &p, &y));
   return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* The steps of the byte that x is, as floats. */
+static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct value **out) {
+  struct value *zero;
+  TRY(rewrite_cast(r, x->q, HONE_F32, out));
+  if (x->zero_point == 0) return HONE_OK;
+  TRY(float_scalar(r, x->zero_point, &zero));
+  return rewrite_binary(r, OP_Sub, *out, zero, out);
+}
+
+/* Of two operands that a run makes: products of bytes are packed weights' alone. */
+static hone_status product_of_two(struct rewrite *r, struct node *node, const struct quantised *x,
+                                  const struct quantised *y) {
+  struct value **in = node->inputs, *a, *b, *made, *scale;
+  struct quantised w;
+  if (!read_scalars(in[3], in[4], in[5], &w)) return HONE_OK;
+  TRY(steps_of(r, x, &a));
+  TRY(steps_of(r, &w, &b));
+  TRY(rewrite_binary(r, OP_MatMul, a, b, &made));
+  TRY(float_scalar(r, x->scale * w.scale / y->scale, &scale));
+  TRY(rewrite_binary(r, OP_Mul, made, scale, &made));
+  TRY(build_bytes(r, made, y->zero_point, node->outputs[0]->dtype, &made));
+  return rewrite_replace(r, node->outputs[0], made);
 }
 
 /* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias */
@@ -235,10 +287,12 @@ static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
   bool conv = is_op(node, OP_QLinearConv);
   struct value **in = node->inputs, *made;
   int rank = in[0]->shape.rank;
-  if (conv ? rank != 3 && rank != 4 : rank < 2 || in[3]->shape.rank != 2) return HONE_OK;
   if (!read_scalars(in[0], in[1], in[2], &p.x) || in[0]->constant) return HONE_OK;
   if (!read_scalars(node->outputs[0], in[6], in[7], &y)) return HONE_OK;
-  if (!read_weights(in[3], in[4], in[5], conv ? 0 : 1, &p.w)) return HONE_OK;
+  if (!conv && !in[3]->constant) return product_of_two(r, node, &p.x, &y);
+  if (conv ? rank != 3 && rank != 4 : rank < 2 || in[3]->shape.rank != 2) return HONE_OK;
+  if (!read_weights(in[3], in[4], in[5], conv ? 0 : 1, &p.w) || !takes_zero(&p, in[0]))
+    return HONE_OK;
   const struct value *bias = node_input(node, 8);
   if (bias && (!bias->constant || bias->dtype != HONE_I32)) return HONE_OK;
   struct value *scales = NULL;
@@ -521,11 +575,7 @@ static hone_status visit_dequantise_left(struct rewrite *r, struct node *node) {
   struct quantised x;
   struct value *y, *constant;
   if (!node->outputs[0] || !dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
-  TRY(rewrite_cast(r, x.q, HONE_F32, &y));
-  if (x.zero_point != 0) {
-    TRY(float_scalar(r, x.zero_point, &constant));
-    TRY(rewrite_binary(r, OP_Sub, y, constant, &y));
-  }
+  TRY(steps_of(r, &x, &y));
   TRY(float_scalar(r, x.scale, &constant));
   TRY(rewrite_binary(r, OP_Mul, y, constant, &y));
   return rewrite_replace(r, node->outputs[0], y);

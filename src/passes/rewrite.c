@@ -64,7 +64,8 @@ hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
 
 hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                               const bool *spared, size_t *out_changes) {
-  struct rewrite r = {.ctx = ctx, .graph = graph, .spared = spared};
+  struct rewrite r = {
+      .ctx = ctx, .graph = graph, .spared = spared, .own_values = (uint32_t)graph->values.count};
   size_t count = graph->nodes.count, removed;
   bool was_sorted;
   TRY(graph_uses(ctx, graph->arena, graph, &r.uses.at));

@@ -11,9 +11,10 @@ struct rewrite {
   struct ctx *ctx;
   struct graph *graph;
   struct substitution map;
-  VEC(uint32_t) uses; /* by value index; a value made by this pass has those of what it replaced */
-  const bool *spared; /* by value index: not to be folded; NULL: all are */
-  bool is_unsorted;   /* nodes were appended */
+  VEC(uint32_t) uses;  /* by value index; a value made by this pass has those of what it replaced */
+  const bool *spared;  /* by value index: not to be folded; NULL: all are */
+  uint32_t own_values; /* index of the first value that this pass makes */
+  bool is_unsorted;    /* nodes were appended */
   size_t changes;
 };
 typedef hone_status visit_fn(struct rewrite *r, struct node *node);

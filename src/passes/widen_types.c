@@ -3,7 +3,13 @@
  * one rounding a node, as the reference rounds. Elementwise expressions load and store small floats
  * themselves, and what only moves bytes keeps them.
  *
+ * Of 16 bits what comes from a node that computes in f32 is read as it was in front of the rounding,
+ * closer to the exact result than the reference: a whole model computes in f32 with conversions at its
+ * ends. What a model rounds itself, hands out, looks at as bits or decides by (a comparison, an index) is
+ * rounded.
+ *
  *   y = MatMul(a, b)        f16        y = Cast(MatMul(Cast(a), Cast(b)), to=f16)
+ *   z = Relu(y)                        z = Cast(Relu(MatMul(..)), to=f16)
  *   y = QuantizeLinear(..)  i4         clipped to the range in i8
  *   y = QuantizeLinear(..)  f8         y = Cast(x / scale), the scale spread over x
  */
@@ -43,10 +49,41 @@ static bool takes_small_floats(const struct node *node) {
   }
 }
 
-static bool must_widen(const struct node *node, const struct value *value) {
+static bool is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }
+
+/* What this pass rounded to 16 bits, as it was before; NULL: it is no such value. */
+static struct value *unrounded(const struct rewrite *r, const struct value *value) {
+  const struct node *cast = graph_owns(r->graph, value) ? producer_of(value, OP_Cast) : NULL;
+  const bool is_own = cast && value->index >= r->own_values && cast->inputs[0]->dtype == HONE_F32;
+  return is_own && is_half(value->dtype) ? cast->inputs[0] : NULL;
+}
+
+/* All results are of 16 bits: none is a decision. */
+static bool makes_halves(const struct node *node) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && !is_half(node->outputs[k]->dtype)) return false;
+  return true;
+}
+
+/* Takes small floats itself, but gets some from in front of a rounding: any of what it computes with, all of what it
+   moves. */
+static bool stays_wide(const struct rewrite *r, const struct node *node) {
+  size_t wide = 0, narrow = 0;
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *value = node->inputs[k];
+    if (!value || !is_half(value->dtype)) continue;
+    wide += unrounded(r, value) != NULL;
+    narrow += !unrounded(r, value) && !value->constant;
+  }
+  return wide && makes_halves(node) && (!narrow || node->op->class == OP_ELEMENTWISE);
+}
+
+static bool must_widen(const struct rewrite *r, const struct node *node,
+                       const struct value *value) {
   if (!value || is_op(node, OP_Shape) || is_op(node, OP_Size) || is_op(node, OP_MatMulWeights))
     return false;
-  return is_packed(value->dtype) || (is_small_float(value->dtype) && !takes_small_floats(node));
+  return is_packed(value->dtype) ||
+         (is_small_float(value->dtype) && (!takes_small_floats(node) || stays_wide(r, node)));
 }
 
 static hone_status apply(struct rewrite *r, enum op_id op, struct value *a, struct value *b,
@@ -94,7 +131,11 @@ static hone_status widen(struct rewrite *r, const struct node *node, struct node
   TRY(NEW_ARRAY(r->ctx, r->graph->arena, inputs, node->input_count));
   for (size_t k = 0; k < node->input_count; k++) {
     inputs[k] = node->inputs[k];
-    if (must_widen(node, inputs[k]))
+    if (!must_widen(r, node, inputs[k])) continue;
+    struct value *wide = makes_halves(node) ? unrounded(r, inputs[k]) : NULL;
+    if (wide)
+      inputs[k] = wide;
+    else
       TRY(cast(r, inputs[k], widened(inputs[k]->dtype), true, &inputs[k]));
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, out));
@@ -211,13 +252,38 @@ static hone_status to_packed(struct rewrite *r, const struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
+/* Rows of a constant table that is cast as a whole: they are cast, and the table stays as small as it is. */
+static hone_status cast_behind(struct rewrite *r, struct node *node) {
+  const struct node *own = producer_of(node->inputs[0], OP_Cast);
+  struct value *in[2] = {own->inputs[0], node->inputs[1]}, *y;
+  struct node *gather;
+  TRY(rewrite_node(r, OP_Gather, in, 2, &gather));
+  gather->name = node->name;
+  gather->index = node->index;
+  TRY(node_set_int(r->ctx, r->graph, gather, "axis", node_int(node, "axis", 0)));
+  TRY(node_infer(r->ctx, r->graph, gather));
+  TRY(cast(r, gather->outputs[0], HONE_F32, true, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+static bool reads_cast_table(const struct node *node) {
+  const struct node *own = is_op(node, OP_Gather) ? producer_of(node->inputs[0], OP_Cast) : NULL;
+  int64_t table, rows;
+  return own && own->inputs[0]->constant && is_half(own->inputs[0]->dtype) &&
+         node->inputs[0]->dtype == HONE_F32 && shape_count(&node->inputs[0]->shape, &table) &&
+         shape_count(&node->outputs[0]->shape, &rows) && rows < table;
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
   bool needed = false;
+  if (reads_cast_table(node)) return cast_behind(r, node);
+  if (is_op(node, OP_Cast) && node->outputs[0]->dtype == HONE_F32 && unrounded(r, node->inputs[0]))
+    return rewrite_replace(r, node->outputs[0], unrounded(r, node->inputs[0]));
   if (is_op(node, OP_Cast) || is_op(node, OP_CastLike) || is_op(node, OP_BitCast) ||
       node->op->class == OP_CONTROL)
     return HONE_OK;
-  for (size_t k = 0; k < node->input_count; k++) needed |= must_widen(node, node->inputs[k]);
-  for (size_t k = 0; k < node->output_count; k++) needed |= must_widen(node, node->outputs[k]);
+  for (size_t k = 0; k < node->input_count; k++) needed |= must_widen(r, node, node->inputs[k]);
+  for (size_t k = 0; k < node->output_count; k++) needed |= must_widen(r, node, node->outputs[k]);
   if (!needed) return HONE_OK;
   if (is_op(node, OP_QuantizeLinear)) {
     hone_dtype to = node->outputs[0]->dtype;

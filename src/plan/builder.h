@@ -282,6 +282,14 @@ bool rounds_weights(const struct builder *b, const struct group *g);
 /* A constant rounded to bf16: stored so, or as HONE_F32. */
 MUST_USE hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
                                    const struct tensor **out);
+/* As choose_kernel, for a product with constant floats (NULL: with none): where it waits for them and a type of 16 bits
+   holds each of them exactly, problem->types.b becomes that type. The results are the same. */
+bool choose_stored(struct builder *b, const struct tensor *weights, struct problem *problem,
+                   struct choice *out);
+/* The floats in the type that the problem says. */
+MUST_USE hone_status stored_weights(struct builder *b, const struct problem *problem,
+                                    const struct tensor **weights);
+
 /* -- lower_plain.c ------------------------------------------------------------------------------- */
 /* Whether a recurrent node has the activations that ONNX defines as default. */
 bool default_activations(const struct node *node);

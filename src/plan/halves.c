@@ -1,7 +1,10 @@
-/* bf16: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
+/* Halves. Weights that 16 bits hold exactly are stored so where a product waits for them. And
+ * bf16, where it is asked for: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
  * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
  * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
  * logit is one of a percent of a probability; and what attention in one step reads, as it computes in f32. */
+#include <math.h>
+
 #include "../ops/window.h"
 #include "builder.h"
 
@@ -73,26 +76,31 @@ static bool product_sizes(const struct node *node, struct problem *out) {
 /* Another precision takes conversions around it: it has to be better by a tenth. */
 #define BETTER 0.9
 
+/* What the best row is predicted to take; weights that stay in L2 from one run to the next come from there. */
+static double cost_of(const struct builder *b, const struct problem *problem) {
+  struct kernel_target target = b->plan->kernel_target;
+  struct choice choice;
+  if (b->weights_stay) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
+  return choose_kernel_on(b, &target, problem, &choice) ? choice.cost : INFINITY;
+}
+
 /* Where products of bf16 take longer than those of floats, as vdpbf16ps on Intel's cores, only what waits for its
    weights is computed in bf16: half as many bytes. The others multiply weights rounded to bf16 as floats. What has no
    instruction for bf16 shows what other processors do, and small constants stay small. */
 static bool prefers_floats(const struct builder *b, const struct node *node) {
-  struct kernel_target target = b->plan->kernel_target;
+  const struct kernel_target *target = &b->plan->kernel_target;
   struct problem problem = {.m = 0};
-  struct choice floats, halves;
   const uint32_t has = CPU_AVX512_BF16 | CPU_AMX_BF16 | CPU_BF16;
-  if (target.bf16_macs >= target.f32_macs || !(target.features & has) || target.prefers_size)
+  if (target->bf16_macs >= target->f32_macs || !(target->features & has) || target->prefers_size)
     return false;
   const bool is_product = is_op(node, OP_MatMul) || is_op(node, OP_Gemm);
   if (is_product ? !product_sizes(node, &problem)
                  : !is_op(node, OP_Conv) || !conv_sizes(b, node, &problem))
     return false;
-  if (b->weights_stay) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
-  problem.types = (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, TYPE_F32};
-  const bool has_halves = choose_kernel_on(b, &target, &problem, &halves);
   problem.types = SAME_TYPES(TYPE_F32);
-  return choose_kernel_on(b, &target, &problem, &floats) &&
-         !(has_halves && halves.cost < BETTER * floats.cost);
+  const double floats = cost_of(b, &problem);
+  problem.types = (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, TYPE_F32};
+  return isfinite(floats) && cost_of(b, &problem) >= BETTER * floats;
 }
 
 /* Decided once for each node of the graph. */
@@ -219,21 +227,65 @@ hone_status find_halves(struct builder *b) {
   return HONE_OK;
 }
 
+/* -- weights ---------------------------------------------------------------------------------------- */
+
+/* Types of 16 bits in which weights may be stored. */
+static const struct half {
+  hone_dtype dtype;
+  uint16_t (*narrow)(float);
+  float (*widen)(uint16_t);
+} halves[] = {{HONE_BF16, f32_to_bf16, bf16_to_f32}, {HONE_F16, f32_to_f16, f16_to_f32}};
+
+/* Floats rounded to `half`: stored so, or as floats where `whole`. */
+static hone_status rounded(struct builder *b, const struct tensor *floats, const struct half *half,
+                           bool whole, const struct tensor **out) {
+  struct tensor *made;
+  TRY(tensor_create(b->ctx, b->arena, whole ? HONE_F32 : half->dtype, &floats->shape, &made));
+  const size_t count = tensor_count(floats);
+  const float *from = floats->data;
+  void *to = (void *)(uintptr_t)made->data;
+  for (size_t i = 0; i < count && whole; i++) ((float *)to)[i] = half->widen(half->narrow(from[i]));
+  for (size_t i = 0; i < count && !whole; i++) ((uint16_t *)to)[i] = half->narrow(from[i]);
+  *out = made;
+  return HONE_OK;
+}
+
 hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
                           const struct tensor **out) {
-  struct tensor *made;
-  TRY(tensor_create(b->ctx, b->arena, dtype, &value->shape, &made));
-  const size_t count = tensor_count(value->constant);
-  const float *from = value->constant->data;
-  char *to = (char *)(uintptr_t)made->data;
+  return rounded(b, value->constant, &halves[0], dtype == HONE_F32, out);
+}
+
+/* Whether the type holds each of the floats as it is. */
+static bool holds(const struct half *half, const struct tensor *floats) {
+  const float *from = floats->data;
+  const size_t count = tensor_count(floats);
   for (size_t i = 0; i < count; i++) {
-    const uint16_t half = f32_to_bf16(from[i]);
-    const float whole = bf16_to_f32(half);
-    if (dtype == HONE_BF16)
-      memcpy(to + i * sizeof half, &half, sizeof half);
-    else
-      memcpy(to + i * sizeof whole, &whole, sizeof whole);
+    const float back = half->widen(half->narrow(from[i]));
+    if (memcmp(&back, &from[i], sizeof back) != 0) return false;
   }
-  *out = made;
+  return true;
+}
+
+bool choose_stored(struct builder *b, const struct tensor *weights, struct problem *problem,
+                   struct choice *out) {
+  const bool may = weights && weights->dtype == HONE_F32 && problem->types.a == TYPE_F32 &&
+                   problem->types.b == TYPE_F32;
+  const bool is_size = b->plan->kernel_target.prefers_size;
+  struct problem narrow = *problem;
+  for (size_t i = 0; i < COUNT(halves) && may; i++) {
+    narrow.types.b = (uint8_t)halves[i].dtype;
+    if (!is_size && cost_of(b, &narrow) >= BETTER * cost_of(b, problem)) continue;
+    if (!holds(&halves[i], weights) || !choose_kernel(b, &narrow, out)) continue;
+    *problem = narrow;
+    return true;
+  }
+  return choose_kernel(b, problem, out);
+}
+
+hone_status stored_weights(struct builder *b, const struct problem *problem,
+                           const struct tensor **weights) {
+  for (size_t i = 0; i < COUNT(halves); i++)
+    if ((*weights)->dtype == HONE_F32 && problem->types.b == (uint8_t)halves[i].dtype)
+      return rounded(b, *weights, &halves[i], false, weights);
   return HONE_OK;
 }

@@ -212,7 +212,8 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
   }
   struct choice choice;
   problem.types = types;
-  if (!k || !choose_kernel(b, &problem, &choice)) return HONE_OK;
+  if (!k || !choose_stored(b, p.b_constant ? raw.tensor : NULL, &problem, &choice)) return HONE_OK;
+  if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
   struct view made;
   if (a_vector || b_vector) {
     struct view flat;
@@ -270,7 +271,8 @@ hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done)
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
   problem.types = types;
   struct choice choice;
-  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  if (!choose_stored(b, p.b_constant ? raw.tensor : NULL, &problem, &choice)) return HONE_OK;
+  if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
   struct view made;
   TRY(make_output(b, cv, &p.c, &made));
   p.c.buffer = made.buffer;

@@ -185,6 +185,7 @@ static hone_status finish_conv(struct builder *b, const struct group *g,
     TRY(half_constant(b, node->inputs[1], HONE_BF16, &raw.tensor));
   else if (rounds_weights(b, g))
     TRY(half_constant(b, node->inputs[1], HONE_F32, &raw.tensor));
+  TRY(stored_weights(b, problem, &raw.tensor));
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
     TRY(make_integer_epilogue(b, g, choice->kernel, y, 1, &epilogue));
@@ -262,7 +263,9 @@ hone_status lower_conv(struct builder *b, const struct group *group, bool *out_d
   problem.iw = iw;
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
-  if (!choose_kernel(b, &problem, &choice))
+  const struct tensor *weights = node->inputs[1]->constant;
+  if (rounds_weights(b, group)) TRY(half_constant(b, node->inputs[1], HONE_F32, &weights));
+  if (!choose_stored(b, weights, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
   return finish_conv(b, group, &choice, &problem, &x, &y);

@@ -47,10 +47,10 @@ static void fill(char *at, uint8_t type, int64_t count, struct random *random) {
   for (int64_t i = 0; i < count; i++) {
     const uint32_t bits = (uint32_t)random_u64(random);
     const float value = (float)(int32_t)bits * 0x1p-31f;
-    const uint16_t half = f32_to_bf16(value);
+    const uint16_t half = type == TYPE_F16 ? f32_to_f16(value) : f32_to_bf16(value);
     if (element_bytes(type) == 1)
       at[i] = (char)(type == TYPE_U8 ? bits & 127 : bits & 255);
-    else if (type == TYPE_BF16)
+    else if (element_bytes(type) == 2)
       memcpy(at + 2 * i, &half, 2);
     else
       memcpy(at + 4 * i, &value, 4);

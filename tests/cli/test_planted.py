@@ -10,8 +10,8 @@ TEXTS = ROOT / "src/kernels/text"
 PLANTED = {
     "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL",
                         "for (; k + K_UNROLL < BLOCK_DEPTH; k += K_UNROLL"),
-    "columns of the panel turned": ("zoo:transformer", "gemm_f32.c", "w[v] = loadu_(b + u * NR + v * LANES)",
-                                    "w[v] = loadu_(b + u * NR + (vectors - 1 - v) * LANES)"),
+    "columns of the panel turned": ("zoo:transformer", "gemm_f32.c", "w[v] = LOAD_B(b + u * NR + v * LANES)",
+                                    "w[v] = LOAD_B(b + u * NR + (vectors - 1 - v) * LANES)"),
     "sum of a row begins at one": ("zoo:transformer", "attention_f32.c", "sum[i] = (vec){0};", "sum[i] = splat_(1.0f);"),
     "maximum begins at zero": ("zoo:mnist_cnn", "pool_f32.c", "splat_(MODE == 0 ? -INFINITY : 0.0f)",
                                "splat_(MODE == 0 ? 1.0f : 0.0f)"),

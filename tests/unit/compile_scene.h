@@ -92,9 +92,12 @@ static inline void close_scene(struct scene *s) {
   model_unload(&s->model);
 }
 
-/* The project's tolerance: relative L2 1e-4, largest difference 1e-3 of the largest value; bf16 3e-2
+/* The project's tolerance: relative L2 1e-4, largest difference 1e-3 of the largest value; fp16 5e-3 and 2e-2, bf16 3e-2
    and 1e-1. */
-static inline bool is_within(const hone_tensor *expected, const hone_tensor *actual, bool bf16) {
+static inline bool is_within(const hone_tensor *expected, const hone_tensor *actual,
+                             const char *precision) {
+  const bool bf16 = !strcmp(precision, "bf16"), fp16 = !strcmp(precision, "fp16");
+  const double l2 = bf16 ? 3e-2 : fp16 ? 5e-3 : 1e-4, max = bf16 ? 1e-1 : fp16 ? 2e-2 : 1e-3;
   struct tensor e = as_tensor(expected), a = as_tensor(actual);
   double error = 0, size = 0, most = 0, largest = 0;
   for (size_t i = 0; i < tensor_count(&e); i++) {
@@ -107,12 +110,11 @@ static inline bool is_within(const hone_tensor *expected, const hone_tensor *act
     largest = fmax(largest, fabs(x));
   }
   if (!dtype_is_float(e.dtype)) return most == 0;
-  if (bf16) return sqrt(error) <= 3e-2 * sqrt(size) && most <= 1e-1 * largest;
-  return sqrt(error) <= 1e-4 * sqrt(size) && most <= 1e-3 * largest;
+  return sqrt(error) <= l2 * sqrt(size) && most <= max * largest;
 }
 
 static inline bool is_close(const hone_tensor *expected, const hone_tensor *actual) {
-  return is_within(expected, actual, false);
+  return is_within(expected, actual, "fp32");
 }
 
 #endif

@@ -99,6 +99,8 @@ static const struct subject {
      "depthwise bf16*f32:f32:bf16 images1 ih56 iw56 ic144 oh56 ow56 oc144 kh3 kw3 sh1 sw1 dh1 dw1 "
      "pt1 pl1 i_image451584 i_row8064 i_pixel144 o_image451584 o_row8064 o_pixel144",
      {"avx512bf16", NULL, 0}},
+    {.kernel = "gemm_halves", TILE, TYPED("f32*f16:f32:f32", 4, 256, 784)},
+    {.kernel = "gemm_halves", TILE, TYPED("f32*bf16:f32:f32", 1, 1000, 2048)},
     {"gemm_bf16", TILE, HALVES(128, 768, 768), {"avx512bf16", "vdpbf16ps", 0}},
     {"gemm_bf16", TILE, HALVES(197, 768, 3072), {"avx512bf16", "vdpbf16ps", 0}},
     {"gemm_bf16", TILE, HALVES(4, 256, 784), {"avx512bf16", "vdpbf16ps", 0}},

@@ -41,6 +41,7 @@ static const char *const models[] = {
     "tests/compile/depthwise-groups.hg",
     "tests/compile/integer-products.hg",
     "tests/compile/halves.hg",
+    "tests/compile/halves-model.hg",
     "tests/compile/integer-convs.hg",
     "tests/compile/quantised.hg",
     "tests/compile/movement.hg",
@@ -125,7 +126,7 @@ static void compare_outputs(struct scene *s, const char *what) {
     assert_int_equal(got.dtype, s->expected[i].dtype);
     assert_int_equal(got.rank, s->expected[i].rank);
     assert_memory_equal(got.shape, s->expected[i].shape, (size_t)got.rank * sizeof *got.shape);
-    bool close = is_close(&s->expected[i], &got);
+    bool close = is_within(&s->expected[i], &got, strstr(what, "halves-model") ? "fp16" : "fp32");
     free(got.data);
     if (!close) test_failed("%s: output %zu differs from the reference", what, i);
   }

@@ -404,6 +404,50 @@ static void ranges_are_views(void **state) {
   }
 }
 
+/* Weights that 16 bits hold are stored so where a product waits for them, or where size is what counts. */
+static void weights_of_16_bits(void **state) {
+  struct fixture *f = *state;
+  static const char *const graph =
+      "graph(x: f32[512,768], v: f32[1,4096], u: f32[4,512], i: f32[1,64,28,28]) -> (y, z, s, c) "
+      "{\n"
+      "  w = const f32[768,768] fill=%s\n"
+      "  l = const f32[4096,4096] fill=%s\n"
+      "  n = const f32[512,512] fill=0.1\n"
+      "  k = const f32[256,64,1,1] fill=%s\n"
+      "  y = MatMul(x, w)\n"
+      "  z = MatMul(v, l)\n"
+      "  s = MatMul(u, n)\n"
+      "  c = Conv(i, k)\n"
+      "}\n";
+  static const struct {
+    const char *fill, *fast, *small;
+    uint8_t type; /* of what waits for its weights */
+  } cases[] = {
+      {"0.1", "gemm_f32 gemm_f32 gemm_f32 conv_f32", "gemm_f32 gemm_f32 gemm_f32 conv_f32",
+       TYPE_F32},
+      {"1.001953125", "gemm_f32 gemm_halves gemm_f32 conv_f32",
+       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_F16},
+      {"0.5", "gemm_f32 gemm_halves gemm_f32 conv_f32",
+       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_BF16},
+  };
+  struct target target;
+  char text[1024], names[256];
+  assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512", &target), HONE_OK);
+  for (size_t c = 0; c < COUNT(cases); c++)
+    for (int small = 0; small < 2; small++) {
+      struct plan *plan;
+      const struct plan_options options = {.target = &target, .threads = 1, .prefers_size = small};
+      snprintf(text, sizeof text, graph, cases[c].fill, cases[c].fill, cases[c].fill);
+      read_graph(f, text);
+      assert_int_equal(plan_build(&f->ctx, f->arena, f->graph, &options, &plan), HONE_OK);
+      assert_string_equal(kernels_of(plan, names, sizeof names),
+                          small ? cases[c].small : cases[c].fast);
+      for (size_t s = 0; s < plan->steps.count; s++)
+        if (plan->steps.at[s]->kind == STEP_KERNEL && plan->steps.at[s]->problem.k == 4096)
+          assert_int_equal(plan->steps.at[s]->problem.types.b, cases[c].type);
+    }
+}
+
 /* ceil_mode takes no kernel from a pool but from a mean that counts the padding. */
 static void pools_round_up_in_kernels(void **state) {
   struct fixture *f = *state;
@@ -518,6 +562,7 @@ int main(void) {
       TEST(bf16_takes_the_faster_products),
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),
+      TEST(weights_of_16_bits),
       TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

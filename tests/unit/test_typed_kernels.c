@@ -73,6 +73,18 @@ static const char *const lines[] = {
     GEMM("f32*u4:f32:f32", 1, 130, 1024, 1024, 130) " block512 b_zeros1",
     GEMM("f32*i4:f32:f32", 7, 40, 301, 304, 41) " block301",
     GEMM("f32*i8:f32:f32", 4, 20, 774, 774, 20) " block387",
+    GEMM("f32*f16:f32:f32", 1, 70, 33, 33, 70),
+    GEMM("f32*f16:f32:f32", 1, 1, 1, 1, 1),
+    GEMM("f32*bf16:f32:f32", 1, 130, 257, 257, 130),
+    GEMM("f32*f16:f32:f32", 5, 33, 75, 80, 35),
+    GEMM("f32*bf16:f32:f32", 17, 70, 131, 132, 75),
+    GEMM("f32*f16:f32:f32", 65, 96, 1031, 1031, 99),
+    "gemm f32*f16:f32:f32 m20 n23 k33 batch01 batch13 a_row33 a_batch1660 b_row1 b_column33 "
+    "b_batch1759 b_batches3 c_row23 c_batch1460",
+    "conv " IMAGE("f32*f16:f32:f32", 18, 16, 16, 33, 3,
+                  1) " groups1 i_image5184 i_row288 i_pixel16 o_image8448 o_row528 o_pixel33",
+    "conv " IMAGE("f32*bf16:f32:f32", 7, 12, 7, 34, 1,
+                  1) " groups2 i_image588 i_row84 i_pixel12 o_image1666 o_row238 o_pixel34",
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
@@ -111,9 +123,9 @@ static double weight(const struct problem *p, const char *b, int64_t i) {
 static void fill(char *at, uint8_t type, int64_t count, uint32_t x) {
   for (int64_t i = 0; i < count; i++) {
     x = x * 1664525u + 1013904223u;
-    uint16_t half = f32_to_bf16((float)(int32_t)x * 0x1p-31f);
     float real = (float)(int32_t)x * 0x1p-31f;
-    if (type == TYPE_BF16)
+    uint16_t half = type == TYPE_F16 ? f32_to_f16(real) : f32_to_bf16(real);
+    if (element_bytes(type) == 2)
       memcpy(at + 2 * i, &half, 2);
     else if (type == TYPE_F32)
       memcpy(at + 4 * i, &real, 4);

@@ -1,10 +1,13 @@
-/* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile. */
+/* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile. b may be stored in 16
+ * bits; it is multiplied as the floats that it stands for. */
 #include "types.h"
-#define B_T float
+#include "stored.h"
 #define NR (VECTORS * LANES)
 #define DEPTH_GROUPS DEPTH
 #define BLOCK_GROUPS (BLOCK_TAPS * TAPS_X * BLOCK_DEPTH)
 #include "grid.h"
+/* Each panel is read once, all are a stream. */
+#define STREAMS (AHEAD && TILES == 1 && B_TYPE != 1)
 #define STORES_SUMS (!WHOLE || !HAS_EPILOGUE || EPILOGUE_IN_REGISTERS)
 
 /* The tile at a, its output at element o of c. */
@@ -27,25 +30,29 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
           acc[0][y][x][v] = load_lanes_(c + y * C_Y + x * C_X + v * LANES,
                                         v == vectors - 1 ? lanes : LANES);
 #endif
-  const float *b = s->b;
-#if AHEAD
-  const float *ahead = s->ahead;
+  const B_T *b = s->b;
+#if AHEAD && !STREAMS
+  const B_T *ahead = s->ahead;
 #endif
   for (long ty = 0; ty < BLOCK_TAPS; ty++)
     for (long tx = 0; tx < TAPS_X; tx++) {
       const float *p = a + ty * TAP_Y + tx * TAP_X;
       long k = 0;
       for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL, b += NR * K_UNROLL) {
-#if AHEAD
+#if AHEAD && !STREAMS
         PREFETCH_(ahead);
         ahead += AHEAD * K_UNROLL;
+#endif
+#if STREAMS
+        UNROLL for (int v = 0; v < K_UNROLL * vectors; v++)
+          PREFETCH_(b + 2 * AHEAD + v * LANES);
 #endif
 #if NEAR /* the panel comes from L2 */
         UNROLL for (int v = 0; v < vectors; v++) PREFETCH_NEAR_(b + NEAR * NR + v * LANES);
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {
           vec w[VECTORS];
-          UNROLL for (int v = 0; v < vectors; v++) w[v] = loadu_(b + u * NR + v * LANES);
+          UNROLL for (int v = 0; v < vectors; v++) w[v] = LOAD_B(b + u * NR + v * LANES);
           UNROLL for (int y = 0; y < rows; y++)
             UNROLL for (int x = 0; x < columns; x++) {
               float t = p[y * A_Y + x * A_X + k + u];
@@ -59,7 +66,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
           UNROLL for (int x = 0; x < columns; x++) {
             float t = p[y * A_Y + x * A_X + k];
             UNROLL for (int v = 0; v < vectors; v++)
-              acc[0][y][x][v] += t * loadu_(b + v * LANES);
+              acc[0][y][x][v] += t * LOAD_B(b + v * LANES);
           }
 #endif
     }
@@ -114,4 +121,5 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
 
 #define TILE(rows, columns) PASTE_(NAME, tile)(s, p, at, rows, columns, vectors, lanes)
 #include "walk.h"
+#undef STREAMS
 #undef STORES_SUMS

@@ -1,34 +1,37 @@
-/* c = epilogue(a * b) for one pixel, b packed as for gemm_f32.c: [COLUMNS_ALL / NR][DEPTH_ALL][NR]. Here no address
+/* c = epilogue(a * b) for one pixel, b packed and stored as for gemm_f32.c: [COLUMNS_ALL / NR][DEPTH_ALL][NR]. Here no address
  * depends on a literal size, so the sizes may be read at run time and all such products of a model that have the same
  * VECTORS, K_UNROLL, AHEAD and epilogue are one function. Sums are those of gemm_f32.c, in the same order. A unit is
  * UNIT_PANELS panels. */
+#include "stored.h"
 #define NR (VECTORS * LANES)
 
 /* The columns [j, j + vectors * LANES) of a panel; lanes: valid in the last vector. */
-INLINE_ void PASTE_(NAME, columns)(const float *a, const float *b, float *c, const void *const *e,
+INLINE_ void PASTE_(NAME, columns)(const float *a, const B_T *b, float *c, const void *const *e,
                                    long depth, long j, const int vectors, long lanes) {
   vec acc[K_UNROLL][VECTORS];
   long k = 0;
-#if AHEAD
-  const float *ahead = b + depth * NR;
+#if AHEAD && B_TYPE == 1
+  const B_T *ahead = b + depth * NR;
 #endif
   (void)e;
   UNROLL for (int u = 0; u < K_UNROLL; u++)
     UNROLL for (int v = 0; v < vectors; v++) acc[u][v] = (vec){0};
   for (; k + K_UNROLL <= depth; k += K_UNROLL, b += NR * K_UNROLL) {
-#if AHEAD
+#if AHEAD && B_TYPE == 1
     PREFETCH_(ahead);
     ahead += AHEAD * K_UNROLL;
+#elif AHEAD /* a stream */
+    UNROLL for (int v = 0; v < K_UNROLL * vectors; v++) PREFETCH_(b + 2 * AHEAD + v * LANES);
 #endif
     UNROLL for (int u = 0; u < K_UNROLL; u++) {
       const float t = a[k + u];
-      UNROLL for (int v = 0; v < vectors; v++) acc[u][v] += t * loadu_(b + u * NR + v * LANES);
+      UNROLL for (int v = 0; v < vectors; v++) acc[u][v] += t * LOAD_B(b + u * NR + v * LANES);
     }
   }
 #if K_UNROLL > 1
   for (; k < depth; k++, b += NR) {
     const float t = a[k];
-    UNROLL for (int v = 0; v < vectors; v++) acc[0][v] += t * loadu_(b + v * LANES);
+    UNROLL for (int v = 0; v < vectors; v++) acc[0][v] += t * LOAD_B(b + v * LANES);
   }
 #endif
   UNROLL for (int u = 1; u < K_UNROLL; u++)
@@ -48,7 +51,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   const long first = begin * UNIT_PANELS, last = end * UNIT_PANELS < panels ? end * UNIT_PANELS : panels;
   (void)scratch;
   for (long panel = first; panel < last; panel++) {
-    const float *b = (const float *)b_ + panel * depth * NR;
+    const B_T *b = (const B_T *)b_ + panel * depth * NR;
     long j = panel * NR;
     if (j + NR <= columns)
       PASTE_(NAME, columns)(a_, b, c_, e, depth, j, VECTORS, LANES);
@@ -59,3 +62,4 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   }
 }
 #undef NR
+#undef B_T

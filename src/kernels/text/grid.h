@@ -10,8 +10,8 @@
  * outer has its own b, inner shares it. The choice says:
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
- * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2; where gemm_dot.c has
- * one tile, how far ahead the panels are fetched; 0: none).
+ * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2; where there is
+ * one tile and b is no floats, how far ahead the panels are fetched; 0: none).
  *
  * The text around says A_T, B_T, C_T, NR (columns of a panel) and DEPTH_GROUPS (what the elements of k in
  * one tap are in a panel); defines PASTE_(NAME, tile), TILE(rows, columns), which calls it for the tile at

@@ -259,7 +259,7 @@ INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
 #if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* whose processors all have F16C */
 INLINE_ vec from_f16_(vec_u16 x) {
   vec y;
-  __asm__("vcvtph2ps %1, %0" : "=v"(y) : "vm"(x));
+  __asm__("vcvtph2ps %1, %0" : "=v"(y) : "v"(x));
   return y;
 }
 INLINE_ vec_u16 to_f16_(vec x) {
@@ -296,7 +296,19 @@ INLINE_ vec_u16 to_f16_(vec x) {
   return __builtin_convertvector((bits >> 16 & 0x8000) | y, vec_u16);
 }
 #endif
+#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* named as memory, or compilers take it there themselves */
+typedef struct __attribute__((may_alias)) {
+  uint16_t x[LANES];
+} halves_;
+INLINE_ vec load_f16_(const uint16_t *p, long n) {
+  vec y;
+  if (n < LANES) return from_f16_(load_shorts_(p, n));
+  __asm__("vcvtph2ps %1, %0" : "=v"(y) : "m"(*(const halves_ *)p));
+  return y;
+}
+#else
 INLINE_ vec load_f16_(const uint16_t *p, long n) { return from_f16_(load_shorts_(p, n)); }
+#endif
 INLINE_ vec splat_f16_(uint16_t x) { return from_f16_((vec_u16){0} + x); }
 INLINE_ void store_f16_(uint16_t *p, vec x, long n) { store_shorts_(p, to_f16_(x), n); }
 
