@@ -205,8 +205,9 @@ static size_t find_row(const struct summary *s, const char *cell) {
 }
 
 /* A row without a turn whose earlier look was not cut: what that found stands. */
-static void keep_news(const struct race *race, struct summary *s) {
-  size_t kept = 0;
+static hone_status keep_news(const struct race *race, struct summary *s) {
+  size_t kept = 0, compared = 0, *place;
+  TRY(NEW_ARRAY(race->ctx, race->arena, place, s->record_count + 1));
   for (size_t i = 0; i < s->record_count; i++) {
     bool is_old = false;
     for (size_t l = 0; advise_had_no_turn(&s->records[i]) && l < race->look_count; l++) {
@@ -214,18 +215,27 @@ static void keep_news(const struct race *race, struct summary *s) {
       const size_t row = find_row(before, s->records[i].cell.key);
       is_old |= row != SIZE_MAX && before->records[row].status != STATUS_interrupted;
     }
+    place[i] = is_old ? SIZE_MAX : kept;
     if (is_old) continue;
     if (kept != i) s->records[kept] = s->records[i];
     kept++;
   }
   s->record_count = kept;
+  for (size_t c = 0; c < s->comparison_count; c++) {
+    struct comparison one = s->comparisons[c];
+    one.a = place[one.a];
+    one.b = place[one.b];
+    if (one.a != SIZE_MAX && one.b != SIZE_MAX) s->comparisons[compared++] = one;
+  }
+  s->comparison_count = compared;
+  return HONE_OK;
 }
 
 static hone_status look(struct race *race, const char *title, const struct command *how,
                         bool is_bounded) {
   struct look *at = &race->looks[race->look_count];
   TRY(study(race, title, how, &at->summary));
-  keep_news(race, &at->summary);
+  TRY(keep_news(race, &at->summary));
   at->is_bounded = is_bounded;
   race->look_count++;
   race->spent.reference_s += reference_s_of(&at->summary.study);

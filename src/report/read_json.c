@@ -102,6 +102,31 @@ static MUST_USE hone_status read_study(struct ctx *ctx, const char *path, const 
   return HONE_OK;
 }
 
+static size_t find_cell(const struct summary *summary, const json_t *key) {
+  const char *text = json_string_value(key);
+  for (size_t i = 0; text && i < summary->record_count; i++)
+    if (!strcmp(summary->records[i].cell.key, text)) return i;
+  return SIZE_MAX;
+}
+
+/* Of slices side by side; one without an interval says nothing and is left out. */
+static void read_comparison(const json_t *from, struct summary *out) {
+  const json_t *ci = json_object_get(from, "ci");
+  const char *verdict = json_string_value(json_object_get(from, "verdict"));
+  struct comparison one = {.a = find_cell(out, json_object_get(from, "a")),
+                           .b = find_cell(out, json_object_get(from, "b")),
+                           .ratio = {json_number_value(json_object_get(from, "ratio")),
+                                     json_number_value(json_array_get(ci, 0)),
+                                     json_number_value(json_array_get(ci, 1))}};
+  const struct interval *r = &one.ratio;
+  if (one.a == SIZE_MAX || one.b == SIZE_MAX || one.a == one.b) return;
+  if (!(r->low > 0 && r->low <= r->value && r->value <= r->high)) return;
+  one.verdict = VERDICT_undecided;
+  for (int v = 0; verdict && v <= VERDICT_slower; v++)
+    if (!strcmp(verdict, verdict_text((enum verdict)v))) one.verdict = (enum verdict)v;
+  out->comparisons[out->comparison_count++] = one;
+}
+
 static MUST_USE hone_status read_root(struct ctx *ctx, struct arena *arena, const char *path,
                                       const json_t *root, struct summary *out) {
   const json_t *records = json_object_get(root, "records");
@@ -114,6 +139,10 @@ static MUST_USE hone_status read_root(struct ctx *ctx, struct arena *arena, cons
     TRY(read_record(ctx, path, json_array_get(records, i), i, &out->records[i]));
     out->record_count++;
   }
+  const json_t *comparisons = json_object_get(root, "comparisons");
+  TRY(NEW_ARRAY(ctx, arena, out->comparisons, json_array_size(comparisons) + 1));
+  for (size_t i = 0; i < json_array_size(comparisons); i++)
+    read_comparison(json_array_get(comparisons, i), out);
   return HONE_OK;
 }
 

@@ -39,6 +39,10 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     report = shared_hone("report", answer["study"], "--json", "-")
     sound(report)
     assert {r["cell"] for r in json.loads(report.text)["records"]} >= set(rows)  # what had no turn again is told by the first look
+    # where both took turns the ratio is that of their slices side by side, not of two intervals
+    for c in json.loads(report.text)["comparisons"]:
+        if (c["a"], c["b"]) == (answer["runner_up"], answer["choice"]) and None not in c["ci"]:
+            assert answer["ratio"] == pytest.approx([c["ratio"], *c["ci"]], rel=1e-4)
     time_of = answer["time"]
     assert time_of["budget_s"] == 4 and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
