@@ -206,6 +206,7 @@ const struct plain_kernel plain_table[] = {
     {"GroupNormalization", "plain/GroupNormalization.c", NULL, units_groups, NULL, NULL},
     {"GroupedMatMul", "plain/GroupedMatMul.c", NULL, units_grouped, NULL, scratch_grouped},
     {"Hardmax", "plain/Hardmax.c", NULL, units_lines, NULL, NULL},
+    {"HashBytes", "plain/HashBytes.c", NULL, units_elements, NULL, NULL},
     {"InstanceNormalization", "plain/InstanceNormalization.c", NULL, units_planes, NULL, NULL},
     {"Interpolate", "plain/Interpolate.c", NULL, units_rows, NULL, scratch_neighbours},
     {"LRN", "plain/LRN.c", NULL, units_planes, NULL, NULL},

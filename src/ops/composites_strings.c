@@ -16,6 +16,12 @@ void expand_string_equal(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_StringEqual, x_in(e, 0), x_in(e, 1)));
 }
 
+void expand_murmur_hash(struct expansion *e) {
+  x_with_int(e, "positive", x_int(e, "positive", 1));
+  x_with_int(e, "seed", x_int(e, "seed", 0));
+  x_out(e, 0, x_1(e, OP_HashBytes, x_in(e, 0)));
+}
+
 void expand_regex_full_match(struct expansion *e) {
   const struct attribute *pattern = node_attribute(e->node, "pattern");
   struct tensor *table = NULL;

@@ -455,6 +455,7 @@ static const struct {
     {OP_Dropout, same},
     {OP_BitCast, same},
     {OP_Lookup, same},
+    {OP_HashBytes, same},
     {OP_MatchStrings, same},
     {OP_StringConcat, broadcast},
     {OP_StringEqual, broadcast},

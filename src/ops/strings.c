@@ -437,3 +437,48 @@ hone_status eval_lookup(struct ctx *ctx, struct arena *scratch, const struct nod
   }
   return HONE_OK;
 }
+
+/* -- HashBytes: MurmurHash3 of each element's bytes. Source: Appleby, MurmurHash3_x86_32 (public domain) -- */
+
+hone_status infer_hash_bytes(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  (void)graph;
+  if (x->dtype != HONE_STRING && dtype_bits(x->dtype) != 32 && dtype_bits(x->dtype) != 64)
+    return fail(ctx, HONE_E_TYPE, node_place(node),
+                "input 0 is %s, expected strings, 32 or 64 bits", dtype_name(x->dtype));
+  return set_output(ctx, node, 0, node_int(node, "positive", 1) ? HONE_U32 : HONE_I32, &x->shape);
+}
+
+static uint32_t turned(uint32_t x, int by) { return x << by | x >> (32 - by); }
+
+static uint32_t mixed(uint32_t word) { return turned(word * 0xcc9e2d51u, 15) * 0x1b873593u; }
+
+static uint32_t murmur_hash(const uint8_t *bytes, size_t length, uint32_t h) {
+  uint32_t rest = 0;
+  size_t i = 0;
+  for (; i + 4 <= length; i += 4) {
+    const uint32_t word = (uint32_t)bytes[i] | (uint32_t)bytes[i + 1] << 8 |
+                          (uint32_t)bytes[i + 2] << 16 | (uint32_t)bytes[i + 3] << 24;
+    h = turned(h ^ mixed(word), 13) * 5 + 0xe6546b64u;
+  }
+  for (size_t k = length; k-- > i;) rest = rest << 8 | bytes[k];
+  h ^= mixed(rest) ^ (uint32_t)length;
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
+
+hone_status eval_hash_bytes(struct ctx *ctx, struct arena *scratch, const struct node *node,
+                            const struct tensor *const *in, struct tensor *const *out) {
+  const uint32_t seed = (uint32_t)node_int(node, "seed", 0);
+  uint32_t *y = (void *)(uintptr_t)out[0]->data;
+  const size_t width = element_bytes(in[0]->dtype);
+  (void)ctx, (void)scratch;
+  for (size_t i = 0; i < tensor_count(in[0]); i++) {
+    const uint8_t *bytes = (const uint8_t *)in[0]->data + i * width;
+    struct string one = {(const char *)bytes, width};
+    if (in[0]->dtype == HONE_STRING) one = texts(in[0])[i];
+    y[i] = murmur_hash((const uint8_t *)one.bytes, one.length, seed);
+  }
+  return HONE_OK;
+}

@@ -55,6 +55,10 @@ CASES = {
         {"epsilon": 1e-5},
         2,
     ),
+    **{f"MurmurHash3/{x.dtype}": ([x], how, 1) for x, how in (
+        (floats(5), {}), (floats(3).astype(np.float64), {"seed": 5}), (codes(4, dtype=np.int32), {"positive": 0}),
+        (codes(2, 3, dtype=np.int64), {"seed": 7, "positive": 0}),
+        (np.array(["", "a", "bc", "def", "wörter", "a longer text of some words"], object), {"positive": 0, "seed": 3}))},
     "CDist": ([floats(5, 4), floats(3, 4)], {"metric": "euclidean"}, 1),
     "Pad": ([floats(3, 4), np.array([1, 0, 0, 2], np.int64), scale(1.5)], {}, 1),
     "Trilu": ([floats(4, 5), np.array(1, np.int64)], {"upper": 0}, 1),

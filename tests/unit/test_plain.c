@@ -490,10 +490,10 @@ static void kernels_equal_the_reference(void **state) {
 /* plain_find searches by halves; every row names an operator, a text and a case here. */
 /* Sizes and texts come from a run: tests/compile/open-sizes.hg, open-loops.hg and strings.hg instead of a case here. */
 static const char *const compiled[] = {
-    "Compact",           "Compress",  "FindTokens",       "Lookup",       "MatchStrings",
-    "NonMaxSuppression", "NonZero",   "NormalizeStrings", "StringConcat", "StringEqual",
-    "StringSplit",       "Strings",   "SuppressBoxes",    "Unique",       "LoopBegin",
-    "LoopCollect",       "LoopCount", "LoopNext"};
+    "Compact",      "Compress",          "FindTokens", "HashBytes",        "Lookup",
+    "MatchStrings", "NonMaxSuppression", "NonZero",    "NormalizeStrings", "StringConcat",
+    "StringEqual",  "StringSplit",       "Strings",    "SuppressBoxes",    "Unique",
+    "LoopBegin",    "LoopCollect",       "LoopCount",  "LoopNext"};
 
 /* Every text has its case, and what one thread does alone its reason; Shape is such a one. */
 static void table_is_whole(void **state) {
