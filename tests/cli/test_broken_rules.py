@@ -43,8 +43,7 @@ def shadowing():
 
 def known_if(taken):
     """An If of a known condition, of whose branches one holds an operator that ONNX Runtime has and hone has not."""
-    strange = branch([n("Cast", ["x"], ["i"], to=T.INT32), n("MurmurHash3", ["i"], ["m"], domain="com.microsoft"),
-                      n("Cast", ["m"], ["a"], to=T.FLOAT)], "a")
+    strange = branch([n("SampleOp", ["x"], ["a"], domain="com.microsoft")], "a")
     plain = branch([n("Abs", ["x"], ["b"])], "b")
     return model([n("If", ["c"], ["y"], then_branch=strange, else_branch=plain)], imports=(("", 17), ("com.microsoft", 1)),
                  constants=[numpy_helper.from_array(np.array(taken), "c")])

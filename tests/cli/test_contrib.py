@@ -177,7 +177,7 @@ def test_operator_equals_onnx_runtime(name, tool, tmp_path):
         if want.dtype == np.float32:
             np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
         else:  # a tie of a quantiser falls with the last bit
-            assert np.abs(got.astype(int) - want.astype(int)).max() <= 1
+            assert np.abs(got.astype(int) - want.astype(int)).max() <= (want.dtype.itemsize == 1)
 
 
 def test_unknown_operator_of_the_domain_is_named(tmp_path):

@@ -144,3 +144,22 @@ HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
 HONE_SCALAR_FUNCTION uint64_t cast_u64_(double x) {
   return x >= 0x1p64 ? UINT64_MAX : x >= 0x1p63 ? (uint64_t)x : (uint64_t)cast_i64_(x);
 }
+/* MurmurHash3 of bytes, 32 bits. Source: Appleby, MurmurHash3_x86_32 (public domain). */
+HONE_SCALAR_FUNCTION uint32_t murmur_mix_(uint32_t word) {
+  word *= 0xcc9e2d51u;
+  return (word << 15 | word >> 17) * 0x1b873593u;
+}
+HONE_SCALAR_FUNCTION uint32_t murmur_hash_(const unsigned char *bytes, uint64_t length, uint32_t h) {
+  uint32_t rest = 0;
+  uint64_t i = 0;
+  for (; i + 4 <= length; i += 4) {
+    h ^= murmur_mix_((uint32_t)bytes[i] | (uint32_t)bytes[i + 1] << 8 | (uint32_t)bytes[i + 2] << 16 |
+                     (uint32_t)bytes[i + 3] << 24);
+    h = (h << 13 | h >> 19) * 5 + 0xe6546b64u;
+  }
+  for (uint64_t k = length; k-- > i;) rest = rest << 8 | bytes[k];
+  h ^= murmur_mix_(rest) ^ (uint32_t)length;
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
