@@ -1,10 +1,10 @@
 /* A study that shall end options.budget_s after it began: reading its models, their references and the machine's peaks count,
- * those of the first model up to half of the budget. Cells open in the order in which they were named. Until one has run there is nothing to answer with, and late is better
- * than never: the first takes what it needs, up to a minute more, the next one half a minute, and so on. The first of another
- * case may take all that is left. Each that comes later may take half of what the rounds of those that run leave over of its
- * case's share, or all of it where nobody waits; whoever comes when nothing is left says so. Another process of every cell is
- * begun where one more fits. What was begun in time and takes longer than was foreseen is left once a quarter of the budget
- * more is over.
+ * those of the first model up to half of the budget. Cells open in the order in which they were named. Until one has run
+ * there is nothing to answer with, and late is better than never: the first takes what it needs, up to a minute more, the
+ * next one half a minute, and so on. The first of another case may take all that is left. Each that comes later may take
+ * half of what the rounds of those that run leave over of its case's share, or all of it where nobody waits; whoever comes
+ * when nothing is left says so. Another process of every cell is begun where one more fits. What was begun in time and takes
+ * longer than was foreseen is left once a quarter of the budget more is over.
  */
 #include "member.h"
 
