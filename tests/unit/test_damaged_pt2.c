@@ -41,6 +41,12 @@ static const char *const ignored_there[] = {
     "torch.ops.quantized_decomposed.dequantize_per_tensor.default quant_min",
     "torch.ops.quantized_decomposed.dequantize_per_tensor.default quant_max",
     "torch.ops.quantized_decomposed.dequantize_per_tensor.default dtype",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.tensor quant_min",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.tensor quant_max",
+    "torch.ops.quantized_decomposed.dequantize_per_tensor.tensor dtype",
+    "torch.ops.torchao.dequantize_affine.default input_dtype",
+    "torch.ops.torchao.dequantize_affine.default quant_min",
+    "torch.ops.torchao.dequantize_affine.default quant_max",
     "torch.ops.aten._assert_scalar.default self",
     "torch.ops.aten._assert_scalar.default assert_msg"};
 
