@@ -40,6 +40,8 @@ const struct pass pass_pipeline[] = {
      "into the weights in front; what has none becomes Mul and Add, which the plan fuses"},
     {"widen-gemm", pass_widen_gemm, PASS_OPTIONAL,
      "after the two above, which know Gemm; before merge-reshapes, which takes its Reshape away"},
+    {"sink-reshapes", pass_sink_reshapes, PASS_OPTIONAL,
+     "before merge-reshapes, which joins what sinks with the Reshape that follows"},
     {"merge-reshapes", pass_merge_reshapes, PASS_OPTIONAL, "one view instead of several"},
     {"cancel-transposes", pass_cancel_transposes, PASS_OPTIONAL,
      "after merge-reshapes, which removes what stood between two of them"},

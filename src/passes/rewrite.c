@@ -57,6 +57,20 @@ hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to, stru
   return HONE_OK;
 }
 
+hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct shape *shape,
+                            struct value **out) {
+  struct value *dims;
+  struct node *node;
+  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {shape->rank}}, &dims));
+  for (int i = 0; i < shape->rank; i++) tensor_set_i64(dims->constant, (size_t)i, shape->dims[i]);
+  TRY(rewrite_node(r, OP_Reshape, (struct value *[]){x, dims}, 2, &node));
+  /* an extent of 0 means 0, not "as before" */
+  TRY(node_set_int(r->ctx, r->graph, node, "allowzero", 1));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
 hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                           size_t *out_changes) {
   return rewrite_nodes_but(ctx, graph, visit, NULL, out_changes);

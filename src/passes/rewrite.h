@@ -41,6 +41,9 @@ MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct val
                                     struct value *y, struct value **out);
 MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to,
                                   struct value **out);
+/* The elements of x in their order under another shape of closed sizes. */
+MUST_USE hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct shape *shape,
+                                     struct value **out);
 
 /* The node that made the value, if it is of this op; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);
@@ -57,7 +60,7 @@ pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpres
     pass_widen_gemm, pass_fold_batchnorm, pass_merge_reshapes, pass_cancel_transposes,
     pass_lower_composites, pass_lower_quantised, pass_lower_fixed_point, pass_lower_byte_sums,
     pass_widen_types, pass_fuse_edges, pass_place_slabs, pass_keep_weights, pass_lower_byte_tables,
-    pass_unsign_bytes;
+    pass_unsign_bytes, pass_sink_reshapes;
 /* Of exports alone. */
 pass_fn pass_recognise_gelu, pass_move_bytes, pass_sign_bytes, pass_fold_but_weights;
 
