@@ -20,36 +20,25 @@ struct laid {
   size_t bytes;
 };
 
-static bool same_bytes(const struct buffer *a, const struct buffer *b) {
-  char x[1024] = "", y[1024] = "";
-  if (a->tensor->data != b->tensor->data || a->bytes != b->bytes ||
-      a->pack_offset != b->pack_offset || !a->pack.kernel != !b->pack.kernel)
-    return false;
-  if (!a->pack.kernel) return true;
-  if (a->pack.kernel->pack != b->pack.kernel->pack) return false;
-  choice_print(x, sizeof x, &a->pack);
-  choice_print(y, sizeof y, &b->pack);
-  if (strcmp(x, y)) return false;
-  problem_print(x, sizeof x, &a->problem);
-  problem_print(y, sizeof y, &b->problem);
-  return !strcmp(x, y);
-}
-
 /* Buffers get their places behind those of the levels before, or among them. Packed layouts hang on the
    vector too, so only levels of one width share. */
 static hone_status lay(struct run *run, struct level *levels, size_t i, struct laid *laid) {
   struct plan *plan = levels[i].plan;
   for (size_t k = 0; k < plan->buffers.count; k++) {
     struct buffer *b = plan->buffers.at[k];
-    if (b->place != BUFFER_WEIGHTS) continue;
+    if (b->place != BUFFER_WEIGHTS || b->first < 0 || b->over) continue;
     const struct buffer *same = NULL;
     bool one_width = i && levels[i - 1].plan->target.vector_bytes == plan->target.vector_bytes;
     for (size_t j = 0; (one_width || !b->pack.kernel) && j < laid->buffers.count && !same; j++)
-      if (same_bytes(laid->buffers.at[j], b)) same = laid->buffers.at[j];
+      if (buffers_alike(laid->buffers.at[j], b)) same = laid->buffers.at[j];
     b->offset = same ? same->offset : laid->bytes;
     if (same) continue;
     VEC_PUSH(run->ctx, run->arena, &laid->buffers, b);
     laid->bytes += (b->bytes + 63) / 64 * 64;
+  }
+  for (size_t k = 0; k < plan->buffers.count; k++) {
+    struct buffer *b = plan->buffers.at[k];
+    if (b->place == BUFFER_WEIGHTS && b->over) b->offset = b->over->offset;
   }
   return HONE_OK;
 }

@@ -50,7 +50,7 @@ hone_status make_weights(struct emitter *e, struct emitted *out) {
   out->weights_bytes = plan->weights_bytes;
   for (size_t i = 0; i < plan->buffers.count; i++) {
     const struct buffer *b = plan->buffers.at[i];
-    if (b->place != BUFFER_WEIGHTS) continue;
+    if (b->place != BUFFER_WEIGHTS || b->first < 0 || b->over) continue;
     if (b->pack.kernel)
       TRY(add_slices(e, b));
     else

@@ -127,6 +127,13 @@ void gemm_pack(const struct problem *problem, const struct kernel_target *target
     pack_groups(problem, &t, gemm_source, b, packed);
 }
 
+int64_t kernel_panel_columns(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice) {
+  if (choice->kernel->pack != gemm_pack || problem->kind != PROBLEM_gemm) return 0;
+  struct layout t = gemm_layout(problem, target, choice);
+  return t.group == 1 && t.group_bytes == 4 && t.outer == 1 ? t.panel_width : 0;
+}
+
 size_t conv_packed_bytes(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice) {
   return gemm_packed_bytes(problem, target, choice);

@@ -193,6 +193,11 @@ bool kernel_choose_leading(const struct problem *problem, const struct kernel_ta
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice);
 
+/* Of a product's packed b of floats that lies as [panel][k][column of the panel]: the columns of a panel. 0: it lies
+   otherwise. */
+int64_t kernel_panel_columns(const struct problem *problem, const struct kernel_target *target,
+                             const struct choice *choice);
+
 /* "gemm_f32 vectors2 tile_rows1 ..."; values of 0 are left out. Returns length. */
 int choice_print(char *out, size_t size, const struct choice *choice);
 /* The value of that name; `otherwise` if the row has none. */

@@ -50,6 +50,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   plan->scratch_threads = options->threads > 4 ? options->threads : 4;
   set_lifetimes(plan);
   set_chunks(plan);
+  TRY(share_weights(ctx, arena, plan));
   TRY(place_buffers(ctx, arena, plan));
   TRY(place_texts(ctx, plan));
   *out = plan;

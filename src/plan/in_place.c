@@ -98,6 +98,7 @@ bool write_in_place(struct plan *plan) {
 
 void write_apart(struct plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) plan->steps.at[i]->in_place = false;
-  for (size_t i = 0; i < plan->buffers.count; i++) plan->buffers.at[i]->over = NULL;
+  for (size_t i = 0; i < plan->buffers.count; i++)
+    if (plan->buffers.at[i]->place == BUFFER_ARENA) plan->buffers.at[i]->over = NULL;
   set_lifetimes(plan);
 }

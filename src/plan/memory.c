@@ -127,7 +127,7 @@ hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan)
       return fail(ctx, HONE_E_LIMIT, place_none(), "a buffer is too large");
     if (buffer->place == BUFFER_ARENA && buffer->first >= 0 && !buffer->over)
       order[count++] = buffer;
-    if (buffer->place == BUFFER_WEIGHTS) {
+    if (buffer->place == BUFFER_WEIGHTS && buffer->first >= 0 && !buffer->over) {
       buffer->offset = plan->weights_bytes;
       if (!checked_add(plan->weights_bytes, buffer->bytes, &plan->weights_bytes))
         return fail(ctx, HONE_E_LIMIT, place_none(), "the weights are too large");

@@ -21,7 +21,7 @@ struct buffer {
   size_t bytes;
   size_t offset;       /* in the arena or the weights, 64-byte aligned */
   int first, end;      /* steps [first, end) in which an arena buffer lives; -1: none */
-  struct buffer *over; /* in whose place it lies, in_place.c; NULL: in its own */
+  struct buffer *over; /* in whose place it lies, in_place.c and share.c; NULL: in its own */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
   struct choice pack; /* kernel NULL: as it is */
@@ -299,5 +299,9 @@ void set_lifetimes(struct plan *plan);  /* and the size of scratch for plan->scr
 bool write_in_place(struct plan *plan); /* whether any step is; lifetimes must be set */
 void write_apart(struct plan *plan);    /* takes that back */
 /* Places of all buffers, from their lives alone. */
+/* Weights that lie in the same place as others, buffer->over; lifetimes must be set. */
+MUST_USE hone_status share_weights(struct ctx *ctx, struct arena *arena, struct plan *plan);
+/* Whether two buffers of weights hold the same bytes, on targets of one width of vectors. */
+bool buffers_alike(const struct buffer *a, const struct buffer *b);
 MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);
 #endif

@@ -546,6 +546,37 @@ static void a_thousand_inputs(void **state) {
   assert_int_equal(plan->arena_bytes, 0);
 }
 
+/* What two steps pack alike lies in the artifact once, a table that is also a product's weights not beside them, and
+   what no step reads not at all. */
+static void weights_lie_once(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *body;
+    size_t tables; /* of 480 by 128 floats: whole panels */
+  } cases[] = {
+      /* one problem twice */
+      {"  a = MatMul(x, u)\n  b = MatMul(y, u)\n", 1},
+      /* the rows of a table are the columns of packed weights */
+      {"  a = Gather(t, i)\n  b = Gemm(x, t) transB=1\n", 1},
+      {"  a = Gather(t, i) axis=-2\n  b = Gemm(x, t) transB=1\n", 1},
+      /* other orders, other readers, another use of the rows */
+      {"  a = Gather(t, i) axis=1\n  b = Gemm(x, t) transB=1\n", 2},
+      {"  a = Gather(u, i)\n  b = MatMul(x, u)\n", 2},
+      {"  c = Gather(t, i)\n  d = Gemm(c, t) transB=1\n  a = Concat(d, d)  axis=0\n  b = Add(t, "
+       "t)\n",
+       2},
+  };
+  char text[1024];
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    snprintf(text, sizeof text,
+             "graph(x: f32[4,128], y: f32[4,128], i: i64[3]) -> (a, b) {\n"
+             "  t = const f32[480,128] seed=1\n  u = const f32[128,480] seed=2\n%s}\n",
+             cases[c].body);
+    read_graph(f, text);
+    assert_int_equal(make_plan(f)->weights_bytes, cases[c].tables * 480 * 128 * sizeof(float));
+  }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -563,6 +594,7 @@ int main(void) {
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),
       TEST(weights_of_16_bits),
+      TEST(weights_lie_once),
       TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

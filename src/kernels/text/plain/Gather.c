@@ -1,5 +1,6 @@
 /* Gather: [outer, axis, inner] by indices to [outer, indices, inner]; a unit is one row of inner. What
- * lies behind the actual size of open indices is no index. */
+ * lies behind the actual size of open indices is no index. With ATTR_panel the rows of a matrix are the columns of
+ * packed weights, [panel][k][column]. */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -36,6 +37,11 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #endif
         continue;
       }
+#endif
+#ifdef ATTR_panel
+      const IN0_T *restrict row = data + at / ATTR_panel * (ATTR_panel * inner) + at % ATTR_panel;
+      for (int64_t k = 0; k < inner; k++) to[(u + j) * inner + k] = row[k * ATTR_panel];
+      continue;
 #endif
       if (inner == 1)
         to[u + j] = from[at];
