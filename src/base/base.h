@@ -294,6 +294,7 @@ const char *dtype_name(hone_dtype dtype); /* "f32", "i64", "bool"; "?" if unknow
 hone_dtype dtype_parse(const char *name); /* HONE_UNDEFINED if unknown */
 bool dtype_is_float(hone_dtype dtype);
 bool dtype_is_wide_float(hone_dtype dtype); /* of 16 bits and more */
+bool dtype_is_half(hone_dtype dtype);       /* f16, bf16 */
 bool dtype_is_tiny_float(hone_dtype dtype); /* of 8 or 4 bits */
 bool dtype_is_integer(hone_dtype dtype);    /* bool excluded */
 bool dtype_is_byte(hone_dtype dtype);       /* i8, u8 */

@@ -170,6 +170,7 @@ bool dtype_is_integer(hone_dtype dtype) {
   return dtype_bits(dtype) && !dtype_is_float(dtype) && dtype != HONE_BOOL;
 }
 
+bool dtype_is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }
 bool dtype_is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
 
 static uint32_t bits_of(float x) {

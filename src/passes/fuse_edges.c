@@ -183,11 +183,9 @@ static hone_status fuse_bag(struct rewrite *r, const struct node *node) {
   if (bags->shape.rank != 2 || in[0]->dtype != HONE_F32 || batch < 1 || length < 1 ||
       batch > INT32_MAX / length)
     return HONE_OK;
-  const struct shape one = {1, {1}};
   struct node *reshape;
   int32_t *starts;
-  TRY(rewrite_constant(r, HONE_I64, &one, &flat[1]));
-  tensor_set_i64(flat[1]->constant, 0, -1);
+  TRY(rewrite_ints(r, (int64_t[]){-1}, 1, &flat[1]));
   TRY(rewrite_node(r, OP_Reshape, flat, 2, &reshape));
   TRY(node_infer(r->ctx, r->graph, reshape));
   TRY(i32_list(r, (size_t)batch + 1, &in[1], &starts));

@@ -66,20 +66,14 @@ static bool finds_slab(const struct rewrite *r, const struct node *node, struct 
          is_in_order(node, count / length, (int)length, out);
 }
 
-static hone_status list(struct rewrite *r, const int64_t *numbers, int count, struct value **out) {
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {count}}, out));
-  for (int i = 0; i < count; i++) tensor_set_i64((*out)->constant, (size_t)i, numbers[i]);
-  return HONE_OK;
-}
-
 /* [first, end) of an axis of x. */
 static hone_status slice(struct rewrite *r, struct value *x, int64_t axis, int64_t first,
                          int64_t end, struct value **out) {
   struct value *in[4] = {x};
   struct node *made;
-  TRY(list(r, &first, 1, &in[1]));
-  TRY(list(r, &end, 1, &in[2]));
-  TRY(list(r, &axis, 1, &in[3]));
+  TRY(rewrite_ints(r, &first, 1, &in[1]));
+  TRY(rewrite_ints(r, &end, 1, &in[2]));
+  TRY(rewrite_ints(r, &axis, 1, &in[3]));
   TRY(rewrite_node(r, OP_Slice, in, COUNT(in), &made));
   TRY(node_infer(r->ctx, r->graph, made));
   *out = made->outputs[0];
@@ -96,7 +90,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   if (slab.first > 0) TRY(slice(r, x, slab.axis, 0, slab.first, &parts[count++]));
   parts[count] = node->inputs[2];
   if (!shape_equal(&parts[count]->shape, &slab.shape)) {
-    TRY(list(r, slab.shape.dims, slab.shape.rank, &shape));
+    TRY(rewrite_ints(r, slab.shape.dims, slab.shape.rank, &shape));
     TRY(rewrite_node(r, OP_Reshape, (struct value *[]){parts[count], shape}, 2, &made));
     TRY(node_infer(r->ctx, r->graph, made));
     parts[count] = made->outputs[0];

@@ -52,8 +52,7 @@ static hone_status reduce_columns(struct rewrite *r, struct node *node) {
   shape.dims[shape.rank - 2] = 1;
   TRY(rewrite_constant(r, HONE_F32, &shape, &turned));
   memcpy((void *)(uintptr_t)turned->constant->data, w->constant->data, w->constant->bytes);
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {1}}, &axis));
-  tensor_set_i64(axis->constant, 0, -1);
+  TRY(rewrite_ints(r, (int64_t[]){-1}, 1, &axis));
   TRY(rewrite_node(r, OP_Mul, (struct value *[]){x, turned}, 2, &product));
   TRY(node_infer(r->ctx, r->graph, product));
   TRY(rewrite_node(r, OP_ReduceSum, (struct value *[]){product->outputs[0], axis}, 2, &sum));

@@ -33,6 +33,12 @@ hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct s
   return graph_constant(r->ctx, r->graph, NULL, tensor, out);
 }
 
+hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count, struct value **out) {
+  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {count}}, out));
+  for (int i = 0; i < count; i++) tensor_set_i64((*out)->constant, (size_t)i, numbers[i]);
+  return HONE_OK;
+}
+
 hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out) {
   TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, out));
   tensor_set_i64((*out)->constant, 0, x);
@@ -61,8 +67,7 @@ hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct sha
                             struct value **out) {
   struct value *dims;
   struct node *node;
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {shape->rank}}, &dims));
-  for (int i = 0; i < shape->rank; i++) tensor_set_i64(dims->constant, (size_t)i, shape->dims[i]);
+  TRY(rewrite_ints(r, shape->dims, shape->rank, &dims));
   TRY(rewrite_node(r, OP_Reshape, (struct value *[]){x, dims}, 2, &node));
   /* an extent of 0 means 0, not "as before" */
   TRY(node_set_int(r->ctx, r->graph, node, "allowzero", 1));

@@ -35,6 +35,9 @@ bool rewrite_single_use(const struct rewrite *r, const struct value *value);
 /* A new constant of the given type; the caller fills it. */
 MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
                                       const struct shape *shape, struct value **out);
+/* A list of i64, as a shape, axes or bounds are given. */
+MUST_USE hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count,
+                                  struct value **out);
 /* One number of type i32; op(x, y); x in another type: each with its shape and type known. */
 MUST_USE hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out);
 MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x,

@@ -49,19 +49,17 @@ static bool takes_small_floats(const struct node *node) {
   }
 }
 
-static bool is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }
-
 /* What this pass rounded to 16 bits, as it was before; NULL: it is no such value. */
 static struct value *unrounded(const struct rewrite *r, const struct value *value) {
   const struct node *cast = graph_owns(r->graph, value) ? producer_of(value, OP_Cast) : NULL;
   const bool is_own = cast && value->index >= r->own_values && cast->inputs[0]->dtype == HONE_F32;
-  return is_own && is_half(value->dtype) ? cast->inputs[0] : NULL;
+  return is_own && dtype_is_half(value->dtype) ? cast->inputs[0] : NULL;
 }
 
 /* All results are of 16 bits: none is a decision. */
 static bool makes_halves(const struct node *node) {
   for (size_t k = 0; k < node->output_count; k++)
-    if (node->outputs[k] && !is_half(node->outputs[k]->dtype)) return false;
+    if (node->outputs[k] && !dtype_is_half(node->outputs[k]->dtype)) return false;
   return true;
 }
 
@@ -71,7 +69,7 @@ static bool stays_wide(const struct rewrite *r, const struct node *node) {
   size_t wide = 0, narrow = 0;
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *value = node->inputs[k];
-    if (!value || !is_half(value->dtype)) continue;
+    if (!value || !dtype_is_half(value->dtype)) continue;
     wide += unrounded(r, value) != NULL;
     narrow += !unrounded(r, value) && !value->constant;
   }
@@ -162,16 +160,10 @@ static hone_status widen_any(struct rewrite *r, const struct node *node) {
 
 /* -- QuantizeLinear, DequantizeLinear ---- */
 
-static hone_status ints(struct rewrite *r, const int64_t *values, int count, struct value **out) {
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {count}}, out));
-  for (int i = 0; i < count; i++) tensor_set_i64((*out)->constant, (size_t)i, values[i]);
-  return HONE_OK;
-}
-
 static hone_status reshape(struct rewrite *r, enum op_id op, struct value *x, const int64_t *dims,
                            int rank, struct value **out) {
   struct value *shape;
-  TRY(ints(r, dims, rank, &shape));
+  TRY(rewrite_ints(r, dims, rank, &shape));
   return apply(r, op, x, shape, out);
 }
 
@@ -191,9 +183,9 @@ static hone_status repeat_blocks(struct rewrite *r, struct value *scale, const s
   if (dims[axis] == x->dims[axis]) return HONE_OK;
   struct value *start, *end, *axes;
   struct node *slice;
-  TRY(ints(r, (int64_t[]){0}, 1, &start));
-  TRY(ints(r, &x->dims[axis], 1, &end));
-  TRY(ints(r, (int64_t[]){axis}, 1, &axes));
+  TRY(rewrite_ints(r, (int64_t[]){0}, 1, &start));
+  TRY(rewrite_ints(r, &x->dims[axis], 1, &end));
+  TRY(rewrite_ints(r, (int64_t[]){axis}, 1, &axes));
   TRY(rewrite_node(r, OP_Slice, (struct value *[]){*out, start, end, axes}, 4, &slice));
   TRY(node_infer(r->ctx, r->graph, slice));
   *out = slice->outputs[0];
@@ -269,7 +261,7 @@ static hone_status cast_behind(struct rewrite *r, struct node *node) {
 static bool reads_cast_table(const struct node *node) {
   const struct node *own = is_op(node, OP_Gather) ? producer_of(node->inputs[0], OP_Cast) : NULL;
   int64_t table, rows;
-  return own && own->inputs[0]->constant && is_half(own->inputs[0]->dtype) &&
+  return own && own->inputs[0]->constant && dtype_is_half(own->inputs[0]->dtype) &&
          node->inputs[0]->dtype == HONE_F32 && shape_count(&node->inputs[0]->shape, &table) &&
          shape_count(&node->outputs[0]->shape, &rows) && rows < table;
 }

@@ -80,7 +80,6 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
   return HONE_OK;
 }
 
-/* One constant index: a slice without its axis. */
 /* Index i of `length` elements, counted from the front. */
 static int64_t index_at(const struct tensor *index, int64_t i, int64_t length) {
   const int64_t at = tensor_i64(index, (size_t)i);

@@ -4,11 +4,9 @@
 #include "../passes/rewrite.h"
 #include "quantise_internal.h"
 
-static bool is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }
-
 static bool has_half(struct value *const *values, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (values[i] && is_half(values[i]->dtype)) return true;
+    if (values[i] && dtype_is_half(values[i]->dtype)) return true;
   return false;
 }
 
@@ -31,7 +29,7 @@ static hone_status copy_attributes(struct rewrite *r, const struct node *from, s
   for (size_t a = 0; a < from->attribute_count; a++) {
     struct attribute attribute = from->attributes[a];
     for (size_t i = 0; i < COUNT(types); i++)
-      if (!strcmp(attribute.name, types[i]) && is_half((hone_dtype)attribute.i))
+      if (!strcmp(attribute.name, types[i]) && dtype_is_half((hone_dtype)attribute.i))
         attribute.i = HONE_F32;
     TRY(node_set(r->ctx, r->graph, to, &attribute));
   }
@@ -60,7 +58,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   for (size_t k = 0; k < node->output_count; k++) {
     if (!node->outputs[k]) continue;
     narrow = wide->outputs[k];
-    if (is_half(node->outputs[k]->dtype))
+    if (dtype_is_half(node->outputs[k]->dtype))
       TRY(rewrite_cast(r, narrow, node->outputs[k]->dtype, &narrow));
     TRY(rewrite_replace(r, node->outputs[k], narrow));
   }
