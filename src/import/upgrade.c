@@ -314,6 +314,26 @@ static hone_status old_resize(struct rewrite *r) {
   return put_string(r, "nearest_mode", "floor");
 }
 
+/* Opset 10: "nearest" rounds up along an axis that shrinks, so what grows does so first, in a node of its own. */
+static hone_status resize_both_ways(struct rewrite *r) {
+  struct value *x = input_of(r, 0), *scales = input_of(r, 1), *one, *grows;
+  const struct attribute *mode = attribute_of(r, "mode");
+  struct node *first;
+  TRY(old_resize(r));
+  if (!x || !scales || (mode && !string_is(r, "mode", "nearest"))) return HONE_OK;
+  TRY(floats_constant(r, (const double[]){1}, 1, 1, &one));
+  TRY(emit_value(r, "Max", scales, one, &grows));
+  TRY(graph_node(r->ctx, r->graph, &op_table[OP_Resize], (struct value *[]){x, NULL, grows}, 3, 1,
+                 &first));
+  first->name = r->node->name;
+  first->index = r->node->index;
+  for (size_t i = 0; i < r->node->attributes.count; i++)
+    TRY(node_set(r->ctx, r->graph, first, &r->node->attributes.at[i]));
+  TRY(set_input(r, 0, first->outputs[0]));
+  TRY(emit_value(r, "Min", scales, one, &r->node->inputs.at[2]));
+  return put_string(r, "nearest_mode", "ceil");
+}
+
 static hone_status upsample_scales(struct rewrite *r) {
   const struct attribute *scales = attribute_of(r, "scales");
   const struct attribute *height = attribute_of(r, "height_scale");
@@ -492,7 +512,7 @@ static const struct {
     {"ReduceSum", 13, axes_to_input},
     {"ReduceSumSquare", 18, axes_to_input},
     {"Reshape", 5, shape_to_input},
-    {"Resize", 11, old_resize},
+    {"Resize", 11, resize_both_ways},
     {"Resize", ALWAYS, resize_empty_inputs},
     {"RoiAlign", 16, roi_align_half_pixel},
     {"Scan", 9, scan_batches},

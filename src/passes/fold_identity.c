@@ -20,6 +20,17 @@ static bool moves_nothing(const struct node *node) {
   return true;
 }
 
+/* Each element once, along every axis. */
+static bool repeats_nothing(const struct node *node) {
+  int64_t repeats[HONE_MAX_RANK];
+  struct ctx quiet;
+  ctx_init(&quiet);
+  if (!resize_repeats(&quiet, node, repeats)) return false;
+  for (int d = 0; d < node->inputs[0]->shape.rank; d++)
+    if (repeats[d] != 1) return false;
+  return true;
+}
+
 static bool operand_is(const struct node *node, size_t k, double x) {
   double found;
   return constant_scalar(node->inputs[k], &found) && found == x;
@@ -44,6 +55,8 @@ static int passed_on(const struct node *node) {
       return 0; /* the same type and shape: nothing was done */
     case OP_Transpose:
       return moves_nothing(node) ? 0 : -1;
+    case OP_Resize:
+      return repeats_nothing(node) ? 0 : -1;
     case OP_Concat:
     case OP_Sum:
     case OP_Max:

@@ -128,6 +128,8 @@ def main():
     scales = np.array([1, 1, 2, 3], np.float32)
     case("upsample_9", 9, "Upsample", [image], [twice], {1: scales}, mode="nearest")
     case("resize_10", 10, "Resize", [image], [twice], {1: scales}, mode="nearest")
+    shrunk = np.array([1, 1, 2, 0.7], np.float32)  # rounded up where it shrinks, down where it grows
+    case("resize_10_shrinks", 10, "Resize", [image], [image.repeat(2, 2)[..., [0, 2]]], {1: shrunk}, mode="nearest")
     at = np.minimum(np.arange(6) / 2, 2)
     low = np.floor(at).astype(int)
     high = np.minimum(low + 1, 2)
