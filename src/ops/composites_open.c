@@ -130,10 +130,12 @@ static struct value *close_with(struct expansion *e, struct value *x, int axis,
   return x_2(e, OP_Close, x, rest);
 }
 
-static struct value *close_all(struct expansion *e, struct value *x, double fill) {
-  for (int d = 0; d < x->shape.rank && !e->status; d++)
-    if (x->extents[d]) x = close_with(e, x, d, filling(e, x, fill));
-  return x;
+struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length) {
+  if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
+  struct value *rest = filling(e, x, 0);
+  x_with_int(e, "axis", axis);
+  x_with_int(e, "length", length);
+  return x_2(e, OP_Close, x, rest);
 }
 
 static bool same_operand(const struct value *a, const struct value *b) {
@@ -161,6 +163,13 @@ static struct value *shared(struct expansion *e, struct value *made) {
     if (e->graph->nodes.at[i] != node && same_node(node, e->graph->nodes.at[i]))
       return e->graph->nodes.at[i]->outputs[0];
   return made;
+}
+
+/* One value for a mask that is closed twice, so that what it leaves has one size. */
+static struct value *close_all(struct expansion *e, struct value *x, double fill) {
+  for (int d = 0; d < x->shape.rank && !e->status; d++)
+    if (x->extents[d]) x = shared(e, close_with(e, x, d, filling(e, x, fill)));
+  return x;
 }
 
 /* How many there are along an axis, an i64 without dimensions. */
@@ -198,6 +207,16 @@ static struct value *keep(struct expansion *e, struct value *x, struct value *ma
 static struct value *open_axis(struct expansion *e, struct value *x, int axis, uint32_t number) {
   if (e->status || !number) return x;
   return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
+}
+
+struct value *x_size(struct expansion *e, uint32_t extent) {
+  return count_of(e, extent);
+}
+struct value *x_open(struct expansion *e, struct value *x, int axis, uint32_t extent) {
+  return open_axis(e, x, axis, extent);
+}
+struct value *x_first(struct expansion *e, struct value *x, int axis, struct value *n) {
+  return e->status ? x : keep(e, x, first_of(e, x->shape.dims[axis], n), axis);
 }
 
 /* The least (or the largest) number of a type. */

@@ -180,6 +180,9 @@ hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   for (size_t k = 0; k < node->output_count; k++) {
     const struct value *a = branch[!branch[1]->impossible]->outputs.at[k],
                        *b = branch[branch[0]->impossible]->outputs.at[k];
+    if (value_is_open(a) || value_is_open(b))
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "output %zu is of a size known only at run time, and a branch can only fail", k);
     if (!a->has_shape || !b->has_shape || a->dtype != b->dtype ||
         !shape_equal(&a->shape, &b->shape))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
@@ -281,6 +284,8 @@ hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const struct node
 
 size_t unroll_nodes(const struct unroll *u) { return u->nodes; }
 
+bool unroll_is_nothing(const struct unroll *u) { return !u->trip && u->scans_out; }
+
 bool unroll_is_blind(const struct unroll *u) {
   return u->done && !u->is_scan && !u->out[0]->constant;
 }
@@ -339,6 +344,12 @@ static hone_status collect(struct ctx *ctx, struct graph *graph, struct unroll *
   return HONE_OK;
 }
 
+hone_status control_never(struct ctx *ctx, struct graph *graph, struct node *node) {
+  if (is_op(node, OP_Scan)) return HONE_OK;
+  if (node->input_count > 1) node->inputs[1] = NULL;
+  return control_constant(ctx, graph, HONE_I64, 0, 0, &node->inputs[0]);
+}
+
 /* All iterations of one scan output along a new axis. */
 static hone_status join(struct ctx *ctx, struct graph *graph, const struct unroll *u, size_t k,
                         struct node_list *out) {
@@ -348,7 +359,8 @@ static hone_status join(struct ctx *ctx, struct graph *graph, const struct unrol
   size_t count = (size_t)u->done;
   struct node *node;
   if (!result) return HONE_OK;
-  if (!count) return fail(ctx, HONE_E_UNSUP, node_place(u->node), "a scan output of no iterations");
+  if (!count)
+    return fail(ctx, HONE_E_INTERNAL, node_place(u->node), "a scan output of no iterations");
   TRY(control_constant(ctx, graph, HONE_I64, 1, axis, &axes));
   TRY(NEW_ARRAY(ctx, graph->arena, parts, count));
   for (size_t i = 0; i < count; i++) {

@@ -20,6 +20,12 @@ MUST_USE hone_status control_or_nothing(struct ctx *ctx, struct graph *graph,
                                         const struct node *node, struct node_list *out,
                                         bool *out_done);
 
+/* An If whose branches, inferred by now, give values of other sizes, or of sizes that only a run knows: an If of values as
+   long as the bounds, and of the sizes, appended to the graph with what cuts them, all inferred (branches.c). *out_bytes:
+   of all values that were made. E_UNSUP where a branch can only fail. */
+MUST_USE hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *node,
+                                   size_t *out_bytes, bool *out_done);
+
 /* The graph attribute `name`; E_FORMAT unless it has so many inputs and outputs. */
 MUST_USE hone_status control_body(struct ctx *ctx, const struct node *node, const char *name,
                                   size_t inputs, size_t outputs, const struct graph **out);
@@ -34,6 +40,10 @@ MUST_USE hone_status unroll_next(struct ctx *ctx, struct graph *graph, struct un
                                  struct node_list *out, bool *out_done);
 /* Whether the last iteration, inferred by now, gave a condition that only a run knows. */
 bool unroll_is_blind(const struct unroll *unroll);
+/* Whether it collects, but never runs: the body alone says of what type and shape nothing is collected. */
+bool unroll_is_nothing(const struct unroll *unroll);
+/* Makes of such a Loop one with a trip count of 0, which stays; a Scan is as it was. */
+MUST_USE hone_status control_never(struct ctx *ctx, struct graph *graph, struct node *node);
 /* Nodes that an iteration copies, with those of graphs inside the body. */
 size_t unroll_nodes(const struct unroll *unroll);
 

@@ -109,6 +109,15 @@ struct value *x_transform(struct expansion *e, const char *how, struct value *x)
 /* The label, a number or a text, of each index in `at`, i64 [n] (composites_ml.c). */
 struct value *x_label(struct expansion *e, const struct attribute *labels, struct value *at);
 
+/* Of axes as long as a run finds them (composites_open.c). */
+/* `length` places along axis, zeros or empty texts behind the size. */
+struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length);
+/* The size that a run finds for an extent, an i64 without dimensions. */
+struct value *x_size(struct expansion *e, uint32_t extent);
+/* As long from here on as an extent says, or as the first n say. */
+struct value *x_open(struct expansion *e, struct value *x, int axis, uint32_t extent);
+struct value *x_first(struct expansion *e, struct value *x, int axis, struct value *n);
+
 /* Of attention (composites_attention.c). */
 /* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */
 struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads);

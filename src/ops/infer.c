@@ -73,8 +73,16 @@ static hone_status enter(struct inference *f, struct graph *graph) {
   return wait_for(f, &f->frames.at[f->frames.count - 1], &nodes);
 }
 
+static hone_status count_bytes(struct inference *f, const struct node *node, size_t bytes) {
+  const size_t budget = (size_t)f->ctx->limits[LIMIT_total_value_bytes];
+  if (!checked_add(f->bytes, bytes, &f->bytes) || f->bytes > budget)
+    return fail(f->ctx, HONE_E_LIMIT, node_place(node),
+                "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
+  return HONE_OK;
+}
+
 static hone_status infer_plain(struct inference *f, struct frame *frame, struct node *node) {
-  size_t bytes = 0, budget = (size_t)f->ctx->limits[LIMIT_total_value_bytes];
+  size_t bytes = 0;
   bool folded = false;
   TRY(list_refuse(f->ctx, node));
   if (expand_find(node)) {
@@ -85,10 +93,7 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
     if (is_small(node)) TRY(node_fold(f->ctx, frame->graph, node, &folded));
     if (!folded) VEC_PUSH(f->ctx, frame->graph->arena, &frame->graph->nodes, node);
   }
-  if (!checked_add(f->bytes, bytes, &f->bytes) || f->bytes > budget)
-    return fail(f->ctx, HONE_E_LIMIT, node_place(node),
-                "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
-  return HONE_OK;
+  return count_bytes(f, node, bytes);
 }
 
 /* Known condition: the branch takes the node's place. Else both branches, then the node itself. */
@@ -104,8 +109,11 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
   }
   if (task.stage == 2) {
     struct node_list nodes = {0};
+    size_t bytes = 0;
     TRY(control_or_nothing(f->ctx, frame->graph, task.node, &nodes, &known));
-    return known ? wait_for(f, frame, &nodes) : infer_plain(f, frame, task.node);
+    if (known) return wait_for(f, frame, &nodes);
+    TRY(control_sized(f->ctx, frame->graph, task.node, &bytes, &known));
+    return known ? count_bytes(f, task.node, bytes) : infer_plain(f, frame, task.node);
   }
   TRY(control_branch(f->ctx, task.node, !task.stage, &branch));
   task.stage++;
@@ -140,6 +148,10 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
     }
     if (loop_stays(f->ctx, task.node)) return infer_open_loop(f, frame, task);
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
+    if (unroll_is_nothing(task.unroll)) {
+      TRY(control_never(f->ctx, frame->graph, task.node));
+      return infer_open_loop(f, frame, task);
+    }
   }
   if (unroll_is_blind(task.unroll))
     return infer_open_loop(f, frame, task); /* what was made is swept */

@@ -51,6 +51,7 @@ bool loop_is_counted(const struct node *node) {
   const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
   if (!a || a->kind != ATTRIBUTE_GRAPH || a->graph->outputs.count < 1) return false;
   if (!trip || !trip->constant || (goes && !is_true(goes))) return false;
+  if (!tensor_i64(trip->constant, 0)) return true;
   const struct value *on = a->graph->outputs.at[0];
   while (on->producer && is_op(on->producer, OP_Identity)) on = on->producer->inputs[0];
   return is_true(on) || on == a->graph->inputs.at[GOES];

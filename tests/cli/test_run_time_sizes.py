@@ -113,6 +113,15 @@ BRANCHES = [h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(out)],
 CASES["nothing-of-nothing"] = ([node("Equal", "count none", "is0"), node("If", "is0", "a", then_branch=BRANCHES[0], else_branch=BRANCHES[1]),
                                 node("ReduceSum", "scores", "sum", keepdims=0), node("Greater", "sum half", "exceeds"),
                                 node("If", "exceeds", "c", then_branch=BRANCHES[1], else_branch=BRANCHES[0])], ["a", "c"])
+# branches that give what was found, some of it, or what was known before
+SIZED = [h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(out) for out in outs]) for name, nodes, outs in
+         [("all", [node("Identity", "rows", "r1"), node("Identity", "scores", "s1")], ["r1", "s1"]),
+          ("high", [node("Compress", "rows above", "r2", axis=0), node("Compress", "scores above", "s2", axis=0)], ["r2", "s2"]),
+          ("known", [node("Identity", "more", "r3"), node("ReduceMax", "more second", "s3", keepdims=0)], ["r3", "s3"])]]
+CASES["branches"] = ([node("Greater", "scores half", "above"), node("ReduceSum", "s", "sum", keepdims=0), node("Greater", "sum half", "exceeds"),
+                      node("If", "exceeds", "a b0", then_branch=SIZED[0], else_branch=SIZED[1]), node("Unsqueeze", "b0 second", "b1"), node("Mul", "a b1", "c"),
+                      node("If", "exceeds", "d e", then_branch=SIZED[2], else_branch=SIZED[0]), node("ReduceSum", "d first", "f", keepdims=0),
+                      node("If", "exceeds", "g unread", then_branch=SIZED[1], else_branch=SIZED[1])], list("acdefg"))
 # an extreme of nothing is an error of ONNX Runtime's, what is left beside nothing as well, and nothing has no last element
 NOT_EMPTY = {"maximum", "reductions", "last", "rest", "means", "likeliest"}
 
