@@ -88,6 +88,7 @@ int attention_defines(const struct problem *problem, const struct kernel_target 
                                       {"UNIT_BLOCKS", tile.unit_blocks},
                                       {"IS_DIRECT", tile.direct},
                                       {"A_TYPE", problem->types.a},
+                                      {"B_TYPE", problem->types.b},
                                       {"C_TYPE", problem->types.c}};
   for (int i = 0; i < COUNT(all); i++) defines[i] = all[i];
   return COUNT(all);

@@ -158,11 +158,12 @@ static int64_t unroll_for(const struct layout *t, const struct kernel_target *ta
 }
 
 /* Blocks of k so that a panel of b stays well inside L2. */
-static void choose_blocks(struct layout *t, const struct kernel_target *target) {
+static void choose_blocks(struct layout *t, const struct problem *problem,
+                          const struct kernel_target *target) {
   int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * t->group_bytes);
   t->tile.tap_block = t->taps;
   t->tile.depth_block = t->depth;
-  if (t->group > 1) return; /* sums are not stored half-way: c has another type */
+  if (t->group > 1 || problem->types.c != TYPE_F32) return; /* c holds no sums half-way */
   if (t->tiles == 1 || t->k_all <= panel_budget * 3 / 2) return;
   if (t->taps > 1) {
     int64_t fit = max_i64(1, panel_budget / (t->taps_x * t->depth));
@@ -285,7 +286,7 @@ bool gemm_enumerate(const struct problem *problem, const struct kernel_target *t
       choose_pixels(&t, capacity_of(&t, widths[i], target));
     gemm_cut(&t, target);
     t.tile.k_unroll = t.amx ? 1 : unroll_for(&t, target);
-    choose_blocks(&t, target);
+    choose_blocks(&t, problem, target);
     choose_units(&t, target);
     t.tile.registers = t.group > 1 || t.k_all <= 256;
     t.tile.near = near_of(&t, target);
@@ -319,8 +320,9 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   /* rows of tiles are cut only where each is one tile; k within a tap only where there is one */
   if (t.wide_tiles < 1 || (tile->rows > 1 && t.column_tiles > 1)) return false;
   if (tile->depth_block < t.depth && t.taps * t.taps_x > 1) return false;
-  bool whole = tile->tap_block == t.taps && tile->depth_block == t.depth && tile->registers;
-  if (t.group > 1 && (!whole || tile->near)) return false;
+  bool whole = tile->tap_block == t.taps && tile->depth_block == t.depth;
+  if (t.group > 1 && (!whole || !tile->registers || tile->near)) return false;
+  if (problem->types.c != TYPE_F32 && !whole) return false;
   if (!in_range(tile->unit_tiles, 1, t.tiles) || !in_range(tile->unit_panels, 1, t.panels))
     return false;
   predict(&t, target, choice);

@@ -21,7 +21,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define BF16 (1u << TYPE_BF16)
 #define HALVES (BF16 | 1u << TYPE_F16)
 #define NIBBLES (1u << TYPE_U4 | 1u << TYPE_I4)
-#define FLOATS (F32 | BF16)
+#define FLOATS (F32 | HALVES)
 #define VNNI_AND_VBMI (FEATURE_AVX512_VNNI | FEATURE_AVX512_VBMI)
 #define AMX(type) (FEATURE_AMX_TILE | FEATURE_AMX_##type)
 #define PACKED(family) family##_packed_bytes, family##_pack

@@ -58,11 +58,12 @@ struct builder {
   const struct group **reader; /* the only group that reads the value, or NULL */
   const struct group **last_reader;
   VEC(struct attention) waiting;
-  struct part *parts;   /* by value index of the graph; NULL where nothing is joined */
-  int64_t *borders;     /* by value index: around which images zeros shall lie; borders.c */
-  bool is_open;         /* the node being lowered has sizes that follow symbols */
-  bool fills;           /* what lies behind them is filled: copies made now keep it */
-  bool *lies_in_half;   /* by value index: whoever makes the value may store it in bf16 */
+  struct part *parts; /* by value index of the graph; NULL where nothing is joined */
+  int64_t *borders;   /* by value index: around which images zeros shall lie; borders.c */
+  bool is_open;       /* the node being lowered has sizes that follow symbols */
+  bool fills;         /* what lies behind them is filled: copies made now keep it */
+  hone_dtype
+      *lies_in; /* by value index: the type of 16 bits in which an f32 may be stored; 0: its own */
   bool *prefers_floats; /* by index of what a product makes: rounded weights, not bf16 */
   bool weights_stay;    /* L2 holds most of the constants */
 };
@@ -268,11 +269,13 @@ MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct group
                                            const struct kernel *kernel, const struct view *out,
                                            int column, struct epilogue *epilogue);
 
-/* -- halves.c: products and storage in bf16 ------------------------------------------------------- */
-/* Fills b->lies_in_half: all readers of the value take bf16. */
+/* -- halves.c: products in bf16, storage in bf16 and f16 ------------------------------------------ */
+/* Fills b->lies_in: all readers of the value take that type. */
 MUST_USE hone_status find_halves(struct builder *b);
-/* In what the lowering of its node shall store the value: its own type, or bf16. */
+/* In what the lowering of its node shall store the value: its own type, or one of 16 bits. */
 hone_dtype storage_of(const struct builder *b, const struct value *value);
+/* A cast between f32 and 16 bits alone, both sides of which lie in 16 bits: nothing is to do. */
+bool is_cast_in_name(const struct builder *b, const struct group *g);
 /* The element type of a view for a problem line; 0 where kernels do not know it. */
 uint8_t problem_type(hone_dtype dtype);
 /* Whether the options ask for it, the contraction can (floats) and the target does not do better with floats. */
@@ -283,9 +286,10 @@ bool rounds_weights(const struct builder *b, const struct group *g);
 MUST_USE hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
                                    const struct tensor **out);
 /* As choose_kernel, for a product with constant floats (NULL: with none): where it waits for them and a type of 16 bits
-   holds each of them exactly, problem->types.b becomes that type. The results are the same. */
-bool choose_stored(struct builder *b, const struct tensor *weights, struct problem *problem,
-                   struct choice *out);
+   holds each of them exactly, problem->types.b becomes that type. The results are the same. problem->types.c becomes the
+   type in which `result` shall lie (NULL: it is placed already) where the kernel stores each of its elements once. */
+bool choose_stored(struct builder *b, const struct tensor *weights, const struct value *result,
+                   struct problem *problem, struct choice *out);
 /* The floats in the type that the problem says. */
 MUST_USE hone_status stored_weights(struct builder *b, const struct problem *problem,
                                     const struct tensor **weights);

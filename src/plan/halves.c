@@ -1,4 +1,6 @@
-/* Halves. Weights that 16 bits hold exactly are stored so where a product waits for them. And
+/* Halves. Weights that 16 bits hold exactly are stored so where a product waits for them, and what a model casts from
+ * 16 bits to f32, or from f32 to 16 bits and nothing else reads, lies in 16 bits only where every reader and the maker
+ * take that: the cast is then one in name (is_cast_in_name), a cache in f16 is read where it is. And
  * bf16, where it is asked for: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
  * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
  * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
@@ -136,11 +138,12 @@ static bool weights_stay(const struct builder *b) {
   return bytes <= b->plan->kernel_target.l2_bytes / 2 * 3;
 }
 
-/* -- what lies in bf16 ------------------------------------------------------------------------------
+/* -- what lies in 16 bits ---------------------------------------------------------------------------
  */
 
 hone_dtype storage_of(const struct builder *b, const struct value *value) {
-  return graph_owns(b->graph, value) && b->lies_in_half[value->index] ? HONE_BF16 : value->dtype;
+  const hone_dtype half = graph_owns(b->graph, value) ? b->lies_in[value->index] : HONE_UNDEFINED;
+  return half ? half : value->dtype;
 }
 
 uint8_t problem_type(hone_dtype dtype) {
@@ -150,15 +153,30 @@ uint8_t problem_type(hone_dtype dtype) {
     case HONE_I8:
     case HONE_I32:
     case HONE_BF16:
+    case HONE_F16:
       return (uint8_t)dtype;
     default:
       return 0;
   }
 }
 
-/* What reads its operands in the type in which they lie, by operator: see the lowerings. */
-static bool reads_stored(const struct builder *b, const struct group *g, size_t input) {
-  const struct node *node = g->node;
+static bool is_half(hone_dtype dtype) { return dtype == HONE_BF16 || dtype == HONE_F16; }
+
+/* The type of 16 bits that a cast, alone in its group, makes of f32, or f32 of it. */
+static hone_dtype cast_half(const struct group *g) {
+  if (!is_op(g->node, OP_Cast) || g->count) return HONE_UNDEFINED;
+  const hone_dtype from = g->node->inputs[0]->dtype, to = g->result->dtype;
+  return is_half(from) && to == HONE_F32   ? from
+         : is_half(to) && from == HONE_F32 ? to
+                                           : HONE_UNDEFINED;
+}
+
+bool is_cast_in_name(const struct builder *b, const struct group *g) {
+  const hone_dtype half = cast_half(g);
+  return half && storage_of(b, g->node->inputs[0]) == half && storage_of(b, g->result) == half;
+}
+
+static bool is_view(const struct node *node) {
   switch (node->op->id) {
     case OP_Identity:
     case OP_Reshape:
@@ -167,17 +185,44 @@ static bool reads_stored(const struct builder *b, const struct group *g, size_t 
     case OP_Unsqueeze:
     case OP_Transpose:
     case OP_Slice:
-    case OP_Split: /* only views: as what reads them */
-      for (size_t k = 0; k < node->output_count; k++)
-        if (node->outputs[k] && !b->lies_in_half[node->outputs[k]->index]) return false;
-      return !input;
+    case OP_Split:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* What the values could lie in, and by whom attention reads them. */
+struct storage {
+  hone_dtype *could; /* by value index */
+  bool *is_exact;    /* it holds them as they are */
+  bool *is_attended, *is_query;
+  uint32_t *reads; /* by readers that take the type */
+};
+
+/* What reads its operands in the type in which they could lie, by operator: see the lowerings. */
+static bool reads_stored(const struct builder *b, const struct storage *s, const struct group *g,
+                         size_t input) {
+  const struct node *node = g->node;
+  const struct value *value = group_input(g, input);
+  const hone_dtype half = s->could[value->index];
+  if (!half || (s->is_attended[value->index] && !s->is_exact[value->index])) return false;
+  if (cast_half(g) == half) return !input;
+  if (is_view(node)) { /* as what reads it */
+    for (size_t k = 0; k < node->output_count; k++)
+      if (node->outputs[k] && b->lies_in[node->outputs[k]->index] != half) return false;
+    return !input;
+  }
+  switch (node->op->id) {
     case OP_Conv:
     case OP_Gemm:
     case OP_MatMul:
-      return (input > 1 ? all_f32(g) : computes_in_halves(b, g)) &&
-             node->inputs[0]->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
+      if (input > 1) return all_f32(g);
+      if (s->is_attended[value->index] && input == 1) return !s->is_query[value->index];
+      return half == HONE_BF16 && computes_in_halves(b, g) && node->inputs[0]->shape.rank > 1 &&
+             node->inputs[1]->shape.rank > 1;
     case OP_Concat:
-      return b->lies_in_half[node->outputs[0]->index];
+      return b->lies_in[node->outputs[0]->index] == half;
     case OP_LayerNormalization:
     case OP_MaxPool:
     case OP_AveragePool:
@@ -190,38 +235,67 @@ static bool reads_stored(const struct builder *b, const struct group *g, size_t 
   }
 }
 
-hone_status find_halves(struct builder *b) {
-  size_t room = b->graph->values.count + b->graph->nodes.count;
-  uint32_t *reads;
-  bool *unrounded; /* by value index: attention reads it */
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in_half, room));
-  b->weights_stay = weights_stay(b);
-  TRY(find_preferences(b));
-  if (!b->options->bf16 || b->options->plain) return HONE_OK;
-  if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
-  TRY(NEW_ARRAY(b->ctx, b->arena, reads, room));
-  TRY(NEW_ARRAY(b->ctx, b->arena, unrounded, room));
+static void find_attended(const struct builder *b, struct storage *s) {
   for (size_t n = 0; n < b->groups.count; n++) {
     const struct value *attended[3];
     if (!attention_reads(b, b->groups.at[n], attended)) continue;
-    for (int i = 0; i < 3; i++)
-      if (graph_owns(b->graph, attended[i])) unrounded[attended[i]->index] = true;
+    for (int i = 0; i < 3; i++) {
+      if (!graph_owns(b->graph, attended[i])) continue;
+      s->is_attended[attended[i]->index] = true;
+      if (!i) s->is_query[attended[i]->index] = true;
+    }
   }
+}
+
+/* The type that what is read came from, that the only reader rounds to, or that is asked for. */
+static void find_types(const struct builder *b, struct storage *s) {
+  for (size_t n = 0; n < b->groups.count; n++) {
+    const struct group *g = b->groups.at[n];
+    for (size_t k = 0; k < g->node->output_count; k++) {
+      const struct value *value = group_output(g, k), *in = NULL;
+      if (!value || value->dtype != HONE_F32 || value->is_output) continue;
+      if (is_view(g->node) && graph_owns(b->graph, g->node->inputs[0])) in = g->node->inputs[0];
+      const struct group *reader = b->reader[value->index];
+      const hone_dtype from = cast_half(g), to = reader ? cast_half(reader) : HONE_UNDEFINED;
+      s->is_exact[value->index] = from || to || (in && s->is_exact[in->index]);
+      s->could[value->index] = from                        ? from
+                               : to                        ? to
+                               : in && s->could[in->index] ? s->could[in->index]
+                               : b->options->bf16          ? HONE_BF16
+                                                           : HONE_UNDEFINED;
+    }
+  }
+}
+
+hone_status find_halves(struct builder *b) {
+  const size_t room = b->graph->values.count + b->graph->nodes.count;
+  struct storage s;
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in, room));
+  b->weights_stay = weights_stay(b);
+  TRY(find_preferences(b));
+  if (b->options->plain) return HONE_OK;
+  if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.could, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.is_exact, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.is_attended, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.is_query, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.reads, room));
+  find_attended(b, &s);
+  find_types(b, &s);
   /* from the end, so that a view's readers are known before what it views */
   for (size_t n = b->groups.count; n-- > 0;) {
     const struct group *g = b->groups.at[n];
     for (size_t k = 0; k < g->node->output_count; k++) {
       const struct value *value = group_output(g, k);
-      if (!value || value->dtype != HONE_F32 || value->is_output) continue;
+      if (!value || !s.could[value->index]) continue;
       /* all uses are reads that take it: none by a graph inside this one, none as an output */
-      b->lies_in_half[value->index] = b->uses[value->index] &&
-                                      reads[value->index] == b->uses[value->index] &&
-                                      !rounds_weights(b, g);
+      if (b->uses[value->index] && s.reads[value->index] == b->uses[value->index] &&
+          (s.is_exact[value->index] || !rounds_weights(b, g)))
+        b->lies_in[value->index] = s.could[value->index];
     }
     for (size_t i = 0; i < group_input_count(g); i++) {
       const struct value *input = group_input(g, i);
-      if (graph_owns(b->graph, input) && !unrounded[input->index] && reads_stored(b, g, i))
-        reads[input->index]++;
+      if (graph_owns(b->graph, input) && reads_stored(b, &s, g, i)) s.reads[input->index]++;
     }
   }
   return HONE_OK;
@@ -266,8 +340,8 @@ static bool holds(const struct half *half, const struct tensor *floats) {
   return true;
 }
 
-bool choose_stored(struct builder *b, const struct tensor *weights, struct problem *problem,
-                   struct choice *out) {
+static bool choose_weights(struct builder *b, const struct tensor *weights, struct problem *problem,
+                           struct choice *out) {
   const bool may = weights && weights->dtype == HONE_F32 && problem->types.a == TYPE_F32 &&
                    problem->types.b == TYPE_F32;
   const bool is_size = b->plan->kernel_target.prefers_size;
@@ -280,6 +354,27 @@ bool choose_stored(struct builder *b, const struct tensor *weights, struct probl
     return true;
   }
   return choose_kernel(b, problem, out);
+}
+
+/* Sums of a part of k are stored as floats. */
+static bool stores_once(const struct builder *b, const struct problem *problem,
+                        const struct choice *choice) {
+  return !(choice->kernel->traits & OVER_OPERANDS_OF_WHOLE) ||
+         kernel_sums_at_once(problem, &b->plan->kernel_target, choice);
+}
+
+bool choose_stored(struct builder *b, const struct tensor *weights, const struct value *result,
+                   struct problem *problem, struct choice *out) {
+  struct choice rounded;
+  if (!choose_weights(b, weights, problem, out)) return false;
+  struct problem narrow = *problem;
+  if (result) narrow.types.c = problem_type(storage_of(b, result));
+  if (problem->types.c == TYPE_F32 && narrow.types.c != TYPE_F32 && stores_once(b, problem, out) &&
+      choose_kernel(b, &narrow, &rounded)) {
+    *problem = narrow;
+    *out = rounded;
+  }
+  return true;
 }
 
 hone_status stored_weights(struct builder *b, const struct problem *problem,

@@ -26,13 +26,23 @@ static void batch_strides(const struct view *view, const struct shape *full, int
   *batch1 = rank > 2 ? wide.stride[rank - 3] : 0;
 }
 
-/* The view of a value whose last dimension is contiguous. */
-static hone_status row_view(struct builder *b, const struct value *value, struct view *out) {
+/* The view of a value in the type, whose last dimension is contiguous. */
+static hone_status row_view(struct builder *b, const struct value *value, hone_dtype dtype,
+                            struct view *out) {
   int last = value->shape.rank - 1;
-  TRY(get_view(b, value, out));
+  TRY(ensure_type(b, value, dtype, out));
   return last < 0 || value->shape.dims[last] == 1 || out->stride[last] == 1
              ? HONE_OK
-             : ensure_dense(b, value, out);
+             : ensure_dense_as(b, value, dtype, out);
+}
+
+/* In what keys and values are read: where they lie, if both lie in one type. */
+static hone_status type_of_cache(struct builder *b, const struct attention *a, hone_dtype *out) {
+  struct view k, v;
+  TRY(get_stored(b, a->scores->node->inputs[1], &k));
+  TRY(get_stored(b, a->product->node->inputs[1], &v));
+  *out = k.dtype == v.dtype ? k.dtype : HONE_F32;
+  return HONE_OK;
 }
 
 struct operands {
@@ -44,9 +54,12 @@ static hone_status place_operands(struct builder *b, const struct attention *a, 
   const struct shape *full = &a->scores->result->shape;
   struct view like;
   int r = full->rank;
-  TRY(row_view(b, a->scores->node->inputs[0], &o->q));
-  TRY(get_view(b, a->scores->node->inputs[1], &o->k));
-  TRY(row_view(b, a->product->node->inputs[1], &o->v));
+  hone_dtype cache;
+  TRY(type_of_cache(b, a, &cache));
+  p->types.b = problem_type(cache);
+  TRY(row_view(b, a->scores->node->inputs[0], HONE_F32, &o->q));
+  TRY(ensure_type(b, a->scores->node->inputs[1], cache, &o->k));
+  TRY(row_view(b, a->product->node->inputs[1], cache, &o->v));
   product_order(b, a->product->result, &like);
   like.dtype = storage_of(b, a->product->result);
   TRY(make_output(b, a->product->result, &like, &o->out));
@@ -76,7 +89,7 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
                                        enum operand_kind *kind) {
   struct view made;
   int last = scores->rank - 1;
-  TRY(row_view(b, value, &made));
+  TRY(row_view(b, value, value->dtype, &made));
   view_broadcast(&made, scores, out);
   bool rows = has_strides(out, 0, last), columns = has_strides(out, last, last + 1);
   *kind = rows ? OPERAND_BROADCAST : columns ? OPERAND_COLUMN : OPERAND_SCALAR;

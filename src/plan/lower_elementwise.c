@@ -65,12 +65,24 @@ static hone_status lower_packed_cast(struct builder *b, const struct group *g, b
   return HONE_OK;
 }
 
+/* A cast whose operand lies in the type that its result shall lie in. */
+static hone_status lower_cast_in_name(struct builder *b, const struct group *g, bool *out_done) {
+  struct view view;
+  TRY(get_stored(b, g->node->inputs[0], &view));
+  if (view.dtype != storage_of(b, g->result)) return HONE_OK; /* its maker stores no such type */
+  set_view(b, g->result, &view);
+  *out_done = true;
+  return HONE_OK;
+}
+
 hone_status lower_elementwise(struct builder *b, const struct group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *value = g->result;
   const size_t count = group_input_count(g);
   const bool is_vector = is_vector_program(g);
   struct view inputs[LOOP_OPERANDS], like;
+  if (is_cast_in_name(b, g)) TRY(lower_cast_in_name(b, g, out_done));
+  if (*out_done) return HONE_OK;
   if (count > LOOP_OPERANDS || !has_expression(node)) return HONE_OK;
   if (is_below_byte(value) || is_below_byte(node->inputs[0]))
     return lower_packed_cast(b, g, out_done);

@@ -212,12 +212,14 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
   }
   struct choice choice;
   problem.types = types;
-  if (!k || !choose_stored(b, p.b_constant ? raw.tensor : NULL, &problem, &choice)) return HONE_OK;
+  if (!k || !choose_stored(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice))
+    return HONE_OK;
   if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
+  like.dtype = p.c.dtype = (hone_dtype)problem.types.c;
   struct view made;
   if (a_vector || b_vector) {
     struct view flat;
-    view_dense(&flat, NULL, cv->dtype, &cv->shape);
+    view_dense(&flat, NULL, like.dtype, &cv->shape);
     TRY(make_output(b, cv, &flat, &made));
     if (g->count) return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
   } else {
@@ -271,8 +273,9 @@ hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done)
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
   problem.types = types;
   struct choice choice;
-  if (!choose_stored(b, p.b_constant ? raw.tensor : NULL, &problem, &choice)) return HONE_OK;
+  if (!choose_stored(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice)) return HONE_OK;
   if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
+  p.c.dtype = (hone_dtype)problem.types.c;
   struct view made;
   TRY(make_output(b, cv, &p.c, &made));
   p.c.buffer = made.buffer;

@@ -215,7 +215,7 @@ hone_status lower_depthwise(struct builder *b, const struct group *group, bool *
   }
   TRY(get_stored(b, node->inputs[0], &x));
   problem.types.a = problem_type(x.dtype);
-  if (computes_in_halves(b, group)) problem.types.c = problem_type(storage_of(b, group->result));
+  if (all_f32(group)) problem.types.c = problem_type(storage_of(b, group->result));
   problem.oc = g.oc;
   problem.pt = g.pt;
   problem.pl = g.pl;
@@ -256,7 +256,7 @@ hone_status lower_conv(struct builder *b, const struct group *group, bool *out_d
   problem.groups = g.groups;
   problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
   struct choice choice; /* its tile is known once the input is padded */
-  if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
+  if (!choose_stored(b, NULL, group->result, &problem, &choice)) return HONE_OK;
   TRY(padded_input(b, group, &g, &ih, &iw, &x));
   TRY(conv_output(b, group->result, &problem, &y));
   problem.ih = ih;
@@ -265,7 +265,7 @@ hone_status lower_conv(struct builder *b, const struct group *group, bool *out_d
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
   const struct tensor *weights = node->inputs[1]->constant;
   if (rounds_weights(b, group)) TRY(half_constant(b, node->inputs[1], HONE_F32, &weights));
-  if (!choose_stored(b, weights, &problem, &choice))
+  if (!choose_stored(b, weights, NULL, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
   return finish_conv(b, group, &choice, &problem, &x, &y);

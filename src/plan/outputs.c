@@ -64,6 +64,8 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   /* an open output is copied: kernels may compute more than there is room for */
   bool ends =
       !value->slope && view_is_dense(like) && lies_alike(value) && ends_in_output(b, value, &index);
+  /* a maker that does not store what the value could lie in */
+  ends = ends && like->dtype == b->graph->outputs.at[index]->dtype;
   if (ends && b->outer && b->ends[index]) {
     *out = *like;
     out->offset = 0;

@@ -340,9 +340,9 @@ static hone_status check(struct bench_rig *rig) {
 static bool is_wrong(const struct trial *trial, size_t i) {
   const struct candidate *candidate = &trial->candidates[i];
   const double off = candidate->off;
-  /* bf16 results are rounded to 8 bits, sums before them are not but by Winograd's way on bf16 */
+  /* results in 16 bits are rounded to 8 or 11, sums before them are not but by Winograd's way on bf16 */
   const bool halves =
-      trial->problem.types.c == TYPE_BF16 ||
+      trial->problem.types.c == TYPE_BF16 || trial->problem.types.c == TYPE_F16 ||
       (trial->problem.types.a == TYPE_BF16 && choice_value(&candidate->choice, "halves", 0));
   return !(off <= (halves ? 1e-2 : WRONG));
 }

@@ -303,6 +303,64 @@ static void attention_in_bf16_converts_nothing(void **state) {
   assert_int_equal(plan->steps.at[2]->outputs[0].dtype, HONE_BF16);
 }
 
+/* -- f16 ----------------------------------------------------------------------------------------- */
+
+/* A cache in 16 bits is read where it lies, whatever turns it, where both halves of it have one type. */
+static void caches_are_read_in_their_type(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *k, *v;
+    uint8_t type; /* of both; else one is cast */
+  } cases[] = {{"f16", "f16", TYPE_F16}, {"bf16", "bf16", TYPE_BF16}, {"f16", "bf16", TYPE_F32}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "graph(q: f32[2,1,8], k: %s[2,5,8], v: %s[2,5,8]) -> (y) {\n"
+             "  kf = Cast(k) to=1\n  vf = Cast(v) to=1\n  kt = Transpose(kf) perm=[0,2,1]\n"
+             "  s = MatMul(q, kt)\n  p = Softmax(s) axis=-1\n  o = MatMul(p, vf)\n"
+             "  y = Cast(o) to=10\n}\n",
+             cases[i].k, cases[i].v);
+    read_graph(f, text);
+    const struct plan *plan = make_plan(f);
+    const struct step *last = plan->steps.at[plan->steps.count - 1];
+    assert_int_equal(plan->steps.count, cases[i].type == TYPE_F32 ? 3 : 1);
+    assert_int_equal(last->problem.types.b, cases[i].type);
+    assert_int_equal(last->problem.types.c, TYPE_F16);
+    assert_int_equal(last->outputs[0].buffer->place, BUFFER_OUTPUT);
+  }
+}
+
+/* A product rounds what it stores, unless somebody reads it unrounded. */
+static void products_store_16_bits(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *inputs, *product, *more, *outputs;
+    size_t steps;
+    uint8_t type;
+  } cases[] = {
+      {"x: f32[3,8]", "MatMul(x, w)", "", "y", 1, TYPE_F16},
+      {"x: f32[1,8]", "Gemm(x, w)", "", "y", 1, TYPE_F16},
+      {"x: f32[3,8], r: f16[3,8]", "MatMul(x, w)", "  a = Cast(r) to=1\n  t = Add(s, a)\n", "y", 1,
+       TYPE_F16},
+      {"x: f32[1,8,6,6]", "Conv(x, w4)", "", "y", 3, TYPE_F16}, /* between copies */
+      {"x: f32[3,8]", "MatMul(x, w)", "  z = Relu(s)\n", "y, z", 3, TYPE_F32},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[512];
+    const char *last = strstr(cases[i].more, "t = ") ? "t" : "s";
+    snprintf(text, sizeof text,
+             "graph(%s) -> (%s) {\n  w = const f32[8,8] seed=1\n  w4 = const f32[8,8,1,1] seed=2\n"
+             "  s = %s\n%s  y = Cast(%s) to=10\n}\n",
+             cases[i].inputs, cases[i].outputs, cases[i].product, cases[i].more, last);
+    read_graph(f, text);
+    const struct plan *plan = make_plan(f);
+    assert_int_equal(plan->steps.count, cases[i].steps);
+    size_t at = 0;
+    while (plan->steps.at[at]->kind != STEP_KERNEL) at++;
+    assert_int_equal(plan->steps.at[at]->problem.types.c, cases[i].type);
+  }
+}
+
 /* The kernels of the plan in their order, with spaces between them. */
 static const char *kernels_of(const struct plan *plan, char *out, size_t size) {
   size_t n = 0;
@@ -590,6 +648,8 @@ int main(void) {
       TEST(masks_say_what_rows_see),
       TEST(cleared_rows_are_one_step),
       TEST(attention_in_bf16_converts_nothing),
+      TEST(caches_are_read_in_their_type),
+      TEST(products_store_16_bits),
       TEST(bf16_takes_the_faster_products),
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),

@@ -85,6 +85,15 @@ static const char *const lines[] = {
                   1) " groups1 i_image5184 i_row288 i_pixel16 o_image8448 o_row528 o_pixel33",
     "conv " IMAGE("f32*bf16:f32:f32", 7, 12, 7, 34, 1,
                   1) " groups2 i_image588 i_row84 i_pixel12 o_image1666 o_row238 o_pixel34",
+    GEMM("f32*f32:f32:f16", 1, 70, 33, 33, 70),
+    GEMM("f32*f32:f32:bf16", 5, 33, 75, 80, 35),
+    GEMM("f32*f32:f32:f16", 33, 47, 300, 300, 48),
+    GEMM("f32*f16:f32:f16", 1, 131, 64, 64, 131),
+    GEMM("f32*bf16:f32:f16", 17, 70, 131, 132, 75),
+    GEMM("f32*f32:f32:f16", 40, 33, 9000, 9000, 33), /* an f32 c would hold parts of such sums */
+    "conv " IMAGE("f32*f32:f32:f16", 7, 12, 7, 34, 1,
+                  1) " groups2 i_image588 i_row84 i_pixel12 o_image1666 o_row238 o_pixel34",
+    GEMM("bf16*bf16:f32:f16", 33, 17, 64, 64, 17),
     GEMM("bf16*bf16:f32:f32", 5, 33, 3, 3, 33),
     GEMM("bf16*bf16:f32:f32", 17, 70, 131, 132, 75),
     GEMM("bf16*bf16:f32:bf16", 64, 64, 256, 256, 64),
@@ -257,6 +266,7 @@ static void compare(const struct isa *isa, const char *line, const struct proble
     if (p->types.a == TYPE_F32) bound = s->size[o] * 0x1p-20 + 1e-30;
     if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
     if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
+    if (p->types.c == TYPE_F16) bound += fabs(want) * 0x1p-10 + 0x1p-24;
     if (!(fabs(got - want) <= bound))
       fail_with("%s: %s: element %lld is %.9g, expected %.9g", isa->name, line, (long long)o, got,
                 want);
@@ -497,7 +507,8 @@ static void test_avx512bf16(void **state) { (void)state, check_isa(&isas[3]); }
 static void test_rows_are_covered(void **state) {
   (void)state;
   for (size_t row = 0; row < kernel_count; row++) {
-    int covered = kernel_table[row].types.b == 1 << TYPE_F32;
+    int covered = kernel_table[row].types.b == 1 << TYPE_F32 ||
+                  kernel_table[row].kind == PROBLEM_attention; /* tests/compile/cache-halves.hg */
     for (int i = 0; i < LINES; i++) {
       struct problem p, again;
       char out[512];

@@ -7,17 +7,23 @@
  * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
  * Where IS_DIRECT, for few rows, nothing is packed: b and v are read once, where they are. Where the epilogue masks what
  * follows a row (VISIBLE) those scores weigh nothing: neither product goes there. From defines(): VECTORS ROWS
- * BLOCKS WIDE_BLOCKS UNIT_BLOCKS IS_DIRECT C_TYPE (what is not f32 is rounded when stored). */
+ * BLOCKS WIDE_BLOCKS UNIT_BLOCKS IS_DIRECT B_TYPE (of b and v, widened as they are read) C_TYPE (what is not f32 is rounded
+ * when stored). */
 #include "types.h"
+#include "stored.h"
 #define NR (VECTORS * LANES)
 #define PANELS ((N + NR - 1) / NR)
 #define WIDTH (PANELS * NR) /* of a row of scores */
 #define V_PANELS ((COLUMNS + NR - 1) / NR)
 /* Panels of b and v: where one begins, how far its rows are apart, columns that may be read. */
 #if IS_DIRECT
+#define PANEL_T B_T
+#define LOAD_PANEL LOAD_SOME_B
 #define B_PANEL(b, panel) ((b) + (panel) * NR), B_ROW, N - (panel) * NR
 #define V_PANEL(v, panel) ((v) + (panel) * NR), V_ROW, COLUMNS - (panel) * NR
 #else
+#define PANEL_T float
+#define LOAD_PANEL load_lanes_
 #define B_PANEL(b, panel) ((b) + (panel) * K * NR), NR, NR
 #define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
 #endif
@@ -33,9 +39,9 @@
 #if B_COLUMN != 1 && B_ROW == 1
 /* to[i][j] = from[j][i]; rows of `from` are B_COLUMN apart, of `to` NR: halves of vectors are
    interleaved as often as the lanes have bits. */
-INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
+INLINE_ void PASTE_(NAME, transpose)(const B_T *from, float *to) {
   vec x[LANES], y[LANES];
-  UNROLL for (int i = 0; i < LANES; i++) x[i] = loadu_(from + i * B_COLUMN);
+  UNROLL for (int i = 0; i < LANES; i++) x[i] = LOAD_B(from + i * B_COLUMN);
   UNROLL for (int bit = 1; bit < LANES; bit *= 2) {
     UNROLL for (int i = 0; i < LANES / 2; i++) {
       y[2 * i] = INTERLEAVE_LOW_(x[i], x[i + LANES / 2]);
@@ -47,14 +53,14 @@ INLINE_ void PASTE_(NAME, transpose)(const float *from, float *to) {
 }
 #endif
 
-INLINE_ void PASTE_(NAME, pack_b)(const float *b, float *packed) {
+INLINE_ void PASTE_(NAME, pack_b)(const B_T *b, float *packed) {
   for (long n = 0; n < WIDTH; n += LANES) {
     float *to = packed + n / NR * K * NR + n % NR;
     const long lanes = N - n;
     long k = 0;
 #if B_COLUMN == 1
     for (; k < K; k++)
-      storeu_(to + k * NR, lanes > 0 ? load_lanes_(b + k * B_ROW + n, lanes) : (vec){0});
+      storeu_(to + k * NR, lanes > 0 ? LOAD_SOME_B(b + k * B_ROW + n, lanes) : (vec){0});
 #elif B_ROW == 1
     if (lanes >= LANES)
       for (; k + LANES <= K; k += LANES)
@@ -62,16 +68,16 @@ INLINE_ void PASTE_(NAME, pack_b)(const float *b, float *packed) {
 #endif
     for (; k < K; k++)
       for (long j = 0; j < LANES; j++)
-        to[k * NR + j] = j < lanes ? b[k * B_ROW + (n + j) * B_COLUMN] : 0.0f;
+        to[k * NR + j] = j < lanes ? LANE_(SPLAT_B(b[k * B_ROW + (n + j) * B_COLUMN]), 0) : 0.0f;
   }
 }
 
-INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
+INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed) {
   for (long n = 0; n < V_PANELS * NR; n += LANES) {
     float *to = packed + n / NR * N * NR + n % NR;
     const long lanes = COLUMNS - n;
     for (long k = 0; k < N; k++)
-      storeu_(to + k * NR, lanes > 0 ? load_lanes_(v + k * V_ROW + n, lanes) : (vec){0});
+      storeu_(to + k * NR, lanes > 0 ? LOAD_SOME_B(v + k * V_ROW + n, lanes) : (vec){0});
   }
 }
 
@@ -88,7 +94,7 @@ INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
       vec w[VECTORS];                                                                      \
       UNROLL for (int x = 0; x < vectors; x++) {                                           \
         const long left = (columns) - x * LANES;                                           \
-        w[x] = left > 0 ? load_lanes_((b) + k * (b_row) + x * LANES, left) : (vec){0};     \
+        w[x] = left > 0 ? LOAD_PANEL((b) + k * (b_row) + x * LANES, left) : (vec){0};     \
       }                                                                                    \
       UNROLL for (int y = 0; y < rows; y++) {                                              \
         float t = (a)[y * (a_row) + k];                                                    \
@@ -99,11 +105,11 @@ INLINE_ void PASTE_(NAME, pack_v)(const float *v, float *packed) {
 
 #if IS_DIRECT && B_COLUMN != 1
 /* a's row times each column of b: LANES columns at once, whose sums are folded into one vector. */
-INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
+INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s) {
   for (long n = 0; n < N; n += LANES) {
 #if B_ROW == 1 && LANES > 1
     vec acc[LANES];
-    const float *column[LANES]; /* behind the last column, that one again */
+    const B_T *column[LANES]; /* behind the last column, that one again */
     long k = 0;
     UNROLL for (int i = 0; i < LANES; i++) {
       acc[i] = (vec){0};
@@ -111,11 +117,11 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
     }
     for (; k + LANES <= K; k += LANES) {
       const vec t = loadu_(a + k);
-      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * loadu_(column[i] + k);
+      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * LOAD_B(column[i] + k);
     }
     if (k < K) {
       const vec t = load_lanes_(a + k, K - k);
-      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * load_lanes_(column[i] + k, K - k);
+      UNROLL for (int i = 0; i < LANES; i++) acc[i] += t * LOAD_SOME_B(column[i] + k, K - k);
     }
     UNROLL for (int half = LANES / 2; half; half /= 2)
       UNROLL for (int i = 0; i < half; i++)
@@ -124,7 +130,8 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
 #else
     for (long j = n; j < N && j < n + LANES; j++) {
       float sum = 0;
-      for (long k = 0; k < K; k++) sum += a[k] * b[k * B_ROW + j * B_COLUMN];
+      for (long k = 0; k < K; k++)
+        sum += a[k] * LANE_(SPLAT_B(b[k * B_ROW + j * B_COLUMN]), 0);
       s[j] = sum;
     }
 #endif
@@ -133,7 +140,7 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const float *b, float *s) {
 #endif
 
 /* Products of a block of rows with the first `vectors` of a panel of b. */
-INLINE_ void PASTE_(NAME, panel)(const float *a, const float *b, float *s, long panel,
+INLINE_ void PASTE_(NAME, panel)(const float *a, const PANEL_T *b, float *s, long panel,
                                  const int rows, const int vectors) {
   vec acc[ROWS][VECTORS];
   PRODUCT_(acc, rows, vectors, a, A_ROW, B_PANEL(b, panel), K);
@@ -143,7 +150,7 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const float *b, float *s, long 
 }
 
 /* And with the panels of b that begin before column `seen`. */
-INLINE_ void PASTE_(NAME, scores)(const float *a, const float *b, float *s, const long seen,
+INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, const long seen,
                                   const int rows) {
   (void)seen;
 #if IS_DIRECT && B_COLUMN != 1
@@ -213,7 +220,7 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
   return 1.0f / whole;
 }
 
-INLINE_ void PASTE_(NAME, rows)(const float *a, const float *b, const float *v, float *s, C_T *c,
+INLINE_ void PASTE_(NAME, rows)(const float *a, const PANEL_T *b, const PANEL_T *v, float *s, C_T *c,
                                 const void *const *e, long line, const long seen, const int rows) {
   float top[ROWS], scale[ROWS];
   const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
@@ -247,10 +254,10 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
     C_T *c = (C_T *)c_ + batch0 * C_BATCH0 + batch1 * C_BATCH1;
-    const float *b_batch = (const float *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1;
-    const float *v_batch = (const float *)e[V_OPERAND] + batch0 * V_BATCH0 + batch1 * V_BATCH1;
+    const B_T *b_batch = (const B_T *)b_ + batch0 * B_BATCH0 + batch1 * B_BATCH1;
+    const B_T *v_batch = (const B_T *)e[V_OPERAND] + batch0 * V_BATCH0 + batch1 * V_BATCH1;
 #if IS_DIRECT
-    const float *b = b_batch, *v = v_batch;
+    const B_T *b = b_batch, *v = v_batch;
 #else
     if (packed != batch) {
       PASTE_(NAME, pack_b)(b_batch, b);
@@ -286,3 +293,6 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef V_PANEL
 #undef PRODUCT_
 #undef PRODUCT_OF_
+#undef PANEL_T
+#undef LOAD_PANEL
+#undef B_T

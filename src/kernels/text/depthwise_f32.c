@@ -15,7 +15,7 @@
 #if HAS_EPILOGUE
 #define RESULT(x, o, j, lanes) EPILOGUE_AT(x, o, j, lanes)
 #define COLUMN(j, lanes) EPILOGUE_COLUMN(j, lanes)
-#elif C_TYPE == 1 || C_TYPE == 16
+#elif C_TYPE == 1 || C_TYPE == 10 || C_TYPE == 16
 #define RESULT(x, o, j, lanes) (x)
 #define COLUMN(j, lanes)
 #else

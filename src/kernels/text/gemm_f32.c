@@ -1,5 +1,5 @@
 /* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile. b may be stored in 16
- * bits; it is multiplied as the floats that it stands for. */
+ * bits; it is multiplied as the floats that it stands for. c may be of 16 bits where k is not cut in blocks. */
 #include "types.h"
 #include "stored.h"
 #define NR (VECTORS * LANES)
@@ -16,7 +16,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
                                 const long lanes) {
   vec acc[K_UNROLL][TILE_ROWS][TILE_COLUMNS][VECTORS];
 #if STORES_SUMS
-  float *c = s->c + o;
+  C_T *c = s->c + o;
 #endif
   UNROLL for (int u = 0; u < K_UNROLL; u++)
     UNROLL for (int y = 0; y < rows; y++)
@@ -105,7 +105,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
           const long n = v == vectors - 1 ? lanes : LANES;
           const long at = o + y * C_Y + x * C_X + v * LANES, j = s->column + v * LANES;
           (void)j;
-          store_lanes_(s->c + at, EPILOGUE(sums[y][x][v], at, j, n), n);
+          STORE_C(s->c + at, EPILOGUE(sums[y][x][v], at, j, n), n);
         }
     return;
   }
@@ -114,8 +114,8 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
   UNROLL for (int y = 0; y < rows; y++)
     UNROLL for (int x = 0; x < columns; x++)
       UNROLL for (int v = 0; v < vectors; v++)
-        store_lanes_(c + y * C_Y + x * C_X + v * LANES, acc[0][y][x][v],
-                     v == vectors - 1 ? lanes : LANES);
+        STORE_C(c + y * C_Y + x * C_X + v * LANES, acc[0][y][x][v],
+                v == vectors - 1 ? lanes : LANES);
 #endif
 }
 

@@ -2,11 +2,12 @@
  * depends on a literal size, so the sizes may be read at run time and all such products of a model that have the same
  * VECTORS, K_UNROLL, AHEAD and epilogue are one function. Sums are those of gemm_f32.c, in the same order. A unit is
  * UNIT_PANELS panels. */
+#include "types.h"
 #include "stored.h"
 #define NR (VECTORS * LANES)
 
 /* The columns [j, j + vectors * LANES) of a panel; lanes: valid in the last vector. */
-INLINE_ void PASTE_(NAME, columns)(const float *a, const B_T *b, float *c, const void *const *e,
+INLINE_ void PASTE_(NAME, columns)(const float *a, const B_T *b, C_T *c, const void *const *e,
                                    long depth, long j, const int vectors, long lanes) {
   vec acc[K_UNROLL][VECTORS];
   long k = 0;
@@ -42,7 +43,7 @@ INLINE_ void PASTE_(NAME, columns)(const float *a, const B_T *b, float *c, const
     (void)n, (void)at;
   }
   UNROLL for (int v = 0; v < vectors; v++)
-    store_lanes_(c + j + v * LANES, acc[0][v], v == vectors - 1 ? lanes : LANES);
+    STORE_C(c + j + v * LANES, acc[0][v], v == vectors - 1 ? lanes : LANES);
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,

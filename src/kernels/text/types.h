@@ -16,6 +16,9 @@
 #elif A_TYPE == 3
 #define A_T int8_t
 #define LOAD_A load_i8_
+#elif A_TYPE == 10
+#define A_T uint16_t
+#define LOAD_A load_f16_
 #else
 #define A_T uint16_t
 #define LOAD_A load_bf16_
@@ -40,6 +43,9 @@
 #elif C_TYPE == 6
 #define C_T int32_t
 #define STORE_C narrow_i32
+#elif C_TYPE == 10
+#define C_T uint16_t
+#define STORE_C store_f16_
 #else
 #define C_T uint16_t
 #define STORE_C store_bf16_
@@ -51,7 +57,7 @@
 #define STORE_TWO(p, x, q, y) SATURATE_TWO_("vpacksswb", p, x, q, y)
 #define STORE_FOUR(p, x0, x1, q, y0, y1) SATURATE_FOUR_("vpacksswb", p, x0, x1, q, y0, y1)
 #endif
-#if C_TYPE == 1 || C_TYPE == 16
+#if C_TYPE == 1 || C_TYPE == 10 || C_TYPE == 16
 #define RESULT_T vec
 #else
 #define RESULT_T veci
