@@ -298,10 +298,10 @@ void set_chunks(struct plan *plan);
 void set_lifetimes(struct plan *plan);  /* and the size of scratch for plan->scratch_threads */
 bool write_in_place(struct plan *plan); /* whether any step is; lifetimes must be set */
 void write_apart(struct plan *plan);    /* takes that back */
-/* Places of all buffers, from their lives alone. */
 /* Weights that lie in the same place as others, buffer->over; lifetimes must be set. */
 MUST_USE hone_status share_weights(struct ctx *ctx, struct arena *arena, struct plan *plan);
 /* Whether two buffers of weights hold the same bytes, on targets of one width of vectors. */
 bool buffers_alike(const struct buffer *a, const struct buffer *b);
+/* Places of all buffers, from their lives alone. */
 MUST_USE hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan);
 #endif
