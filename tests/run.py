@@ -32,6 +32,7 @@ def steps(build, python):
     yield "layers", ["python3", "tools/check_layers.py"]
     yield "circles", ["python3", "tools/check_circles.py"]
     yield "length", ["python3", "tools/check_length.py"]
+    yield "attributes", ["python3", "tools/check_attributes.py"]
     yield "format", ["make", "-s", "check-format"]
     yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]
     for program in sorted(glob.glob(f"{build}/tests/test_*")):

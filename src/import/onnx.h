@@ -182,12 +182,6 @@ MUST_USE hone_status add_identity(struct builder *builder, struct graph *graph, 
 MUST_USE hone_status build_node(struct builder *builder, struct graph *graph,
                                 const struct raw_node *raw, struct node **out);
 
-/* -- attributes.c ---------------------------------------------------------------------------------
- */
-/* E_FORMAT where a node of ai.onnx or ai.onnx.ml has an attribute that no operator has, or of
-   another kind than the specification gives it: reading on would take the default in its place. */
-MUST_USE hone_status check_attributes(struct ctx *ctx, const struct raw_node *node);
-
 /* -- onnx_model.c ---------------------------------------------------------------------------------
  */
 MUST_USE hone_status build_model(struct builder *builder, struct wire message, struct graph **out);

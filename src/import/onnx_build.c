@@ -273,6 +273,14 @@ static void trim_inputs(struct raw_node *node) {
   while (node->inputs.count && !node->inputs.at[node->inputs.count - 1]) node->inputs.count--;
 }
 
+/* Names of an operator that is not known may mean anything: it is refused by its own name. */
+static hone_status check_attributes(struct builder *builder, const struct raw_node *node) {
+  if (!op_find(node->domain, node->op_type) && (*node->domain || !is_upgraded(node->op_type)))
+    return HONE_OK;
+  return attributes_check(builder->reader.ctx, place_raw(node), node->op_type, node->attributes.at,
+                          node->attributes.count);
+}
+
 hone_status add_node(struct builder *builder, struct scope *scope, struct raw_node *node) {
   struct node *built;
   bool was_upgraded = false;
@@ -280,7 +288,7 @@ hone_status add_node(struct builder *builder, struct scope *scope, struct raw_no
   const struct raw_function *function = function_of(builder, node);
   if (function) return note_call(builder, function, scope, node);
   bool was_renamed = contrib_name(node);
-  TRY(check_attributes(builder->reader.ctx, node));
+  TRY(check_attributes(builder, node)); /* of the opset that the file has */
   if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
   if (!was_upgraded && !was_renamed) TRY(check_opset(builder, node));
   trim_inputs(node);

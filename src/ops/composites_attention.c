@@ -145,7 +145,7 @@ void expand_attention(struct expansion *e) {
 
 static struct value *modified(struct expansion *e, const char *name, struct value *x) {
   const struct attribute *a = node_attribute(e->node, name);
-  if (!a || a->kind != ATTRIBUTE_GRAPH || !a->graph || e->status) return x;
+  if (!a || e->status) return x;
   struct value *y = x_inline(e, a->graph, x);
   if (!e->status && (y->dtype != x->dtype || !shape_equal(&y->shape, &x->shape)))
     x_fail(e, HONE_E_SHAPE, "%s changes type or shape", name);

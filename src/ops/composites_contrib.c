@@ -65,13 +65,13 @@ static struct value *activated(struct expansion *e, struct value *x) {
   const char *name = node_string(e->node, "activation", "");
   const struct attribute *given = node_attribute(e->node, "activation_params");
   if (!*name) return x;
-  if (!strcmp(name, "Clip") && given && given->kind == ATTRIBUTE_FLOATS && given->count == 2)
+  if (!strcmp(name, "Clip") && given && given->count == 2)
     return x_3(e, OP_Clip, x, x_scalar(e, x->dtype, given->floats[0]),
                x_scalar(e, x->dtype, given->floats[1]));
   for (size_t i = 0; i < COUNT(rows); i++) {
     if (strcmp(rows[i].name, name)) continue;
     for (size_t p = 0; p < 2 && rows[i].parameters[p]; p++)
-      if (given && given->kind == ATTRIBUTE_FLOATS && p < given->count)
+      if (given && p < given->count)
         x_with_float(e, rows[i].parameters[p], given->floats[p]);
       else if (node_attribute(e->node, own[p])) /* of FusedGemm */
         x_with_float(e, rows[i].parameters[p], x_float(e, own[p], 0));
@@ -260,6 +260,7 @@ void expand_matmul_nbits(struct expansion *e) {
   int64_t blocks = known ? (k + block - 1) / block : 1;
   if (bits != 2 && bits != 4 && bits != 8)
     x_fail(e, HONE_E_UNSUP, "MatMulNBits of %lld bits", (long long)bits);
+  if (x_int(e, "weight_prepacked", 0)) x_fail(e, HONE_E_UNSUP, "MatMulNBits with weight_prepacked");
   if (e->status) return;
   if (!known || b->dtype != HONE_U8 || !shape_count(&b->shape, &count) ||
       count != n * blocks * block * bits / 8 || !shape_count(&scales->shape, &count) ||

@@ -92,6 +92,12 @@ static struct value *padding(struct expansion *e, struct value *mask, int64_t ba
 
 /* -- Attention: one product for query, key and value ------------------------------------------------ */
 
+/* An attribute of which only the default, 0 or NONE, is understood. */
+static void refuse_unread(struct expansion *e, const char *name) {
+  if (x_int(e, name, 0) || !x_is(e, name, "NONE", "NONE"))
+    x_fail(e, HONE_E_UNSUP, "%s with %s", e->node->op->name, name);
+}
+
 struct packed {
   struct value *qkv; /* [batch, rows, columns], bias added */
   struct value *mask, *past, *bias;
@@ -103,12 +109,11 @@ static struct value *cached(struct expansion *e, struct value *past, int64_t whi
 }
 
 static void attend_packed(struct expansion *e, struct packed p) {
-  static const char *const unread[] = {"do_rotary", "past_present_share_buffer"};
   size_t given = 0;
   const int64_t *sizes = node_ints(e->node, "qkv_hidden_sizes", &given);
   int64_t heads = x_int(e, "num_heads", 0), past = 0, from = 0;
-  for (size_t i = 0; i < COUNT(unread); i++)
-    if (x_int(e, unread[i], 0)) x_fail(e, HONE_E_UNSUP, "%s with %s", e->node->op->name, unread[i]);
+  refuse_unread(e, "do_rotary");
+  refuse_unread(e, "past_present_share_buffer");
   if (!e->status && (p.qkv->shape.rank != 3 || heads < 1 || (sizes && given != 3) ||
                      (p.past && (p.past->shape.rank != 5 || p.past->shape.dims[0] != 2))))
     x_fail(e, HONE_E_SHAPE, "%s: the operands do not fit together", e->node->op->name);
@@ -346,6 +351,10 @@ void expand_group_query_attention(struct expansion *e) {
   struct grouped g = {0};
   for (size_t k = GQA_SINK + 1; k < e->node->input_count; k++)
     if (x_in(e, k)) x_fail(e, HONE_E_UNSUP, "GroupQueryAttention with input %zu", k);
+  refuse_unread(e, "k_quant_type");
+  refuse_unread(e, "v_quant_type");
+  refuse_unread(e, "kv_cache_bit_width");
+  refuse_unread(e, "qk_output");
   read_grouped(e, &g);
   if (!e->status) read_places(e, &g);
   if (e->status) return;

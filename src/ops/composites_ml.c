@@ -24,8 +24,7 @@ static struct value *rows_of(struct expansion *e, size_t k) {
 
 /* Floats of an attribute; NULL: not there. */
 static const struct attribute *floats_of(const struct expansion *e, const char *name) {
-  const struct attribute *a = node_attribute(e->node, name);
-  return a && a->kind == ATTRIBUTE_FLOATS ? a : NULL;
+  return node_attribute(e->node, name);
 }
 
 /* They as a constant [rows, columns], or [columns] where rows is 0; `first` of them are skipped. */
@@ -123,10 +122,8 @@ struct labels {
 static struct labels labels_of(const struct expansion *e) {
   const struct attribute *texts = node_attribute(e->node, "classlabels_strings");
   const struct attribute *ints = node_attribute(e->node, "classlabels_ints");
-  if (texts && texts->kind == ATTRIBUTE_STRINGS && texts->count)
-    return (struct labels){texts, true, texts->count};
-  if (ints && ints->kind == ATTRIBUTE_INTS && ints->count)
-    return (struct labels){ints, false, ints->count};
+  if (texts && texts->count) return (struct labels){texts, true, texts->count};
+  if (ints && ints->count) return (struct labels){ints, false, ints->count};
   return (struct labels){0};
 }
 
@@ -408,7 +405,7 @@ void expand_one_hot_encoder(struct expansion *e) {
   size_t count = 0;
   const int64_t *ints = node_ints(e->node, "cats_int64s", &count);
   struct value *x = x_in(e, 0), *list;
-  if (x->dtype == HONE_STRING && texts && texts->kind == ATTRIBUTE_STRINGS) {
+  if (x->dtype == HONE_STRING && texts) {
     list = x_constant(e, HONE_STRING, &(struct shape){1, {(int64_t)texts->count}}, &tensor);
     if (!e->status)
       memcpy(tensor_data(tensor), texts->strings, texts->count * sizeof(struct string));

@@ -25,7 +25,7 @@ void expand_murmur_hash(struct expansion *e) {
 void expand_regex_full_match(struct expansion *e) {
   const struct attribute *pattern = node_attribute(e->node, "pattern");
   struct tensor *table = NULL;
-  if (!pattern || pattern->kind != ATTRIBUTE_STRING) {
+  if (!pattern) {
     x_fail(e, HONE_E_FORMAT, "RegexFullMatch without a pattern");
     return;
   }
@@ -60,13 +60,12 @@ void expand_tokenizer(struct expansion *e) {
                          *cuts = node_attribute(e->node, "separators"),
                          *rest = node_attribute(e->node, "pad_value");
   const struct value *x = x_in(e, 0);
-  const bool by_cuts = !pattern && cuts && cuts->kind == ATTRIBUTE_STRINGS && cuts->count;
+  const bool by_cuts = !pattern && cuts && cuts->count;
   const bool by_character = by_cuts && cuts->count == 1 && !cuts->strings[0].length;
   int64_t starts[3];
   struct tensor *table = NULL;
   const struct tensor *filling;
-  if (x->shape.rank < 1 || x->shape.rank > 2 || (rest && rest->kind != ATTRIBUTE_STRING) ||
-      (!by_cuts && (!pattern || pattern->kind != ATTRIBUTE_STRING)))
+  if (x->shape.rank < 1 || x->shape.rank > 2 || (!by_cuts && !pattern))
     x_fail(e, HONE_E_FORMAT, "Tokenizer of rank %d, or without separators or expression",
            x->shape.rank);
   if (e->status) return;
@@ -110,7 +109,7 @@ void expand_string_normalizer(struct expansion *e) {
   const struct attribute *words = node_attribute(e->node, "stopwords");
   struct value *x = x_in(e, 0);
   const struct tensor *list;
-  int64_t count = words && words->kind == ATTRIBUTE_STRINGS ? (int64_t)words->count : 0;
+  int64_t count = words ? (int64_t)words->count : 0;
   bool has_row = x->shape.rank == 2 && x->shape.dims[0] == 1;
   if (x->shape.rank != 1 && !has_row) {
     x_fail(e, HONE_E_SHAPE, "input 0 is neither [n] nor [1,n]");
@@ -135,18 +134,17 @@ void expand_string_normalizer(struct expansion *e) {
 static const struct tensor *read_list(struct expansion *e, const char *stem) {
   static const struct {
     const char *ending;
-    enum attribute_kind kind;
     hone_dtype dtype;
-  } rows[] = {{"tensor", ATTRIBUTE_TENSOR, HONE_UNDEFINED},
-              {"strings", ATTRIBUTE_STRINGS, HONE_STRING},
-              {"int64s", ATTRIBUTE_INTS, HONE_I64},
-              {"floats", ATTRIBUTE_FLOATS, HONE_F32}};
+  } rows[] = {{"tensor", HONE_UNDEFINED},
+              {"strings", HONE_STRING},
+              {"int64s", HONE_I64},
+              {"floats", HONE_F32}};
   for (size_t i = 0; i < COUNT(rows); i++) {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", stem, rows[i].ending);
     const struct attribute *a = node_attribute(e->node, name);
     const struct tensor *list;
-    if (!a || a->kind != rows[i].kind) continue;
+    if (!a) continue;
     if (a->kind == ATTRIBUTE_TENSOR) return a->tensor;
     (void)x_constant(e, rows[i].dtype, &(struct shape){1, {(int64_t)a->count}}, &list);
     for (size_t k = 0; k < a->count && !e->status; k++)
@@ -209,14 +207,12 @@ static const struct tensor *read_default(struct expansion *e, hone_dtype dtype, 
                                          double number) {
   const struct attribute *given = node_attribute(e->node, "default_tensor");
   const struct tensor *one;
-  if (given && given->kind == ATTRIBUTE_TENSOR && tensor_count(given->tensor) == 1)
-    return given->tensor;
+  if (given && tensor_count(given->tensor) == 1) return given->tensor;
   (void)x_constant(e, dtype, &(struct shape){1, {1}}, &one);
   if (e->status) return NULL;
   if (dtype == HONE_STRING) {
     const struct attribute *text = node_attribute(e->node, "default_string");
-    *(struct string *)tensor_data(one) =
-        text && text->kind == ATTRIBUTE_STRING ? text->s : (struct string){"_Unused", 7};
+    *(struct string *)tensor_data(one) = text ? text->s : (struct string){"_Unused", 7};
   } else if (dtype_is_float(dtype)) {
     tensor_set_f64(one, 0, x_float(e, "default_float", number));
   } else {
@@ -260,8 +256,7 @@ void expand_category_mapper(struct expansion *e) {
   const struct attribute *numbers = node_attribute(e->node, "cats_int64s");
   const struct tensor *texts, *integers;
   bool to_text = x_in(e, 0)->dtype != HONE_STRING;
-  if (!names || !numbers || names->count != numbers->count || names->kind != ATTRIBUTE_STRINGS ||
-      numbers->kind != ATTRIBUTE_INTS) {
+  if (!names || !numbers || names->count != numbers->count) {
     x_fail(e, HONE_E_FORMAT, "CategoryMapper without as many texts as integers");
     return;
   }

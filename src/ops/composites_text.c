@@ -16,11 +16,9 @@ static bool read_grams(struct expansion *e, struct grams *g) {
                       .skips = x_int(e, "max_skip_count", 0)};
   bool is_text = x_in(e, 0)->dtype == HONE_STRING;
   if (is_text) g->pool = node_attribute(e->node, "pool_strings");
-  bool fits = g->pool && g->starts && g->columns && g->starts->kind == ATTRIBUTE_INTS &&
-              g->columns->kind == ATTRIBUTE_INTS &&
-              g->pool->kind == (is_text ? ATTRIBUTE_STRINGS : ATTRIBUTE_INTS) && g->shortest >= 1 &&
-              g->longest >= g->shortest && g->longest <= (int64_t)g->starts->count &&
-              g->longest <= HONE_MAX_RANK && g->skips >= 0 && g->skips <= 1 << 16;
+  bool fits = g->pool && g->starts && g->columns && g->shortest >= 1 && g->longest >= g->shortest &&
+              g->longest <= (int64_t)g->starts->count && g->longest <= HONE_MAX_RANK &&
+              g->skips >= 0 && g->skips <= 1 << 16;
   for (size_t i = 0; fits && i < g->starts->count; i++) {
     int64_t end = i + 1 < g->starts->count ? g->starts->ints[i + 1] : (int64_t)g->pool->count;
     fits = g->starts->ints[i] >= 0 && end >= g->starts->ints[i] && end <= (int64_t)g->pool->count &&
@@ -30,8 +28,7 @@ static bool read_grams(struct expansion *e, struct grams *g) {
     fits = g->columns->ints[i] >= 0 && g->columns->ints[i] < 1 << 28;
     if (fits && g->columns->ints[i] >= g->width) g->width = g->columns->ints[i] + 1;
   }
-  if (fits && g->weights)
-    fits = g->weights->kind == ATTRIBUTE_FLOATS && g->weights->count == g->columns->count;
+  if (fits && g->weights) fits = g->weights->count == g->columns->count;
   if (!fits) x_fail(e, HONE_E_FORMAT, "the n-grams do not fit together");
   return fits;
 }

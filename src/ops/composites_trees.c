@@ -214,7 +214,7 @@ static const int64_t *list(struct ensemble *t, const char *name, size_t want, bo
 
 static const struct tensor *tensor(struct ensemble *t, const char *name) {
   const struct attribute *a = node_attribute(t->e->node, name);
-  return a && a->kind == ATTRIBUTE_TENSOR ? a->tensor : NULL;
+  return a ? a->tensor : NULL;
 }
 
 static bool read_ensemble(struct ensemble *t) {

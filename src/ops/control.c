@@ -18,7 +18,7 @@ struct unroll {
 
 static const struct graph *body_of(const struct node *node, const char *name) {
   const struct attribute *a = node_attribute(node, name);
-  return a && a->kind == ATTRIBUTE_GRAPH ? a->graph : NULL;
+  return a ? a->graph : NULL;
 }
 
 hone_status control_body(struct ctx *ctx, const struct node *node, const char *name, size_t inputs,

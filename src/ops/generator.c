@@ -39,23 +39,15 @@ static hone_status read_constant(struct ctx *ctx, struct arena *arena, const str
                                  const struct tensor **out) {
   static const struct {
     const char *name;
-    enum attribute_kind kind;
     hone_dtype dtype;
   } forms[] = {
-      {"value", ATTRIBUTE_TENSOR, HONE_UNDEFINED},
-      {"value_float", ATTRIBUTE_FLOAT, HONE_F32},
-      {"value_floats", ATTRIBUTE_FLOATS, HONE_F32},
-      {"value_int", ATTRIBUTE_INT, HONE_I64},
-      {"value_ints", ATTRIBUTE_INTS, HONE_I64},
-      {"value_string", ATTRIBUTE_STRING, HONE_STRING},
-      {"value_strings", ATTRIBUTE_STRINGS, HONE_STRING},
+      {"value", HONE_UNDEFINED},      {"value_float", HONE_F32}, {"value_floats", HONE_F32},
+      {"value_int", HONE_I64},        {"value_ints", HONE_I64},  {"value_string", HONE_STRING},
+      {"value_strings", HONE_STRING},
   };
   for (size_t k = 0; k < COUNT(forms); k++) {
-    const struct attribute *attribute = node_attribute(node, forms[k].name);
-    if (!attribute) continue;
-    if (attribute->kind != forms[k].kind)
-      return fail(ctx, HONE_E_FORMAT, node_place(node), "%s has another type", forms[k].name);
-    return constant_tensor(ctx, arena, node, forms[k].name, forms[k].dtype, out);
+    if (node_attribute(node, forms[k].name))
+      return constant_tensor(ctx, arena, node, forms[k].name, forms[k].dtype, out);
   }
   return fail(ctx, HONE_E_UNSUP, node_place(node), "Constant without a dense value");
 }
@@ -88,7 +80,7 @@ hone_status infer_constant_of_shape(struct ctx *ctx, struct graph *graph, struct
   size_t rank;
   TRY(want_ints(ctx, node, 0, "shape", HONE_MAX_RANK, to.dims, &rank));
   to.rank = (int)rank;
-  if (value && (value->kind != ATTRIBUTE_TENSOR || tensor_count(value->tensor) != 1))
+  if (value && tensor_count(value->tensor) != 1)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "value is not a tensor of one element");
   return set_output(ctx, node, 0, value ? value->tensor->dtype : HONE_F32, &to);
 }

@@ -86,7 +86,7 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   bool folded = false;
   TRY(list_refuse(f->ctx, node));
   if (expand_find(node)) {
-    TRY(node_arity(f->ctx, node));
+    TRY(node_form(f->ctx, node));
     TRY(expand_in_place(f->ctx, frame->graph, node, &bytes));
   } else {
     TRY(node_infer_bytes(f->ctx, frame->graph, node, &bytes));
@@ -100,7 +100,7 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
 static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
   bool known = false, taken = false;
   struct graph *branch;
-  if (!task.stage) TRY(node_arity(f->ctx, task.node));
+  if (!task.stage) TRY(node_form(f->ctx, task.node));
   if (!task.stage) TRY(control_condition(f->ctx, task.node, &known, &taken));
   if (known) {
     struct node_list nodes = {0};
@@ -141,7 +141,7 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
   bool done;
   if (task.stage) return infer_open_loop(f, frame, task);
   if (!task.unroll) {
-    TRY(node_arity(f->ctx, task.node));
+    TRY(node_form(f->ctx, task.node));
     if (is_batched_scan(task.node)) {
       TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
       return wait_for(f, frame, &nodes);
@@ -164,7 +164,7 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
 static hone_status infer_list_node(struct inference *f, struct frame *frame,
                                    const struct node *node) {
   struct node_list nodes = {0};
-  TRY(node_arity(f->ctx, node));
+  TRY(node_form(f->ctx, node));
   TRY(list_resolve(f->ctx, frame->graph, node, &nodes));
   return wait_for(f, frame, &nodes);
 }

@@ -3,7 +3,7 @@
  */
 #include "ops_internal.h"
 
-hone_status node_arity(struct ctx *ctx, const struct node *node) {
+hone_status node_form(struct ctx *ctx, const struct node *node) {
   const struct op *op = node->op;
   const size_t inputs = node->input_count;
   if (inputs < (size_t)op->min_inputs || (op->max_inputs >= 0 && inputs > (size_t)op->max_inputs))
@@ -20,7 +20,7 @@ hone_status node_arity(struct ctx *ctx, const struct node *node) {
       return fail(ctx, HONE_E_SHAPE, node_place(node),
                   "type or shape of input %zu \"%s\" is not known", k, value->name);
   }
-  return HONE_OK;
+  return attributes_check(ctx, node_place(node), op->name, node->attributes, node->attribute_count);
 }
 
 static hone_status output_bytes(struct ctx *ctx, const struct node *node, size_t *out_bytes) {
@@ -43,7 +43,7 @@ static hone_status output_bytes(struct ctx *ctx, const struct node *node, size_t
 
 hone_status node_infer_bytes(struct ctx *ctx, struct graph *graph, struct node *node,
                              size_t *out_bytes) {
-  TRY(node_arity(ctx, node));
+  TRY(node_form(ctx, node));
   TRY(node->op->infer(ctx, graph, node));
   TRY(infer_extents(ctx, graph, node));
   TRY(infer_sizes(ctx, graph, node));

@@ -227,7 +227,7 @@ static hone_status map(struct ctx *ctx, struct graph *graph, const struct node *
   const struct value_list *first;
   struct value **in, **made;
   TRY(need_list(ctx, node, 0, &first));
-  if (!body || body->kind != ATTRIBUTE_GRAPH || body->graph->inputs.count != node->input_count ||
+  if (!body || body->graph->inputs.count != node->input_count ||
       body->graph->outputs.count != node->output_count)
     return fail(ctx, HONE_E_FORMAT, node_place(node), "a body of other inputs or outputs");
   if ((int64_t)first->count > ctx->limits[LIMIT_unroll])

@@ -49,7 +49,7 @@ static bool is_true(const struct value *value) {
 bool loop_is_counted(const struct node *node) {
   const struct attribute *a = node_attribute(node, "body");
   const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
-  if (!a || a->kind != ATTRIBUTE_GRAPH || a->graph->outputs.count < 1) return false;
+  if (!a || a->graph->outputs.count < 1) return false;
   if (!trip || !trip->constant || (goes && !is_true(goes))) return false;
   if (!tensor_i64(trip->constant, 0)) return true;
   const struct value *on = a->graph->outputs.at[0];

@@ -63,6 +63,11 @@ MUST_USE hone_status recurrent_activations(struct ctx *ctx, struct arena *arena,
                                            double **out_alphas, double **out_betas,
                                            size_t *out_count);
 
+/* -- attributes.c ------------------------------------------------------------------------------ */
+/* E_FORMAT at the place where an attribute is none that the operator has, or of another kind. */
+MUST_USE hone_status attributes_check(struct ctx *ctx, struct place at, const char *op_name,
+                                      const struct attribute *attributes, size_t count);
+
 /* -- infer.c, infer_node.c, fold.c, lower.c ---------------------------------------------------- */
 /* Infers every node in order; folds nodes whose inputs are constant as far as later inference needs
    them (small integer results), so that Shape -> Gather -> Concat -> Reshape resolves. Checks each

@@ -65,8 +65,8 @@ int64_t dims_product(const struct shape *shape, int from, int to);
 static inline bool has_input(const struct node *node, size_t k) { return node_input(node, k); }
 
 /* -- infer_node.c ---- */
-/* E_FORMAT or E_SHAPE where operands are missing, too many or not known. */
-MUST_USE hone_status node_arity(struct ctx *ctx, const struct node *node);
+/* E_FORMAT or E_SHAPE where operands are missing, too many or not known, or attributes unknown or of another kind. */
+MUST_USE hone_status node_form(struct ctx *ctx, const struct node *node);
 /* node_infer; bytes of all its results. */
 MUST_USE hone_status node_infer_bytes(struct ctx *ctx, struct graph *graph, struct node *node,
                                       size_t *out_bytes);

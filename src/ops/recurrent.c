@@ -113,7 +113,7 @@ static hone_status read_activations(struct ctx *ctx, const struct node *node,
   const struct attribute *alphas = node_attribute(node, "activation_alpha");
   const struct attribute *betas = node_attribute(node, "activation_beta");
   size_t expected = (size_t)(r->functions * r->directions), alpha = 0, beta = 0;
-  if (names && (names->kind != ATTRIBUTE_STRINGS || names->count != expected))
+  if (names && names->count != expected)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "activations is no list of %zu names",
                 expected);
   for (int d = 0; d < r->directions; d++)
