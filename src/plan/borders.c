@@ -35,7 +35,9 @@ static hone_status look_at(struct builder *b, struct image *images, const struct
   int64_t border = 0;
   images[y->index].is_written = true;
   const bool is_conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
-  if (is_conv && !computes_in_halves(b, g)) TRY(conv_border(b, g, &border));
+  const bool in_halves = computes_in_halves(b, g);
+  /* what lies in another type than its products are of is converted, and the copy has the zeros */
+  if (is_conv && in_halves == (storage_of(b, x) == HONE_BF16)) TRY(conv_border(b, g, &border));
   if (graph_owns(b->graph, x)) {
     images[x->index].reads++;
     if (border > images[x->index].border) images[x->index].border = border;

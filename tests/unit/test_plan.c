@@ -303,6 +303,33 @@ static void attention_in_bf16_converts_nothing(void **state) {
   assert_int_equal(plan->steps.at[2]->outputs[0].dtype, HONE_BF16);
 }
 
+/* An image that lies in bf16 has zeros around it for the products of bf16 that read it: the model's output alone is copied.
+   The model's own input has none, and is copied into them. */
+static void images_in_bf16_have_borders(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *text;
+    int copies;
+  } cases[] = {{"  a = Conv(x, w)\n  y = Conv(a, v) pads=[1,1,1,1]\n}\n", 1},
+               {"  a = Conv(x, w)\n  b = Relu(a)\n  y = Conv(b, v) pads=[1,1,1,1]\n}\n", 1},
+               {"  y = Conv(x, v) pads=[1,1,1,1]\n}\n", 2}};
+  struct target target;
+  assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512bf16", &target), HONE_OK);
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    char text[512];
+    int copies = 0;
+    snprintf(text, sizeof text,
+             "graph(x: f32[1,16,6,6]) -> (y) {\n  w = const f32[16,16,1,1] seed=1\n"
+             "  v = const f32[16,16,3,3] seed=2\n%s",
+             cases[c].text);
+    read_graph(f, text);
+    const struct plan *plan = make_plan_for(f, &target, true);
+    for (size_t i = 0; i < plan->steps.count; i++)
+      copies += plan->steps.at[i]->kind == STEP_COPY && plan->steps.at[i]->inputs[0].buffer;
+    assert_int_equal(copies, cases[c].copies);
+  }
+}
+
 /* -- f16 ----------------------------------------------------------------------------------------- */
 
 /* A cache in 16 bits is read where it lies, whatever turns it, where both halves of it have one type. */
@@ -650,6 +677,7 @@ int main(void) {
       TEST(attention_in_bf16_converts_nothing),
       TEST(caches_are_read_in_their_type),
       TEST(products_store_16_bits),
+      TEST(images_in_bf16_have_borders),
       TEST(bf16_takes_the_faster_products),
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),
