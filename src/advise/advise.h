@@ -32,7 +32,8 @@ enum standing {
   STANDING_chosen,
   STANDING_runner_up, /* the best of the others */
   STANDING_behind,    /* meets every bound, is worse */
-  STANDING_tied,     /* not told apart from the choice, which is smaller or was seen to be faster */
+  STANDING_tied, /* not told apart from the choice, which is smaller or was seen to be faster */
+  STANDING_undecided, /* too little was measured to tell it from the choice, by the rule of a study's verdicts */
   STANDING_unproven, /* parts on several engines that are not proven faster than one engine alone */
   STANDING_out,      /* misses a bound */
   STANDING_unsure,   /* the bound lies within its interval */
@@ -42,6 +43,10 @@ enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
 struct standing_of {
   enum standing standing;
   enum bound_state bounds[DEMAND_COUNT];
+  /* the caller's to set, where a later look had no time for the row: the look whose figures it stands with (0: the
+     advice's own), the one that had none, and what that said; NULL: none had none */
+  size_t look, late_look;
+  const char *late;
 };
 /* Without a runner-up among these records: the row that the choice was set against in an earlier look. */
 struct rival {
@@ -55,7 +60,7 @@ struct advice {
   struct standing_of *at;   /* by record of the summary */
   size_t choice, runner_up; /* SIZE_MAX: none */
   struct interval ratio;    /* objective of the runner-up by the choice's; >= 1 is better */
-  bool is_decided;          /* that interval leaves out 1 */
+  bool is_decided;          /* a study's verdict would be the same: verdict_of */
   double regret;            /* share it may lie behind rows not told apart; INFINITY: not known */
   bool is_by_cost; /* a tied row was seen to be a little faster, the choice needs less memory */
   /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all

@@ -78,21 +78,56 @@ static enum bound_state check_all(const struct record *r, const struct demands *
   return worst;
 }
 
-/* How many times better a is than b, with its interval: of slices side by side where there are such, else of the two
-   rows' own intervals. */
-static struct interval better_by(const struct summary *s, size_t a, size_t b, enum demand_id id) {
+/* How many times better one row is than another. */
+struct lead {
+  struct interval by;
+  enum verdict verdict; /* of the other one: slower where it is proven to be behind */
+};
+
+static bool is_by_slices(enum demand_id id) {
+  return id == DEMAND_latency || id == DEMAND_throughput || id == DEMAND_energy;
+}
+
+/* By a study's rule where the figures are of slices. What was seen once, as a size, differs or not. */
+static struct lead judge(const struct summary *s, size_t a, size_t b, enum demand_id id,
+                         struct interval by) {
+  const enum verdict seen = isnan(by.value) ? VERDICT_undecided
+                            : by.low > 1    ? VERDICT_slower
+                            : by.high < 1   ? VERDICT_faster
+                                            : VERDICT_tie;
+  const enum verdict verdict = verdict_of(&s->records[b], &s->records[a], &by, NULL);
+  if (!is_by_slices(id)) return (struct lead){by, seen};
+  /* floors are of times */
+  return (struct lead){by, id == DEMAND_energy && verdict != VERDICT_undecided ? seen : verdict};
+}
+
+static enum verdict turn(enum verdict verdict) {
+  return verdict == VERDICT_slower   ? VERDICT_faster
+         : verdict == VERDICT_faster ? VERDICT_slower
+                                     : verdict;
+}
+
+/* By slices side by side, with the study's verdict, where there are such; else by the two rows' own intervals. */
+static struct lead lead_of(const struct summary *s, size_t a, size_t b, enum demand_id id) {
   const struct interval x = range_of(&s->records[a], id), y = range_of(&s->records[b], id);
   const struct comparison *pair = find_comparison(s, b, a), *turned = find_comparison(s, a, b);
   const bool by_time =
       id == DEMAND_latency ||
       (id == DEMAND_throughput && s->records[a].cell.batch == s->records[b].cell.batch);
-  if (by_time && pair && isfinite(pair->ratio.value)) return pair->ratio;
+  if (by_time && pair && isfinite(pair->ratio.value))
+    return (struct lead){pair->ratio, pair->verdict};
   if (by_time && turned && turned->ratio.low > 0)
-    return (struct interval){1 / turned->ratio.value, 1 / turned->ratio.high,
-                             1 / turned->ratio.low};
-  if (demand_kinds[id].is_more_better)
-    return (struct interval){x.value / y.value, x.low / y.high, x.high / y.low};
-  return (struct interval){y.value / x.value, y.low / x.high, y.high / x.low};
+    return (struct lead){{1 / turned->ratio.value, 1 / turned->ratio.high, 1 / turned->ratio.low},
+                         turn(turned->verdict)};
+  const bool is_more = demand_kinds[id].is_more_better;
+  const struct interval by =
+      is_more ? (struct interval){x.value / y.value, x.low / y.high, x.high / y.low}
+              : (struct interval){y.value / x.value, y.low / x.high, y.high / x.low};
+  return judge(s, a, b, id, by);
+}
+
+static bool is_behind(const struct summary *s, size_t a, size_t b, enum demand_id id) {
+  return lead_of(s, a, b, id).verdict == VERDICT_slower;
 }
 
 static bool is_smaller(const struct record *a, const struct record *b) {
@@ -104,14 +139,22 @@ static bool is_smaller(const struct record *a, const struct record *b) {
   return false;
 }
 
-/* The best by its figure among records of one standing; SIZE_MAX: none. */
+#define OF(standing) (1u << STANDING_##standing)
+/* Rows that may be as good as the choice. */
+#define OPEN (OF(tied) | OF(undecided))
+
+static bool is_one_of(const struct advice *a, size_t i, unsigned standings) {
+  return standings >> a->at[i].standing & 1;
+}
+
+/* The best by its figure among records of some standings; SIZE_MAX: none. */
 static size_t best_of(const struct summary *s, const struct demands *d, const struct advice *a,
-                      enum standing standing, size_t without) {
+                      unsigned standings, size_t without) {
   size_t best = SIZE_MAX;
   for (size_t i = 0; i < s->record_count; i++) {
-    if (a->at[i].standing != standing || i == without) continue;
+    if (!is_one_of(a, i, standings) || i == without) continue;
     if (isnan(demand_kinds[d->objective].value(&s->records[i]))) continue;
-    if (best == SIZE_MAX || better_by(s, i, best, d->objective).value > 1) best = i;
+    if (best == SIZE_MAX || lead_of(s, i, best, d->objective).by.value > 1) best = i;
   }
   return best;
 }
@@ -129,7 +172,7 @@ static void hold_back_unproven(const struct summary *s, const struct demands *d,
     if (!has_single) a->at[h].standing = STANDING_unproven;
     for (size_t i = 0; i < s->record_count && a->at[h].standing == STANDING_behind; i++) {
       if (a->at[i].standing != STANDING_behind || is_hybrid(&s->records[i])) continue;
-      if (!(better_by(s, h, i, d->objective).low > 1)) a->at[h].standing = STANDING_unproven;
+      if (!is_behind(s, h, i, d->objective)) a->at[h].standing = STANDING_unproven;
     }
   }
 }
@@ -137,15 +180,15 @@ static void hold_back_unproven(const struct summary *s, const struct demands *d,
 /* What is proven to be behind the choice is simply behind. */
 static void sort_unproven(const struct summary *s, const struct demands *d, struct advice *a) {
   for (size_t h = 0; h < s->record_count; h++)
-    if (a->at[h].standing == STANDING_unproven && better_by(s, a->choice, h, d->objective).low > 1)
+    if (a->at[h].standing == STANDING_unproven && is_behind(s, a->choice, h, d->objective))
       a->at[h].standing = STANDING_behind;
 }
 
 static double regret_of(const struct summary *s, const struct demands *d, const struct advice *a) {
   double regret = 0;
   for (size_t i = 0; i < s->record_count; i++) {
-    if (a->at[i].standing != STANDING_tied && a->at[i].standing != STANDING_unproven) continue;
-    const double low = better_by(s, a->choice, i, d->objective).low;
+    if (!is_one_of(a, i, OPEN | OF(unproven))) continue;
+    const double low = lead_of(s, a->choice, i, d->objective).by.low;
     regret = fmax(regret, low > 0 ? 1 / low - 1 : INFINITY);
   }
   return regret;
@@ -153,27 +196,29 @@ static double regret_of(const struct summary *s, const struct demands *d, const 
 
 static void settle(const struct summary *s, const struct demands *d, struct advice *a) {
   hold_back_unproven(s, d, a);
-  const size_t fastest = best_of(s, d, a, STANDING_behind, SIZE_MAX);
+  const size_t fastest = best_of(s, d, a, OF(behind), SIZE_MAX);
   if (fastest == SIZE_MAX) return;
   a->choice = fastest;
   for (size_t i = 0; i < s->record_count; i++) {
     if (i == fastest || a->at[i].standing != STANDING_behind) continue;
     if (isnan(demand_kinds[d->objective].value(&s->records[i]))) continue; /* not known: no tie */
-    const struct interval by = better_by(s, fastest, i, d->objective);
-    if (by.low > 1) continue;
-    a->at[i].standing = STANDING_tied;
-    if (by.value <= TIE_MOST && is_smaller(&s->records[i], &s->records[a->choice])) a->choice = i;
+    const struct lead lead = lead_of(s, fastest, i, d->objective);
+    if (lead.verdict == VERDICT_slower) continue;
+    a->at[i].standing = lead.verdict == VERDICT_undecided ? STANDING_undecided : STANDING_tied;
+    if (lead.by.value <= TIE_MOST && is_smaller(&s->records[i], &s->records[a->choice]))
+      a->choice = i;
   }
   a->is_by_cost = a->choice != fastest;
-  if (a->is_by_cost) a->at[fastest].standing = STANDING_tied;
+  if (a->is_by_cost) a->at[fastest].standing = a->at[a->choice].standing;
   a->at[a->choice].standing = STANDING_chosen;
   sort_unproven(s, d, a);
   a->regret = regret_of(s, d, a);
-  a->runner_up = best_of(s, d, a, STANDING_tied, a->choice);
-  if (a->runner_up == SIZE_MAX) a->runner_up = best_of(s, d, a, STANDING_behind, a->choice);
+  a->runner_up = best_of(s, d, a, OPEN, a->choice);
+  if (a->runner_up == SIZE_MAX) a->runner_up = best_of(s, d, a, OF(behind), a->choice);
   if (a->runner_up == SIZE_MAX) return;
-  a->ratio = better_by(s, a->choice, a->runner_up, d->objective);
-  a->is_decided = a->ratio.low > 1;
+  const struct lead lead = lead_of(s, a->choice, a->runner_up, d->objective);
+  a->ratio = lead.by;
+  a->is_decided = lead.verdict == VERDICT_slower;
   if (a->at[a->runner_up].standing == STANDING_behind)
     a->at[a->runner_up].standing = STANDING_runner_up;
 }

@@ -65,8 +65,17 @@ static bool has_bound(const struct demands *d) {
   return any;
 }
 
-void advise_reason(struct text *out, const struct summary *s, const struct demands *d,
-                   const struct advice *a, size_t i) {
+static void put_against(struct text *out, const struct summary *s, const struct demands *d,
+                        const struct advice *a, size_t i) {
+  const struct demand_kind *kind = &demand_kinds[d->objective];
+  text_printf(out, "%s ", kind->title);
+  put_amount(out, d->objective, kind->value(&s->records[i]));
+  text_puts(out, " against ");
+  put_amount(out, d->objective, kind->value(&s->records[a->choice]));
+}
+
+static void put_standing(struct text *out, const struct summary *s, const struct demands *d,
+                         const struct advice *a, size_t i) {
   const struct record *r = &s->records[i];
   switch (a->at[i].standing) {
     case STANDING_chosen:
@@ -75,10 +84,11 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
       break;
     case STANDING_runner_up:
     case STANDING_behind:
-      text_printf(out, "%s ", demand_kinds[d->objective].title);
-      put_amount(out, d->objective, demand_kinds[d->objective].value(r));
-      text_puts(out, " against ");
-      put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
+      put_against(out, s, d, a, i);
+      break;
+    case STANDING_undecided:
+      put_against(out, s, d, a, i);
+      text_puts(out, ", too little measured to decide");
       break;
     case STANDING_tied:
       text_puts(out, a->is_by_cost ? "not told apart from the choice, which needs less memory"
@@ -101,8 +111,18 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
   }
 }
 
-static const char *const standing_words[] = {"chosen",   "runner-up", "behind", "tied",
-                                             "unproven", "out",       "unsure", "invalid"};
+void advise_reason(struct text *out, const struct summary *s, const struct demands *d,
+                   const struct advice *a, size_t i) {
+  const struct standing_of *at = &a->at[i];
+  put_standing(out, s, d, a, i);
+  if (!at->late) return;
+  if (at->look) text_printf(out, "; as look %zu saw it", at->look);
+  text_printf(out, "; look %zu had no time for it: ", at->late_look);
+  text_put_safe(out, at->late, 160);
+}
+
+static const char *const standing_words[] = {
+    "chosen", "runner-up", "behind", "tied", "undecided", "unproven", "out", "unsure", "invalid"};
 
 static void put_need(struct text *out, const struct demands *d, enum demand_id id, double needed) {
   put_amount(out, id, needed);
@@ -155,7 +175,8 @@ static void put_alone(struct text *out, const struct summary *s, const struct ad
     advise_name(out, rival->summary, rival->record);
     text_puts(out, " by ");
     put_times(out, &rival->ratio);
-    text_printf(out, rival->is_decided ? ", decided at 95 %% (look %zu)\n" : " (look %zu)\n",
+    text_printf(out, ", %s (look %zu)\n",
+                rival->is_decided ? "decided at 95 %" : "too little measured to decide",
                 rival->look);
   } else {
     text_puts(out, ran                   ? "; nothing else holds every bound\n"
@@ -178,13 +199,17 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
     put_alone(out, s, a);
     return;
   }
-  text_puts(out, a->is_decided ? "; better than " : "; not told apart from ");
+  const bool is_tied = a->at[a->runner_up].standing == STANDING_tied || a->is_by_cost;
+  text_puts(out, a->is_decided ? "; better than "
+                 : is_tied     ? "; not told apart from "
+                               : "; ahead of ");
   advise_name(out, s, a->runner_up);
-  text_puts(out, a->is_decided ? " by " : ", ");
+  text_puts(out, !a->is_decided && is_tied ? ", " : " by ");
   put_times(out, &a->ratio);
   text_puts(out, a->is_decided   ? ", decided at 95 %"
                  : a->is_by_cost ? ": the smaller memory decided"
-                                 : ": the faster by what was seen");
+                 : is_tied       ? ": the faster by what was seen"
+                                 : ", too little measured to decide");
   if (a->regret > 0 && isfinite(a->regret))
     text_printf(out, "; at most %.1f %% behind the best", 100 * a->regret);
   text_puts(out, "\n");
@@ -257,6 +282,8 @@ static json_t *row_json(const struct summary *s, const struct demands *d, const 
   text_deinit(&reason);
   for (int id = 0; row && id < DEMAND_COUNT; id++)
     json_object_set_new(row, demand_kinds[id].name, json_finite(demand_kinds[id].value(r)));
+  if (row && a->at[i].look)
+    json_object_set_new(row, "seen_in_look", json_integer((json_int_t)a->at[i].look));
   return row;
 }
 

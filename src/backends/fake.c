@@ -1,9 +1,12 @@
-/* fake: scripted timings and faults, so that the harness can be tested without an engine and
- * without a clock. Like null it copies its input; options say what else happens: latency_us=N each
- * inference takes N us of this thread's time; jitter_us=N adds up to N more fault=NAME      one of
- * the rows of `faults`, at=prepare|open|again|bind|submit|close, after=N submits; again: when a
- * process opens that is not the cell's first n=N             the fault's number: exit code, MiB, ... cheat=NAME      what the outputs are: one of `cheats`; from
- * the after-th submit on It exists only with HONE_TESTING=1, and its records are flagged synthetic.
+/* fake: scripted timings and faults, so that the harness can be tested without an engine and without a clock. Like null it
+ * copies its input; options say what else happens:
+ *   latency_us=N   each inference takes N us of this thread's time; jitter_us=N adds up to N more
+ *   fault=NAME     one of the rows of `faults`, at=prepare|open|again|bind|submit|close, after=N submits; again: when a
+ *                  process opens that is not the cell's first
+ *   mark=FILE      faults begin once it exists: the end of a session makes it
+ *   n=N            the fault's number: exit code, MiB, ...
+ *   cheat=NAME     what the outputs are: one of `cheats`; from the after-th submit on
+ * It exists only with HONE_TESTING=1, and its records are flagged synthetic.
  */
 #include "backends.h"
 
@@ -209,11 +212,12 @@ static const struct {
 
 /* Does what the options say for this stage. */
 static hone_status act(struct ctx *ctx, const char *options, const char *stage) {
-  char at[256], name[256];
+  char at[256], name[256], mark[256];
   int64_t number;
   TRY(option_int(ctx, options, "n", 0, 0, INT64_MAX, &number));
   if (!option_get(options, "at", at)) snprintf(at, sizeof at, "submit");
   if (!option_get(options, "fault", name) || strcmp(at, stage)) return HONE_OK;
+  if (option_get(options, "mark", mark) && access(mark, F_OK)) return HONE_OK;
   for (size_t i = 0; i < COUNT(reports); i++)
     if (!strcmp(reports[i].name, name))
       return fail(ctx, reports[i].status, place_name("fake"), "scripted %s in %s", name, stage);
@@ -325,9 +329,17 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   return HONE_OK;
 }
 
+static void make_mark(const char *options) {
+  char mark[256];
+  const int fd =
+      option_get(options, "mark", mark) ? open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (fd >= 0) close(fd);
+}
+
 static void close_session(struct session *s) {
   struct ctx ctx;
   ctx_init(&ctx);
+  make_mark(s->options);
   hone_status ignored = act(&ctx, s->options, "close");
   (void)ignored;
 }

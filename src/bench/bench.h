@@ -689,7 +689,13 @@ bool turn_end(struct bench *bench, double rounds_ns);
 struct member;
 /* Whether it does not run because of the bound that turn_begin set. */
 bool turn_was_cut(const struct bench *bench, const struct member *member);
-/* Bounds what is asked of a cell behind its rounds until deadline_ns is 0; false: there is no time to ask. */
+/* Bounds a slice of what runs until turn_slice_end; whoever was cut leaves the others less. */
+void turn_slice(struct bench *bench);
+void turn_slice_end(struct bench *bench, bool was_cut);
+/* Each bounds, until deadline_ns is 0, what is asked of a cell behind its rounds: its floor, its end, and all else; false:
+   there is no time to ask. */
+void turn_floor(struct bench *bench);
+void turn_close(struct bench *bench);
 bool turn_survey(struct bench *bench);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */

@@ -280,7 +280,7 @@ hone_status member_close(struct bench *bench, struct member *member) {
   const bool asks = member->is_live && !record->number && turn_survey(bench);
   bool has_survived = !asks || (ask_survey(member) && ask_labels(bench, member_case(bench, member),
                                                                  &member->worker, record));
-  if (asks) bench->harness.deadline_ns = 0;
+  turn_close(bench);
   hone_status kept = HONE_OK;
   if (bench->options.keep_dir && member->is_live && has_survived && !record->number)
     kept = keep_cell(bench, member->cell, &member->worker, record, &has_survived);
@@ -295,6 +295,7 @@ hone_status member_close(struct bench *bench, struct member *member) {
       member_end(member, &end);
     json_decref(reply);
   }
+  bench->harness.deadline_ns = 0;
   bool is_clean =
       worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
   if (member->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);

@@ -34,6 +34,19 @@ static bool is_late(const struct bench *bench, const struct member *members, siz
   return any && turns_are_over(bench);
 }
 
+/* A slice that the budget ends is no fault of its cell: whoever resumes asks it again. */
+static hone_status slice_in_turn(struct bench *bench, struct member *member, int round) {
+  turn_slice(bench);
+  const hone_status status = member_slice(bench, member, round);
+  const bool was_cut = turn_was_cut(bench, member);
+  if (was_cut) {
+    member->record.status = STATUS_interrupted;
+    member->progress->has_failed = true;
+  }
+  turn_slice_end(bench, was_cut);
+  return status;
+}
+
 static hone_status run_rounds(struct bench *bench, struct member *members, size_t count) {
   int rounds = 0;
   for (size_t i = 0; i < count; i++) {
@@ -54,7 +67,7 @@ static hone_status run_rounds(struct bench *bench, struct member *members, size_
       const uint64_t begin = clock_ns();
       bench->step++;
       if (member->is_live && schedule_takes_part(member->wanted_rounds, rounds, round))
-        status = member_slice(bench, member, round);
+        status = slice_in_turn(bench, member, round);
       if (!member->is_anchor) pace_add(bench, member->progress->cell, begin);
     }
   }
@@ -128,8 +141,9 @@ static hone_status open_group(struct bench *bench, struct cell_run *const *cells
   bool has_turn;
   TRY(find_turn(bench, cells, count, at, rounds_ns, &has_turn));
   if (needs_anchor && has_turn) { /* it links this group to the first one */
-    bench->harness.deadline_ns = 0;
-    TRY(open_member(bench, cells[0], number, true, &members[(*out_count)++]));
+    turn_slice(bench);
+    TRY(open_member(bench, cells[0], number, true, &members[*out_count]));
+    turn_slice_end(bench, turn_was_cut(bench, &members[(*out_count)++]));
     sum = members[0].rss;
   }
   for (size_t opened = 0; !bench_is_interrupted(bench); opened++) {
@@ -151,7 +165,10 @@ static hone_status open_group(struct bench *bench, struct cell_run *const *cells
 
 static hone_status member_floor(struct bench *bench, struct member *member) {
   if (bench_is_interrupted(bench)) return HONE_OK;
-  TRY(measure_floor(bench, member->progress->cell));
+  turn_floor(bench);
+  const hone_status status = measure_floor(bench, member->progress->cell);
+  bench->harness.deadline_ns = 0;
+  TRY(status);
   member->record.floor_ns = bench->floors[member->progress->cell];
   return HONE_OK;
 }

@@ -4,13 +4,15 @@
  * next one half a minute, and so on. The first of another case may take all that is left. Each that comes later may take
  * half of what the rounds of those that run leave over of its case's share, or all of it where nobody waits; whoever comes
  * when nothing is left says so. Another process of every cell is begun where one more fits. What was begun in time and takes
- * longer than was foreseen is left once a quarter of the budget more is over.
+ * longer than was foreseen is left once a quarter of the budget more is over; but the rounds of what runs have a minute then,
+ * half of one once one of them was left, and so on, and each process ten seconds to end.
  */
 #include "member.h"
 
 #include <math.h>
 
 #define FIRST_NS 60e9
+#define CLOSE_NS 10e9
 #define LEAST_NS 0.3e9 /* no engine opens in less */
 #define LATE 0.25      /* of the budget */
 
@@ -80,6 +82,7 @@ bool turn_end(struct bench *bench, double rounds_ns) {
   struct turns *t = &bench->turns;
   const bool fits = !t->has_run || turns_reach(bench, rounds_ns);
   bench->harness.deadline_ns = 0;
+  if (fits && !t->has_run) t->patience_ns = FIRST_NS;
   t->has_run |= fits;
   t->case_has_run |= fits;
   return fits;
@@ -90,11 +93,33 @@ bool turn_was_cut(const struct bench *bench, const struct member *member) {
   return has_budget(bench) && end && clock_ns() >= end && member->record.status == STATUS_timeout;
 }
 
+static double late_left_ns(const struct bench *bench) {
+  const uint64_t now = clock_ns(), late = bench->turns.late_ns;
+  return late > now ? (double)(late - now) : 0;
+}
+
+void turn_slice(struct bench *bench) {
+  if (has_budget(bench)) bound(bench, fmax(late_left_ns(bench), bench->turns.patience_ns));
+}
+
+void turn_slice_end(struct bench *bench, bool was_cut) {
+  struct turns *t = &bench->turns;
+  if (was_cut) t->patience_ns = fmax(t->patience_ns / 2, LEAST_NS);
+  bench->harness.deadline_ns = 0;
+}
+
+void turn_close(struct bench *bench) {
+  if (has_budget(bench)) bound(bench, fmax(late_left_ns(bench), CLOSE_NS));
+}
+
+void turn_floor(struct bench *bench) {
+  if (has_budget(bench)) bound(bench, fmax(left_ns(bench), LEAST_NS));
+}
+
 bool turn_survey(struct bench *bench) {
   struct turns *t = &bench->turns;
   if (!has_budget(bench)) return true;
-  const uint64_t now = clock_ns(), late = t->late_ns > now ? t->late_ns - now : 0;
-  const double left = fmax((double)late, t->has_surveyed ? 0 : FIRST_NS);
+  const double left = fmax(late_left_ns(bench), t->has_surveyed ? 0 : FIRST_NS);
   t->has_surveyed = true;
   if (left > 0) bound(bench, left);
   return left > 0;

@@ -91,6 +91,8 @@ MUST_USE hone_status answer_add_json(struct ctx *ctx, struct text *json, const c
 /* Seconds; references that the cache did not have, and smaller forms, are part of all. */
 struct spent {
   double budget_s, all_s, reference_s, forms_s;
+  /* what was begun when, with how much of the budget: [{phase, begin_s, budget_s, all_s}]; the caller's to decref */
+  json_t *phases;
 };
 struct answer {
   const struct summary *summary;

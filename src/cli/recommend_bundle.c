@@ -24,10 +24,11 @@ hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct tex
   TRY(advise_json(ctx, answer->summary, answer->demands, answer->advice, out));
   TRY(answer_add_json(ctx, out, "dropped", json_incref(answer->dropped)));
   TRY(split_add_json(ctx, answer->split, out));
-  TRY(answer_add_json(ctx, out, "time",
-                      json_pack("{s:f, s:f, s:f, s:f}", "budget_s", answer->spent.budget_s, "all_s",
-                                answer->spent.all_s, "reference_s", answer->spent.reference_s,
-                                "forms_s", answer->spent.forms_s)));
+  TRY(answer_add_json(
+      ctx, out, "time",
+      json_pack("{s:f, s:f, s:f, s:f, s:O}", "budget_s", answer->spent.budget_s, "all_s",
+                answer->spent.all_s, "reference_s", answer->spent.reference_s, "forms_s",
+                answer->spent.forms_s, "phases", answer->spent.phases)));
   return forms_add_json(ctx, answer->forms, out);
 }
 

@@ -7,6 +7,7 @@
 
 /* About as many as four cuts make, of three engines: each one's share of the budget. */
 #define TIMINGS 45
+#define LATE_S 60.0 /* that the last stretch which was begun in time may take */
 
 /* What the user named, as far as parts can run in it; without names `hone hybrid` takes what is ready. */
 static hone_status add_engines(struct ctx *ctx, const struct args *args, struct command *command) {
@@ -47,8 +48,11 @@ static hone_status ask(struct ctx *ctx, const struct args *args, const char *jso
   TRY(command_add_flag(ctx, &command, FLAG_budget, budget_text));
   TRY(command_add_flag(ctx, &command, FLAG_json, json_path));
   TRY(command_add_flag(ctx, &command, FLAG_quiet, NULL));
-  const struct process_options options = {
-      .argv = command.at, .environ_ = (const char *const *)environ, .fd_in = -1, .fd_out = -1};
+  const struct process_options options = {.argv = command.at,
+                                          .environ_ = (const char *const *)environ,
+                                          .fd_in = -1,
+                                          .fd_out = -1,
+                                          .timeout_ns = (uint64_t)((budget_s + LATE_S) * 1e9)};
   return process_run(ctx, &options, out);
 }
 
@@ -90,7 +94,12 @@ hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir
   }
   snprintf(path, sizeof path, "%s/hybrid.json", dir);
   hone_status status = ask(ctx, args, path, threads, budget_s, &result);
-  if (!status && (result.exit_code || result.signal)) {
+  if (!status && result.timed_out) {
+    snprintf(out->words, sizeof out->words,
+             "no parts on different engines: a stretch took more than %.0f s beyond its share of "
+             "the budget",
+             LATE_S);
+  } else if (!status && (result.exit_code || result.signal)) {
     /* a model that cannot be cut, or one engine alone: the race goes on without parts */
     safe_copy(out->words, sizeof out->words,
               result.output.at ? result.output.at : "hone hybrid ended without a word");

@@ -20,12 +20,19 @@
 #define RECORDS_SHARE 0.1 /* and for what records of other models say, */
 #define RECORDS_S 3.0     /* for which so much is little */
 #define LEAST_TIMEOUT_S 5.0
+#define LEAST_BUDGET_S 0.01                      /* of a look: its first row takes what it needs */
 enum { LIST = 1024, LOOKS = 4, MORE_LOOKS = 2 }; /* more: at what was dropped too early */
 
 struct look {
   bool is_bounded; /* by what was left of the budget: a timeout is no fault */
   struct summary summary;
   struct advice advice;
+  /* by record: the earlier look that it is of, from 1, because this one had no time for it, and why; 0: of this one */
+  struct carried {
+    size_t look;
+    const char *reason;
+  } * carried;
+  VEC(struct comparison) pairs; /* of the summary */
 };
 
 struct race {
@@ -139,6 +146,18 @@ static double spent_s(const struct race *race) {
 }
 static double left_s(const struct race *race) { return race->budget_s - spent_s(race); }
 
+/* Whatever takes time is begun with a share of what is left, and is on record with it. */
+static void phase_begin(struct race *race, const char *name, double budget_s) {
+  json_array_append_new(race->spent.phases, json_pack("{s:s, s:f, s:f}", "phase", name, "begin_s",
+                                                      spent_s(race), "budget_s", budget_s));
+}
+static void phase_end(struct race *race) {
+  json_t *last = json_array_get(race->spent.phases, json_array_size(race->spent.phases) - 1);
+  json_object_set_new(
+      last, "all_s",
+      json_real(spent_s(race) - json_number_value(json_object_get(last, "begin_s"))));
+}
+
 static void say(const struct race *race, const char *what) {
   if (!has(race->args, FLAG_quiet)) fprintf(stderr, "[%.0f s] %s\n", spent_s(race), what);
 }
@@ -204,42 +223,84 @@ static size_t find_row(const struct summary *s, const char *cell) {
   return SIZE_MAX;
 }
 
-/* A row without a turn whose earlier look was not cut: what that found stands. */
-static hone_status keep_news(const struct race *race, struct summary *s) {
-  size_t kept = 0, compared = 0, *place;
-  TRY(NEW_ARRAY(race->ctx, race->arena, place, s->record_count + 1));
-  for (size_t i = 0; i < s->record_count; i++) {
-    bool is_old = false;
-    for (size_t l = 0; advise_had_no_turn(&s->records[i]) && l < race->look_count; l++) {
-      const struct summary *before = &race->looks[l].summary;
-      const size_t row = find_row(before, s->records[i].cell.key);
-      is_old |= row != SIZE_MAX && before->records[row].status != STATUS_interrupted;
-    }
-    place[i] = is_old ? SIZE_MAX : kept;
-    if (is_old) continue;
-    if (kept != i) s->records[kept] = s->records[i];
-    kept++;
+/* That it was cut, or ran into a limit which was only what is left, is no fault of a row. */
+static bool had_no_time(const struct look *at, const struct record *r) {
+  return r->status == STATUS_interrupted || (at->is_bounded && r->status == STATUS_timeout);
+}
+
+/* The last look that had time for a row; SIZE_MAX: none had. */
+static size_t look_with(const struct race *race, const char *cell, size_t *out_row) {
+  for (size_t l = race->look_count; l-- > 0;) {
+    const struct look *at = &race->looks[l];
+    *out_row = find_row(&at->summary, cell);
+    if (*out_row != SIZE_MAX && !had_no_time(at, &at->summary.records[*out_row])) return l;
   }
-  s->record_count = kept;
-  for (size_t c = 0; c < s->comparison_count; c++) {
-    struct comparison one = s->comparisons[c];
-    one.a = place[one.a];
-    one.b = place[one.b];
-    if (one.a != SIZE_MAX && one.b != SIZE_MAX) s->comparisons[compared++] = one;
+  return SIZE_MAX;
+}
+
+/* The pairs of a row of an earlier look with what is in this one. */
+static hone_status carry_pairs(const struct race *race, const struct summary *from, size_t row,
+                               struct look *to) {
+  struct summary *s = &to->summary;
+  for (size_t c = 0; c < from->comparison_count; c++) {
+    struct comparison one = from->comparisons[c];
+    if (one.a != row && one.b != row) continue;
+    one.a = find_row(s, from->records[one.a].cell.key);
+    one.b = find_row(s, from->records[one.b].cell.key);
+    if (one.a == SIZE_MAX || one.b == SIZE_MAX || find_comparison(s, one.a, one.b)) continue;
+    VEC_PUSH(race->ctx, race->arena, &to->pairs, one);
+    s->comparisons = to->pairs.at;
+    s->comparison_count = to->pairs.count;
   }
-  s->comparison_count = compared;
   return HONE_OK;
 }
 
-static hone_status look(struct race *race, const char *title, const struct command *how,
+/* What this look had no time for stands with what the last one that had shows: its figures and its pairs. */
+static hone_status carry_over(const struct race *race, struct look *at) {
+  struct summary *s = &at->summary;
+  TRY(NEW_ARRAY(race->ctx, race->arena, at->carried, s->record_count + 1));
+  for (size_t c = 0; c < s->comparison_count; c++)
+    VEC_PUSH(race->ctx, race->arena, &at->pairs, s->comparisons[c]);
+  for (size_t i = 0; i < s->record_count; i++) {
+    struct record *r = &s->records[i];
+    size_t row;
+    if (!had_no_time(at, r)) continue;
+    const size_t l = look_with(race, r->cell.key, &row);
+    if (l == SIZE_MAX) continue;
+    const struct look *before = &race->looks[l];
+    TRY(arena_printf(race->ctx, race->arena, &at->carried[i].reason, "%s", r->reason));
+    at->carried[i].look = before->carried[row].look ? before->carried[row].look : l + 1;
+    *r = before->summary.records[row];
+    TRY(carry_pairs(race, &before->summary, row, at));
+  }
+  return HONE_OK;
+}
+
+/* A study of what `how` names, in so much of the budget. */
+static hone_status look(struct race *race, const char *title, struct command *how, double budget_s,
                         bool is_bounded) {
   struct look *at = &race->looks[race->look_count];
+  char budget[32];
+  snprintf(budget, sizeof budget, "%.2f", fmax(LEAST_BUDGET_S, budget_s));
+  TRY(command_add_flag(race->ctx, how, FLAG_budget, budget));
+  phase_begin(race, title, fmax(LEAST_BUDGET_S, budget_s));
   TRY(study(race, title, how, &at->summary));
-  TRY(keep_news(race, &at->summary));
+  phase_end(race);
   at->is_bounded = is_bounded;
+  TRY(carry_over(race, at));
   race->look_count++;
   race->spent.reference_s += reference_s_of(&at->summary.study);
   TRY(advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice));
+  for (size_t i = 0; i < at->summary.record_count; i++) {
+    if (!at->carried[i].look) continue;
+    at->advice.at[i].look = at->carried[i].look;
+    at->advice.at[i].late = at->carried[i].reason;
+    at->advice.at[i].late_look = race->look_count;
+  }
+  /* the study behind the answer is the one that shows the choice */
+  const size_t choice = at->advice.choice;
+  if (choice != SIZE_MAX && at->carried[choice].look)
+    at->summary.study = race->looks[at->carried[choice].look - 1].summary.study;
   return say_ahead(race, at);
 }
 
@@ -247,10 +308,8 @@ static hone_status first_look(struct race *race) {
   struct command how = {.count = 0};
   const struct repeated *backends = &race->args->repeated[FLAG_backend];
   char some_backends[LIST] = "", some_threads[LIST] = "";
-  char budget[32];
   int threads[MOST_WAYS];
   size_t thread_count;
-  snprintf(budget, sizeof budget, "%.2f", fmax(0.01, FIRST_SHARE * left_s(race)));
   size_t forms = 1;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
   if (forecast_keep(&race->forecast, &race->demands, race->budget_s / LOOK_S / 2 / (double)forms)) {
@@ -270,11 +329,11 @@ static hone_status first_look(struct race *race) {
   TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
   TRY(command_add_flag(race->ctx, &how, FLAG_warmup, "0.2"));
-  TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
-  return look(race, "recommend: a first look", &how, false);
+  return look(race, "recommend: a first look", &how, FIRST_SHARE * left_s(race), false);
 }
 
-/* After the first look whatever is not far behind; later whatever is not told apart from the best. */
+/* After the first look whatever is not far behind; later whatever is not told apart from the best: where too little was
+   measured to decide, still whatever is not far behind. */
 static bool stays(const struct race *race, const struct look *last, size_t i) {
   const struct advice *a = &last->advice;
   const struct record *r = &last->summary.records[i];
@@ -285,7 +344,8 @@ static bool stays(const struct race *race, const struct look *last, size_t i) {
   if (!strcmp(last->summary.records[a->choice].cell.backend, "hybrid") &&
       strcmp(r->cell.backend, "hybrid"))
     return true; /* parts must beat it in the last look too */
-  if (race->look_count > 1) return standing != STANDING_behind && standing != STANDING_runner_up;
+  if (race->look_count > 1 && standing != STANDING_undecided)
+    return standing != STANDING_behind && standing != STANDING_runner_up;
   const double x = kind->value(r), best = kind->value(&last->summary.records[a->choice]);
   return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;
 }
@@ -298,8 +358,12 @@ static hone_status find_split(struct race *race) {
   if (!race->split.is_asked) return HONE_OK;
   const int threads =
       choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].cell.threads;
+  const double budget_s = fmax(LEAST_BUDGET_S, left_s(race) / 4);
   say(race, "recommend: parts on different engines");
-  return split_find(race->ctx, race->args, race->dir, threads, left_s(race) / 4, &race->split);
+  phase_begin(race, "parts", budget_s);
+  TRY(split_find(race->ctx, race->args, race->dir, threads, budget_s, &race->split));
+  phase_end(race);
+  return HONE_OK;
 }
 
 /* 0: the model itself, else one more than the number of its form. */
@@ -323,16 +387,15 @@ static size_t last_seen(const struct race *race, size_t l, const char *cell) {
   return last;
 }
 
-/* Whether what the look chose has failed since, or no longer holds every bound for sure. One that had no time has not. */
+/* Whether what the look chose has failed since, or no longer holds every bound for sure. */
 static bool has_fallen(const struct race *race, size_t l) {
   const struct look *at = &race->looks[l];
   if (at->advice.choice == SIZE_MAX) return false;
   const char *cell = at->summary.records[at->advice.choice].cell.key;
   const struct look *seen = &race->looks[last_seen(race, l, cell)];
   const size_t row = find_row(&seen->summary, cell);
-  const enum record_status status = seen->summary.records[row].status;
-  return seen->advice.at[row].standing >= STANDING_out && status != STATUS_interrupted &&
-         (!seen->is_bounded || status != STATUS_timeout);
+  return seen->advice.at[row].standing >= STANDING_out &&
+         !had_no_time(seen, &seen->summary.records[row]);
 }
 
 static bool is_better(const struct race *race, double x, double y) {
@@ -361,9 +424,7 @@ static size_t bring_back(const struct race *race, struct runner *list) {
     for (size_t i = 0; has_fallen(race, l) && i < race->looks[l].summary.record_count; i++) {
       const struct record *r = &race->looks[l].summary.records[i];
       const enum standing standing = race->looks[l].advice.at[i].standing;
-      if (standing != STANDING_runner_up && standing != STANDING_behind &&
-          standing != STANDING_tied)
-        continue;
+      if (standing == STANDING_chosen || standing > STANDING_undecided) continue;
       if (last_seen(race, l, r->cell.key) != l) continue;
       add_runner(race, r, list, &found);
       if (isnan(best) || is_better(race, list[found - 1].value, best)) best = list[found - 1].value;
@@ -411,15 +472,19 @@ static hone_status list_runners(const struct race *race, struct runner **out, si
   return HONE_OK;
 }
 
-/* Of a look that the budget ended before it found anything: the answer rests on the one before. */
+/* Of a look that the budget ended before it found anything: the answer rests on the one before, whose rows say so. */
 static void drop_cut_look(struct race *race) {
   const struct look *last = &race->looks[race->look_count - 1];
-  bool was_cut = false;
+  struct look *before = &race->looks[race->look_count - 2];
   for (size_t i = 0; i < last->summary.record_count; i++)
-    was_cut |= last->summary.records[i].status == STATUS_interrupted ||
-               (last->is_bounded && last->summary.records[i].status == STATUS_timeout);
-  if (was_cut && last->advice.choice == SIZE_MAX && last[-1].advice.choice != SIZE_MAX)
-    race->look_count--;
+    if (!last->carried[i].look && !had_no_time(last, &last->summary.records[i])) return;
+  for (size_t i = 0; i < last->summary.record_count; i++) {
+    const size_t row = find_row(&before->summary, last->summary.records[i].cell.key);
+    if (row == SIZE_MAX || !last->carried[i].look) continue;
+    before->advice.at[row].late = last->carried[i].reason;
+    before->advice.at[row].late_look = race->look_count;
+  }
+  race->look_count--;
 }
 
 static double starts_s(const struct runner *list, size_t count) {
@@ -444,7 +509,7 @@ static size_t prefer_unseen(const struct race *race, struct runner *list, size_t
 static hone_status next_look(struct race *race, bool *out_done) {
   struct command how = {.count = 0};
   struct runner *runners;
-  char backends[LIST] = "", threads[LIST] = "", most[32], least[32], budget[32], timeout[32];
+  char backends[LIST] = "", threads[LIST] = "", most[32], least[32], timeout[32];
   const size_t looks = race->look_count;
   size_t cells, back;
   TRY(list_runners(race, &runners, &cells, &back));
@@ -468,21 +533,19 @@ static hone_status next_look(struct race *race, bool *out_done) {
   if (*out_done) return HONE_OK;
   const double share = (looks + 1 < LOOKS ? NEXT_SHARE : LAST_SHARE) * left;
   const double each = fmin(20, fmax(0.5, (share - 4 * starts) / (double)cells));
-  snprintf(budget, sizeof budget, "%.2f", fmax(0.01, fmax(share, fmin(starts, left))));
   snprintf(most, sizeof most, "%.2f", each);
   snprintf(least, sizeof least, "%.2f", fmin(1, each));
   TRY(command_add_flag(race->ctx, &how, FLAG_backend, backends));
   TRY(command_add_flag(race->ctx, &how, FLAG_threads, threads));
   TRY(command_add_flag(race->ctx, &how, FLAG_max_time, most));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, least));
-  TRY(command_add_flag(race->ctx, &how, FLAG_budget, budget));
   snprintf(timeout, sizeof timeout, "%.1f", fmax(LEAST_TIMEOUT_S, left));
   if (!back) TRY(command_add_flag(race->ctx, &how, FLAG_timeout, timeout));
   TRY(look(race,
            back         ? "recommend: what was dropped too early"
            : looks == 1 ? "recommend: the rest side by side"
                         : "recommend: what is not told apart yet",
-           &how, !back));
+           &how, fmax(share, fmin(starts, left)), !back));
   drop_cut_look(race);
   *out_done = race->look_count == looks;
   return HONE_OK;
@@ -520,7 +583,9 @@ static hone_status find_forms(struct race *race) {
   race->is_left[0] = true;
   if (isnan(least) || strcmp(race->device, "cpu") != 0) return HONE_OK;
   say(race, "recommend: int8, int4, fp16 and bf16 by hone quantise");
+  phase_begin(race, "forms", FORMS_SHARE * race->budget_s);
   TRY(forms_find(race->ctx, race->args, least, FORMS_SHARE * race->budget_s, &race->forms));
+  phase_end(race);
   for (size_t i = 0; i < FORM_COUNT; i++) race->is_left[i + 1] = race->forms.at[i].is_there;
   race->spent.forms_s = spent_s(race);
   return HONE_OK;
@@ -543,9 +608,12 @@ static void find_rival(struct race *race) {
 static hone_status run_race(struct race *race) {
   bool is_done = false;
   TRY(find_forms(race));
-  if (wants_forecast(race))
-    TRY(forecast_make(race->ctx, race->arena, race->args,
-                      fmax(RECORDS_S, RECORDS_SHARE * race->budget_s), &race->forecast));
+  if (wants_forecast(race)) {
+    const double records_s = fmax(RECORDS_S, RECORDS_SHARE * race->budget_s);
+    phase_begin(race, "records of other models", records_s);
+    TRY(forecast_make(race->ctx, race->arena, race->args, records_s, &race->forecast));
+    phase_end(race);
+  }
   TRY(first_look(race));
   TRY(find_split(race));
   while (!is_done && race->look_count < COUNT(race->looks)) TRY(next_look(race, &is_done));
@@ -672,11 +740,13 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
   race = (struct race){.ctx = ctx,
                        .args = args,
                        .start_ns = clock_ns(),
-                       .split = {.is_asked = has(args, FLAG_hybrid)}};
+                       .split = {.is_asked = has(args, FLAG_hybrid)},
+                       .spent = {.phases = json_array()}};
   int code = run(&race, &sinks) ? report_failure(ctx) : 0;
   if (!code && has(args, FLAG_predict)) code = forecast_print(ctx, race.arena, args, &sinks);
   if (!code && race.look_count) code = answer(&race, &sinks);
   json_decref(race.split.proposal);
+  json_decref(race.spent.phases);
   forms_free(&race.forms);
   if (race.dir[0]) dir_remove_tree(race.dir);
   arena_destroy(race.arena);

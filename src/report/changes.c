@@ -40,16 +40,13 @@ static MUST_USE hone_status compare_records(struct ctx *ctx, struct arena *arena
                                             const struct changes *changes, struct change *change) {
   const struct record *new = &changes->after->records[change->after],
                       *old = &changes->before->records[change->before];
-  const double floors = fabs(new->worst.floor_ns - old->worst.floor_ns);
-  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
   if (has_samples(changes->after, new) && has_samples(changes->before, old))
     TRY(ratio_of_samples(ctx, arena, changes, old, new, &change->ratio));
   else
     change->ratio = (struct interval){new->p50_ms / old->p50_ms, new->p50_lo_ms / old->p50_hi_ms,
                                       new->p50_hi_ms / old->p50_lo_ms};
   if (new->rounds < 2 || old->rounds < 2) change->ratio.low = change->ratio.high = (double)NAN;
-  change->verdict = decide(&change->ratio, new->incarnations, old->incarnations, new->rounds,
-                           old->rounds, new->p50_ms * 1e6, old->p50_ms * 1e6, &rule);
+  change->verdict = verdict_of(new, old, &change->ratio, NULL);
   return HONE_OK;
 }
 

@@ -595,28 +595,33 @@ static int compare_ordered(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
+enum verdict verdict_of(const struct record *a, const struct record *b,
+                        const struct interval *ratio, const struct paired *pairs) {
+  const double floors = fabs(a->worst.floor_ns - b->worst.floor_ns);
+  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
+  return decide(ratio, pairs ? pairs->processes : a->incarnations,
+                pairs ? pairs->processes : b->incarnations, pairs ? pairs->rounds : a->rounds,
+                pairs ? pairs->rounds : b->rounds, a->p50_ms * 1e6, b->p50_ms * 1e6, &rule);
+}
+
 static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *const *rows,
                                          size_t a, size_t b, uint64_t seed,
                                          struct comparison *out) {
   const struct record *x = &rows[a]->record, *y = &rows[b]->record;
-  const double floors = fabs(x->worst.floor_ns - y->worst.floor_ns);
-  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
   struct paired paired;
   *out = (struct comparison){.a = a, .b = b};
   TRY(paired_ratio(ctx, rows[a]->slices, rows[a]->slice_count, rows[b]->slices,
                    rows[b]->slice_count, CONFIDENCE, &paired));
   if (paired.processes >= 2) {
     out->ratio = paired.ratio;
-    out->verdict = decide(&out->ratio, paired.processes, paired.processes, paired.rounds,
-                          paired.rounds, x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
+    out->verdict = verdict_of(x, y, &out->ratio, &paired);
     return HONE_OK;
   }
   /* Not enough was measured side by side. */
   TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
   if (x->rounds < 2 || y->rounds < 2) /* nothing to resample: no interval */
     out->ratio.low = out->ratio.high = (double)NAN;
-  out->verdict = decide(&out->ratio, x->incarnations, y->incarnations, x->rounds, y->rounds,
-                        x->p50_ms * 1e6, y->p50_ms * 1e6, &rule);
+  out->verdict = verdict_of(x, y, &out->ratio, NULL);
   return HONE_OK;
 }
 

@@ -43,7 +43,12 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     for c in json.loads(report.text)["comparisons"]:
         if (c["a"], c["b"]) == (answer["runner_up"], answer["choice"]) and None not in c["ci"]:
             assert answer["ratio"] == pytest.approx([c["ratio"], *c["ci"]], rel=1e-4)
+        verdict = {(c["a"], c["b"]): c["verdict"] for c in json.loads(report.text)["comparisons"]}.get((answer["runner_up"], answer["choice"]))
+        assert verdict is None or answer["is_decided"] == (verdict == "slower"), answer  # no more is claimed than the study does
     time_of = answer["time"]
+    for phase in time_of["phases"]:  # nothing is begun with more than is left: each ends within a quarter more of what it was given
+        assert phase["begin_s"] + phase["budget_s"] <= 4 or phase["budget_s"] <= 0.01, time_of
+    assert "recommend: a first look" in [p["phase"] for p in time_of["phases"]] and all(p["all_s"] > 0 for p in time_of["phases"])
     assert time_of["budget_s"] == 4 and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
 
@@ -115,6 +120,48 @@ def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
     assert all("budget" in row["reason"] for row in rows), rows
     told = {row["backend"]: row["standing"] for row in answer["rows"]}
     assert told["native"] == "chosen" and answer["conclusion"].endswith("the budget reached for nothing else"), answer
+
+
+def copier(path):
+    """A model whose copy takes every engine about the same time."""
+    identity = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g",
+                                 [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1 << 18])],
+                                 [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1 << 18])])
+    onnx.save(helper.make_model(identity, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def test_what_a_later_look_has_no_time_for_stands_as_an_earlier_one_saw_it(hone, tmp_path):
+    """From the second look on one of two engines does not open: its figures and its pairs are those of the first, and the row says so."""
+    copier(tmp_path / "m.onnx")
+    for budget in ("12", "200"):  # on a busy machine nothing is left of 12 s for a second look
+        (tmp_path / "mark").unlink(missing_ok=True)
+        store = ["--store", f"{budget}.db"]
+        result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.latency_us=0",
+                      "--backend-option", "fake.fault=sleep", "--backend-option", "fake.at=open", "--backend-option",
+                      f"fake.mark={tmp_path / 'mark'}", "--threads", "1", "--budget", budget, *store, "--json", "-", "--quiet",
+                      env={"HONE_TESTING": "1"})
+        sound(result)
+        answer = json.loads(result.text)
+        seen = [row for row in looked_at(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
+        if len(seen) > 1 and seen[-1]["status"] == "ok":
+            break
+    first = seen[-1]  # the newest study is the first one named
+    assert first["status"] == "ok" and {row["status"] for row in seen[:-1]} <= {"interrupted", "timeout"}, seen
+    row, = (row for row in answer["rows"] if row["backend"] == "fake")
+    assert row["standing"] in ("chosen", "undecided") and row["latency"] == pytest.approx(first["latency_ms"]["p50"]), answer
+    assert "had no time for it: " in row["reason"] and row.get("seen_in_look", 1) == 1, row
+    assert answer["ratio"][0] > 0 and None not in answer["ratio"] and not answer["is_decided"], answer
+
+
+@pytest.mark.parametrize("stage", ["open", "again"])
+def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
+    """One that never opens, or whose floor never does, would be waited for ten minutes by --timeout."""
+    copier(tmp_path / "m.onnx")
+    result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.fault=sleep", "--backend-option",
+                  f"fake.at={stage}", "--threads", "1", "--budget", "4s", "--json", "-", "--quiet", env={"HONE_TESTING": "1"})
+    sound(result)
+    answer = json.loads(result.text)
+    assert answer["time"]["all_s"] < 500 and "choice" in answer, answer
 
 
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):

@@ -23,7 +23,9 @@ static struct record *add(struct scene *s, const char *backend, double p50, doub
                        .p50_ms = p50,
                        .p50_lo_ms = p50 - half,
                        .p50_hi_ms = p50 + half,
-                       .throughput_per_s = 1000 / p50};
+                       .throughput_per_s = 1000 / p50,
+                       .incarnations = 3,
+                       .rounds = 18};
   r->cell.batch = r->cell.threads = 1;
   r->worst.rss_steady = (int64_t)(memory * 1e6);
   r->worst.artifact_bytes = (int64_t)(memory * 5e5);
@@ -39,8 +41,12 @@ static struct record *add(struct scene *s, const char *backend, double p50, doub
 
 static void compare_rows(struct scene *s, size_t a, size_t b, double ratio, double low,
                          double high) {
+  const struct interval by = {ratio, low, high};
   s->comparisons[s->summary.comparison_count++] =
-      (struct comparison){.a = a, .b = b, .ratio = {ratio, low, high}};
+      (struct comparison){.a = a,
+                          .b = b,
+                          .ratio = by,
+                          .verdict = verdict_of(&s->records[a], &s->records[b], &by, NULL)};
 }
 
 static void begin(struct scene *s) {
@@ -107,6 +113,86 @@ static void a_tie_goes_to_the_smaller(void **state) {
   assert_true(fabs(s.advice.regret - .07) < 1e-9); /* the other may be as much faster */
   assert_true(says(&s, "the smaller memory decided; at most 7.0 % behind the best\n"));
   end(&s);
+}
+
+/* What a study calls undecided is undecided here, however far the intervals lie apart; what it calls a tie is one. */
+static void no_more_is_claimed_than_the_study_does(void **state) {
+  (void)state;
+  static const struct {
+    int processes, rounds;
+    double floor_ns; /* of one of the two */
+    bool has_pairs;
+    enum standing standing;
+    const char *words, *reason;
+  } rows[] = {{3, 18, 0, true, STANDING_runner_up,
+               "better than onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), decided at 95 %\n",
+               "runner-up  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms\n"},
+              {1, 6, 0, true, STANDING_undecided,
+               "ahead of onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), too little measured "
+               "to decide\n",
+               "undecided  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms, "
+               "too little measured to decide\n"},
+              {2, 36, 0, true, STANDING_undecided, "too little measured to decide\n",
+               "undecided  onnxruntime"},
+              {3, 6, 0, true, STANDING_undecided, "too little measured to decide\n",
+               "undecided  onnxruntime"},
+              {1, 6, 0, false, STANDING_undecided,
+               "1.50x (1.44 to 1.56), too little measured to decide\n", "undecided  onnxruntime"},
+              {3, 18, 0, false, STANDING_runner_up, "1.50x (1.44 to 1.56), decided at 95 %\n",
+               "runner-up  onnxruntime"},
+              {3, 18, 3e6, true, STANDING_tied,
+               "not told apart from onnxruntime, fp32, 1 thread, 1.50x (1.45 to 1.55): the faster "
+               "by what was seen\n",
+               "tied       onnxruntime"}};
+  for (size_t i = 0; i < COUNT(rows); i++)
+    for (int turned = 0; turned < 2; turned++) {
+      struct scene s;
+      begin(&s);
+      add(&s, "native", 4, .1, 100);
+      add(&s, "onnxruntime", 6, .1, 90);
+      for (size_t k = 0; k < 2; k++) {
+        s.records[k].incarnations = rows[i].processes;
+        s.records[k].rounds = rows[i].rounds;
+      }
+      s.records[1].worst.floor_ns = rows[i].floor_ns;
+      if (rows[i].has_pairs && turned) compare_rows(&s, 0, 1, 1 / 1.5, 1 / 1.55, 1 / 1.45);
+      if (rows[i].has_pairs && !turned) compare_rows(&s, 1, 0, 1.5, 1.45, 1.55);
+      choose(&s);
+      assert_int_equal(s.advice.choice, 0);
+      assert_int_equal(s.advice.at[1].standing, rows[i].standing);
+      assert_int_equal(s.advice.is_decided, rows[i].standing == STANDING_runner_up);
+      assert_true(says(&s, rows[i].words));
+      assert_true(says(&s, rows[i].reason));
+      end(&s);
+    }
+}
+
+/* What was seen once, as a size, differs or not, however few processes saw it; energy of one process decides nothing. */
+static void sizes_need_no_processes(void **state) {
+  (void)state;
+  static const struct {
+    enum demand_id objective;
+    int processes;
+    bool is_decided;
+  } rows[] = {{DEMAND_memory, 1, true}, {DEMAND_energy, 1, false}, {DEMAND_energy, 3, true}};
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    struct scene s;
+    begin(&s);
+    add(&s, "native", 4, .1, 100);
+    add(&s, "onnxruntime", 4, .1, 90);
+    for (size_t k = 0; k < 2; k++) {
+      s.records[k].incarnations = rows[i].processes;
+      s.records[k].rounds = 6 * rows[i].processes;
+      s.records[k].energy_mj = 60 - 30 * (double)k;
+      s.records[k].energy_lo_mj = s.records[k].energy_mj - 1;
+      s.records[k].energy_hi_mj = s.records[k].energy_mj + 1;
+    }
+    s.demands.objective = rows[i].objective;
+    choose(&s);
+    assert_int_equal(s.advice.choice, 1);
+    assert_int_equal(s.advice.is_decided, rows[i].is_decided);
+    end(&s);
+  }
 }
 
 /* Wide intervals of short looks: the smaller row is no better bet where it was seen to be slower. */
@@ -333,6 +419,8 @@ static void parts_alone_hold_a_bound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_fastest_that_is_sure),
                                      cmocka_unit_test(a_tie_goes_to_the_smaller),
+                                     cmocka_unit_test(no_more_is_claimed_than_the_study_does),
+                                     cmocka_unit_test(sizes_need_no_processes),
                                      cmocka_unit_test(a_wide_tie_goes_to_the_faster),
                                      cmocka_unit_test(bounds_hold_by_the_interval),
                                      cmocka_unit_test(more_is_better_where_it_is),

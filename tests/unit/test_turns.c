@@ -1,0 +1,122 @@
+/* The bound of a budget by a clock of the test's own: whatever engines do, a study ends a quarter of the budget after its
+ * end and a stated time more. The study is played here in the order of rounds.c; what bounds it is turns.c. */
+#define clock_ns scripted_clock_ns
+#include "bench/turns.c"
+#include "unit.h"
+
+static uint64_t now_ns;
+uint64_t scripted_clock_ns(void) { return now_ns; }
+
+#define FOREVER 1e30
+enum { MOST = 6, ROUNDS = 6 };
+
+/* Seconds; FOREVER: it hangs. */
+struct engine {
+  double open_s, slice_s, floor_s, close_s;
+};
+
+/* As the harness: until it is done or the deadline is there. */
+static bool ask(const struct bench *bench, double seconds) {
+  const uint64_t end = bench->harness.deadline_ns;
+  const double left_s = end > now_ns ? (double)(end - now_ns) / 1e9 : 0;
+  assert_true(end); /* nothing is asked without a bound */
+  now_ns += (uint64_t)(fmin(seconds, left_s) * 1e9);
+  return seconds < left_s;
+}
+
+static double play(double budget_s, const struct engine *engines, size_t count) {
+  static struct bench bench;
+  struct member members[MOST] = {0};
+  double rounds_ns = 0;
+  now_ns = 1000000000;
+  const uint64_t begin = now_ns;
+  memset(&bench, 0, sizeof bench);
+  bench.options.budget_s = budget_s;
+  bench.study.case_count = 1;
+  turns_begin(&bench);
+  assert_true(turns_prepare_case(&bench));
+  turns_begin_case(&bench, 0);
+  for (size_t i = 0; i < count; i++) {
+    if (!turn_begin(&bench, rounds_ns, count - i - 1)) continue;
+    members[i].is_live = ask(&bench, engines[i].open_s);
+    const double own = members[i].is_live ? fmin(engines[i].slice_s, 1) * ROUNDS * 1e9 : 0;
+    if (!members[i].is_live)
+      bench.harness.deadline_ns = 0;
+    else if (turn_end(&bench, rounds_ns + own))
+      rounds_ns += own;
+    else
+      members[i].is_live = false;
+  }
+  for (int round = 0; round < ROUNDS && (round < 2 || turns_reach(&bench, 0)); round++)
+    for (size_t i = 0; i < count; i++) {
+      if (!members[i].is_live || (members[0].rounds > 1 && turns_are_over(&bench))) continue;
+      turn_slice(&bench);
+      members[i].is_live = ask(&bench, engines[i].slice_s);
+      members[i].rounds += members[i].is_live;
+      turn_slice_end(&bench, !members[i].is_live);
+      assert_true(!bench.harness.deadline_ns);
+    }
+  for (size_t i = 0; i < count; i++) {
+    if (members[i].is_live && turns_reach(&bench, 0)) {
+      turn_floor(&bench);
+      ask(&bench, engines[i].floor_s);
+    }
+    turn_close(&bench);
+    if (members[i].is_live) ask(&bench, engines[i].close_s);
+    bench.harness.deadline_ns = 0;
+  }
+  return (double)(now_ns - begin) / 1e9;
+}
+
+/* 60 s and its halves until one runs, the same for slices that hang, 10 s for each end. */
+static void a_study_ends_by_the_stated_time(void **state) {
+  (void)state;
+  static const double times[] = {0.01, 0.5, 5, 45, 300, FOREVER};
+  static const double budgets[] = {0.01, 1, 12, 60, 600};
+  struct random random;
+  size_t hung = 0;
+  random_init(&random, 7);
+  for (int trial = 0; trial < 20000; trial++) {
+    struct engine engines[MOST];
+    const size_t count = 1 + random_below(&random, MOST);
+    const double budget_s = budgets[random_below(&random, COUNT(budgets))];
+    for (size_t i = 0; i < count; i++) {
+      double *at[] = {&engines[i].open_s, &engines[i].slice_s, &engines[i].floor_s,
+                      &engines[i].close_s};
+      for (size_t k = 0; k < COUNT(at); k++) {
+        *at[k] = times[random_below(&random, COUNT(times))];
+        hung += *at[k] == FOREVER;
+      }
+    }
+    const double most = 1.25 * budget_s + 2 * 120 + 10 * (double)count;
+    const double all_s = play(budget_s, engines, count);
+    if (all_s > most)
+      print_error("trial %d: %.3g s of a budget of %.3g s, at most %.3g s\n", trial, all_s,
+                  budget_s, most);
+    assert_true(all_s <= most);
+  }
+  assert_true(hung > 1000);
+}
+
+/* What starts and runs as engines do keeps to the budget and its quarter. */
+static void usual_engines_need_no_more(void **state) {
+  (void)state;
+  static const struct engine usual[] = {{2, 0.1, 0.5, 0.1}, {3, 0.2, 0.5, 0.1}, {1, 0.1, 0.3, 0.1}};
+  for (double budget_s = 8; budget_s < 200; budget_s *= 1.5)
+    assert_true(play(budget_s, usual, COUNT(usual)) <= 1.25 * budget_s);
+}
+
+/* One that hangs in its first slice takes the quarter more, or a minute; the others have their slices. */
+static void one_that_hangs_leaves_the_others_theirs(void **state) {
+  (void)state;
+  static const struct engine some[] = {{1, FOREVER, 0.1, 0.1}, {1, 0.1, 0.1, 0.1}};
+  assert_true(play(12, some, COUNT(some)) < 12 * 1.25 + 60);
+  assert_true(play(600, some, COUNT(some)) < 600 * 1.25 + 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_study_ends_by_the_stated_time),
+                                     cmocka_unit_test(usual_engines_need_no_more),
+                                     cmocka_unit_test(one_that_hangs_leaves_the_others_theirs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
