@@ -255,6 +255,19 @@ static hone_status carry_pairs(const struct race *race, const struct summary *fr
   return HONE_OK;
 }
 
+/* Later looks are shorter: what an earlier one told apart, or tied, stays so where this one measured too little to decide. */
+static void keep_verdict(const struct race *race, const struct summary *s, struct comparison *one) {
+  for (size_t l = race->look_count; l-- > 0 && one->verdict == VERDICT_undecided;) {
+    const struct summary *before = &race->looks[l].summary;
+    const struct comparison *pair =
+        find_comparison(before, find_row(before, s->records[one->a].cell.key),
+                        find_row(before, s->records[one->b].cell.key));
+    if (!pair || pair->verdict == VERDICT_undecided) continue;
+    one->ratio = pair->ratio;
+    one->verdict = pair->verdict;
+  }
+}
+
 /* What this look had no time for stands with what the last one that had shows: its figures and its pairs. */
 static hone_status carry_over(const struct race *race, struct look *at) {
   struct summary *s = &at->summary;
@@ -273,6 +286,7 @@ static hone_status carry_over(const struct race *race, struct look *at) {
     *r = before->summary.records[row];
     TRY(carry_pairs(race, &before->summary, row, at));
   }
+  for (size_t c = 0; c < s->comparison_count; c++) keep_verdict(race, s, &s->comparisons[c]);
   return HONE_OK;
 }
 

@@ -54,6 +54,12 @@ void put_study_link(struct html html, const struct study_row *study) {
   LITERAL(html.out, "</a>");
 }
 
+static void put_nothing_yet(struct html html) {
+  LITERAL(html.out,
+          "<p class=\"answer\">Nothing was measured yet. <a href=\"/jobs\">Hand in a model</a> "
+          "and its recommendation becomes the first study, or run <code>hone bench</code>.</p>\n");
+}
+
 /* -- all studies --------------------------------------------------------------------------------- */
 
 static MUST_USE hone_status put_study(struct request *request, struct html html,
@@ -121,10 +127,7 @@ static MUST_USE hone_status put_studies(struct request *request, struct store *s
     TRY(store_list_newest(&request->ctx, store, request->arena, skip, LIST_PAGE + 1, &rows,
                           &count));
   if (!count) {
-    LITERAL(
-        html.out,
-        "<p class=\"answer\">Nothing was measured yet. <a href=\"/jobs\">Hand in a model</a> "
-        "and its recommendation becomes the first study, or run <code>hone bench</code>.</p>\n");
+    put_nothing_yet(html);
     return HONE_OK;
   }
   LITERAL(html.out,
@@ -312,10 +315,14 @@ static MUST_USE hone_status matrix_of(struct request *request, struct store *sto
   enum { SECONDS = 4 };
   const char *machine = request_query(request, "machine");
   struct study_row *rows;
-  size_t count, first = SIZE_MAX;
+  size_t count = 0, first = SIZE_MAX;
   struct newest newest = {0};
   const uint64_t end_ns = clock_ns() + SECONDS * UINT64_C(1000000000);
-  TRY(store_list_newest(&request->ctx, store, request->arena, 0, 1000, &rows, &count));
+  if (store) TRY(store_list_newest(&request->ctx, store, request->arena, 0, 1000, &rows, &count));
+  if (!count && !machine) {
+    put_nothing_yet(html);
+    return HONE_OK;
+  }
   if (count && !is_key(machine)) machine = rows[0].fingerprint;
   for (size_t i = 0; i < count && newest.studies < MATRIX_STUDIES && clock_ns() < end_ns; i++) {
     if (strcmp(rows[i].fingerprint, machine)) continue;
@@ -332,7 +339,7 @@ hone_status page_matrix(struct request *request) {
   const struct html html = {&request->out};
   const struct html_frame frame = page_frame("matrix");
   struct store *store;
-  TRY(need_store(request, &store));
+  TRY(open_store(request, &store));
   hone_status status = html_head(&request->ctx, html, "Models by engines", &frame);
   if (!status) status = matrix_of(request, store, html);
   store_close(store);

@@ -54,7 +54,7 @@ static MUST_USE hone_status measure_point(struct request *request, struct arena 
   struct slice_median *medians;
   double *ms;
   size_t count;
-  point->status = STATUS_ok;
+  point->status = data->incarnation_count || data->block_count ? STATUS_ok : STATUS_interrupted;
   for (size_t i = 0; i < data->incarnation_count; i++)
     if (data->incarnations[i].status != STATUS_ok) point->status = data->incarnations[i].status;
   TRY(block_medians(&request->ctx, arena, data, &medians, &count));
@@ -91,6 +91,11 @@ static bool counts(const struct point *point) {
          (point->status == STATUS_ok || point->status == STATUS_unverified);
 }
 
+/* A study that planned the cell and never came to it says nothing of it. */
+static bool had_turn(const struct point *point) {
+  return isfinite(point->ms) || point->status != STATUS_interrupted;
+}
+
 static MUST_USE hone_status find_changes(struct request *request, struct trend *trend) {
   double *x;
   TRY(NEW_ARRAY(&request->ctx, request->arena, x, trend->count));
@@ -117,11 +122,15 @@ static MUST_USE hone_status read_trend(struct request *request, struct store *st
   for (size_t i = 0; i < count; i++) { /* newest first: its machine is the trend's */
     struct point *point = &out->points[out->count];
     TRY(read_point(request, store, &rows[i], point, &out->cell));
+    if (!had_turn(point)) continue;
     if (same_machine(point, &out->points[0]))
       out->count++;
     else
       out->left_out++;
   }
+  if (!out->count)
+    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id),
+                "no study has measured this cell");
   for (size_t i = 0; i < out->count / 2; i++) {
     const struct point swapped = out->points[i];
     out->points[i] = out->points[out->count - 1 - i];
@@ -276,8 +285,8 @@ static void put_change_row(struct html html, const struct trend *trend,
 static void put_changes(struct html html, const struct trend *trend) {
   LITERAL(html.out, "<section><h2>Where its level changed</h2>\n");
   if (!trend->change_count)
-    text_printf(html.out, "<p class=\"answer\">Nowhere, over %zu studies%s.</p>\n",
-                trend->measured_count,
+    text_printf(html.out, "<p class=\"answer\">Nowhere, over %zu stud%s%s.</p>\n",
+                trend->measured_count, trend->measured_count == 1 ? "y" : "ies",
                 trend->measured_count < 10 ? "; fewer than about 10 cannot show it" : "");
   LITERAL(html.out, "<ul class=\"failures\">");
   for (size_t i = trend->change_count; i-- > 0;) put_change_row(html, trend, &trend->changes[i]);
@@ -326,7 +335,8 @@ static MUST_USE hone_status put_trend(struct request *request, struct store *sto
   html_text(html, fact_of(&trend.points[0], "cpu"));
   LITERAL(html.out, "</span><span>");
   html_text(html, fact_of(&trend.points[0], "cores_usable"));
-  text_printf(html.out, " cores</span><span>%zu studies</span>", trend.count);
+  text_printf(html.out, " cores</span><span>%zu stud%s</span>", trend.count,
+              trend.count == 1 ? "y" : "ies");
   if (trend.left_out)
     text_printf(html.out, "<span>%zu of other machines left out</span>", trend.left_out);
   LITERAL(html.out, "</p>\n");

@@ -415,10 +415,14 @@ hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena
                               size_t *out_count) {
   VEC(struct cell_series) rows = {0};
   struct text sql = {0};
-  char rest[200];
+  char rest[600];
   struct statement *statement = NULL;
   bool more = true;
   snprintf(rest, sizeof rest,
+           "WHERE (EXISTS (SELECT 1 FROM block WHERE block.study = cell.study AND block.cell = "
+           "cell.key) "
+           "OR EXISTS (SELECT 1 FROM incarnation WHERE incarnation.study = cell.study AND "
+           "incarnation.cell = cell.key AND incarnation.status <> 'interrupted')) "
            "GROUP BY key HAVING count(*) >= %lld ORDER BY count(*) DESC, 2, 3, key LIMIT %lld",
            (long long)least, (long long)most);
   sql_select(&series_view, store->version, rest, &sql);

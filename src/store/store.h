@@ -104,7 +104,7 @@ struct cell_series {
   int batch, threads;
   int study_count;
 };
-/* Cells that at least `least` studies hold, those of most studies first, at most `most`. */
+/* Cells that at least `least` studies came to, those of most studies first, at most `most`. */
 MUST_USE hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
                                        int64_t least, int64_t most, struct cell_series **out,
                                        size_t *out_count);

@@ -235,16 +235,22 @@ def test_a_group_without_a_turn_hides_no_older_one(home):
         store.execute("update incarnation set status = 'interrupted' where study <> ?", (key,))
     server = Server(home, store="turns.db", folder="turns")
     page = server.ask("/matrix")
+    cell = sqlite3.connect(path).execute("select key from cell limit 1").fetchone()[0]
+    trends, trend = server.ask("/trends").text, server.ask(f"/trend/{cell}").text
+    assert "A trend needs one cell in two studies" in trends, trends  # the study without a turn is none
+    assert "<span>1 study</span>" in trend and ">interrupted<" not in trend and trend.count('<circle class="point') == 1, trend
     assert server.stop() == 0
     assert (page.status, f"/study/{key}" in page.text, "interrupted" in page.text) == (200, True, False), (key, page.text)
 
 
 def test_a_new_user_has_no_store(hone):
     server = Server(hone, store="none.db")
-    for path in ("/", "/trends", "/machines", "/jobs"):
+    for path in ("/", "/matrix", "/trends", "/machines", "/jobs"):
         assert server.ask(path).status == 200
-    assert "Nothing was measured yet" in server.ask("/").text
-    assert server.ask("/matrix").status == 404
+    for path in ("/", "/matrix"):
+        page = server.ask(path).text
+        assert "Nothing was measured yet" in page and "href=\"/jobs\"" in page, page
+    assert server.ask("/matrix?machine=" + "0" * 32).status == 404
     assert server.stop() == 0
     assert not (hone.folder / "none.db").exists()
 
@@ -726,6 +732,11 @@ def test_in_a_real_browser(home, model, tmp_path):
                 assert page.run("document.querySelector('h1').getClientRects().length"), where
                 assert page.run("document.title") != "owned"
                 assert page.problems() == [], (where, page.problems())
+                over = page.run("""[...document.querySelectorAll('.repeat')].filter(box => {
+                    const a = box.querySelector('code').getBoundingClientRect(), b = box.querySelector('.copy').getBoundingClientRect();
+                    return a.width && b.width && (innerWidth < 600 ? b.top < a.bottom : b.left < a.right);
+                }).length""")
+                assert over == 0, (where, width, over)
                 color = page.run("getComputedStyle(document.body).backgroundColor")
                 assert (color == "rgb(18, 20, 23)") == dark, (where, color)
         # as a new user on a phone: hand a model in, follow it, read the answer
