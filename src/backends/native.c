@@ -62,10 +62,9 @@ static hone_status apply_aliases(struct ctx *ctx, const char *options, struct gr
 
 static hone_status read_options(struct ctx *ctx, const struct backend_request *request,
                                 struct compile_options *out, char level[256]) {
-  out->bf16 = !strcmp(request->precision, "bf16");
-  if (!out->bf16 && strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
+  if (!compile_precision(request->precision, out))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "hone is asked for as-is, fp32 or bf16");
+                "hone is asked for as-is, fp32, bf16 or fp16");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
     if (!is_option(key))

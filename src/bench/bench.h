@@ -484,6 +484,8 @@ MUST_USE hone_status output_steps(struct ctx *ctx, const struct graph *graph, do
    quantised in a format that lets engines quantise what they meet, else the lowest precision in which the file
    computes. */
 const char *file_precision(const struct graph *graph);
+/* By which outputs are judged that were computed in the precision `asked`: the coarser of both. */
+const char *judged_precision(const struct graph *graph, const char *asked);
 /* The same of a row: what was asked for, or where the file computes in less what that is. */
 const char *row_precision(const struct bench_case *one, const struct cell *cell);
 

@@ -1,6 +1,7 @@
 /* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
  * machine's measured peaks at the same thread count and of the precision asked for, so the same formula
- * holds for every backend. Numbers of bf16 are floats: the higher of the two peaks is theirs.
+ * holds for every backend. Numbers of bf16 are floats: the higher of the two peaks is theirs. Weights in fp16 are multiplied
+ * as floats.
  */
 #include "bench.h"
 
@@ -13,9 +14,10 @@ static double move_s(const struct peaks *peaks, double bytes) {
 }
 
 static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd,
-                       bool halves) {
-  const double peak = halves ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
-  const double size = halves ? 0.5 : 1;
+                       const char *precision) {
+  const bool bf16 = !strcmp(precision, "bf16");
+  const double peak = bf16 ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
+  const double size = bf16 || !strcmp(precision, "fp16") ? 0.5 : 1;
   if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peak > 0)) return NAN;
   double sum_s = 0;
   for (size_t i = 0; i < one->contraction_count; i++) {
@@ -29,10 +31,10 @@ static double limit_ms(const struct bench_case *one, const struct peaks *peaks, 
 
 double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                       const char *precision) {
-  return limit_ms(one, peaks, false, !strcmp(precision, "bf16"));
+  return limit_ms(one, peaks, false, precision);
 }
 double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                                const char *precision) {
   const bool halves = !strcmp(precision, "bf16"); /* its rounding is not for transformed values */
-  return limit_ms(one, peaks, !halves, halves);
+  return limit_ms(one, peaks, !halves, precision);
 }

@@ -149,3 +149,10 @@ const char *file_precision(const struct graph *graph) {
   }
   return graph->is_dynamic && !strcmp(precision, "fp32") ? "dynamic" : precision;
 }
+
+const char *judged_precision(const struct graph *graph, const char *asked) {
+  const char *own = file_precision(graph);
+  const bool is_coarser =
+      !strcmp(asked, "bf16") || (!strcmp(asked, "fp16") && !strcmp(own, "fp32"));
+  return is_coarser ? asked : own;
+}

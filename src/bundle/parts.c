@@ -32,11 +32,12 @@ hone_status bundle_native_options(struct bundle *b, const char *options) {
   if (!option_get(options, "cpu", level)) snprintf(level, sizeof level, "host");
   b->options = (struct compile_options){
       .threads = cell->threads,
-      .bf16 = !strcmp(cell->precision, "bf16"),
       .no_passes = option_get(options, "passes", value) && !strcmp(value, "0"),
       .untuned = option_get(options, "tuned", value) && !strcmp(value, "0"),
       .cc = b->request->cc,
       .prefix = "model"};
+  if (!compile_precision(cell->precision, &b->options))
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(cell->precision), "no precision of hone's");
   return target_init(b->ctx, NULL, level, &b->options.target);
 }
 

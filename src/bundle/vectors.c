@@ -39,9 +39,8 @@ static hone_status make_yardsticks(struct bundle *b, uint64_t reference_ns) {
   TRY(output_steps(b->ctx, g, steps));
   TRY(condition_measure(b->ctx, g, b->inputs[0], b->outputs[0], VECTOR_SEED, reference_ns,
                         conditions));
-  const bool as_is = !strcmp(cell->precision, "as-is") || !strcmp(cell->precision, "fp32");
   for (size_t i = 0; i < g->outputs.count; i++)
-    b->yardsticks[i] = (struct yardstick){.precision = as_is ? file_precision(g) : cell->precision,
+    b->yardsticks[i] = (struct yardstick){.precision = judged_precision(g, cell->precision),
                                           .step = steps[i],
                                           .condition = {conditions[i][0], conditions[i][1]}};
   return HONE_OK;

@@ -94,11 +94,11 @@ hone_status load_model(struct ctx *ctx, const struct args *args, const char *pat
   return status;
 }
 
-static hone_status read_precision(struct ctx *ctx, const struct args *args, bool *out_bf16) {
+static hone_status read_precision(struct ctx *ctx, const struct args *args,
+                                  struct compile_options *out) {
   const char *name = value_of(args, FLAG_precision, "as-is");
-  *out_bf16 = !strcmp(name, "bf16");
-  if (*out_bf16 || !strcmp(name, "as-is") || !strcmp(name, "fp32")) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name(name), "no such precision: as-is, fp32, bf16");
+  if (compile_precision(name, out)) return HONE_OK;
+  return fail(ctx, HONE_E_USAGE, place_name(name), "no such precision: as-is, fp32, bf16, fp16");
 }
 
 static hone_status read_preference(struct ctx *ctx, const struct args *args, bool *out_size) {
@@ -125,7 +125,7 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                   .no_passes = has(args, FLAG_no_passes),
                                   .dump_after = value_of(args, FLAG_dump_after, NULL),
                                   .stop_after = value_of(args, FLAG_stop_after, NULL)};
-  TRY(read_precision(ctx, args, &out->bf16));
+  TRY(read_precision(ctx, args, out));
   TRY(read_preference(ctx, args, &out->prefers_size));
   const char *level = value_of(args, FLAG_cpu, NULL);
   if (has(args, FLAG_portable) && level && strcmp(level, "portable"))

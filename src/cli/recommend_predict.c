@@ -142,7 +142,8 @@ static hone_status read_precisions(const struct forecasting *f, struct ways *out
   for (const char *p = value_of(f->args, FLAG_precision, "fp32"); *p; p += *p == ',') {
     const size_t n = strcspn(p, ",");
     if (out->precision_count == COUNT(out->precisions) || n >= sizeof out->precisions[0])
-      return fail(f->ctx, HONE_E_USAGE, place_name("--precision"), "there is fp32, as-is, bf16");
+      return fail(f->ctx, HONE_E_USAGE, place_name("--precision"),
+                  "there is fp32, as-is, bf16, fp16");
     snprintf(out->precisions[out->precision_count++], sizeof out->precisions[0], "%.*s", (int)n, p);
     p += n;
   }
@@ -152,7 +153,8 @@ static hone_status read_precisions(const struct forecasting *f, struct ways *out
 static hone_status add_row(struct forecasting *f, const char *backend, const struct ways *ways,
                            size_t p, size_t n, size_t t, struct forecast *out) {
   struct forecast_row *row = &out->at[out->count++];
-  const struct how how = {ways->batches[n], ways->threads[t], !strcmp(ways->precisions[p], "bf16")};
+  const struct how how = {ways->batches[n], ways->threads[t], !strcmp(ways->precisions[p], "bf16"),
+                          !strcmp(ways->precisions[p], "fp16")};
   float x[FEATURE_COUNT];
   *row = (struct forecast_row){.threads = ways->threads[t], .batch = ways->batches[n]};
   snprintf(row->backend, sizeof row->backend, "%s", backend);

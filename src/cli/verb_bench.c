@@ -135,7 +135,7 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
 /* "fp32,bf16": each is measured and compared by itself. */
 static hone_status split_precisions(struct ctx *ctx, const struct args *args, struct lists *lists,
                                     size_t *out_count) {
-  static const char *const known[] = {"fp32", "as-is", "bf16"};
+  static const char *const known[] = {"fp32", "as-is", "bf16", "fp16"};
   const char *given = value_of(args, FLAG_precision, NULL);
   char *const text = lists->precision_text;
   *out_count = 0;
@@ -149,7 +149,7 @@ static hone_status split_precisions(struct ctx *ctx, const struct args *args, st
     if (k == COUNT(known) || strlen(given) >= sizeof lists->precision_text ||
         *out_count == COUNT(lists->precisions))
       return fail(ctx, HONE_E_USAGE, place_name("--precision"),
-                  "\"%s\" is not supported here; there is fp32, as-is, bf16", given);
+                  "\"%s\" is not supported here; there is fp32, as-is, bf16, fp16", given);
     lists->precisions[(*out_count)++] = known[k];
   }
   return HONE_OK;

@@ -279,14 +279,14 @@ static void print_accuracy(const char *what, int set, const struct accuracy *acc
    conditioning, measured with the first input set. */
 static hone_status make_yardsticks(struct runner *r) {
   const size_t count = r->model.graph->outputs.count;
-  const bool bf16 = !strcmp(value_of(r->args, FLAG_precision, ""), "bf16");
+  const char *asked = value_of(r->args, FLAG_precision, "as-is");
   double *steps;
   TRY(NEW_ARRAY(r->ctx, r->arena, steps, count));
   TRY(NEW_ARRAY(r->ctx, r->arena, r->yardsticks, count));
   TRY(output_steps(r->ctx, r->model.graph, steps));
   for (size_t i = 0; i < count; i++)
-    r->yardsticks[i] = (struct yardstick){
-        .precision = bf16 ? "bf16" : file_precision(r->model.graph), .step = steps[i]};
+    r->yardsticks[i] =
+        (struct yardstick){.precision = judged_precision(r->model.graph, asked), .step = steps[i]};
   return HONE_OK;
 }
 

@@ -2,6 +2,12 @@
  * any stage. */
 #include "compile_internal.h"
 
+bool compile_precision(const char *name, struct compile_options *out) {
+  out->bf16 = !strcmp(name, "bf16");
+  out->fp16 = !strcmp(name, "fp16");
+  return out->bf16 || out->fp16 || !strcmp(name, "as-is") || !strcmp(name, "fp32");
+}
+
 static hone_status dump_graph(struct run *run, const char *stage, const struct graph *graph) {
   struct text text = {0};
   if (!run->options->dump || !is_stage(run->options->dump_after, stage)) return HONE_OK;

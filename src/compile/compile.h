@@ -40,16 +40,20 @@ struct compile_options {
   bool embeds;            /* C text holds its weights, whatever their size */
   bool debug;
   bool no_cache;
-  bool no_passes;                      /* plain kernels, for differential tests */
-  bool prefers_size;                   /* smaller constants, where faster ways need larger ones */
-  bool bf16;                           /* products in bf16, sums in f32 */
-  const char *choices;                 /* file of a choice table; NULL: the tuned one, if any */
-  bool untuned;                        /* no choice table at all */
+  bool no_passes;      /* plain kernels, for differential tests */
+  bool prefers_size;   /* smaller constants, where faster ways need larger ones */
+  bool bf16;           /* products in bf16, sums in f32 */
+  bool fp16;           /* weights that a product waits for in f16, all else in f32 */
+  const char *choices; /* file of a choice table; NULL: the tuned one, if any */
+  bool untuned;        /* no choice table at all */
   const char *dump_after, *stop_after; /* pass names, or "import", "plan", "emit" */
   void (*dump)(void *user, const char *stage, const char *text, size_t length);
   void *user;
   struct compile_profile *profile; /* filled, and the artifact times its steps; NULL: neither */
 };
+/* Sets bf16 and fp16 by the name of a precision: as-is, fp32, bf16, fp16; false where it is none of them. */
+MUST_USE bool compile_precision(const char *name, struct compile_options *out);
+
 /* The steps of an artifact that is compiled to be profiled. */
 struct compile_profile {
   struct arena *arena; /* the caller's: all that follows lies there */

@@ -59,7 +59,8 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
                                  .threads = run->options->threads > 0 ? run->options->threads : 1,
                                  .plain = run->options->no_passes,
                                  .prefers_size = run->options->prefers_size,
-                                 .bf16 = run->options->bf16};
+                                 .bf16 = run->options->bf16,
+                                 .fp16 = run->options->fp16};
   if (run->options->choices) {
     TRY(read_choices(run, &choices));
     options.choices = &choices;

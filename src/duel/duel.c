@@ -313,8 +313,7 @@ static hone_status compare_outputs(struct fight *f) {
   accuracy_init(&accuracy);
   for (size_t i = 0; i < g->outputs.count; i++) {
     hone_tensor base, other;
-    const bool bf16 = !strcmp(f->cell->precision, "bf16");
-    const struct yardstick yardstick = {.precision = bf16 ? "bf16" : file_precision(g),
+    const struct yardstick yardstick = {.precision = judged_precision(g, f->cell->precision),
                                         .step = steps[i]};
     TRY(read_output(f, 0, i, &base));
     hone_status status = read_output(f, 1, i, &other);

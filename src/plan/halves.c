@@ -340,6 +340,26 @@ static bool holds(const struct half *half, const struct tensor *floats) {
   return true;
 }
 
+/* Rounded they lose no more than numbers of their size do: none becomes infinite, few are so small that digits are missing. */
+static bool rounds_well(const struct half *half, const struct tensor *floats) {
+  const float *from = floats->data;
+  const size_t count = tensor_count(floats);
+  double off = 0, size = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double x = (double)from[i], y = (double)half->widen(half->narrow(from[i]));
+    off += (x - y) * (x - y);
+    size += x * x;
+  }
+  return off <= 0x1p-22 * size;
+}
+
+/* Whether weights may be stored so: it holds them, or it is asked for and they round well. */
+static bool may_hold(const struct builder *b, const struct half *half,
+                     const struct tensor *floats) {
+  return holds(half, floats) ||
+         (b->options->fp16 && half->dtype == HONE_F16 && rounds_well(half, floats));
+}
+
 static bool choose_weights(struct builder *b, const struct tensor *weights, struct problem *problem,
                            struct choice *out) {
   const bool may = weights && weights->dtype == HONE_F32 && problem->types.a == TYPE_F32 &&
@@ -349,7 +369,7 @@ static bool choose_weights(struct builder *b, const struct tensor *weights, stru
   for (size_t i = 0; i < COUNT(halves) && may; i++) {
     narrow.types.b = (uint8_t)halves[i].dtype;
     if (!is_size && cost_of(b, &narrow) >= BETTER * cost_of(b, problem)) continue;
-    if (!holds(&halves[i], weights) || !choose_kernel(b, &narrow, out)) continue;
+    if (!may_hold(b, &halves[i], weights) || !choose_kernel(b, &narrow, out)) continue;
     *problem = narrow;
     return true;
   }

@@ -203,6 +203,7 @@ struct plan_options {
   const struct choice_table *choices; /* or NULL */
   bool prefers_size;                  /* small constants, where faster ways need larger ones */
   bool bf16;                          /* products with constant weights in bf16, sums in f32 */
+  bool fp16;                          /* weights that a product waits for rounded to f16 */
 };
 /* The graph must be inferred. The plan stands alone: of the graph it keeps only pointers to payload,
    names and attributes, which must outlive it. */

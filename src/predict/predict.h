@@ -17,7 +17,7 @@ struct model_facts {
   double elementwise_nodes, movement_nodes, reduction_nodes, recurrent_nodes;
 };
 struct how {
-  double batch, threads, bf16;
+  double batch, threads, bf16, fp16;
 };
 struct machine_facts {
   double flops, bandwidth; /* FLOP/s and bytes/s with that many threads */

@@ -283,7 +283,8 @@ static bool has_rows(const struct predictor *p, enum target_id target, const cha
   for (size_t i = 0; i < p->samples->count; i++) {
     const struct sample *row = &p->samples->at[i];
     if (row->y[target] > 0 && !strcmp(row->backend, backend) &&
-        (row->x[FEATURE_bf16] > 0) == (x[FEATURE_bf16] > 0))
+        (row->x[FEATURE_bf16] > 0) == (x[FEATURE_bf16] > 0) &&
+        (row->x[FEATURE_fp16] > 0) == (x[FEATURE_fp16] > 0))
       return true;
   }
   return false;

@@ -83,7 +83,8 @@ static hone_status visit_record(struct reader *r, const struct summary *s,
   if (model && model->is_usable &&
       facts_of_machine(s->study.machine_json, record->cell.threads, &machine)) {
     const struct how how = {record->cell.batch, record->cell.threads,
-                            !strcmp(record->cell.precision, "bf16")};
+                            !strcmp(record->cell.precision, "bf16"),
+                            !strcmp(record->cell.precision, "fp16")};
     features_fill(&model->facts, &how, &machine, x);
     row.model = model->number;
     row.x = x;

@@ -146,6 +146,23 @@ def test_precision_bf16_is_a_group_of_its_own(hone, tmp_path):
     assert '<span class="pill undecided"' in text["html"] and ">emulated</span>" in text["html"] and ">ok</span>" not in text["html"]
 
 
+def test_precision_fp16_halves_the_weights_that_a_product_waits_for(hone, tmp_path):
+    """One token of a model in f32: about half of the bytes, within fp16's tolerance; a model whose weights stay in
+    the caches is the same as in fp32."""
+    model, sizes = "zoo:gpt2_decode,layers=1,vocabulary=50", {}
+    for precision in ("fp32", "fp16"):
+        sound(hone("compile", model, "--precision", precision, "-o", tmp_path / f"{precision}.so"))
+        sizes[precision] = (tmp_path / f"{precision}.so").stat().st_size
+    assert 0.45 < sizes["fp16"] / sizes["fp32"] < 0.75, sizes
+    sound(hone("verify", model, "--precision", "fp16"))
+    result = hone("bench", model, *QUICK, *engine("onnxruntime"), "--precision", "fp16", "--backend", "native,onnxruntime")
+    rows = {r["backend"]: r for r in json.loads(result.text)["records"]}
+    assert rows["native"]["status"] == "ok" and 1e-6 < rows["native"]["rel_l2"] < 5e-3, result
+    assert rows["onnxruntime"]["status"] == "unsupported", result
+    refused = hone("compile", model, "--precision", "fp8", "-o", tmp_path / "x.so")
+    assert refused.id == "E_USAGE" and "as-is, fp32, bf16, fp16" in refused.errors, refused
+
+
 def test_4_bit_weights_are_multiplied_as_floats_unless_int8_is_asked_for(engines):
     """Left to themselves both engines quantise what meets the weights where the processor has products of bytes: two that
     agree with each other and not with the reference, which would be disputed."""

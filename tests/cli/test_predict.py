@@ -260,11 +260,12 @@ def test_what_is_looked_at_after_all_is_not_called_untried(short_race):
 
 
 def test_each_precision_is_predicted_by_itself(box):
-    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--precision", "fp32,bf16", "--predict",
-                 "--json", "-")
+    result = box("recommend", "zoo:mlp", "--batch", "16", "--backend", "native", "--threads", "1", "--precision", "fp32,bf16,fp16",
+                 "--predict", "--json", "-")
     sound(result)
     rows = {r["precision"]: r["latency_ms"] for r in json.loads(result.text)["rows"]}
-    assert set(rows) == {"fp32", "bf16"} and "precision" in rows["bf16"]["abstained"] and isinstance(rows["fp32"], list), rows
+    assert set(rows) == {"fp32", "bf16", "fp16"} and isinstance(rows["fp32"], list), rows
+    assert all("precision" in rows[low]["abstained"] for low in ("bf16", "fp16")), rows
 
 
 def test_an_empty_store_teaches_nothing(hone):

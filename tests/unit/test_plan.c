@@ -507,13 +507,20 @@ static void weights_of_16_bits(void **state) {
   static const struct {
     const char *fill, *fast, *small;
     uint8_t type; /* of what waits for its weights */
+    bool fp16;    /* asked for: they are rounded */
   } cases[] = {
       {"0.1", "gemm_f32 gemm_f32 gemm_f32 conv_f32", "gemm_f32 gemm_f32 gemm_f32 conv_f32",
-       TYPE_F32},
+       TYPE_F32, false},
+      {"0.1", "gemm_f32 gemm_halves gemm_halves conv_f32",
+       "gemm_halves gemm_halves gemm_halves conv_halves", TYPE_F16, true},
+      {"1e6", "gemm_f32 gemm_f32 gemm_halves conv_f32", "gemm_f32 gemm_f32 gemm_halves conv_f32",
+       TYPE_F32, true}, /* more than f16 holds */
+      {"1e-7", "gemm_f32 gemm_f32 gemm_halves conv_f32", "gemm_f32 gemm_f32 gemm_halves conv_f32",
+       TYPE_F32, true}, /* less */
       {"1.001953125", "gemm_f32 gemm_halves gemm_f32 conv_f32",
-       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_F16},
+       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_F16, false},
       {"0.5", "gemm_f32 gemm_halves gemm_f32 conv_f32",
-       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_BF16},
+       "gemm_halves gemm_halves gemm_f32 conv_halves", TYPE_BF16, false},
   };
   struct target target;
   char text[1024], names[256];
@@ -521,7 +528,8 @@ static void weights_of_16_bits(void **state) {
   for (size_t c = 0; c < COUNT(cases); c++)
     for (int small = 0; small < 2; small++) {
       struct plan *plan;
-      const struct plan_options options = {.target = &target, .threads = 1, .prefers_size = small};
+      const struct plan_options options = {
+          .target = &target, .threads = 1, .prefers_size = small, .fp16 = cases[c].fp16};
       snprintf(text, sizeof text, graph, cases[c].fill, cases[c].fill, cases[c].fill);
       read_graph(f, text);
       assert_int_equal(plan_build(&f->ctx, f->arena, f->graph, &options, &plan), HONE_OK);
