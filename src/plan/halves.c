@@ -160,15 +160,13 @@ uint8_t problem_type(hone_dtype dtype) {
   }
 }
 
-static bool is_half(hone_dtype dtype) { return dtype == HONE_BF16 || dtype == HONE_F16; }
-
 /* The type of 16 bits that a cast, alone in its group, makes of f32, or f32 of it. */
 static hone_dtype cast_half(const struct group *g) {
   if (!is_op(g->node, OP_Cast) || g->count) return HONE_UNDEFINED;
   const hone_dtype from = g->node->inputs[0]->dtype, to = g->result->dtype;
-  return is_half(from) && to == HONE_F32   ? from
-         : is_half(to) && from == HONE_F32 ? to
-                                           : HONE_UNDEFINED;
+  return dtype_is_half(from) && to == HONE_F32   ? from
+         : dtype_is_half(to) && from == HONE_F32 ? to
+                                                 : HONE_UNDEFINED;
 }
 
 bool is_cast_in_name(const struct builder *b, const struct group *g) {
