@@ -85,7 +85,10 @@ static void predict(const struct winograd *w, const struct problem *p,
   double sharing = w->blocks > 1 ? 1 : threads > 1 ? target->memory_sharing : 1;
   double stream = weights / target->memory_bytes_per_cycle / sharing;
   double input_vectors = (double)ceil_div(p->ic, lanes_of(target));
-  double each = p->types.a == TYPE_BF16 ? target->transform_half_cycles : target->transform_cycles;
+  const bool halves = p->types.a == TYPE_BF16;
+  double each = halves ? target->transform_half_cycles : target->transform_cycles;
+  /* what is multiplied in floats is written and read again in floats */
+  if (!w->tile.halves && each < target->transform_cycles) each = target->transform_cycles;
   double transforms = points * rows * (input_vectors + vectors) * each / threads;
   if (stream > product) product = stream;
   out->cycles = product + transforms;

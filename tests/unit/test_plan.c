@@ -440,6 +440,30 @@ static void bf16_takes_the_faster_products(void **state) {
   }
 }
 
+/* Winograd's transforms cost what the type of its products makes them cost, whatever type the image has: where those of
+   floats take twice as long as those of bf16, so do the ones between an image in bf16 and its products of floats. */
+static void winograd_counts_its_products_type(void **state) {
+  struct fixture *f = *state;
+  struct target target;
+  read_graph(f,
+             "graph(x: f32[1,64,56,56]) -> (y) {\n  w = const f32[64,64,3,3] seed=1\n"
+             "  y = Conv(x, w) pads=[1,1,1,1]\n}\n");
+  assert_int_equal(target_init(&f->ctx, "x86_64-linux-gnu", "avx512bf16", &target), HONE_OK);
+  target.speeds.f32_macs /= 2;
+  target.speeds.bf16_macs /= 2;
+  for (int slow = 0; slow < 2; slow++) {
+    target.speeds.transform_half_cycles = 5;
+    target.speeds.transform_cycles = slow ? 10 : 5;
+    const struct plan *plan = make_plan_for(f, &target, true);
+    const struct choice *choice = NULL;
+    for (size_t i = 0; i < plan->steps.count; i++)
+      if (plan->steps.at[i]->kind == STEP_KERNEL) choice = &plan->steps.at[i]->choice;
+    assert_non_null(choice);
+    assert_int_equal(choice_value(choice, "out", 0), slow ? 2 : 4);
+    assert_int_equal(choice_value(choice, "halves", 0), slow);
+  }
+}
+
 /* What a choice table says of the floats counts where the precision of a product is decided. */
 static void a_table_decides_the_precision(void **state) {
   struct fixture *f = *state;
@@ -687,6 +711,7 @@ int main(void) {
       TEST(products_store_16_bits),
       TEST(images_in_bf16_have_borders),
       TEST(bf16_takes_the_faster_products),
+      TEST(winograd_counts_its_products_type),
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),
       TEST(weights_of_16_bits),
